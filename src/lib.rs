@@ -1,0 +1,40 @@
+//! Rootbound: file tools for AI agents over MCP, each call confined to configured roots.
+//!
+//! # Bird's-eye view
+//!
+//! A client starts `rootbound` and speaks JSON-RPC over its stdin and stdout. [`server`] decodes a
+//! request and hands it to one of the [`tools`], which plans an answer with the services below it
+//! ([`search`], [`session`]) over the sandbox ([`workspace`]) and the pure text code ([`edit`],
+//! [`text`]). A tool that changes a file returns a plan; the dispatcher obtains an approval and only
+//! then commits it.
+//!
+//! # Layers (a module names only its own layer and those below)
+//!
+//! | layer | modules | may use |
+//! |---|---|---|
+//! | 5 | `main`, [`config`] | everything |
+//! | 4 | [`server`] | rmcp, tokio |
+//! | 3 | [`tools`] | |
+//! | 2 | [`search`], [`session`] | |
+//! | 1 | [`workspace`] | `std::fs`, rustix, landlock, cap-std |
+//! | 0 | [`edit`], [`text`] | nothing but values |
+//!
+//! # Invariants, held by types, lints (`.clippy.toml`) and `tests/it/tidy.rs`
+//!
+//! 1. A module names only its own layer and those below it.
+//! 2. `rmcp` appears only under `server/` (and in `main.rs` for the transport).
+//! 3. Files are touched only under `workspace/`; `ignore` serves there as a matcher.
+//! 4. `tokio` appears only in `main` and `server/`; everything below is synchronous.
+//! 5. A host path never reaches text for the model: [`workspace::WorkspacePath`] prints the public
+//!    form and is the only way to show one.
+//! 6. stdout is the wire: nothing prints, logs go to stderr.
+//! 7. No `unsafe`. A panic costs one call, not the server.
+
+pub mod config;
+pub mod edit;
+pub mod search;
+pub mod server;
+pub mod session;
+pub mod text;
+pub mod tools;
+pub mod workspace;

@@ -1,0 +1,23 @@
+//! What one session has seen, and how a call is told to stop.
+
+mod ledger;
+mod stop;
+
+pub use ledger::{Ledger, Seen};
+pub use stop::{StopReason, StopSignal};
+
+use crate::workspace::StateDir;
+
+/// State shared by the calls of one session.
+#[derive(Debug)]
+pub struct Session {
+    /// Which files were seen, and at which revision.
+    pub ledger: Ledger,
+}
+
+impl Session {
+    /// A session that remembers in `state` what was seen, or in memory alone without it.
+    pub fn new(state: Option<StateDir>) -> Self {
+        Self { ledger: Ledger::new(state) }
+    }
+}

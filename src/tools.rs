@@ -1,0 +1,205 @@
+//! The tools a model calls: arguments → plan → (approval →) commit → answer.
+//!
+//! One file per tool, one line in [`Toolbox::new`]. A tool is synchronous, knows nothing of JSON-RPC
+//! and reaches files only through [`CallContext::workspace`].
+
+pub mod args;
+pub mod context;
+pub mod edit;
+pub mod error;
+pub mod glob;
+pub mod grep;
+pub mod ls;
+pub mod output;
+pub mod read;
+pub mod schema;
+pub mod write;
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
+
+pub use args::Alias;
+pub use context::{CallContext, ReadBeforeWrite, Settings};
+pub use error::{Kind, ToolError};
+pub use output::{Answer, Content};
+
+use crate::workspace::Approval;
+
+/// What is fixed about a tool: its name and what a client is told about it.
+#[derive(Debug)]
+pub struct Spec {
+    /// Name on the wire, `[a-z_]+`.
+    pub name: &'static str,
+    /// Short title for people.
+    pub title: &'static str,
+    /// What the model reads when it chooses a tool.
+    pub description: &'static str,
+    /// Which `--allow` group offers it; the core tools are always offered.
+    pub group: Group,
+    /// Spellings of arguments that models bring from other tools; kept out of the schema.
+    pub aliases: &'static [Alias],
+    /// Whether it changes nothing.
+    pub read_only: bool,
+    /// Whether it may destroy something that was there.
+    pub destructive: bool,
+    /// Whether a second identical call changes nothing more.
+    pub idempotent: bool,
+    /// Whether it may hold a searcher's share of processor time and so counts against the bound on
+    /// concurrent heavy work.
+    pub heavy: bool,
+}
+
+/// A set of tools that is offered together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// Always offered (subject to `--tools` and `--read-only`).
+    Core,
+    /// Creating, moving, copying and deleting: offered with `--allow manage`.
+    Manage,
+}
+
+/// One tool. `plan` computes without a lock; only a [`Change`] touches the disk.
+pub trait Tool: 'static {
+    /// The arguments; doc comments are the schema's descriptions. Derive with
+    /// `#[serde(deny_unknown_fields)]`, optional arguments as `Option`.
+    type Args: DeserializeOwned + JsonSchema;
+    /// The complete result as data, for clients that asked for structured output.
+    type Output: Serialize + JsonSchema;
+    /// Name, texts and hints.
+    const SPEC: Spec;
+
+    /// Computes the answer, or the change that would be made.
+    fn plan(cx: &CallContext, args: Self::Args) -> Result<Plan, ToolError>;
+}
+
+/// What a plan came to.
+pub enum Plan {
+    /// Nothing is to be changed: this is the answer.
+    Answer(Answer),
+    /// A change, ready to be approved and committed.
+    Change(Box<dyn Change>),
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Answer(answer) => f.debug_tuple("Answer").field(answer).finish(),
+            Self::Change(change) => f.debug_tuple("Change").field(&change.preview().summary).finish(),
+        }
+    }
+}
+
+/// A change to the disk that has been worked out but not made.
+pub trait Change: Send {
+    /// What a person is shown before it is made.
+    fn preview(&self) -> Preview;
+    /// Takes the lock, re-checks that the file is what the plan saw, and makes the change.
+    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError>;
+}
+
+/// A change in words, for the person who is asked.
+#[derive(Clone, Debug)]
+pub struct Preview {
+    /// One sentence.
+    pub summary: String,
+    /// Unified diff, or empty where there is no text to show.
+    pub diff: String,
+    /// Whether something that was there would be lost or replaced.
+    pub destructive: bool,
+}
+
+/// A tool behind its erased type.
+pub struct Entry {
+    /// Name, texts and hints.
+    pub spec: &'static Spec,
+    /// JSON Schema of the arguments, in the plain form every provider takes.
+    pub input_schema: Map<String, Value>,
+    output_schema: fn() -> Map<String, Value>,
+    plan: fn(&CallContext, Map<String, Value>, &Entry) -> Result<Plan, ToolError>,
+}
+
+impl fmt::Debug for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entry").field("name", &self.spec.name).finish_non_exhaustive()
+    }
+}
+
+impl Entry {
+    fn of<T: Tool>() -> Self {
+        Self {
+            spec: &T::SPEC,
+            input_schema: schema::input::<T::Args>(),
+            output_schema: schema::output::<T::Output>,
+            plan: |cx, arguments, entry| {
+                let arguments = args::normalise(arguments, &entry.input_schema, entry.spec)?;
+                T::plan(cx, args::decode(arguments)?)
+            },
+        }
+    }
+
+    /// JSON Schema of the structured result; built on demand, as most clients never ask.
+    pub fn output_schema(&self) -> Map<String, Value> {
+        (self.output_schema)()
+    }
+
+    /// Decodes the arguments and plans the call.
+    pub fn plan(&self, cx: &CallContext, arguments: Map<String, Value>) -> Result<Plan, ToolError> {
+        (self.plan)(cx, arguments, self)
+    }
+}
+
+/// Which tools are offered.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// `--tools`: only these names, when given.
+    pub only: Option<Vec<String>>,
+    /// `--allow`: optional groups.
+    pub groups: Vec<Group>,
+    /// `--read-only`: only tools that change nothing.
+    pub read_only: bool,
+}
+
+/// The tools a session offers, in the order they are listed (by name).
+#[derive(Debug)]
+pub struct Toolbox {
+    entries: Vec<Entry>,
+}
+
+impl Toolbox {
+    /// The tools of `selection`.
+    pub fn new(selection: &Selection) -> Self {
+        // Called only for tools that are offered: a schema costs more than a start-up should spend.
+        let all: &[(&'static Spec, fn() -> Entry)] = &[
+            (&edit::Edit::SPEC, Entry::of::<edit::Edit>),
+            (&glob::Glob::SPEC, Entry::of::<glob::Glob>),
+            (&grep::Grep::SPEC, Entry::of::<grep::Grep>),
+            (&ls::Ls::SPEC, Entry::of::<ls::Ls>),
+            (&read::Read::SPEC, Entry::of::<read::Read>),
+            (&write::Write::SPEC, Entry::of::<write::Write>),
+        ];
+        let offered = |spec: &Spec| {
+            (spec.group == Group::Core || selection.groups.contains(&spec.group))
+                && (spec.read_only || !selection.read_only)
+                && selection.only.as_ref().is_none_or(|only| only.iter().any(|name| name == spec.name))
+        };
+        Self { entries: all.iter().filter(|(spec, _)| offered(spec)).map(|(_, make)| make()).collect() }
+    }
+
+    /// Names of every tool there is, whatever a selection leaves out.
+    pub fn known() -> &'static [&'static str] {
+        &["edit", "glob", "grep", "ls", "read", "write"]
+    }
+
+    /// The offered tools, ordered by name.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The offered tool called `name`.
+    pub fn get(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.spec.name == name)
+    }
+}

@@ -1,0 +1,112 @@
+//! What one call may use: workspace, session, settings, its stop signal and its progress sink.
+
+use std::{fmt, sync::Arc};
+
+use crate::{
+    session::{Session, StopReason, StopSignal},
+    workspace::Workspace,
+};
+
+use super::{Kind, ToolError};
+
+/// How strictly an edit or overwrite needs the file to have been seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReadBeforeWrite {
+    /// The file must have been seen, and be what was seen.
+    #[default]
+    Strict,
+    /// A file that was seen must be what was seen; an unseen one may be changed.
+    ChangedOnly,
+    /// No check.
+    Off,
+}
+
+/// What the tools are told by the configuration.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Bytes of text in one answer; what does not fit is cut and said.
+    pub max_output: usize,
+    /// Whether answers also carry their data as `structuredContent`.
+    pub structured_output: bool,
+    /// The seen-and-unchanged check.
+    pub read_before_write: ReadBeforeWrite,
+    /// Bytes of the largest file that `edit` and `write` take.
+    pub max_file_size: u64,
+    /// Bytes of the largest image that `read` returns.
+    pub max_image_size: u64,
+    /// Bytes of the largest file that a directory search looks into.
+    pub max_search_file_size: u64,
+    /// Threads that one search uses.
+    pub search_threads: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            max_output: 50 * 1024,
+            structured_output: false,
+            read_before_write: ReadBeforeWrite::Strict,
+            max_file_size: 64 << 20,
+            max_image_size: 5 << 20,
+            max_search_file_size: 16 << 20,
+            search_threads: std::thread::available_parallelism().map_or(2, usize::from).min(8),
+        }
+    }
+}
+
+/// One step of a long call, for the client's progress display.
+#[derive(Clone, Debug)]
+pub struct ProgressUpdate {
+    /// How much is done; grows from update to update.
+    pub done: u64,
+    /// How much there is, where known.
+    pub total: Option<u64>,
+    /// What is being done, in a few words.
+    pub message: String,
+}
+
+/// Where progress goes; `None` where the client did not ask.
+pub type ProgressSink = Option<Arc<dyn Fn(ProgressUpdate) + Send + Sync>>;
+
+/// Everything a call may use; nothing is ambient.
+#[derive(Clone)]
+pub struct CallContext {
+    /// The sandbox.
+    pub workspace: Arc<Workspace>,
+    /// What this session has seen.
+    pub session: Arc<Session>,
+    /// The tools' configuration.
+    pub settings: Arc<Settings>,
+    /// Cancellation and deadline of this call.
+    pub stop: StopSignal,
+    /// Progress notifications.
+    pub progress: ProgressSink,
+}
+
+impl fmt::Debug for CallContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallContext").field("stop", &self.stop).finish_non_exhaustive()
+    }
+}
+
+impl CallContext {
+    /// Fails when the call was cancelled or has used up its time; cheap enough for inner loops.
+    pub fn check(&self) -> Result<(), ToolError> {
+        match self.stop.stopped() {
+            None => Ok(()),
+            Some(StopReason::Cancelled) => Err(ToolError::new(Kind::Cancelled, "the call was cancelled")),
+            Some(StopReason::Deadline) => Err(ToolError::new(
+                Kind::TimedOut,
+                format!("the time limit of {:.0?} was reached before anything was changed", self.stop.limit()),
+            )
+            .hint("ask for less: a narrower path, a smaller range or a more exact pattern")),
+        }
+    }
+
+    /// Reports progress, where the client asked for it.
+    pub fn report(&self, done: u64, total: Option<u64>, message: impl Into<String>) {
+        if let Some(sink) = &self.progress {
+            sink(ProgressUpdate { done, total, message: message.into() });
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Errors of tools: a kind for programs, a sentence and next steps for the model, a cause for the log.
+//!
+//! The wording avoids what clients classify by substring ("timeout", "connection", bare status
+//! numbers, "not configured", "disabled"), and its point stands in the first 480 characters.
+
+use std::fmt;
+
+use crate::workspace::{AccessError, AccessErrorKind, PathError, Workspace, WorkspacePath};
+
+/// The closed set of error kinds, as they stand in `_meta` under `rootbound/error`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An argument is missing, unknown or unusable.
+    InvalidInput,
+    /// Nothing is there.
+    NotFound,
+    /// Policy, or the boundary of the roots.
+    Denied,
+    /// The root is read-only.
+    ReadOnly,
+    /// The file must be read before it is changed.
+    NotRead,
+    /// The file is not what was read.
+    Stale,
+    /// The text to be replaced is not there.
+    NoMatch,
+    /// The text to be replaced is there more than once.
+    Ambiguous,
+    /// Over a size limit.
+    TooLarge,
+    /// Not text.
+    Binary,
+    /// A person, or the policy, said no.
+    Declined,
+    /// The call's time limit was reached.
+    TimedOut,
+    /// The client cancelled the call.
+    Cancelled,
+    /// A limit of the session is used up.
+    Quota,
+    /// A fault of this program or of the operating system.
+    Internal,
+}
+
+impl Kind {
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidInput => "invalid_input",
+            Self::NotFound => "not_found",
+            Self::Denied => "denied",
+            Self::ReadOnly => "read_only",
+            Self::NotRead => "not_read",
+            Self::Stale => "stale",
+            Self::NoMatch => "no_match",
+            Self::Ambiguous => "ambiguous",
+            Self::TooLarge => "too_large",
+            Self::Binary => "binary",
+            Self::Declined => "declined",
+            Self::TimedOut => "timed_out",
+            Self::Cancelled => "cancelled",
+            Self::Quota => "quota",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// What went wrong, for the model and for the log.
+#[derive(Debug)]
+pub struct ToolError {
+    kind: Kind,
+    message: String,
+    details: String,
+    hints: Vec<String>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl ToolError {
+    /// An error of `kind`; `message` is a lower-case sentence that names the value that was wrong.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), details: String::new(), hints: Vec::new(), source: None }
+    }
+
+    /// An argument that cannot be used.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(Kind::InvalidInput, message)
+    }
+
+    /// Adds the next call to make.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Adds what stands after the hints: a diff, the nearest block, a list of places.
+    #[must_use]
+    pub fn details(mut self, details: impl Into<String>) -> Self {
+        self.details = details.into();
+        self
+    }
+
+    /// Adds the cause, for the log only.
+    #[must_use]
+    pub fn source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// The kind.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The cause, for the log.
+    pub fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync)> {
+        self.source.as_deref()
+    }
+
+    /// What the model reads.
+    pub fn text(&self) -> String {
+        let mut text = self.message.clone();
+        if !self.hints.is_empty() {
+            text.push('\n');
+        }
+        for hint in &self.hints {
+            text.push_str("\nhint: ");
+            text.push_str(hint);
+        }
+        if !self.details.is_empty() {
+            text.push_str("\n\n");
+            text.push_str(&self.details);
+        }
+        text
+    }
+
+    /// The error for a path that is not there, with near names from inside the roots.
+    pub fn not_found(workspace: &Workspace, path: &WorkspacePath) -> Self {
+        let error = Self::new(Kind::NotFound, format!("no such file or directory: {path}"));
+        let near = workspace.suggest(path);
+        if near.is_empty() {
+            error.hint("list what is there with ls, or search by name with glob")
+        } else {
+            let near: Vec<String> = near.iter().map(WorkspacePath::to_string).collect();
+            error.hint(format!("did you mean {}?", near.join(" or ")))
+        }
+    }
+
+    /// Turns a failed access into an error, adding suggestions where the path is missing.
+    pub fn access(workspace: &Workspace, error: AccessError) -> Self {
+        match error.kind {
+            AccessErrorKind::NotFound => Self::not_found(workspace, &error.path),
+            _ => error.into(),
+        }
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.as_str(), self.message)
+    }
+}
+
+impl std::error::Error for ToolError {}
+
+impl From<PathError> for ToolError {
+    fn from(error: PathError) -> Self {
+        match &error {
+            PathError::Denied { .. } => Self::new(Kind::Denied, error.to_string())
+                .hint("use a path relative to a workspace root; ls without a path lists the roots"),
+            PathError::Invalid { .. } => Self::invalid(error.to_string()),
+        }
+    }
+}
+
+impl From<AccessError> for ToolError {
+    fn from(error: AccessError) -> Self {
+        use AccessErrorKind as A;
+        let (kind, hint) = match &error.kind {
+            A::NotFound => (Kind::NotFound, Some("list what is there with ls, or search by name with glob")),
+            A::Denied => (Kind::Denied, Some("use a path that stays inside the workspace roots")),
+            A::Protected => (Kind::Denied, Some("its name marks it as a secret; work without its content, or ask the person to allow it")),
+            A::ProtectedWrite => (
+                Kind::Denied,
+                Some("programs run what such files say, so they are only written when the configuration allows it; ask the person to make this change"),
+            ),
+            A::ReadOnly => (Kind::ReadOnly, Some("write below a root with read-write rights; ls without a path lists the roots")),
+            A::IsDirectory => (Kind::InvalidInput, Some("list a directory with ls")),
+            A::NotADirectory => (Kind::InvalidInput, Some("a file cannot hold other files; check the path with ls")),
+            A::Special(_) => (Kind::InvalidInput, Some("only regular files can be read or written")),
+            A::TooLarge { .. } => (Kind::TooLarge, None),
+            A::Permission => (Kind::Denied, Some("the operating system refuses it; choose another file or ask the person")),
+            A::Changed => (Kind::Stale, Some("read it again")),
+            A::Exists => (Kind::Stale, Some("read it, then edit it or overwrite it")),
+            A::Stale => (Kind::Stale, Some("read it again, then repeat the change on what is there now")),
+            A::TooManyLinks | A::NameTooLong => (Kind::InvalidInput, None),
+            A::Io => (Kind::Internal, None),
+        };
+        let mut this = Self::new(kind, error.to_string());
+        if let Some(hint) = hint {
+            this = this.hint(hint);
+        }
+        if let Some(source) = error.source {
+            this = this.source(source);
+        }
+        this
+    }
+}

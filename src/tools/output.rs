@@ -1,0 +1,62 @@
+//! Answers: text for the model, facts for programs, data for clients that asked for it.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::CallContext;
+
+/// One block of an answer.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// Text for the model.
+    Text(String),
+    /// An image file as it is on the disk.
+    Image {
+        /// The file.
+        bytes: Vec<u8>,
+        /// Its media type, from its magic bytes.
+        mime: &'static str,
+    },
+}
+
+/// What a successful call returns.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// The blocks, in order.
+    pub content: Vec<Content>,
+    /// Numbers for programs: the result's `_meta` under `rootbound/result`.
+    pub facts: Map<String, Value>,
+    /// The complete result as data; built only when structured output is on.
+    pub data: Option<Value>,
+}
+
+impl Answer {
+    /// An answer of one text block. `facts` must serialise to an object.
+    pub fn text(text: impl Into<String>, facts: &impl Serialize) -> Self {
+        let facts = match serde_json::to_value(facts) {
+            Ok(Value::Object(facts)) => facts,
+            _ => Map::new(),
+        };
+        Self { content: vec![Content::Text(text.into())], facts, data: None }
+    }
+
+    /// Adds the complete result, where the client asked for structured output.
+    #[must_use]
+    pub fn data(mut self, cx: &CallContext, data: &impl Serialize) -> Self {
+        if cx.settings.structured_output {
+            self.data = serde_json::to_value(data).ok();
+        }
+        self
+    }
+}
+
+/// `1 file`, `2 files`: a number with its noun.
+pub fn count(n: usize, noun: &str) -> String {
+    let plural = match noun {
+        "match" => "matches",
+        "entry" => "entries",
+        "directory" => "directories",
+        _ => return if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") },
+    };
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {plural}") }
+}
