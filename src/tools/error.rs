@@ -107,6 +107,13 @@ impl ToolError {
         self
     }
 
+    /// Says where in the arguments the error lies.
+    #[must_use]
+    pub fn within(mut self, place: &str) -> Self {
+        self.message = format!("in {place}: {}", self.message);
+        self
+    }
+
     /// The kind.
     pub fn kind(&self) -> Kind {
         self.kind
@@ -179,17 +186,26 @@ impl From<AccessError> for ToolError {
         let (kind, hint) = match &error.kind {
             A::NotFound => (Kind::NotFound, Some("list what is there with ls, or search by name with glob")),
             A::Denied => (Kind::Denied, Some("use a path that stays inside the workspace roots")),
-            A::Protected => (Kind::Denied, Some("its name marks it as a secret; work without its content, or ask the person to allow it")),
+            A::Protected => (
+                Kind::Denied,
+                Some("its name marks it as a secret; work without its content, or ask the person to allow it"),
+            ),
             A::ProtectedWrite => (
                 Kind::Denied,
-                Some("programs run what such files say, so they are only written when the configuration allows it; ask the person to make this change"),
+                Some(
+                    "programs run what such files say, so they are only written when the configuration allows it; ask the person to make this change",
+                ),
             ),
-            A::ReadOnly => (Kind::ReadOnly, Some("write below a root with read-write rights; ls without a path lists the roots")),
+            A::ReadOnly => {
+                (Kind::ReadOnly, Some("write below a root with read-write rights; ls without a path lists the roots"))
+            }
             A::IsDirectory => (Kind::InvalidInput, Some("list a directory with ls")),
             A::NotADirectory => (Kind::InvalidInput, Some("a file cannot hold other files; check the path with ls")),
             A::Special(_) => (Kind::InvalidInput, Some("only regular files can be read or written")),
             A::TooLarge { .. } => (Kind::TooLarge, None),
-            A::Permission => (Kind::Denied, Some("the operating system refuses it; choose another file or ask the person")),
+            A::Permission => {
+                (Kind::Denied, Some("the operating system refuses it; choose another file or ask the person"))
+            }
             A::Changed => (Kind::Stale, Some("read it again")),
             A::Exists => (Kind::Stale, Some("read it, then edit it or overwrite it")),
             A::Stale => (Kind::Stale, Some("read it again, then repeat the change on what is there now")),

@@ -1,0 +1,424 @@
+//! Arguments as models send them → arguments as a tool's schema has them.
+//!
+//! Driven by the schema: spellings from other tools are renamed, scalars are read leniently, `null`
+//! means the default, and an unknown name is refused with the nearest known one. Nothing is ignored
+//! silently.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Number, Value};
+
+use super::{Kind, Spec, ToolError};
+
+/// Another spelling of an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alias {
+    /// `given` means the argument `name`.
+    Name {
+        /// What a model may send.
+        given: &'static str,
+        /// What the schema calls it.
+        name: &'static str,
+    },
+    /// `given: true` means `name: value`, and `given: false` the default of `name`.
+    Flag {
+        /// What a model may send.
+        given: &'static str,
+        /// What the schema calls it.
+        name: &'static str,
+        /// The value that a true flag stands for.
+        value: FlagValue,
+    },
+    /// Accepted and without effect: it asks for what the tool does anyway.
+    Ignored {
+        /// What a model may send.
+        given: &'static str,
+    },
+}
+
+/// What a true flag stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlagValue {
+    /// A truth value.
+    Bool(bool),
+    /// A word.
+    Text(&'static str),
+}
+
+impl Alias {
+    /// `given` is another name of `name`.
+    pub const fn name(given: &'static str, name: &'static str) -> Self {
+        Self::Name { given, name }
+    }
+
+    fn given(&self) -> &'static str {
+        match self {
+            Self::Name { given, .. } | Self::Flag { given, .. } | Self::Ignored { given } => given,
+        }
+    }
+}
+
+/// Spellings of `path`, for every tool that has one.
+pub const PATH_ALIASES: [Alias; 6] = [
+    Alias::name("file_path", "path"),
+    Alias::name("filePath", "path"),
+    Alias::name("filename", "path"),
+    Alias::name("file", "path"),
+    Alias::name("directory", "path"),
+    Alias::name("dir", "path"),
+];
+
+/// Spellings of `max_results`, for the tools that list.
+pub const LIMIT_ALIASES: [Alias; 3] = [
+    Alias::name("head_limit", "max_results"),
+    Alias::name("limit", "max_results"),
+    Alias::name("maxResults", "max_results"),
+];
+
+/// Typing slips up to this distance (of the longer name) are offered as the nearest name.
+const SLIP: f64 = 0.6;
+
+/// Brings `arguments` into the schema's own names and types.
+///
+/// # Errors
+/// `invalid_input`, naming the argument and the value, for what cannot be read.
+pub fn normalise(
+    arguments: Map<String, Value>,
+    schema: &Map<String, Value>,
+    spec: &Spec,
+) -> Result<Map<String, Value>, ToolError> {
+    let properties = properties(schema);
+    let mut out = Map::new();
+    for (given, value) in arguments {
+        if properties.is_some_and(|known| known.contains_key(&given)) {
+            insert(&mut out, &given, &given, value)?;
+            continue;
+        }
+        match spec.aliases.iter().find(|alias| alias.given() == given) {
+            Some(Alias::Name { name, .. }) => insert(&mut out, name, &given, value)?,
+            Some(Alias::Flag { name, value: meaning, .. }) => match lenient_bool(&value) {
+                Some(true) => insert(&mut out, name, &given, flag_value(*meaning))?,
+                Some(false) => {}
+                None if value.is_null() => {}
+                None => return Err(wrong_type(&given, "true or false", &value)),
+            },
+            Some(Alias::Ignored { .. }) => {}
+            // DeerFlow's own tools teach models to send a description first.
+            None if given == "description" => {}
+            None => return Err(unknown(&given, properties, spec)),
+        }
+    }
+    let mut typed = Map::new();
+    for (name, value) in out {
+        let property = properties.and_then(|known| known.get(&name)).and_then(Value::as_object);
+        if let Some(value) = property.map_or(Ok(Some(value.clone())), |property| read(&name, value, property, spec))? {
+            typed.insert(name, value);
+        }
+    }
+    if let Some(required) = schema.get("required").and_then(Value::as_array) {
+        for name in required.iter().filter_map(Value::as_str) {
+            if !typed.contains_key(name) {
+                return Err(ToolError::invalid(format!("the argument `{name}` is missing"))
+                    .hint(format!("call {} again with {name}", spec.name)));
+            }
+        }
+    }
+    Ok(typed)
+}
+
+/// Decodes normalised arguments.
+pub fn decode<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolError> {
+    serde_json::from_value(Value::Object(arguments))
+        .map_err(|error| ToolError::invalid(format!("unusable arguments: {error}")))
+}
+
+fn properties(schema: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    schema.get("properties").and_then(Value::as_object)
+}
+
+fn flag_value(value: FlagValue) -> Value {
+    match value {
+        FlagValue::Bool(value) => Value::Bool(value),
+        FlagValue::Text(text) => Value::String(text.to_owned()),
+    }
+}
+
+/// Two spellings of one argument must agree; `null` never competes.
+fn insert(out: &mut Map<String, Value>, name: &str, given: &str, value: Value) -> Result<(), ToolError> {
+    match out.get(name) {
+        Some(other) if !other.is_null() && !value.is_null() && !same(other, &value) => {
+            Err(ToolError::invalid(format!(
+                "`{given}` and another spelling of `{name}` were both given, with different values ({} and {})",
+                shown(&value),
+                shown(other)
+            ))
+            .hint(format!("send only {name}")))
+        }
+        Some(other) if !other.is_null() => Ok(()),
+        _ => {
+            out.insert(name.to_owned(), value);
+            Ok(())
+        }
+    }
+}
+
+/// Equal up to lenient spelling: `5` and `"5"` are one value.
+fn same(a: &Value, b: &Value) -> bool {
+    let plain = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    a == b || plain(a) == plain(b)
+}
+
+fn unknown(given: &str, properties: Option<&Map<String, Value>>, spec: &Spec) -> ToolError {
+    let error = ToolError::new(Kind::InvalidInput, format!("unknown argument `{}` for {}", clip(given), spec.name));
+    let names: Vec<&str> = properties.into_iter().flat_map(Map::keys).map(String::as_str).collect();
+    let through_alias = spec.aliases.iter().filter_map(|alias| match alias {
+        Alias::Name { given, name } => Some((*given, *name)),
+        _ => None,
+    });
+    let lower = given.to_lowercase();
+    let nearest = names
+        .iter()
+        .map(|name| (*name, *name))
+        .chain(through_alias)
+        .map(|(spelling, name)| {
+            (
+                rapidfuzz::distance::levenshtein::normalized_similarity(spelling.to_lowercase().chars(), lower.chars()),
+                name,
+            )
+        })
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(alike, _)| *alike >= SLIP);
+    match nearest {
+        Some((_, name)) => error.hint(format!("did you mean `{name}`? {} takes: {}", spec.name, names.join(", "))),
+        None if names.is_empty() => error.hint(format!("{} takes no arguments", spec.name)),
+        None => error.hint(format!("{} takes: {}", spec.name, names.join(", "))),
+    }
+}
+
+/// Reads `value` as the property's type; `None` stands for "use the default".
+fn read(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) -> Result<Option<Value>, ToolError> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    let read = match property.get("type").and_then(Value::as_str) {
+        Some("integer") => {
+            Value::Number(lenient_integer(&value).ok_or_else(|| wrong_type(name, "a whole number", &value))?)
+        }
+        Some("boolean") => Value::Bool(lenient_bool(&value).ok_or_else(|| wrong_type(name, "true or false", &value))?),
+        Some("string") => {
+            let text = match value {
+                Value::String(text) => text,
+                // A number or truth value where text is asked for: `pattern: 404`.
+                Value::Number(number) => number.to_string(),
+                Value::Bool(truth) => truth.to_string(),
+                other => return Err(wrong_type(name, "a text", &other)),
+            };
+            Value::String(one_of(name, text, property)?)
+        }
+        Some("array") => {
+            let items = match value {
+                Value::Array(items) => items,
+                // Some providers send nested arguments as JSON text.
+                Value::String(ref text) => match serde_json::from_str(text) {
+                    Ok(Value::Array(items)) => items,
+                    _ => return Err(wrong_type(name, "a list", &value)),
+                },
+                Value::Object(item) => vec![Value::Object(item)],
+                other => return Err(wrong_type(name, "a list", &other)),
+            };
+            let Some(item_schema) = property.get("items").and_then(Value::as_object) else {
+                return Ok(Some(Value::Array(items)));
+            };
+            let mut read_items = Vec::with_capacity(items.len());
+            for (index, item) in items.into_iter().enumerate() {
+                read_items.push(match item {
+                    Value::Object(item) => Value::Object(
+                        normalise(item, item_schema, spec)
+                            .map_err(|error| error.within(&format!("{name}[{index}]")))?,
+                    ),
+                    other if item_schema.get("type").and_then(Value::as_str) == Some("object") => {
+                        return Err(wrong_type(&format!("{name}[{index}]"), "an object", &other));
+                    }
+                    other => match read(&format!("{name}[{index}]"), other, item_schema, spec)? {
+                        Some(item) => item,
+                        None => continue,
+                    },
+                });
+            }
+            Value::Array(read_items)
+        }
+        _ => value,
+    };
+    Ok(Some(read))
+}
+
+/// Checks an enumeration, forgiving case and surrounding white space.
+fn one_of(name: &str, text: String, property: &Map<String, Value>) -> Result<String, ToolError> {
+    let Some(choices) = property.get("enum").and_then(Value::as_array) else { return Ok(text) };
+    let choices: Vec<&str> = choices.iter().filter_map(Value::as_str).collect();
+    let wanted = text.trim();
+    choices.iter().find(|choice| choice.eq_ignore_ascii_case(wanted)).map(|choice| (*choice).to_owned()).ok_or_else(
+        || ToolError::invalid(format!("`{name}` must be one of {}, not {:?}", choices.join(", "), clip(wanted))),
+    )
+}
+
+fn lenient_integer(value: &Value) -> Option<Number> {
+    // 2^53: beyond it a double no longer holds every whole number.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let from_float = |float: f64| {
+        #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and within ±2^53")]
+        (float.fract() == 0.0 && float.abs() <= EXACT).then(|| Number::from(float as i64))
+    };
+    match value {
+        Value::Number(number) if number.is_i64() => Some(number.clone()),
+        // Larger than any length or count there can be: as far as it goes.
+        Value::Number(number) if number.is_u64() => Some(Number::from(i64::MAX)),
+        Value::Number(number) => from_float(number.as_f64()?),
+        Value::String(text) => {
+            let text = text.trim();
+            text.parse::<i64>().map(Number::from).ok().or_else(|| from_float(text.parse().ok()?))
+        }
+        _ => None,
+    }
+}
+
+fn lenient_bool(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(truth) => Some(*truth),
+        Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "yes" | "1" => Some(true),
+            "false" | "no" | "0" | "" => Some(false),
+            _ => None,
+        },
+        Value::Number(number) => match number.as_f64()? {
+            0.0 => Some(false),
+            1.0 => Some(true),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn wrong_type(name: &str, wanted: &str, value: &Value) -> ToolError {
+    ToolError::invalid(format!("`{name}` must be {wanted}, not {}", shown(value)))
+}
+
+fn shown(value: &Value) -> String {
+    clip(&value.to_string())
+}
+
+fn clip(text: &str) -> String {
+    const SHOWN: usize = 80;
+    if text.chars().count() <= SHOWN {
+        return text.to_owned();
+    }
+    let mut clipped: String = text.chars().take(SHOWN).collect();
+    clipped.push('…');
+    clipped
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tools::Group;
+
+    const SPEC: Spec = Spec {
+        name: "sample",
+        title: "",
+        description: "",
+        group: Group::Core,
+        aliases: &[
+            Alias::name("file_path", "path"),
+            Alias::name("limit", "max_results"),
+            Alias::Flag { given: "-i", name: "case_sensitive", value: FlagValue::Bool(false) },
+            Alias::Ignored { given: "-n" },
+        ],
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+        heavy: false,
+    };
+
+    fn normalised(arguments: Value) -> Result<Value, String> {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string"}, "max_results": {"type": "integer"}, "case_sensitive": {"type": "boolean"},
+                "mode": {"type": "string", "enum": ["one", "two"]},
+                "edits": {"type": "array", "items": {"type": "object", "properties": {"max_results": {"type": "integer"}}}},
+            },
+            "required": ["path"],
+        });
+        let (Value::Object(arguments), Value::Object(schema)) = (arguments, schema) else {
+            unreachable!("objects above")
+        };
+        normalise(arguments, &schema, &SPEC).map(Value::Object).map_err(|error| error.text())
+    }
+
+    #[test]
+    fn scalars_are_read_leniently() {
+        for n in [json!(20), json!("20"), json!(20.0), json!(" 20 "), json!("20.0")] {
+            assert_eq!(
+                normalised(json!({"path": "a", "max_results": n})).unwrap(),
+                json!({"path": "a", "max_results": 20})
+            );
+        }
+        for b in [json!(true), json!("true"), json!("True"), json!(1)] {
+            assert_eq!(normalised(json!({"path": "a", "case_sensitive": b})).unwrap()["case_sensitive"], json!(true));
+        }
+        assert_eq!(normalised(json!({"path": 404, "mode": " TWO"})).unwrap(), json!({"path": "404", "mode": "two"}));
+    }
+
+    #[test]
+    fn null_means_the_default() {
+        assert_eq!(normalised(json!({"path": "a", "max_results": null})).unwrap(), json!({"path": "a"}));
+    }
+
+    #[test]
+    fn other_spellings_are_renamed_at_every_depth() {
+        assert_eq!(
+            normalised(json!({"file_path": "a", "limit": "3", "-i": true, "-n": true, "description": "why", "edits": [{"limit": "4"}]})).unwrap(),
+            json!({"path": "a", "max_results": 3, "case_sensitive": false, "edits": [{"max_results": 4}]})
+        );
+    }
+
+    #[test]
+    fn two_spellings_with_different_values_are_an_error() {
+        assert!(normalised(json!({"path": "a", "file_path": "b"})).unwrap_err().contains("different values"));
+        assert!(normalised(json!({"path": "a", "file_path": "a", "max_results": 5, "limit": "5"})).is_ok());
+    }
+
+    #[test]
+    fn an_unknown_argument_is_refused_with_the_nearest_name() {
+        let error = normalised(json!({"path": "a", "max_result": 5})).unwrap_err();
+        assert!(
+            error.starts_with("unknown argument `max_result`") && error.contains("did you mean `max_results`?"),
+            "{error}"
+        );
+        let error = normalised(json!({"path": "a", "zzz": 5})).unwrap_err();
+        assert!(error.contains("takes: path, max_results"), "{error}");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_with_its_value() {
+        assert_eq!(
+            normalised(json!({"path": "a", "max_results": "ten"})).unwrap_err(),
+            "`max_results` must be a whole number, not \"ten\""
+        );
+        assert_eq!(
+            normalised(json!({"path": "a", "max_results": 1.5})).unwrap_err(),
+            "`max_results` must be a whole number, not 1.5"
+        );
+        assert_eq!(normalised(json!({"path": {}})).unwrap_err(), "`path` must be a text, not {}");
+        assert!(normalised(json!({"mode": "one"})).unwrap_err().starts_with("the argument `path` is missing"));
+        assert_eq!(normalised(json!({"path": "a", "edits": [3]})).unwrap_err(), "`edits[0]` must be an object, not 3");
+        assert_eq!(
+            normalised(json!({"path": "a", "edits": [{"limit": "x"}]})).unwrap_err(),
+            "in edits[0]: `max_results` must be a whole number, not \"x\""
+        );
+    }
+}

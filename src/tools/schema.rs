@@ -1,0 +1,158 @@
+//! Schemas in the plain form that every provider takes: no `$ref`, no null unions, no `oneOf` of
+//! constants, no unknown formats.
+//!
+//! What raw generated schemas do to clients (types turned into text, a whole server's tools dropped)
+//! is why this exists; the rules are those of the strictest of them.
+
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde_json::{Map, Value};
+
+/// The schema of a tool's arguments.
+pub fn input<T: JsonSchema>() -> Map<String, Value> {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    let mut schema = root(settings.into_generator().into_root_schema_for::<T>().to_value());
+    schema.insert("additionalProperties".into(), Value::Bool(false));
+    schema
+}
+
+/// The schema of a tool's structured result.
+pub fn output<T: JsonSchema>() -> Map<String, Value> {
+    let mut settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    root(settings.into_generator().into_root_schema_for::<T>().to_value())
+}
+
+fn root(schema: Value) -> Map<String, Value> {
+    let Value::Object(mut schema) = schema else { return Map::new() };
+    plain(&mut schema);
+    // The tool's own description says it; a second one is tokens without news.
+    schema.remove("title");
+    schema.remove("description");
+    schema.insert("type".into(), "object".into());
+    schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+    schema
+}
+
+fn plain(schema: &mut Map<String, Value>) {
+    unwrap_nullable(schema);
+    fold_constants(schema);
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|one| one != "null");
+        if types.len() == 1 {
+            let one = types.remove(0);
+            schema.insert("type".into(), one);
+        }
+    }
+    if matches!(schema.get("type").and_then(Value::as_str), Some("integer" | "number")) {
+        schema.remove("format");
+        // `minimum: 0` only repeats that the Rust type is unsigned; ranges are in the descriptions.
+        schema.remove("minimum");
+        schema.remove("maximum");
+    }
+    if schema.get("default").is_some_and(Value::is_null) {
+        schema.remove("default");
+    }
+    // A description keeps the line breaks of its doc comment.
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    for key in ["properties", "patternProperties"] {
+        if let Some(Value::Object(children)) = schema.get_mut(key) {
+            children.values_mut().filter_map(Value::as_object_mut).for_each(plain);
+        }
+    }
+    for key in ["items", "additionalProperties"] {
+        if let Some(Value::Object(child)) = schema.get_mut(key) {
+            plain(child);
+        }
+    }
+}
+
+/// `anyOf: [X, null]` → X, with the outer description kept.
+fn unwrap_nullable(schema: &mut Map<String, Value>) {
+    let Some(Value::Array(arms)) = schema.get_mut("anyOf") else { return };
+    arms.retain(|arm| arm.get("type").is_none_or(|kind| kind != "null"));
+    if arms.len() != 1 {
+        return;
+    }
+    let only = arms.remove(0);
+    schema.remove("anyOf");
+    if let Value::Object(only) = only {
+        for (key, value) in only {
+            schema.entry(key).or_insert(value);
+        }
+    }
+}
+
+/// `oneOf` of constants and enumerations → one enumeration.
+fn fold_constants(schema: &mut Map<String, Value>) {
+    let Some(Value::Array(arms)) = schema.get("oneOf") else { return };
+    let mut choices = Vec::new();
+    for arm in arms {
+        match (arm.get("const"), arm.get("enum").and_then(Value::as_array)) {
+            (Some(constant), _) => choices.push(constant.clone()),
+            (None, Some(several)) => choices.extend(several.iter().cloned()),
+            (None, None) => return,
+        }
+    }
+    schema.remove("oneOf");
+    schema.insert("type".into(), "string".into());
+    schema.insert("enum".into(), Value::Array(choices));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Sample {
+        /// What to look
+        /// for.
+        pattern: String,
+        /// How many; 200 by default.
+        max_results: Option<u32>,
+        /// The order.
+        sort: Option<Sort>,
+        /// Nested.
+        edits: Option<Vec<Inner>>,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    enum Sort {
+        /// Newest first.
+        Modified,
+        /// By name.
+        Path,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Inner {
+        /// Old.
+        old: Option<bool>,
+    }
+
+    #[test]
+    fn a_schema_has_only_what_every_provider_takes() {
+        let schema = Value::Object(input::<Sample>());
+        let text = schema.to_string();
+        for word in ["$ref", "$defs", "$schema", "anyOf", "oneOf", "allOf", "const", "null", "format"] {
+            assert!(!text.contains(&format!("\"{word}\"")), "{word} in {text}");
+        }
+        assert_eq!(schema["properties"]["max_results"]["type"], "integer");
+        assert_eq!(schema["properties"]["sort"]["enum"], serde_json::json!(["modified", "path"]));
+        assert_eq!(schema["properties"]["sort"]["description"], "The order.");
+        assert_eq!(schema["properties"]["pattern"]["description"], "What to look for.");
+        assert_eq!(schema["properties"]["edits"]["items"]["properties"]["old"]["type"], "boolean");
+        assert_eq!(schema["required"], serde_json::json!(["pattern"]));
+        assert_eq!(schema["additionalProperties"], false);
+    }
+}
