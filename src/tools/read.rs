@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    text::{self, DecodeError, Document, LineEnding},
+    text::{self, DecodeError, Document, LineEnding, hidden::Hidden},
     workspace::{OpenFile, Revision, WorkspacePath},
 };
 
@@ -200,6 +200,8 @@ struct Page {
     size: u64,
     changed: bool,
     lossy: bool,
+    hidden: Vec<(usize, Hidden)>,
+    hidden_count: usize,
 }
 
 fn small(
@@ -232,6 +234,8 @@ fn small(
         size,
         changed,
         lossy: document.had_errors(),
+        hidden: window.hidden,
+        hidden_count: window.hidden_count,
     })
 }
 
@@ -282,6 +286,8 @@ fn large(
         size,
         changed,
         lossy,
+        hidden: window.hidden,
+        hidden_count: window.hidden_count,
     })
 }
 
@@ -376,6 +382,18 @@ impl Page {
             text.push_str(&format!("(lines {}-{end} of {total}; continue with offset={end})\n", self.range.skip + 1));
         } else if self.range.skip > 0 {
             text.push_str(&format!("(lines {}-{end} of {total})\n", self.range.skip + 1));
+        }
+        if self.hidden_count > 0 {
+            let places: Vec<String> = self
+                .hidden
+                .iter()
+                .map(|(line, one)| format!("U+{:04X} at {line}:{}", u32::from(one.character), one.column))
+                .collect();
+            let more = match self.hidden_count - places.len() {
+                0 => String::new(),
+                more => format!(", {more} more"),
+            };
+            text.push_str(&format!("(hidden characters: {}{more})\n", places.join(", ")));
         }
         if self.lossy {
             text.push_str(&format!("(some bytes are not valid {}; they are shown as \u{fffd})\n", self.encoding));

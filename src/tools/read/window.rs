@@ -1,5 +1,10 @@
 //! A window of lines over a stream of decoded text: what is shown is kept, the rest is only counted.
 
+use crate::text::hidden::{self, Hidden};
+
+/// Hidden characters that are pointed out one by one; more are counted.
+pub(super) const HIDDEN_SHOWN: usize = 10;
+
 /// Characters of one line that are shown; the rest is counted.
 pub(super) const LINE_CHARS: usize = 2000;
 
@@ -20,6 +25,10 @@ pub(super) struct Window {
     pub(super) text: String,
     /// How many lines were kept.
     pub(super) kept: usize,
+    /// The first hidden characters in the lines kept, each with its line number.
+    pub(super) hidden: Vec<(usize, Hidden)>,
+    /// How many hidden characters there are in the lines kept.
+    pub(super) hidden_count: usize,
     full: bool,
     /// Complete lines so far.
     lines: usize,
@@ -51,6 +60,8 @@ impl Window {
             range,
             text: String::new(),
             kept: 0,
+            hidden: Vec::new(),
+            hidden_count: 0,
             full: false,
             lines: 0,
             current: Line::default(),
@@ -144,6 +155,12 @@ impl Window {
             } else {
                 self.text.push_str(&numbered);
                 self.kept += 1;
+                for one in hidden::in_line(&line.shown) {
+                    self.hidden_count += 1;
+                    if self.hidden.len() < HIDDEN_SHOWN {
+                        self.hidden.push((self.lines + 1, one));
+                    }
+                }
             }
         }
         self.lines += 1;
@@ -233,6 +250,15 @@ mod tests {
         assert!(text.ends_with("é… [line of 5000 characters, cut after 2000]\n"), "{}", &text[text.len() - 80..]);
         let (text, _) = window(&format!("{}\r\n", "x".repeat(2000)), ALL);
         assert!(text.ends_with("x\n") && !text.contains('\r'));
+    }
+
+    #[test]
+    fn hidden_characters_are_pointed_out_by_line_and_column() {
+        let mut window = Window::new(ALL);
+        window.push("plain\nx = 1 \u{202e}// y\n");
+        window.finish();
+        assert_eq!(window.hidden_count, 1);
+        assert_eq!((window.hidden[0].0, window.hidden[0].1.column), (2, 7));
     }
 
     #[test]
