@@ -25,13 +25,11 @@ fn main() -> ExitCode {
 
 fn start(config: Config) -> Result<ExitCode, Refusal> {
     let server = assemble(&config)?;
+    if config.action == Action::Serve && io::stdin().is_terminal() {
+        let _ = writeln!(io::stderr(), "{WAITING}");
+    }
     Ok(match config.action {
-        Action::Serve => {
-            if io::stdin().is_terminal() {
-                let _ = writeln!(io::stderr(), "{WAITING}");
-            }
-            ExitCode::from(server::run_stdio(server))
-        }
+        Action::Serve => ExitCode::from(server::run_stdio(server)),
         Action::Call { tool, arguments } => config::call(server, &config.selection, &tool, &arguments),
         Action::Tools { json } => config::tools(server, json),
     })

@@ -78,8 +78,10 @@ pub(super) fn environment(
         let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX)) else { continue };
         let Some(option) = OPTIONS.iter().find(|option| option.variable() == name) else {
             let names: Vec<String> = OPTIONS.iter().map(Opt::variable).collect();
-            problems.push(match nearest(name, names.iter().map(String::as_str)) {
-                Some(near) => format!("{name} is no variable of rootbound: did you mean {near}?"),
+            // Without the prefix, which alone would make any two names alike.
+            let words = names.iter().map(|name| &name[PREFIX.len()..]);
+            problems.push(match nearest(&name[PREFIX.len()..], words) {
+                Some(near) => format!("{name} is no variable of rootbound: did you mean {PREFIX}{near}?"),
                 None => format!("{name} is no variable of rootbound: unset it; `rootbound --help` lists the options"),
             });
             continue;

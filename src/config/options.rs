@@ -78,7 +78,7 @@ pub(super) const OPTIONS: &[Opt] = &[
         flag: "allow",
         shape: Shape::List,
         value: "GROUP",
-        help: "Offer an optional group of tools as well: `manage` (mkdir, move, copy, delete)",
+        help: "Offer an optional group of tools as well: `manage`",
         heading: TOOLS,
     },
     Opt {

@@ -10,8 +10,8 @@ use std::{
 use serde_json::{Map, Value};
 
 use crate::{
-    server::{self, Server},
-    tools::{Content, Selection, Toolbox},
+    server::{self, Block, Server},
+    tools::{Selection, Toolbox},
 };
 
 use super::BAD_CONFIGURATION;
@@ -31,9 +31,10 @@ pub fn call(server: Server, offered: &Selection, tool: &str, words: &[String]) -
     let text: Vec<String> = outcome
         .content
         .iter()
-        .map(|content| match content {
-            Content::Text(text) => text.clone(),
-            Content::Image { mime, bytes } => format!("[image: {mime}, {} bytes]", bytes.len()),
+        .map(|block| match block {
+            Block::Text(text) => text.clone(),
+            // Four characters of base64 stand for three bytes.
+            Block::Image { mime, data } => format!("[image: {mime}, about {} KB]", data.len() * 3 / 4 / 1000 + 1),
         })
         .collect();
     let text = text.join("\n");

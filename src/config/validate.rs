@@ -37,7 +37,7 @@ pub(super) fn config(
     let mut values = Values { typed, problems: &mut problems };
 
     let read_only = values.switch("read-only");
-    let selection = values.selection(read_only);
+    let selection = values.selection(read_only, &mut warnings);
     let settings = values.settings();
     let server = values.server();
     let log = values.choice("log", LEVELS, LevelFilter::WARN);
@@ -53,7 +53,12 @@ pub(super) fn config(
     let state = state(typed, file_base, around, &mut problems, &mut warnings);
     problems.extend(policy.validate());
     problems.extend(ignore.validate());
-    let asked = roots::Asked { directories, roots: typed.highest("root"), file_base, read_only };
+    let mut named = typed.highest("root");
+    if !directories.is_empty() {
+        // Plain directories are the command line's; roots of the environment and the file give way to them.
+        named.retain(|(_, given)| given.source == Source::CommandLine);
+    }
+    let asked = roots::Asked { directories, roots: named, file_base, read_only };
     let roots = roots::specs(&asked, around, &mut problems, &mut warnings);
 
     if !problems.is_empty() {
@@ -93,7 +98,7 @@ struct Values<'a> {
 }
 
 impl Values<'_> {
-    fn selection(&mut self, read_only: bool) -> Selection {
+    fn selection(&mut self, read_only: bool, warnings: &mut Vec<String>) -> Selection {
         let known = Toolbox::known();
         let only = self.typed.one("tools").map(|(option, given)| {
             let names: Vec<String> =
@@ -115,6 +120,12 @@ impl Values<'_> {
         });
         let groups = self.groups();
         let selection = Selection { only, groups, read_only };
+        if !selection.groups.is_empty() {
+            let every = Selection { only: None, read_only: false, ..selection.clone() };
+            if Toolbox::new(&every).entries().iter().all(|entry| entry.spec.group == Group::Core) {
+                warnings.push("--allow manage adds nothing: this version has no tools in that group".to_owned());
+            }
+        }
         if let Some(only) = &selection.only {
             let offered = Toolbox::new(&selection);
             for name in only.iter().filter(|name| known.contains(&name.as_str()) && offered.get(name).is_none()) {
