@@ -8,6 +8,7 @@
     clippy::allow_attributes_without_reason
 )]
 use encoding_rs::Encoding;
+pub mod hidden;
 use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineEnding {

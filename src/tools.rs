@@ -7,6 +7,7 @@ pub mod args;
 pub mod context;
 pub mod edit;
 pub mod error;
+mod freshness;
 pub mod glob;
 pub mod grep;
 pub mod ls;
