@@ -1,207 +1,152 @@
-//! Tools that misbehave in one way each, and a server of them, for the tests of this layer.
+//! Tests of this layer on the wire: the whole server on an in-memory pipe, with tools that misbehave.
+//!
+//! Every wait has a generous end, so that a server that hangs fails its test instead of stopping it.
 
-use std::{
-    sync::{Arc, Mutex, atomic::AtomicUsize, atomic::Ordering},
-    thread,
-    time::Duration,
+mod calls;
+mod endings;
+mod eras;
+mod lines;
+mod tools;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex},
+    task::JoinHandle,
+    time::timeout,
 };
+use tokio_util::sync::CancellationToken;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use crate::tools::Settings;
 
-use crate::{
-    session::Session,
-    tools::{
-        Answer, CallContext, Change, Content, Entry, Group, Kind, Plan, Preview, Settings, Spec, Tool, ToolError,
-        Toolbox,
-    },
-    workspace::{Access, Approval, RootSpec, Workspace},
-};
+use super::Options;
 
-use super::{Options, Parts, Server};
+const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A server that offers the tools of this file.
-pub(super) fn server(options: Options, settings: Settings) -> Server {
-    let toolbox = Toolbox::from_entries(vec![
-        Entry::of::<Echo>(),
-        Entry::of::<Nap>(),
-        Entry::of::<Search>(),
-        Entry::of::<Stubborn>(),
-        Entry::of::<Crash>(),
-        Entry::of::<Report>(),
-        Entry::of::<Commit>(),
-        Entry::of::<Flood>(),
-        Entry::of::<Picture>(),
-    ]);
-    let parts = Parts {
-        workspace: Arc::new(workspace()),
-        session: Arc::new(Session::new(None)),
-        toolbox,
-        settings: Arc::new(settings),
-        options,
-    };
-    Server::with_instructions(parts, "for tests".to_owned())
+/// A client of a server of the test tools.
+struct Wire {
+    input: BufReader<DuplexStream>,
+    output: DuplexStream,
+    service: JoinHandle<Result<(), String>>,
+    stop: CancellationToken,
 }
 
-fn workspace() -> Workspace {
-    let root = RootSpec { name: None, path: std::env::temp_dir(), access: Access::ReadOnly };
-    Workspace::open(&[root], crate::workspace::Options::default()).expect("the temporary folder opens").workspace
-}
-
-/// Arguments of every tool here.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Args {
-    /// What to say.
-    text: Option<String>,
-    /// How long to take.
-    millis: Option<u64>,
-}
-
-impl Args {
-    fn duration(&self) -> Duration {
-        Duration::from_millis(self.millis.unwrap_or(0))
+impl Wire {
+    /// A client that has not said anything yet.
+    fn raw() -> Self {
+        Self::with(Options::default(), Settings::default())
     }
-}
 
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Output {
-    text: String,
-}
-
-const fn spec(name: &'static str, heavy: bool) -> Spec {
-    Spec {
-        name,
-        title: "Test tool",
-        description: "A tool for tests.",
-        group: Group::Core,
-        aliases: &[],
-        read_only: true,
-        destructive: false,
-        idempotent: true,
-        heavy,
+    fn with(options: Options, settings: Settings) -> Self {
+        let (output, server_input) = duplex(64 << 10);
+        let (server_output, input) = duplex(64 << 10);
+        let stop = CancellationToken::new();
+        let service = tokio::spawn(tools::server(options, settings).serve(server_input, server_output, stop.clone()));
+        Self { input: BufReader::new(input), output, service, stop }
     }
-}
 
-/// Waits as a well-behaved tool does.
-fn nap(cx: &CallContext, how_long: Duration) -> Result<(), ToolError> {
-    let step = Duration::from_millis(2);
-    let mut left = how_long;
-    while !left.is_zero() {
-        cx.check()?;
-        thread::sleep(step.min(left));
-        left = left.saturating_sub(step);
+    /// A client after the handshake.
+    async fn open() -> Self {
+        Self::raw().greet().await
     }
-    Ok(())
-}
 
-macro_rules! tool {
-    ($(#[$doc:meta])* $type:ident, $name:literal, $heavy:literal, |$cx:ident, $args:ident| $body:expr) => {
-        $(#[$doc])*
-        struct $type;
-        impl Tool for $type {
-            type Args = Args;
-            type Output = Output;
-            const SPEC: Spec = spec($name, $heavy);
-            fn plan($cx: &CallContext, $args: Args) -> Result<Plan, ToolError> {
-                $body
-            }
+    async fn greet(mut self) -> Self {
+        let answer = self.ask("hello", "initialize", initialize("2025-11-25")).await;
+        assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{answer}");
+        self.line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+        self
+    }
+
+    async fn bytes(&mut self, bytes: &[u8]) {
+        timeout(PATIENCE, self.output.write_all(bytes)).await.expect("the server reads").expect("the pipe is open");
+    }
+
+    async fn line(&mut self, line: &str) {
+        self.bytes(format!("{line}\n").as_bytes()).await;
+    }
+
+    async fn request(&mut self, id: impl Into<Value>, method: &str, params: Value) {
+        let message = json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params });
+        self.line(&message.to_string()).await;
+    }
+
+    async fn call(&mut self, id: impl Into<Value>, tool: &str, arguments: Value) {
+        self.request(id, "tools/call", json!({ "name": tool, "arguments": arguments })).await;
+    }
+
+    async fn notify(&mut self, method: &str, params: Value) {
+        self.line(&json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string()).await;
+    }
+
+    /// The next message of the server; `None` when it has ended.
+    async fn next(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        let read = timeout(PATIENCE, self.input.read_line(&mut line)).await.expect("the server answers");
+        (read.expect("UTF-8") > 0).then(|| serde_json::from_str(&line).expect("a line of JSON"))
+    }
+
+    async fn answer(&mut self) -> Value {
+        self.next().await.expect("the server has not ended")
+    }
+
+    /// A request and its answer, which must be the next message.
+    async fn ask(&mut self, id: impl Into<Value>, method: &str, params: Value) -> Value {
+        let id = id.into();
+        self.request(id.clone(), method, params).await;
+        let answer = self.answer().await;
+        assert_eq!(answer["id"], id, "{answer}");
+        answer
+    }
+
+    /// Sends a line as it is and returns code and id of the error that answers it.
+    async fn refused(&mut self, line: &[u8]) -> (i64, Value) {
+        self.bytes(line).await;
+        self.bytes(b"\n").await;
+        let answer = self.answer().await;
+        assert_eq!(answer["jsonrpc"], "2.0");
+        assert!(answer.as_object().is_some_and(|answer| answer.contains_key("id")), "{answer}");
+        (answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("{answer}")), answer["id"].clone())
+    }
+
+    /// The session goes on.
+    async fn alive(&mut self) {
+        self.call("alive?", "echo", json!({ "text": "yes" })).await;
+        let answer = self.answer().await;
+        assert_eq!(text(&answer), "yes", "{answer}");
+    }
+
+    async fn end_input(&mut self) {
+        self.output.shutdown().await.expect("the pipe is open");
+    }
+
+    /// Waits for the end of the service; whatever it still sent is returned.
+    async fn ended(mut self) -> Vec<Value> {
+        let mut rest = Vec::new();
+        while let Some(message) = self.next().await {
+            rest.push(message);
         }
-    };
+        timeout(PATIENCE, self.service).await.expect("the service ends").expect("no panic").expect("no failure");
+        rest
+    }
 }
 
-tool!(
-    /// Answers with its text.
-    Echo, "echo", false, |cx, args| {
-        let text = args.text.unwrap_or_default();
-        Ok(Plan::Answer(Answer::text(text.clone(), &json!({ "length": text.len() })).data(cx, &Output { text })))
-    }
-);
+fn initialize(version: &str) -> Value {
+    json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } })
+}
 
-tool!(
-    /// Takes its time, and stops when told.
-    Nap, "nap", false, |cx, args| {
-        nap(cx, args.duration())?;
-        Ok(Plan::Answer(Answer::text("rested", &json!({}))))
-    }
-);
+/// What a request of the era without a handshake carries.
+fn modern(mut params: Value) -> Value {
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    params
+}
 
-tool!(
-    /// As `nap`, and heavy.
-    Search, "search", true, |cx, args| {
-        nap(cx, args.duration())?;
-        Ok(Plan::Answer(Answer::text("searched", &json!({}))))
-    }
-);
+fn text(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"))
+}
 
-tool!(
-    /// Takes its time, and hears nothing.
-    Stubborn, "stubborn", true, |_cx, args| {
-        thread::sleep(args.duration());
-        Ok(Plan::Answer(Answer::text("done at last", &json!({}))))
-    }
-);
-
-tool!(
-    /// Panics.
-    Crash, "crash", false, |_cx, args| {
-        panic!("{}", args.text.unwrap_or_default())
-    }
-);
-
-tool!(
-    /// Reports progress every few milliseconds while it takes its time.
-    Report, "report", false, |cx, args| {
-        let steps = args.millis.unwrap_or(0) / 5;
-        for step in 1..=steps {
-            thread::sleep(Duration::from_millis(5));
-            cx.report(step, Some(steps), "working");
-        }
-        Ok(Plan::Answer(Answer::text("reported", &json!({}))))
-    }
-);
-
-tool!(
-    /// Answers with as many thousand letters as `millis` says.
-    Flood, "flood", false, |_cx, args| {
-        Ok(Plan::Answer(Answer::text("x".repeat(usize::try_from(args.millis.unwrap_or(0)).unwrap_or(0) * 1000), &json!({}))))
-    }
-);
-
-tool!(
-    /// Answers with an image.
-    Picture, "picture", false, |_cx, _args| {
-        let image = Content::Image { bytes: b"pixels".to_vec(), mime: "image/png" };
-        Ok(Plan::Answer(Answer { content: vec![image], ..Answer::default() }))
-    }
-);
-
-/// Commits that were made, by the text they were called with.
-pub(super) static COMMITS: Mutex<Vec<String>> = Mutex::new(Vec::new());
-/// Commits that have begun.
-pub(super) static BEGUN: AtomicUsize = AtomicUsize::new(0);
-
-tool!(
-    /// Plans at once, and takes its time to commit, hearing nothing.
-    Commit, "commit", false, |_cx, args| {
-        Ok(Plan::Change(Box::new(Slow(args))))
-    }
-);
-
-struct Slow(Args);
-
-impl Change for Slow {
-    fn preview(&self) -> Preview {
-        Preview { summary: "a slow change".to_owned(), diff: String::new(), destructive: false }
-    }
-
-    fn commit(self: Box<Self>, _: &CallContext, _: Approval) -> Result<Answer, ToolError> {
-        BEGUN.fetch_add(1, Ordering::SeqCst);
-        thread::sleep(self.0.duration());
-        let text = self.0.text.unwrap_or_default();
-        let mut commits = COMMITS.lock().map_err(|_| ToolError::new(Kind::Internal, "poisoned"))?;
-        commits.push(text);
-        Ok(Answer::text("committed", &json!({})))
-    }
+fn error_kind(answer: &Value) -> &str {
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    answer["result"]["_meta"]["rootbound/error"].as_str().unwrap_or_else(|| panic!("{answer}"))
 }

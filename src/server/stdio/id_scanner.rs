@@ -112,15 +112,11 @@ mod tests {
         found
     }
 
-    fn text(id: &str) -> Option<RequestId> {
-        Some(RequestId::String(id.into()))
-    }
-
     #[test]
     fn the_outermost_id_is_found_wherever_it_stands() {
         assert_eq!(scan(r#"{"id":7,"method":"#), Some(RequestId::Number(7)));
         assert_eq!(scan(r#"{"method":"x","params":{"id":3,"a":[{"id":4}]},"id": 9 }"#), Some(RequestId::Number(9)));
-        assert_eq!(scan(r#"{"id" : "a\"b,}" , "x": nonsense"#), text("a\"b,}"));
+        assert_eq!(scan(r#"{"id" : "a\"b,}" , "x": nonsense"#), Some(RequestId::String("a\"b,}".into())));
     }
 
     #[test]
