@@ -9,6 +9,7 @@ pub mod edit;
 pub mod error;
 pub mod glob;
 pub mod grep;
+mod listing;
 pub mod ls;
 pub mod output;
 pub mod read;
