@@ -1,21 +1,224 @@
-//! The ledger of files seen.
-#![expect(missing_docs, unused_variables, clippy::todo, reason = "skeleton")]
+//! The ledger: which files were seen, at which revision, and (for a while) with which content.
+//!
+//! It lives in memory and, where there is a state folder, in one append-only file per root, so that
+//! a client which starts a process for each call can read in one and edit in the next.
+
+use std::{
+    collections::HashMap,
+    fmt::Write as _,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
 use crate::workspace::{Revision, StateDir, WorkspacePath};
-#[derive(Debug)]
-pub struct Ledger {}
+
+/// What has been seen counts for a day, across processes.
+const EXPIRES: Duration = Duration::from_secs(24 * 60 * 60);
+/// A line in the state file is renewed when it is older than this.
+const RENEW: Duration = Duration::from_secs(60 * 60);
+/// Bytes of content kept in all, to show what changed in a stale file.
+const CONTENT_TOTAL: usize = 8 << 20;
+/// Bytes of the largest content kept.
+const CONTENT_EACH: usize = 256 << 10;
+/// Files remembered in memory.
+const FILES: usize = 20_000;
+/// Bytes of a state file after which it is rewritten without what has expired or been superseded.
+const COMPACT_AT: usize = 512 << 10;
+/// Bytes of a state file that are read at most.
+const READ_AT_MOST: u64 = 8 << 20;
+
+/// One sighting.
 #[derive(Clone, Debug)]
 pub struct Seen {
+    /// The revision that was seen.
     pub revision: Revision,
+    /// The content, where it was small and is still at hand.
+    pub content: Option<Arc<[u8]>>,
 }
+
+/// Remembers sightings; shared by all calls of a session.
+#[derive(Debug)]
+pub struct Ledger {
+    state: Option<StateDir>,
+    memory: Mutex<Memory>,
+}
+
+#[derive(Debug, Default)]
+struct Memory {
+    files: HashMap<Key, Sighting>,
+    content: usize,
+    clock: u64,
+}
+
+/// A file: the root's key and a hash of the path below it. Hashes, because the state file should not
+/// be a list of a person's file names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    root: String,
+    path: String,
+}
+
+#[derive(Debug)]
+struct Sighting {
+    seen: Seen,
+    written: Option<SystemTime>,
+    used: u64,
+}
+
 impl Ledger {
+    /// A ledger that keeps sightings in `state` as well as in memory.
     pub fn new(state: Option<StateDir>) -> Self {
-        Self {}
+        Self { state, memory: Mutex::default() }
     }
-    /// `path` must be the real (canonical) path.
+
+    /// Records that the file at the real path `path` was seen at `revision`.
     pub fn saw(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>) {
-        todo!()
+        let key = Key::of(path);
+        let now = SystemTime::now();
+        let due = {
+            let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+            memory.remember(key.clone(), revision, content, now)
+        };
+        if due
+            && let Some(state) = &self.state
+            && let Err(error) = state.append(&file_name(&key.root), line(now, &key.path, revision).as_bytes())
+        {
+            tracing::debug!(%error, "what was read is remembered in memory only");
+        }
     }
+
+    /// The last sighting of the file at the real path `path`, by this process or, within a day, by
+    /// another one.
     pub fn seen(&self, path: &WorkspacePath) -> Option<Seen> {
-        todo!()
+        let key = Key::of(path);
+        {
+            let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+            memory.clock += 1;
+            let clock = memory.clock;
+            if let Some(sighting) = memory.files.get_mut(&key) {
+                sighting.used = clock;
+                return Some(sighting.seen.clone());
+            }
+        }
+        let revision = self.recall(&key)?;
+        Some(Seen { revision, content: None })
     }
+
+    /// Reads the state file anew each time: another process may have appended to it.
+    fn recall(&self, key: &Key) -> Option<Revision> {
+        let state = self.state.as_ref()?;
+        let file = file_name(&key.root);
+        let bytes = state.read(&file, READ_AT_MOST).ok()?;
+        let now = SystemTime::now();
+        let text = String::from_utf8_lossy(&bytes);
+        let found = text
+            .lines()
+            .rev()
+            .filter_map(parse)
+            .find(|entry| entry.path == key.path && fresh(entry.time, now))
+            .map(|entry| entry.revision);
+        if bytes.len() > COMPACT_AT {
+            let _ = state.replace(&file, compacted(&text, now).as_bytes());
+        }
+        found
+    }
+}
+
+impl Memory {
+    /// Returns whether the state file needs a new line.
+    fn remember(&mut self, key: Key, revision: Revision, content: Option<&[u8]>, now: SystemTime) -> bool {
+        self.clock += 1;
+        let content: Option<Arc<[u8]>> = content.filter(|bytes| bytes.len() <= CONTENT_EACH).map(Arc::from);
+        let old = self.files.remove(&key);
+        if let Some(old) = &old {
+            self.content -= old.seen.content.as_ref().map_or(0, |bytes| bytes.len());
+        }
+        let written = old
+            .filter(|old| old.seen.revision == revision)
+            .and_then(|old| old.written)
+            .filter(|at| now.duration_since(*at).is_ok_and(|age| age < RENEW));
+        self.content += content.as_ref().map_or(0, |bytes| bytes.len());
+        self.files.insert(
+            key,
+            Sighting { seen: Seen { revision, content }, written: written.or(Some(now)), used: self.clock },
+        );
+        self.shrink();
+        written.is_none()
+    }
+
+    /// Forgets the least recently used contents and files over the bounds.
+    fn shrink(&mut self) {
+        if self.content <= CONTENT_TOTAL && self.files.len() <= FILES {
+            return;
+        }
+        let mut by_age: Vec<(u64, Key)> = self.files.iter().map(|(key, one)| (one.used, key.clone())).collect();
+        by_age.sort_unstable_by_key(|(used, _)| *used);
+        // Down to three quarters, so that the sort is paid for by many insertions.
+        let (content, files) = (CONTENT_TOTAL / 4 * 3, FILES / 4 * 3);
+        for (_, key) in by_age {
+            if self.content <= content && self.files.len() <= files {
+                break;
+            }
+            if self.files.len() > files {
+                if let Some(gone) = self.files.remove(&key) {
+                    self.content -= gone.seen.content.map_or(0, |bytes| bytes.len());
+                }
+            } else if let Some(kept) = self.files.get_mut(&key) {
+                self.content -= kept.seen.content.take().map_or(0, |bytes| bytes.len());
+            }
+        }
+    }
+}
+
+impl Key {
+    fn of(path: &WorkspacePath) -> Self {
+        let hash = Revision::of(path.relative().as_os_str().as_encoded_bytes());
+        Self { root: path.root().key().to_owned(), path: hash.to_string() }
+    }
+}
+
+struct Line<'a> {
+    time: u64,
+    path: &'a str,
+    revision: Revision,
+}
+
+fn file_name(root: &str) -> String {
+    format!("seen-{root}")
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+fn line(time: SystemTime, path: &str, revision: Revision) -> String {
+    format!("{} {path} {revision}\n", seconds(time))
+}
+
+fn parse(line: &str) -> Option<Line<'_>> {
+    let mut fields = line.split(' ');
+    let time = fields.next()?.parse().ok()?;
+    let path = fields.next()?;
+    let revision = fields.next()?.parse().ok()?;
+    fields.next().is_none().then_some(Line { time, path, revision })
+}
+
+fn fresh(time: u64, now: SystemTime) -> bool {
+    seconds(now).saturating_sub(time) < EXPIRES.as_secs()
+}
+
+/// The newest fresh line of each path, oldest first.
+fn compacted(text: &str, now: SystemTime) -> String {
+    let mut newest: HashMap<&str, Line<'_>> = HashMap::new();
+    for entry in text.lines().filter_map(parse).filter(|entry| fresh(entry.time, now)) {
+        newest.insert(entry.path, entry);
+    }
+    let mut lines: Vec<Line<'_>> = newest.into_values().collect();
+    lines.sort_unstable_by_key(|entry| entry.time);
+    let keep = lines.len().saturating_sub(COMPACT_AT / 2 / 80);
+    let mut out = String::new();
+    for entry in &lines[keep..] {
+        let _ = writeln!(out, "{} {} {}", entry.time, entry.path, entry.revision);
+    }
+    out
 }

@@ -1,37 +1,454 @@
-//! STUB
-#![allow(
-    missing_docs,
-    unused_variables,
-    clippy::todo,
-    clippy::all,
-    clippy::pedantic,
-    clippy::allow_attributes_without_reason
-)]
-use super::*;
-#[derive(serde::Deserialize, JsonSchema)]
-pub struct Args {
-    path: String,
-}
-#[derive(Serialize, JsonSchema)]
-pub struct Output {
-    path: String,
-}
+//! `read`: lines of a text file, numbered, or an image.
+//!
+//! Small files are decoded whole; larger ones are streamed, so that a slice of a log of gigabytes
+//! costs a pass over it and not its size in memory.
+
+mod window;
+
+use std::io::Read as _;
+
+use encoding_rs::Encoding;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    text::{self, DecodeError, Document, LineEnding, hidden::Hidden},
+    workspace::{OpenFile, Revision, WorkspacePath},
+};
+
+use super::{Alias, Answer, CallContext, Content, Group, Kind, Plan, Spec, Tool, ToolError, args::PATH_ALIASES};
+use window::{Range, Totals, Window};
+
+/// Lines shown without a limit.
+const DEFAULT_LIMIT: usize = 2000;
+/// Bytes of a file that are decoded whole; larger files are streamed.
+const WHOLE: u64 = 2 << 20;
+/// Bytes read at a time from a larger file.
+const CHUNK: usize = 256 << 10;
+/// Bytes of output kept back for the footer.
+const FOOTER: usize = 160;
+
+/// The tool.
+#[derive(Debug)]
 pub struct Read;
+
+/// Arguments of `read`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The file to read.
+    path: String,
+    /// How many lines to skip; a negative number counts from the end. Default 0.
+    offset: Option<i64>,
+    /// How many lines to return. Default 2000.
+    limit: Option<i64>,
+    /// First line to return, counted from 1. Not together with offset or limit.
+    start_line: Option<i64>,
+    /// Last line to return, inclusive. Not together with offset or limit.
+    end_line: Option<i64>,
+    /// Text encoding as a WHATWG label such as shift_jis. Default: detected.
+    encoding: Option<String>,
+}
+
+/// The complete result as data.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// The file, as paths are printed.
+    path: String,
+    /// The lines, numbered as in the text; absent for an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// Media type of an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<String>,
+    #[serde(flatten)]
+    facts: Facts,
+}
+
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+struct Facts {
+    /// Lines in the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_lines: Option<usize>,
+    /// Lines returned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    returned_lines: Option<usize>,
+    /// Whether lines follow the returned ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    has_more: Option<bool>,
+    /// The offset that continues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+    /// Revision of the content, for `expected_revision`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<String>,
+    /// Encoding of the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<String>,
+    /// Line endings: lf, crlf, cr, mixed or none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line_ending: Option<String>,
+    /// Whether the last line ends with a line ending.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    final_newline: Option<bool>,
+    /// Bytes in the file.
+    size: u64,
+    /// Pixels across an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    width: Option<usize>,
+    /// Pixels down an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    height: Option<usize>,
+}
+
 impl Tool for Read {
     type Args = Args;
     type Output = Output;
     const SPEC: Spec = Spec {
         name: "read",
-        title: "Read",
-        description: "stub",
+        title: "Read a file",
+        description: "Read a text file with line numbers (like cat -n), whole or a range of lines, or view an image \
+            (PNG, JPEG, WebP, GIF). The numbers and the tab after them are not part of the file.",
         group: Group::Core,
-        aliases: &[],
+        aliases: &PATH_ALIASES,
         read_only: true,
         destructive: false,
         idempotent: true,
         heavy: false,
     };
+
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        todo!()
+        let wanted = Wanted::of(&args)?;
+        let encoding = args.encoding.as_deref().map(encoding).transpose()?;
+        let path = cx.workspace.resolve(&args.path)?;
+        let mut file = cx.workspace.open_file(&path).map_err(|error| ToolError::access(&cx.workspace, error))?;
+        let mut head = Vec::new();
+        let whole = file.read_to_limit(&mut head, WHOLE).map_err(|error| failed(&path, error))?;
+        if let Some(image) = text::image_info(&head) {
+            return image_answer(cx, &path, file, head, whole, image).map(Plan::Answer);
+        }
+        let page = if whole {
+            small(cx, &path, &file, head, encoding, wanted)?
+        } else {
+            large(cx, &path, file, &head, encoding, wanted)?
+        };
+        Ok(Plan::Answer(page.answer(cx, &path)))
     }
+}
+
+/// The lines that were asked for.
+#[derive(Clone, Copy, Debug)]
+enum Wanted {
+    From {
+        skip: usize,
+        take: usize,
+    },
+    /// The last `back` lines, of which `take` are shown.
+    Tail {
+        back: usize,
+        take: usize,
+    },
+}
+
+impl Wanted {
+    fn of(args: &Args) -> Result<Self, ToolError> {
+        if args.start_line.is_some() || args.end_line.is_some() {
+            if args.offset.is_some() || args.limit.is_some() {
+                return Err(ToolError::invalid("start_line/end_line and offset/limit were both given")
+                    .hint("use one pair: start_line and end_line count from 1, offset is how many lines to skip"));
+            }
+            let start = args.start_line.unwrap_or(1);
+            if start < 1 {
+                return Err(ToolError::invalid(format!("`start_line` counts from 1, got {start}"))
+                    .hint("to count from the end, use a negative offset"));
+            }
+            let skip = size(start - 1);
+            let take = match args.end_line {
+                None => DEFAULT_LIMIT,
+                Some(end) if end < start => {
+                    return Err(ToolError::invalid(format!("`end_line` {end} is before `start_line` {start}")));
+                }
+                Some(end) => size(end) - skip,
+            };
+            return Ok(Self::From { skip, take });
+        }
+        let take = args.limit.filter(|limit| *limit > 0).map_or(DEFAULT_LIMIT, size);
+        Ok(match args.offset.unwrap_or(0) {
+            back if back < 0 => Self::Tail { back: size(back.saturating_neg()), take },
+            skip => Self::From { skip: size(skip), take },
+        })
+    }
+
+    /// The range, once the number of lines is known.
+    fn range(self, total: impl FnOnce() -> Result<usize, ToolError>, budget: usize) -> Result<Range, ToolError> {
+        Ok(match self {
+            Self::From { skip, take } => Range { skip, take, budget },
+            Self::Tail { back, take } => Range { skip: total()?.saturating_sub(back), take, budget },
+        })
+    }
+}
+
+/// What was read, ready to be said.
+struct Page {
+    range: Range,
+    text: String,
+    kept: usize,
+    totals: Totals,
+    line_ending: LineEnding,
+    encoding: &'static str,
+    revision: Option<Revision>,
+    size: u64,
+    changed: bool,
+    lossy: bool,
+    hidden: Vec<(usize, Hidden)>,
+    hidden_count: usize,
+}
+
+fn small(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    file: &OpenFile,
+    bytes: Vec<u8>,
+    encoding: Option<&'static Encoding>,
+    wanted: Wanted,
+) -> Result<Page, ToolError> {
+    let changed = changed(path, file)?;
+    let revision = Revision::of(&bytes);
+    let size = bytes.len() as u64;
+    let document = Document::decode(bytes, encoding).map_err(|error| binary(path, size, &error))?;
+    if !changed {
+        cx.session.ledger.saw(file.real_path(), revision, Some(document.bytes()));
+    }
+    let range = wanted.range(|| Ok(lines(document.text())), cx.settings.max_output.saturating_sub(FOOTER))?;
+    let mut window = Window::new(range);
+    window.push(document.text());
+    let totals = window.finish();
+    Ok(Page {
+        range,
+        text: window.text,
+        kept: window.kept,
+        totals,
+        line_ending: document.line_ending(),
+        encoding: document.encoding().name(),
+        revision: Some(revision),
+        size,
+        changed,
+        lossy: document.had_errors(),
+        hidden: window.hidden,
+        hidden_count: window.hidden_count,
+    })
+}
+
+fn large(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    mut file: OpenFile,
+    head: &[u8],
+    encoding: Option<&'static Encoding>,
+    wanted: Wanted,
+) -> Result<Page, ToolError> {
+    let size = file.stat().size;
+    // Up to the last line end, so that no character is cut in two.
+    let sample = &head[..memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1)];
+    let encoding = Document::decode(sample.to_vec(), encoding).map_err(|error| binary(path, size, &error))?.encoding();
+    // Only what can be edited needs a revision; hashing gigabytes would double the time.
+    let hash = size <= cx.settings.max_file_size;
+    let range = wanted.range(
+        || {
+            let mut count = Window::new(Range { skip: 0, take: 0, budget: 0 });
+            stream(cx, path, &mut file, encoding, None, &mut count)?;
+            Ok(count.finish().lines)
+        },
+        cx.settings.max_output.saturating_sub(FOOTER),
+    )?;
+    let mut window = Window::new(range);
+    let mut hasher = hash.then(Revision::hasher);
+    let lossy = stream(cx, path, &mut file, encoding, hasher.as_mut(), &mut window)?;
+    let totals = window.finish();
+    let changed = changed(path, &file)?;
+    let revision = hasher.map(crate::workspace::RevisionHasher::finish);
+    if let Some(revision) = revision.filter(|_| !changed) {
+        cx.session.ledger.saw(file.real_path(), revision, None);
+    }
+    Ok(Page {
+        range,
+        text: window.text,
+        kept: window.kept,
+        totals,
+        line_ending: match (totals.lf, totals.crlf) {
+            (0, 0) => LineEnding::None,
+            (_, 0) => LineEnding::Lf,
+            (0, _) => LineEnding::CrLf,
+            _ => LineEnding::Mixed,
+        },
+        encoding: encoding.name(),
+        revision,
+        size,
+        changed,
+        lossy,
+        hidden: window.hidden,
+        hidden_count: window.hidden_count,
+    })
+}
+
+/// Decodes the whole file into `window`, piece by piece; returns whether something was not valid.
+fn stream(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    file: &mut OpenFile,
+    encoding: &'static Encoding,
+    mut hasher: Option<&mut crate::workspace::RevisionHasher>,
+    window: &mut Window,
+) -> Result<bool, ToolError> {
+    std::io::Seek::rewind(file).map_err(|error| failed(path, error))?;
+    let size = file.stat().size;
+    let mut decoder = encoding.new_decoder_with_bom_removal();
+    let mut bytes = vec![0; CHUNK];
+    let mut text = String::with_capacity(decoder.max_utf8_buffer_length(CHUNK).unwrap_or(CHUNK * 3));
+    let (mut done, mut lossy, mut reported) = (0u64, false, 0);
+    loop {
+        cx.check()?;
+        let n = file.read(&mut bytes).map_err(|error| failed(path, error))?;
+        // Not past the size at the start: a file that grows as fast as it is read has an end here.
+        let left = usize::try_from(size.saturating_sub(done)).unwrap_or(usize::MAX);
+        let piece = &bytes[..n.min(left)];
+        let last = piece.is_empty();
+        if let Some(hasher) = hasher.as_deref_mut() {
+            hasher.update(piece);
+        }
+        text.clear();
+        let (_, _, errors) = decoder.decode_to_string(piece, &mut text, last);
+        lossy |= errors;
+        window.push(&text);
+        done += piece.len() as u64;
+        if done - reported >= 64 << 20 {
+            reported = done;
+            cx.report(done, Some(size), format!("reading {path}"));
+        }
+        if last {
+            return Ok(lossy);
+        }
+    }
+}
+
+fn image_answer(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    mut file: OpenFile,
+    mut bytes: Vec<u8>,
+    whole: bool,
+    image: text::ImageInfo,
+) -> Result<Answer, ToolError> {
+    let (size, limit) = (file.stat().size, cx.settings.max_image_size);
+    if size > limit {
+        return Err(ToolError::new(
+            Kind::TooLarge,
+            format!("{path} is an image of {size} bytes; at most {limit} bytes are returned"),
+        )
+        .hint("ask the person for a smaller version"));
+    }
+    if !whole {
+        file.read_to_limit(&mut bytes, limit).map_err(|error| failed(path, error))?;
+    }
+    let revision = Revision::of(&bytes);
+    cx.session.ledger.saw(file.real_path(), revision, None);
+    let facts = Facts {
+        revision: Some(revision.to_string()),
+        size: bytes.len() as u64,
+        width: Some(image.width),
+        height: Some(image.height),
+        ..Facts::default()
+    };
+    let said = format!("{path}: {} image, {}×{} pixels, {} bytes", image.mime, image.width, image.height, bytes.len());
+    let mut answer = Answer::text(said, &facts).data(
+        cx,
+        &Output { path: path.to_string(), text: None, mime_type: Some(image.mime.to_owned()), facts: facts.clone() },
+    );
+    answer.content.push(Content::Image { bytes, mime: image.mime });
+    Ok(answer)
+}
+
+impl Page {
+    fn answer(self, cx: &CallContext, path: &WorkspacePath) -> Answer {
+        let total = self.totals.lines;
+        let end = (self.range.skip + self.kept).min(total);
+        let has_more = self.kept > 0 && end < total;
+        let mut text = self.text;
+        if self.size == 0 || total == 0 {
+            text.push_str("(empty file)\n");
+        } else if self.kept == 0 {
+            text = format!("(offset {} is past the end: {path} has {total} lines)\n", self.range.skip);
+        } else if has_more {
+            text.push_str(&format!("(lines {}-{end} of {total}; continue with offset={end})\n", self.range.skip + 1));
+        } else if self.range.skip > 0 {
+            text.push_str(&format!("(lines {}-{end} of {total})\n", self.range.skip + 1));
+        }
+        if self.hidden_count > 0 {
+            let places: Vec<String> = self
+                .hidden
+                .iter()
+                .map(|(line, one)| format!("U+{:04X} at {line}:{}", u32::from(one.character), one.column))
+                .collect();
+            let more = match self.hidden_count - places.len() {
+                0 => String::new(),
+                more => format!(", {more} more"),
+            };
+            text.push_str(&format!("(hidden characters: {}{more})\n", places.join(", ")));
+        }
+        if self.lossy {
+            text.push_str(&format!("(some bytes are not valid {}; they are shown as \u{fffd})\n", self.encoding));
+        }
+        if self.changed {
+            text.push_str("(the file changed while it was read; read it again before an edit)\n");
+        }
+        text.truncate(text.trim_end_matches('\n').len());
+        let facts = Facts {
+            total_lines: Some(total),
+            returned_lines: Some(self.kept),
+            has_more: Some(has_more),
+            next_offset: has_more.then_some(end),
+            revision: self.revision.filter(|_| !self.changed).map(|revision| revision.to_string()),
+            encoding: Some(self.encoding.to_owned()),
+            line_ending: Some(self.line_ending.as_str().to_owned()),
+            final_newline: Some(self.totals.final_newline),
+            size: self.size,
+            width: None,
+            height: None,
+        };
+        let data = Output { path: path.to_string(), text: Some(text.clone()), mime_type: None, facts: facts.clone() };
+        Answer::text(text, &facts).data(cx, &data)
+    }
+}
+
+fn lines(text: &str) -> usize {
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
+}
+
+fn size(n: i64) -> usize {
+    usize::try_from(n).unwrap_or(0)
+}
+
+/// Looks an encoding up by its WHATWG label.
+pub(super) fn encoding(label: &str) -> Result<&'static Encoding, ToolError> {
+    Encoding::for_label(label.as_bytes()).ok_or_else(|| {
+        ToolError::invalid(format!("unknown encoding {label:?}"))
+            .hint("use a WHATWG label such as utf-8, utf-16le, windows-1252, shift_jis or gb18030, or leave it out")
+    })
+}
+
+/// The error for a file that is not text.
+pub(super) fn binary(path: &WorkspacePath, size: u64, error: &DecodeError) -> ToolError {
+    let DecodeError::Binary { kind } = error;
+    ToolError::new(Kind::Binary, format!("{path} is not text: {kind}, {size} bytes"))
+        .hint("only text and PNG, JPEG, WebP or GIF images can be read; for text in another encoding pass encoding")
+}
+
+fn changed(path: &WorkspacePath, file: &OpenFile) -> Result<bool, ToolError> {
+    let now = file.restat().map_err(|error| failed(path, error))?;
+    Ok(!now.same_file_state(file.stat()))
+}
+
+fn failed(path: &WorkspacePath, error: std::io::Error) -> ToolError {
+    ToolError::new(Kind::Internal, format!("{path} could not be read")).source(error)
 }

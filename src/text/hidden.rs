@@ -1,0 +1,137 @@
+//! Characters that a person does not see and a model obeys.
+//!
+//! Finds bidirectional controls, tag characters, invisible fillers and zero-width characters outside
+//! the emoji and scripts that need them (the "Trojan Source" and "ASCII smuggling" attacks). It only
+//! points them out: the text stays exact, so that an edit still matches.
+
+/// One hidden character.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// Its column, in characters from 1.
+    pub column: usize,
+    /// The character.
+    pub character: char,
+}
+
+/// The hidden characters of one line, in order.
+pub fn in_line(line: &str) -> impl Iterator<Item = Hidden> + '_ {
+    // All of them are at U+00AD or above: a line of ASCII is decided by one fast scan.
+    let suspicious = !line.is_ascii();
+    let mut previous = Context::default();
+    let mut characters = line.chars().enumerate().take(if suspicious { usize::MAX } else { 0 }).peekable();
+    let right_to_left = suspicious && line.chars().any(is_right_to_left);
+    std::iter::from_fn(move || {
+        loop {
+            let (index, character) = characters.next()?;
+            let next = characters.peek().map(|(_, next)| *next);
+            let hidden = is_hidden(character, &previous, next, right_to_left);
+            previous.push(character);
+            if hidden {
+                return Some(Hidden { column: index + 1, character });
+            }
+        }
+    })
+}
+
+/// What stands before a character, as far as it decides about it.
+#[derive(Debug, Default)]
+struct Context {
+    last: Option<char>,
+    /// The last character that can be seen, across joiners and selectors.
+    base: Option<char>,
+}
+
+impl Context {
+    fn push(&mut self, character: char) {
+        self.last = Some(character);
+        if !matches!(character, '\u{200b}'..='\u{200f}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e01ef}') {
+            self.base = Some(character);
+        }
+    }
+}
+
+fn is_hidden(character: char, before: &Context, next: Option<char>, right_to_left: bool) -> bool {
+    match character {
+        // Embeddings, overrides and isolates: they reorder what a person sees.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        // Marks that right-to-left text is written with.
+        '\u{200e}' | '\u{200f}' | '\u{61c}' => !right_to_left,
+        // Tag characters belong to the flags of regions only, which begin with a black flag.
+        '\u{e0000}'..='\u{e007f}' => before.base != Some('\u{1f3f4}'),
+        // Joiners: inside emoji, and between letters of scripts that shape by them.
+        '\u{200d}' => {
+            let joins_emoji = before.base.is_some_and(is_emoji) && next.is_some_and(is_emoji);
+            !joins_emoji && !before.base.is_some_and(needs_joiners)
+        }
+        '\u{200c}' => !before.base.is_some_and(needs_joiners),
+        // One selector chooses a glyph; a run of them carries data.
+        '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => {
+            before.last.is_none_or(|last| matches!(last, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}'))
+        }
+        '\u{200b}'
+        | '\u{2060}'..='\u{2064}'
+        | '\u{206a}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{180e}'
+        | '\u{115f}'
+        | '\u{1160}'
+        | '\u{3164}'
+        | '\u{ffa0}'
+        | '\u{fff9}'..='\u{fffb}' => true,
+        _ => false,
+    }
+}
+
+/// Ranges of the Unicode emoji data file, rounded to their blocks.
+fn is_emoji(character: char) -> bool {
+    matches!(character,
+        '\u{1f000}'..='\u{1faff}' | '\u{2600}'..='\u{27bf}' | '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}'
+        | '\u{25a0}'..='\u{25ff}' | '\u{2b00}'..='\u{2bff}' | '\u{2934}' | '\u{2935}')
+}
+
+/// Scripts whose spelling uses U+200C and U+200D: Arabic and its kin, the Indic family, Mongolian.
+fn needs_joiners(character: char) -> bool {
+    matches!(character,
+        '\u{600}'..='\u{8ff}' | '\u{900}'..='\u{fff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{18af}'
+        | '\u{1a20}'..='\u{1b7f}' | '\u{a840}'..='\u{a87f}' | '\u{a980}'..='\u{a9ff}' | '\u{fb50}'..='\u{fdff}'
+        | '\u{fe70}'..='\u{fefc}' | '\u{11000}'..='\u{11fff}')
+}
+
+fn is_right_to_left(character: char) -> bool {
+    matches!(character, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(line: &str) -> Vec<(usize, u32)> {
+        in_line(line).map(|one| (one.column, u32::from(one.character))).collect()
+    }
+
+    #[test]
+    fn what_reorders_or_hides_is_found_at_its_column() {
+        assert_eq!(found("if admin\u{202e} { // }"), [(9, 0x202e)]);
+        assert_eq!(found("a\u{200b}b\u{feff}"), [(2, 0x200b), (4, 0xfeff)]);
+        assert_eq!(found("x\u{e0069}\u{e0067}"), [(2, 0xe0069), (3, 0xe0067)]);
+        assert_eq!(found("const \u{3164} = 1"), [(7, 0x3164)]);
+        assert_eq!(found("a\u{200e}b"), [(2, 0x200e)]);
+        assert_eq!(found("a\u{200d}b"), [(2, 0x200d)]);
+        assert_eq!(found("☺\u{fe0f}\u{fe01}\u{fe02}"), [(3, 0xfe01), (4, 0xfe02)]);
+    }
+
+    #[test]
+    fn honest_text_is_left_alone() {
+        for line in [
+            "plain ascii",
+            "déjà vu — “quoted”",
+            "family 👩\u{200d}👩\u{200d}👧 and ❤\u{fe0f}\u{200d}🔥",
+            "flag 🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+            "می\u{200c}خواهم",
+            "क्\u{200d}ष",
+            "שלום\u{200f} (עולם)",
+        ] {
+            assert_eq!(found(line), [], "{line}");
+        }
+    }
+}

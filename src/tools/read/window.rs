@@ -1,0 +1,268 @@
+//! A window of lines over a stream of decoded text: what is shown is kept, the rest is only counted.
+
+use crate::text::hidden::{self, Hidden};
+
+/// Hidden characters that are pointed out one by one; more are counted.
+pub(super) const HIDDEN_SHOWN: usize = 10;
+
+/// Characters of one line that are shown; the rest is counted.
+pub(super) const LINE_CHARS: usize = 2000;
+
+/// Which lines to keep: `[skip, skip + take)`, numbered from 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    pub(super) skip: usize,
+    pub(super) take: usize,
+    /// Bytes of numbered text to keep at most; at least one line is kept.
+    pub(super) budget: usize,
+}
+
+/// Takes text in pieces and keeps the numbered lines of its range.
+#[derive(Debug)]
+pub(super) struct Window {
+    range: Range,
+    /// The numbered lines kept.
+    pub(super) text: String,
+    /// How many lines were kept.
+    pub(super) kept: usize,
+    /// The first hidden characters in the lines kept, each with its line number.
+    pub(super) hidden: Vec<(usize, Hidden)>,
+    /// How many hidden characters there are in the lines kept.
+    pub(super) hidden_count: usize,
+    full: bool,
+    /// Complete lines so far.
+    lines: usize,
+    current: Line,
+    lf: usize,
+    crlf: usize,
+    last_was_cr: bool,
+}
+
+#[derive(Debug, Default)]
+struct Line {
+    shown: String,
+    chars: usize,
+    started: bool,
+}
+
+/// How the text ends and how its lines end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Totals {
+    pub(super) lines: usize,
+    pub(super) final_newline: bool,
+    pub(super) lf: usize,
+    pub(super) crlf: usize,
+}
+
+impl Window {
+    pub(super) fn new(range: Range) -> Self {
+        Self {
+            range,
+            text: String::new(),
+            kept: 0,
+            hidden: Vec::new(),
+            hidden_count: 0,
+            full: false,
+            lines: 0,
+            current: Line::default(),
+            lf: 0,
+            crlf: 0,
+            last_was_cr: false,
+        }
+    }
+
+    /// Takes the next piece of text.
+    pub(super) fn push(&mut self, mut piece: &str) {
+        while !piece.is_empty() {
+            if !self.wanted() {
+                // Nothing of this line is shown: only its ends are of interest.
+                piece = self.skip(piece);
+                continue;
+            }
+            let (line, rest, ended) = match piece.find('\n') {
+                Some(end) => (&piece[..end], &piece[end + 1..], true),
+                None => (piece, "", false),
+            };
+            self.current.push(line);
+            if let Some(last) = line.as_bytes().last() {
+                self.last_was_cr = *last == b'\r';
+            }
+            if ended {
+                self.end_line(true);
+            }
+            piece = rest;
+        }
+    }
+
+    /// Ends the text.
+    pub(super) fn finish(&mut self) -> Totals {
+        let final_newline = !self.current.started;
+        if self.current.started {
+            self.end_line(false);
+        }
+        Totals { lines: self.lines, final_newline: final_newline && self.lines > 0, lf: self.lf, crlf: self.crlf }
+    }
+
+    fn wanted(&self) -> bool {
+        !self.full && self.lines >= self.range.skip && self.lines - self.range.skip < self.range.take
+    }
+
+    /// Passes over the rest of an unwanted line, and over as many more as are unwanted.
+    fn skip<'a>(&mut self, piece: &'a str) -> &'a str {
+        let bytes = piece.as_bytes();
+        let mut from = 0;
+        while let Some(end) = memchr::memchr(b'\n', &bytes[from..]).map(|end| from + end) {
+            let cr = if end > from { bytes[end - 1] == b'\r' } else { self.current.started && self.last_was_cr };
+            self.count_end(cr);
+            self.lines += 1;
+            self.current.started = false;
+            self.last_was_cr = false;
+            from = end + 1;
+            if self.wanted() {
+                self.current = Line::default();
+                return &piece[from..];
+            }
+        }
+        if from < bytes.len() {
+            self.current.started = true;
+            self.last_was_cr = bytes[bytes.len() - 1] == b'\r';
+        }
+        ""
+    }
+
+    fn count_end(&mut self, cr: bool) {
+        if cr {
+            self.crlf += 1;
+        } else {
+            self.lf += 1;
+        }
+    }
+
+    fn end_line(&mut self, newline: bool) {
+        let mut line = std::mem::take(&mut self.current);
+        if newline {
+            let cr = line.started && self.last_was_cr;
+            self.count_end(cr);
+            if cr {
+                line.drop_cr();
+            }
+        }
+        self.last_was_cr = false;
+        if self.wanted() {
+            let numbered = line.numbered(self.lines + 1);
+            if self.kept > 0 && self.text.len() + numbered.len() > self.range.budget {
+                self.full = true;
+            } else {
+                self.text.push_str(&numbered);
+                self.kept += 1;
+                for one in hidden::in_line(&line.shown) {
+                    self.hidden_count += 1;
+                    if self.hidden.len() < HIDDEN_SHOWN {
+                        self.hidden.push((self.lines + 1, one));
+                    }
+                }
+            }
+        }
+        self.lines += 1;
+    }
+}
+
+impl Line {
+    fn push(&mut self, piece: &str) {
+        self.started |= !piece.is_empty();
+        // Memory stays bounded however long the line is: one character more than is shown, for the `\r`.
+        for (at, _) in piece.char_indices().take((LINE_CHARS + 1).saturating_sub(self.chars)) {
+            let character = piece[at..].chars().next().unwrap_or_default();
+            self.shown.push(character);
+        }
+        self.chars += piece.chars().count();
+    }
+
+    /// The carriage return before a line feed belongs to the line ending.
+    fn drop_cr(&mut self) {
+        if self.chars <= LINE_CHARS + 1 && self.shown.ends_with('\r') {
+            self.shown.pop();
+        }
+        self.chars -= 1;
+    }
+
+    fn numbered(&self, number: usize) -> String {
+        if self.chars <= LINE_CHARS {
+            return format!("{number:>6}\t{}\n", self.shown);
+        }
+        let end = self.shown.char_indices().nth(LINE_CHARS).map_or(self.shown.len(), |(at, _)| at);
+        format!("{number:>6}\t{}… [line of {} characters, cut after {LINE_CHARS}]\n", &self.shown[..end], self.chars)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: Range = Range { skip: 0, take: usize::MAX, budget: usize::MAX };
+
+    /// The same text in one piece and cut everywhere must give the same window.
+    fn window(text: &str, range: Range) -> (String, Totals) {
+        let mut whole = Window::new(range);
+        whole.push(text);
+        let totals = whole.finish();
+        let mut cut = Window::new(range);
+        for character in text.chars() {
+            cut.push(character.encode_utf8(&mut [0; 4]));
+        }
+        assert_eq!(cut.finish(), totals);
+        assert_eq!(cut.text, whole.text);
+        (whole.text, totals)
+    }
+
+    #[test]
+    fn lines_are_numbered_as_cat_numbers_them() {
+        let (text, totals) = window("a\n\nb", ALL);
+        assert_eq!(text, "     1\ta\n     2\t\n     3\tb\n");
+        assert_eq!(totals, Totals { lines: 3, final_newline: false, lf: 2, crlf: 0 });
+    }
+
+    #[test]
+    fn carriage_returns_before_line_feeds_are_not_shown() {
+        let (text, totals) = window("a\r\nb\rc\r\n\r\n", ALL);
+        assert_eq!(text, "     1\ta\n     2\tb\rc\n     3\t\n");
+        assert_eq!(totals, Totals { lines: 3, final_newline: true, lf: 0, crlf: 3 });
+    }
+
+    #[test]
+    fn only_the_range_is_kept_and_everything_is_counted() {
+        let (text, totals) = window("1\n2\r\n3\n4\r\n5\n", Range { skip: 2, take: 2, budget: usize::MAX });
+        assert_eq!(text, "     3\t3\n     4\t4\n");
+        assert_eq!(totals, Totals { lines: 5, final_newline: true, lf: 3, crlf: 2 });
+    }
+
+    #[test]
+    fn the_budget_cuts_at_a_whole_line_and_keeps_at_least_one() {
+        let (text, totals) = window("aaaa\nbbbb\ncccc\n", Range { skip: 0, take: 9, budget: 25 });
+        assert_eq!(text, "     1\taaaa\n     2\tbbbb\n");
+        assert_eq!(totals.lines, 3);
+        assert_eq!(window("aaaa\n", Range { skip: 0, take: 9, budget: 1 }).0, "     1\taaaa\n");
+    }
+
+    #[test]
+    fn a_long_line_is_cut_marked_and_counted() {
+        let (text, _) = window(&"é".repeat(5000), ALL);
+        assert!(text.ends_with("é… [line of 5000 characters, cut after 2000]\n"), "{}", &text[text.len() - 80..]);
+        let (text, _) = window(&format!("{}\r\n", "x".repeat(2000)), ALL);
+        assert!(text.ends_with("x\n") && !text.contains('\r'));
+    }
+
+    #[test]
+    fn hidden_characters_are_pointed_out_by_line_and_column() {
+        let mut window = Window::new(ALL);
+        window.push("plain\nx = 1 \u{202e}// y\n");
+        window.finish();
+        assert_eq!(window.hidden_count, 1);
+        assert_eq!((window.hidden[0].0, window.hidden[0].1.column), (2, 7));
+    }
+
+    #[test]
+    fn empty_text_has_no_lines() {
+        assert_eq!(window("", ALL), (String::new(), Totals { lines: 0, final_newline: false, lf: 0, crlf: 0 }));
+    }
+}

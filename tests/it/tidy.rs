@@ -1,0 +1,221 @@
+//! The architecture's invariants, read off the sources.
+//!
+//! What a lint can hold stands in `.clippy.toml` and `Cargo.toml`; what it cannot is here.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Top-level modules and their layers; a module names only its own layer and those below it.
+const LAYERS: &[(&str, u8)] = &[
+    ("main", 5),
+    ("config", 5),
+    ("server", 4),
+    ("tools", 3),
+    ("search", 2),
+    ("session", 2),
+    ("audit", 2),
+    ("workspace", 1),
+    ("edit", 0),
+    ("text", 0),
+];
+
+/// A crate or path prefix, and the only places that may name it.
+const CONFINED: &[(&str, &[&str])] = &[
+    ("rmcp::", &["server"]),
+    ("tokio::", &["server"]),
+    ("tokio_util::", &["server"]),
+    ("std::fs", &["workspace", "config/file"]),
+    ("rustix::", &["workspace"]),
+    ("cap_std::", &["workspace"]),
+    ("landlock::", &["workspace"]),
+    ("ignore::gitignore", &["workspace"]),
+    ("WalkBuilder", &[]),
+    ("WalkParallel", &[]),
+    ("memmap", &[]),
+];
+
+/// Names that say nothing of what is inside.
+const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "common", "misc", "manager", "service", "mod"];
+
+/// Lines of code (before the tests) after which a file has two concerns.
+const LONGEST: usize = 500;
+
+struct Source {
+    /// Below `src/`, with slashes and without `.rs`.
+    name: String,
+    text: String,
+}
+
+impl Source {
+    fn module(&self) -> &str {
+        self.name.split('/').next().unwrap_or_default()
+    }
+
+    /// The lines before the unit tests, without comments, numbered from 1.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.text
+            .lines()
+            .enumerate()
+            .map(|(index, line)| (index + 1, line))
+            .take_while(|(_, line)| !line.starts_with("#[cfg(test)]"))
+            .filter(|(_, line)| !line.trim_start().starts_with("//"))
+    }
+}
+
+fn sources() -> Vec<Source> {
+    fn collect(dir: &Path, below: &Path, out: &mut Vec<Source>) {
+        let mut entries: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+        entries.sort();
+        for path in entries {
+            if path.is_dir() {
+                collect(&path, below, out);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path.strip_prefix(below).unwrap().with_extension("");
+                out.push(Source {
+                    name: name.to_str().unwrap().replace('\\', "/"),
+                    text: fs::read_to_string(&path).unwrap().replace("\r\n", "\n"),
+                });
+            }
+        }
+    }
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut out = Vec::new();
+    collect(&src, &src, &mut out);
+    assert!(out.len() > 20, "the sources are where this test looks");
+    out
+}
+
+/// Every complaint at once, as a reader would want them.
+fn none(complaints: &[String]) {
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}
+
+#[test]
+fn a_module_names_only_its_own_layer_and_those_below() {
+    let layer = |module: &str| LAYERS.iter().find(|(name, _)| *name == module).map(|(_, layer)| *layer);
+    let mut complaints = Vec::new();
+    for source in sources().iter().filter(|source| source.name != "lib") {
+        let Some(own) = layer(source.module()) else {
+            complaints.push(format!("{}: `{}` has no layer in tidy.rs", source.name, source.module()));
+            continue;
+        };
+        for (number, line) in source.code() {
+            for prefix in ["crate::", "rootbound::"] {
+                for (at, _) in line.match_indices(prefix) {
+                    let rest = &line[at + prefix.len()..];
+                    // `crate::{a, b}` opens a list: each of its lines is looked at on its own below.
+                    let named: String = rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                    if layer(&named).is_some_and(|other| other > own) {
+                        complaints.push(format!("{}:{number} names {named}, a higher layer", source.name));
+                    }
+                }
+            }
+        }
+        let joined: String = source.code().map(|(_, line)| line.trim()).collect::<Vec<_>>().join(" ");
+        for list in joined.split("use crate::{").skip(1).chain(joined.split("use rootbound::{").skip(1)) {
+            let mut depth = 0i32;
+            let mut named = String::new();
+            for c in list.chars() {
+                match c {
+                    '{' => depth += 1,
+                    '}' if depth == 0 => break,
+                    '}' => depth -= 1,
+                    ',' if depth == 0 => named.push(','),
+                    c if depth == 0 => named.push(c),
+                    _ => {}
+                }
+            }
+            for module in named.split(',').map(|one| one.trim().split("::").next().unwrap_or_default()) {
+                if layer(module).is_some_and(|other| other > own) {
+                    complaints.push(format!("{} names {module}, a higher layer", source.name));
+                }
+            }
+        }
+    }
+    none(&complaints);
+}
+
+#[test]
+fn what_belongs_to_one_layer_is_named_only_there() {
+    let mut complaints = Vec::new();
+    for source in sources() {
+        for (number, line) in source.code() {
+            for (what, places) in CONFINED {
+                let allowed = places.iter().any(|place| source.name == *place || source.name.starts_with(&format!("{place}/")));
+                if !allowed && line.contains(what) {
+                    complaints.push(format!("{}:{number} names {what}", source.name));
+                }
+            }
+        }
+    }
+    none(&complaints);
+}
+
+#[test]
+fn a_file_says_what_it_is() {
+    none(
+        &sources()
+            .iter()
+            .filter(|source| !source.text.starts_with("//! "))
+            .map(|source| format!("{}: begins without `//!`", source.name))
+            .collect::<Vec<_>>(),
+    );
+}
+
+#[test]
+fn a_file_has_one_concern() {
+    none(
+        &sources()
+            .iter()
+            .map(|source| (source, source.text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")).count()))
+            .filter(|(_, lines)| *lines > LONGEST)
+            .map(|(source, lines)| format!("{}: {lines} lines before its tests", source.name))
+            .collect::<Vec<_>>(),
+    );
+}
+
+#[test]
+fn a_module_has_a_name_of_the_domain() {
+    none(
+        &sources()
+            .iter()
+            .filter(|source| source.name.split('/').any(|part| EMPTY_NAMES.contains(&part)))
+            .map(|source| format!("{}: says nothing of what is inside", source.name))
+            .collect::<Vec<_>>(),
+    );
+}
+
+#[test]
+fn nothing_is_left_over() {
+    let mut complaints = Vec::new();
+    for source in sources() {
+        for (number, line) in source.text.lines().enumerate().map(|(index, line)| (index + 1, line)) {
+            for left in ["TODO", "FIXME", "XXX", "todo!(", "unimplemented!(", "#[allow(", "#![allow(", "dbg!("] {
+                if line.contains(left) {
+                    complaints.push(format!("{}:{number} has {left}", source.name));
+                }
+            }
+        }
+    }
+    none(&complaints);
+}
+
+#[test]
+fn every_integration_module_is_listed() {
+    let it = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let main = fs::read_to_string(it.join("main.rs")).unwrap();
+    let mut complaints = Vec::new();
+    for entry in fs::read_dir(&it).unwrap() {
+        let path = entry.unwrap().path();
+        let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        if path.extension().is_some_and(|extension| extension == "rs")
+            && stem != "main"
+            && !main.contains(&format!("mod {stem};"))
+        {
+            complaints.push(format!("tests/it/{stem}.rs is not in main.rs, so it never runs"));
+        }
+    }
+    none(&complaints);
+}
