@@ -3,10 +3,10 @@
 //! Pure functions on bytes and strings. A [`Document`] ties decoded text to the bytes it came from, so
 //! that a change of the text keeps every byte outside it. No file is opened here.
 
-pub mod hidden;
 mod decode;
 mod encode;
 mod eol;
+pub mod hidden;
 mod image;
 mod lines;
 mod offsets;
