@@ -10,7 +10,7 @@ pub mod error;
 mod freshness;
 pub mod glob;
 pub mod grep;
-mod listing;
+pub mod listing;
 pub mod ls;
 pub mod output;
 pub mod read;

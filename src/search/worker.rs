@@ -97,9 +97,6 @@ impl<'a> Worker<'a> {
         let named = matches!(haystack, Haystack::Named(_));
         let (path, opened) = match haystack {
             Haystack::Met(entry) => {
-                if entry.protected() {
-                    return Ok(Searched::Skipped(Skipped::Protected));
-                }
                 let opened = entry.open();
                 (entry.into_path(), opened)
             }

@@ -22,6 +22,9 @@ use crate::{
     workspace::Ignored,
 };
 
+use render::Report;
+pub use render::{Facts, FileResult, Line, Output};
+
 use super::{
     Alias, CallContext, Group, Plan, Spec, Tool, ToolError,
     args::{FlagValue, LIMIT_ALIASES, PATH_ALIASES},
@@ -107,7 +110,7 @@ pub struct Grep;
 
 impl Tool for Grep {
     type Args = Args;
-    type Output = render::Output;
+    type Output = Output;
     const SPEC: Spec = Spec {
         name: "grep",
         title: "Search file contents",
@@ -135,7 +138,7 @@ impl Tool for Grep {
             cx.check()?;
         }
         let hidden = request.look_into_ignored(cx, &scope, &found);
-        let report = render::Report { request: &request, scope: &scope, found: &found, hidden };
+        let report = Report { request: &request, scope: &scope, found: &found, hidden };
         let rendered = report.render(cx.settings.max_output);
         for hits in rendered.shown_files(&found) {
             if let Some(revision) = hits.revision(&cx.workspace, cx.settings.max_file_size, &cx.stop) {
