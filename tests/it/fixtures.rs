@@ -3,7 +3,7 @@
 //! `fixtures/<tool>/NNN_what_it_shows/` holds `call.json` (one call or a list of them, each
 //! `{"tool", "arguments"}`), `before/`, optionally `after/` (else nothing may change), `config.toml`,
 //! and `result.txt`: the text of the last call, under a line `[error: kind]` where it failed.
-//! `ROOTBOUND_BLESS=1` writes `result.txt` and `after/` anew; read the diff before you commit it.
+//! `BLESS=1` writes `result.txt` and `after/` anew; read the diff before you commit it.
 
 use std::{
     collections::BTreeMap,
@@ -149,7 +149,7 @@ fn check(fixture: &Path, bless: bool) -> Result<(), String> {
 #[test]
 fn every_fixture_answers_and_leaves_what_it_says() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    let bless = std::env::var_os("ROOTBOUND_BLESS").is_some();
+    let bless = std::env::var_os("BLESS").is_some();
     let mut folders: Vec<PathBuf> = Vec::new();
     for tool in fs::read_dir(&fixtures).unwrap() {
         folders.extend(fs::read_dir(tool.unwrap().path()).unwrap().map(|entry| entry.unwrap().path()));
