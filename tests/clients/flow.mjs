@@ -32,5 +32,5 @@ export async function flow(client) {
   const diff = await good("edit", { path, old_string: "RETRIES = 3", new_string: "RETRIES = 5" });
   assert.ok(diff.includes("-RETRIES = 3") && diff.includes("+RETRIES = 5"), diff);
   const refused = await call("read", { path: "no/such/file.py" });
-  assert.ok(refused.isError && refused.text.includes("not found"), refused.text);
+  assert.ok(refused.isError && refused.text.includes("no such file"), refused.text);
 }

@@ -39,6 +39,6 @@ async def flow(names, call):
         text = await call("read", {"path": "no/such/file.py"})
     except ToolError as error:
         print(f"--- refused\n{error}")
-        assert "not found" in str(error), error
+        assert "no such file" in str(error), error
     else:
         raise AssertionError(f"reading a missing file was no error: {text}")
