@@ -126,13 +126,13 @@ impl Tool for Glob {
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let started = Instant::now();
-        let request = Request::read(&cx.workspace, args)?;
+        let request = Request::read(&cx.workspace, &args)?;
         let found = request.walk(cx, request.ignored(), &cx.stop)?;
         if found.stopped == Some(StopReason::Cancelled) {
             cx.check()?;
         }
         let hidden = request.look_into_ignored(cx, &found);
-        Ok(Plan::Answer(request.answer(cx, found, hidden, started)))
+        Ok(Plan::Answer(request.answer(cx, &found, hidden, started)))
     }
 }
 
@@ -180,7 +180,7 @@ struct Found {
 }
 
 impl Request {
-    fn read(workspace: &Workspace, args: Args) -> Result<Self, ToolError> {
+    fn read(workspace: &Workspace, args: &Args) -> Result<Self, ToolError> {
         let given = args.path.as_deref().filter(|path| !path.trim().is_empty());
         let mut scope = Scope::of(workspace, given).map_err(|error| scope_error(workspace, error))?;
         let mut pattern = args.pattern.as_str();
@@ -279,7 +279,7 @@ impl Request {
         (below.total > 0 || !exact).then_some(InIgnored { count: below.total, exact })
     }
 
-    fn answer(&self, cx: &CallContext, found: Found, hidden: Option<InIgnored>, started: Instant) -> Answer {
+    fn answer(&self, cx: &CallContext, found: &Found, hidden: Option<InIgnored>, started: Instant) -> Answer {
         let mut body = String::new();
         let mut paths = Vec::new();
         let budget = cx.settings.max_output.saturating_sub(RESERVED).max(RESERVED / 2);
@@ -317,7 +317,7 @@ impl Request {
             ignored: hidden,
             elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
-        let text = with_notes(self.header(&found, shown, next_offset) + &body, &notes);
+        let text = with_notes(self.header(found, shown, next_offset) + &body, &notes);
         Answer::text(text, &facts).data(cx, &Output { paths, facts, notes })
     }
 

@@ -143,7 +143,7 @@ fn sized(bytes: u64, step: u64, units: [&str; 4]) -> String {
         scale *= step;
         unit += 1;
     }
-    if bytes % scale == 0 && (unit == 0 || units[1] == "KiB") {
+    if bytes.is_multiple_of(scale) && (unit == 0 || units[1] == "KiB") {
         return format!("{} {}", bytes / scale, units[unit]);
     }
     let tenths = (bytes.saturating_mul(10) + scale / 2) / scale;

@@ -2,7 +2,7 @@
 //!
 //! Lists level by level, so that a limit cuts the deepest names first; never opens a file.
 
-use std::{collections::VecDeque, ops::ControlFlow};
+use std::{collections::VecDeque, fmt::Write as _, ops::ControlFlow};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -202,19 +202,14 @@ impl Request {
                 let state = if left == 0 {
                     facts.unlisted += 1;
                     State::Unlisted
+                } else if let Ok(listing) = self.list(cx, &entry.path().clone(), NESTED.min(left)) {
+                    left -= listing.entries.len();
+                    listings.push(listing);
+                    queue.push_back((listings.len() - 1, depth + 1));
+                    State::Listed(listings.len() - 1)
                 } else {
-                    match self.list(cx, &entry.path().clone(), NESTED.min(left)) {
-                        Ok(listing) => {
-                            left -= listing.entries.len();
-                            listings.push(listing);
-                            queue.push_back((listings.len() - 1, depth + 1));
-                            State::Listed(listings.len() - 1)
-                        }
-                        Err(_) => {
-                            facts.unreadable += 1;
-                            State::Unreadable
-                        }
-                    }
+                    facts.unreadable += 1;
+                    State::Unreadable
                 };
                 listings[at].entries[place].1 = state;
             }
@@ -236,9 +231,11 @@ impl Request {
         if cut {
             notes.push("the text limit is reached; narrow the path, or ask for less depth".to_owned());
         } else if facts.unlisted > 0 || listings[0].more > 0 {
-            let unlisted = (facts.unlisted > 0)
-                .then(|| format!(", {} not listed", count(facts.unlisted, "directory")))
-                .unwrap_or_default();
+            let unlisted = if facts.unlisted > 0 {
+                format!(", {} not listed", count(facts.unlisted, "directory"))
+            } else {
+                String::new()
+            };
             notes.push(format!(
                 "showing the first {}{unlisted}; narrow the path, or raise max_results (at most {MAX_RESULTS})",
                 count(facts.shown, "entry")
@@ -308,11 +305,8 @@ impl Printer<'_> {
         }
         if listing.more > 0 && !self.cut {
             self.line(level);
-            self.text.push_str(&format!(
-                "… {} more {}",
-                listing.more,
-                if listing.more == 1 { "entry" } else { "entries" }
-            ));
+            let noun = if listing.more == 1 { "entry" } else { "entries" };
+            let _ = write!(self.text, "… {} more {noun}", listing.more);
         }
     }
 
@@ -350,9 +344,9 @@ fn line_of(entry: &Entry, listed: &ListedEntry) -> String {
     let mut line = entry.path().display_name();
     match (entry.kind(), &listed.target, listed.size) {
         (FileKind::Directory, ..) => line.push('/'),
-        (FileKind::Symlink, Some(target), _) => line.push_str(&format!(" -> {target}")),
+        (FileKind::Symlink, Some(target), _) => drop(write!(line, " -> {target}")),
         (FileKind::Symlink, None, _) => line.push_str(" (link that leads nowhere inside)"),
-        (FileKind::File, _, Some(size)) => line.push_str(&format!("  {}", file_size(size))),
+        (FileKind::File, _, Some(size)) => drop(write!(line, "  {}", file_size(size))),
         (FileKind::File, _, None) => {}
         (FileKind::Other, ..) => line.push_str(" (special file)"),
     }
@@ -385,7 +379,7 @@ fn roots(cx: &CallContext) -> Answer {
     for root in workspace.roots() {
         let writable = root.access() == Access::ReadWrite;
         let path = root.public();
-        text.push_str(&format!("\n  {path}/ ({})", if writable { "read-write" } else { "read-only" }));
+        let _ = write!(text, "\n  {path}/ ({})", if writable { "read-write" } else { "read-only" });
         entries.push(ListedEntry {
             path,
             kind: "root",

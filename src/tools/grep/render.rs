@@ -46,7 +46,8 @@ pub(super) struct Rendered {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Output {
     /// What was asked for.
-    output_mode: OutputMode,
+    #[serde(rename = "output_mode")]
+    mode: OutputMode,
     /// The numbers.
     #[serde(flatten)]
     facts: Facts,
@@ -72,7 +73,8 @@ pub struct FileResult {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Line {
     /// Its number, from 1.
-    line: u64,
+    #[serde(rename = "line")]
+    number: u64,
     /// Its text, cut around the match where it is long.
     text: String,
     /// Whether it only stands beside a match.
@@ -174,7 +176,7 @@ impl Report<'_> {
                 let mark = if matching { ':' } else { '-' };
                 let _ = write!(out.body, "\n{path}{mark}{}{mark} {}", line.number, line.text);
                 if let Some((_, lines)) = out.files.last_mut() {
-                    lines.push(Line { line: line.number, text: line.text.clone(), context: !matching });
+                    lines.push(Line { number: line.number, text: line.text.clone(), context: !matching });
                 }
                 if out.body.len() > budget && out.shown > usize::from(matching) {
                     // What is over the budget belongs to this match, or stands beside the last.
@@ -222,7 +224,7 @@ impl Report<'_> {
         let answer = Answer::text(text, &facts);
         if cx.settings.structured_output {
             let results = self.file_results(rendered);
-            return answer.data(cx, &Output { output_mode: self.request.mode, facts, results, notes });
+            return answer.data(cx, &Output { mode: self.request.mode, facts, results, notes });
         }
         answer
     }
