@@ -4,12 +4,27 @@
 //! file; the first step that finds a place decides. A tolerant step works on whole lines and keeps the
 //! file's own bytes wherever the request does not change them. Nothing here knows files or encodings.
 
+mod anchor;
+mod block;
 mod diff;
+mod escapes;
 mod exact;
+mod gutter;
+mod indent;
+mod likeness;
 mod line_endings;
 mod nearest;
+mod typography;
+mod whitespace;
 
-use std::{cell::OnceCell, fmt, ops::Range};
+#[cfg(test)]
+mod trial;
+
+use std::{
+    cell::{Cell, OnceCell},
+    fmt,
+    ops::Range,
+};
 
 use crate::text::{self, Line, LineEnding};
 
@@ -153,7 +168,16 @@ pub fn locate(text: &str, request: &Request<'_>) -> Result<Located, Miss> {
 /// A step of the ladder.
 type Step = fn(&Search<'_>) -> Found;
 
-const LADDER: &[(Strategy, Step)] = &[(Strategy::Exact, exact::find), (Strategy::LineEndings, line_endings::find)];
+const LADDER: &[(Strategy, Step)] = &[
+    (Strategy::Exact, exact::find),
+    (Strategy::LineEndings, line_endings::find),
+    (Strategy::TrailingWhitespace, whitespace::find),
+    (Strategy::Indentation, indent::find),
+    (Strategy::Typography, typography::find),
+    (Strategy::LineNumbers, gutter::find),
+    (Strategy::Escapes, escapes::find),
+    (Strategy::Anchored, anchor::find),
+];
 
 /// What all steps look at.
 struct Search<'a> {
@@ -164,6 +188,8 @@ struct Search<'a> {
     limit: usize,
     ending: LineEnding,
     lines: OnceCell<Vec<Line>>,
+    /// Set by a step that found the change already made.
+    already_applied: Cell<bool>,
 }
 
 impl<'a> Search<'a> {
@@ -176,6 +202,7 @@ impl<'a> Search<'a> {
             limit: if wants_all { usize::MAX } else { MAX_PLACES },
             ending: LineEnding::of(text),
             lines: OnceCell::new(),
+            already_applied: Cell::new(false),
         }
     }
 
