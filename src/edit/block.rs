@@ -208,9 +208,7 @@ fn is_applied(search: &Search<'_>, edit: &LineEdit<'_>, site: Site, replacement:
     let end = site.line + edit.old.len();
     let is_new = |first: usize| {
         let here = lines.get(first..first + edit.new.len());
-        here.is_some_and(|here| {
-            here.iter().zip(&edit.new).all(|(line, new)| without_trail(line.content(text)) == without_trail(new))
-        })
+        here.is_some_and(|here| here.iter().zip(&edit.new).all(|(line, new)| line.content(text) == *new))
     };
     is_new(site.line) || end.checked_sub(edit.new.len()).is_some_and(is_new)
 }

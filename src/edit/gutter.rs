@@ -64,7 +64,7 @@ fn strip_new<'n>(text: &'n str, delimiter: &str) -> Option<Cow<'n, str>> {
     Some(Cow::Owned(if body.len() < text.len() { stripped + "\n" } else { stripped }))
 }
 
-/// Number and text of a line with a gutter. White space at the end of an empty line may be lost.
+/// Number and text of a line with a gutter. Behind the number of an empty line everything may be lost.
 fn numbered<'l>(line: &'l str, delimiter: &str) -> Option<(u64, &'l str)> {
     let line = line.trim_start_matches(' ');
     let digits = line.len() - line.trim_start_matches(|character: char| character.is_ascii_digit()).len();
@@ -72,7 +72,7 @@ fn numbered<'l>(line: &'l str, delimiter: &str) -> Option<(u64, &'l str)> {
     let rest = &line[digits..];
     match rest.strip_prefix(delimiter) {
         Some(text) => Some((number, text)),
-        None => (rest.trim_end() == delimiter.trim_end()).then_some((number, "")),
+        None => rest.trim_end().is_empty().then_some((number, "")),
     }
 }
 

@@ -76,11 +76,11 @@ impl Shift {
             .filter(|(_, content, _)| !content.is_empty())
             .map(|(indent, ..)| indent)
             .collect();
-        Self::of(&pairs, &wanted, || prefers_tabs(search))
+        Self::of(&pairs, &wanted, || Habit::of(search))
     }
 
     /// The shift shown by `pairs` of indentations (in `old`, in the file), able to place all of `wanted`.
-    fn of(pairs: &[(&str, &str)], wanted: &[&str], prefers_tabs: impl FnOnce() -> bool) -> Option<Self> {
+    fn of(pairs: &[(&str, &str)], wanted: &[&str], habit: impl Fn() -> Habit) -> Option<Self> {
         let mut known = HashMap::new();
         for (old, file) in pairs {
             if known.insert((*old).to_owned(), (*file).to_owned()).is_some_and(|earlier| earlier != **file) {
@@ -90,11 +90,11 @@ impl Shift {
         let request = Style::of(pairs.iter().map(|(old, _)| *old).chain(wanted.iter().copied()));
         let mut file = Style::of(pairs.iter().map(|(_, file)| *file));
         if file == Style::None {
-            file = if prefers_tabs() { Style::Tabs } else { Style::Spaces };
+            file = if habit().prefers_tabs { Style::Tabs } else { Style::Spaces };
         }
         let converts = matches!((request, file), (Style::Tabs, Style::Spaces) | (Style::Spaces, Style::Tabs));
         let rest = if converts {
-            columns(pairs, wanted, &known, file == Style::Tabs)?
+            columns(pairs, wanted, &known, file == Style::Tabs, &habit)?
         } else {
             let rest = prefix(pairs)?;
             if request == Style::Mixed { Rest::Unknown } else { rest }
@@ -162,7 +162,13 @@ fn prefix(pairs: &[(&str, &str)]) -> Option<Rest> {
 
 /// Tabs on one side and spaces on the other: the tab width and the shift that explain every pair and give every
 /// wanted indentation one form.
-fn columns(pairs: &[(&str, &str)], wanted: &[&str], known: &HashMap<String, String>, to_tabs: bool) -> Option<Rest> {
+fn columns(
+    pairs: &[(&str, &str)],
+    wanted: &[&str],
+    known: &HashMap<String, String>,
+    to_tabs: bool,
+    habit: impl Fn() -> Habit,
+) -> Option<Rest> {
     let explanations: Vec<(Rest, Vec<String>)> = TAB_WIDTHS
         .into_iter()
         .filter_map(|tab| {
@@ -184,19 +190,14 @@ fn columns(pairs: &[(&str, &str)], wanted: &[&str], known: &HashMap<String, Stri
     if explanations.iter().all(|(_, other)| other == written) {
         return Some(first.clone());
     }
-    // Tabs for spaces and no shift besides is the simplest explanation; else the step from level to level tells.
-    let is_plain = |rest: &Rest| matches!(rest, Rest::Columns { shift: 0, .. });
-    let step = smallest_step(pairs.iter().map(|(old, _)| *old).chain(wanted.iter().copied()));
-    let is_step = |rest: &Rest| to_tabs && matches!(rest, Rest::Columns { tab, .. } if Some(*tab) == step);
-    let mut plain = explanations.iter().filter(|(rest, _)| is_plain(rest));
-    let mut stepped = explanations.iter().filter(|(rest, _)| is_step(rest));
-    match (plain.next(), plain.next()) {
-        (Some((rest, _)), None) => Some(rest.clone()),
-        _ => match (stepped.next(), stepped.next()) {
-            (Some((rest, _)), None) => Some(rest.clone()),
-            _ => None,
-        },
-    }
+    // The step from level to level tells how wide a tab is meant to be.
+    let step = if to_tabs {
+        smallest_step(pairs.iter().map(|(old, _)| *old).chain(wanted.iter().copied()))
+    } else {
+        habit().step
+    };
+    let is_step = |rest: &Rest| matches!(rest, Rest::Columns { tab, .. } if Some(*tab) == step);
+    explanations.into_iter().map(|(rest, _)| rest).find(is_step)
 }
 
 /// The smallest difference between two levels of indentation by spaces.
@@ -212,15 +213,37 @@ fn width(indent: &str, tab: usize) -> usize {
     indent.chars().fold(0, |column, character| if character == '\t' { (column / tab + 1) * tab } else { column + 1 })
 }
 
-/// Whether more of the file's lines are indented by tabs than by spaces.
-fn prefers_tabs(search: &Search<'_>) -> bool {
-    let starts = |with: char| search.lines().iter().filter(|line| line.content(search.text).starts_with(with)).count();
-    starts('\t') > starts(' ')
+/// How a file is indented as a whole.
+#[derive(Clone, Copy, Debug)]
+struct Habit {
+    /// More lines start with a tab than with a space.
+    prefers_tabs: bool,
+    /// The commonest step between neighbouring lines indented by spaces, in columns.
+    step: Option<usize>,
+}
+
+impl Habit {
+    fn of(search: &Search<'_>) -> Self {
+        let lines = || search.lines().iter().map(|line| block::parts(line.content(search.text)));
+        let starts = |with: char| lines().filter(|(indent, ..)| indent.starts_with(with)).count();
+        let widths = lines().filter(|(indent, content, _)| !content.is_empty() && !indent.contains('\t'));
+        let mut steps = [0_usize; 9];
+        let mut before = None;
+        for width in widths.map(|(indent, ..)| indent.len()) {
+            let step = width.abs_diff(before.unwrap_or(width));
+            before = Some(width);
+            if let Some(count) = steps.get_mut(step) {
+                *count += 1;
+            }
+        }
+        let step = (1..steps.len()).max_by_key(|step| steps[*step]).filter(|step| steps[*step] > 0);
+        Self { prefers_tabs: starts('\t') > starts(' '), step }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Rest, Shift};
+    use super::{Habit, Rest, Shift};
     use crate::edit::{
         Strategy::Indentation,
         trial::{assert_ambiguous, assert_edited, assert_missed},
@@ -316,7 +339,7 @@ mod tests {
     }
 
     fn rest(pairs: &[(&str, &str)], wanted: &[&str]) -> Option<Rest> {
-        Shift::of(pairs, wanted, || true).map(|shift| shift.rest)
+        Shift::of(pairs, wanted, || Habit { prefers_tabs: true, step: Some(4) }).map(|shift| shift.rest)
     }
 
     #[test]
@@ -325,6 +348,7 @@ mod tests {
         assert_eq!(rest(&[("  ", "\t"), ("    ", "\t\t")], &["      "]), columns(2, 0, true));
         assert_eq!(rest(&[("        ", "\t")], &["                "]), columns(8, 0, true));
         assert_eq!(rest(&[("", "\t\t")], &["    "]), columns(4, 8, true));
+        assert_eq!(rest(&[("\t", "        ")], &["\t\t"]), columns(4, 4, false));
         assert_eq!(rest(&[("    ", "\t\t")], &["        "]), columns(4, 4, true));
     }
 

@@ -34,13 +34,14 @@ fn lines(hunk: &Hunk<'_>, noise: Option<&str>) -> Vec<String> {
 }
 
 /// White space at the end of the `index`th new line of a hunk: the file's, where the request leaves the end of
-/// a line alone that it otherwise rewords; else what the request says, without `noise`.
+/// a line alone that it otherwise rewords, or only repeats white space that the file lacks; else what the request
+/// says, without `noise`.
 pub(super) fn trail<'h>(hunk: &Hunk<'h>, index: usize, noise: Option<&str>) -> &'h str {
     let (_, content, wanted) = block::parts(hunk.new[index]);
     if hunk.old.len() == hunk.new.len() {
         let (_, old_content, old) = block::parts(hunk.old[index]);
         let (_, _, file) = block::parts(hunk.file[index]);
-        if wanted == old && (wanted == file || is_reworded(old_content, content)) {
+        if wanted == old && (file.is_empty() || is_reworded(old_content, content)) {
             return file;
         }
     }
