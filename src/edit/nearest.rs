@@ -263,3 +263,92 @@ fn holds_path(old: &str) -> bool {
         names >= 2 && !word.contains("//") && (word.starts_with('/') || names >= 3)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::trial::assert_missed;
+
+    const FILE: &str = "fn one() {\n\tlet total = sum(a, b);\n    print(\"x\");\n}\n\nfn two() {\n    done(7);\n}\n";
+
+    fn summary(text: &str, old: &str, new: &str) -> String {
+        assert_missed(text, old, new).summary
+    }
+
+    #[test]
+    fn the_nearest_block_is_named_and_shown_with_its_numbers() {
+        let diagnosis = assert_missed(FILE, "fn one() {\n\tlet total = sum(a, c);\n    print(\"y\");\n}\n", "x");
+        assert!(
+            diagnosis.summary.starts_with("old_string was not found; the nearest block is at lines 1-4 ("),
+            "{diagnosis:?}"
+        );
+        assert!(
+            diagnosis
+                .summary
+                .contains("line 2: the file has `let total = sum(a, b);`, old_string has `let total = sum(a, c);`")
+        );
+        assert!(diagnosis.details.contains("     2\t\tlet total = sum(a, b);\n"), "{}", diagnosis.details);
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_made_visible() {
+        for (file, old, clause) in [
+            ("\tfoo(1)\n  bar\n", "    foo(1)\nbar\n", "line 1: the file is indented by a tab, old_string by 4 spaces"),
+            (
+                "let x =\u{a0}one;\nlet z\n",
+                "let x = one;\nlet y\n",
+                "line 1: the file has U+00A0 at column 8, old_string has a space",
+            ),
+            (
+                "let x\u{200b} = one;\n",
+                "let x = one;\n",
+                "line 1: the file has U+200B at column 6, old_string has a space",
+            ),
+            (
+                "alpha beta \nfoo bar\n",
+                "alpha beta\nfoo baz\n",
+                "line 1: the file has a space at the end, old_string has nothing",
+            ),
+        ] {
+            let diagnosis = assert_missed(file, old, "zzz\nz\n");
+            assert!(diagnosis.summary.contains(clause), "{diagnosis:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_already_made_is_told() {
+        let diagnosis = assert_missed(FILE, "    done(6);", "    done(7);");
+        assert!(diagnosis.already_applied);
+        assert!(diagnosis.summary.contains("new_string is already there, at line 7"), "{diagnosis:?}");
+        assert!(!assert_missed(FILE, "    done(6);", "7").already_applied);
+    }
+
+    #[test]
+    fn another_casing_is_told() {
+        assert!(summary(FILE, "FN TWO() {", "x").contains("the same text in another casing is at line 6"));
+    }
+
+    #[test]
+    fn nothing_like_it_is_said_as_plainly() {
+        assert_eq!(
+            summary(FILE, "completely unrelated words", "x"),
+            "old_string was not found and nothing in the file resembles it"
+        );
+        assert_eq!(summary("", "anything", "x"), "old_string was not found and nothing in the file resembles it");
+    }
+
+    #[test]
+    fn a_path_in_old_may_have_been_rewritten_by_the_client() {
+        let text = "root = \"/home/me/project/data\"\n";
+        let diagnosis = assert_missed(text, "root = \"/mnt/user-data/workspace/data\"", "x");
+        assert!(diagnosis.summary.contains("a client may show paths rewritten"), "{diagnosis:?}");
+        assert!(!summary(FILE, "a / b / c + 1", "x").contains("path"));
+    }
+
+    #[test]
+    fn long_blocks_and_lines_are_cut() {
+        let text: String = (0..200).flat_map(|line| [line.to_string(), " word".repeat(100), "\n".to_owned()]).collect();
+        let diagnosis = assert_missed(&text, &text.replace(" word word\n", " word\n"), "x");
+        assert!(diagnosis.details.lines().count() <= 40);
+        assert!(diagnosis.details.lines().all(|line| line.chars().count() < 250));
+    }
+}
