@@ -317,7 +317,7 @@ mod tests {
         assert!(binary(b"ab\0\x01\x02cd", None));
         assert!(binary(b"ab\0cd", Some(WINDOWS_1252)));
         assert!(binary(b"\xff\xfea\0\0\0", None));
-        let late = [&[b'a'; 20_000][..], b"\0\x01"].concat();
+        let late = [&b"a".repeat(20_000)[..], b"\0\x01"].concat();
         assert!(binary(&late, None));
     }
 
