@@ -1,8 +1,8 @@
 //! The protocol: JSON-RPC over stdio, both lifecycles, and the calls that run behind it.
 //!
-//! The only layer that names rmcp and tokio. A request arrives as a line ([`stdio`]), is answered by
-//! the [`handler`], and a tool call goes through [`dispatch`], which owns its permit, its clock, its
-//! cancellation and its panics. What a tool returns becomes a result in [`convert`]. Nothing here
+//! The only layer that names rmcp and tokio. A request arrives as a line (`stdio`), is answered by the
+//! `handler`, and a tool call goes through `dispatch`, which owns its permit, its clock, its
+//! cancellation and its panics. What a tool returns becomes a result in `convert`. Nothing here
 //! touches a file or knows what a tool does.
 
 mod convert;
@@ -38,6 +38,8 @@ use self::{
     stdio::{Outbox, SafeStdio},
 };
 
+/// The name of the threads that calls run on.
+const CALL_THREAD: &str = "call";
 /// How long a cancelled service may take to flush its answers; clients kill a server that lingers.
 const SHUTDOWN: Duration = Duration::from_millis(900);
 
@@ -107,7 +109,7 @@ impl Server {
     fn runtime(&self) -> std::io::Result<Runtime> {
         // Two more for the standard streams where they are not pipes.
         let threads = self.parts.options.max_concurrent.max(1) + LIGHT_CALLS + 2;
-        Builder::new_current_thread().enable_all().max_blocking_threads(threads).thread_name("call").build()
+        Builder::new_current_thread().enable_all().max_blocking_threads(threads).thread_name(CALL_THREAD).build()
     }
 
     /// Serves one client until its input ends or `stop` is cancelled, and flushes the answers.
@@ -169,11 +171,16 @@ pub fn run_stdio(server: Server) -> u8 {
     }
 }
 
-/// A panic is one line of the log; its call is answered by the dispatcher.
+/// The panic of a call is one line of the log; the dispatcher answers the call.
 fn log_panics() {
-    panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(place, reason = panic_text(panic.payload()), "panic");
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name() == Some(CALL_THREAD) {
+            let place = panic.location().map(ToString::to_string).unwrap_or_default();
+            tracing::error!(place, reason = panic_text(panic.payload()), "a tool panicked");
+        } else {
+            usual(panic);
+        }
     }));
 }
 
