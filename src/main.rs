@@ -36,7 +36,7 @@ fn start(config: Config) -> Result<ExitCode, Refusal> {
 }
 
 const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends it. \
-                       To try it without one: rootbound call grep pattern=TODO (see rootbound --help)";
+                       To try it without one: rootbound call grep pattern=main (see rootbound --help)";
 
 /// Opens what the configuration names, confines the process and puts the server together.
 fn assemble(config: &Config) -> Result<Server, Refusal> {

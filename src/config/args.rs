@@ -34,7 +34,7 @@ Examples:
   rootbound --read-only ~/code/app ~/code/lib     serve two, changing nothing
   rootbound --root docs=/srv/docs:ro --root app=. serve them under names, one of them read-only
   rootbound --root /mnt/user-data/workspace=.     the current directory under the path that the model knows
-  rootbound call grep pattern=TODO glob='*.rs'    run one tool here and print what a model would read
+  rootbound call grep pattern=main glob='*.rs'    run one tool here and print what a model would read
   rootbound call edit '{\"path\":\"a.txt\",\"old_string\":\"x\",\"new_string\":\"y\"}'
   rootbound tools                                 what a client would be offered
 
@@ -140,7 +140,7 @@ fn command() -> Command {
                         .value_name("JSON | KEY=VALUE")
                         .action(ArgAction::Append)
                         .num_args(0..)
-                        .help("One JSON object, or arguments as words: pattern=TODO max_results=5"),
+                        .help("One JSON object, or arguments as words: pattern=main max_results=5"),
                 )
                 .args(options()),
         )
