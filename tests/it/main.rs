@@ -6,7 +6,11 @@
 #![expect(clippy::disallowed_methods, reason = "tests prepare and inspect real files")]
 
 mod fixtures;
+mod glob;
+mod grep;
 mod harness;
+mod ls;
+mod oracle;
 mod process;
 mod protocol;
 mod stdio;
