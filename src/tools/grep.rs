@@ -299,7 +299,8 @@ impl Request {
             OutputMode::Content | OutputMode::Count => below.matches,
         };
         let exact = below.stopped.is_none();
-        (count > 0 || !exact).then_some(InIgnored { count, exact })
+        // A pass that was cut and met nothing is worth a word only where nothing else was found.
+        (count > 0 || (!exact && found.matches == 0)).then_some(InIgnored { count, exact })
     }
 }
 

@@ -7,7 +7,11 @@
 
 mod config;
 mod fixtures;
+mod glob;
+mod grep;
 mod harness;
+mod ls;
+mod oracle;
 mod process;
 mod protocol;
 mod stdio;
