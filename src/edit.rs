@@ -188,6 +188,9 @@ struct Search<'a> {
     limit: usize,
     ending: LineEnding,
     lines: OnceCell<Vec<Line>>,
+    habit: OnceCell<indent::Habit>,
+    /// Set to the start of a line that a step found but could not indent the new text for.
+    bare_line: Cell<Option<usize>>,
     /// Set by a step that found the change already made.
     already_applied: Cell<bool>,
 }
@@ -202,6 +205,8 @@ impl<'a> Search<'a> {
             limit: if wants_all { usize::MAX } else { MAX_PLACES },
             ending: LineEnding::of(text),
             lines: OnceCell::new(),
+            habit: OnceCell::new(),
+            bare_line: Cell::new(None),
             already_applied: Cell::new(false),
         }
     }
@@ -220,16 +225,40 @@ impl<'a> Search<'a> {
 struct Found {
     /// Disjoint and ascending.
     replacements: Vec<Replacement>,
-    /// Where the text matches once more, overlapping the only replacement: `aa` in `aaa` is no single place.
+    /// Where the text matches once more, which makes the only replacement no single place: overlapping it as in
+    /// `aa` in `aaa`, or where the replacement could not be made.
     overlapping: Option<usize>,
+}
+
+impl Found {
+    /// Places of an exact kind beside a `lost` one, which matched but cannot take the new text as it is: it makes a
+    /// single place ambiguous, and all places no answer.
+    fn with_lost(
+        search: &Search<'_>,
+        replacements: Vec<Replacement>,
+        overlapping: Option<usize>,
+        lost: Option<usize>,
+    ) -> Self {
+        if lost.is_some() && search.limit == usize::MAX {
+            return Self::default();
+        }
+        let overlapping = if replacements.len() == 1 { overlapping.or(lost) } else { None };
+        Self { replacements, overlapping }
+    }
+
+    fn is_ambiguous(&self) -> bool {
+        self.replacements.len() > 1 || self.overlapping.is_some()
+    }
 }
 
 fn decide(text: &str, request: &Request<'_>, strategy: Strategy, found: Found) -> Result<Located, Miss> {
     let Found { replacements, overlapping } = found;
     let count = replacements.len();
     let listed = || {
-        let starts = replacements.iter().map(|replacement| replacement.span.start);
-        places(text, starts.chain(overlapping))
+        let mut starts: Vec<usize> = replacements.iter().map(|replacement| replacement.span.start).collect();
+        starts.extend(overlapping);
+        starts.sort_unstable();
+        places(text, starts.into_iter())
     };
     let is_single = count == 1 && overlapping.is_none();
     match request.expected_replacements {
@@ -348,11 +377,12 @@ mod tests {
             crlf in any::<bool>(),
         ) {
             let ending = |text: &str| if crlf { text.replace('\n', "\r\n") } else { text.to_owned() };
-            // Without any line ending in the file, those of the request would count.
-            let text = ending(&format!("\n{before}{old}{after}"));
+            // Without any line ending in the file, those of the request would count; without the full stop, some
+            // lines would lack their indentation.
+            let text = ending(&format!("\n{before}.{old}{after}"));
             let apply = |text: &str, old: &str, new: &str| trial::edited(text, old, new).map(|(_, text)| text);
             let changed = apply(&text, &old, &new).unwrap();
-            prop_assert_eq!(&changed, &ending(&format!("\n{before}{new}{after}")));
+            prop_assert_eq!(&changed, &ending(&format!("\n{before}.{new}{after}")));
             prop_assert_eq!(apply(&changed, &new, &old).unwrap(), text);
         }
     }

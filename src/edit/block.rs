@@ -22,7 +22,7 @@ pub(super) type Fold = fn(&str) -> Cow<'_, str>;
 pub(super) type Adapt<'a> = dyn FnMut(&Hunk<'_>) -> Option<Vec<String>> + 'a;
 
 /// Lines compared before a search among ever-matching blocks is given up.
-const LINE_BUDGET: usize = 4_000_000;
+const LINE_BUDGET: usize = 1_000_000;
 
 /// Time for the diff of old against new lines; beyond it the diff is coarser, which only keeps fewer lines.
 const DIFF_TIME: Duration = Duration::from_millis(100);
@@ -55,8 +55,9 @@ pub(super) struct Site {
 impl<'r> LineEdit<'r> {
     /// Splits `old` and `new`, which end lines with LF only.
     ///
-    /// `None` where they cannot be taken as lines: nothing but white space, or a `new` that would run its last
-    /// line into the next one.
+    /// `None` where they cannot be taken as lines: nothing but white space, or a final newline in only one of
+    /// them, which would join two lines or part them by an empty one; that is meant so rarely, and slipped in so
+    /// often, that only an exact match does it.
     pub(super) fn new(old: &'r str, new: &'r str) -> Option<Self> {
         if old.trim().is_empty() {
             return None;
@@ -65,8 +66,8 @@ impl<'r> LineEdit<'r> {
         let (old, new) = match (old.strip_suffix('\n'), new.strip_suffix('\n')) {
             (Some(old), Some(new)) => (old, new),
             (Some(old), None) if deletes => (old, new),
-            (Some(_), None) => return None,
-            (None, _) => (old, new),
+            (None, None) => (old, new),
+            (Some(_), None) | (None, Some(_)) => return None,
         };
         let old: Vec<&str> = old.split('\n').collect();
         let new: Vec<&str> = if deletes { Vec::new() } else { new.split('\n').collect() };
@@ -100,14 +101,14 @@ pub(super) fn find(
         return Found::default();
     }
     let whole = sites(search, edit, fold, false);
-    let found = collect(search, edit, &whole, rewrite);
+    let found = collect(search, edit, fold, &whole, rewrite);
     // A first line copied from its first character on. Nothing can be deleted from there to a line's end.
     let starts_bare = !edit.old[0].starts_with([' ', '\t']) && !edit.old[0].is_empty();
     if !found.replacements.is_empty() || edit.deletes || !starts_bare {
         return found;
     }
     let bare = sites(search, edit, fold, true);
-    collect(search, edit, &bare, rewrite)
+    collect(search, edit, fold, &bare, rewrite)
 }
 
 /// What several readings of one request found, if they agree; two that differ are no match, since nobody can
@@ -156,6 +157,9 @@ pub(super) fn rewrite(
         if index + 1 < count {
             result.push_str(if terminator.is_empty() { around } else { terminator });
         }
+    }
+    if site.after_indent && search.loses_indent(&span) {
+        return None;
     }
     let replacement = Replacement { span, text: result };
     if is_applied(search, edit, site, &replacement) {
@@ -217,6 +221,7 @@ fn is_applied(search: &Search<'_>, edit: &LineEdit<'_>, site: Site, replacement:
 fn collect(
     search: &Search<'_>,
     edit: &LineEdit<'_>,
+    fold: Fold,
     sites: &[Site],
     rewrite: &mut dyn FnMut(Site) -> Option<Replacement>,
 ) -> Found {
@@ -228,9 +233,16 @@ fn collect(
         if overlaps && (found.replacements.len() > 1 || found.overlapping.is_some()) {
             continue;
         }
-        // Giving up must not leave a part of the places: then nothing is found.
-        let Some(left) = budget.checked_sub(edit.old.len() + edit.new.len()) else { return Found::default() };
+        let Some(left) = budget.checked_sub(edit.old.len() + edit.new.len()) else {
+            // Two places are as ambiguous as all of them; but where all or a single one are wanted, what was
+            // found so far is no answer.
+            let is_ambiguous = search.limit < usize::MAX && found.is_ambiguous();
+            return if is_ambiguous { found } else { Found::default() };
+        };
         budget = left;
+        if !is_equal(search, edit, fold, *site) {
+            continue;
+        }
         let Some(replacement) = rewrite(*site) else { continue };
         if overlaps {
             found.overlapping = Some(replacement.span.start);
@@ -248,7 +260,8 @@ fn collect(
     found
 }
 
-/// All sites, overlapping ones too, in linear time: Knuth, Morris and Pratt's search over hashes of lines.
+/// Where the lines of `old` may stand, overlapping places too, in linear time: Knuth, Morris and Pratt's search
+/// over hashes of lines. Equal hashes are no proof yet.
 fn sites(search: &Search<'_>, edit: &LineEdit<'_>, fold: Fold, after_indent: bool) -> Vec<Site> {
     let text = search.text;
     let lines = search.lines();
@@ -261,12 +274,7 @@ fn sites(search: &Search<'_>, edit: &LineEdit<'_>, fold: Fold, after_indent: boo
         let content = if after_indent { content.trim_start_matches([' ', '\t']) } else { content };
         fold(content) == first
     };
-    let is_equal = |line: usize| {
-        is_first(line)
-            && (1..edit.old.len()).all(|index| fold(lines[line + index].content(text)) == fold(edit.old[index]))
-    };
     let mut sites = Vec::new();
-    let mut budget = LINE_BUDGET;
     let mut reached = 0;
     for (index, line) in lines.iter().enumerate() {
         if !pattern.is_empty() {
@@ -280,15 +288,14 @@ fn sites(search: &Search<'_>, edit: &LineEdit<'_>, fold: Fold, after_indent: boo
         }
         let Some(start) = (index + 1).checked_sub(edit.old.len()) else { continue };
         if reached == pattern.len() && is_first(start) {
-            // Equal hashes prove nothing. Past the budget there is no place at all rather than some of them.
-            let Some(left) = budget.checked_sub(edit.old.len()) else { return Vec::new() };
-            budget = left;
-            if is_equal(start) {
-                sites.push(Site { line: start, after_indent });
-            }
+            sites.push(Site { line: start, after_indent });
         }
     }
     sites
+}
+
+fn is_equal(search: &Search<'_>, edit: &LineEdit<'_>, fold: Fold, site: Site) -> bool {
+    file_lines(search, edit, site).iter().zip(&edit.old).all(|(file, old)| fold(file) == fold(old))
 }
 
 /// For each prefix of `pattern` the length of its longest proper border.

@@ -2,20 +2,20 @@
 
 use super::{Found, Replacement, Search, line_endings};
 
-/// Every place where `old` stands byte for byte, without those that would cut a CR LF in two, and those that
-/// would leave further lines of `new` with too little indentation (the step for indentation takes them).
+/// Every place where `old` stands byte for byte, without those that would cut a CR LF in two, and those where
+/// the further lines of `new` would come out with too little indentation.
 pub(super) fn find(search: &Search<'_>) -> Found {
     let (text, old) = (search.text, search.old);
     let mut replacements = Vec::new();
     let mut overlapping = None;
-    let is_indented_line =
-        is_indented_line(old) && search.new.lines().filter(|line| !line.trim().is_empty()).count() > 1;
+    let mut lost = None;
     for (start, matched) in text.match_indices(old) {
         let span = start..start + matched.len();
-        if is_indented_line && cuts_indent(text, span.start) {
+        if cuts_crlf(text, span.start) || cuts_crlf(text, span.end) {
             continue;
         }
-        if cuts_crlf(text, span.start) || cuts_crlf(text, span.end) {
+        if search.loses_indent(&span) {
+            lost = Some(start);
             continue;
         }
         if replacements.is_empty() {
@@ -27,10 +27,7 @@ pub(super) fn find(search: &Search<'_>) -> Found {
             break;
         }
     }
-    if replacements.len() > 1 {
-        overlapping = None;
-    }
-    Found { replacements, overlapping }
+    Found::with_lost(search, replacements, overlapping, lost)
 }
 
 /// The next match after `start`, where it overlaps the one there.
@@ -44,18 +41,6 @@ pub(super) fn overlapping_second(text: &str, old: &str, start: usize) -> Option<
 fn cuts_crlf(text: &str, offset: usize) -> bool {
     let bytes = text.as_bytes();
     offset > 0 && bytes[offset - 1] == b'\r' && bytes.get(offset) == Some(&b'\n')
-}
-
-/// Whether `old` is a single line that begins with indentation.
-fn is_indented_line(old: &str) -> bool {
-    old.starts_with([' ', '\t']) && !old.trim().is_empty() && !old.trim_end().contains('\n')
-}
-
-/// Whether there is white space and nothing else before `offset` on its line: a line given with its indentation
-/// matched one that is indented further.
-fn cuts_indent(text: &str, offset: usize) -> bool {
-    let before = text[..offset].trim_end_matches([' ', '\t']);
-    before.len() < offset && (before.is_empty() || before.ends_with(['\n', '\r']))
 }
 
 #[cfg(test)]
@@ -136,5 +121,16 @@ mod tests {
         );
         assert_edited("        foo()\n", "    foo()\n", "    bar()\n", Exact, "        bar()\n");
         assert_missed("        foo(1)\n", "    foo(", "    a()\n    foo(");
+    }
+
+    #[test]
+    fn a_whole_line_given_without_its_indentation_is_refused_with_further_lines_that_lack_it() {
+        let text = "if x:\n    foo()\n";
+        let diagnosis = assert_missed(text, "foo()\n", "foo()\nbar()\n");
+        assert!(diagnosis.summary.contains("repeat both with the full indentation of line 2"), "{diagnosis:?}");
+        assert_edited(text, "foo()", "foo()\n    bar()", Exact, "if x:\n    foo()\n    bar()\n");
+        assert_edited(text, "foo()", "bar()", Exact, "if x:\n    bar()\n");
+        assert_eq!(assert_ambiguous("foo()\n  foo()\n", "foo()", "foo()\nbar()"), [1, 2]);
+        assert_edited(text, "foo", "a\nb", Exact, "if x:\n    a\nb()\n");
     }
 }

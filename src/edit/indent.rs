@@ -3,7 +3,7 @@
 //! New lines are shifted by that amount and written in the file's own tabs or spaces. Where the amount
 //! cannot be told for certain there is no match.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{borrow::Cow, collections::HashMap, ops::Range};
 
 use super::{
     Found, Search,
@@ -18,6 +18,9 @@ const TAB_WIDTHS: [usize; 4] = [4, 8, 2, 3];
 pub(super) fn find(search: &Search<'_>) -> Found {
     let (old, new) = (line_endings::canonical(search.old), line_endings::canonical(search.new));
     let Some(edit) = LineEdit::new(&old, &new).filter(LineEdit::has_substance) else { return Found::default() };
+    if search.bare_line.get().is_some() {
+        return Found::default();
+    }
     // A first line without its indentation is a shift here, not a place after it.
     block::find(search, &edit, |line| Cow::Borrowed(block::parts(line).1), &mut |site| {
         if site.after_indent {
@@ -38,6 +41,36 @@ pub(super) fn find(search: &Search<'_>) -> Found {
             hunk.new.iter().enumerate().map(line).collect()
         })
     })
+}
+
+impl Search<'_> {
+    /// Whether a single line of the request, matched behind white space at the start of the file's line, would leave
+    /// further lines of `new` with less than that. Either `old` begins with white space itself, too little of it,
+    /// which the shift of indentation resolves. Or it is a whole line without its indentation: then nobody can tell
+    /// whether the other lines lack theirs too or are meant to stand further left, and the request is refused.
+    pub(super) fn loses_indent(&self, span: &Range<usize>) -> bool {
+        let new_lines = || self.new.lines().filter(|line| !line.trim().is_empty());
+        if self.old.trim().is_empty() || self.old.trim_end().contains('\n') || new_lines().nth(1).is_none() {
+            return false;
+        }
+        let before = &self.text[..span.start];
+        let indent = &before[before.trim_end_matches([' ', '\t']).len()..];
+        let line_start = span.start - indent.len();
+        let starts_line = line_start == 0 || before[..line_start].ends_with(['\n', '\r']);
+        if indent.is_empty() || !starts_line {
+            return false;
+        }
+        if self.old.starts_with([' ', '\t']) {
+            return true;
+        }
+        let after = self.text[span.end..].trim_start_matches([' ', '\t']);
+        let ends_line = self.old.ends_with(['\n', '\r']) || after.is_empty() || after.starts_with(['\n', '\r']);
+        let loses = ends_line && new_lines().skip(1).any(|line| !line.starts_with(indent));
+        if loses && self.bare_line.get().is_none() {
+            self.bare_line.set(Some(line_start));
+        }
+        loses
+    }
 }
 
 /// How indentation in the request becomes indentation in the file.
@@ -76,7 +109,7 @@ impl Shift {
             .filter(|(_, content, _)| !content.is_empty())
             .map(|(indent, ..)| indent)
             .collect();
-        Self::of(&pairs, &wanted, || Habit::of(search))
+        Self::of(&pairs, &wanted, || *search.habit.get_or_init(|| Habit::of(search)))
     }
 
     /// The shift shown by `pairs` of indentations (in `old`, in the file), able to place all of `wanted`.
@@ -215,7 +248,7 @@ fn width(indent: &str, tab: usize) -> usize {
 
 /// How a file is indented as a whole.
 #[derive(Clone, Copy, Debug)]
-struct Habit {
+pub(super) struct Habit {
     /// More lines start with a tab than with a space.
     prefers_tabs: bool,
     /// The commonest step between neighbouring lines indented by spaces, in columns.

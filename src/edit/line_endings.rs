@@ -21,11 +21,16 @@ pub(super) fn find(search: &Search<'_>) -> Found {
     let real = |offset: usize| offset + collapsed.partition_point(|collapse| *collapse < offset);
     let mut replacements = Vec::new();
     let mut overlapping = None;
+    let mut lost = None;
     for (start, matched) in text.match_indices(old.as_ref()) {
         if replacements.is_empty() {
             overlapping = exact::overlapping_second(&text, &old, start).map(real);
         }
         let span = real(start)..real(start + matched.len());
+        if search.loses_indent(&span) {
+            lost = Some(span.start);
+            continue;
+        }
         let text = if old == new { search.new.to_owned() } else { fit(search, &span, &old, &new) };
         if text != search.text[span.clone()] {
             replacements.push(Replacement { span, text });
@@ -34,10 +39,7 @@ pub(super) fn find(search: &Search<'_>) -> Found {
             break;
         }
     }
-    if replacements.len() > 1 {
-        overlapping = None;
-    }
-    Found { replacements, overlapping }
+    Found::with_lost(search, replacements, overlapping, lost)
 }
 
 /// `text` with every line ending an LF.

@@ -33,6 +33,14 @@ pub(super) fn diagnose(search: &Search<'_>) -> Diagnosis {
             already_applied: false,
         };
     }
+    if let Some(start) = search.bare_line.get() {
+        let line = line_of(search.text, start);
+        let summary = format!(
+            "old_string is line {line} without its indentation, and new_string has further lines with less indentation \
+             than that line; repeat both with the full indentation of line {line}"
+        );
+        return Diagnosis { summary, details: String::new(), already_applied: false };
+    }
     let old = line_endings::canonical(search.old);
     let old: Vec<&str> = old.strip_suffix('\n').unwrap_or(&old).split('\n').collect();
     let nearest = nearest(search, &old);

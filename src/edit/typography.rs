@@ -32,7 +32,9 @@ pub(super) fn find(search: &Search<'_>) -> Found {
     let Some(edit) = LineEdit::new(&old, &new).filter(LineEdit::has_substance) else { return Found::default() };
     block::find(search, &edit, fold, &mut |site| {
         let noise = whitespace::noise(search, &edit, site);
-        block::rewrite(search, &edit, site, &mut |hunk| Some(lines(hunk, noise)))
+        let (old, file) = (joined(&edit.old), joined(&block::file_lines(search, &edit, site)));
+        let spelling = Spelling::learned(&old, &file);
+        block::rewrite(search, &edit, site, &mut |hunk| lines(hunk, &spelling, noise))
     })
 }
 
@@ -70,19 +72,24 @@ pub(super) fn plain(character: char) -> Option<&'static str> {
 }
 
 /// The new lines of a hunk, what they share with its old lines spelled as in the file.
-fn lines(hunk: &Hunk<'_>, noise: Option<&str>) -> Vec<String> {
-    let join = |lines: &[&str]| lines.iter().map(|line| block::without_trail(line)).collect::<Vec<_>>().join("\n");
-    let new = join(hunk.new);
-    let grafted = graft(&join(hunk.old), &join(hunk.file), &new);
-    // Some scripts compose across what is taken for letters here; then the request is written as it is.
-    let is_faithful = folded(&grafted) == folded(&new) && grafted.matches('\n').count() + 1 == hunk.new.len();
-    let bodies = if is_faithful { &grafted } else { &new };
+fn lines(hunk: &Hunk<'_>, spelling: &Spelling<'_>, noise: Option<&str>) -> Option<Vec<String>> {
+    let new = joined(hunk.new);
+    let grafted = graft(&joined(hunk.old), &joined(hunk.file), &new, spelling)?;
+    // Some scripts compose across what is taken for letters here; then nothing is certain.
+    if folded(&grafted) != folded(&new) || grafted.matches('\n').count() != new.matches('\n').count() {
+        return None;
+    }
     let line = |(index, body)| format!("{body}{}", whitespace::trail(hunk, index, noise));
-    bodies.split('\n').take(hunk.new.len()).enumerate().map(line).collect()
+    Some(grafted.split('\n').take(hunk.new.len()).enumerate().map(line).collect())
 }
 
-/// `new`, with `file`'s characters wherever `new` repeats `old`, of which `file` is another spelling.
-fn graft(old: &str, file: &str, new: &str) -> String {
+fn joined(lines: &[&str]) -> String {
+    lines.iter().map(|line| block::without_trail(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// `new`, with `file`'s characters wherever `new` repeats `old`, of which `file` is another spelling, and what is
+/// new spelled alike. `None` where that cannot be told.
+fn graft(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) -> Option<String> {
     let (old_letters, new_letters) = (letters(old), letters(new));
     let (old_bounds, file_bounds) = (folded_bounds(&old_letters), folded_bounds(&letters(file)));
     // Folded length up to a letter of `file` → its offset in `file`.
@@ -97,12 +104,87 @@ fn graft(old: &str, file: &str, new: &str) -> String {
             }
             _ => None,
         };
-        match repeated {
-            Some((start, end)) => result.push_str(&file[start..end]),
-            None => result.extend(new_letters[op.new_range()].iter().copied()),
+        if let Some((start, end)) = repeated {
+            result.push_str(&file[start..end]);
+            continue;
+        }
+        for index in op.new_range() {
+            result.push_str(spelling.of(&new_letters, index)?);
         }
     }
-    result
+    Some(result)
+}
+
+/// What stands beside a letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Beside {
+    Space,
+    Word,
+    Other,
+}
+
+impl Beside {
+    fn of(letter: Option<&&str>) -> Self {
+        match letter.and_then(|letter| letter.chars().next()) {
+            None => Self::Space,
+            Some(one) if one.is_whitespace() => Self::Space,
+            Some(one) if one.is_alphanumeric() => Self::Word,
+            Some(_) => Self::Other,
+        }
+    }
+}
+
+/// How the file spells the letters of `old`: by letter and what stands around it, and by letter alone. `None`
+/// where it does so in several ways.
+struct Spelling<'t> {
+    in_context: HashMap<(&'t str, Beside, Beside), Option<&'t str>>,
+    anywhere: HashMap<&'t str, Option<&'t str>>,
+}
+
+impl<'t> Spelling<'t> {
+    fn learned(old: &'t str, file: &'t str) -> Self {
+        let (old_letters, file_letters) = (letters(old), letters(file));
+        let (old_bounds, file_bounds) = (folded_bounds(&old_letters), folded_bounds(&file_letters));
+        let in_file: HashMap<(usize, usize), &str> = file_bounds
+            .windows(2)
+            .zip(&file_letters)
+            .map(|(pair, letter)| ((pair[0].folded, pair[1].folded), *letter))
+            .collect();
+        let mut spelling = Self { in_context: HashMap::new(), anywhere: HashMap::new() };
+        for (index, letter) in old_letters.iter().enumerate() {
+            let Some(seen) = in_file.get(&(old_bounds[index].folded, old_bounds[index + 1].folded)) else { continue };
+            let agree = |known: &mut Option<&str>| *known = known.filter(|known| known == seen);
+            spelling.in_context.entry(context(&old_letters, index)).and_modify(agree).or_insert(Some(seen));
+            spelling.anywhere.entry(letter).and_modify(agree).or_insert(Some(seen));
+        }
+        spelling
+    }
+
+    /// The file's spelling of a letter that the request brings in.
+    fn of<'s>(&self, letters: &[&'s str], index: usize) -> Option<&'s str>
+    where
+        't: 's,
+    {
+        let letter = letters[index];
+        // A single no-break space says nothing about all spaces.
+        if letter == " " {
+            return Some(letter);
+        }
+        let place = context(letters, index);
+        match (self.in_context.get(&place), self.anywhere.get(letter)) {
+            (_, None) => Some(letter),
+            (Some(Some(known)), _) => Some(known),
+            // Dashes depend on what is around them; within a word there is only the hyphen.
+            (_, Some(Some(known))) if letter != "-" || *known == letter => Some(known),
+            _ if letter == "-" && place.1 == Beside::Word && place.2 == Beside::Word => Some(letter),
+            _ => None,
+        }
+    }
+}
+
+fn context<'l>(letters: &[&'l str], index: usize) -> (&'l str, Beside, Beside) {
+    let before = index.checked_sub(1).and_then(|before| letters.get(before));
+    (letters[index], Beside::of(before), Beside::of(letters.get(index + 1)))
 }
 
 /// Base characters with the marks that combine with them.
@@ -143,7 +225,7 @@ fn folded_bounds(letters: &[&str]) -> Vec<Bound> {
 
 #[cfg(test)]
 mod tests {
-    use super::graft;
+    use super::{Spelling, graft};
     use crate::edit::{
         Strategy::Typography,
         trial::{assert_ambiguous, assert_edited, assert_missed},
@@ -195,8 +277,27 @@ mod tests {
     }
 
     #[test]
+    fn new_characters_are_spelled_as_the_file_spells_such_ones() {
+        assert_edited("a b c\n", "a\u{a0}b\u{a0}c\n", "a\u{a0}b\u{a0}c\n\u{a0}d\u{a0}e\n", Typography, "a b c\n d e\n");
+        assert_edited(
+            "say “yes” now\n",
+            "say \"yes\" now\n",
+            "say \"yes\" or \"no\" now\n",
+            Typography,
+            "say “yes” or “no” now\n",
+        );
+        assert_edited("one – two\n", "one - two\n", "one - two x-ray\n", Typography, "one – two x-ray\n");
+    }
+
+    #[test]
+    fn a_quote_of_which_nobody_can_tell_the_form_refuses_the_match() {
+        assert_missed("say “yes” now\n", "say \"yes\" now\n", "say \"yes\" now \" \n");
+    }
+
+    #[test]
     fn grafting_changes_only_what_the_request_changes() {
-        assert_eq!(graft("\"a\" and \"b\"", "“a” and “b”", "\"a\" or \"c\""), "“a” or “c”");
-        assert_eq!(graft("x...", "x…", "y..."), "y…");
+        let graft = |old, file, new| graft(old, file, new, &Spelling::learned(old, file));
+        assert_eq!(graft("\"a\" and \"b\"", "“a” and “b”", "\"a\" or \"c\"").unwrap(), "“a” or “c”");
+        assert_eq!(graft("x...", "x…", "y...").unwrap(), "y…");
     }
 }

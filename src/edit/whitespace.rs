@@ -126,8 +126,9 @@ mod tests {
     }
 
     #[test]
-    fn a_new_text_that_would_run_into_the_next_line_is_refused() {
+    fn a_final_newline_in_only_one_of_the_texts_is_refused() {
         assert_missed("a \nb\nc\n", "a\nb\n", "a\nx");
+        assert_missed("a \nb\nc\n", "a\nb", "a\nx\n");
     }
 
     #[test]
