@@ -17,6 +17,7 @@ use super::{
     content::Query,
     merge::{FileHits, Skipped},
     sink::{Collector, Limits, Mode},
+    watched::{Pace, Stopped, Watched},
 };
 
 /// Bytes up to which a file is read whole before it is searched.
@@ -65,6 +66,7 @@ pub(super) struct Worker<'a> {
     matcher: RegexMatcher,
     searcher: Searcher,
     buffer: Vec<u8>,
+    pace: Pace,
 }
 
 impl<'a> Worker<'a> {
@@ -81,7 +83,14 @@ impl<'a> Worker<'a> {
             .binary_detection(BinaryDetection::quit(0))
             .heap_limit(Some(HEAP))
             .build();
-        Self { workspace, query, matcher: query.pattern.matcher().clone(), searcher, buffer: Vec::new() }
+        Self {
+            workspace,
+            query,
+            matcher: query.pattern.matcher().clone(),
+            searcher,
+            buffer: Vec::new(),
+            pace: Pace::default(),
+        }
     }
 
     /// Searches `haystack`. `keep_content` is how many bytes of content may be handed on.
@@ -137,17 +146,19 @@ impl<'a> Worker<'a> {
         let slice = (whole && !transcoded).then_some(self.buffer.as_slice());
         let multiline = self.query.pattern.multiline();
         let mut sink = Collector::new(&self.matcher, multiline, self.query.mode, limits, stop, slice);
+        let matcher = Watched { inner: &self.matcher, stop, pace: &self.pace };
         let result = if whole {
-            self.searcher.search_slice(&self.matcher, &self.buffer, &mut sink)
+            self.searcher.search_slice(&matcher, &self.buffer, &mut sink)
         } else {
             // What a small file that grew had at first, then the rest.
             let reader = Cursor::new(&self.buffer).chain(Stoppable { inner: &mut file, stop });
-            self.searcher.search_reader(&self.matcher, reader, &mut sink)
+            self.searcher.search_reader(&matcher, reader, &mut sink)
         };
         let Collector { lines, bytes, matches, binary, cut, mut stopped, .. } = sink;
         if let Err(error) = result {
             match stop.stopped() {
-                Some(reason) if is_stop(&error) => stopped = Some(reason),
+                // Only an error of that kind is of our own making, or of the searcher's.
+                Some(reason) if error.kind() == io::ErrorKind::Other => stopped = Some(reason),
                 // The searcher's heap limit: one line, or for multiline the file, is too long.
                 _ if error.kind() == io::ErrorKind::Other => return Searched::Skipped(Skipped::TooLarge),
                 _ => return Searched::Skipped(Skipped::Unreadable),
@@ -225,26 +236,10 @@ struct Stoppable<'a> {
     stop: &'a StopSignal,
 }
 
-/// Marks the error of [`Stoppable`].
-#[derive(Debug)]
-struct Stop;
-
-impl std::fmt::Display for Stop {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the search was stopped")
-    }
-}
-
-impl std::error::Error for Stop {}
-
-fn is_stop(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Stop>)
-}
-
 impl Read for Stoppable<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.stop.stopped().is_some() {
-            return Err(io::Error::other(Stop));
+            return Err(io::Error::other(Stopped));
         }
         self.inner.read(buffer)
     }

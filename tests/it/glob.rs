@@ -1,19 +1,17 @@
 //! glob: files by name, as a client sees them.
 
-use std::{
-    fs::File,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 use rootbound::workspace::Access;
 use serde_json::json;
 
 use crate::harness::{Harness, Setup, mcp_test};
 
+#[expect(clippy::disallowed_types, reason = "tests age real files")]
 fn aged(h: &Harness, files: &[(&str, u64)]) {
     for (name, age) in files {
         h.write(name, "x\n");
-        let file = File::options().write(true).open(h.path(name)).unwrap();
+        let file = std::fs::File::options().write(true).open(h.path(name)).unwrap();
         file.set_modified(SystemTime::now() - Duration::from_secs(*age)).unwrap();
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::harness::{Harness, Setup, mcp_test};
 
 fn numbered(lines: usize) -> String {
-    (1..=lines).fold(String::new(), |text, line| text + &format!("hit {line}\n"))
+    (1..=lines).map(|line| format!("hit {line}")).collect::<Vec<_>>().join("\n")
 }
 
 fn with_settings(change: impl FnOnce(&mut Settings)) -> Harness {
@@ -134,21 +134,25 @@ mcp_test!(files_and_counts_have_their_own_forms, |h| {
     assert!(capped.ok().starts_with("Found more than 1 file, showing first 1. Narrow the path"), "{}", capped.text());
 });
 
-mcp_test!(the_newest_files_come_first_when_asked, |h| {
-    for (age, name) in [(30, "old.txt"), (10, "new.txt"), (20, "mid.txt")] {
-        h.write(name, "hit\n");
-        let file = std::fs::File::options().write(true).open(h.path(name)).unwrap();
-        file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(age)).unwrap();
-    }
-    let arguments =
-        json!({"pattern": "hit", "output_mode": "files_with_matches", "sort": "modified", "max_results": 2});
-    assert_eq!(
-        h.call("grep", arguments).ok(),
-        "Found 3 files under ., showing first 2. Narrow the path or add a glob filter, or continue with offset=2.\n\
+mcp_test!(
+    #[expect(clippy::disallowed_types, reason = "tests age real files")]
+    the_newest_files_come_first_when_asked,
+    |h| {
+        for (age, name) in [(30, "old.txt"), (10, "new.txt"), (20, "mid.txt")] {
+            h.write(name, "hit\n");
+            let file = std::fs::File::options().write(true).open(h.path(name)).unwrap();
+            file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(age)).unwrap();
+        }
+        let arguments =
+            json!({"pattern": "hit", "output_mode": "files_with_matches", "sort": "modified", "max_results": 2});
+        assert_eq!(
+            h.call("grep", arguments).ok(),
+            "Found 3 files under ., showing first 2. Narrow the path or add a glob filter, or continue with offset=2.\n\
          new.txt\nmid.txt"
-    );
-    assert!(h.call("grep", json!({"pattern": "hit", "sort": "modified"})).text().contains("files_with_matches"));
-});
+        );
+        assert!(h.call("grep", json!({"pattern": "hit", "sort": "modified"})).text().contains("files_with_matches"));
+    }
+);
 
 mcp_test!(a_long_line_is_cut_around_its_match, |h| {
     h.write("a.json", format!("{}needle{}\n", "a".repeat(5000), "b".repeat(5000)));
