@@ -125,15 +125,30 @@ impl Shift {
         if file == Style::None {
             file = if habit().prefers_tabs { Style::Tabs } else { Style::Spaces };
         }
-        let converts = matches!((request, file), (Style::Tabs, Style::Spaces) | (Style::Spaces, Style::Tabs));
+        let has_tabs = |style| matches!(style, Style::Tabs | Style::Mixed);
+        let converts = (has_tabs(request) && file == Style::Spaces) || (request == Style::Spaces && has_tabs(file));
         let rest = if converts {
-            columns(pairs, wanted, &known, file == Style::Tabs, &habit)?
+            columns(pairs, wanted, &known, has_tabs(file), &habit)?
         } else {
             let rest = prefix(pairs)?;
             if request == Style::Mixed { Rest::Unknown } else { rest }
         };
         let shift = Self { known, rest };
+        if !converts && file == Style::Spaces && !shift.is_plausible(wanted, &habit) {
+            return None;
+        }
         wanted.iter().all(|indent| shift.apply(indent).is_some()).then_some(shift)
+    }
+
+    /// A single level tells a shift from another step between levels (two columns for the file's four) only by
+    /// where the result comes to stand: on the file's levels.
+    fn is_plausible(&self, wanted: &[&str], habit: impl Fn() -> Habit) -> bool {
+        let mut unknown = wanted.iter().filter(|indent| !self.known.contains_key(**indent)).peekable();
+        let mut known = self.known.iter();
+        let (Some((old, file)), None, Some(_)) = (known.next(), known.next(), unknown.peek()) else { return true };
+        let Some(step) = habit().step.filter(|step| file.len().is_multiple_of(*step)) else { return true };
+        let stands = |indent: &&str| self.apply(indent).is_some_and(|new| new.len().is_multiple_of(step));
+        old.len().abs_diff(file.len()).is_multiple_of(step) && unknown.all(stands)
     }
 
     /// The file's form of an indentation of the request.
@@ -319,6 +334,17 @@ mod tests {
     }
 
     #[test]
+    fn tabs_with_spaces_for_alignment_are_counted_in_columns() {
+        assert_edited(
+            "    f(a1,\n      b1);\n    g();\n",
+            "\tf(a1,\n\t  b1);\n",
+            "\tf(a2,\n\t  b1);\n\th();\n",
+            Indentation,
+            "    f(a2,\n      b1);\n    h();\n    g();\n",
+        );
+    }
+
+    #[test]
     fn a_bare_block_gets_tabs_for_its_own_spaces_in_a_file_of_tabs() {
         assert_edited(
             "x {\n\t\tfoo(a)\n\t\tbar(b)\n}\n",
@@ -383,6 +409,14 @@ mod tests {
         assert_eq!(rest(&[("", "\t\t")], &["    "]), columns(4, 8, true));
         assert_eq!(rest(&[("\t", "        ")], &["\t\t"]), columns(4, 4, false));
         assert_eq!(rest(&[("    ", "\t\t")], &["        "]), columns(4, 4, true));
+    }
+
+    #[test]
+    fn one_level_shows_no_shift_that_leaves_the_files_levels() {
+        let file = "def f():\n    if a:\n        b1()\n    elif c:\n        d1()\n";
+        assert_missed(file, "  elif c:\n    d2()\n", "x");
+        assert_missed(file, "      elif c:\n", "      elif c:\n          e1()\n");
+        assert_missed(file, "          b1()\n", "          b1()\n            e1()\n");
     }
 
     #[test]

@@ -45,17 +45,17 @@ pub(super) fn trail<'h>(hunk: &Hunk<'h>, index: usize, noise: Option<&str>) -> &
             return file;
         }
     }
-    if noise == Some(wanted) { "" } else { wanted }
+    noise.and_then(|noise| wanted.strip_suffix(noise)).unwrap_or(wanted)
 }
 
-/// White space that ends every line of `old` and no line of the file: an artefact of how the text was copied,
-/// which new lines should not bring in.
+/// White space that every line of `old` has at its end beyond what the file has there: an artefact of how the text
+/// was copied, which new lines should not bring in.
 pub(super) fn noise<'r>(search: &Search<'_>, edit: &LineEdit<'r>, site: Site) -> Option<&'r str> {
-    let mut ends = edit.old.iter().map(|line| block::parts(line)).filter(|(_, content, _)| !content.is_empty());
-    let (_, _, first) = ends.next()?;
-    let is_uniform = !first.is_empty() && ends.all(|(_, _, trail)| trail == first);
-    let file = || block::file_lines(search, edit, site);
-    (is_uniform && file().iter().all(|line| block::without_trail(line) == *line)).then_some(first)
+    let file = block::file_lines(search, edit, site);
+    let pairs = edit.old.iter().zip(&file).map(|(old, file)| (block::parts(old), block::parts(file)));
+    let mut extra = pairs.filter(|(old, _)| !old.1.is_empty()).map(|(old, file)| old.2.strip_prefix(file.2));
+    let first = extra.next()??;
+    (!first.is_empty() && extra.all(|extra| extra == Some(first))).then_some(first)
 }
 
 /// Whether two lines are versions of one line rather than two different ones.
