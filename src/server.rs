@@ -43,12 +43,15 @@ const CALL_THREAD: &str = "call";
 /// How long a cancelled service may take to flush its answers; clients kill a server that lingers.
 const SHUTDOWN: Duration = Duration::from_millis(900);
 
+/// Blocking threads at most where the gates alone bound what runs; tokio's own default.
+const POOL: usize = 512;
+
 /// How the server runs its calls.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Heavy calls (searches) that run at once. Light calls have a bound of their own, so that a
-    /// read never waits behind searches.
-    pub max_concurrent: usize,
+    /// Heavy calls (searches) that run at once; `None` for twice the processors, at least four. Light
+    /// calls have a bound of their own, so that a read never waits behind searches.
+    pub max_concurrent: Option<usize>,
     /// How long one call may plan; a commit that has begun is never cut short.
     pub deadline: Duration,
     /// Bytes of the longest message that is read.
@@ -59,9 +62,8 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Self {
-            max_concurrent: (2 * cores).max(4),
+            max_concurrent: None,
             deadline: Duration::from_secs(30),
             max_line: 16 << 20,
             grace: Duration::from_secs(5),
@@ -108,7 +110,7 @@ impl Server {
     /// One thread serves the wire; calls run on a bounded pool of blocking threads.
     fn runtime(&self) -> std::io::Result<Runtime> {
         // Two more for the standard streams where they are not pipes.
-        let threads = self.parts.options.max_concurrent.max(1) + LIGHT_CALLS + 2;
+        let threads = self.parts.options.max_concurrent.map_or(POOL, |heavy| heavy.max(1) + LIGHT_CALLS + 2);
         Builder::new_current_thread().enable_all().max_blocking_threads(threads).thread_name(CALL_THREAD).build()
     }
 

@@ -17,7 +17,7 @@ pub mod read;
 pub mod schema;
 pub mod write;
 
-use std::fmt;
+use std::{fmt, sync::OnceLock};
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
@@ -120,8 +120,8 @@ type Planner = fn(&CallContext, Map<String, Value>, &Entry) -> Result<Plan, Tool
 pub struct Entry {
     /// Name, texts and hints.
     pub spec: &'static Spec,
-    /// JSON Schema of the arguments, in the plain form every provider takes.
-    pub input_schema: Map<String, Value>,
+    input_schema: OnceLock<Map<String, Value>>,
+    make_input_schema: fn() -> Map<String, Value>,
     output_schema: fn() -> Map<String, Value>,
     plan: Planner,
 }
@@ -136,13 +136,20 @@ impl Entry {
     pub(crate) fn of<T: Tool>() -> Self {
         Self {
             spec: &T::SPEC,
-            input_schema: schema::input::<T::Args>(),
+            input_schema: OnceLock::new(),
+            make_input_schema: schema::input::<T::Args>,
             output_schema: schema::output::<T::Output>,
             plan: |cx, arguments, entry| {
-                let arguments = args::normalise(arguments, &entry.input_schema, entry.spec)?;
+                let arguments = args::normalise(arguments, entry.input_schema(), entry.spec)?;
                 T::plan(cx, args::decode(arguments)?)
             },
         }
+    }
+
+    /// JSON Schema of the arguments, in the plain form every provider takes. Built at the first use:
+    /// a client that starts a process for each call needs one of them, not all.
+    pub fn input_schema(&self) -> &Map<String, Value> {
+        self.input_schema.get_or_init(self.make_input_schema)
     }
 
     /// JSON Schema of the structured result; built on demand, as most clients never ask.
@@ -203,7 +210,6 @@ impl Toolbox {
                 && (spec.read_only || !selection.read_only)
                 && selection.only.as_ref().is_none_or(|only| only.iter().any(|name| name == spec.name))
         };
-        // Made only for tools that are offered: a schema costs more than a start-up should spend.
         Self { entries: TOOLS.iter().filter(|tool| offered(tool.spec)).map(|tool| (tool.make)()).collect() }
     }
 

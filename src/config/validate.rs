@@ -182,7 +182,7 @@ impl Values<'_> {
         }
         if let Some((option, given)) = self.typed.one("max-concurrent") {
             match given.text.trim().parse::<usize>() {
-                Ok(number @ 1..=256) => options.max_concurrent = number,
+                Ok(number @ 1..=256) => options.max_concurrent = Some(number),
                 _ => self.problems.push(format!(
                     "{} {:?} is no count: write a whole number from 1 to 256",
                     Place(option, &given.source),

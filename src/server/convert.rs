@@ -47,7 +47,7 @@ pub(super) fn listing(toolbox: &Toolbox, settings: &Settings) -> Vec<Tool> {
         .iter()
         .map(|entry| {
             let spec = entry.spec;
-            let mut tool = Tool::new(spec.name, spec.description, Arc::new(entry.input_schema.clone()));
+            let mut tool = Tool::new(spec.name, spec.description, Arc::new(entry.input_schema().clone()));
             tool.title = Some(spec.title.to_owned());
             tool.annotations = Some(
                 ToolAnnotations::with_title(spec.title)

@@ -273,7 +273,7 @@ impl Request {
             keep,
             text_budget: cx.settings.max_output.saturating_mul(TEXT_FACTOR),
             max_file_size: cx.settings.max_search_file_size,
-            threads: cx.settings.search_threads,
+            threads: cx.settings.search_threads(),
             stop,
             progress: &|files| {
                 // Progress must grow from update to update.

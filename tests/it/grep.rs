@@ -111,7 +111,7 @@ mcp_test!(the_answer_does_not_depend_on_threads_or_chance, |h| {
     for _ in 0..10 {
         assert_eq!(h.call("grep", json!({"pattern": "hit", "max_results": 150})).ok(), once);
     }
-    let alone = with_settings(|settings| settings.search_threads = 1);
+    let alone = with_settings(|settings| settings.search_threads = Some(1));
     for file in 0..400 {
         alone.write(&format!("d{}/f{file}.txt", file % 7), format!("{}hit {file}\n", "x\n".repeat(file * 3)));
     }

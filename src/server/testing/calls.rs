@@ -62,7 +62,7 @@ async fn a_panic_costs_one_call() {
 
 #[tokio::test]
 async fn a_read_does_not_wait_behind_searches() {
-    let mut wire = with(Options { max_concurrent: 1, ..Options::default() }).await;
+    let mut wire = with(Options { max_concurrent: Some(1), ..Options::default() }).await;
     for id in 1..=3 {
         wire.call(id, "search", json!({ "millis": FOREVER })).await;
     }
@@ -73,7 +73,7 @@ async fn a_read_does_not_wait_behind_searches() {
 
 #[tokio::test]
 async fn a_call_that_waits_for_its_turn_is_served_when_it_comes() {
-    let mut wire = with(Options { max_concurrent: 1, ..Options::default() }).await;
+    let mut wire = with(Options { max_concurrent: Some(1), ..Options::default() }).await;
     for id in 1..=3 {
         wire.call(id, "search", json!({ "millis": 20 })).await;
     }
@@ -86,7 +86,7 @@ async fn a_call_that_waits_for_its_turn_is_served_when_it_comes() {
 #[tokio::test]
 async fn a_cancelled_call_stops_and_has_no_answer() {
     let grace = Duration::from_millis(FOREVER);
-    let mut wire = with(Options { max_concurrent: 1, grace, ..Options::default() }).await;
+    let mut wire = with(Options { max_concurrent: Some(1), grace, ..Options::default() }).await;
     wire.call(1, "search", json!({ "text": "cancelled", "millis": FOREVER })).await;
     begun("cancelled").await;
     wire.call(2, "search", json!({ "text": "queued", "millis": FOREVER })).await;
@@ -112,7 +112,8 @@ async fn a_call_over_its_time_says_so() {
 
 #[tokio::test]
 async fn a_call_that_hears_nothing_is_abandoned_and_keeps_its_place() {
-    let mut wire = with(Options { deadline: Duration::from_millis(50), max_concurrent: 1, ..Options::default() }).await;
+    let mut wire =
+        with(Options { deadline: Duration::from_millis(50), max_concurrent: Some(1), ..Options::default() }).await;
     wire.call("stubborn", "stubborn", json!({ "millis": 3_000 })).await;
     wire.call("queued", "search", json!({ "millis": 1 })).await;
     let answer = wire.answer().await;
