@@ -1,7 +1,7 @@
 //! grep: lines by content.
 //!
 //! Reads the arguments, runs the search, notes the shown files as seen. What the search does is
-//! `search`'s; how the answer is worded is [`render`]'s.
+//! `search`'s; how the answer is worded is `render`'s.
 
 mod render;
 
