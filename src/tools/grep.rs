@@ -323,7 +323,8 @@ fn pattern_error(error: PatternError, options: PatternOptions) -> ToolError {
         } else {
             "set multiline=true, or search for a part within one line"
         }),
-        PatternError::Nul => ToolError::invalid("the pattern holds a NUL byte, which no text file has"),
+        PatternError::Nul => ToolError::invalid("the pattern holds a NUL byte, which no text file has")
+            .hint("leave the NUL byte out; binary files are not searched"),
         PatternError::TooBig => ToolError::invalid("the pattern is too large when compiled")
             .hint(format!("use smaller repetition counts; {AS_TEXT}")),
     }

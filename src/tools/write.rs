@@ -121,7 +121,8 @@ impl Tool for Write {
             return Err(ToolError::new(
                 Kind::TooLarge,
                 format!("`content` is {} bytes; at most {limit} bytes are written to one file", args.content.len()),
-            ));
+            )
+            .hint("split it over several files"));
         }
         let plan = match cx.workspace.read(&path, limit) {
             Err(error) if error.kind == AccessErrorKind::NotFound => {
@@ -158,7 +159,8 @@ impl Tool for Write {
                     return Err(ToolError::new(
                         Kind::TooLarge,
                         format!("{path} would grow to {} bytes; at most {limit} are allowed", planned.bytes.len()),
-                    ));
+                    )
+                    .hint("write the rest to another file"));
                 }
                 Planning { path, target, base, mode, planned }
             }
