@@ -358,17 +358,21 @@ fn line_of(entry: &Entry, listed: &ListedEntry) -> String {
 
 /// A path that names a file lists that file, as in a shell.
 fn file(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
-    let stat = cx.workspace.stat(path).map_err(|error| ToolError::access(&cx.workspace, error))?;
+    let access = |error| ToolError::access(&cx.workspace, error);
+    let stat = cx.workspace.stat(path).map_err(access)?;
+    let protected = cx.workspace.protected(path).map_err(access)?;
     let facts = Facts { shown: 1, ..Facts::default() };
+    let (kind, what) = if stat.kind == FileKind::File { ("file", "a file") } else { ("other", "a special file") };
     let entry = ListedEntry {
         path: path.to_string(),
-        kind: if stat.kind == FileKind::File { "file" } else { "other" },
-        size: Some(stat.size),
+        kind,
+        size: (stat.kind == FileKind::File).then_some(stat.size),
         target: None,
-        protected: false,
+        protected,
         writable: None,
     };
-    let text = format!("{path}  {} (a file)", file_size(stat.size));
+    let size = entry.size.map(|size| format!("  {}", file_size(size))).unwrap_or_default();
+    let text = format!("{path}{size} ({what}){}", if protected { " [protected]" } else { "" });
     Ok(Answer::text(text, &facts).data(cx, &Output { path: None, entries: vec![entry], facts, notes: Vec::new() }))
 }
 
