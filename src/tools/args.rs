@@ -83,6 +83,23 @@ pub const LIMIT_ALIASES: [Alias; 3] = [
     Alias::name("maxResults", "max_results"),
 ];
 
+/// Several lists of aliases as one; `N` is how many there are in all, or this does not compile.
+pub(super) const fn joined<const N: usize>(lists: &[&[Alias]]) -> [Alias; N] {
+    let mut all = [Alias::Ignored { given: "" }; N];
+    let (mut filled, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut one = 0;
+        while one < lists[list].len() {
+            all[filled] = lists[list][one];
+            filled += 1;
+            one += 1;
+        }
+        list += 1;
+    }
+    assert!(filled == N, "N is not the number of aliases");
+    all
+}
+
 /// Typing slips up to this distance (of the longer name) are offered as the nearest name.
 const SLIP: f64 = 0.6;
 

@@ -16,8 +16,10 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES,
-    freshness, output::count,
+    Alias, Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    args::{PATH_ALIASES, joined},
+    freshness,
+    output::count,
 };
 use job::{Job, Planned, Wanted};
 
@@ -105,15 +107,9 @@ impl Tool for Edit {
         description: "Replace text in a file: old_string, which must stand in it exactly once, becomes new_string. \
             Everything else stays byte for byte. Several edits in one call are all applied or none. Returns the diff.",
         group: Group::Core,
-        aliases: &{
-            let [a, b, c, d, e, f] = PATH_ALIASES;
-            [
-                a,
-                b,
-                c,
-                d,
-                e,
-                f,
+        aliases: &joined::<18>(&[
+            &PATH_ALIASES,
+            &[
                 Alias::name("old_str", "old_string"),
                 Alias::name("oldText", "old_string"),
                 Alias::name("old_text", "old_string"),
@@ -126,8 +122,8 @@ impl Tool for Edit {
                 Alias::name("replace", "new_string"),
                 Alias::name("replaceAll", "replace_all"),
                 Alias::name("dryRun", "dry_run"),
-            ]
-        },
+            ],
+        ]),
         read_only: false,
         destructive: true,
         idempotent: false,

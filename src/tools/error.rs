@@ -5,7 +5,10 @@
 
 use std::fmt;
 
-use crate::workspace::{AccessError, AccessErrorKind, PathError, Workspace, WorkspacePath};
+use crate::{
+    search::ScopeError,
+    workspace::{AccessError, AccessErrorKind, PathError, Workspace, WorkspacePath},
+};
 
 /// The closed set of error kinds, as they stand in `_meta` under `rootbound/error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,6 +166,14 @@ impl ToolError {
         match error.kind {
             AccessErrorKind::NotFound => Self::not_found(workspace, &error.path),
             _ => error.into(),
+        }
+    }
+
+    /// Turns a scope that cannot be searched into an error, with suggestions as [`Self::access`].
+    pub fn scope(workspace: &Workspace, error: ScopeError) -> Self {
+        match error {
+            ScopeError::Path(error) => error.into(),
+            ScopeError::Access(error) => Self::access(workspace, error),
         }
     }
 }

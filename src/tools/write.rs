@@ -14,7 +14,7 @@ use crate::{
 
 use super::{
     Alias, Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
-    args::{FlagValue, PATH_ALIASES},
+    args::{FlagValue, PATH_ALIASES, joined},
     freshness,
     output::count,
 };
@@ -90,21 +90,15 @@ impl Tool for Write {
         description: "Create a text file, replace a whole file, or append to it. The write is atomic. To change part \
             of a file use edit.",
         group: Group::Core,
-        aliases: &{
-            let [a, b, c, d, e, f] = PATH_ALIASES;
-            [
-                a,
-                b,
-                c,
-                d,
-                e,
-                f,
+        aliases: &joined::<10>(&[
+            &PATH_ALIASES,
+            &[
                 Alias::name("contents", "content"),
                 Alias::name("text", "content"),
                 Alias::name("file_text", "content"),
                 Alias::Flag { given: "append", name: "mode", value: FlagValue::Text("append") },
-            ]
-        },
+            ],
+        ]),
         read_only: false,
         destructive: true,
         idempotent: false,
