@@ -110,6 +110,11 @@ impl Workspace {
         self.shared.stat(path).map(|(stat, _)| stat)
     }
 
+    /// Whether policy denies the content of what is at a path, after links inside the roots.
+    pub fn protected(&self, path: &WorkspacePath) -> Result<bool, AccessError> {
+        self.shared.stat(path).map(|(_, real)| self.shared.secret(&real))
+    }
+
     /// Opens a regular file for reading; never blocks on a special one.
     pub fn open_file(&self, path: &WorkspacePath) -> Result<OpenFile, AccessError> {
         self.shared.open_file(path)

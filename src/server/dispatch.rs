@@ -119,7 +119,7 @@ async fn planned(parts: &Arc<Parts>, gates: &Gates, call: Call, span: &Span) -> 
         done = plan.as_mut() => done,
         () = cancelled.cancelled() => {
             cx.stop.cancel();
-            time::timeout(NOTICE, plan.as_mut()).await.unwrap_or_else(|_| Err(cancelled_error()))
+            time::timeout(NOTICE, plan.as_mut()).await.unwrap_or_else(|_| Err(ToolError::cancelled()))
         }
         () = time::sleep_until(overdue + WIND_UP) => {
             cx.stop.cancel();
@@ -131,7 +131,7 @@ async fn planned(parts: &Arc<Parts>, gates: &Gates, call: Call, span: &Span) -> 
         Plan::Change(change) => change,
     };
     if cancelled.is_cancelled() {
-        return Err(cancelled_error());
+        return Err(ToolError::cancelled());
     }
     cx.check()?;
     on_pool(&permit, span, move || change.commit(&cx, Approval::by_policy())).await
@@ -146,7 +146,7 @@ async fn turn(
 ) -> Result<OwnedSemaphorePermit, ToolError> {
     tokio::select! {
         biased;
-        () = cancelled.cancelled() => Err(cancelled_error()),
+        () = cancelled.cancelled() => Err(ToolError::cancelled()),
         permit = Arc::clone(gate).acquire_owned() => {
             permit.map_err(|closed| ToolError::new(Kind::Internal, "the server is ending").source(closed))
         }
@@ -180,10 +180,6 @@ fn crashed(reason: &str) -> ToolError {
     ToolError::new(Kind::Internal, "the tool failed unexpectedly; this call was abandoned, the server goes on")
         .hint("try another way; the same call would probably fail again")
         .source(reason.to_owned())
-}
-
-fn cancelled_error() -> ToolError {
-    ToolError::new(Kind::Cancelled, "the call was cancelled")
 }
 
 fn late(message: String) -> ToolError {

@@ -4,7 +4,7 @@
 //! a client which starts a process for each call can read in one and edit in the next.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fmt::Write as _,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -23,7 +23,9 @@ const CONTENT_EACH: usize = 256 << 10;
 /// Files remembered in memory.
 const FILES: usize = 20_000;
 /// Bytes of a state file after which it is rewritten without what has expired or been superseded.
-const COMPACT_AT: usize = 512 << 10;
+const COMPACT_AT: u64 = 512 << 10;
+/// Lines kept then: half of that, at 77 bytes a line, so that rewriting stays rare.
+const KEPT: usize = (256 << 10) / 77;
 /// Bytes of a state file that are read at most.
 const READ_AT_MOST: u64 = 8 << 20;
 
@@ -81,7 +83,7 @@ impl Ledger {
         };
         if due
             && let Some(state) = &self.state
-            && let Err(error) = state.append(&file_name(&key.root), line(now, &key.path, revision).as_bytes())
+            && let Err(error) = keep(state, &file_name(&key.root), &line(now, &key.path, revision), now)
         {
             tracing::debug!(%error, "what was read is remembered in memory only");
         }
@@ -107,20 +109,14 @@ impl Ledger {
     /// Reads the state file anew each time: another process may have appended to it.
     fn recall(&self, key: &Key) -> Option<Revision> {
         let state = self.state.as_ref()?;
-        let file = file_name(&key.root);
-        let bytes = state.read(&file, READ_AT_MOST).ok()?;
+        let bytes = state.read(&file_name(&key.root), READ_AT_MOST).ok()?;
         let now = SystemTime::now();
         let text = String::from_utf8_lossy(&bytes);
-        let found = text
-            .lines()
+        text.lines()
             .rev()
             .filter_map(parse)
             .find(|entry| entry.path == key.path && fresh(entry.time, now))
-            .map(|entry| entry.revision);
-        if bytes.len() > COMPACT_AT {
-            let _ = state.replace(&file, compacted(&text, now).as_bytes());
-        }
-        found
+            .map(|entry| entry.revision)
     }
 }
 
@@ -183,6 +179,17 @@ struct Line<'a> {
     revision: Revision,
 }
 
+/// Appends `line`, and keeps the file within its bound. A line that another process appends while it
+/// is rewritten is lost: its file has to be read once more.
+fn keep(state: &StateDir, file: &str, line: &str, now: SystemTime) -> std::io::Result<()> {
+    state.append(file, line.as_bytes())?;
+    if state.size(file)? > COMPACT_AT {
+        let bytes = state.read(file, READ_AT_MOST)?;
+        state.replace(file, compacted(&String::from_utf8_lossy(&bytes), now).as_bytes())?;
+    }
+    Ok(())
+}
+
 fn file_name(root: &str) -> String {
     format!("seen-{root}")
 }
@@ -207,18 +214,71 @@ fn fresh(time: u64, now: SystemTime) -> bool {
     seconds(now).saturating_sub(time) < EXPIRES.as_secs()
 }
 
-/// The newest fresh line of each path, oldest first.
+/// The newest fresh line of each path, oldest first; at most [`KEPT`] of them.
 fn compacted(text: &str, now: SystemTime) -> String {
-    let mut newest: HashMap<&str, Line<'_>> = HashMap::new();
-    for entry in text.lines().filter_map(parse).filter(|entry| fresh(entry.time, now)) {
-        newest.insert(entry.path, entry);
-    }
-    let mut lines: Vec<Line<'_>> = newest.into_values().collect();
-    lines.sort_unstable_by_key(|entry| entry.time);
-    let keep = lines.len().saturating_sub(COMPACT_AT / 2 / 80);
+    let mut known = HashSet::new();
+    let newest: Vec<Line<'_>> = text
+        .lines()
+        .rev()
+        .filter_map(parse)
+        .filter(|entry| fresh(entry.time, now) && known.insert(entry.path))
+        .take(KEPT)
+        .collect();
     let mut out = String::new();
-    for entry in &lines[keep..] {
+    for entry in newest.iter().rev() {
         let _ = writeln!(out, "{} {} {}", entry.time, entry.path, entry.revision);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::{Access, Options, RootSpec, Workspace};
+
+    fn workspace(dir: &std::path::Path) -> Workspace {
+        let spec = RootSpec { name: None, path: dir.to_owned(), access: Access::ReadOnly };
+        Workspace::open(&[spec], Options::default()).unwrap().workspace
+    }
+
+    #[test]
+    fn a_session_that_only_reads_keeps_its_state_file_small() {
+        let (root, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let workspace = workspace(root.path());
+        let ledger = Ledger::new(StateDir::open(state.path()).ok());
+        let path = |n: usize| workspace.resolve(&format!("f{n}")).unwrap();
+        let (count, revision) = (8_000, Revision::of(b"x"));
+        for n in 0..count {
+            ledger.saw(&path(n), revision, None);
+        }
+        let file = file_name(workspace.roots()[0].key());
+        let size = StateDir::open(state.path()).unwrap().size(&file).unwrap();
+        assert!(size <= COMPACT_AT, "{size}");
+        let another = Ledger::new(StateDir::open(state.path()).ok());
+        assert_eq!(another.seen(&path(count - 1)).map(|seen| seen.revision), Some(revision));
+        assert!(another.seen(&path(0)).is_none(), "the oldest had to go");
+    }
+
+    #[test]
+    fn a_sighting_counts_for_a_day() {
+        let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
+        let old = now - EXPIRES;
+        let (first, second) = (line(now, "b", Revision::of(b"1")), line(now, "b", Revision::of(b"2")));
+        let lines = line(old, "a", Revision::of(b"1")) + &first + &second;
+        assert_eq!(compacted(&lines, now), second, "of two in one second the later counts");
+    }
+
+    #[test]
+    fn memory_is_bounded_by_files_and_by_content() {
+        let mut memory = Memory::default();
+        let content = vec![0; CONTENT_EACH];
+        for n in 0..FILES + 10 {
+            let key = Key { root: "r".into(), path: n.to_string() };
+            memory.remember(key, Revision::of(b"x"), (n % 100 == 0).then_some(&content[..]), UNIX_EPOCH);
+        }
+        assert!(memory.files.len() <= FILES && memory.content <= CONTENT_TOTAL);
+        let kept: usize = memory.files.values().filter_map(|one| one.seen.content.as_ref()).map(|c| c.len()).sum();
+        assert_eq!(kept, memory.content);
+        assert!(memory.files.contains_key(&Key { root: "r".into(), path: (FILES + 9).to_string() }));
+    }
 }

@@ -19,7 +19,8 @@ pub enum Alias {
         /// What the schema calls it.
         name: &'static str,
     },
-    /// `given: true` means `name: value`, and `given: false` the default of `name`.
+    /// `given: true` means `name: value`; `given: false` means the opposite truth value, or the default
+    /// of `name` where the value is a word.
     Flag {
         /// What a model may send.
         given: &'static str,
@@ -55,6 +56,14 @@ impl Alias {
             Self::Name { given, .. } | Self::Flag { given, .. } | Self::Ignored { given } => given,
         }
     }
+
+    /// The argument it stands for, if any.
+    fn name_of(&self) -> Option<&'static str> {
+        match self {
+            Self::Name { name, .. } | Self::Flag { name, .. } => Some(name),
+            Self::Ignored { .. } => None,
+        }
+    }
 }
 
 /// Spellings of `path`, for every tool that has one.
@@ -74,6 +83,23 @@ pub const LIMIT_ALIASES: [Alias; 3] = [
     Alias::name("maxResults", "max_results"),
 ];
 
+/// Several lists of aliases as one; `N` is how many there are in all, or this does not compile.
+pub(super) const fn joined<const N: usize>(lists: &[&[Alias]]) -> [Alias; N] {
+    let mut all = [Alias::Ignored { given: "" }; N];
+    let (mut filled, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut one = 0;
+        while one < lists[list].len() {
+            all[filled] = lists[list][one];
+            filled += 1;
+            one += 1;
+        }
+        list += 1;
+    }
+    assert!(filled == N, "N is not the number of aliases");
+    all
+}
+
 /// Typing slips up to this distance (of the longer name) are offered as the nearest name.
 const SLIP: f64 = 0.6;
 
@@ -89,17 +115,20 @@ pub fn normalise(
     let properties = properties(schema);
     let mut out = Map::new();
     for (given, value) in arguments {
-        if properties.is_some_and(|known| known.contains_key(&given)) {
-            insert(&mut out, &given, &given, value)?;
+        if has(properties, &given) {
+            insert(&mut out, &given, value)?;
             continue;
         }
-        match spec.aliases.iter().find(|alias| alias.given() == given) {
-            Some(Alias::Name { name, .. }) => insert(&mut out, name, &given, value)?,
-            Some(Alias::Flag { name, value: meaning, .. }) => match lenient_bool(&value) {
-                Some(true) => insert(&mut out, name, &given, flag_value(*meaning))?,
-                Some(false) => {}
-                None if value.is_null() => {}
-                None => return Err(wrong_type(&given, "true or false", &value)),
+        // The objects inside a list have properties of their own: `edits[0]` has no `path`.
+        let known = |alias: &&Alias| alias.name_of().is_none_or(|name| has(properties, name));
+        match spec.aliases.iter().filter(known).find(|alias| alias.given() == given) {
+            Some(Alias::Name { name, .. }) => insert(&mut out, name, value)?,
+            Some(Alias::Flag { name, value: meaning, .. }) => match (lenient_bool(&value), meaning) {
+                (Some(true), FlagValue::Text(word)) => insert(&mut out, name, (*word).into())?,
+                (Some(false), FlagValue::Text(_)) => {}
+                (Some(truth), FlagValue::Bool(meant)) => insert(&mut out, name, (truth == *meant).into())?,
+                (None, _) if value.is_null() => {}
+                (None, _) => return Err(wrong_type(&given, "true or false", &value, spec)),
             },
             Some(Alias::Ignored { .. }) => {}
             // DeerFlow's own tools teach models to send a description first.
@@ -128,28 +157,25 @@ pub fn normalise(
 /// Decodes normalised arguments.
 pub fn decode<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolError> {
     serde_json::from_value(Value::Object(arguments))
-        .map_err(|error| ToolError::invalid(format!("unusable arguments: {error}")))
+        .map_err(|error| ToolError::invalid(format!("unusable arguments: {error}")).hint("correct it and call again"))
 }
 
 fn properties(schema: &Map<String, Value>) -> Option<&Map<String, Value>> {
     schema.get("properties").and_then(Value::as_object)
 }
 
-fn flag_value(value: FlagValue) -> Value {
-    match value {
-        FlagValue::Bool(value) => Value::Bool(value),
-        FlagValue::Text(text) => Value::String(text.to_owned()),
-    }
+fn has(properties: Option<&Map<String, Value>>, name: &str) -> bool {
+    properties.is_some_and(|known| known.contains_key(name))
 }
 
 /// Two spellings of one argument must agree; `null` never competes.
-fn insert(out: &mut Map<String, Value>, name: &str, given: &str, value: Value) -> Result<(), ToolError> {
+fn insert(out: &mut Map<String, Value>, name: &str, value: Value) -> Result<(), ToolError> {
     match out.get(name) {
         Some(other) if !other.is_null() && !value.is_null() && !same(other, &value) => {
             Err(ToolError::invalid(format!(
-                "`{given}` and another spelling of `{name}` were both given, with different values ({} and {})",
-                shown(&value),
-                shown(other)
+                "`{name}` was given under two spellings with different values ({} and {})",
+                shown(other),
+                shown(&value)
             ))
             .hint(format!("send only {name}")))
         }
@@ -204,18 +230,20 @@ fn read(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
     }
     let read = match property.get("type").and_then(Value::as_str) {
         Some("integer") => {
-            Value::Number(lenient_integer(&value).ok_or_else(|| wrong_type(name, "a whole number", &value))?)
+            Value::Number(lenient_integer(&value).ok_or_else(|| wrong_type(name, "a whole number", &value, spec))?)
         }
-        Some("boolean") => Value::Bool(lenient_bool(&value).ok_or_else(|| wrong_type(name, "true or false", &value))?),
+        Some("boolean") => {
+            Value::Bool(lenient_bool(&value).ok_or_else(|| wrong_type(name, "true or false", &value, spec))?)
+        }
         Some("string") => {
             let text = match value {
                 Value::String(text) => text,
                 // A number or truth value where text is asked for: `pattern: 404`.
                 Value::Number(number) => number.to_string(),
                 Value::Bool(truth) => truth.to_string(),
-                other => return Err(wrong_type(name, "a text", &other)),
+                other => return Err(wrong_type(name, "a text", &other, spec)),
             };
-            Value::String(one_of(name, text, property)?)
+            Value::String(one_of(name, text, property, spec)?)
         }
         Some("array") => {
             let items = match value {
@@ -223,10 +251,10 @@ fn read(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
                 // Some providers send nested arguments as JSON text.
                 Value::String(ref text) => match serde_json::from_str(text) {
                     Ok(Value::Array(items)) => items,
-                    _ => return Err(wrong_type(name, "a list", &value)),
+                    _ => return Err(wrong_type(name, "a list", &value, spec)),
                 },
                 Value::Object(item) => vec![Value::Object(item)],
-                other => return Err(wrong_type(name, "a list", &other)),
+                other => return Err(wrong_type(name, "a list", &other, spec)),
             };
             let Some(item_schema) = property.get("items").and_then(Value::as_object) else {
                 return Ok(Some(Value::Array(items)));
@@ -239,7 +267,7 @@ fn read(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
                             .map_err(|error| error.within(&format!("{name}[{index}]")))?,
                     ),
                     other if item_schema.get("type").and_then(Value::as_str) == Some("object") => {
-                        return Err(wrong_type(&format!("{name}[{index}]"), "an object", &other));
+                        return Err(wrong_type(&format!("{name}[{index}]"), "an object", &other, spec));
                     }
                     other => match read(&format!("{name}[{index}]"), other, item_schema, spec)? {
                         Some(item) => item,
@@ -255,12 +283,15 @@ fn read(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
 }
 
 /// Checks an enumeration, forgiving case and surrounding white space.
-fn one_of(name: &str, text: String, property: &Map<String, Value>) -> Result<String, ToolError> {
+fn one_of(name: &str, text: String, property: &Map<String, Value>, spec: &Spec) -> Result<String, ToolError> {
     let Some(choices) = property.get("enum").and_then(Value::as_array) else { return Ok(text) };
     let choices: Vec<&str> = choices.iter().filter_map(Value::as_str).collect();
     let wanted = text.trim();
     choices.iter().find(|choice| choice.eq_ignore_ascii_case(wanted)).map(|choice| (*choice).to_owned()).ok_or_else(
-        || ToolError::invalid(format!("`{name}` must be one of {}, not {:?}", choices.join(", "), clip(wanted))),
+        || {
+            let said = format!("`{name}` must be one of {}, not {:?}", choices.join(", "), clip(wanted));
+            ToolError::invalid(said).hint(format!("call {} again with one of them, or without {name}", spec.name))
+        },
     )
 }
 
@@ -301,8 +332,9 @@ fn lenient_bool(value: &Value) -> Option<bool> {
     }
 }
 
-fn wrong_type(name: &str, wanted: &str, value: &Value) -> ToolError {
+fn wrong_type(name: &str, wanted: &str, value: &Value, spec: &Spec) -> ToolError {
     ToolError::invalid(format!("`{name}` must be {wanted}, not {}", shown(value)))
+        .hint(format!("call {} again with {name} as {wanted}", spec.name))
 }
 
 fn shown(value: &Value) -> String {
@@ -387,6 +419,12 @@ mod tests {
     }
 
     #[test]
+    fn a_flag_that_is_off_means_the_opposite() {
+        assert_eq!(normalised(json!({"path": "a", "-i": false})).unwrap()["case_sensitive"], json!(true));
+        assert!(normalised(json!({"path": "a", "-i": true, "case_sensitive": true})).is_err());
+    }
+
+    #[test]
     fn two_spellings_with_different_values_are_an_error() {
         assert!(normalised(json!({"path": "a", "file_path": "b"})).unwrap_err().contains("different values"));
         assert!(normalised(json!({"path": "a", "file_path": "a", "max_results": 5, "limit": "5"})).is_ok());
@@ -407,18 +445,23 @@ mod tests {
     fn what_cannot_be_read_is_named_with_its_value() {
         assert_eq!(
             normalised(json!({"path": "a", "max_results": "ten"})).unwrap_err(),
-            "`max_results` must be a whole number, not \"ten\""
+            "`max_results` must be a whole number, not \"ten\"\n\n\
+             hint: call sample again with max_results as a whole number"
         );
-        assert_eq!(
-            normalised(json!({"path": "a", "max_results": 1.5})).unwrap_err(),
-            "`max_results` must be a whole number, not 1.5"
-        );
-        assert_eq!(normalised(json!({"path": {}})).unwrap_err(), "`path` must be a text, not {}");
-        assert!(normalised(json!({"mode": "one"})).unwrap_err().starts_with("the argument `path` is missing"));
-        assert_eq!(normalised(json!({"path": "a", "edits": [3]})).unwrap_err(), "`edits[0]` must be an object, not 3");
-        assert_eq!(
-            normalised(json!({"path": "a", "edits": [{"limit": "x"}]})).unwrap_err(),
-            "in edits[0]: `max_results` must be a whole number, not \"x\""
-        );
+        for (arguments, said) in [
+            (json!({"path": "a", "max_results": 1.5}), "`max_results` must be a whole number, not 1.5\n"),
+            (json!({"path": {}}), "`path` must be a text, not {}\n"),
+            (json!({"path": "a", "mode": "three"}), "`mode` must be one of one, two, not \"three\"\n"),
+            (json!({"mode": "one"}), "the argument `path` is missing\n"),
+            (json!({"path": "a", "edits": [3]}), "`edits[0]` must be an object, not 3\n"),
+            (
+                json!({"path": "a", "edits": [{"limit": "x"}]}),
+                "in edits[0]: `max_results` must be a whole number, not \"x\"\n",
+            ),
+            (json!({"path": "a", "edits": [{"file_path": "b"}]}), "in edits[0]: unknown argument `file_path`"),
+        ] {
+            let error = normalised(arguments).unwrap_err();
+            assert!(error.starts_with(said) && error.contains("\n\nhint: "), "{error}");
+        }
     }
 }

@@ -108,7 +108,7 @@ impl CallContext {
     pub fn check(&self) -> Result<(), ToolError> {
         match self.stop.stopped() {
             None => Ok(()),
-            Some(StopReason::Cancelled) => Err(ToolError::new(Kind::Cancelled, "the call was cancelled")),
+            Some(StopReason::Cancelled) => Err(ToolError::cancelled()),
             Some(StopReason::Deadline) => Err(ToolError::new(
                 Kind::TimedOut,
                 format!("the time limit of {:.0?} was reached before anything was changed", self.stop.limit()),

@@ -16,8 +16,10 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES,
-    freshness, output::count,
+    Alias, Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    args::{PATH_ALIASES, joined},
+    freshness,
+    output::count,
 };
 use job::{Job, Planned, Wanted};
 
@@ -46,7 +48,7 @@ pub struct Args {
     /// Several edits instead of one, applied in order, all or none.
     edits: Option<Vec<One>>,
     /// How many replacements there must be in all, else nothing is changed.
-    expected_replacements: Option<usize>,
+    expected_replacements: Option<i64>,
     /// Show the diff and change nothing. Default false.
     dry_run: Option<bool>,
     /// Revision that the file must have; stands in for having read it.
@@ -105,15 +107,9 @@ impl Tool for Edit {
         description: "Replace text in a file: old_string, which must stand in it exactly once, becomes new_string. \
             Everything else stays byte for byte. Several edits in one call are all applied or none. Returns the diff.",
         group: Group::Core,
-        aliases: &{
-            let [a, b, c, d, e, f] = PATH_ALIASES;
-            [
-                a,
-                b,
-                c,
-                d,
-                e,
-                f,
+        aliases: &joined::<18>(&[
+            &PATH_ALIASES,
+            &[
                 Alias::name("old_str", "old_string"),
                 Alias::name("oldText", "old_string"),
                 Alias::name("old_text", "old_string"),
@@ -126,8 +122,8 @@ impl Tool for Edit {
                 Alias::name("replace", "new_string"),
                 Alias::name("replaceAll", "replace_all"),
                 Alias::name("dryRun", "dry_run"),
-            ]
-        },
+            ],
+        ]),
         read_only: false,
         destructive: true,
         idempotent: false,
@@ -136,7 +132,7 @@ impl Tool for Edit {
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let expected_revision = freshness::expected(args.expected_revision.as_deref())?;
-        let expected = args.expected_replacements;
+        let expected = args.expected_replacements.map(expected_count).transpose()?;
         let dry_run = args.dry_run.unwrap_or(false);
         let path = cx.workspace.resolve(&args.path)?;
         let edits = edits(args)?;
@@ -155,6 +151,14 @@ struct Pending {
     planned: Planned,
 }
 
+/// How many replacements there must be: an edit makes one at least.
+fn expected_count(given: i64) -> Result<usize, ToolError> {
+    usize::try_from(given).ok().filter(|count| *count > 0).ok_or_else(|| {
+        ToolError::invalid(format!("`expected_replacements` must be 1 or more, not {given}"))
+            .hint("leave it out when any number will do")
+    })
+}
+
 /// Checks the two ways of saying what to replace.
 fn edits(args: Args) -> Result<Vec<Wanted>, ToolError> {
     let edits = match (args.edits, args.old_string, args.new_string) {
@@ -167,7 +171,8 @@ fn edits(args: Args) -> Result<Vec<Wanted>, ToolError> {
                 return Err(ToolError::invalid(format!(
                     "`edits` holds {} edits; 1 to {MAX_EDITS} are taken",
                     edits.len()
-                )));
+                ))
+                .hint("send them in several calls, or old_string and new_string for a single one"));
             }
             let all = args.replace_all.unwrap_or(false);
             edits
@@ -195,7 +200,8 @@ fn edits(args: Args) -> Result<Vec<Wanted>, ToolError> {
     };
     for one in &edits {
         if one.old == one.new {
-            let error = ToolError::invalid("old_string and new_string are equal, so there is nothing to change");
+            let error = ToolError::invalid("old_string and new_string are equal, so there is nothing to change")
+                .hint("pass as new_string what should stand there instead");
             return Err(one.place(error));
         }
     }

@@ -5,7 +5,10 @@
 
 use std::fmt;
 
-use crate::workspace::{AccessError, AccessErrorKind, PathError, Workspace, WorkspacePath};
+use crate::{
+    search::ScopeError,
+    workspace::{AccessError, AccessErrorKind, PathError, Workspace, WorkspacePath},
+};
 
 /// The closed set of error kinds, as they stand in `_meta` under `rootbound/error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +89,11 @@ impl ToolError {
         Self::new(Kind::InvalidInput, message)
     }
 
+    /// The client cancelled the call; said the same wherever it is noticed.
+    pub fn cancelled() -> Self {
+        Self::new(Kind::Cancelled, "the call was cancelled").hint("call again if it is still wanted")
+    }
+
     /// Adds the next call to make.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -126,7 +134,7 @@ impl ToolError {
 
     /// What the model reads.
     pub fn text(&self) -> String {
-        let mut text = self.message.clone();
+        let mut text = elided(&self.message);
         if !self.hints.is_empty() {
             text.push('\n');
         }
@@ -160,6 +168,28 @@ impl ToolError {
             _ => error.into(),
         }
     }
+
+    /// Turns a scope that cannot be searched into an error, with suggestions as [`Self::access`].
+    pub fn scope(workspace: &Workspace, error: ScopeError) -> Self {
+        match error {
+            ScopeError::Path(error) => error.into(),
+            ScopeError::Access(error) => Self::access(workspace, error),
+        }
+    }
+}
+
+/// A message with room for a hint in the first 480 characters, where a client cuts (DeerFlow): a path
+/// of thousands of characters keeps its two ends.
+fn elided(message: &str) -> String {
+    const LONGEST: usize = 320;
+    const ENDS: usize = 150;
+    let length = message.chars().count();
+    if length <= LONGEST {
+        return message.to_owned();
+    }
+    let head: String = message.chars().take(ENDS).collect();
+    let tail: String = message.chars().skip(length - ENDS).collect();
+    format!("{head}…{tail}")
 }
 
 impl fmt::Display for ToolError {
@@ -175,7 +205,9 @@ impl From<PathError> for ToolError {
         match &error {
             PathError::Denied { .. } => Self::new(Kind::Denied, error.to_string())
                 .hint("use a path relative to a workspace root; ls without a path lists the roots"),
-            PathError::Invalid { .. } => Self::invalid(error.to_string()),
+            PathError::Invalid { .. } => {
+                Self::invalid(error.to_string()).hint("pass a path as ls, glob or grep print it")
+            }
         }
     }
 }
@@ -184,41 +216,47 @@ impl From<AccessError> for ToolError {
     fn from(error: AccessError) -> Self {
         use AccessErrorKind as A;
         let (kind, hint) = match &error.kind {
-            A::NotFound => (Kind::NotFound, Some("list what is there with ls, or search by name with glob")),
-            A::Denied => (Kind::Denied, Some("use a path that stays inside the workspace roots")),
-            A::Protected => (
-                Kind::Denied,
-                Some("its name marks it as a secret; work without its content, or ask the person to allow it"),
-            ),
+            A::NotFound => (Kind::NotFound, "list what is there with ls, or search by name with glob"),
+            A::Denied => (Kind::Denied, "use a path that stays inside the workspace roots"),
+            A::Protected => {
+                (Kind::Denied, "its name marks it as a secret; work without its content, or ask the person to allow it")
+            }
             A::ProtectedWrite => (
                 Kind::Denied,
-                Some(
-                    "programs run what such files say, so they are only written when the configuration allows it; ask the person to make this change",
-                ),
+                "programs run what such files say, so they are only written when the configuration allows it; ask the person to make this change",
             ),
             A::ReadOnly => {
-                (Kind::ReadOnly, Some("write below a root with read-write rights; ls without a path lists the roots"))
+                (Kind::ReadOnly, "write below a root with read-write rights; ls without a path lists the roots")
             }
-            A::IsDirectory => (Kind::InvalidInput, Some("list a directory with ls")),
-            A::NotADirectory => (Kind::InvalidInput, Some("a file cannot hold other files; check the path with ls")),
-            A::Special(_) => (Kind::InvalidInput, Some("only regular files can be read or written")),
-            A::TooLarge { .. } => (Kind::TooLarge, None),
-            A::Permission => {
-                (Kind::Denied, Some("the operating system refuses it; choose another file or ask the person"))
-            }
-            A::Changed => (Kind::Stale, Some("read it again")),
-            A::Exists => (Kind::Stale, Some("read it, then edit it or overwrite it")),
-            A::Stale => (Kind::Stale, Some("read it again, then repeat the change on what is there now")),
-            A::TooManyLinks | A::NameTooLong => (Kind::InvalidInput, None),
-            A::Io => (Kind::Internal, None),
+            A::IsDirectory => (Kind::InvalidInput, "list a directory with ls"),
+            A::NotADirectory => (Kind::InvalidInput, "a file cannot hold other files; check the path with ls"),
+            A::Special(_) => (Kind::InvalidInput, "only regular files can be read or written"),
+            A::TooLarge { .. } => (Kind::TooLarge, "work with a smaller file; read and grep also take larger ones"),
+            A::Permission => (Kind::Denied, "the operating system refuses it; choose another file or ask the person"),
+            A::Changed => (Kind::Stale, "another program is changing it; read it again"),
+            A::Exists => (Kind::Stale, "read it, then edit it or overwrite it"),
+            A::Stale => (Kind::Stale, "read it again, then repeat the change on what is there now"),
+            A::TooManyLinks => (Kind::InvalidInput, "its links lead in a circle; use the path of the file itself"),
+            A::NameTooLong => (Kind::InvalidInput, "use a shorter name"),
+            A::Io => (Kind::Internal, "try once more; if it fails again, tell the person"),
         };
-        let mut this = Self::new(kind, error.to_string());
-        if let Some(hint) = hint {
-            this = this.hint(hint);
-        }
+        let mut this = Self::new(kind, error.to_string()).hint(hint);
         if let Some(source) = error.source {
             this = this.source(source);
         }
         this
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hint_stands_where_a_client_still_shows_it() {
+        let long = "d/".repeat(2000);
+        let text = ToolError::new(Kind::NotFound, format!("no such file: {long}x.rs")).hint("use ls").text();
+        assert!(text.starts_with("no such file: d/") && text.contains("/x.rs\n\nhint: use ls"), "{text}");
+        assert!(text.chars().count() < 480, "{text}");
     }
 }

@@ -12,14 +12,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    search::{GlobError, NameGlob, Newest, Scope, ScopeError, literal_prefix},
+    search::{GlobError, NameGlob, Newest, Scope, literal_prefix},
     session::{StopReason, StopSignal},
     workspace::{Entry, FileKind, Ignored, WalkOptions, WalkReport, Workspace, WorkspacePath},
 };
 
 use super::{
     Alias, Answer, CallContext, Group, Kind, Plan, Spec, Tool, ToolError,
-    args::{LIMIT_ALIASES, PATH_ALIASES},
+    args::{LIMIT_ALIASES, PATH_ALIASES, joined},
     listing::{self, InIgnored, SkippedFiles, shown_range, stopped_note, with_notes},
     output::count,
 };
@@ -136,19 +136,8 @@ impl Tool for Glob {
     }
 }
 
-const ALIASES: [Alias; 11] = [
-    PATH_ALIASES[0],
-    PATH_ALIASES[1],
-    PATH_ALIASES[2],
-    PATH_ALIASES[3],
-    PATH_ALIASES[4],
-    PATH_ALIASES[5],
-    LIMIT_ALIASES[0],
-    LIMIT_ALIASES[1],
-    LIMIT_ALIASES[2],
-    Alias::name("query", "pattern"),
-    Alias::name("glob", "pattern"),
-];
+const ALIASES: [Alias; 11] =
+    joined(&[&PATH_ALIASES, &LIMIT_ALIASES, &[Alias::name("query", "pattern"), Alias::name("glob", "pattern")]]);
 
 /// The arguments, understood.
 #[derive(Debug)]
@@ -182,7 +171,7 @@ struct Found {
 impl Request {
     fn read(workspace: &Workspace, args: &Args) -> Result<Self, ToolError> {
         let given = args.path.as_deref().filter(|path| !path.trim().is_empty());
-        let mut scope = Scope::of(workspace, given).map_err(|error| scope_error(workspace, error))?;
+        let mut scope = Scope::of(workspace, given).map_err(|error| ToolError::scope(workspace, error))?;
         let mut pattern = args.pattern.as_str();
         if let Some((below, rest)) = below_prefix(workspace, given.is_some().then_some(&scope), pattern)? {
             (scope, pattern) = (below, rest);
@@ -375,14 +364,7 @@ fn below_prefix<'a>(
     }
     match Scope::at(workspace, start) {
         Ok(scope) => Ok(Some((scope, rest))),
-        Err(error) => Err(scope_error(workspace, error)),
-    }
-}
-
-fn scope_error(workspace: &Workspace, error: ScopeError) -> ToolError {
-    match error {
-        ScopeError::Path(error) => error.into(),
-        ScopeError::Access(error) => ToolError::access(workspace, error),
+        Err(error) => Err(ToolError::scope(workspace, error)),
     }
 }
 

@@ -14,10 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    search::{
-        FileFilter, FilterError, Found, Keep, Mode, Pattern, PatternError, PatternOptions, Query, Scope, ScopeError,
-        search,
-    },
+    search::{FileFilter, FilterError, Found, Keep, Mode, Pattern, PatternError, PatternOptions, Query, Scope, search},
     session::{StopReason, StopSignal},
     workspace::Ignored,
 };
@@ -27,7 +24,7 @@ pub use render::{Facts, FileResult, Line, Output};
 
 use super::{
     Alias, CallContext, Group, Plan, Spec, Tool, ToolError,
-    args::{FlagValue, LIMIT_ALIASES, PATH_ALIASES},
+    args::{FlagValue, LIMIT_ALIASES, PATH_ALIASES, joined},
     listing::{self, InIgnored},
 };
 
@@ -128,10 +125,8 @@ impl Tool for Grep {
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let started = Instant::now();
         let request = Request::read(args)?;
-        let scope = Scope::of(&cx.workspace, request.path.as_deref()).map_err(|error| match error {
-            ScopeError::Path(error) => error.into(),
-            ScopeError::Access(error) => ToolError::access(&cx.workspace, error),
-        })?;
+        let scope = Scope::of(&cx.workspace, request.path.as_deref())
+            .map_err(|error| ToolError::scope(&cx.workspace, error))?;
         let found =
             request.run(cx, &scope, request.ignored(), request.keep(), &mut request.filter.clone(), &cx.stop)?;
         if found.stopped == Some(StopReason::Cancelled) {
@@ -150,21 +145,8 @@ impl Tool for Grep {
     }
 }
 
-const ALIASES: [Alias; PATH_ALIASES.len() + LIMIT_ALIASES.len() + OWN_ALIASES.len()] = {
-    let mut all = [OWN_ALIASES[0]; PATH_ALIASES.len() + LIMIT_ALIASES.len() + OWN_ALIASES.len()];
-    let mut at = 0;
-    while at < all.len() {
-        all[at] = if at < PATH_ALIASES.len() {
-            PATH_ALIASES[at]
-        } else if at < PATH_ALIASES.len() + LIMIT_ALIASES.len() {
-            LIMIT_ALIASES[at - PATH_ALIASES.len()]
-        } else {
-            OWN_ALIASES[at - PATH_ALIASES.len() - LIMIT_ALIASES.len()]
-        };
-        at += 1;
-    }
-    all
-};
+const ALIASES: [Alias; PATH_ALIASES.len() + LIMIT_ALIASES.len() + OWN_ALIASES.len()] =
+    joined(&[&PATH_ALIASES, &LIMIT_ALIASES, &OWN_ALIASES]);
 
 const OWN_ALIASES: [Alias; 13] = [
     Alias::name("outputMode", "output_mode"),
@@ -323,7 +305,8 @@ fn pattern_error(error: PatternError, options: PatternOptions) -> ToolError {
         } else {
             "set multiline=true, or search for a part within one line"
         }),
-        PatternError::Nul => ToolError::invalid("the pattern holds a NUL byte, which no text file has"),
+        PatternError::Nul => ToolError::invalid("the pattern holds a NUL byte, which no text file has")
+            .hint("leave the NUL byte out; binary files are not searched"),
         PatternError::TooBig => ToolError::invalid("the pattern is too large when compiled")
             .hint(format!("use smaller repetition counts; {AS_TEXT}")),
     }

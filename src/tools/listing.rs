@@ -23,9 +23,10 @@ pub(super) fn max_results(given: Option<i64>, default: usize, most: usize) -> us
 /// A count that cannot be negative, at most `most`.
 pub(super) fn limited(name: &str, given: Option<i64>, most: usize) -> Result<Option<usize>, ToolError> {
     let read = |given: i64| {
-        usize::try_from(given)
-            .map(|given| given.min(most))
-            .map_err(|_| ToolError::invalid(format!("`{name}` must not be negative, not {given}")))
+        usize::try_from(given).map(|given| given.min(most)).map_err(|_| {
+            ToolError::invalid(format!("`{name}` must not be negative, not {given}"))
+                .hint(format!("pass {name}=0 or more, or leave it out"))
+        })
     };
     given.map(read).transpose()
 }

@@ -8,13 +8,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    search::{Scope, ScopeError},
+    search::Scope,
     workspace::{Access, AccessError, Entry, FileKind, Ignored, WalkOptions, Workspace, WorkspacePath},
 };
 
 use super::{
     Alias, Answer, CallContext, Group, Plan, Spec, Tool, ToolError,
-    args::{LIMIT_ALIASES, PATH_ALIASES},
+    args::{LIMIT_ALIASES, PATH_ALIASES, joined},
     listing::{self, file_size, with_notes},
     output::count,
 };
@@ -120,10 +120,8 @@ impl Tool for Ls {
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        let scope = Scope::of(&cx.workspace, args.path.as_deref()).map_err(|error| match error {
-            ScopeError::Path(error) => error.into(),
-            ScopeError::Access(error) => ToolError::access(&cx.workspace, error),
-        })?;
+        let scope =
+            Scope::of(&cx.workspace, args.path.as_deref()).map_err(|error| ToolError::scope(&cx.workspace, error))?;
         let depth = args.depth.filter(|depth| *depth > 0).unwrap_or(DEFAULT_DEPTH);
         let request = Request {
             depth: usize::try_from(depth).unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
@@ -139,17 +137,7 @@ impl Tool for Ls {
     }
 }
 
-const ALIASES: [Alias; 9] = [
-    PATH_ALIASES[0],
-    PATH_ALIASES[1],
-    PATH_ALIASES[2],
-    PATH_ALIASES[3],
-    PATH_ALIASES[4],
-    PATH_ALIASES[5],
-    LIMIT_ALIASES[0],
-    LIMIT_ALIASES[1],
-    LIMIT_ALIASES[2],
-];
+const ALIASES: [Alias; 9] = joined(&[&PATH_ALIASES, &LIMIT_ALIASES]);
 
 struct Request {
     depth: usize,
@@ -358,17 +346,21 @@ fn line_of(entry: &Entry, listed: &ListedEntry) -> String {
 
 /// A path that names a file lists that file, as in a shell.
 fn file(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
-    let stat = cx.workspace.stat(path).map_err(|error| ToolError::access(&cx.workspace, error))?;
+    let access = |error| ToolError::access(&cx.workspace, error);
+    let stat = cx.workspace.stat(path).map_err(access)?;
+    let protected = cx.workspace.protected(path).map_err(access)?;
     let facts = Facts { shown: 1, ..Facts::default() };
+    let (kind, what) = if stat.kind == FileKind::File { ("file", "a file") } else { ("other", "a special file") };
     let entry = ListedEntry {
         path: path.to_string(),
-        kind: if stat.kind == FileKind::File { "file" } else { "other" },
-        size: Some(stat.size),
+        kind,
+        size: (stat.kind == FileKind::File).then_some(stat.size),
         target: None,
-        protected: false,
+        protected,
         writable: None,
     };
-    let text = format!("{path}  {} (a file)", file_size(stat.size));
+    let size = entry.size.map(|size| format!("  {}", file_size(size))).unwrap_or_default();
+    let text = format!("{path}{size} ({what}){}", if protected { " [protected]" } else { "" });
     Ok(Answer::text(text, &facts).data(cx, &Output { path: None, entries: vec![entry], facts, notes: Vec::new() }))
 }
 

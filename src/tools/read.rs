@@ -166,7 +166,8 @@ impl Wanted {
             let take = match args.end_line {
                 None => DEFAULT_LIMIT,
                 Some(end) if end < start => {
-                    return Err(ToolError::invalid(format!("`end_line` {end} is before `start_line` {start}")));
+                    return Err(ToolError::invalid(format!("`end_line` {end} is before `start_line` {start}"))
+                        .hint("both count from 1 and are inclusive; leave end_line out to read on from start_line"));
                 }
                 Some(end) => size(end) - skip,
             };
@@ -450,5 +451,7 @@ fn changed(path: &WorkspacePath, file: &OpenFile) -> Result<bool, ToolError> {
 }
 
 fn failed(path: &WorkspacePath, error: std::io::Error) -> ToolError {
-    ToolError::new(Kind::Internal, format!("{path} could not be read")).source(error)
+    ToolError::new(Kind::Internal, format!("{path} could not be read"))
+        .hint("try once more; if it fails again, tell the person")
+        .source(error)
 }

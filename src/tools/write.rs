@@ -14,7 +14,7 @@ use crate::{
 
 use super::{
     Alias, Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
-    args::{FlagValue, PATH_ALIASES},
+    args::{FlagValue, PATH_ALIASES, joined},
     freshness,
     output::count,
 };
@@ -90,21 +90,15 @@ impl Tool for Write {
         description: "Create a text file, replace a whole file, or append to it. The write is atomic. To change part \
             of a file use edit.",
         group: Group::Core,
-        aliases: &{
-            let [a, b, c, d, e, f] = PATH_ALIASES;
-            [
-                a,
-                b,
-                c,
-                d,
-                e,
-                f,
+        aliases: &joined::<10>(&[
+            &PATH_ALIASES,
+            &[
                 Alias::name("contents", "content"),
                 Alias::name("text", "content"),
                 Alias::name("file_text", "content"),
                 Alias::Flag { given: "append", name: "mode", value: FlagValue::Text("append") },
-            ]
-        },
+            ],
+        ]),
         read_only: false,
         destructive: true,
         idempotent: false,
@@ -121,7 +115,8 @@ impl Tool for Write {
             return Err(ToolError::new(
                 Kind::TooLarge,
                 format!("`content` is {} bytes; at most {limit} bytes are written to one file", args.content.len()),
-            ));
+            )
+            .hint("split it over several files"));
         }
         let plan = match cx.workspace.read(&path, limit) {
             Err(error) if error.kind == AccessErrorKind::NotFound => {
@@ -158,7 +153,8 @@ impl Tool for Write {
                     return Err(ToolError::new(
                         Kind::TooLarge,
                         format!("{path} would grow to {} bytes; at most {limit} are allowed", planned.bytes.len()),
-                    ));
+                    )
+                    .hint("write the rest to another file"));
                 }
                 Planning { path, target, base, mode, planned }
             }

@@ -131,6 +131,11 @@ impl Shared {
         }
     }
 
+    /// Whether policy denies the content at a real path.
+    pub(super) fn secret(&self, real: &WorkspacePath) -> bool {
+        self.policy.content(real.relative()) != Verdict::Allowed
+    }
+
     /// Names that policy hides are not there.
     fn visible(&self, real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
         let hidden = |path: &WorkspacePath| self.policy.hidden(path.relative());

@@ -53,6 +53,11 @@ impl StateDir {
         open.write_all(line)
     }
 
+    /// How many bytes a file has.
+    pub fn size(&self, file: &str) -> io::Result<u64> {
+        self.dir.child_stat(bare(file)?).map(|stat| stat.size)
+    }
+
     /// The content of a file, at most its first `max` bytes.
     pub fn read(&self, file: &str, max: u64) -> io::Result<Vec<u8>> {
         let open = self.dir.child_file(bare(file)?)?;
@@ -96,6 +101,7 @@ mod tests {
         state.replace("seen", b"second").unwrap();
         let again = StateDir::open(&path).unwrap();
         assert_eq!(again.read("log", 100).unwrap(), b"one\ntwo\n");
+        assert_eq!(again.size("log").unwrap(), 8);
         assert_eq!(again.read("seen", 3).unwrap(), b"sec");
         assert_eq!(again.read("none", 3).unwrap_err().kind(), io::ErrorKind::NotFound);
         assert_eq!(std::fs::read_dir(&path).unwrap().count(), 2);

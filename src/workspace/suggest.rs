@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rapidfuzz::distance::damerau_levenshtein;
 use unicode_normalization::UnicodeNormalization as _;
 
+use super::handle::FileKind;
 use super::open::Shared;
 use super::path::WorkspacePath;
 use super::sys::Use;
@@ -78,14 +79,15 @@ fn distance(wanted: &str, name: &str) -> Option<usize> {
 /// The only file of the same bare name in the workspace, when there is just one.
 fn elsewhere(shared: &Arc<Shared>, missing: &WorkspacePath) -> Option<WorkspacePath> {
     let wanted = missing.file_name()?;
-    let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: false, symlinks: false };
+    // Directories count as well: a tree of nothing else must have an end, too.
+    let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
     let mut left = ENTRIES;
     let mut found = Vec::new();
     for root in shared.roots.list() {
         let start = WorkspacePath::new(root, "".as_ref());
         let mut visit = |entry: walk::Entry| {
             left -= 1;
-            if entry.path().file_name() == Some(wanted) {
+            if entry.kind() == FileKind::File && entry.path().file_name() == Some(wanted) {
                 found.push(entry.into_path());
             }
             if left == 0 || found.len() > 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -8,7 +8,7 @@ mod ignore;
 mod junk;
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::{AccessError, AccessErrorKind};
@@ -144,7 +144,7 @@ impl Walk<'_> {
         let names = sorted(&dir).map_err(failed)?;
         let real = &base.real;
         let above = self.rules.above(real);
-        let level = self.rules.level(above, &dir, &names, real.relative());
+        let level = self.rules.level(above, &dir, |name| find(&names, name).is_some(), real.relative());
         self.branch.push(Frame { dir: Some(Arc::new(dir)), names, next: 0, level, ignored: false });
         Ok(())
     }
@@ -295,7 +295,8 @@ impl Walk<'_> {
 
     fn enter(&mut self, dir: Arc<Dir>, names: Vec<Listed>, ignored: bool) {
         let above = self.branch.last().and_then(|frame| frame.level.clone());
-        let level = if ignored { None } else { self.rules.level(above, &dir, &names, &self.path) };
+        let has = |name: &str| find(&names, name).is_some();
+        let level = if ignored { None } else { self.rules.level(above, &dir, has, &self.path) };
         self.branch.push(Frame { dir: Some(dir), names, next: 0, level, ignored });
         // The start stays open: all others are found again from it.
         if let Some(far) = self.branch.len().checked_sub(OPEN_AT_ONCE).filter(|far| *far > 0) {
@@ -335,11 +336,4 @@ fn sorted(dir: &Dir) -> std::io::Result<Vec<Listed>> {
 fn find<'l>(names: &'l [Listed], name: &str) -> Option<&'l Listed> {
     let at = names.binary_search_by(|listed| listed.name.as_encoded_bytes().cmp(name.as_bytes())).ok()?;
     names.get(at)
-}
-
-/// A directory with its sorted names, for rules above the start.
-fn listed_beneath(root: &Dir, relative: &Path) -> Result<(Dir, Vec<Listed>), Failure> {
-    let dir = root.dir_beneath(relative, Use::List)?;
-    let names = sorted(&dir)?;
-    Ok((dir, names))
 }

@@ -102,3 +102,13 @@ fn text_over_the_budget_is_cut_and_says_so() {
     let text = h.call("ls", json!({})).ok();
     assert!(text.len() <= 2048 && text.contains("the text limit is reached"), "{text}");
 }
+
+#[cfg(unix)]
+mcp_test!(a_secret_is_marked_when_it_is_named_and_behind_a_link, |h| {
+    h.write(".env", "KEY=1\n");
+    h.symlink(".env", "settings");
+    assert_eq!(h.call("ls", json!({ "path": ".env" })).ok(), ".env  6 B (a file) [protected]");
+    assert_eq!(h.call("ls", json!({ "path": "settings" })).ok(), "settings  6 B (a file) [protected]");
+    let text = h.call("ls", json!({})).ok();
+    assert!(text.contains("settings -> .env [protected]"), "{text}");
+});

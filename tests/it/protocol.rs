@@ -130,6 +130,60 @@ mcp_test!(an_error_says_what_was_wrong_and_what_to_do, |h| {
     assert!(h.exists("dir") && !h.exists("dir/missing.txt"));
 });
 
+mcp_test!(every_error_names_the_next_step_within_480_characters, |h| {
+    h.write("a.txt", "one\n");
+    h.write(".env", "KEY=1\n");
+    h.write("data.bin", b"\0\x01\x02");
+    h.mkdir("dir");
+    h.call("read", json!({ "path": "a.txt" })).ok();
+    let edit = |extra: Value| {
+        let mut arguments = json!({ "path": "a.txt", "old_string": "one", "new_string": "two" });
+        arguments.as_object_mut().expect("an object").extend(extra.as_object().expect("an object").clone());
+        arguments
+    };
+    let deep = "d/".repeat(2000);
+    for (tool, arguments) in [
+        ("read", json!({})),
+        ("read", json!({ "path": [1] })),
+        ("read", json!({ "path": "a\0" })),
+        ("read", json!({ "path": "x".repeat(5000) })),
+        ("read", json!({ "path": "x".repeat(300) })),
+        ("read", json!({ "path": deep })),
+        ("read", json!({ "path": "dir" })),
+        ("read", json!({ "path": ".env" })),
+        ("read", json!({ "path": "data.bin" })),
+        ("read", json!({ "path": "a.txt/b" })),
+        ("read", json!({ "path": "/etc/passwd" })),
+        ("read", json!({ "path": "a.txt", "start_line": 3, "end_line": 1 })),
+        ("read", json!({ "path": "a.txt", "limit": "many" })),
+        ("read", json!({ "path": "a.txt", "file": "b.txt" })),
+        ("glob", json!({ "pattern": "*", "offset": -1 })),
+        ("glob", json!({ "pattern": "*", "sort": "size" })),
+        ("glob", json!({ "pattern": "[" })),
+        ("grep", json!({ "pattern": "a\0" })),
+        ("grep", json!({ "pattern": "(".repeat(4000) })),
+        ("grep", json!({ "pattern": "x", "context": -1 })),
+        ("edit", edit(json!({ "new_string": "one" }))),
+        ("edit", edit(json!({ "expected_replacements": -1 }))),
+        ("edit", edit(json!({ "expected_revision": "0" }))),
+        ("edit", json!({ "path": "a.txt", "edits": [] })),
+        ("edit", json!({ "path": "a.txt", "edits": [{ "old_string": "one", "new_string": "1", "file": "a.txt" }] })),
+        ("write", json!({ "path": "a.txt", "content": { "a": 1 } })),
+        ("write", json!({ "path": ".git/config", "content": "" })),
+    ] {
+        let answer = h.call(tool, arguments.clone());
+        let text = answer.text();
+        let shown: String = text.chars().take(480).collect();
+        let hint = shown.split_once("\n\nhint: ").map(|(_, hint)| hint.lines().next().unwrap_or_default());
+        let whole =
+            hint.is_some_and(|hint| !hint.is_empty() && text.lines().any(|line| line == format!("hint: {hint}")));
+        assert!(answer.error_kind().is_some() && whole, "{tool} {arguments}: {text}");
+        for word in ["timeout", "timed out", "connection", "not configured", "disabled", "usize"] {
+            assert!(!text.contains(word), "{tool} {arguments} says {word}: {text}");
+        }
+    }
+});
+
 #[cfg(unix)]
 mcp_test!(a_link_out_of_the_root_is_denied, |h| {
     h.write_outside("secret.txt", "the secret");

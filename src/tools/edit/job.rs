@@ -51,13 +51,10 @@ impl Job {
         let now = match cx.workspace.read(&self.path, limit) {
             Ok(now) => now,
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.create(cx),
-            Err(error) if matches!(error.kind, AccessErrorKind::TooLarge { .. }) => {
-                return Err(ToolError::from(error).hint("files this large cannot be edited here"));
-            }
             Err(error) => return Err(error.into()),
         };
         // An empty file holds nothing that could be lost unseen.
-        if !now.bytes.is_empty() {
+        if !now.bytes.is_empty() || self.expected_revision.is_some() {
             freshness::check(cx, &self.path, &now, self.expected_revision)?;
         }
         let planned = self.splice(cx, now)?;
@@ -65,7 +62,8 @@ impl Job {
             return Err(ToolError::new(
                 Kind::TooLarge,
                 format!("{} would grow to {} bytes; at most {limit} are allowed", self.path, planned.bytes.len()),
-            ));
+            )
+            .hint("put the new text into another file"));
         }
         Ok(planned)
     }
@@ -80,7 +78,8 @@ impl Job {
             return Err(ToolError::new(
                 Kind::Stale,
                 format!("{} does not exist, so it is not at expected_revision {expected}", self.path),
-            ));
+            )
+            .hint("leave expected_revision out to create it"));
         }
         Ok(Planned {
             base: Base::Absent,

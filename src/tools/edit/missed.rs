@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use crate::{
     edit::{Diagnosis, Miss, Place, Strategy},
     text::Document,
-    workspace::{Ignored, WalkOptions, WorkspacePath},
+    workspace::{FileKind, Ignored, WalkOptions, WorkspacePath},
 };
 
 use super::{
@@ -68,7 +68,8 @@ fn elsewhere(cx: &CallContext, path: &WorkspacePath, wanted: &Wanted) -> Option<
         return None;
     }
     let name = path.file_name()?;
-    let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: false, symlinks: false };
+    // Directories are visited as well, so that a tree of nothing else has an end, too.
+    let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
     let mut found = None;
     let mut looked = 0;
     let root = cx.workspace.root_path(path.root());
@@ -78,7 +79,7 @@ fn elsewhere(cx: &CallContext, path: &WorkspacePath, wanted: &Wanted) -> Option<
             if looked > LOOK_AT || cx.check().is_err() {
                 return ControlFlow::Break(());
             }
-            if entry.path() == path || entry.path().file_name() != Some(name) {
+            if entry.path() == path || entry.kind() != FileKind::File || entry.path().file_name() != Some(name) {
                 return ControlFlow::Continue(());
             }
             let holds = cx

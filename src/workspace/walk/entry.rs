@@ -8,7 +8,6 @@ use crate::workspace::handle::{FileKind, OpenFile, Stat};
 use crate::workspace::links;
 use crate::workspace::open::{Shared, regular};
 use crate::workspace::path::WorkspacePath;
-use crate::workspace::policy::Verdict;
 use crate::workspace::sys::{self, Dir, Failure};
 
 /// Where a walk began: as asked, and where that truly is.
@@ -104,9 +103,10 @@ impl Entry {
         (!self.base.shared.policy.hidden(target.relative())).then_some(target)
     }
 
-    /// Whether policy denies its content.
+    /// Whether policy denies its content, or that of what it links to.
     pub fn protected(&self) -> bool {
-        self.base.shared.policy.content(self.real().relative()) != Verdict::Allowed
+        let shared = &self.base.shared;
+        shared.secret(&self.real()) || self.link_target().is_some_and(|target| shared.secret(&target))
     }
 
     fn real(&self) -> WorkspacePath {

@@ -11,10 +11,9 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::{find, listed_beneath};
 use crate::workspace::handle::FileKind;
 use crate::workspace::path::WorkspacePath;
-use crate::workspace::sys::{self, Dir, Listed, Use};
+use crate::workspace::sys::{self, Dir, Use};
 
 /// Longest ignore file that is read, in bytes; what follows is not seen.
 const LONGEST: u64 = 1024 * 1024;
@@ -125,26 +124,27 @@ impl Rules<'_> {
         let mut ancestors: Vec<_> = start.relative().ancestors().skip(1).collect();
         ancestors.reverse();
         ancestors.into_iter().fold(None, |above, relative| {
-            // A directory that may be passed but not listed shows no ignore files.
-            match listed_beneath(start.root().dir(), relative) {
-                Ok((dir, names)) => self.level(above, &dir, &names, relative),
+            // Asked for by name: a directory above may hold any number of others, and `ls` starts a
+            // walk in each directory that it shows.
+            match start.root().dir().dir_beneath(relative, Use::Pass) {
+                Ok(dir) => self.level(above, &dir, |name| dir.child_stat(name.as_ref()).is_ok(), relative),
                 Err(_) => above,
             }
         })
     }
 
-    /// The rules in a directory, given those above it; `relative` is its path below the root.
+    /// The rules in a directory, given those above it; `has` tells whether it holds a name, `relative`
+    /// is its path below the root.
     pub(super) fn level(
         &self,
         above: Option<Arc<Level>>,
         dir: &Dir,
-        names: &[Listed],
+        has: impl Fn(&str) -> bool,
         relative: &Path,
     ) -> Option<Arc<Level>> {
         if !self.needed {
             return None;
         }
-        let has = |name| find(names, name).is_some();
         let (ignore, git, repository) = (has(".ignore"), has(".gitignore"), has(".git"));
         if !(ignore || git || repository) {
             return above;
