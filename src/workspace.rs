@@ -1,404 +1,159 @@
-//! STUB of the workspace layer: signatures only.
-#![allow(
-    missing_docs,
-    unused_variables,
-    clippy::all,
-    clippy::pedantic,
-    clippy::todo,
-    clippy::disallowed_types,
-    clippy::allow_attributes_without_reason
-)]
-use std::{
-    borrow::Cow,
-    ffi::OsStr,
-    fmt, io,
-    ops::ControlFlow,
-    path::{Path, PathBuf},
-    str::FromStr,
-    sync::Arc,
-    time::SystemTime,
-};
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    ReadOnly,
-    ReadWrite,
-}
-#[derive(Clone, Debug)]
-pub struct RootSpec {
-    pub name: Option<String>,
-    pub path: PathBuf,
-    pub access: Access,
-}
-#[derive(Debug)]
-pub struct Root {
-    name: Option<String>,
-    access: Access,
-    key: String,
-}
-impl Root {
-    pub fn name(&self) -> Option<&str> {
-        todo!()
-    }
-    pub fn access(&self) -> Access {
-        todo!()
-    }
-    pub fn public(&self) -> String {
-        todo!()
-    }
-    pub fn key(&self) -> &str {
-        todo!()
-    }
-}
+//! The sandbox: roots, paths, policy, opening, walking, writing, and the kernel's second wall.
+//!
+//! The only layer that touches files. A text becomes a [`WorkspacePath`] at the gate, and what it
+//! leads to is opened beneath a root's directory handle, with links followed only inside the
+//! roots: check and use are one step, so nothing can be swapped in between. What is read, planned
+//! or shown is decided above.
+
+#![expect(clippy::disallowed_types, reason = "this layer is the one that opens files")]
+
+mod confine;
+mod error;
+mod escape;
+mod gate;
+mod handle;
+mod links;
+mod open;
+mod path;
+mod policy;
+mod revision;
+mod root;
+mod state;
+mod suggest;
+mod sys;
+mod walk;
+mod write;
+
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+pub use confine::{Confine, ConfineReport};
+pub use error::{AccessError, AccessErrorKind, PathError};
+pub use escape::escape_name;
+pub use handle::{FileKind, OpenFile, Snapshot, Stat};
+pub use path::WorkspacePath;
+pub use policy::PolicyRules;
+pub use revision::{Revision, RevisionHasher};
+pub use root::{Access, Root, RootSpec};
+pub use state::StateDir;
+pub use walk::{Entry, IgnoreRules, Ignored, WalkOptions, WalkReport};
+pub use write::{Approval, Base, Committed, WritablePath, WriteGuard};
+
+use open::Shared;
+use root::Roots;
+
+/// What the configuration says about all roots.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// Secrets, protected and hidden names.
     pub policy: PolicyRules,
+    /// What walks leave out.
     pub ignore: IgnoreRules,
+    /// Never use `openat2`; open one component at a time instead.
     pub force_fallback: bool,
 }
-#[derive(Debug)]
-pub struct Workspace {}
+
+/// The roots and everything that is known about them. All files are reached through it.
+#[derive(Clone)]
+pub struct Workspace {
+    shared: Arc<Shared>,
+}
+
+/// What start-up learned about the roots.
 #[derive(Debug)]
 pub struct Opened {
+    /// At least one root, open.
     pub workspace: Workspace,
+    /// Roots that could not be used, one sentence each, with host paths: for the log only.
     pub warnings: Vec<String>,
 }
+
 impl Workspace {
+    /// Opens the roots. A missing root is a warning; none usable, or mount names that contradict
+    /// each other, is an error. The sentences hold host paths: they are for the log.
     pub fn open(specs: &[RootSpec], options: Options) -> Result<Opened, Vec<String>> {
-        todo!()
+        let (roots, warnings) = Roots::open(specs, options.force_fallback)?;
+        let shared = Shared {
+            roots,
+            policy: policy::Policy::new(&options.policy),
+            ignores: walk::Ignores::new(options.ignore),
+            locks: Arc::default(),
+        };
+        Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings })
     }
+
+    /// The roots, in the order given.
     pub fn roots(&self) -> &[Arc<Root>] {
-        todo!()
+        self.shared.roots.list()
     }
+
+    /// A root directory itself.
     pub fn root_path(&self, root: &Arc<Root>) -> WorkspacePath {
-        todo!()
+        WorkspacePath::new(root, Path::new(""))
     }
+
+    /// What a caller's text means: the printed form, a path relative to the first root, a host path
+    /// or `file://` URI under a root, `~/…`, each with an optional leading `@`. At most 4096 bytes.
+    ///
+    /// By letters alone, but for one look whether an entry literally begins with `@`.
     pub fn resolve(&self, text: &str) -> Result<WorkspacePath, PathError> {
-        todo!()
+        gate::resolve(&self.shared.roots, text, |path| self.shared.stat(path).is_ok())
     }
+
+    /// What is at a path, after links inside the roots.
     pub fn stat(&self, path: &WorkspacePath) -> Result<Stat, AccessError> {
-        todo!()
+        self.shared.stat(path).map(|(stat, _)| stat)
     }
+
+    /// Opens a regular file for reading; never blocks on a special one.
     pub fn open_file(&self, path: &WorkspacePath) -> Result<OpenFile, AccessError> {
-        todo!()
+        self.shared.open_file(path)
     }
+
+    /// The whole content of a file of at most `max_bytes`, unchanged from its first byte to its
+    /// last; tried a few times when somebody is writing.
     pub fn read(&self, path: &WorkspacePath, max_bytes: u64) -> Result<Snapshot, AccessError> {
-        todo!()
+        self.shared.read(path, max_bytes)
     }
+
+    /// Visits what lies below `start` in path order; a file as start visits just itself.
     pub fn walk(
         &self,
         start: &WorkspacePath,
         options: &WalkOptions,
         visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<WalkReport, AccessError> {
-        todo!()
+        walk::walk(&self.shared, start, options, visit)
     }
+
+    /// Up to three existing paths that `missing` may have meant. Bounded work.
     pub fn suggest(&self, missing: &WorkspacePath) -> Vec<WorkspacePath> {
-        todo!()
+        suggest::suggest(&self.shared, missing)
     }
+
+    /// The path as one that may be written: its root is read-write, and policy allows its real name.
+    /// Neither the file nor its directories need exist.
     pub fn writable(&self, path: &WorkspacePath) -> Result<WritablePath, AccessError> {
-        todo!()
+        write::writable(&self.shared, path)
     }
+
+    /// Real root and real names, after links inside the roots; for what is missing, the real
+    /// directory and the missing rest.
     pub fn canonical(&self, path: &WorkspacePath) -> Result<WorkspacePath, AccessError> {
-        todo!()
+        self.shared.locate(path)
     }
+
+    /// Puts the kernel's wall around the whole process: the roots with their rights and the state
+    /// folder, nothing else, no TCP. Call it before any other thread starts.
     pub fn confine(&self, how: Confine, state: Option<&Path>) -> Result<ConfineReport, String> {
-        todo!()
+        confine::confine(&self.shared.roots, how, state)
     }
 }
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct WorkspacePath {
-    rel: PathBuf,
-}
-impl fmt::Display for WorkspacePath {
+
+impl fmt::Debug for Workspace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        todo!()
+        f.debug_tuple("Workspace").field(&self.roots()).finish()
     }
-}
-impl WorkspacePath {
-    pub fn root(&self) -> &Arc<Root> {
-        todo!()
-    }
-    pub fn is_root(&self) -> bool {
-        todo!()
-    }
-    pub fn file_name(&self) -> Option<&OsStr> {
-        todo!()
-    }
-    pub fn parent(&self) -> Option<WorkspacePath> {
-        todo!()
-    }
-    pub fn relative(&self) -> &Path {
-        todo!()
-    }
-    pub fn relative_to(&self, base: &WorkspacePath) -> &Path {
-        todo!()
-    }
-    pub fn join(&self, relative: &str) -> Result<WorkspacePath, PathError> {
-        todo!()
-    }
-    pub fn display_name(&self) -> String {
-        todo!()
-    }
-}
-pub fn escape_name(name: &OsStr) -> Cow<'_, str> {
-    todo!()
-}
-#[derive(Debug)]
-pub enum PathError {
-    Denied { given: String },
-    Invalid { given: String, reason: &'static str },
-}
-impl fmt::Display for PathError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        todo!()
-    }
-}
-#[derive(Debug)]
-pub struct AccessError {
-    pub kind: AccessErrorKind,
-    pub path: WorkspacePath,
-    pub source: Option<io::Error>,
-}
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AccessErrorKind {
-    NotFound,
-    Denied,
-    Protected,
-    ProtectedWrite,
-    ReadOnly,
-    IsDirectory,
-    NotADirectory,
-    Special(&'static str),
-    TooLarge { size: u64, limit: u64 },
-    Permission,
-    Changed,
-    Exists,
-    Stale,
-    TooManyLinks,
-    NameTooLong,
-    Io,
-}
-impl fmt::Display for AccessError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        todo!()
-    }
-}
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FileKind {
-    File,
-    Directory,
-    Symlink,
-    Other,
-}
-#[derive(Clone, Debug)]
-pub struct Stat {
-    pub kind: FileKind,
-    pub size: u64,
-    pub modified: Option<SystemTime>,
-}
-impl Stat {
-    pub fn same_file_state(&self, other: &Stat) -> bool {
-        todo!()
-    }
-}
-#[derive(Debug)]
-pub struct OpenFile {}
-impl OpenFile {
-    pub fn path(&self) -> &WorkspacePath {
-        todo!()
-    }
-    pub fn real_path(&self) -> &WorkspacePath {
-        todo!()
-    }
-    pub fn stat(&self) -> &Stat {
-        todo!()
-    }
-    pub fn restat(&self) -> io::Result<Stat> {
-        todo!()
-    }
-    pub fn read_to_limit(&mut self, buf: &mut Vec<u8>, limit: u64) -> io::Result<bool> {
-        todo!()
-    }
-}
-impl io::Read for OpenFile {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        todo!()
-    }
-}
-impl io::Seek for OpenFile {
-    fn seek(&mut self, pos: io::SeekFrom) -> io::Result<u64> {
-        todo!()
-    }
-}
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Revision([u8; 16]);
-pub struct RevisionHasher {}
-impl RevisionHasher {
-    pub fn update(&mut self, bytes: &[u8]) {
-        todo!()
-    }
-    pub fn finish(self) -> Revision {
-        todo!()
-    }
-}
-impl Revision {
-    pub fn of(bytes: &[u8]) -> Self {
-        todo!()
-    }
-    pub fn hasher() -> RevisionHasher {
-        todo!()
-    }
-}
-impl fmt::Display for Revision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        todo!()
-    }
-}
-impl FromStr for Revision {
-    type Err = String;
-    fn from_str(s: &str) -> Result<Self, String> {
-        todo!()
-    }
-}
-pub struct Snapshot {
-    pub bytes: Vec<u8>,
-    pub revision: Revision,
-    pub stat: Stat,
-    pub path: WorkspacePath,
-}
-#[derive(Clone, Debug, Default)]
-pub struct PolicyRules {
-    pub deny: Vec<String>,
-    pub allow_secret: Vec<String>,
-    pub protect: Vec<String>,
-    pub allow_protected: Vec<String>,
-    pub hide: Vec<String>,
-}
-impl PolicyRules {
-    pub fn validate(&self) -> Vec<String> {
-        todo!()
-    }
-}
-#[derive(Clone, Debug, Default)]
-pub struct IgnoreRules {
-    pub extra: Vec<String>,
-    pub no_default: bool,
-}
-impl IgnoreRules {
-    pub fn validate(&self) -> Vec<String> {
-        todo!()
-    }
-}
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ignored {
-    Skip,
-    Include,
-    Only,
-}
-#[derive(Clone, Debug)]
-pub struct WalkOptions {
-    pub ignored: Ignored,
-    pub max_depth: Option<usize>,
-    pub directories: bool,
-    pub symlinks: bool,
-}
-#[derive(Clone, Debug)]
-pub struct Entry {}
-impl Entry {
-    pub fn path(&self) -> &WorkspacePath {
-        todo!()
-    }
-    pub fn into_path(self) -> WorkspacePath {
-        todo!()
-    }
-    pub fn kind(&self) -> FileKind {
-        todo!()
-    }
-    pub fn depth(&self) -> usize {
-        todo!()
-    }
-    pub fn stat(&self) -> Result<Stat, AccessError> {
-        todo!()
-    }
-    pub fn open(&self) -> Result<OpenFile, AccessError> {
-        todo!()
-    }
-    pub fn link_target(&self) -> Option<WorkspacePath> {
-        todo!()
-    }
-    pub fn protected(&self) -> bool {
-        todo!()
-    }
-}
-#[derive(Clone, Debug, Default)]
-pub struct WalkReport {
-    pub unreadable: Vec<WorkspacePath>,
-    pub unreadable_count: usize,
-    pub ignored_files: usize,
-    pub ignored_dirs: usize,
-    pub stopped: bool,
-}
-#[derive(Clone, Debug)]
-pub struct WritablePath {}
-impl WritablePath {
-    pub fn path(&self) -> &WorkspacePath {
-        todo!()
-    }
-    pub fn asked(&self) -> &WorkspacePath {
-        todo!()
-    }
-}
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Base {
-    Absent,
-    Revision(Revision),
-}
-pub struct Approval(());
-impl Approval {
-    pub fn by_policy() -> Self {
-        todo!()
-    }
-}
-pub struct WriteGuard {}
-impl WriteGuard {
-    pub fn acquire(workspace: &Workspace, path: WritablePath, base: Base) -> Result<WriteGuard, AccessError> {
-        todo!()
-    }
-    pub fn commit(self, bytes: &[u8], approval: Approval) -> Result<Committed, AccessError> {
-        todo!()
-    }
-}
-#[derive(Debug)]
-pub struct Committed {
-    pub created: bool,
-    pub revision: Revision,
-    pub path: WorkspacePath,
-}
-#[derive(Debug)]
-pub struct StateDir {}
-impl StateDir {
-    pub fn open(path: &Path) -> io::Result<Self> {
-        todo!()
-    }
-    pub fn append(&self, file: &str, line: &[u8]) -> io::Result<()> {
-        todo!()
-    }
-    pub fn read(&self, file: &str, max: u64) -> io::Result<Vec<u8>> {
-        todo!()
-    }
-    pub fn replace(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
-        todo!()
-    }
-}
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Confine {
-    #[default]
-    Auto,
-    Required,
-    Off,
-}
-#[derive(Debug)]
-pub struct ConfineReport {
-    pub level: String,
-    pub enforced: bool,
 }

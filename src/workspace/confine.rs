@@ -1,0 +1,131 @@
+//! The second wall: the kernel confines the whole process to the roots and the state folder.
+//!
+//! Landlock, where there is Linux. It also stops what directory handles cannot, such as creating a
+//! file through a directory that has meanwhile been moved out of its root.
+
+use std::path::Path;
+
+use super::root::Roots;
+
+/// Whether to put up the wall.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Confine {
+    /// As much of it as this system has.
+    #[default]
+    Auto,
+    /// All of it, or an error.
+    Required,
+    /// None of it.
+    Off,
+}
+
+/// What was reached.
+#[derive(Debug)]
+pub struct ConfineReport {
+    /// In words, for the log and for `doctor`.
+    pub level: String,
+    /// Whether the kernel confines file access now.
+    pub enforced: bool,
+}
+
+/// See [`super::Workspace::confine`].
+pub(super) fn confine(roots: &Roots, how: Confine, state: Option<&Path>) -> Result<ConfineReport, String> {
+    if how == Confine::Off {
+        return Ok(ConfineReport { level: "off, as configured".to_owned(), enforced: false });
+    }
+    wall::put_up(roots, how, state)
+}
+
+#[cfg(target_os = "linux")]
+mod wall {
+    use std::path::Path;
+
+    use landlock::{
+        ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, LandlockStatus, PathBeneath,
+        PathFd, Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
+    };
+
+    use super::{Confine, ConfineReport};
+    use crate::workspace::root::{Access, Roots};
+
+    /// What `Required` asks for: file truncation, TCP and the scopes (Linux 6.12). `Auto` asks for
+    /// the same and takes what there is.
+    const WANTED: ABI = ABI::V6;
+
+    pub(super) fn put_up(roots: &Roots, how: Confine, state: Option<&Path>) -> Result<ConfineReport, String> {
+        let failed = |error: RulesetError| format!("landlock could not be set up: {error}");
+        let rules = ruleset(roots, how, state)?;
+        let status = rules.restrict_self().map_err(failed)?;
+        let abi = match status.landlock {
+            LandlockStatus::Available { effective_abi, .. } => format!("landlock {effective_abi:?}"),
+            _ => "landlock is not available in this kernel".to_owned(),
+        };
+        let (enforced, level) = match status.ruleset {
+            RulesetStatus::FullyEnforced => (true, format!("{abi}, fully enforced")),
+            RulesetStatus::PartiallyEnforced => (true, format!("{abi}, partially enforced")),
+            RulesetStatus::NotEnforced => (false, format!("{abi}, not enforced")),
+        };
+        if how == Confine::Required && status.ruleset != RulesetStatus::FullyEnforced {
+            return Err(format!("confinement is required, but it is {level}"));
+        }
+        Ok(ConfineReport { level, enforced })
+    }
+
+    fn ruleset(roots: &Roots, how: Confine, state: Option<&Path>) -> Result<RulesetCreated, String> {
+        let failed = |error: RulesetError| format!("landlock could not be set up: {error}");
+        let level = match how {
+            Confine::Required => CompatLevel::HardRequirement,
+            _ => CompatLevel::BestEffort,
+        };
+        let mut rules = Ruleset::default()
+            .set_compatibility(level)
+            .handle_access(AccessFs::from_all(WANTED))
+            .and_then(|rules| rules.handle_access(AccessNet::from_all(WANTED)))
+            .and_then(|rules| rules.scope(Scope::from_all(WANTED)))
+            .and_then(Ruleset::create)
+            .map_err(failed)?;
+        for root in roots.list() {
+            let access = match root.access() {
+                Access::ReadOnly => reading(),
+                Access::ReadWrite => reading() | writing(),
+            };
+            rules = rules.add_rule(PathBeneath::new(root.dir(), access)).map_err(failed)?;
+        }
+        if let Some(path) = state {
+            let folder = PathFd::new(path).map_err(|error| format!("the state folder cannot be opened: {error}"))?;
+            rules = rules.add_rule(PathBeneath::new(folder, reading() | writing())).map_err(failed)?;
+        }
+        Ok(rules)
+    }
+
+    fn reading() -> BitFlags<AccessFs> {
+        AccessFs::ReadFile | AccessFs::ReadDir
+    }
+
+    /// What replacing, moving and deleting files takes; no devices, sockets, FIFOs or links.
+    fn writing() -> BitFlags<AccessFs> {
+        AccessFs::WriteFile
+            | AccessFs::Truncate
+            | AccessFs::MakeReg
+            | AccessFs::MakeDir
+            | AccessFs::RemoveFile
+            | AccessFs::RemoveDir
+            | AccessFs::Refer
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod wall {
+    use std::path::Path;
+
+    use super::{Confine, ConfineReport};
+    use crate::workspace::root::Roots;
+
+    pub(super) fn put_up(_: &Roots, how: Confine, _: Option<&Path>) -> Result<ConfineReport, String> {
+        let level = "not available on this platform".to_owned();
+        if how == Confine::Required {
+            return Err(format!("confinement is required, but it is {level}"));
+        }
+        Ok(ConfineReport { level, enforced: false })
+    }
+}

@@ -1,0 +1,170 @@
+//! Why a path was refused, in sentences that show nothing the caller did not know.
+
+use std::fmt;
+use std::io;
+
+use super::escape::escape_text;
+use super::path::WorkspacePath;
+
+/// Why a text is no path of this workspace.
+#[derive(Debug)]
+pub enum PathError {
+    /// It leads outside every root. The sentence is the same whether or not anything is there.
+    Denied {
+        /// What was given.
+        given: String,
+    },
+    /// It cannot be a path at all.
+    Invalid {
+        /// What was given.
+        given: String,
+        /// Why, as the end of a sentence.
+        reason: &'static str,
+    },
+}
+
+impl fmt::Display for PathError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Denied { given } => {
+                write!(f, "access denied: {} is outside the workspace roots", escape_text(given))
+            }
+            Self::Invalid { given, reason } => {
+                write!(f, "invalid path {}: {reason}", escape_text(given))
+            }
+        }
+    }
+}
+
+impl std::error::Error for PathError {}
+
+/// Why something could not be done with a path of this workspace.
+#[derive(Debug)]
+pub struct AccessError {
+    /// What kind of refusal.
+    pub kind: AccessErrorKind,
+    /// The path as it was asked for.
+    pub path: WorkspacePath,
+    /// What lies behind: the system's answer, or the policy rule that matched.
+    pub source: Option<io::Error>,
+}
+
+/// The kinds of refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AccessErrorKind {
+    /// Nothing is there, or policy hides it.
+    NotFound,
+    /// A link leads outside the roots.
+    Denied,
+    /// The content is secret.
+    Protected,
+    /// The file runs later, or its name is hidden: it is not written.
+    ProtectedWrite,
+    /// The root is read-only.
+    ReadOnly,
+    /// A file was wanted.
+    IsDirectory,
+    /// A directory was wanted.
+    NotADirectory,
+    /// A FIFO, socket or device.
+    Special(&'static str),
+    /// More bytes than the caller can take.
+    TooLarge {
+        /// Bytes in the file.
+        size: u64,
+        /// Bytes allowed.
+        limit: u64,
+    },
+    /// The system's permissions forbid it.
+    Permission,
+    /// It changed during the operation, again and again.
+    Changed,
+    /// It is already there.
+    Exists,
+    /// It is not what the plan saw.
+    Stale,
+    /// More than 40 links on the way, or a loop.
+    TooManyLinks,
+    /// The system has no names that long.
+    NameTooLong,
+    /// Anything else the system answered.
+    Io,
+}
+
+impl AccessError {
+    pub(super) fn new(kind: AccessErrorKind, path: &WorkspacePath) -> Self {
+        Self { kind, path: path.clone(), source: None }
+    }
+
+    /// A refusal by policy that names the rule.
+    pub(super) fn by_rule(kind: AccessErrorKind, path: &WorkspacePath, rule: &str) -> Self {
+        let source = Some(io::Error::other(format!("matches {rule}")));
+        Self { kind, path: path.clone(), source }
+    }
+
+    /// The kind that fits a system's answer.
+    pub(super) fn from_io(error: io::Error, path: &WorkspacePath) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::NotFound => AccessErrorKind::NotFound,
+            io::ErrorKind::PermissionDenied => AccessErrorKind::Permission,
+            io::ErrorKind::NotADirectory => AccessErrorKind::NotADirectory,
+            io::ErrorKind::IsADirectory => AccessErrorKind::IsDirectory,
+            io::ErrorKind::AlreadyExists => AccessErrorKind::Exists,
+            io::ErrorKind::ReadOnlyFilesystem => AccessErrorKind::ReadOnly,
+            io::ErrorKind::InvalidFilename => AccessErrorKind::NameTooLong,
+            _ => AccessErrorKind::Io,
+        };
+        Self { kind, path: path.clone(), source: Some(error) }
+    }
+}
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = &self.path;
+        match &self.kind {
+            AccessErrorKind::NotFound => write!(f, "{path} does not exist"),
+            AccessErrorKind::Denied => {
+                write!(f, "access denied: {path} leads outside the workspace roots")
+            }
+            AccessErrorKind::Protected => {
+                write!(f, "access denied: {path} is a protected file")?;
+                self.rule(f)
+            }
+            AccessErrorKind::ProtectedWrite => {
+                write!(f, "access denied: {path} is protected from writing")?;
+                self.rule(f)
+            }
+            AccessErrorKind::ReadOnly => write!(f, "{path} is read-only"),
+            AccessErrorKind::IsDirectory => write!(f, "{path} is a directory, not a file"),
+            AccessErrorKind::NotADirectory => write!(f, "{path} is not a directory, or passes through a file"),
+            AccessErrorKind::Special(what) => write!(f, "{path} is a {what}, not a regular file"),
+            AccessErrorKind::TooLarge { size, limit } => {
+                write!(f, "{path} has {size} bytes, more than the limit of {limit}")
+            }
+            AccessErrorKind::Permission => {
+                write!(f, "the system's permissions forbid access to {path}")
+            }
+            AccessErrorKind::Changed => write!(f, "{path} kept changing during the call"),
+            AccessErrorKind::Exists => write!(f, "{path} already exists"),
+            AccessErrorKind::Stale => write!(f, "{path} has changed since it was read"),
+            AccessErrorKind::TooManyLinks => write!(f, "{path} passes through too many links"),
+            AccessErrorKind::NameTooLong => write!(f, "a name in {path} is too long for the system"),
+            AccessErrorKind::Io => match &self.source {
+                Some(source) => write!(f, "{path} could not be accessed: {}", source.kind()),
+                None => write!(f, "{path} could not be accessed"),
+            },
+        }
+    }
+}
+
+impl AccessError {
+    fn rule(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.source.as_ref().map_or(Ok(()), |rule| write!(f, " ({rule})"))
+    }
+}
+
+impl std::error::Error for AccessError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|error| error as _)
+    }
+}

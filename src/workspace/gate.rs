@@ -1,0 +1,228 @@
+//! The gate: text from a caller becomes a [`WorkspacePath`] or is refused, by its letters alone.
+//!
+//! Looks at the disk in one case only, whether a name begins with a literal `@`. What a name leads
+//! to is found out when it is opened.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use percent_encoding::percent_decode_str;
+
+use super::error::PathError;
+use super::escape::unescape_name;
+use super::path::WorkspacePath;
+use super::root::{Root, Roots, lexically_normal};
+
+/// Longest text that is taken for a path, in bytes: Linux's PATH_MAX.
+const LONGEST: usize = 4096;
+
+/// What `text` means. `is_there` says whether a path (taken literally) exists.
+pub(super) fn resolve(
+    roots: &Roots,
+    text: &str,
+    is_there: impl Fn(&WorkspacePath) -> bool,
+) -> Result<WorkspacePath, PathError> {
+    let given = text;
+    check_text(text)?;
+    if let Some(mention) = text.strip_prefix('@') {
+        // Clients write `@file` for a mention of `file`; a file may also be called that.
+        return match interpret(roots, text, given) {
+            Ok(path) if is_there(&path) => Ok(path),
+            _ => interpret(roots, mention, given),
+        };
+    }
+    interpret(roots, text, given)
+}
+
+/// A path below `base`; nothing absolute, nothing that leaves its root.
+pub(super) fn below(base: &WorkspacePath, text: &str) -> Result<WorkspacePath, PathError> {
+    check_text(text)?;
+    if is_absolute(text) {
+        return Err(denied(text));
+    }
+    let start = base.relative().iter().map(OsStr::to_os_string).collect();
+    descend(base.root(), start, text, text)
+}
+
+fn check_text(text: &str) -> Result<(), PathError> {
+    let invalid = |reason| Err(PathError::Invalid { given: text.to_owned(), reason });
+    if text.contains('\0') {
+        return invalid("it holds a NUL character");
+    }
+    if text.len() > LONGEST {
+        return invalid("it is longer than 4096 bytes");
+    }
+    Ok(())
+}
+
+fn denied(given: &str) -> PathError {
+    PathError::Denied { given: given.to_owned() }
+}
+
+fn interpret(roots: &Roots, text: &str, given: &str) -> Result<WorkspacePath, PathError> {
+    if let Some(uri) = strip_scheme(text) {
+        return from_uri(roots, uri, given);
+    }
+    if let Some(rest) = home_relative(text) {
+        let home = home_dir().ok_or_else(|| denied(given))?;
+        return from_host(roots, &home.join(rest.trim_start_matches(is_separator)), given);
+    }
+    if let Some((root, rest)) = mounted(roots, text) {
+        return descend(root, Vec::new(), rest, given);
+    }
+    if is_absolute(text) {
+        return from_host(roots, Path::new(text), given);
+    }
+    let first = roots.list().first().ok_or_else(|| denied(given))?;
+    descend(first, Vec::new(), text, given)
+}
+
+/// The rest of a text that begins with a root's mount name, component by component. With one
+/// relative name `x`, `./x` still means the entry called `x`.
+fn mounted<'r, 't>(roots: &'r Roots, text: &'t str) -> Option<(&'r Arc<Root>, &'t str)> {
+    roots.list().iter().find_map(|root| Some((root, strip_name(text, root.name()?)?)))
+}
+
+fn strip_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let mut rest = text;
+    if let Some(virtual_path) = name.strip_prefix('/') {
+        rest = rest.strip_prefix(is_separator)?;
+        for part in virtual_path.split('/') {
+            rest = strip_part(rest.trim_start_matches(is_separator), part)?;
+        }
+        return Some(rest);
+    }
+    for part in name.split('/') {
+        rest = strip_part(rest, part)?;
+        rest = rest.trim_start_matches(is_separator);
+    }
+    Some(rest)
+}
+
+fn strip_part<'t>(text: &'t str, part: &str) -> Option<&'t str> {
+    let rest = text.strip_prefix(part)?;
+    (rest.is_empty() || rest.starts_with(is_separator)).then_some(rest)
+}
+
+/// Applies the components of `text` below `root`, starting at `names`.
+fn descend(root: &Arc<Root>, mut names: Vec<OsString>, text: &str, given: &str) -> Result<WorkspacePath, PathError> {
+    for part in text.split(is_separator) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                names.pop().ok_or_else(|| denied(given))?;
+            }
+            _ => names.push(unescape_name(part).filter(|name| is_name(name)).ok_or_else(|| PathError::Invalid {
+                given: given.to_owned(),
+                reason: "a name in it cannot be a file name",
+            })?),
+        }
+    }
+    Ok(WorkspacePath::new(root, &names.into_iter().collect::<PathBuf>()))
+}
+
+/// A host path that lies under a root, by its letters.
+fn from_host(roots: &Roots, host: &Path, given: &str) -> Result<WorkspacePath, PathError> {
+    let normal = lexically_normal(host);
+    let found = roots.holding(&normal, true).ok_or_else(|| denied(given))?;
+    if found.relative().iter().all(is_name) { Ok(found) } else { Err(denied(given)) }
+}
+
+/// `file:///path` or `file://localhost/path`, percent-decoded.
+fn from_uri(roots: &Roots, uri: &str, given: &str) -> Result<WorkspacePath, PathError> {
+    let at = uri.find('/').ok_or_else(|| denied(given))?;
+    let (host, path) = uri.split_at(at);
+    if !host.is_empty() && !host.eq_ignore_ascii_case("localhost") {
+        return Err(denied(given));
+    }
+    let bytes: Vec<u8> = percent_decode_str(path).collect();
+    if bytes.contains(&0) {
+        let reason = "it holds a NUL character";
+        return Err(PathError::Invalid { given: given.to_owned(), reason });
+    }
+    let path = host_path(bytes).ok_or_else(|| denied(given))?;
+    // A root with a virtual absolute name is addressed by that name in URIs, too.
+    if let Some((root, rest)) = path.to_str().and_then(|text| mounted(roots, text)) {
+        let names: PathBuf = rest.split(is_separator).collect();
+        let below_root = lexically_below(&names).ok_or_else(|| denied(given))?;
+        return Ok(WorkspacePath::new(root, &below_root));
+    }
+    from_host(roots, &path, given)
+}
+
+/// A relative path without `.` and `..`; none when it climbs above its start.
+fn lexically_below(path: &Path) -> Option<PathBuf> {
+    let mut names: Vec<&OsStr> = Vec::new();
+    for name in path.iter() {
+        match name.as_encoded_bytes() {
+            b"." | b"/" | b"" => {}
+            b".." => {
+                names.pop()?;
+            }
+            _ => names.push(name),
+        }
+    }
+    Some(names.iter().collect())
+}
+
+fn strip_scheme(text: &str) -> Option<&str> {
+    let (scheme, rest) = text.split_at_checked(7)?;
+    scheme.eq_ignore_ascii_case("file://").then_some(rest)
+}
+
+fn home_relative(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix('~')?;
+    (rest.is_empty() || rest.starts_with(is_separator)).then_some(rest)
+}
+
+fn home_dir() -> Option<PathBuf> {
+    std::env::home_dir().filter(|home| home.is_absolute())
+}
+
+fn is_separator(character: char) -> bool {
+    std::path::is_separator(character)
+}
+
+fn is_absolute(text: &str) -> bool {
+    text.starts_with(is_separator) || Path::new(text).is_absolute()
+}
+
+#[cfg(unix)]
+fn host_path(bytes: Vec<u8>) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStringExt as _;
+    Some(OsString::from_vec(bytes).into())
+}
+
+/// `/C:/x` is how a URI writes `C:/x`.
+#[cfg(not(unix))]
+fn host_path(bytes: Vec<u8>) -> Option<PathBuf> {
+    let text = String::from_utf8(bytes).ok()?;
+    Some(text.trim_start_matches('/').replace('/', "\\").into())
+}
+
+/// Whether the system takes a component for a plain name of one entry.
+#[cfg(unix)]
+fn is_name(_name: impl AsRef<OsStr>) -> bool {
+    true
+}
+
+/// Windows reads more into a name than a name: streams (`a:b`), devices (`CON`, `COM¹`), short
+/// names (`PROGRA~1`), and it drops trailing dots and spaces, so two texts mean one file.
+#[cfg(not(unix))]
+fn is_name(name: impl AsRef<OsStr>) -> bool {
+    let Some(name) = name.as_ref().to_str() else {
+        return false;
+    };
+    let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_uppercase();
+    let device = matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$")
+        || ["COM", "LPT"].iter().any(|port| {
+            stem.strip_prefix(port).is_some_and(|rest| {
+                let mut rest = rest.chars();
+                matches!(rest.next(), Some('0'..='9' | '¹' | '²' | '³')) && rest.next().is_none()
+            })
+        });
+    let short = name.split_once('~').is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let odd = name.chars().any(|c| c.is_control() || "<>:\"|?*".contains(c));
+    !(device || short || odd || name.ends_with(['.', ' ']))
+}

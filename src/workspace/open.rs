@@ -1,0 +1,167 @@
+//! Opening what a path leads to: confined by the kernel first, through links only when there are any.
+//!
+//! Check and use are one step. Policy is asked about the real names, so a link alias dodges nothing.
+
+use std::io::{self, Read as _};
+use std::sync::Arc;
+
+use super::error::{AccessError, AccessErrorKind};
+use super::handle::{FileKind, OpenFile, Snapshot, Stat};
+use super::links;
+use super::path::WorkspacePath;
+use super::policy::{Policy, Verdict};
+use super::revision::Revision;
+use super::root::Roots;
+use super::sys::{self, Dir, Failure, Use};
+use super::walk::Ignores;
+use super::write::Locks;
+
+/// How often a lookup that raced with a rename is tried again, and a read that saw a change.
+const ATTEMPTS: usize = 8;
+const READ_ATTEMPTS: usize = 4;
+
+/// What every handle of one workspace shares.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) roots: Roots,
+    pub(super) policy: Policy,
+    pub(super) ignores: Ignores,
+    pub(super) locks: Arc<Locks>,
+}
+
+impl Shared {
+    /// Runs `operation` on the real place of `asked`, which must refuse links itself.
+    pub(super) fn reach<T>(
+        &self,
+        asked: &WorkspacePath,
+        operation: impl Fn(&WorkspacePath) -> Result<T, Failure>,
+    ) -> Result<(T, WorkspacePath), AccessError> {
+        let direct = self.roots.deepest(asked);
+        self.visible(&direct, asked)?;
+        match operation(&direct) {
+            Ok(value) => return Ok((value, direct)),
+            Err(Failure::Io(error)) => return Err(self.explain(error, &direct, asked)),
+            Err(Failure::Link) => {}
+        }
+        for _ in 0..ATTEMPTS {
+            let real = match links::follow(&self.roots, asked) {
+                Err(error) if error.kind == AccessErrorKind::Changed => continue,
+                answer => answer?,
+            };
+            self.visible(&real, asked)?;
+            match operation(&real) {
+                Ok(value) => return Ok((value, real)),
+                Err(Failure::Io(error)) => return Err(self.explain(error, &real, asked)),
+                // A link where there was none a moment ago: look again.
+                Err(Failure::Link) => {}
+            }
+        }
+        Err(AccessError::new(AccessErrorKind::Changed, asked))
+    }
+
+    /// What is at `asked`, links inside the roots followed.
+    pub(super) fn stat(&self, asked: &WorkspacePath) -> Result<(Stat, WorkspacePath), AccessError> {
+        self.reach(asked, |real| {
+            let stat = real.root().dir().stat_beneath(real.relative())?;
+            if stat.kind == FileKind::Symlink { Err(Failure::Link) } else { Ok(stat) }
+        })
+    }
+
+    /// The directory at `asked`.
+    pub(super) fn directory(&self, asked: &WorkspacePath, purpose: Use) -> Result<(Dir, WorkspacePath), AccessError> {
+        self.reach(asked, |real| real.root().dir().dir_beneath(real.relative(), purpose))
+    }
+
+    /// Opens a regular file whose content policy does not forbid.
+    pub(super) fn open_file(&self, asked: &WorkspacePath) -> Result<OpenFile, AccessError> {
+        let open = |real: &WorkspacePath| {
+            let file = real.root().dir().file_beneath(real.relative())?;
+            let stat = sys::file_stat(&file)?;
+            Ok((file, stat))
+        };
+        let ((file, stat), real) = self.reach(asked, open)?;
+        regular(&stat, asked)?;
+        self.readable(&real, asked)?;
+        Ok(OpenFile { file, asked: asked.clone(), real, stat })
+    }
+
+    /// The whole content of a file, as it was at one moment.
+    pub(super) fn read(&self, asked: &WorkspacePath, limit: u64) -> Result<Snapshot, AccessError> {
+        let failed = |error| AccessError::from_io(error, asked);
+        for _ in 0..READ_ATTEMPTS {
+            let mut open = self.open_file(asked)?;
+            let before = open.stat().clone();
+            if before.size > limit {
+                let kind = AccessErrorKind::TooLarge { size: before.size, limit };
+                return Err(AccessError::new(kind, asked));
+            }
+            let expected = usize::try_from(before.size).unwrap_or(0);
+            let mut bytes = Vec::with_capacity(expected.saturating_add(1));
+            // One byte more than allowed tells a file that grew from one that just fits.
+            (&mut open).take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
+            let after = open.restat().map_err(failed)?;
+            if bytes.len() as u64 > limit {
+                let kind = AccessErrorKind::TooLarge { size: after.size, limit };
+                return Err(AccessError::new(kind, asked));
+            }
+            if before.same_file_state(&after) {
+                let revision = Revision::of(&bytes);
+                return Ok(Snapshot { bytes, revision, stat: after, path: open.real });
+            }
+        }
+        Err(AccessError::new(AccessErrorKind::Changed, asked))
+    }
+
+    /// Real root and real names; missing last parts are kept.
+    pub(super) fn locate(&self, asked: &WorkspacePath) -> Result<WorkspacePath, AccessError> {
+        for _ in 0..ATTEMPTS {
+            match links::follow(&self.roots, asked) {
+                Err(error) if error.kind == AccessErrorKind::Changed => {}
+                answer => return answer,
+            }
+        }
+        Err(AccessError::new(AccessErrorKind::Changed, asked))
+    }
+
+    /// Refuses secret content, naming the path as it was asked for.
+    pub(super) fn readable(&self, real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
+        match self.policy.content(real.relative()) {
+            Verdict::Allowed => Ok(()),
+            Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Protected, asked, &rule)),
+        }
+    }
+
+    /// Names that policy hides are not there.
+    fn visible(&self, real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
+        let hidden = |path: &WorkspacePath| self.policy.hidden(path.relative());
+        if hidden(real) || hidden(asked) {
+            return Err(AccessError::new(AccessErrorKind::NotFound, asked));
+        }
+        Ok(())
+    }
+
+    /// Opening a socket or some devices fails with codes that say little: look what it is.
+    fn explain(&self, error: io::Error, real: &WorkspacePath, asked: &WorkspacePath) -> AccessError {
+        let told = AccessError::from_io(error, asked);
+        if told.kind != AccessErrorKind::Io {
+            return told;
+        }
+        match real.root().dir().stat_beneath(real.relative()) {
+            Ok(stat) if stat.kind == FileKind::Other => {
+                AccessError::new(AccessErrorKind::Special(stat.special()), asked)
+            }
+            _ => told,
+        }
+    }
+}
+
+/// Only regular files are read and written.
+pub(super) fn regular(stat: &Stat, asked: &WorkspacePath) -> Result<(), AccessError> {
+    let kind = match stat.kind {
+        FileKind::File => return Ok(()),
+        FileKind::Directory => AccessErrorKind::IsDirectory,
+        FileKind::Symlink => AccessErrorKind::Changed,
+        FileKind::Other => AccessErrorKind::Special(stat.special()),
+    };
+    Err(AccessError::new(kind, asked))
+}

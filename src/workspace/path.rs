@@ -1,0 +1,153 @@
+//! A path lexically inside one root: the only kind of path the rest of the program holds.
+//!
+//! Made by the gate (`gate`) and by the walk. It does not prove that anything is there; opening is
+//! what finds out.
+
+use std::cmp::Ordering;
+use std::ffi::OsStr;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::error::PathError;
+use super::escape::escape_name;
+use super::gate;
+use super::root::Root;
+
+/// A root and a path below it without `.`, `..` or empty components. Prints its public form, never
+/// a host path. Cheap to clone.
+#[derive(Clone)]
+pub struct WorkspacePath {
+    root: Arc<Root>,
+    relative: Arc<Path>,
+}
+
+impl WorkspacePath {
+    /// `relative` must hold normal components only.
+    pub(super) fn new(root: &Arc<Root>, relative: &Path) -> Self {
+        Self { root: Arc::clone(root), relative: Arc::from(relative) }
+    }
+
+    /// The root it lies in.
+    pub fn root(&self) -> &Arc<Root> {
+        &self.root
+    }
+
+    /// Whether it is the root directory itself.
+    pub fn is_root(&self) -> bool {
+        self.relative.as_os_str().is_empty()
+    }
+
+    /// Its last name; none for the root.
+    pub fn file_name(&self) -> Option<&OsStr> {
+        self.relative.file_name()
+    }
+
+    /// The directory it lies in; none for the root.
+    pub fn parent(&self) -> Option<Self> {
+        Some(Self::new(&self.root, self.relative.parent()?))
+    }
+
+    /// The path below the root, "" for the root. For matching and the ledger, never for text.
+    pub fn relative(&self) -> &Path {
+        &self.relative
+    }
+
+    /// The path below `base`, "" when they are equal. The whole relative path when `base` is no
+    /// ancestor.
+    pub fn relative_to(&self, base: &Self) -> &Path {
+        if base.is_root() {
+            return &self.relative;
+        }
+        self.relative.strip_prefix(&base.relative).unwrap_or(&self.relative)
+    }
+
+    /// A path below this one, by the same rules as a path from a caller.
+    pub fn join(&self, relative: &str) -> Result<Self, PathError> {
+        gate::below(self, relative)
+    }
+
+    /// The last name as it is printed, "." for the root.
+    pub fn display_name(&self) -> String {
+        self.file_name().map_or_else(|| ".".to_owned(), |name| escape_name(name).into_owned())
+    }
+
+    /// A path below this one whose names come from a listing.
+    pub(super) fn child(&self, relative: &Path) -> Self {
+        if relative.as_os_str().is_empty() {
+            return self.clone();
+        }
+        Self::new(&self.root, &self.relative.join(relative))
+    }
+
+    /// The canonical host path. For keys and comparison inside the workspace layer only.
+    pub(super) fn host(&self) -> PathBuf {
+        self.root.canonical().join(&self.relative)
+    }
+}
+
+impl fmt::Display for WorkspacePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let prefix = self.root.prefix();
+        if self.is_root() {
+            return f.write_str(if prefix.is_empty() { "." } else { prefix });
+        }
+        let mut separator = "/";
+        if prefix.is_empty() {
+            separator = "";
+            // A name like `~` or `@x` or `file:` must come back as a name, not as what it looks like.
+            let first = self.relative.iter().next().unwrap_or_default();
+            if matches!(first.as_encoded_bytes().first(), Some(b'~' | b'@')) {
+                f.write_str("./")?;
+            }
+        } else {
+            f.write_str(prefix)?;
+        }
+        for name in self.relative.as_ref() {
+            f.write_str(separator)?;
+            f.write_str(&escape_name(name))?;
+            separator = "/";
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for WorkspacePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WorkspacePath({self})")
+    }
+}
+
+impl PartialEq for WorkspacePath {
+    fn eq(&self, other: &Self) -> bool {
+        self.root.index() == other.root.index() && self.relative.as_os_str() == other.relative.as_os_str()
+    }
+}
+
+impl Eq for WorkspacePath {}
+
+impl Hash for WorkspacePath {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.root.index().hash(state);
+        self.relative.as_os_str().hash(state);
+    }
+}
+
+impl PartialOrd for WorkspacePath {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for WorkspacePath {
+    /// By root in the order given, then component by component, by bytes.
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.root.index().cmp(&other.root.index()).then_with(|| {
+            let rank = |byte: &u8| if std::path::is_separator(char::from(*byte)) { 0 } else { *byte };
+            let one = self.relative.as_os_str().as_encoded_bytes();
+            let two = other.relative.as_os_str().as_encoded_bytes();
+            one.iter().map(rank).cmp(two.iter().map(rank))
+        })
+    }
+}

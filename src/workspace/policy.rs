@@ -1,0 +1,336 @@
+//! Policy: which real names hold secrets, which run later, which are hidden.
+//!
+//! Pure: a path below a root goes in, a verdict with the rule that matched comes out. Names are
+//! compared case-folded, with invisible characters and trailing dots and spaces stripped, because
+//! some file system somewhere does the same (CVE-2025-59944). The default rules are in `defaults`.
+
+mod defaults;
+mod fold;
+
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use defaults::{PUBLIC, RUN_LATER, Rule, SECRET};
+use fold::{Folded, fold};
+
+/// Configured rules, added to the defaults. Globs match the path below a root; one without `/`
+/// matches a name at any depth, and one that matches a directory covers all below it.
+#[derive(Clone, Debug, Default)]
+pub struct PolicyRules {
+    /// More files whose content is secret; nothing overrides these.
+    pub deny: Vec<String>,
+    /// Exceptions to the default secrets.
+    pub allow_secret: Vec<String>,
+    /// More files that are not written; nothing overrides these.
+    pub protect: Vec<String>,
+    /// Exceptions to the default write protection.
+    pub allow_protected: Vec<String>,
+    /// Names that are treated as if they were not there.
+    pub hide: Vec<String>,
+}
+
+impl PolicyRules {
+    /// Problems, one sentence each.
+    pub fn validate(&self) -> Vec<String> {
+        let lists = [
+            ("deny", &self.deny),
+            ("allow_secret", &self.allow_secret),
+            ("protect", &self.protect),
+            ("allow_protected", &self.allow_protected),
+            ("hide", &self.hide),
+        ];
+        lists
+            .iter()
+            .flat_map(|(list, globs)| globs.iter().map(move |text| (list, text)))
+            .filter_map(|(list, text)| {
+                let problem = globs_for(text).err()?;
+                Some(format!("{list} pattern {text:?} is not a glob: {}", problem.kind()))
+            })
+            .collect()
+    }
+}
+
+/// What policy says about one use of one name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Verdict {
+    /// Nothing against it.
+    Allowed,
+    /// Refused, by this rule.
+    Refused(String),
+}
+
+/// The rules in force.
+#[derive(Debug)]
+pub(super) struct Policy {
+    deny: Globs,
+    allow_secret: Globs,
+    protect: Globs,
+    allow_protected: Globs,
+    hide: Globs,
+}
+
+impl Policy {
+    /// Compiles the rules; a pattern that is no glob is left out (see [`PolicyRules::validate`]).
+    pub(super) fn new(rules: &PolicyRules) -> Self {
+        Self {
+            deny: Globs::new(&rules.deny),
+            allow_secret: Globs::new(&rules.allow_secret),
+            protect: Globs::new(&rules.protect),
+            allow_protected: Globs::new(&rules.allow_protected),
+            hide: Globs::new(&rules.hide),
+        }
+    }
+
+    /// May the content at this real path be read or replaced?
+    pub(super) fn content(&self, relative: &Path) -> Verdict {
+        let path = fold(relative);
+        decide(&path, &self.deny, &self.allow_secret, SECRET, PUBLIC)
+    }
+
+    /// May this real path be created, replaced, moved or deleted, as far as names go?
+    pub(super) fn write(&self, relative: &Path) -> Verdict {
+        let path = fold(relative);
+        decide(&path, &self.protect, &self.allow_protected, RUN_LATER, &[])
+    }
+
+    /// Is this real path to be treated as not there?
+    pub(super) fn hidden(&self, relative: &Path) -> bool {
+        !self.hide.is_empty() && self.hide.first_match(&fold(relative)).is_some()
+    }
+}
+
+fn decide(path: &Folded, refused: &Globs, allowed: &Globs, defaults: &[Rule], exceptions: &[Rule]) -> Verdict {
+    if let Some(rule) = refused.first_match(path) {
+        return Verdict::Refused(rule.to_owned());
+    }
+    if path.names().next().is_none() {
+        return Verdict::Allowed;
+    }
+    // A secret directory is secret whatever its files are called, so exceptions are for names only.
+    let by_default = defaults.iter().find(|rule| {
+        rule.matches(path) && (rule.covers_directory() || !exceptions.iter().any(|other| other.matches(path)))
+    });
+    match by_default {
+        Some(rule) if allowed.first_match(path).is_none() => Verdict::Refused(rule.to_string()),
+        _ => Verdict::Allowed,
+    }
+}
+
+/// A configured list of globs.
+#[derive(Debug)]
+struct Globs {
+    set: GlobSet,
+    /// The pattern each member of the set came from.
+    sources: Vec<String>,
+}
+
+impl Globs {
+    fn new(patterns: &[String]) -> Self {
+        let mut builder = GlobSetBuilder::new();
+        let mut sources = Vec::new();
+        for pattern in patterns {
+            for glob in globs_for(pattern).unwrap_or_default() {
+                builder.add(glob);
+                sources.push(format!("`{pattern}`"));
+            }
+        }
+        let set = builder.build().unwrap_or_else(|_| GlobSet::empty());
+        Self { set, sources }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.set.is_empty()
+    }
+
+    fn first_match(&self, path: &Folded) -> Option<&str> {
+        if self.is_empty() {
+            return None;
+        }
+        let found = self.set.matches(path.as_str());
+        found.first().map(|index| self.sources[*index].as_str())
+    }
+}
+
+/// A pattern as globs on the whole relative path: what it names, and everything below that.
+fn globs_for(pattern: &str) -> Result<Vec<globset::Glob>, globset::Error> {
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    let trimmed = pattern.trim_end_matches('/');
+    let anchored = match trimmed.strip_prefix('/') {
+        Some(rest) => rest.to_owned(),
+        None if trimmed.contains('/') => trimmed.to_owned(),
+        None => format!("**/{trimmed}"),
+    };
+    [anchored.clone(), format!("{anchored}/**")]
+        .iter()
+        .map(|text| GlobBuilder::new(&text.to_lowercase()).case_insensitive(true).literal_separator(true).build())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(change: impl FnOnce(&mut PolicyRules)) -> Policy {
+        let mut rules = PolicyRules::default();
+        change(&mut rules);
+        assert_eq!(rules.validate(), Vec::<String>::new());
+        Policy::new(&rules)
+    }
+
+    fn secret(policy: &Policy, path: &str) -> bool {
+        policy.content(Path::new(path)) != Verdict::Allowed
+    }
+
+    fn protected(policy: &Policy, path: &str) -> bool {
+        policy.write(Path::new(path)) != Verdict::Allowed
+    }
+
+    #[test]
+    fn secrets_are_refused() {
+        let policy = policy(|_| {});
+        for path in [
+            ".env",
+            "a/b/.env.production",
+            ".ENV",
+            ".env.",
+            ".env ",
+            ".e\u{200b}nv",
+            ".ｅnv",
+            "id_rsa",
+            "keys/id_ed25519",
+            "ID_RSA",
+            "server.pem",
+            "tls/server.KEY",
+            "x.p12",
+            "x.pfx",
+            "x.jks",
+            "vault.kdbx",
+            ".netrc",
+            ".pgpass",
+            ".npmrc",
+            ".pypirc",
+            ".git-credentials",
+            "home/.aws/credentials",
+            ".kube/config",
+            ".docker/config.json",
+            ".ssh/id_rsa.pub",
+            ".ssh/deep/er/file",
+            ".gnupg/pubring.kbx",
+            "my-service-account.json",
+            "application_default_credentials.json",
+            "infra/terraform.tfstate",
+            "infra/terraform.tfstate.backup",
+        ] {
+            assert!(secret(&policy, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn examples_and_public_keys_are_no_secrets() {
+        let policy = policy(|_| {});
+        for path in [
+            ".env.example",
+            ".env.sample",
+            "x/.env.template",
+            ".env.local.example",
+            "id_rsa.pub",
+            "keys/id_ed25519.pub",
+            "public.pem",
+            "environment.rs",
+            "env",
+            "src/env.rs",
+            "docs/aws/credentials",
+            "config.json",
+            "keynote.rs",
+            "ssh/config",
+            "",
+        ] {
+            assert!(!secret(&policy, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn files_that_run_later_are_protected_from_writing() {
+        let policy = policy(|_| {});
+        for path in [
+            ".git",
+            ".git/config",
+            ".GIT/hooks/pre-commit",
+            "sub/.git/hooks/post-checkout",
+            ".git./config",
+            ".g\u{200d}it/config",
+            "GIT~1/config",
+            ".husky/pre-commit",
+            ".vscode/tasks.json",
+            ".vscode/settings.json",
+            "x/.vscode/launch.json",
+            ".idea/workspace.xml",
+            ".claude/settings.json",
+            ".cursor/mcp.json",
+            ".mcp.json",
+            ".gemini/settings.json",
+            ".codex/config.toml",
+            ".envrc",
+            ".bashrc",
+            ".zshenv",
+            ".profile",
+            ".npmrc",
+            "sitecustomize.py",
+            ".gitmodules",
+        ] {
+            assert!(protected(&policy, path), "{path}");
+        }
+        for path in [
+            ".gitignore",
+            ".github/workflows/ci.yml",
+            ".vscode/readme.md",
+            "src/sitecustomize.py",
+            "claude/settings.json",
+            "git/config",
+            "Makefile",
+        ] {
+            assert!(!protected(&policy, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn configured_denials_win_over_configured_exceptions() {
+        let policy = policy(|rules| {
+            rules.deny = vec!["private".into(), "/docs/*.txt".into()];
+            rules.allow_secret = vec![".env.test".into(), "private/**".into(), ".ssh".into()];
+            rules.allow_protected = vec![".vscode/**".into()];
+            rules.protect = vec!["*.lock".into()];
+        });
+        assert!(secret(&policy, "private"));
+        assert!(secret(&policy, "a/Private/x"));
+        assert!(secret(&policy, "docs/a.txt"));
+        assert!(!secret(&policy, "x/docs/a.txt"));
+        assert!(!secret(&policy, ".env.test"));
+        assert!(!secret(&policy, ".ssh/config"));
+        assert!(secret(&policy, ".env"));
+        assert!(!protected(&policy, ".vscode/tasks.json"));
+        assert!(protected(&policy, "Cargo.lock"));
+    }
+
+    #[test]
+    fn hidden_names_cover_what_lies_below() {
+        let policy = policy(|rules| rules.hide = vec!["secret".into()]);
+        assert!(policy.hidden(Path::new("a/SECRET/b")));
+        assert!(!policy.hidden(Path::new("a/secrets")));
+    }
+
+    #[test]
+    fn a_verdict_names_its_rule() {
+        let policy = policy(|_| {});
+        assert_eq!(policy.content(Path::new("a/x.pem")), Verdict::Refused("`*.pem`".into()));
+        assert_eq!(policy.write(Path::new(".git/x")), Verdict::Refused("`.git/`".into()));
+    }
+
+    #[test]
+    fn a_broken_glob_is_reported_with_its_list() {
+        let rules = PolicyRules { deny: vec!["[".into()], ..PolicyRules::default() };
+        let problems = rules.validate();
+        assert!(problems.len() == 1 && problems[0].starts_with("deny pattern \"[\""), "{problems:?}");
+    }
+}

@@ -1,0 +1,264 @@
+//! The default rules: tables of names, each in the form it is reported in.
+
+use std::fmt;
+
+use super::fold::Folded;
+
+/// One rule on a folded path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// The last name is exactly this.
+    Name(&'static str),
+    /// The last name begins so.
+    Prefix(&'static str),
+    /// The last name ends so.
+    Suffix(&'static str),
+    /// The last name holds the first text and ends with the second.
+    Within(&'static str, &'static str),
+    /// The path ends with these names.
+    Tail(&'static str),
+    /// A name (or names) of the path, and everything below it.
+    Tree(&'static str),
+    /// The path is just this name, at the top of a root.
+    Top(&'static str),
+    /// The path is one name at the top of a root that ends so.
+    TopSuffix(&'static str),
+}
+
+impl Rule {
+    pub(super) fn matches(self, path: &Folded) -> bool {
+        let name = path.file_name();
+        match self {
+            Self::Name(text) => name == text,
+            Self::Prefix(text) => name.starts_with(text),
+            Self::Suffix(text) => name.ends_with(text),
+            Self::Within(text, end) => name.ends_with(end) && name.contains(text),
+            Self::Tail(text) => {
+                path.as_str().strip_suffix(text).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+            }
+            Self::Tree(text) => path.as_str().match_indices(text).any(|(at, _)| {
+                let (before, after) = (&path.as_str()[..at], &path.as_str()[at + text.len()..]);
+                (before.is_empty() || before.ends_with('/')) && (after.is_empty() || after.starts_with('/'))
+            }),
+            Self::Top(text) => path.as_str() == text,
+            Self::TopSuffix(text) => name.ends_with(text) && !path.as_str().contains('/'),
+        }
+    }
+
+    /// Whether the rule is about a directory with all its content.
+    pub(super) fn covers_directory(self) -> bool {
+        matches!(self, Self::Tree(_))
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(text) | Self::Tail(text) => write!(f, "`{text}`"),
+            Self::Prefix(text) => write!(f, "`{text}*`"),
+            Self::Suffix(text) => write!(f, "`*{text}`"),
+            Self::Within(text, end) => write!(f, "`*{text}*{end}`"),
+            Self::Tree(text) => write!(f, "`{text}/`"),
+            Self::Top(text) => write!(f, "`/{text}`"),
+            Self::TopSuffix(text) => write!(f, "`/*{text}`"),
+        }
+    }
+}
+
+/// Content that is never shown or changed.
+pub(super) const SECRET: &[Rule] = &[
+    // Settings with secrets in them
+    Rule::Name(".env"),
+    Rule::Prefix(".env."),
+    // Private keys and key stores
+    Rule::Prefix("id_rsa"),
+    Rule::Prefix("id_dsa"),
+    Rule::Prefix("id_ecdsa"),
+    Rule::Prefix("id_ed25519"),
+    Rule::Suffix(".pem"),
+    Rule::Suffix(".key"),
+    Rule::Suffix(".p12"),
+    Rule::Suffix(".pfx"),
+    Rule::Suffix(".p8"),
+    Rule::Suffix(".pkcs12"),
+    Rule::Suffix(".jks"),
+    Rule::Suffix(".jceks"),
+    Rule::Suffix(".keystore"),
+    Rule::Suffix(".ppk"),
+    Rule::Suffix(".kdbx"),
+    Rule::Suffix(".kdb"),
+    Rule::Suffix(".keychain-db"),
+    Rule::Tree(".ssh"),
+    Rule::Tree(".gnupg"),
+    Rule::Tree(".password-store"),
+    // Credentials of programs
+    Rule::Name(".netrc"),
+    Rule::Name("_netrc"),
+    Rule::Name(".pgpass"),
+    Rule::Name(".my.cnf"),
+    Rule::Name(".htpasswd"),
+    Rule::Name(".git-credentials"),
+    Rule::Tail(".config/git/credentials"),
+    Rule::Tail(".config/gh/hosts.yml"),
+    Rule::Tail(".config/glab-cli/config.yml"),
+    Rule::Name(".vault-token"),
+    Rule::Name(".dockercfg"),
+    Rule::Tail(".docker/config.json"),
+    Rule::Tail(".kube/config"),
+    Rule::Name("kubeconfig"),
+    Rule::Suffix(".kubeconfig"),
+    // Package managers
+    Rule::Name(".npmrc"),
+    Rule::Name(".pypirc"),
+    Rule::Tail(".cargo/credentials"),
+    Rule::Tail(".cargo/credentials.toml"),
+    Rule::Tail(".gem/credentials"),
+    Rule::Tail(".composer/auth.json"),
+    Rule::Tail(".m2/settings.xml"),
+    Rule::Tail(".m2/settings-security.xml"),
+    // Clouds
+    Rule::Tail(".aws/credentials"),
+    Rule::Tree(".azure"),
+    Rule::Tree(".config/gcloud"),
+    Rule::Name("application_default_credentials.json"),
+    Rule::Within("service-account", ".json"),
+    Rule::Within("service_account", ".json"),
+    Rule::Within("serviceaccount", ".json"),
+    Rule::Within("client_secret", ".json"),
+    Rule::Name("credentials.json"),
+    Rule::Name(".s3cfg"),
+    Rule::Name(".boto"),
+    Rule::Tail("rclone/rclone.conf"),
+    Rule::Tail(".oci/config"),
+    Rule::Name("terraform.tfstate"),
+    Rule::Within(".tfstate", ".backup"),
+    Rule::Suffix(".tfstate"),
+    Rule::Name(".terraformrc"),
+    Rule::Name("terraform.rc"),
+    Rule::Name("credentials.tfrc.json"),
+    // What was typed once
+    Rule::Name(".bash_history"),
+    Rule::Name(".zsh_history"),
+    Rule::Name(".python_history"),
+    Rule::Name(".psql_history"),
+    Rule::Name(".mysql_history"),
+    Rule::Name(".node_repl_history"),
+];
+
+/// Exceptions to the secret names: made to be shown.
+pub(super) const PUBLIC: &[Rule] = &[
+    Rule::Within(".env.", ".example"),
+    Rule::Within(".env.", ".sample"),
+    Rule::Within(".env.", ".template"),
+    Rule::Name(".env.example"),
+    Rule::Name(".env.sample"),
+    Rule::Name(".env.template"),
+    Rule::Suffix(".pub"),
+    Rule::Suffix(".pub.pem"),
+    Rule::Suffix("public.pem"),
+    Rule::Suffix("public_key.pem"),
+    Rule::Suffix("public-key.pem"),
+    Rule::Suffix("pubkey.pem"),
+    Rule::Suffix("public.key"),
+];
+
+/// Files that some program runs or obeys later, without asking.
+pub(super) const RUN_LATER: &[Rule] = &[
+    // Version control: hooks, filters, fsmonitor, aliases. `git~1` is its short name on Windows.
+    Rule::Tree(".git"),
+    Rule::Tree("git~1"),
+    Rule::Name(".gitmodules"),
+    Rule::Name(".gitconfig"),
+    Rule::Tail(".config/git/config"),
+    Rule::Tree(".hg"),
+    Rule::Tree(".svn"),
+    Rule::Tree(".bzr"),
+    Rule::Tree(".jj"),
+    Rule::Name(".hgrc"),
+    Rule::Tree(".husky"),
+    Rule::Tree(".githooks"),
+    // Editors
+    Rule::Tail(".vscode/tasks.json"),
+    Rule::Tail(".vscode/settings.json"),
+    Rule::Tail(".vscode/launch.json"),
+    Rule::Tail(".vscode/mcp.json"),
+    Rule::Tail(".vscode/extensions.json"),
+    Rule::Suffix(".code-workspace"),
+    Rule::Tree(".idea"),
+    Rule::Tree(".vs"),
+    Rule::Tree(".fleet"),
+    Rule::Tail(".zed/settings.json"),
+    Rule::Tail(".zed/tasks.json"),
+    Rule::Tail(".zed/debug.json"),
+    Rule::Name(".vimrc"),
+    Rule::Name(".nvimrc"),
+    Rule::Name(".nvim.lua"),
+    Rule::Name(".exrc"),
+    Rule::Name(".emacs"),
+    Rule::Name(".dir-locals.el"),
+    Rule::Name(".gdbinit"),
+    Rule::Name(".lldbinit"),
+    Rule::Tail(".devcontainer/devcontainer.json"),
+    Rule::Name(".devcontainer.json"),
+    // Agents and their MCP servers
+    Rule::Tree(".claude"),
+    Rule::Name(".claude.json"),
+    Rule::Tree(".cursor"),
+    Rule::Name(".mcp.json"),
+    Rule::Name("claude_desktop_config.json"),
+    Rule::Tree(".gemini"),
+    Rule::Tree(".codex"),
+    Rule::Tree(".windsurf"),
+    Rule::Tree(".continue"),
+    Rule::Tree(".roo"),
+    Rule::Tree(".amazonq"),
+    Rule::Name("mcp-config.json"),
+    Rule::Name("mcp_config.json"),
+    Rule::Name("mcp_settings.json"),
+    Rule::Name("opencode.json"),
+    // Shells
+    Rule::Name(".envrc"),
+    Rule::Name(".profile"),
+    Rule::Name(".bashrc"),
+    Rule::Name(".bash_profile"),
+    Rule::Name(".bash_login"),
+    Rule::Name(".bash_logout"),
+    Rule::Name(".bash_aliases"),
+    Rule::Name(".zshrc"),
+    Rule::Name(".zshenv"),
+    Rule::Name(".zprofile"),
+    Rule::Name(".zlogin"),
+    Rule::Name(".zlogout"),
+    Rule::Name(".kshrc"),
+    Rule::Name(".cshrc"),
+    Rule::Name(".tcshrc"),
+    Rule::Name(".login"),
+    Rule::Name(".logout"),
+    Rule::Name(".inputrc"),
+    Rule::Name(".xprofile"),
+    Rule::Name(".xinitrc"),
+    Rule::Name(".xsession"),
+    Rule::Name(".xsessionrc"),
+    Rule::Name(".tmux.conf"),
+    Rule::Tail("fish/config.fish"),
+    Rule::Tree("fish/conf.d"),
+    Rule::Tree(".config/autostart"),
+    Rule::Tree(".config/systemd"),
+    Rule::Within("powershell_profile", ".ps1"),
+    Rule::Tree("launchagents"),
+    Rule::Name("authorized_keys"),
+    // Package managers and interpreters
+    Rule::Name(".npmrc"),
+    Rule::Name(".yarnrc"),
+    Rule::Name(".yarnrc.yml"),
+    Rule::Name(".pnpmfile.cjs"),
+    Rule::Name(".pdbrc"),
+    Rule::Name(".irbrc"),
+    Rule::Name(".pryrc"),
+    Rule::Name(".rprofile"),
+    Rule::Tail(".cargo/config"),
+    Rule::Tail(".cargo/config.toml"),
+    Rule::Top("sitecustomize.py"),
+    Rule::Top("usercustomize.py"),
+    Rule::TopSuffix(".pth"),
+];

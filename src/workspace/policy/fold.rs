@@ -1,0 +1,74 @@
+//! Names as policy compares them: every spelling that some file system takes for the same name.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::path::Path;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use crate::workspace::escape::is_invisible;
+
+/// A relative path with each name folded, joined by `/`.
+#[derive(Debug)]
+pub(super) struct Folded(String);
+
+impl Folded {
+    /// The whole path.
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Its names from the root down.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.split('/').filter(|name| !name.is_empty())
+    }
+
+    /// Its last name.
+    pub(super) fn file_name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or_default()
+    }
+}
+
+/// Folds a path below a root.
+pub(super) fn fold(relative: &Path) -> Folded {
+    let mut out = String::with_capacity(relative.as_os_str().len());
+    for name in relative {
+        if !out.is_empty() {
+            out.push('/');
+        }
+        out.push_str(&fold_name(name));
+    }
+    Folded(out)
+}
+
+/// Lower case, compatibility form, nothing invisible, no dots or spaces at the end.
+fn fold_name(name: &OsStr) -> Cow<'_, str> {
+    let text = name.to_string_lossy();
+    let simple = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase() && !byte.is_ascii_control();
+    if text.bytes().all(simple) && !text.ends_with(['.', ' ']) {
+        return text;
+    }
+    // Twice through case: U+017F (long s) is lower case already, and becomes `s` by way of `S`.
+    let folded: String = text
+        .nfkc()
+        .filter(|character| !is_invisible(*character) && !character.is_control())
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
+        .nfkc()
+        .map(|character| if character == '/' { '\u{fffd}' } else { character })
+        .collect();
+    Cow::Owned(folded.trim_end_matches(['.', ' ']).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_name_fold_together() {
+        for spelling in ["config", "CONFIG", "config.", "config . ", "con\u{200b}fig", "ｃonfig"] {
+            assert_eq!(fold(Path::new(spelling)).as_str(), "config", "{spelling:?}");
+        }
+        assert_eq!(fold(Path::new("a/\u{212a}ey\u{17f}")).as_str(), "a/keys");
+    }
+}

@@ -1,0 +1,270 @@
+//! The roots: directories opened once at start-up, with the names they are shown by.
+//!
+//! Also answers which root a host path lies in. Nothing here is called with a caller's text.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use super::escape::escape_name;
+use super::path::WorkspacePath;
+use super::revision::Revision;
+use super::sys::Dir;
+
+/// What may be done below a root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Reading only.
+    ReadOnly,
+    /// Reading and writing.
+    ReadWrite,
+}
+
+/// One configured root, as the configuration validated it.
+#[derive(Clone, Debug)]
+pub struct RootSpec {
+    /// The mount name: a bare name or a virtual absolute path. None: chosen here.
+    pub name: Option<String>,
+    /// The host directory.
+    pub path: PathBuf,
+    /// The rights below it.
+    pub access: Access,
+}
+
+/// A root, opened once. Everything below it is reached through its handle.
+pub struct Root {
+    index: usize,
+    name: Option<String>,
+    prefix: String,
+    access: Access,
+    key: String,
+    canonical: PathBuf,
+    configured: PathBuf,
+    dir: Dir,
+}
+
+impl Root {
+    /// The mount name, if the root has one.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The rights below it.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// What is printed for the root itself: its mount name, or ".".
+    pub fn public(&self) -> String {
+        if self.prefix.is_empty() { ".".to_owned() } else { self.prefix.clone() }
+    }
+
+    /// A stable id: 32 hexadecimal digits of a hash of the canonical host path.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// What stands before a relative path when it is printed, "" for a single unnamed root.
+    pub(super) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    pub(super) fn canonical(&self) -> &Path {
+        &self.canonical
+    }
+
+    /// The absolute path as it was configured, which may lead through links.
+    pub(super) fn configured(&self) -> &Path {
+        &self.configured
+    }
+
+    pub(super) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+}
+
+impl fmt::Debug for Root {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Root({}, {:?})", self.public(), self.access)
+    }
+}
+
+/// All roots, and which of them lie inside one another.
+#[derive(Debug)]
+pub(super) struct Roots {
+    list: Vec<Arc<Root>>,
+    /// (outer root, path of the inner one below it, inner root), deepest first.
+    nested: Vec<(usize, PathBuf, usize)>,
+}
+
+impl Roots {
+    /// Opens what can be opened. A root that cannot is a warning; none at all, or mount names that
+    /// contradict each other, is an error.
+    pub(super) fn open(specs: &[RootSpec], force_component: bool) -> Result<(Self, Vec<String>), Vec<String>> {
+        let mut warnings = Vec::new();
+        let mut opened: Vec<(&RootSpec, PathBuf, PathBuf, Dir)> = Vec::new();
+        for spec in specs {
+            let shown = spec.path.display();
+            match open_one(&spec.path, force_component) {
+                Err(error) => warnings.push(format!("root {shown} cannot be used: {error}")),
+                Ok((canonical, ..)) if opened.iter().any(|(_, other, ..)| *other == canonical) => {
+                    warnings.push(format!("root {shown} is given twice; the first one counts"));
+                }
+                Ok((canonical, configured, dir)) => {
+                    opened.push((spec, canonical, configured, dir));
+                }
+            }
+        }
+        if opened.is_empty() {
+            warnings.push("no usable root directory".to_owned());
+            return Err(warnings);
+        }
+        let names = mount_names(&opened)?;
+        let list: Vec<_> = opened
+            .into_iter()
+            .zip(names)
+            .enumerate()
+            .map(|(index, ((spec, canonical, configured, dir), name))| {
+                Arc::new(Root {
+                    index,
+                    prefix: name.clone().unwrap_or_default(),
+                    name,
+                    access: spec.access,
+                    key: Revision::of(canonical.as_os_str().as_encoded_bytes()).to_string(),
+                    canonical,
+                    configured,
+                    dir,
+                })
+            })
+            .collect();
+        let nested = nesting(&list);
+        Ok((Self { list, nested }, warnings))
+    }
+
+    pub(super) fn list(&self) -> &[Arc<Root>] {
+        &self.list
+    }
+
+    /// The deepest root that holds a lexically normal absolute host path, and the path below it.
+    /// `aliases`: roots also count by the path they were configured with.
+    pub(super) fn holding(&self, host: &Path, aliases: bool) -> Option<WorkspacePath> {
+        let ways = |root: &Arc<Root>| {
+            let by = |base: &Path| host.strip_prefix(base).ok().map(Path::to_path_buf);
+            by(root.canonical()).or_else(|| by(root.configured()).filter(|_| aliases))
+        };
+        self.list
+            .iter()
+            .filter_map(|root| Some((root, ways(root)?)))
+            .min_by_key(|(_, rest)| rest.components().count())
+            .map(|(root, rest)| WorkspacePath::new(root, &rest))
+    }
+
+    /// The same place, seen from the deepest root that holds it: that one's rights count.
+    pub(super) fn deepest(&self, path: &WorkspacePath) -> WorkspacePath {
+        self.nested
+            .iter()
+            .filter(|(outer, ..)| *outer == path.root().index())
+            .find_map(|(_, inner_path, inner)| {
+                let rest = path.relative().strip_prefix(inner_path).ok()?;
+                Some(WorkspacePath::new(&self.list[*inner], rest))
+            })
+            .unwrap_or_else(|| path.clone())
+    }
+}
+
+/// Canonical path, configured absolute path and handle of a root. The one place where a path is
+/// made canonical: the configuration is trusted, and everything later goes through the handle.
+#[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
+fn open_one(path: &Path, force_component: bool) -> std::io::Result<(PathBuf, PathBuf, Dir)> {
+    let canonical = path.canonicalize()?;
+    let configured = lexically_normal(&std::path::absolute(path)?);
+    let dir = Dir::open_ambient(&canonical, force_component)?;
+    Ok((canonical, configured, dir))
+}
+
+/// `.` and `..` taken out by name alone.
+pub(super) fn lexically_normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+/// One mount name for each root; none for a single root without one.
+fn mount_names(opened: &[(&RootSpec, PathBuf, PathBuf, Dir)]) -> Result<Vec<Option<String>>, Vec<String>> {
+    let given = |spec: &RootSpec| spec.name.as_deref().map(tidy_name);
+    let mut problems = Vec::new();
+    let mut taken: HashSet<String> = HashSet::new();
+    for (spec, ..) in opened {
+        let Some(name) = given(spec) else { continue };
+        let dots = name.split('/').any(|part| matches!(part, "." | ".."));
+        if name.is_empty() || name == "/" || dots {
+            problems.push(format!("mount name {name:?} is not a name"));
+        }
+        for other in &taken {
+            if lies_within(&name, other) || lies_within(other, &name) {
+                problems.push(format!("mount names {other:?} and {name:?} overlap"));
+            }
+        }
+        taken.insert(name);
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let alone = opened.len() == 1;
+    Ok(opened
+        .iter()
+        .map(|(spec, canonical, ..)| given(spec).or_else(|| (!alone).then(|| free_name(canonical, &mut taken))))
+        .collect())
+}
+
+fn tidy_name(name: &str) -> String {
+    let parts: Vec<_> = name.split('/').filter(|part| !part.is_empty()).collect();
+    let slash = if name.starts_with('/') { "/" } else { "" };
+    format!("{slash}{}", parts.join("/"))
+}
+
+fn lies_within(inner: &str, outer: &str) -> bool {
+    inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The directory's own name, numbered from 2 where another root has it.
+fn free_name(canonical: &Path, taken: &mut HashSet<String>) -> String {
+    let base = canonical.file_name().map_or("root".into(), escape_name);
+    let mut name = base.to_string();
+    let mut number = 1;
+    while taken.iter().any(|other| lies_within(&name, other) || lies_within(other, &name)) {
+        number += 1;
+        name = format!("{base}-{number}");
+    }
+    taken.insert(name.clone());
+    name
+}
+
+fn nesting(list: &[Arc<Root>]) -> Vec<(usize, PathBuf, usize)> {
+    let mut nested = Vec::new();
+    for outer in list {
+        for inner in list {
+            match inner.canonical().strip_prefix(outer.canonical()) {
+                Ok(rest) if inner.index() != outer.index() => {
+                    nested.push((outer.index(), rest.to_path_buf(), inner.index()));
+                }
+                _ => {}
+            }
+        }
+    }
+    nested.sort_by_key(|(_, rest, _)| std::cmp::Reverse(rest.components().count()));
+    nested
+}

@@ -1,0 +1,134 @@
+//! A private per-user folder for what outlives the process, such as what a session has seen.
+//!
+//! Opened once; files in it are reached by bare names through its handle, never through a link.
+
+use std::ffi::OsStr;
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+use super::handle::FileKind;
+use super::sys::{self, Dir, Use};
+use super::write::Temporary;
+
+/// The folder, open. Its files are readable by their owner only.
+#[derive(Debug)]
+pub struct StateDir {
+    dir: Dir,
+}
+
+impl StateDir {
+    /// Opens the folder, and makes it (mode 0700) with what is missing above it.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let mut missing = Vec::new();
+        let mut base = path;
+        let mut dir = loop {
+            match Dir::open_ambient(base, false) {
+                Ok(dir) => break dir,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    let (Some(parent), Some(name)) = (base.parent(), base.file_name()) else {
+                        return Err(error);
+                    };
+                    missing.push(name);
+                    base = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        for name in missing.into_iter().rev() {
+            match dir.make_dir(name, true) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+            dir = dir.child_dir(name, Use::Pass)?;
+        }
+        Ok(Self { dir })
+    }
+
+    /// Appends `line` as it is, in one write, so that lines of several processes do not mix.
+    pub fn append(&self, file: &str, line: &[u8]) -> io::Result<()> {
+        let mut open = self.dir.append(bare(file)?)?;
+        if sys::file_stat(&open)?.kind != FileKind::File {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        open.write_all(line)
+    }
+
+    /// The content of a file, at most its first `max` bytes.
+    pub fn read(&self, file: &str, max: u64) -> io::Result<Vec<u8>> {
+        let open = self.dir.child_file(bare(file)?)?;
+        if sys::file_stat(&open)?.kind != FileKind::File {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let mut bytes = Vec::new();
+        open.take(max).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Replaces a file, or makes it, atomically.
+    pub fn replace(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
+        let name = bare(file)?;
+        let mut temporary = Temporary::create(&self.dir, true)?;
+        temporary.file().write_all(bytes)?;
+        temporary.replace_any(name)
+    }
+}
+
+/// A single component, for the name of a file in the folder.
+fn bare(file: &str) -> io::Result<&OsStr> {
+    let odd = file.is_empty() || file == "." || file == ".." || file.contains(['/', '\\', '\0']);
+    if odd { Err(io::ErrorKind::InvalidInput.into()) } else { Ok(OsStr::new(file)) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test looks from outside")]
+
+    use super::*;
+
+    #[test]
+    fn what_was_kept_is_found_by_the_next_process() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("a/b");
+        let state = StateDir::open(&path).unwrap();
+        state.append("log", b"one\n").unwrap();
+        state.append("log", b"two\n").unwrap();
+        state.replace("seen", b"first").unwrap();
+        state.replace("seen", b"second").unwrap();
+        let again = StateDir::open(&path).unwrap();
+        assert_eq!(again.read("log", 100).unwrap(), b"one\ntwo\n");
+        assert_eq!(again.read("seen", 3).unwrap(), b"sec");
+        assert_eq!(again.read("none", 3).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(std::fs::read_dir(&path).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_name_is_one_component() {
+        let temp = tempfile::tempdir().unwrap();
+        let state = StateDir::open(temp.path()).unwrap();
+        for name in ["", ".", "..", "a/b", "/etc/passwd"] {
+            assert!(state.append(name, b"x").is_err(), "{name}");
+            assert!(state.read(name, 1).is_err(), "{name}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_folder_is_private_and_links_in_it_are_refused() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("state");
+        let state = StateDir::open(&path).unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        state.append("a", b"x").unwrap();
+        state.replace("b", b"x").unwrap();
+        assert_eq!((mode(&path), mode(&path.join("a")), mode(&path.join("b"))), (0o700, 0o600, 0o600));
+
+        let outside = temp.path().join("outside");
+        std::fs::write(&outside, "kept").unwrap();
+        symlink(&outside, path.join("link")).unwrap();
+        assert!(state.append("link", b"x").is_err());
+        assert!(state.read("link", 9).is_err());
+        state.replace("link", b"x").unwrap();
+        assert_eq!(std::fs::read(&outside).unwrap(), b"kept");
+    }
+}

@@ -1,0 +1,100 @@
+//! Near names for a path that is not there: the same letters in another case or form, a slip of
+//! the keyboard, or the only file of that name elsewhere.
+//!
+//! Looks inside the roots only, never at hidden names, and at a bounded number of them.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rapidfuzz::distance::damerau_levenshtein;
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::open::Shared;
+use super::path::WorkspacePath;
+use super::sys::Use;
+use super::walk::{self, Ignored, WalkOptions};
+
+/// Most suggestions.
+const MOST: usize = 3;
+/// Most names of one directory that are compared.
+const NAMES: usize = 20_000;
+/// Most entries that are looked at for a file of the same name elsewhere.
+const ENTRIES: usize = 50_000;
+
+/// See [`super::Workspace::suggest`].
+pub(super) fn suggest(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
+    let mut found = nearby(shared, missing);
+    if found.len() < MOST
+        && let Some(only) = elsewhere(shared, missing)
+        && !found.contains(&only)
+    {
+        found.push(only);
+    }
+    found
+}
+
+/// The first name of the path that is missing, replaced by its nearest neighbours.
+fn nearby(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
+    let names: Vec<_> = missing.relative().iter().collect();
+    // The deepest directory of the path that exists.
+    let here = (0..names.len()).rev().find_map(|count| {
+        let path = WorkspacePath::new(missing.root(), &names[..count].iter().collect::<PathBuf>());
+        shared.directory(&path, Use::List).ok().map(|(dir, _)| (count, path, dir))
+    });
+    let Some((count, path, dir)) = here else {
+        return Vec::new();
+    };
+    let wanted = names[count].to_string_lossy();
+    let rest: PathBuf = names[count + 1..].iter().collect();
+    let mut near: Vec<_> = dir
+        .list()
+        .unwrap_or_default()
+        .into_iter()
+        .take(NAMES)
+        .filter_map(|listed| Some((distance(&wanted, &listed.name.to_string_lossy())?, listed.name)))
+        .collect();
+    near.sort();
+    near.into_iter()
+        .map(|(_, name)| path.child(name.as_ref()).child(&rest))
+        .filter(|candidate| candidate != missing && shared.stat(candidate).is_ok())
+        .take(MOST)
+        .collect()
+}
+
+/// How far two names are apart, 0 for spellings of one name; none when they are not alike.
+fn distance(wanted: &str, name: &str) -> Option<usize> {
+    let plain = |text: &str| text.nfkc().collect::<String>().to_lowercase();
+    let (wanted, name) = (plain(wanted), plain(name));
+    if wanted == name {
+        return Some(0);
+    }
+    // One slip in four letters, at most three.
+    let allowed = (wanted.chars().count() / 4).clamp(1, 3);
+    let arguments = damerau_levenshtein::Args::default().score_cutoff(allowed);
+    damerau_levenshtein::distance_with_args(wanted.chars(), name.chars(), &arguments)
+}
+
+/// The only file of the same bare name in the workspace, when there is just one.
+fn elsewhere(shared: &Arc<Shared>, missing: &WorkspacePath) -> Option<WorkspacePath> {
+    let wanted = missing.file_name()?;
+    let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: false, symlinks: false };
+    let mut left = ENTRIES;
+    let mut found = Vec::new();
+    for root in shared.roots.list() {
+        let start = WorkspacePath::new(root, "".as_ref());
+        let mut visit = |entry: walk::Entry| {
+            left -= 1;
+            if entry.path().file_name() == Some(wanted) {
+                found.push(entry.into_path());
+            }
+            if left == 0 || found.len() > 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let _ = walk::walk(shared, &start, &options, &mut visit);
+        if left == 0 || found.len() > 1 {
+            break;
+        }
+    }
+    // With entries left unseen, "the only one" would be a guess.
+    (left > 0 && found.len() == 1).then(|| found.remove(0))
+}

@@ -1,0 +1,55 @@
+//! Directory handles: every system call of the sandbox, one component or one confined path at a time.
+//!
+//! Knows no roots, no policy and no public paths. A name given here is a single component, a
+//! relative path holds only normal components; both come out of the gate or out of a listing.
+
+mod component;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(unix)]
+mod unix;
+#[cfg(not(unix))]
+mod windows;
+
+use std::ffi::OsString;
+use std::io;
+
+use super::handle::FileKind;
+
+#[cfg(unix)]
+pub(crate) use unix::{Dir, carry_attributes, file_stat};
+#[cfg(not(unix))]
+pub(crate) use windows::{Dir, carry_attributes, file_stat};
+
+/// Why something beneath a directory could not be opened.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A component is a symbolic link; the caller follows it in user space or gives up.
+    Link,
+    /// The system's own answer.
+    Io(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// One name of a listing.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    /// The bare name, never `.` or `..`.
+    pub(crate) name: OsString,
+    /// What the name is; a link is a link.
+    pub(crate) kind: FileKind,
+}
+
+/// How a directory is going to be used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Use {
+    /// As the start of further opens; needs no read permission.
+    Pass,
+    /// Its names will be listed.
+    List,
+}

@@ -1,0 +1,414 @@
+//! Directory handles over rustix: `openat`, `fstatat`, `renameat` and their kin, links never followed.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Gid, Mode, OFlags, Uid, fchmod, fchown, fstat, fsync, linkat, mkdirat, openat, readlinkat,
+    renameat, statat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::{Failure, Listed, Use, component};
+use crate::workspace::handle::{FileKind, Marks, Stat};
+
+/// Opening must never block (FIFO), take a terminal, or leak into a child.
+const READ: OFlags =
+    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+const LIST: OFlags = READ.union(OFlags::DIRECTORY);
+
+#[cfg(target_os = "linux")]
+const PASS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+const PASS: OFlags = LIST;
+
+/// Longest relative path handed to one system call; longer ones go in pieces.
+#[cfg(target_os = "linux")]
+const PIECE: usize = 4000;
+
+/// An open directory, and whether the kernel confines paths beneath it for us.
+#[derive(Debug)]
+pub(crate) struct Dir {
+    fd: OwnedFd,
+    kernel: bool,
+}
+
+impl Dir {
+    /// Opens a root by its host path; only for start-up, before any call is served.
+    pub(crate) fn open_ambient(path: &Path, force_component: bool) -> io::Result<Self> {
+        let fd = openat(CWD, path, PASS, Mode::empty())?;
+        #[cfg(target_os = "linux")]
+        let kernel = !force_component && super::linux::available(&fd);
+        #[cfg(not(target_os = "linux"))]
+        let kernel = {
+            let _ = force_component;
+            false
+        };
+        Ok(Self { fd, kernel })
+    }
+
+    /// The same directory through another descriptor.
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        Ok(self.with(self.fd.try_clone()?))
+    }
+
+    /// The same directory, opened anew for `purpose`.
+    pub(crate) fn reopen(&self, purpose: Use) -> io::Result<Self> {
+        self.child_dir(OsStr::new("."), purpose)
+    }
+
+    /// A directory beneath this one.
+    pub(crate) fn dir_beneath(&self, relative: &Path, purpose: Use) -> Result<Self, Failure> {
+        if relative.as_os_str().is_empty() {
+            return Ok(self.reopen(purpose)?);
+        }
+        #[cfg(target_os = "linux")]
+        if self.kernel {
+            return self.kernel_open(relative, flags_for(purpose)).map(|fd| self.with(fd)).map_err(|failure| {
+                match failure {
+                    // With O_DIRECTORY | O_NOFOLLOW a final link is ENOTDIR, not ELOOP.
+                    Failure::Io(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                        match self.stat_beneath(relative) {
+                            Ok(stat) if stat.kind == FileKind::Symlink => Failure::Link,
+                            _ => Failure::Io(error),
+                        }
+                    }
+                    other => other,
+                }
+            });
+        }
+        component::dir(self, relative, purpose)
+    }
+
+    /// A file beneath this directory, opened for reading without blocking. Whether it is a regular
+    /// file is for the caller to see.
+    pub(crate) fn file_beneath(&self, relative: &Path) -> Result<File, Failure> {
+        if relative.as_os_str().is_empty() {
+            return Err(Failure::Io(io::ErrorKind::IsADirectory.into()));
+        }
+        #[cfg(target_os = "linux")]
+        if self.kernel {
+            return Ok(self.kernel_open(relative, READ)?.into());
+        }
+        component::file(self, relative)
+    }
+
+    /// What is at a path beneath this directory; a link at its end is reported as a link.
+    pub(crate) fn stat_beneath(&self, relative: &Path) -> Result<Stat, Failure> {
+        if relative.as_os_str().is_empty() {
+            return Ok(self.stat()?);
+        }
+        #[cfg(target_os = "linux")]
+        if self.kernel {
+            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let fd = self.kernel_open(relative, flags)?;
+            return Ok(stat_of(&fstat(fd).map_err(io::Error::from)?));
+        }
+        component::stat(self, relative)
+    }
+
+    /// A directory directly in this one; a link is refused.
+    pub(crate) fn child_dir(&self, name: &OsStr, purpose: Use) -> io::Result<Self> {
+        let fd = retry(|| openat(&self.fd, name, flags_for(purpose), Mode::empty()))?;
+        Ok(self.with(fd))
+    }
+
+    /// A file directly in this directory, for reading, without blocking; a link is refused.
+    pub(crate) fn child_file(&self, name: &OsStr) -> io::Result<File> {
+        Ok(retry(|| openat(&self.fd, name, READ, Mode::empty()))?.into())
+    }
+
+    /// What a name in this directory is; links are not followed.
+    pub(crate) fn child_stat(&self, name: &OsStr) -> io::Result<Stat> {
+        Ok(stat_of(&statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?))
+    }
+
+    /// What a link in this directory says.
+    pub(crate) fn child_link(&self, name: &OsStr) -> io::Result<OsString> {
+        let target = readlinkat(&self.fd, name, Vec::new())?;
+        Ok(OsString::from_vec(target.into_bytes()))
+    }
+
+    /// What this directory itself is.
+    pub(crate) fn stat(&self) -> io::Result<Stat> {
+        Ok(stat_of(&fstat(&self.fd)?))
+    }
+
+    /// The names in this directory, in no order. Needs [`Use::List`].
+    pub(crate) fn list(&self) -> io::Result<Vec<Listed>> {
+        let mut names = Vec::new();
+        self.each_name(|name, kind| {
+            if name != b"." && name != b".." {
+                names.push((OsString::from_vec(name.to_vec()), kind));
+            }
+        })?;
+        Ok(names
+            .into_iter()
+            .filter_map(|(name, kind)| {
+                let kind = match kind {
+                    FileType::RegularFile => FileKind::File,
+                    FileType::Directory => FileKind::Directory,
+                    FileType::Symlink => FileKind::Symlink,
+                    // Some file systems do not tell; a name that is gone by now is left out.
+                    FileType::Unknown => self.child_stat(&name).ok()?.kind,
+                    _ => FileKind::Other,
+                };
+                Some(Listed { name, kind })
+            })
+            .collect())
+    }
+
+    #[cfg(target_os = "linux")]
+    fn each_name(&self, mut visit: impl FnMut(&[u8], FileType)) -> io::Result<()> {
+        let mut buffer = Vec::with_capacity(32 * 1024);
+        let mut entries = rustix::fs::RawDir::new(&self.fd, buffer.spare_capacity_mut());
+        while let Some(entry) = entries.next() {
+            let entry = entry?;
+            visit(entry.file_name().to_bytes(), entry.file_type());
+        }
+        Ok(())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn each_name(&self, mut visit: impl FnMut(&[u8], FileType)) -> io::Result<()> {
+        for entry in rustix::fs::Dir::read_from(&self.fd)? {
+            let entry = entry?;
+            visit(entry.file_name().to_bytes(), entry.file_type());
+        }
+        Ok(())
+    }
+
+    /// Makes a directory; the process's umask applies.
+    pub(crate) fn make_dir(&self, name: &OsStr, private: bool) -> io::Result<()> {
+        let mode = if private { 0o700 } else { 0o777 };
+        Ok(mkdirat(&self.fd, name, Mode::from_raw_mode(mode))?)
+    }
+
+    /// Creates a file that must not exist, open for reading and writing. A private one is for its
+    /// owner only, another gets 0666 under the umask.
+    pub(crate) fn create(&self, name: &OsStr, private: bool) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mode = if private { 0o600 } else { 0o666 };
+        Ok(retry(|| openat(&self.fd, name, flags, Mode::from_raw_mode(mode)))?.into())
+    }
+
+    /// Opens a file for appending, making it (for its owner only) when it is missing.
+    pub(crate) fn append(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::WRONLY
+            | OFlags::APPEND
+            | OFlags::CREATE
+            | OFlags::NOFOLLOW
+            | OFlags::NONBLOCK
+            | OFlags::NOCTTY
+            | OFlags::CLOEXEC;
+        Ok(retry(|| openat(&self.fd, name, flags, Mode::from_raw_mode(0o600)))?.into())
+    }
+
+    /// Unlinks a file.
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.fd, name, AtFlags::empty())?)
+    }
+
+    /// Renames within this directory, replacing what is there.
+    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        Ok(renameat(&self.fd, from, &self.fd, to)?)
+    }
+
+    /// Swaps two names of this directory in one step; `Unsupported` where that cannot be done.
+    pub(crate) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<()> {
+        #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+        {
+            use rustix::fs::{RenameFlags, renameat_with};
+            renameat_with(&self.fd, one, &self.fd, other, RenameFlags::EXCHANGE).map_err(unsupported)
+        }
+        #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+        {
+            let _ = (one, other);
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    }
+
+    /// Gives `from` the name `to`, which must be free (`AlreadyExists` otherwise).
+    pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+        {
+            use rustix::fs::{RenameFlags, renameat_with};
+            let flags = RenameFlags::NOREPLACE;
+            match renameat_with(&self.fd, from, &self.fd, to, flags).map_err(unsupported) {
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+                answer => return answer,
+            }
+        }
+        // A hard link is as atomic: it fails when the name is taken.
+        match linkat(&self.fd, from, &self.fd, to, AtFlags::empty()) {
+            Ok(()) => self.remove(from),
+            Err(Errno::EXIST) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) if self.child_stat(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => self.rename(from, to),
+        }
+    }
+
+    /// Writes the directory's own changes to the disk.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        Ok(fsync(self.reopen(Use::List)?.fd)?)
+    }
+
+    fn with(&self, fd: OwnedFd) -> Self {
+        Self { fd, kernel: self.kernel }
+    }
+
+    /// `openat2` beneath this directory, in pieces where the path is longer than the kernel takes.
+    #[cfg(target_os = "linux")]
+    fn kernel_open(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, Failure> {
+        let told = |errno| match errno {
+            Errno::LOOP | Errno::XDEV => Failure::Link,
+            other => Failure::Io(other.into()),
+        };
+        let bytes = relative.as_os_str().as_bytes();
+        if bytes.len() <= PIECE {
+            return super::linux::open_beneath(&self.fd, relative, flags).map_err(told);
+        }
+        let mut rest = bytes;
+        let mut here = None;
+        while rest.len() > PIECE {
+            let cut = rest[..PIECE].iter().rposition(|byte| *byte == b'/').unwrap_or(PIECE);
+            let piece = Path::new(OsStr::from_bytes(&rest[..cut]));
+            let from = here.as_ref().unwrap_or(&self.fd);
+            let next = super::linux::open_beneath(from, piece, PASS).map_err(told)?;
+            here = Some(next);
+            rest = rest.get(cut + 1..).unwrap_or_default();
+        }
+        let from = here.as_ref().unwrap_or(&self.fd);
+        super::linux::open_beneath(from, Path::new(OsStr::from_bytes(rest)), flags).map_err(told)
+    }
+}
+
+impl AsFd for Dir {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// What an open file is.
+pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
+    Ok(stat_of(&fstat(file)?))
+}
+
+/// Gives `new` the owner, mode and user attributes of the file it replaces, as far as this user may.
+///
+/// Set-user-id, set-group-id and file capabilities are dropped on purpose: the content is new, so
+/// it has not earned them (CVE-2026-46406).
+pub(crate) fn carry_attributes(old: &File, old_stat: &Stat, new: &File) -> io::Result<()> {
+    let fresh = file_stat(new)?;
+    let (from, to) = (old_stat.marks, fresh.marks);
+    if (from.uid, from.gid) != (to.uid, to.gid) {
+        let owner = (from.uid != to.uid).then(|| Uid::from_raw(from.uid));
+        let group = (from.gid != to.gid).then(|| Gid::from_raw(from.gid));
+        // Only root may give files away; keeping the group alone is the next best.
+        if fchown(new, owner, group).is_err() {
+            let _ = fchown(new, None, group);
+        }
+    }
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    carry_extended(old, new);
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    let _ = old;
+    fchmod(new, Mode::from_raw_mode(permission_bits(from.mode)))?;
+    Ok(())
+}
+
+/// Copies `user.*` attributes and the access ACL; what cannot be read or set is left.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn carry_extended(old: &File, new: &File) {
+    use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
+    let mut names = vec![0_u8; 16 * 1024];
+    let Ok(length) = flistxattr(old, names.as_mut_slice()) else {
+        return;
+    };
+    let mut value = vec![0_u8; 64 * 1024];
+    for name in names[..length].split(|byte| *byte == 0) {
+        let wanted = name.starts_with(b"user.")
+            || name == b"system.posix_acl_access"
+            || (cfg!(target_vendor = "apple") && !name.is_empty());
+        if !wanted {
+            continue;
+        }
+        if let Ok(size) = fgetxattr(old, name, value.as_mut_slice()) {
+            let _ = fsetxattr(new, name, &value[..size], XattrFlags::empty());
+        }
+    }
+}
+
+fn flags_for(purpose: Use) -> OFlags {
+    match purpose {
+        Use::Pass => PASS,
+        Use::List => LIST,
+    }
+}
+
+fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(Errno::INTR) => {}
+            answer => return Ok(answer?),
+        }
+    }
+}
+
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn unsupported(errno: Errno) -> io::Error {
+    match errno {
+        Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM => io::ErrorKind::Unsupported.into(),
+        other => other.into(),
+    }
+}
+
+/// Field types differ between systems; every value fits, and a negative one means nothing here.
+fn number<T: TryInto<u64>>(value: T) -> u64 {
+    value.try_into().unwrap_or(0)
+}
+
+fn seconds<T: TryInto<i64>>(value: T) -> i64 {
+    value.try_into().unwrap_or(0)
+}
+
+fn narrow<T: TryInto<u32>>(value: T) -> u32 {
+    value.try_into().unwrap_or(0)
+}
+
+fn permission_bits<T: TryFrom<u32> + Default>(mode: u32) -> T {
+    T::try_from(mode & 0o777).unwrap_or_default()
+}
+
+fn stat_of(raw: &rustix::fs::Stat) -> Stat {
+    let kind = match FileType::from_raw_mode(raw.st_mode) {
+        FileType::RegularFile => FileKind::File,
+        FileType::Directory => FileKind::Directory,
+        FileType::Symlink => FileKind::Symlink,
+        _ => FileKind::Other,
+    };
+    let marks = Marks {
+        device: number(raw.st_dev),
+        inode: number(raw.st_ino),
+        links: number(raw.st_nlink),
+        mode: narrow(raw.st_mode),
+        uid: raw.st_uid,
+        gid: raw.st_gid,
+        modified: (seconds(raw.st_mtime), narrow(raw.st_mtime_nsec)),
+        changed: (seconds(raw.st_ctime), narrow(raw.st_ctime_nsec)),
+    };
+    Stat { kind, size: number(raw.st_size), modified: system_time(marks.modified), marks }
+}
+
+fn system_time((seconds, nanoseconds): (i64, u32)) -> Option<SystemTime> {
+    let whole = Duration::from_secs(seconds.unsigned_abs());
+    let base =
+        if seconds < 0 { SystemTime::UNIX_EPOCH.checked_sub(whole) } else { SystemTime::UNIX_EPOCH.checked_add(whole) };
+    base?.checked_add(Duration::from_nanos(nanoseconds.into()))
+}

@@ -1,0 +1,192 @@
+//! Directory handles where there is no `openat`: cap-std's `Dir`, which confines each name itself.
+//!
+//! A name is looked at before it is opened, so that links are refused as elsewhere. Should it be
+//! swapped in between, cap-std still keeps the open inside the directory.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use cap_std::fs::{Metadata, OpenOptions};
+
+use super::{Failure, Listed, Use, component};
+use crate::workspace::handle::{FileKind, Marks, Stat};
+
+/// An open directory.
+#[derive(Debug)]
+pub(crate) struct Dir {
+    inner: cap_std::fs::Dir,
+}
+
+impl Dir {
+    /// Opens a root by its host path; only for start-up, before any call is served.
+    pub(crate) fn open_ambient(path: &Path, _force_component: bool) -> io::Result<Self> {
+        let inner = cap_std::fs::Dir::open_ambient_dir(path, cap_std::ambient_authority())?;
+        Ok(Self { inner })
+    }
+
+    /// The same directory through another handle.
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        Ok(Self { inner: self.inner.try_clone()? })
+    }
+
+    /// The same directory, opened anew for `purpose`.
+    pub(crate) fn reopen(&self, _purpose: Use) -> io::Result<Self> {
+        self.again()
+    }
+
+    /// A directory beneath this one.
+    pub(crate) fn dir_beneath(&self, relative: &Path, purpose: Use) -> Result<Self, Failure> {
+        component::dir(self, relative, purpose)
+    }
+
+    /// A file beneath this directory, opened for reading.
+    pub(crate) fn file_beneath(&self, relative: &Path) -> Result<File, Failure> {
+        component::file(self, relative)
+    }
+
+    /// What is at a path beneath this directory; a link at its end is reported as a link.
+    pub(crate) fn stat_beneath(&self, relative: &Path) -> Result<Stat, Failure> {
+        component::stat(self, relative)
+    }
+
+    /// A directory directly in this one; a link is refused.
+    pub(crate) fn child_dir(&self, name: &OsStr, _purpose: Use) -> io::Result<Self> {
+        match self.child_stat(name)?.kind {
+            FileKind::Directory => Ok(Self { inner: self.inner.open_dir(name)? }),
+            _ => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    /// A file directly in this directory, for reading; a link is refused.
+    pub(crate) fn child_file(&self, name: &OsStr) -> io::Result<File> {
+        match self.child_stat(name)?.kind {
+            FileKind::File => Ok(self.inner.open(name)?.into_std()),
+            FileKind::Directory => Err(io::ErrorKind::IsADirectory.into()),
+            FileKind::Symlink | FileKind::Other => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+
+    /// What a name in this directory is; links are not followed.
+    pub(crate) fn child_stat(&self, name: &OsStr) -> io::Result<Stat> {
+        Ok(stat_of(&self.inner.symlink_metadata(name)?))
+    }
+
+    /// What a link in this directory says.
+    pub(crate) fn child_link(&self, name: &OsStr) -> io::Result<OsString> {
+        Ok(self.inner.read_link_contents(name)?.into_os_string())
+    }
+
+    /// What this directory itself is.
+    pub(crate) fn stat(&self) -> io::Result<Stat> {
+        Ok(stat_of(&self.inner.dir_metadata()?))
+    }
+
+    /// The names in this directory, in no order.
+    pub(crate) fn list(&self) -> io::Result<Vec<Listed>> {
+        let mut names = Vec::new();
+        for entry in self.inner.entries()? {
+            let entry = entry?;
+            let kind = entry.file_type().map_or(FileKind::Other, kind_of);
+            names.push(Listed { name: entry.file_name(), kind });
+        }
+        Ok(names)
+    }
+
+    /// Makes a directory; rights are inherited.
+    pub(crate) fn make_dir(&self, name: &OsStr, _private: bool) -> io::Result<()> {
+        self.inner.create_dir(name)
+    }
+
+    /// Creates a file that must not exist, open for reading and writing.
+    pub(crate) fn create(&self, name: &OsStr, _private: bool) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        Ok(self.inner.open_with(name, &options)?.into_std())
+    }
+
+    /// Opens a file for appending, making it when it is missing.
+    pub(crate) fn append(&self, name: &OsStr) -> io::Result<File> {
+        if self.child_stat(name).is_ok_and(|stat| stat.kind != FileKind::File) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let mut options = OpenOptions::new();
+        options.append(true).create(true);
+        Ok(self.inner.open_with(name, &options)?.into_std())
+    }
+
+    /// Unlinks a file.
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        self.inner.remove_file(name)
+    }
+
+    /// Renames within this directory, replacing what is there.
+    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.inner.rename(from, &self.inner, to)
+    }
+
+    /// There is no exchange here.
+    pub(crate) fn exchange(&self, _one: &OsStr, _other: &OsStr) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Gives `from` the name `to`, which must be free (`AlreadyExists` otherwise).
+    pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        match self.inner.hard_link(from, &self.inner, to) {
+            Ok(()) => self.remove(from),
+            Err(_) if self.child_stat(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => self.rename(from, to),
+        }
+    }
+
+    /// Directories are not synced by hand here.
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same signature as elsewhere")]
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What an open file is.
+pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
+    Ok(stat_of(&Metadata::from_file(file)?))
+}
+
+/// Rights are inherited from the directory; there is nothing to carry over but read-only, and a
+/// read-only file could not be replaced.
+#[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
+pub(crate) fn carry_attributes(_old: &File, _old_stat: &Stat, _new: &File) -> io::Result<()> {
+    Ok(())
+}
+
+fn kind_of(kind: cap_std::fs::FileType) -> FileKind {
+    if kind.is_symlink() {
+        FileKind::Symlink
+    } else if kind.is_dir() {
+        FileKind::Directory
+    } else if kind.is_file() {
+        FileKind::File
+    } else {
+        FileKind::Other
+    }
+}
+
+fn stat_of(metadata: &Metadata) -> Stat {
+    let time = |time: io::Result<cap_std::time::SystemTime>| time.ok().map(|time| time.into_std());
+    let modified = time(metadata.modified());
+    let since = |time: Option<std::time::SystemTime>| {
+        let age = time?.duration_since(std::time::SystemTime::UNIX_EPOCH).ok()?;
+        Some((i64::try_from(age.as_secs()).ok()?, age.subsec_nanos()))
+    };
+    Stat {
+        kind: kind_of(metadata.file_type()),
+        size: metadata.len(),
+        modified,
+        // There is no stable file number; the time of creation tells most replacements apart.
+        marks: Marks {
+            modified: since(modified).unwrap_or_default(),
+            changed: since(time(metadata.created())).unwrap_or_default(),
+            ..Marks::default()
+        },
+    }
+}

@@ -1,0 +1,339 @@
+//! The walk: names below a directory, by descriptor, in path order, ignore rules applied.
+//!
+//! Supplies names and the authority to open them. Links are never followed below the start, and at
+//! most 64 directories of the current branch are open at once, however deep the tree.
+
+mod entry;
+mod ignore;
+mod junk;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::error::{AccessError, AccessErrorKind};
+use super::handle::FileKind;
+use super::open::Shared;
+use super::path::WorkspacePath;
+use super::sys::{Dir, Failure, Listed, Use};
+
+use entry::Base;
+pub use entry::Entry;
+pub use ignore::IgnoreRules;
+pub(super) use ignore::Ignores;
+use ignore::{Answer, Level, Rules};
+
+/// How many directories of a branch stay open.
+const OPEN_AT_ONCE: usize = 64;
+
+/// How many unreadable directories a report names.
+const NAMED: usize = 5;
+
+/// What to do with ignored entries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ignored {
+    /// Leave them out.
+    Skip,
+    /// Visit them like all others.
+    Include,
+    /// Visit just what `Skip` leaves out: ignored files, and everything below ignored directories.
+    Only,
+}
+
+/// What a walk visits.
+#[derive(Clone, Debug)]
+pub struct WalkOptions {
+    /// Ignored entries: skipped, included, or nothing else.
+    pub ignored: Ignored,
+    /// How deep, 1 being the direct children; none for all.
+    pub max_depth: Option<usize>,
+    /// Visit directories, too.
+    pub directories: bool,
+    /// Visit links and special files as entries, too; links are never followed below the start.
+    pub symlinks: bool,
+}
+
+/// What a walk met.
+#[derive(Clone, Debug, Default)]
+pub struct WalkReport {
+    /// The first 5 directories that could not be listed.
+    pub unreadable: Vec<WorkspacePath>,
+    /// How many directories could not be listed.
+    pub unreadable_count: usize,
+    /// Files left out by ignore rules, as met: those below an ignored directory are not counted.
+    pub ignored_files: usize,
+    /// Directories left out by ignore rules, as met.
+    pub ignored_dirs: usize,
+    /// Whether the visitor ended the walk.
+    pub stopped: bool,
+}
+
+/// See [`super::Workspace::walk`].
+pub(super) fn walk(
+    shared: &Arc<Shared>,
+    start: &WorkspacePath,
+    options: &WalkOptions,
+    visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+) -> Result<WalkReport, AccessError> {
+    let (stat, real) = shared.stat(start)?;
+    let base = Arc::new(Base { asked: start.clone(), real, shared: Arc::clone(shared) });
+    let mut walk = Walk {
+        rules: Rules { ignores: &shared.ignores, needed: options.ignored != Ignored::Include },
+        path: base.real.relative().to_path_buf(),
+        below: PathBuf::new(),
+        base,
+        options,
+        visit,
+        report: WalkReport::default(),
+        branch: Vec::new(),
+    };
+    if stat.kind == FileKind::Directory {
+        walk.start()?;
+        walk.run();
+    } else if stat.kind == FileKind::File && options.ignored != Ignored::Only {
+        let entry = Entry::start(&walk.base, stat.kind);
+        walk.report.stopped = (walk.visit)(entry).is_break();
+    } else if stat.kind != FileKind::File {
+        return Err(AccessError::new(AccessErrorKind::Special(stat.special()), start));
+    }
+    Ok(walk.report)
+}
+
+/// One directory of the current branch.
+struct Frame {
+    /// Its handle; dropped while the walk is far below it.
+    dir: Option<Arc<Dir>>,
+    /// Its names, sorted by bytes, and the next one to look at.
+    names: Vec<Listed>,
+    next: usize,
+    /// Its ignore rules, with those above it.
+    level: Option<Arc<Level>>,
+    /// Whether it lies in an ignored directory (then all below it is ignored).
+    ignored: bool,
+}
+
+struct Walk<'w> {
+    base: Arc<Base>,
+    rules: Rules<'w>,
+    options: &'w WalkOptions,
+    visit: &'w mut dyn FnMut(Entry) -> ControlFlow<()>,
+    report: WalkReport,
+    branch: Vec<Frame>,
+    /// The real path below the root of the entry at hand, and the same below the start.
+    path: PathBuf,
+    below: PathBuf,
+}
+
+/// A directory that can be entered.
+struct Inside {
+    dir: Arc<Dir>,
+    names: Vec<Listed>,
+}
+
+impl Walk<'_> {
+    /// Opens the start, with the ignore rules of all directories from the root down to it.
+    fn start(&mut self) -> Result<(), AccessError> {
+        let asked = self.base.asked.clone();
+        let (dir, real) = self.base.shared.directory(&asked, Use::List)?;
+        let names = sorted(&dir).map_err(|error| AccessError::from_io(error, &asked))?;
+        let above = self.rules.above(&real);
+        let level = self.rules.level(above, &dir, &names, real.relative());
+        self.branch.push(Frame { dir: Some(Arc::new(dir)), names, next: 0, level, ignored: false });
+        Ok(())
+    }
+
+    fn run(&mut self) {
+        while let Some(frame) = self.branch.last_mut() {
+            let Some(listed) = frame.names.get(frame.next) else {
+                self.branch.pop();
+                self.path.pop();
+                self.below.pop();
+                continue;
+            };
+            frame.next += 1;
+            self.path.push(&listed.name);
+            self.below.push(&listed.name);
+            let kind = listed.kind;
+            let depth = self.branch.len();
+            let entered = match self.look(kind, depth) {
+                ControlFlow::Break(()) => {
+                    self.report.stopped = true;
+                    return;
+                }
+                ControlFlow::Continue(entered) => entered,
+            };
+            if !entered {
+                self.path.pop();
+                self.below.pop();
+            }
+        }
+    }
+
+    /// Deals with the entry at hand. True when it is a directory that was entered.
+    fn look(&mut self, kind: FileKind, depth: usize) -> ControlFlow<(), bool> {
+        let directory = kind == FileKind::Directory;
+        let frame = &self.branch[depth - 1];
+        let listed = &frame.names[frame.next - 1];
+        if directory && junk::is_version_control(&listed.name) {
+            return ControlFlow::Continue(false);
+        }
+        if self.base.shared.policy.hidden(&self.path) {
+            return ControlFlow::Continue(false);
+        }
+        let mut verdict = Answer::Silent;
+        if self.rules.needed && !frame.ignored {
+            verdict = self.rules.verdict(frame.level.as_deref(), &self.path, directory);
+            if verdict == Answer::Silent && self.rules.defaults() && junk::is_junk(listed, &frame.names) {
+                verdict = Answer::Ignored;
+            }
+        }
+        let frame = &self.branch[depth - 1];
+        let mut ignored = frame.ignored || verdict == Answer::Ignored;
+        if !directory {
+            self.file(kind, depth, ignored)?;
+            return ControlFlow::Continue(false);
+        }
+        if ignored && self.options.ignored == Ignored::Skip {
+            self.report.ignored_dirs += 1;
+            return ControlFlow::Continue(false);
+        }
+        let deeper = self.options.max_depth.is_none_or(|most| depth < most);
+        let inside = self.open_child(depth, deeper);
+        // Some directories say by a file inside that they are no source; a rule of the user's that
+        // keeps them wins.
+        if self.rules.needed && self.rules.defaults() && !ignored && verdict == Answer::Silent {
+            let name = self.path.file_name().unwrap_or_default();
+            let tagged = inside.as_ref().is_some_and(|Inside { dir, names }| {
+                junk::says_junk(name, |mark| match deeper {
+                    true => find(names, mark).is_some(),
+                    false => dir.child_stat(mark.as_ref()).is_ok(),
+                })
+            });
+            if tagged {
+                ignored = true;
+                if self.options.ignored == Ignored::Skip {
+                    self.report.ignored_dirs += 1;
+                    return ControlFlow::Continue(false);
+                }
+            }
+        }
+        if self.options.directories && self.wanted(ignored) {
+            self.visit(kind, depth)?;
+        }
+        let Some(Inside { dir, names }) = inside.filter(|_| deeper) else {
+            return ControlFlow::Continue(false);
+        };
+        self.enter(dir, names, ignored);
+        ControlFlow::Continue(true)
+    }
+
+    fn file(&mut self, kind: FileKind, depth: usize, ignored: bool) -> ControlFlow<()> {
+        if ignored && self.options.ignored == Ignored::Skip {
+            self.report.ignored_files += 1;
+            return ControlFlow::Continue(());
+        }
+        if self.wanted(ignored) && (kind == FileKind::File || self.options.symlinks) {
+            return self.visit(kind, depth);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn wanted(&self, ignored: bool) -> bool {
+        match self.options.ignored {
+            Ignored::Skip => !ignored,
+            Ignored::Include => true,
+            Ignored::Only => ignored,
+        }
+    }
+
+    fn visit(&mut self, kind: FileKind, depth: usize) -> ControlFlow<()> {
+        let dir = self.branch[depth - 1].dir.as_ref().map(Arc::downgrade).unwrap_or_default();
+        let asked = self.asked_path();
+        (self.visit)(Entry::new(&self.base, asked, kind, depth, dir))
+    }
+
+    /// The path at hand as it is reached from the start that was asked for.
+    fn asked_path(&self) -> WorkspacePath {
+        if self.base.is_direct() {
+            WorkspacePath::new(self.base.real.root(), &self.path)
+        } else {
+            self.base.asked.child(&self.below)
+        }
+    }
+
+    /// Opens the directory at hand, and lists it when it is going to be entered. One that cannot be
+    /// opened is counted, and visited all the same.
+    fn open_child(&mut self, depth: usize, list: bool) -> Option<Inside> {
+        let parent = self.handle(depth - 1);
+        let purpose = if list { Use::List } else { Use::Pass };
+        let name = self.path.file_name().unwrap_or_default();
+        let opened =
+            parent.map_or_else(|| Err(std::io::ErrorKind::NotFound.into()), |parent| parent.child_dir(name, purpose));
+        let listed = opened.and_then(|dir| {
+            let names = if list { sorted(&dir)? } else { Vec::new() };
+            Ok(Inside { dir: Arc::new(dir), names })
+        });
+        match listed {
+            Ok(inside) => Some(inside),
+            // Gone, or a link by now: there is nothing to list.
+            Err(error) if !list || error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(_) => {
+                self.report.unreadable_count += 1;
+                if self.report.unreadable.len() < NAMED {
+                    self.report.unreadable.push(self.asked_path());
+                }
+                None
+            }
+        }
+    }
+
+    fn enter(&mut self, dir: Arc<Dir>, names: Vec<Listed>, ignored: bool) {
+        let above = self.branch.last().and_then(|frame| frame.level.clone());
+        let level = if ignored { None } else { self.rules.level(above, &dir, &names, &self.path) };
+        self.branch.push(Frame { dir: Some(dir), names, next: 0, level, ignored });
+        // The start stays open: all others are found again from it.
+        if let Some(far) = self.branch.len().checked_sub(OPEN_AT_ONCE).filter(|far| *far > 0) {
+            self.branch[far].dir = None;
+        }
+    }
+
+    /// The handle of a directory of the branch, opened again beneath the nearest one that is still
+    /// open, together with some of those above it so that climbing back stays cheap.
+    fn handle(&mut self, index: usize) -> Option<Arc<Dir>> {
+        if let Some(dir) = &self.branch[index].dir {
+            return Some(Arc::clone(dir));
+        }
+        let nearest = (0..index).rev().find(|at| self.branch[*at].dir.is_some())?;
+        let mut dir = self.branch[nearest].dir.clone()?;
+        let names: Vec<_> = self.below.iter().map(ToOwned::to_owned).collect();
+        let first = (index + 1).saturating_sub(OPEN_AT_ONCE / 2).max(nearest + 1);
+        let skipped: PathBuf = names[nearest..first].iter().collect();
+        dir = Arc::new(dir.dir_beneath(&skipped, Use::List).ok()?);
+        self.branch[first].dir = Some(Arc::clone(&dir));
+        for at in first + 1..=index {
+            dir = Arc::new(dir.child_dir(&names[at - 1], Use::List).ok()?);
+            self.branch[at].dir = Some(Arc::clone(&dir));
+        }
+        Some(dir)
+    }
+}
+
+/// The names of a directory in byte order.
+fn sorted(dir: &Dir) -> std::io::Result<Vec<Listed>> {
+    let mut names = dir.list()?;
+    names.sort_unstable_by(|one, two| one.name.as_encoded_bytes().cmp(two.name.as_encoded_bytes()));
+    Ok(names)
+}
+
+/// The entry of that name in a sorted listing.
+fn find<'l>(names: &'l [Listed], name: &str) -> Option<&'l Listed> {
+    let at = names.binary_search_by(|listed| listed.name.as_encoded_bytes().cmp(name.as_bytes())).ok()?;
+    names.get(at)
+}
+
+/// A directory with its sorted names, for rules above the start.
+fn listed_beneath(root: &Dir, relative: &Path) -> Result<(Dir, Vec<Listed>), Failure> {
+    let dir = root.dir_beneath(relative, Use::List)?;
+    let names = sorted(&dir)?;
+    Ok((dir, names))
+}

@@ -1,0 +1,130 @@
+//! One visited name, with the authority to look at it and to open it.
+
+use std::path::Path;
+use std::sync::{Arc, Weak};
+
+use crate::workspace::error::{AccessError, AccessErrorKind};
+use crate::workspace::handle::{FileKind, OpenFile, Stat};
+use crate::workspace::links;
+use crate::workspace::open::{Shared, regular};
+use crate::workspace::path::WorkspacePath;
+use crate::workspace::policy::Verdict;
+use crate::workspace::sys::{self, Dir, Failure};
+
+/// Where a walk began: as asked, and where that truly is.
+#[derive(Debug)]
+pub(super) struct Base {
+    pub(super) asked: WorkspacePath,
+    pub(super) real: WorkspacePath,
+    pub(super) shared: Arc<Shared>,
+}
+
+impl Base {
+    /// Whether paths below the start are real as they are.
+    pub(super) fn is_direct(&self) -> bool {
+        self.asked == self.real
+    }
+}
+
+/// A name that a walk visits. Holds no descriptor, so any number can be kept.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    base: Arc<Base>,
+    path: WorkspacePath,
+    kind: FileKind,
+    depth: usize,
+    /// The directory it lies in, while the walk still has it open.
+    dir: Weak<Dir>,
+}
+
+impl Entry {
+    pub(super) fn new(base: &Arc<Base>, path: WorkspacePath, kind: FileKind, depth: usize, dir: Weak<Dir>) -> Self {
+        Self { base: Arc::clone(base), path, kind, depth, dir }
+    }
+
+    /// A walk that started at a file.
+    pub(super) fn start(base: &Arc<Base>, kind: FileKind) -> Self {
+        Self::new(base, base.asked.clone(), kind, 0, Weak::new())
+    }
+
+    /// Its path, below the start as that was asked for.
+    pub fn path(&self) -> &WorkspacePath {
+        &self.path
+    }
+
+    /// Its path, without the rest.
+    pub fn into_path(self) -> WorkspacePath {
+        self.path
+    }
+
+    /// What it is; a link is a link.
+    pub fn kind(&self) -> FileKind {
+        self.kind
+    }
+
+    /// How far below the start: 1 for its children, 0 for a file that is the start itself.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// What the system says about the entry itself, links not followed.
+    pub fn stat(&self) -> Result<Stat, AccessError> {
+        let real = self.real();
+        let answer = match (self.dir.upgrade(), real.file_name()) {
+            (Some(dir), Some(name)) => dir.child_stat(name).map_err(Failure::Io),
+            _ => real.root().dir().stat_beneath(real.relative()),
+        };
+        answer.map_err(|failure| self.refusal(failure))
+    }
+
+    /// Opens it for reading: a regular file, beneath its root, no link on the way, its content not
+    /// denied by policy.
+    pub fn open(&self) -> Result<OpenFile, AccessError> {
+        let real = self.real();
+        // Before the open: with many secrets about, a search should not touch one.
+        self.base.shared.readable(&real, &self.path)?;
+        let open = || {
+            // From the root, not from the directory's handle: a directory that was moved out of the
+            // root meanwhile must not be read any more.
+            let file = real.root().dir().file_beneath(real.relative())?;
+            let stat = sys::file_stat(&file)?;
+            Ok((file, stat))
+        };
+        let (file, stat) = open().map_err(|failure| self.refusal(failure))?;
+        regular(&stat, &self.path)?;
+        Ok(OpenFile { file, asked: self.path.clone(), real, stat })
+    }
+
+    /// What a link leads to, when that is inside a root.
+    pub fn link_target(&self) -> Option<WorkspacePath> {
+        if self.kind != FileKind::Symlink {
+            return None;
+        }
+        let target = links::follow(&self.base.shared.roots, &self.real()).ok()?;
+        (!self.base.shared.policy.hidden(target.relative())).then_some(target)
+    }
+
+    /// Whether policy denies its content.
+    pub fn protected(&self) -> bool {
+        self.base.shared.policy.content(self.real().relative()) != Verdict::Allowed
+    }
+
+    fn real(&self) -> WorkspacePath {
+        let path = if self.base.is_direct() {
+            self.path.clone()
+        } else if self.depth == 0 {
+            self.base.real.clone()
+        } else {
+            let below: &Path = self.path.relative_to(&self.base.asked);
+            self.base.real.child(below)
+        };
+        self.base.shared.roots.deepest(&path)
+    }
+
+    fn refusal(&self, failure: Failure) -> AccessError {
+        match failure {
+            Failure::Link => AccessError::new(AccessErrorKind::Changed, &self.path),
+            Failure::Io(error) => AccessError::from_io(error, &self.path),
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Replacing a file: whole, atomically, and only when it is still what the plan saw.
+//!
+//! Bytes in, a file out. The temporary file lies in the target's own directory handle, so neither
+//! a swapped parent nor a planted link moves the write. What to write is decided above.
+
+mod lock;
+mod temporary;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::Workspace;
+use super::error::{AccessError, AccessErrorKind};
+use super::handle::{FileKind, Stat};
+use super::open::{Shared, regular};
+use super::path::WorkspacePath;
+use super::policy::Verdict;
+use super::revision::Revision;
+use super::root::Access;
+use super::sys::{self, Dir, Failure, Use};
+
+use lock::Lock;
+pub(super) use lock::Locks;
+pub(super) use temporary::Temporary;
+
+/// A file changed this recently may change again without its times showing it, so its content is
+/// hashed once more. Twice the coarsest clock among usual file systems (FAT: 2 s).
+const CLOCK_GRAIN: Duration = Duration::from_secs(4);
+
+/// A path whose root is read-write and whose real name policy lets be written.
+#[derive(Clone, Debug)]
+pub struct WritablePath {
+    asked: WorkspacePath,
+    real: WorkspacePath,
+}
+
+impl WritablePath {
+    /// Where it truly is, after links inside the roots.
+    pub fn path(&self) -> &WorkspacePath {
+        &self.real
+    }
+
+    /// The path as it was asked for.
+    pub fn asked(&self) -> &WorkspacePath {
+        &self.asked
+    }
+}
+
+/// What the plan saw at a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Base {
+    /// Nothing.
+    Absent,
+    /// This content.
+    Revision(Revision),
+}
+
+/// The yes to one change. Not to be cloned; a commit spends it.
+#[derive(Debug)]
+pub struct Approval(());
+
+impl Approval {
+    /// The policy in force asks nobody.
+    pub fn by_policy() -> Self {
+        Self(())
+    }
+}
+
+/// What a commit did.
+#[derive(Debug)]
+pub struct Committed {
+    /// Whether the file is new.
+    pub created: bool,
+    /// The revision of its content now.
+    pub revision: Revision,
+    /// Where it truly is.
+    pub path: WorkspacePath,
+}
+
+/// The right to replace one file: its lock is held, and it was what the plan saw.
+pub struct WriteGuard {
+    shared: Arc<Shared>,
+    path: WritablePath,
+    /// The file to be replaced, still open, and what it was when its content was checked.
+    old: Option<(File, Stat, Revision)>,
+    _lock: Lock,
+}
+
+impl WriteGuard {
+    /// Waits for the file's lock, then checks that the file still equals `base`: `Stale` when its
+    /// content differs or it is gone, `Exists` when something is there that was not.
+    pub fn acquire(workspace: &Workspace, path: WritablePath, base: Base) -> Result<Self, AccessError> {
+        let shared = Arc::clone(&workspace.shared);
+        let lock = Locks::lock(&shared.locks, &path.real.host());
+        let root = path.real.root().dir();
+        let old = match (root.file_beneath(path.real.relative()), base) {
+            (Err(failure), Base::Absent) if is_missing(&failure) => None,
+            (Err(failure), Base::Revision(_)) if is_missing(&failure) => {
+                return Err(AccessError::new(AccessErrorKind::Stale, &path.asked));
+            }
+            (Err(failure), _) => return Err(refusal(failure, &path.asked)),
+            (Ok(file), base) => {
+                let failed = |error| AccessError::from_io(error, &path.asked);
+                let stat = sys::file_stat(&file).map_err(failed)?;
+                regular(&stat, &path.asked)?;
+                let Base::Revision(expected) = base else {
+                    return Err(AccessError::new(AccessErrorKind::Exists, &path.asked));
+                };
+                if hash(&file).map_err(failed)? != expected {
+                    return Err(AccessError::new(AccessErrorKind::Stale, &path.asked));
+                }
+                Some((file, stat, expected))
+            }
+        };
+        Ok(Self { shared, path, old, _lock: lock })
+    }
+
+    /// Makes `bytes` the file's content. Missing directories are made; mode, owner, ACL and user
+    /// attributes of a replaced file are kept, set-user-id and set-group-id are not. On an error
+    /// nothing has changed, except that directories may have been made.
+    pub fn commit(self, bytes: &[u8], _: Approval) -> Result<Committed, AccessError> {
+        let asked = &self.path.asked;
+        let real = &self.path.real;
+        let failed = |error| AccessError::from_io(error, asked);
+        // The rights are asked again: a guard may be old by now, and a nested root may be there.
+        allowed(&self.shared, real, asked)?;
+        let Some(name) = real.file_name().map(OsString::from) else {
+            return Err(AccessError::new(AccessErrorKind::IsDirectory, asked));
+        };
+        let parent = real.parent().unwrap_or_else(|| real.clone());
+        let dir = make_dirs(&parent, asked)?;
+
+        let mut temporary = Temporary::create(&dir, self.old.is_some()).map_err(failed)?;
+        temporary.file().write_all(bytes).map_err(failed)?;
+        if let Some((old, stat, _)) = &self.old {
+            sys::carry_attributes(old, stat, temporary.file()).map_err(failed)?;
+        }
+        temporary.file().sync_data().map_err(failed)?;
+
+        match &self.old {
+            None => temporary.publish_new(&name).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => AccessError::new(AccessErrorKind::Exists, asked),
+                _ => failed(error),
+            })?,
+            Some((_, stat, revision)) => {
+                let is_base = |dir: &Dir, name: &std::ffi::OsStr| still(dir, name, stat, *revision);
+                if !temporary.replace(&name, is_base).map_err(failed)? {
+                    return Err(AccessError::new(AccessErrorKind::Stale, asked));
+                }
+            }
+        }
+        // The file is there; that its directory entry may not be on the disk yet undoes nothing.
+        let _ = dir.sync();
+        Ok(Committed { created: self.old.is_none(), revision: Revision::of(bytes), path: real.clone() })
+    }
+}
+
+impl std::fmt::Debug for WriteGuard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("WriteGuard").field(&self.path).finish()
+    }
+}
+
+/// See [`Workspace::writable`].
+pub(super) fn writable(shared: &Arc<Shared>, asked: &WorkspacePath) -> Result<WritablePath, AccessError> {
+    let real = shared.locate(asked)?;
+    allowed(shared, &real, asked)?;
+    Ok(WritablePath { asked: asked.clone(), real })
+}
+
+fn allowed(shared: &Shared, real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
+    if real.root().access() == Access::ReadOnly {
+        return Err(AccessError::new(AccessErrorKind::ReadOnly, asked));
+    }
+    if shared.policy.hidden(real.relative()) {
+        let rule = "a name that is reserved";
+        return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, rule));
+    }
+    if let Verdict::Refused(rule) = shared.policy.write(real.relative()) {
+        return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
+    }
+    shared.readable(real, asked)
+}
+
+/// The directory at `path`, made with all above it where missing, each step in the handle before.
+fn make_dirs(path: &WorkspacePath, asked: &WorkspacePath) -> Result<Dir, AccessError> {
+    let failed = |error| AccessError::from_io(error, asked);
+    let root = path.root().dir();
+    match root.dir_beneath(path.relative(), Use::Pass) {
+        Ok(dir) => return Ok(dir),
+        Err(failure) if is_missing(&failure) => {}
+        Err(failure) => return Err(refusal(failure, asked)),
+    }
+    let mut here = match root.dir_beneath(Path::new(""), Use::Pass) {
+        Ok(dir) => dir,
+        Err(failure) => return Err(refusal(failure, asked)),
+    };
+    for name in path.relative() {
+        let made = here.make_dir(name, false);
+        match made {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(failed(error));
+            }
+            Ok(()) => {
+                let _ = here.sync();
+            }
+            Err(_) => {}
+        }
+        here = here.child_dir(name, Use::Pass).map_err(|error| match here.child_stat(name) {
+            Ok(stat) if stat.kind == FileKind::Symlink => AccessError::new(AccessErrorKind::Changed, asked),
+            _ => failed(error),
+        })?;
+    }
+    Ok(here)
+}
+
+/// Whether the file called `name` is the one that was checked, with the content it had.
+fn still(dir: &Dir, name: &std::ffi::OsStr, seen: &Stat, revision: Revision) -> io::Result<bool> {
+    let now = dir.child_stat(name)?;
+    if now.kind != FileKind::File || !now.same_content_state(seen) {
+        return Ok(false);
+    }
+    let settled = now
+        .modified
+        .is_some_and(|modified| SystemTime::now().duration_since(modified).is_ok_and(|age| age > CLOCK_GRAIN));
+    if settled {
+        return Ok(true);
+    }
+    Ok(hash(&dir.child_file(name)?)? == revision)
+}
+
+fn hash(mut file: &File) -> io::Result<Revision> {
+    let mut hasher = Revision::hasher();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(hasher.finish()),
+            Ok(count) => hasher.update(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn is_missing(failure: &Failure) -> bool {
+    matches!(failure, Failure::Io(error) if error.kind() == io::ErrorKind::NotFound)
+}
+
+/// The real path was resolved a moment ago: a link there now means that something changed.
+fn refusal(failure: Failure, asked: &WorkspacePath) -> AccessError {
+    match failure {
+        Failure::Link => AccessError::new(AccessErrorKind::Changed, asked),
+        Failure::Io(error) => AccessError::from_io(error, asked),
+    }
+}
