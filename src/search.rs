@@ -1,1 +1,21 @@
-//! STUB
+//! Search over a workspace: which files a call asks for, which lines in them match, and when to stop.
+//!
+//! Names come from the workspace's walk in path order and content only through files it opened;
+//! nothing here sees a host path. The tools decide what a model is told of the result.
+
+mod content;
+mod excerpt;
+mod files;
+mod merge;
+mod pattern;
+mod scope;
+mod sink;
+mod worker;
+
+pub use content::{Found, Query, search};
+pub use files::{FileFilter, FilterError, GlobError, NameGlob, Newest, literal_prefix};
+pub use merge::{FileHits, Keep, Skipped, Tally};
+pub use pattern::{Pattern, PatternError, PatternOptions};
+pub use scope::{Scope, ScopeError};
+pub use sink::{HitLine, Mode};
+pub use worker::SeenContent;

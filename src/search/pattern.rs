@@ -1,0 +1,252 @@
+//! A search pattern as a model writes it → the matcher that ripgrep would build for it.
+//!
+//! Also where a wrong pattern becomes an error that shows the place. Knows nothing of files.
+
+use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
+use regex_syntax::ast::Span;
+
+/// Longest accepted pattern, in bytes. Bounds parsing; a real pattern is a hundredth of it.
+const MAX_PATTERN: usize = 8 << 10;
+/// Largest compiled program, in bytes: the default of the regex crate. A pattern such as
+/// `(\w{500}){500}` would otherwise cost seconds and a gigabyte.
+const SIZE_LIMIT: usize = 10 << 20;
+/// Cache of the lazy automaton per thread, in bytes; it grows only as states are met.
+const DFA_CACHE: usize = 10 << 20;
+/// Nesting of groups, ripgrep's own value.
+const NEST_LIMIT: u32 = 250;
+/// Characters of the pattern that an error shows around the place.
+const SHOWN: usize = 80;
+
+/// How a pattern is to be read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PatternOptions {
+    /// Plain text instead of a regular expression.
+    pub literal: bool,
+    /// Letters match only their own case.
+    pub case_sensitive: bool,
+    /// Matches begin and end at word boundaries, as `rg -w`.
+    pub word: bool,
+    /// A match may span lines and `.` matches a line break, as `rg -U --multiline-dotall`.
+    pub multiline: bool,
+}
+
+/// A compiled pattern; cloning it gives a thread its own caches.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    matcher: RegexMatcher,
+    multiline: bool,
+}
+
+/// Why a pattern cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatternError {
+    /// Longer than `limit` bytes.
+    TooLong {
+        /// Bytes given.
+        length: usize,
+        /// Bytes allowed.
+        limit: usize,
+    },
+    /// Not a regular expression.
+    Syntax {
+        /// What is wrong, in a few words.
+        reason: String,
+        /// Where, counted in characters from 1.
+        column: usize,
+        /// The pattern around the place, with a line of carets under it.
+        place: String,
+    },
+    /// It needs a line break to match, but lines are searched one by one.
+    LineBreak,
+    /// It needs a NUL byte to match, which no text holds.
+    Nul,
+    /// Compiled, it would pass the size limit.
+    TooBig,
+}
+
+impl Pattern {
+    /// Compiles `text`.
+    ///
+    /// # Errors
+    /// When it is too long, not a regular expression, too big when compiled, or cannot match.
+    pub fn compile(text: &str, options: PatternOptions) -> Result<Self, PatternError> {
+        if text.len() > MAX_PATTERN {
+            return Err(PatternError::TooLong { length: text.len(), limit: MAX_PATTERN });
+        }
+        if !options.literal {
+            check_syntax(text, options)?;
+        }
+        let mut builder = RegexMatcherBuilder::new();
+        builder
+            .fixed_strings(options.literal)
+            .case_insensitive(!options.case_sensitive)
+            .word(options.word)
+            .multi_line(true)
+            .unicode(true)
+            .octal(false)
+            .size_limit(SIZE_LIMIT)
+            .dfa_size_limit(DFA_CACHE)
+            .nest_limit(NEST_LIMIT)
+            .ban_byte(Some(0));
+        if options.multiline {
+            builder.dot_matches_new_line(true);
+        } else {
+            // Tells the matcher that no match spans lines, which lets it search whole buffers.
+            builder.line_terminator(Some(b'\n')).dot_matches_new_line(false);
+        }
+        match builder.build(text) {
+            Ok(matcher) => Ok(Self { matcher, multiline: options.multiline }),
+            Err(error) => Err(match error.kind() {
+                ErrorKind::NotAllowed(_) => PatternError::LineBreak,
+                ErrorKind::Banned(_) => PatternError::Nul,
+                ErrorKind::Regex(reason) if reason.contains("size limit") => PatternError::TooBig,
+                other => PatternError::Syntax { reason: brief(&format!("{other:?}")), column: 1, place: String::new() },
+            }),
+        }
+    }
+
+    pub(super) fn matcher(&self) -> &RegexMatcher {
+        &self.matcher
+    }
+
+    pub(super) fn multiline(&self) -> bool {
+        self.multiline
+    }
+}
+
+/// Parses on its own first: grep-regex reports a place in a pattern that it has already wrapped.
+fn check_syntax(text: &str, options: PatternOptions) -> Result<(), PatternError> {
+    let parsed = regex_syntax::ParserBuilder::new()
+        .nest_limit(NEST_LIMIT)
+        .utf8(false)
+        .multi_line(true)
+        .case_insensitive(!options.case_sensitive)
+        .dot_matches_new_line(options.multiline)
+        .build()
+        .parse(text);
+    match parsed {
+        Ok(_) => Ok(()),
+        Err(regex_syntax::Error::Parse(error)) => Err(syntax(text, error.kind(), error.span())),
+        Err(regex_syntax::Error::Translate(error)) => Err(syntax(text, error.kind(), error.span())),
+        Err(other) => Err(PatternError::Syntax { reason: brief(&other.to_string()), column: 1, place: String::new() }),
+    }
+}
+
+fn syntax(text: &str, reason: &impl ToString, span: &Span) -> PatternError {
+    let before = text.get(..span.start.offset).unwrap_or(text);
+    // A pattern of several lines is shown by the line that holds the place.
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let line = text[line_start..].lines().next().unwrap_or_default();
+    let column = before[line_start..].chars().count();
+    let width = text.get(span.start.offset..span.end.offset).map_or(1, |part| part.chars().count().max(1));
+
+    let skipped = column.saturating_sub(SHOWN / 2);
+    let mut place: String = line.chars().skip(skipped).take(SHOWN).collect();
+    let shown = place.chars().count();
+    let mut carets_at = column - skipped;
+    if skipped > 0 {
+        place.insert(0, '…');
+        carets_at += 1;
+    }
+    if line.chars().count() > skipped + SHOWN {
+        place.push('…');
+    }
+    let carets = width.min((shown + 1).saturating_sub(column - skipped)).max(1);
+    place.push('\n');
+    place.extend(std::iter::repeat_n(' ', carets_at));
+    place.extend(std::iter::repeat_n('^', carets));
+    PatternError::Syntax { reason: brief(&reason.to_string()), column: before.chars().count() + 1, place }
+}
+
+/// The first sentence of a reason: what follows explains, at length.
+fn brief(reason: &str) -> String {
+    let first = reason.lines().next().unwrap_or_default();
+    first.chars().take(200).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use grep_matcher::Matcher;
+
+    use super::*;
+
+    fn matches(pattern: &str, options: PatternOptions, text: &str) -> bool {
+        Pattern::compile(pattern, options).unwrap().matcher().is_match(text.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn case_counts_only_when_asked() {
+        assert!(matches("todo", PatternOptions::default(), "TODO"));
+        assert!(!matches("todo", PatternOptions { case_sensitive: true, ..Default::default() }, "TODO"));
+    }
+
+    #[test]
+    fn a_literal_has_no_metacharacters() {
+        let literal = PatternOptions { literal: true, ..Default::default() };
+        assert!(matches("a(b", literal, "xa(b"));
+        assert!(!matches("a.b", literal, "axb"));
+    }
+
+    #[test]
+    fn a_word_is_bounded_on_both_sides() {
+        let word = PatternOptions { word: true, ..Default::default() };
+        assert!(matches("get", word, "a.get()"));
+        assert!(!matches("get", word, "target"));
+    }
+
+    #[test]
+    fn a_dot_spans_lines_only_in_multiline() {
+        assert!(!matches("a.b", PatternOptions::default(), "a\nb"));
+        assert!(matches("a.b", PatternOptions { multiline: true, ..Default::default() }, "a\nb"));
+    }
+
+    #[test]
+    fn a_syntax_error_points_at_its_place() {
+        let Err(PatternError::Syntax { reason, column, place }) =
+            Pattern::compile("foo(bar", PatternOptions::default())
+        else {
+            panic!("an unclosed group compiled")
+        };
+        assert_eq!((reason.as_str(), column), ("unclosed group", 4));
+        assert_eq!(place, "foo(bar\n   ^");
+    }
+
+    #[test]
+    fn a_place_far_into_a_pattern_is_shown_with_what_surrounds_it() {
+        let pattern = format!("{}[z-a]{}", "é".repeat(300), "x".repeat(300));
+        let Err(PatternError::Syntax { column, place, .. }) = Pattern::compile(&pattern, PatternOptions::default())
+        else {
+            panic!("a reversed range compiled")
+        };
+        assert_eq!(column, 302);
+        let (shown, carets) = place.split_once('\n').unwrap();
+        let at = carets.find('^').unwrap();
+        assert_eq!(shown.chars().skip(at).take(3).collect::<String>(), "z-a");
+        assert!(shown.starts_with('…') && shown.ends_with('…'), "{shown}");
+    }
+
+    #[test]
+    fn what_closes_a_group_of_the_wrapper_is_an_error() {
+        assert!(matches!(Pattern::compile("a)|(?:b", PatternOptions::default()), Err(PatternError::Syntax { .. })));
+    }
+
+    #[test]
+    fn a_line_break_needs_multiline() {
+        assert_eq!(Pattern::compile("a\\nb", PatternOptions::default()).unwrap_err(), PatternError::LineBreak);
+        assert_eq!(
+            Pattern::compile("a\nb", PatternOptions { literal: true, ..Default::default() }).unwrap_err(),
+            PatternError::LineBreak
+        );
+        assert!(Pattern::compile("a\\nb", PatternOptions { multiline: true, ..Default::default() }).is_ok());
+    }
+
+    #[test]
+    fn what_no_text_can_hold_and_what_is_too_much_are_refused() {
+        assert_eq!(Pattern::compile("a\\x00", PatternOptions::default()).unwrap_err(), PatternError::Nul);
+        assert_eq!(Pattern::compile("(\\w{500}){500}", PatternOptions::default()).unwrap_err(), PatternError::TooBig);
+        assert!(matches!(
+            Pattern::compile(&"a".repeat(MAX_PATTERN + 1), PatternOptions::default()),
+            Err(PatternError::TooLong { .. })
+        ));
+    }
+}

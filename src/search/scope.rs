@@ -1,0 +1,69 @@
+//! Where a search starts: one path, or every root.
+//!
+//! Decides what "under X" names in an answer. Does not look below a start.
+
+use crate::workspace::{AccessError, FileKind, PathError, Workspace, WorkspacePath};
+
+/// The starts of a search, in the order of the roots.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    starts: Vec<WorkspacePath>,
+    kind: FileKind,
+    under: Option<String>,
+}
+
+/// Why a path cannot be a start.
+#[derive(Debug)]
+pub enum ScopeError {
+    /// It does not name a place in a root.
+    Path(PathError),
+    /// Nothing usable is there.
+    Access(AccessError),
+}
+
+impl Scope {
+    /// The scope of `path`, or all roots without one (or with an empty one).
+    ///
+    /// # Errors
+    /// When the path is outside, missing or unreadable.
+    pub fn of(workspace: &Workspace, path: Option<&str>) -> Result<Self, ScopeError> {
+        match path.filter(|path| !path.trim().is_empty()) {
+            Some(path) => Self::at(workspace, workspace.resolve(path).map_err(ScopeError::Path)?),
+            None => {
+                let starts: Vec<_> = workspace.roots().iter().map(|root| workspace.root_path(root)).collect();
+                let under = match starts.as_slice() {
+                    [only] => Some(only.to_string()),
+                    _ => None,
+                };
+                Ok(Self { starts, kind: FileKind::Directory, under })
+            }
+        }
+    }
+
+    /// The scope that starts at `start`.
+    ///
+    /// # Errors
+    /// When it is missing or unreadable.
+    pub fn at(workspace: &Workspace, start: WorkspacePath) -> Result<Self, ScopeError> {
+        let kind = workspace.stat(&start).map_err(ScopeError::Access)?.kind;
+        Ok(Self { under: Some(start.to_string()), starts: vec![start], kind })
+    }
+
+    /// Where the search starts.
+    pub fn starts(&self) -> &[WorkspacePath] {
+        &self.starts
+    }
+
+    /// The file that is the whole scope, where it is not a directory.
+    pub fn file(&self) -> Option<&WorkspacePath> {
+        match self.kind {
+            FileKind::Directory => None,
+            _ => self.starts.first(),
+        }
+    }
+
+    /// ` under X`, or nothing where there are several starts.
+    pub fn under(&self) -> String {
+        self.under.as_ref().map(|under| format!(" under {under}")).unwrap_or_default()
+    }
+}

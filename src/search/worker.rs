@@ -1,0 +1,254 @@
+//! Searches one file at a time with buffers that live as long as the worker.
+//!
+//! A small file costs one read and one pass of the matcher's prefilter; a large one is streamed.
+//! Never maps a file: a truncation under a mapped reader would kill the process.
+
+use std::io::{self, Cursor, Read};
+
+use grep_regex::RegexMatcher;
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+
+use crate::{
+    session::{StopReason, StopSignal},
+    workspace::{AccessError, AccessErrorKind, Entry, OpenFile, Revision, Stat, Workspace, WorkspacePath},
+};
+
+use super::{
+    content::Query,
+    merge::{FileHits, Skipped},
+    sink::{Collector, Limits, Mode},
+};
+
+/// Bytes up to which a file is read whole before it is searched.
+const SMALL: u64 = 1 << 20;
+/// Bytes of the longest line, and of the largest file in a multiline search.
+const HEAP: usize = 64 << 20;
+/// Bytes up to which the content of a file with hits is handed on to the ledger.
+const KEPT_CONTENT: usize = 64 << 10;
+
+/// A file to be searched: met on the walk, or named by the caller.
+#[derive(Clone, Debug)]
+pub(super) enum Haystack {
+    /// Met on the walk of a directory.
+    Met(Entry),
+    /// Named as the path of the call.
+    Named(WorkspacePath),
+}
+
+/// What was seen of a file whose hits are shown.
+#[derive(Clone, Debug)]
+pub struct SeenContent {
+    /// Hash of all of it.
+    pub revision: Revision,
+    /// The bytes, where they are few.
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// What came of one file.
+#[derive(Debug)]
+pub(super) enum Searched {
+    /// Looked into; there may be hits.
+    Done(Option<Box<FileHits>>),
+    /// Left out.
+    Skipped(Skipped),
+    /// No longer there, or no regular file: nothing to report.
+    Gone,
+    /// The call was told to stop within the file; hits so far.
+    Stopped(StopReason, Option<Box<FileHits>>),
+}
+
+/// One thread's searcher.
+#[derive(Debug)]
+pub(super) struct Worker<'a> {
+    workspace: &'a Workspace,
+    query: &'a Query<'a>,
+    matcher: RegexMatcher,
+    searcher: Searcher,
+    buffer: Vec<u8>,
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(workspace: &'a Workspace, query: &'a Query<'a>) -> Self {
+        let (before, after) = match query.mode {
+            Mode::Lines { before, after } => (before, after),
+            Mode::Files | Mode::Counts => (0, 0),
+        };
+        let searcher = SearcherBuilder::new()
+            .line_number(matches!(query.mode, Mode::Lines { .. }))
+            .before_context(before)
+            .after_context(after)
+            .multi_line(query.pattern.multiline())
+            .binary_detection(BinaryDetection::quit(0))
+            .heap_limit(Some(HEAP))
+            .build();
+        Self { workspace, query, matcher: query.pattern.matcher().clone(), searcher, buffer: Vec::new() }
+    }
+
+    /// Searches `haystack`. `keep_content` is how many bytes of content may be handed on.
+    ///
+    /// # Errors
+    /// Only for a named file, which the caller has to be told about.
+    pub(super) fn search(
+        &mut self,
+        haystack: Haystack,
+        limits: Limits,
+        keep_content: usize,
+    ) -> Result<Searched, AccessError> {
+        let named = matches!(haystack, Haystack::Named(_));
+        let (path, opened) = match haystack {
+            Haystack::Met(entry) => {
+                if entry.protected() {
+                    return Ok(Searched::Skipped(Skipped::Protected));
+                }
+                let opened = entry.open();
+                (entry.into_path(), opened)
+            }
+            Haystack::Named(path) => {
+                let opened = self.workspace.open_file(&path);
+                (path, opened)
+            }
+        };
+        let file = match opened {
+            Ok(file) => file,
+            Err(error) if named => return Err(error),
+            Err(error) => return Ok(left_out(&error.kind)),
+        };
+        if !named && file.stat().size > self.query.max_file_size {
+            return Ok(Searched::Skipped(Skipped::TooLarge));
+        }
+        Ok(self.search_open(path, file, limits, keep_content))
+    }
+
+    fn search_open(
+        &mut self,
+        path: WorkspacePath,
+        mut file: OpenFile,
+        limits: Limits,
+        keep_content: usize,
+    ) -> Searched {
+        self.buffer.clear();
+        let stop = self.query.stop;
+        let whole = if file.stat().size <= SMALL {
+            match file.read_to_limit(&mut self.buffer, SMALL) {
+                Ok(whole) => whole,
+                Err(_) => return Searched::Skipped(Skipped::Unreadable),
+            }
+        } else {
+            false
+        };
+        let transcoded = encoding_rs::Encoding::for_bom(&self.buffer).is_some();
+        let slice = (whole && !transcoded).then_some(self.buffer.as_slice());
+        let multiline = self.query.pattern.multiline();
+        let mut sink = Collector::new(&self.matcher, multiline, self.query.mode, limits, stop, slice);
+        let result = if whole {
+            self.searcher.search_slice(&self.matcher, &self.buffer, &mut sink)
+        } else {
+            // What a small file that grew had at first, then the rest.
+            let reader = Cursor::new(&self.buffer).chain(Stoppable { inner: &mut file, stop });
+            self.searcher.search_reader(&self.matcher, reader, &mut sink)
+        };
+        let Collector { lines, bytes, matches, binary, cut, mut stopped, .. } = sink;
+        if let Err(error) = result {
+            match stop.stopped() {
+                Some(reason) if is_stop(&error) => stopped = Some(reason),
+                // The searcher's heap limit: one line, or for multiline the file, is too long.
+                _ if error.kind() == io::ErrorKind::Other => return Searched::Skipped(Skipped::TooLarge),
+                _ => return Searched::Skipped(Skipped::Unreadable),
+            }
+        }
+        if binary {
+            return Searched::Skipped(Skipped::Binary);
+        }
+        let hits = (matches > 0).then(|| {
+            let shown = matches!(self.query.mode, Mode::Lines { .. }) && !lines.is_empty();
+            let seen = (shown && whole).then(|| SeenContent {
+                revision: Revision::of(&self.buffer),
+                bytes: (self.buffer.len() <= KEPT_CONTENT.min(keep_content)).then(|| self.buffer.clone()),
+            });
+            Box::new(FileHits {
+                path,
+                real: file.real_path().clone(),
+                stat: file.stat().clone(),
+                matches,
+                lines,
+                bytes,
+                cut,
+                seen,
+            })
+        });
+        match stopped {
+            Some(reason) => Searched::Stopped(reason, hits),
+            None => Searched::Done(hits),
+        }
+    }
+}
+
+/// The revision of what a search saw in `hits`, read again because it was streamed; `None` when
+/// the file is larger than `limit` bytes, changed since or the call was stopped.
+pub(super) fn revision_of(
+    workspace: &Workspace,
+    path: &WorkspacePath,
+    searched: &Stat,
+    limit: u64,
+    stop: &StopSignal,
+) -> Option<Revision> {
+    if searched.size > limit {
+        return None;
+    }
+    let mut file = workspace.open_file(path).ok()?;
+    let mut hasher = Revision::hasher();
+    let mut chunk = vec![0; 64 << 10];
+    loop {
+        if stop.stopped().is_some() {
+            return None;
+        }
+        match file.read(&mut chunk) {
+            Ok(0) => break,
+            Ok(read) => hasher.update(&chunk[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+    file.restat().ok()?.same_file_state(searched).then(|| hasher.finish())
+}
+
+fn left_out(kind: &AccessErrorKind) -> Searched {
+    match kind {
+        AccessErrorKind::Protected => Searched::Skipped(Skipped::Protected),
+        AccessErrorKind::NotFound | AccessErrorKind::Special(_) | AccessErrorKind::IsDirectory => Searched::Gone,
+        AccessErrorKind::TooLarge { .. } => Searched::Skipped(Skipped::TooLarge),
+        _ => Searched::Skipped(Skipped::Unreadable),
+    }
+}
+
+/// A reader that ends with an error once the call should stop, so that a large file without a
+/// match does not outlive its call.
+struct Stoppable<'a> {
+    inner: &'a mut OpenFile,
+    stop: &'a StopSignal,
+}
+
+/// Marks the error of [`Stoppable`].
+#[derive(Debug)]
+struct Stop;
+
+impl std::fmt::Display for Stop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the search was stopped")
+    }
+}
+
+impl std::error::Error for Stop {}
+
+fn is_stop(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<Stop>())
+}
+
+impl Read for Stoppable<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.stop.stopped().is_some() {
+            return Err(io::Error::other(Stop));
+        }
+        self.inner.read(buffer)
+    }
+}
