@@ -74,11 +74,12 @@ impl Workspace {
     /// Opens the roots. A missing root is a warning; none usable, or mount names that contradict
     /// each other, is an error. The sentences hold host paths: they are for the log.
     pub fn open(specs: &[RootSpec], options: Options) -> Result<Opened, Vec<String>> {
-        let (roots, warnings) = Roots::open(specs, options.force_fallback)?;
+        let Options { policy, ignore, force_fallback } = options;
+        let (roots, warnings) = Roots::open(specs, force_fallback)?;
         let shared = Shared {
             roots,
-            policy: policy::Policy::new(&options.policy),
-            ignores: walk::Ignores::new(options.ignore),
+            policy: policy::Policy::new(&policy),
+            ignores: walk::Ignores::new(&ignore),
             locks: Arc::default(),
         };
         Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings })

@@ -14,7 +14,7 @@ use super::escape::unescape_name;
 use super::path::WorkspacePath;
 use super::root::{Root, Roots, lexically_normal};
 
-/// Longest text that is taken for a path, in bytes: Linux's PATH_MAX.
+/// Longest text that is taken for a path, in bytes: Linux's `PATH_MAX`.
 const LONGEST: usize = 4096;
 
 /// What `text` means. `is_there` says whether a path (taken literally) exists.
@@ -141,7 +141,7 @@ fn from_uri(roots: &Roots, uri: &str, given: &str) -> Result<WorkspacePath, Path
         let reason = "it holds a NUL character";
         return Err(PathError::Invalid { given: given.to_owned(), reason });
     }
-    let path = host_path(bytes).ok_or_else(|| denied(given))?;
+    let path = host_path(bytes, given)?;
     // A root with a virtual absolute name is addressed by that name in URIs, too.
     if let Some((root, rest)) = path.to_str().and_then(|text| mounted(roots, text)) {
         let names: PathBuf = rest.split(is_separator).collect();
@@ -154,7 +154,7 @@ fn from_uri(roots: &Roots, uri: &str, given: &str) -> Result<WorkspacePath, Path
 /// A relative path without `.` and `..`; none when it climbs above its start.
 fn lexically_below(path: &Path) -> Option<PathBuf> {
     let mut names: Vec<&OsStr> = Vec::new();
-    for name in path.iter() {
+    for name in path {
         match name.as_encoded_bytes() {
             b"." | b"/" | b"" => {}
             b".." => {
@@ -189,16 +189,17 @@ fn is_absolute(text: &str) -> bool {
 }
 
 #[cfg(unix)]
-fn host_path(bytes: Vec<u8>) -> Option<PathBuf> {
+#[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
+fn host_path(bytes: Vec<u8>, _given: &str) -> Result<PathBuf, PathError> {
     use std::os::unix::ffi::OsStringExt as _;
-    Some(OsString::from_vec(bytes).into())
+    Ok(OsString::from_vec(bytes).into())
 }
 
 /// `/C:/x` is how a URI writes `C:/x`.
 #[cfg(not(unix))]
-fn host_path(bytes: Vec<u8>) -> Option<PathBuf> {
-    let text = String::from_utf8(bytes).ok()?;
-    Some(text.trim_start_matches('/').replace('/', "\\").into())
+fn host_path(bytes: Vec<u8>, given: &str) -> Result<PathBuf, PathError> {
+    let text = String::from_utf8(bytes).map_err(|_| denied(given))?;
+    Ok(text.trim_start_matches('/').replace('/', "\\").into())
 }
 
 /// Whether the system takes a component for a plain name of one entry.

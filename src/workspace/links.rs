@@ -50,10 +50,9 @@ pub(super) fn follow(roots: &Roots, asked: &WorkspacePath) -> Result<WorkspacePa
                         if links > MOST_LINKS {
                             return Err(AccessError::new(AccessErrorKind::TooManyLinks, asked));
                         }
-                        let target = match dir.child_link(&name) {
+                        let Ok(target) = dir.child_link(&name) else {
                             // It was a link a moment ago: somebody is swapping names.
-                            Err(_) => return Err(AccessError::new(AccessErrorKind::Changed, asked)),
-                            Ok(target) => target,
+                            return Err(AccessError::new(AccessErrorKind::Changed, asked));
                         };
                         push_front(&mut todo, Path::new(&target));
                         if Path::new(&target).has_root() {
@@ -81,7 +80,7 @@ pub(super) fn follow(roots: &Roots, asked: &WorkspacePath) -> Result<WorkspacePa
     }
     match place {
         Place::Outside(_) => Err(AccessError::new(AccessErrorKind::Denied, asked)),
-        Place::Inside { root, names, .. } => Ok(located(roots, root, names)),
+        Place::Inside { root, names, .. } => Ok(located(roots, &root, names)),
     }
 }
 

@@ -40,7 +40,7 @@ impl Shared {
         self.visible(&direct, asked)?;
         match operation(&direct) {
             Ok(value) => return Ok((value, direct)),
-            Err(Failure::Io(error)) => return Err(self.explain(error, &direct, asked)),
+            Err(Failure::Io(error)) => return Err(explain(error, &direct, asked)),
             Err(Failure::Link) => {}
         }
         for _ in 0..ATTEMPTS {
@@ -51,7 +51,7 @@ impl Shared {
             self.visible(&real, asked)?;
             match operation(&real) {
                 Ok(value) => return Ok((value, real)),
-                Err(Failure::Io(error)) => return Err(self.explain(error, &real, asked)),
+                Err(Failure::Io(error)) => return Err(explain(error, &real, asked)),
                 // A link where there was none a moment ago: look again.
                 Err(Failure::Link) => {}
             }
@@ -139,20 +139,6 @@ impl Shared {
         }
         Ok(())
     }
-
-    /// Opening a socket or some devices fails with codes that say little: look what it is.
-    fn explain(&self, error: io::Error, real: &WorkspacePath, asked: &WorkspacePath) -> AccessError {
-        let told = AccessError::from_io(error, asked);
-        if told.kind != AccessErrorKind::Io {
-            return told;
-        }
-        match real.root().dir().stat_beneath(real.relative()) {
-            Ok(stat) if stat.kind == FileKind::Other => {
-                AccessError::new(AccessErrorKind::Special(stat.special()), asked)
-            }
-            _ => told,
-        }
-    }
 }
 
 /// Only regular files are read and written.
@@ -164,4 +150,16 @@ pub(super) fn regular(stat: &Stat, asked: &WorkspacePath) -> Result<(), AccessEr
         FileKind::Other => AccessErrorKind::Special(stat.special()),
     };
     Err(AccessError::new(kind, asked))
+}
+
+/// Opening a socket or some devices fails with codes that say little: look what it is.
+fn explain(error: io::Error, real: &WorkspacePath, asked: &WorkspacePath) -> AccessError {
+    let told = AccessError::from_io(error, asked);
+    if told.kind != AccessErrorKind::Io {
+        return told;
+    }
+    match real.root().dir().stat_beneath(real.relative()) {
+        Ok(stat) if stat.kind == FileKind::Other => AccessError::new(AccessErrorKind::Special(stat.special()), asked),
+        _ => told,
+    }
 }

@@ -75,7 +75,7 @@ pub(super) fn walk(
     options: &WalkOptions,
     visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
 ) -> Result<WalkReport, AccessError> {
-    let (stat, real) = shared.stat(start)?;
+    let (what, real) = shared.stat(start)?;
     let base = Arc::new(Base { asked: start.clone(), real, shared: Arc::clone(shared) });
     let mut walk = Walk {
         rules: Rules { ignores: &shared.ignores, needed: options.ignored != Ignored::Include },
@@ -87,14 +87,14 @@ pub(super) fn walk(
         report: WalkReport::default(),
         branch: Vec::new(),
     };
-    if stat.kind == FileKind::Directory {
+    if what.kind == FileKind::Directory {
         walk.start()?;
         walk.run();
-    } else if stat.kind == FileKind::File && options.ignored != Ignored::Only {
-        let entry = Entry::start(&walk.base, stat.kind);
+    } else if what.kind == FileKind::File && options.ignored != Ignored::Only {
+        let entry = Entry::start(&walk.base, what.kind);
         walk.report.stopped = (walk.visit)(entry).is_break();
-    } else if stat.kind != FileKind::File {
-        return Err(AccessError::new(AccessErrorKind::Special(stat.special()), start));
+    } else if what.kind != FileKind::File {
+        return Err(AccessError::new(AccessErrorKind::Special(what.special()), start));
     }
     Ok(walk.report)
 }
@@ -204,9 +204,8 @@ impl Walk<'_> {
         if self.rules.needed && self.rules.defaults() && !ignored && verdict == Answer::Silent {
             let name = self.path.file_name().unwrap_or_default();
             let tagged = inside.as_ref().is_some_and(|Inside { dir, names }| {
-                junk::says_junk(name, |mark| match deeper {
-                    true => find(names, mark).is_some(),
-                    false => dir.child_stat(mark.as_ref()).is_ok(),
+                junk::says_junk(name, |mark| {
+                    if deeper { find(names, mark).is_some() } else { dir.child_stat(mark.as_ref()).is_ok() }
                 })
             });
             if tagged {

@@ -127,6 +127,7 @@ impl Dir {
     }
 
     /// There is no exchange here.
+    #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
     pub(crate) fn exchange(&self, _one: &OsStr, _other: &OsStr) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -172,7 +173,7 @@ fn kind_of(kind: cap_std::fs::FileType) -> FileKind {
 }
 
 fn stat_of(metadata: &Metadata) -> Stat {
-    let time = |time: io::Result<cap_std::time::SystemTime>| time.ok().map(|time| time.into_std());
+    let time = |time: io::Result<cap_std::time::SystemTime>| time.ok().map(cap_std::time::SystemTime::into_std);
     let modified = time(metadata.modified());
     let since = |time: Option<std::time::SystemTime>| {
         let age = time?.duration_since(std::time::SystemTime::UNIX_EPOCH).ok()?;

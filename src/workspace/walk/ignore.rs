@@ -51,7 +51,7 @@ pub(in crate::workspace) struct Ignores {
 
 impl Ignores {
     /// Patterns that are none are left out (see [`IgnoreRules::validate`]).
-    pub(in crate::workspace) fn new(rules: IgnoreRules) -> Self {
+    pub(in crate::workspace) fn new(rules: &IgnoreRules) -> Self {
         let mut builder = GitignoreBuilder::new("");
         for line in &rules.extra {
             let _ = builder.add_line(None, line);
