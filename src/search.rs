@@ -6,6 +6,7 @@
 mod content;
 mod excerpt;
 mod files;
+mod index;
 mod merge;
 mod pattern;
 mod scope;
