@@ -1,1 +1,311 @@
-//! STUB
+//! Start-up: what was typed on the command line, in the environment and in a file → one [`Config`].
+//!
+//! It holds each layer's own small struct; no lower layer knows it. Every problem is reported at
+//! once. It opens nothing but the configuration file.
+
+mod args;
+mod file;
+mod options;
+mod roots;
+mod trial;
+mod validate;
+
+use std::{
+    ffi::OsString,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use etcetera::BaseStrategy as _;
+use tracing::level_filters::LevelFilter;
+
+use crate::{
+    server,
+    tools::{Selection, Settings},
+    workspace::{self, Confine, RootSpec},
+};
+
+pub use args::Action;
+pub use trial::{call, tools};
+
+use options::{Place, Source, Typed};
+
+/// Exit code for a configuration that cannot be used.
+pub const BAD_CONFIGURATION: u8 = 2;
+
+/// What the program is to do, and with what.
+#[derive(Debug)]
+pub struct Config {
+    /// Serve, or one of the subcommands.
+    pub action: Action,
+    /// What is logged to stderr.
+    pub log: LevelFilter,
+    /// The directories to offer; at least one, none of them the whole file system.
+    pub roots: Vec<RootSpec>,
+    /// Policy and ignore rules, both validated.
+    pub workspace: workspace::Options,
+    /// Whether the kernel is to confine the process.
+    pub confine: Confine,
+    /// The folder for what outlives the process; `None` keeps that in memory.
+    pub state: Option<PathBuf>,
+    /// Which tools are offered.
+    pub selection: Selection,
+    /// What the tools are told.
+    pub settings: Settings,
+    /// Limits of the server.
+    pub server: server::Options,
+    /// What is odd but not wrong, for the log.
+    pub warnings: Vec<String>,
+}
+
+/// What the process finds around it; a value, so that tests need not change the process.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// The current directory; empty when it cannot be found out.
+    pub directory: PathBuf,
+    /// The person's home directory.
+    pub home: Option<PathBuf>,
+    /// Where state is kept unless the options say otherwise.
+    pub state: Option<PathBuf>,
+    /// The environment.
+    pub variables: Vec<(OsString, OsString)>,
+}
+
+impl Surroundings {
+    /// Those of this process.
+    pub fn of_process() -> Self {
+        let folders = etcetera::choose_base_strategy().ok();
+        Self {
+            directory: std::env::current_dir().unwrap_or_default(),
+            home: folders.as_ref().map(|folders| folders.home_dir().to_owned()),
+            state: folders
+                .map(|folders| folders.state_dir().unwrap_or_else(|| folders.data_dir()).join(env!("CARGO_PKG_NAME"))),
+            variables: std::env::vars_os().collect(),
+        }
+    }
+
+    /// `path` from `base`, with a leading `~` as the home directory: clients start programs without
+    /// a shell that would expand it.
+    fn absolute(&self, path: &Path, base: &Path) -> PathBuf {
+        match (path.strip_prefix("~"), &self.home) {
+            (Ok(below), Some(home)) => home.join(below),
+            _ => base.join(path),
+        }
+    }
+}
+
+/// Why the program does not start.
+#[derive(Debug)]
+pub enum Refusal {
+    /// clap's own answer: help, version, or a misspelled command line.
+    Usage(clap::Error),
+    /// One sentence for each problem, with its next step.
+    Problems(Vec<String>),
+}
+
+impl Refusal {
+    /// Prints it where it belongs and says how the program ends: 0 for help and version, 2 otherwise.
+    pub fn report(self) -> ExitCode {
+        match self {
+            Self::Usage(error) => {
+                // A closed pipe is not worth a word.
+                let _ = error.print();
+                ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_CONFIGURATION))
+            }
+            Self::Problems(problems) => {
+                let mut stderr = io::stderr().lock();
+                for problem in problems {
+                    let _ = writeln!(stderr, "rootbound: {problem}");
+                }
+                ExitCode::from(BAD_CONFIGURATION)
+            }
+        }
+    }
+}
+
+impl Config {
+    /// Reads command line (with the program's name first), environment and file.
+    pub fn read(arguments: impl IntoIterator<Item = OsString>, around: &Surroundings) -> Result<Self, Refusal> {
+        let (mut typed, mut problems) = (Typed::default(), Vec::new());
+        let (action, directories) = args::command_line(arguments, &mut typed, &mut problems).map_err(Refusal::Usage)?;
+        args::environment(around.variables.iter().cloned(), &mut typed, &mut problems);
+        let file_base = read_file(&mut typed, around, &mut problems);
+        validate::config(&typed, action, &directories, &file_base, around, problems).map_err(Refusal::Problems)
+    }
+}
+
+/// Reads the file that `--config` names and returns its folder.
+fn read_file(typed: &mut Typed, around: &Surroundings, problems: &mut Vec<String>) -> PathBuf {
+    let Some((option, given)) = typed.one("config").map(|(option, given)| (option, given.clone())) else {
+        return around.directory.clone();
+    };
+    // `${` is reported with the others.
+    if given.text.contains("${") {
+        return around.directory.clone();
+    }
+    if given.text.is_empty() {
+        problems.push(format!("{} is empty: name a TOML file, or leave it out", Place(option, &Source::CommandLine)));
+        return around.directory.clone();
+    }
+    let path = around.absolute(Path::new(&given.text), &around.directory);
+    file::read(&path, &given.text, typed, problems);
+    path.parent().unwrap_or(&around.directory).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{tools::ReadBeforeWrite, workspace::Access};
+
+    fn around() -> Surroundings {
+        Surroundings {
+            directory: "/work/app".into(),
+            home: Some("/home/me".into()),
+            state: Some("/home/me/.local/state/rootbound".into()),
+            variables: Vec::new(),
+        }
+    }
+
+    fn variables(around: &mut Surroundings, list: &[(&str, &str)]) {
+        around.variables = list.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    }
+
+    fn read(arguments: &[&str], around: &Surroundings) -> Result<Config, Refusal> {
+        Config::read(std::iter::once("rootbound").chain(arguments.iter().copied()).map(OsString::from), around)
+    }
+
+    fn problems(arguments: &[&str], around: &Surroundings) -> Vec<String> {
+        match read(arguments, around) {
+            Err(Refusal::Problems(problems)) => problems,
+            other => panic!("not refused with problems: {other:?}"),
+        }
+    }
+
+    fn paths(config: &Config) -> Vec<&str> {
+        config.roots.iter().map(|root| root.path.to_str().expect("UTF-8")).collect()
+    }
+
+    #[test]
+    fn without_arguments_the_current_directory_is_served() {
+        let config = read(&[], &around()).expect("fine");
+        assert_eq!(config.action, Action::Serve);
+        assert_eq!(paths(&config), ["/work/app"]);
+        assert_eq!(config.roots[0].access, Access::ReadWrite);
+        assert_eq!(config.state.as_deref(), Some(Path::new("/home/me/.local/state/rootbound")));
+    }
+
+    #[test]
+    fn the_file_system_and_the_home_directory_are_not_offered_unasked() {
+        for (directory, word) in [("/", "is /"), ("/home/me", "home directory"), ("", "cannot be found out")] {
+            let refused = problems(&[], &Surroundings { directory: directory.into(), ..around() });
+            assert!(
+                refused.len() == 1 && refused[0].contains(word) && refused[0].contains("rootbound DIR"),
+                "{refused:?}"
+            );
+        }
+        assert!(problems(&["/"], &around())[0].contains("whole file system"));
+        assert!(problems(&["--root", "all=/tmp/.."], &around())[0].contains("whole file system"));
+        let config = read(&["/home/me"], &around()).expect("asked for by name");
+        assert!(config.warnings[0].contains("home directory"), "{:?}", config.warnings);
+    }
+
+    #[test]
+    fn directories_may_stand_on_both_sides_of_a_subcommand() {
+        let config = read(&["lib", "--root", "a=x:ro", "call", "grep", "pattern=y", "--root", "b=~/z"], &around());
+        let config = config.expect("fine");
+        assert_eq!(paths(&config), ["/work/app/lib", "/work/app/x", "/home/me/z"]);
+        assert_eq!(config.roots[1].access, Access::ReadOnly);
+        assert_eq!(config.action, Action::Call { tool: "grep".into(), arguments: vec!["pattern=y".into()] });
+        let config = read(&["--root", "x", "--read-only", "tools", "--json", "--log=info"], &around()).expect("fine");
+        assert_eq!((config.action, config.log), (Action::Tools { json: true }, LevelFilter::INFO));
+    }
+
+    #[test]
+    fn flags_win_over_variables_and_patterns_add_up() {
+        let mut around = around();
+        variables(
+            &mut around,
+            &[
+                ("ROOTBOUND_READ_ONLY", "1"),
+                ("ROOTBOUND_MAX_OUTPUT", "11000"),
+                ("ROOTBOUND_ROOT", "a\nb=/srv/b:ro"),
+                ("ROOTBOUND_DENY", "[\"*.a\", \"*.b\"]"),
+                ("ROOTBOUND_LOG", ""),
+                ("PATH", "${unrelated}"),
+            ],
+        );
+        let config = read(&["--deny", "*.c", "--max-output", "20KiB", "--read-only=false"], &around).expect("fine");
+        assert_eq!(config.settings.max_output, 20 << 10);
+        assert!(!config.selection.read_only);
+        assert_eq!(config.workspace.policy.deny, ["*.a", "*.b", "*.c"]);
+        assert_eq!(paths(&config), ["/work/app/a", "/srv/b"]);
+        let config = read(&["x"], &around).expect("fine");
+        assert_eq!((paths(&config), config.roots[0].access), (vec!["/work/app/x"], Access::ReadOnly));
+    }
+
+    #[test]
+    fn every_problem_is_reported_at_once() {
+        let mut around = around();
+        variables(&mut around, &[("ROOTBOUND_READONLY", "1"), ("ROOTBOUND_STRUCTURED_OUTPUT", "maybe")]);
+        let arguments = [
+            "--max-output=lots",
+            "--time-limit=0",
+            "--max-concurrent=none",
+            "--log=loud",
+            "--confine=yes",
+            "--read-before-write=never",
+            "--tools=raed",
+            "--allow=shell",
+            "--root=a=x",
+            "--root=a=y",
+            "--root=/=z",
+            "--config=/nonexistent/r.toml",
+        ];
+        let refused = problems(&arguments, &around);
+        assert_eq!(refused.len(), 13, "{refused:#?}");
+        let all = refused.join("\n");
+        for part in ["did you mean ROOTBOUND_READ_ONLY?", "did you mean read?", "r.toml cannot be read", "\"a\""] {
+            assert!(all.contains(part), "{part}: {all}");
+        }
+    }
+
+    #[test]
+    fn what_a_client_did_not_fill_in_is_named() {
+        let mut around = around();
+        variables(&mut around, &[("ROOTBOUND_ALLOW", "${user_config.allow}")]);
+        let refused = problems(&["${user_config.roots}", "--deny=${user_config.deny}", ""], &around).join("\n");
+        for part in ["${user_config.roots}", "--deny", "ROOTBOUND_ALLOW", "an empty directory"] {
+            assert!(refused.contains(part), "{part}: {refused}");
+        }
+        // A search for the very text is no configuration.
+        assert!(read(&["call", "grep", "pattern=${x}"], &self::around()).is_ok());
+    }
+
+    #[test]
+    fn tools_that_other_options_leave_out_are_not_forgotten_silently() {
+        assert!(problems(&["--read-only", "--tools", "read,edit"], &around())[0].contains("names edit"));
+        let config = read(&["--tools", "read, grep", "--read-before-write", "off"], &around()).expect("fine");
+        assert_eq!(config.selection.only, Some(vec!["read".to_owned(), "grep".to_owned()]));
+        assert_eq!(config.settings.read_before_write, ReadBeforeWrite::Off);
+    }
+
+    #[test]
+    fn paths_in_the_file_are_relative_to_its_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("r.toml");
+        #[expect(clippy::disallowed_methods, reason = "the test makes the file that is read")]
+        std::fs::write(&file, "root = [\"code=src:ro\"]\nstate_dir = \"seen\"\ntime_limit = 5\n").expect("written");
+        let config = read(&["--config", file.to_str().expect("UTF-8")], &around()).expect("fine");
+        assert_eq!(config.roots[0].path, folder.path().join("src"));
+        assert_eq!(config.state, Some(folder.path().join("seen")));
+        assert_eq!(config.server.deadline.as_secs(), 5);
+    }
+
+    #[test]
+    fn the_command_line_refuses_what_deerflow_refuses() {
+        for flag in ["-c", "-e", "-p", "--print", "--eval", "--shell", "--call"] {
+            assert!(matches!(read(&[flag], &around()), Err(Refusal::Usage(_))), "{flag}");
+        }
+    }
+}

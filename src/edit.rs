@@ -1,75 +1,252 @@
-//! STUB
-#![allow(
-    missing_docs,
-    unused_variables,
-    clippy::todo,
-    clippy::all,
-    clippy::pedantic,
-    clippy::allow_attributes_without_reason
-)]
-use std::{fmt, ops::Range};
+//! Changing text: where an `old_string` stands, what takes its place, and what to say when it does not.
+//!
+//! Pure functions on strings with spans. [`locate`] climbs a ladder from strict to tolerant, one strategy a
+//! file; the first step that finds a place decides. A tolerant step works on whole lines and keeps the
+//! file's own bytes wherever the request does not change them. Nothing here knows files or encodings.
+
+mod diff;
+mod exact;
+mod line_endings;
+mod nearest;
+
+use std::{cell::OnceCell, fmt, ops::Range};
+
+use crate::text::{self, Line, LineEnding};
+
+pub use diff::{Diff, unified_diff};
+
+/// At most so many places are listed in a [`Miss`]; a list of this length means "or more".
+pub const MAX_PLACES: usize = 1000;
+
+/// Lines shown to a model are cut to so many characters.
+const SHOWN_CHARS: usize = 160;
+
+/// What is to be changed.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
+    /// The text to be replaced, as the caller believes it stands in the file. Not empty.
     pub old: &'a str,
+    /// What takes its place.
     pub new: &'a str,
+    /// Replaces every place instead of demanding a single one.
     pub replace_all: bool,
+    /// How many places the caller expects. A number above one that is met exactly is as good as
+    /// `replace_all`: nothing is ambiguous about it.
     pub expected_replacements: Option<usize>,
 }
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+
+/// The step of the ladder that found the place, from strict to tolerant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strategy {
+    /// The text as given.
     Exact,
+    /// LF, CR LF and CR taken for the same.
     LineEndings,
+    /// Spaces and tabs at line ends ignored.
     TrailingWhitespace,
+    /// All lines indented by the same amount more or less, or in tabs for spaces.
     Indentation,
+    /// Curly quotes, dashes, no-break spaces and the Unicode normal form taken for their plain likes.
     Typography,
+    /// The line-number gutter of `read` pasted along with the text.
     LineNumbers,
+    /// `\n`, `\t` and `\"` spelled out.
     Escapes,
+    /// A block with the same first and last line and a nearly identical middle.
     Anchored,
 }
+
 impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        todo!()
+        f.write_str(match self {
+            Self::Exact => "exact",
+            Self::LineEndings => "line endings",
+            Self::TrailingWhitespace => "trailing white space",
+            Self::Indentation => "indentation",
+            Self::Typography => "typographic characters",
+            Self::LineNumbers => "line-number gutter",
+            Self::Escapes => "literal escapes",
+            Self::Anchored => "anchored block",
+        })
     }
 }
+
+/// One change, ready to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replacement {
+    /// Byte offsets into the text, on character boundaries.
     pub span: Range<usize>,
+    /// What takes the span's place, its line endings and indentation already those of the file.
     pub text: String,
 }
+
+/// Where a request applies.
 #[derive(Clone, Debug)]
 pub struct Located {
+    /// How the places were found; to be named to the model unless exact.
     pub strategy: Strategy,
+    /// At least one, ascending and disjoint.
     pub replacements: Vec<Replacement>,
 }
+
+/// Why a request does not apply.
 #[derive(Clone, Debug)]
 pub enum Miss {
-    Ambiguous { strategy: Strategy, places: Vec<Place> },
-    Count { strategy: Strategy, expected: usize, places: Vec<Place> },
+    /// Several places match and only one was asked for.
+    Ambiguous {
+        /// The step that found them.
+        strategy: Strategy,
+        /// At least two, at most [`MAX_PLACES`].
+        places: Vec<Place>,
+    },
+    /// The number of places is not the expected one.
+    Count {
+        /// The step that found them.
+        strategy: Strategy,
+        /// `expected_replacements`.
+        expected: usize,
+        /// At least one, at most [`MAX_PLACES`].
+        places: Vec<Place>,
+    },
+    /// No place matches.
     NotFound(Diagnosis),
 }
-#[derive(Clone, Debug)]
+
+/// A place that matched.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
+    /// Counted from 1, as `read` does.
     pub line: usize,
+    /// That line, cut to a printable length.
     pub text: String,
 }
-/// `summary` fits the first lines of an error (≤ 300 characters); `details` shows the nearest block.
-#[derive(Clone, Debug)]
+
+/// What is known about a text that was not found.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnosis {
+    /// One to three lower-case clauses of at most 300 characters: the first lines of an error.
     pub summary: String,
+    /// The nearest block with line numbers; may be empty.
     pub details: String,
+    /// Whether the new text stands there already.
     pub already_applied: bool,
 }
+
+/// Finds the place or places of `request.old` in `text`.
+///
+/// # Errors
+/// [`Miss`] when there is no place, or not the wanted number of them. The cost of that answer is bounded,
+/// whatever the texts hold.
 pub fn locate(text: &str, request: &Request<'_>) -> Result<Located, Miss> {
-    todo!()
+    let search = Search::new(text, request);
+    if !request.old.is_empty() {
+        for (strategy, find) in LADDER {
+            let found = find(&search);
+            if !found.replacements.is_empty() {
+                return decide(text, request, *strategy, found);
+            }
+        }
+    }
+    Err(Miss::NotFound(nearest::diagnose(&search)))
 }
-#[derive(Clone, Debug)]
-pub struct Diff {
-    pub text: String,
-    pub added: usize,
-    pub removed: usize,
-    pub cut_lines: usize,
+
+/// A step of the ladder.
+type Step = fn(&Search<'_>) -> Found;
+
+const LADDER: &[(Strategy, Step)] = &[(Strategy::Exact, exact::find), (Strategy::LineEndings, line_endings::find)];
+
+/// What all steps look at.
+struct Search<'a> {
+    text: &'a str,
+    old: &'a str,
+    new: &'a str,
+    /// Stop collecting after so many places.
+    limit: usize,
+    ending: LineEnding,
+    lines: OnceCell<Vec<Line>>,
 }
-/// Unified diff with `--- a/path` and `+++ b/path`; at most `max_lines` lines of hunks.
-pub fn unified_diff(path: &str, old: &str, new: &str, max_lines: Option<usize>) -> Diff {
-    todo!()
+
+impl<'a> Search<'a> {
+    fn new(text: &'a str, request: &Request<'a>) -> Self {
+        let wants_all = request.replace_all || request.expected_replacements.is_some_and(|count| count > 1);
+        Self {
+            text,
+            old: request.old,
+            new: request.new,
+            limit: if wants_all { usize::MAX } else { MAX_PLACES },
+            ending: LineEnding::of(text),
+            lines: OnceCell::new(),
+        }
+    }
+
+    /// The lines of the text; ended by CR where nothing else ends one.
+    fn lines(&self) -> &[Line] {
+        self.lines.get_or_init(|| match self.ending {
+            LineEnding::Cr => text::lines_ended_by_cr(self.text).collect(),
+            _ => text::lines(self.text).collect(),
+        })
+    }
+}
+
+/// What a step found.
+#[derive(Default)]
+struct Found {
+    /// Disjoint and ascending.
+    replacements: Vec<Replacement>,
+    /// Where the text matches once more, overlapping the only replacement: `aa` in `aaa` is no single place.
+    overlapping: Option<usize>,
+}
+
+fn decide(text: &str, request: &Request<'_>, strategy: Strategy, found: Found) -> Result<Located, Miss> {
+    let Found { replacements, overlapping } = found;
+    let count = replacements.len();
+    let listed = || {
+        let starts = replacements.iter().map(|replacement| replacement.span.start);
+        places(text, starts.chain(overlapping))
+    };
+    let is_single = count == 1 && overlapping.is_none();
+    match request.expected_replacements {
+        Some(expected) if count != expected && (request.replace_all || is_single || expected != 1) => {
+            Err(Miss::Count { strategy, expected, places: listed() })
+        }
+        Some(expected) if expected > 1 && overlapping.is_none() => Ok(Located { strategy, replacements }),
+        _ if is_single || request.replace_all => Ok(Located { strategy, replacements }),
+        _ => Err(Miss::Ambiguous { strategy, places: listed() }),
+    }
+}
+
+/// Line numbers and lines of ascending offsets.
+fn places(text: &str, starts: impl Iterator<Item = usize>) -> Vec<Place> {
+    let mut line = 1;
+    let mut counted_to = 0;
+    let mut cached: Option<(usize, String)> = None;
+    starts
+        .take(MAX_PLACES)
+        .map(|start| {
+            line += text[counted_to..start].matches('\n').count();
+            counted_to = start;
+            let shown = match cached.take() {
+                Some((number, shown)) if number == line => shown,
+                _ => line_at(text, start),
+            };
+            cached = Some((line, shown.clone()));
+            Place { line, text: shown }
+        })
+        .collect()
+}
+
+/// The line around `offset`, cut.
+fn line_at(text: &str, offset: usize) -> String {
+    let start = text[..offset].rfind('\n').map_or(0, |found| found + 1);
+    let end = text[offset..].find('\n').map_or(text.len(), |found| offset + found);
+    shown(&text[start..end])
+}
+
+/// A line as it can be shown: cut, without a final CR.
+fn shown(line: &str) -> String {
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    match line.char_indices().nth(SHOWN_CHARS) {
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+        None => line.to_owned(),
+    }
 }

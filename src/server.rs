@@ -1,1 +1,213 @@
-//! STUB
+//! The protocol: JSON-RPC over stdio, both lifecycles, and the calls that run behind it.
+//!
+//! The only layer that names rmcp and tokio. A request arrives as a line ([`stdio`]), is answered by
+//! the [`handler`], and a tool call goes through [`dispatch`], which owns its permit, its clock, its
+//! cancellation and its panics. What a tool returns becomes a result in [`convert`]. Nothing here
+//! touches a file or knows what a tool does.
+
+mod convert;
+mod dispatch;
+mod handler;
+mod instructions;
+mod loopback;
+mod progress;
+mod stdio;
+#[cfg(test)]
+mod testing;
+
+use std::{panic, sync::Arc, time::Duration};
+
+use rmcp::service::{QuitReason, serve_directly_with_ct};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    runtime::{Builder, Runtime},
+};
+use tokio_util::sync::CancellationToken;
+
+pub use loopback::{Block, CallOutcome, Loopback, call_once, list_once};
+
+use crate::{
+    session::Session,
+    tools::{Settings, Toolbox},
+    workspace::Workspace,
+};
+
+use self::{
+    dispatch::{Gates, LIGHT_CALLS},
+    handler::Handler,
+    stdio::{Outbox, SafeStdio},
+};
+
+/// How long a cancelled service may take to flush its answers; clients kill a server that lingers.
+const SHUTDOWN: Duration = Duration::from_millis(900);
+
+/// How the server runs its calls.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Heavy calls (searches) that run at once. Light calls have a bound of their own, so that a
+    /// read never waits behind searches.
+    pub max_concurrent: usize,
+    /// How long one call may plan; a commit that has begun is never cut short.
+    pub deadline: Duration,
+    /// Bytes of the longest message that is read.
+    pub max_line: usize,
+    /// How long calls that are running when the input ends may take to answer.
+    pub grace: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        Self {
+            max_concurrent: (2 * cores).max(4),
+            deadline: Duration::from_secs(30),
+            max_line: 16 << 20,
+            grace: Duration::from_secs(5),
+        }
+    }
+}
+
+/// What a server is made of.
+#[derive(Debug)]
+pub struct Parts {
+    /// The sandbox.
+    pub workspace: Arc<Workspace>,
+    /// What the session has seen.
+    pub session: Arc<Session>,
+    /// The tools that are offered.
+    pub toolbox: Toolbox,
+    /// The tools' configuration.
+    pub settings: Arc<Settings>,
+    /// How calls are run.
+    pub options: Options,
+}
+
+/// A server that has not been connected yet.
+#[derive(Debug)]
+pub struct Server {
+    parts: Arc<Parts>,
+    gates: Arc<Gates>,
+    instructions: String,
+}
+
+impl Server {
+    /// A server of `parts`.
+    pub fn new(parts: Parts) -> Self {
+        let roots = instructions::roots(&parts.workspace);
+        let instructions = instructions::text(&parts.toolbox, &roots);
+        Self::with_instructions(parts, instructions)
+    }
+
+    fn with_instructions(parts: Parts, instructions: String) -> Self {
+        let gates = Arc::new(Gates::new(parts.options.max_concurrent));
+        Self { parts: Arc::new(parts), gates, instructions }
+    }
+
+    /// One thread serves the wire; calls run on a bounded pool of blocking threads.
+    fn runtime(&self) -> std::io::Result<Runtime> {
+        // Two more for the standard streams where they are not pipes.
+        let threads = self.parts.options.max_concurrent.max(1) + LIGHT_CALLS + 2;
+        Builder::new_current_thread().enable_all().max_blocking_threads(threads).thread_name("call").build()
+    }
+
+    /// Serves one client until its input ends or `stop` is cancelled, and flushes the answers.
+    async fn serve<R, W>(self, input: R, output: W, stop: CancellationToken) -> Result<(), String>
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let options = self.parts.options.clone();
+        let outbox = Outbox::start(output, stop.clone());
+        let transport = SafeStdio::new(input, outbox.clone(), &options, stop.clone());
+        let handler = Handler::new(self, outbox);
+        // Without rmcp's own handshake: it ends the process on a notification that comes first, and
+        // keeps a client that began in one era from going on in the other. The handler's `opened`
+        // check takes its place.
+        let service = serve_directly_with_ct(handler, transport, None, stop.clone());
+        let overdue = async {
+            stop.cancelled().await;
+            tokio::time::sleep(SHUTDOWN).await;
+        };
+        tokio::select! {
+            ended = service.waiting() => match ended {
+                Ok(QuitReason::JoinError(error)) | Err(error) => Err(format!("the service failed: {error}")),
+                Ok(_) => Ok(()),
+            },
+            () = overdue => {
+                tracing::warn!("calls were still running at shutdown and were abandoned");
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Serves stdin and stdout until the client closes the input or SIGTERM or SIGINT arrives; returns
+/// the exit code. The caller should return from `main` with it at once: threads that hang in a
+/// system call are left behind on purpose.
+pub fn run_stdio(server: Server) -> u8 {
+    log_panics();
+    let runtime = match server.runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            tracing::error!(%error, "the runtime could not be started");
+            return 1;
+        }
+    };
+    let ended = runtime.block_on(async {
+        let stop = CancellationToken::new();
+        stop_on_signal(&stop);
+        let (input, output) = rmcp::transport::io::stdio_pipes();
+        server.serve(input, output, stop).await
+    });
+    runtime.shutdown_background();
+    match ended {
+        Ok(()) => 0,
+        Err(error) => {
+            tracing::error!(error, "the server ended");
+            1
+        }
+    }
+}
+
+/// A panic is one line of the log; its call is answered by the dispatcher.
+fn log_panics() {
+    panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, reason = panic_text(panic.payload()), "panic");
+    }));
+}
+
+fn panic_text(payload: &(dyn std::any::Any + Send)) -> &str {
+    payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("without a text")
+}
+
+#[cfg(unix)]
+fn stop_on_signal(stop: &CancellationToken) {
+    use tokio::signal::unix::{SignalKind, signal};
+    for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
+        match signal(kind) {
+            Ok(mut signals) => {
+                let stop = stop.clone();
+                tokio::spawn(async move {
+                    signals.recv().await;
+                    stop.cancel();
+                });
+            }
+            Err(error) => tracing::warn!(%error, "a signal cannot be handled; it ends the process at once"),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn stop_on_signal(stop: &CancellationToken) {
+    let stop = stop.clone();
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            stop.cancel();
+        }
+    });
+}

@@ -1,95 +1,72 @@
-//! STUB
-#![allow(
-    missing_docs,
-    unused_variables,
-    clippy::todo,
-    clippy::all,
-    clippy::pedantic,
-    clippy::allow_attributes_without_reason
-)]
-use encoding_rs::Encoding;
+//! Text as it stands in a file: encodings, line endings, lines, and what is no text at all.
+//!
+//! Pure functions on bytes and strings. A [`Document`] ties decoded text to the bytes it came from, so
+//! that a change of the text keeps every byte outside it. No file is opened here.
+
+mod decode;
+mod encode;
+mod eol;
 pub mod hidden;
-use std::ops::Range;
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineEnding {
-    None,
-    Lf,
-    CrLf,
-    Cr,
-    Mixed,
-}
-impl LineEnding {
-    pub fn as_str(self) -> &'static str {
-        todo!()
-    } /* "lf","crlf","cr","mixed","none" */
-    pub fn of(text: &str) -> Self {
-        todo!()
-    }
-}
-/// The bytes of a text file together with their decoded text.
-#[derive(Clone, Debug)]
-pub struct Document {}
-#[derive(Debug)]
+mod image;
+mod lines;
+mod offsets;
+
+use std::fmt;
+
+pub use decode::Document;
+pub use encode::encode;
+pub use eol::LineEnding;
+pub use image::{ImageInfo, binary_kind, image_info};
+pub use lines::{Line, Lines, lines, lines_ended_by_cr};
+
+/// Why bytes are not text.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DecodeError {
-    Binary { kind: String /* "PDF document", "ELF executable", "binary data" … */ },
+    /// The content is no text; `kind` names it for a person, as in "PDF document" or "binary data".
+    Binary {
+        /// A noun phrase without an article.
+        kind: String,
+    },
 }
-#[derive(Debug)]
+
+impl fmt::Display for DecodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Binary { kind } = self;
+        write!(f, "the content is not text but {kind}")
+    }
+}
+
+impl std::error::Error for DecodeError {}
+
+/// Why a change cannot be written back in the file's own encoding.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SpliceError {
-    Unrepresentable { character: char, encoding: &'static str },
-    Unstable { encoding: &'static str },
+    /// The new text holds a character that the encoding has no bytes for.
+    Unrepresentable {
+        /// The first such character.
+        character: char,
+        /// The encoding's WHATWG name.
+        encoding: &'static str,
+    },
+    /// The bytes of the change could not be told from those around it, or read back differently:
+    /// a stateful encoding, or an invalid sequence inside the change.
+    Unstable {
+        /// The encoding's WHATWG name.
+        encoding: &'static str,
+    },
 }
-impl Document {
-    /// `encoding` overrides detection (BOM, then UTF-8, then chardetng). NUL bytes outside UTF-16 are binary.
-    pub fn decode(bytes: Vec<u8>, encoding: Option<&'static Encoding>) -> Result<Self, DecodeError> {
-        todo!()
-    }
-    /// without the BOM; invalid sequences as U+FFFD
-    pub fn text(&self) -> &str {
-        todo!()
-    }
-    pub fn bytes(&self) -> &[u8] {
-        todo!()
-    }
-    pub fn into_bytes(self) -> Vec<u8> {
-        todo!()
-    }
-    pub fn encoding(&self) -> &'static Encoding {
-        todo!()
-    }
-    pub fn has_bom(&self) -> bool {
-        todo!()
-    }
-    pub fn had_errors(&self) -> bool {
-        todo!()
-    }
-    pub fn line_ending(&self) -> LineEnding {
-        todo!()
-    }
-    /// Replaces disjoint ascending spans of `text()`; every byte outside them is kept.
-    pub fn splice(&self, replacements: &[(Range<usize>, &str)]) -> Result<Document, SpliceError> {
-        todo!()
+
+impl fmt::Display for SpliceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unrepresentable { character, encoding } => {
+                write!(f, "the file's encoding {encoding} has no {character:?} (U+{:04X})", u32::from(*character))
+            }
+            Self::Unstable { encoding } => {
+                write!(f, "the change cannot be made in {encoding} without touching other bytes of the file")
+            }
+        }
     }
 }
-/// Bytes for a whole new text in `encoding` with the BOM and, for `CrLf`, LF → CRLF where the text has no CR.
-pub fn encode(
-    text: &str,
-    encoding: &'static Encoding,
-    bom: bool,
-    line_ending: LineEnding,
-) -> Result<Vec<u8>, SpliceError> {
-    todo!()
-}
-/// Name of a binary file's kind from its first bytes, or None for what looks like text.
-pub fn binary_kind(head: &[u8]) -> Option<String> {
-    todo!()
-}
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ImageInfo {
-    pub mime: &'static str,
-    pub width: usize,
-    pub height: usize,
-}
-/// PNG, JPEG, WebP or GIF by magic bytes.
-pub fn image_info(bytes: &[u8]) -> Option<ImageInfo> {
-    todo!()
-}
+
+impl std::error::Error for SpliceError {}

@@ -10,6 +10,7 @@ pub mod error;
 mod freshness;
 pub mod glob;
 pub mod grep;
+pub mod listing;
 pub mod ls;
 pub mod output;
 pub mod read;
@@ -129,7 +130,7 @@ impl fmt::Debug for Entry {
 }
 
 impl Entry {
-    fn of<T: Tool>() -> Self {
+    pub(crate) fn of<T: Tool>() -> Self {
         Self {
             spec: &T::SPEC,
             input_schema: schema::input::<T::Args>(),
@@ -187,6 +188,12 @@ impl Toolbox {
                 && selection.only.as_ref().is_none_or(|only| only.iter().any(|name| name == spec.name))
         };
         Self { entries: all.iter().filter(|(spec, _)| offered(spec)).map(|(_, make)| make()).collect() }
+    }
+
+    /// A toolbox of the test's own tools.
+    #[cfg(test)]
+    pub(crate) fn from_entries(entries: Vec<Entry>) -> Self {
+        Self { entries }
     }
 
     /// Names of every tool there is, whatever a selection leaves out.

@@ -21,6 +21,8 @@ mod root;
 mod state;
 mod suggest;
 mod sys;
+#[cfg(all(test, unix))]
+mod tests;
 mod walk;
 mod write;
 

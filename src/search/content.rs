@@ -163,7 +163,8 @@ fn search_directories(
     // on one thread, it is known.
     let paged = matches!((shared.query.mode, shared.query.keep), (Mode::Lines { .. }, Keep::Page { skip: 1.., .. }));
     let helpers = if paged { 0 } else { shared.query.threads.saturating_sub(1) };
-    let options = WalkOptions { ignored, max_depth: None, directories: false, symlinks: false };
+    // Directories are visited for the stop signal alone: a tree may have few files.
+    let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
     thread::scope(|threads| {
         let (sender, receiver) = bounded::<Chunk>(helpers.max(1) * 2);
         let mut feeder = Feeder {

@@ -27,17 +27,15 @@ impl Scope {
     /// # Errors
     /// When the path is outside, missing or unreadable.
     pub fn of(workspace: &Workspace, path: Option<&str>) -> Result<Self, ScopeError> {
-        match path.filter(|path| !path.trim().is_empty()) {
-            Some(path) => Self::at(workspace, workspace.resolve(path).map_err(ScopeError::Path)?),
-            None => {
-                let starts: Vec<_> = workspace.roots().iter().map(|root| workspace.root_path(root)).collect();
-                let under = match starts.as_slice() {
-                    [only] => Some(only.to_string()),
-                    _ => None,
-                };
-                Ok(Self { starts, kind: FileKind::Directory, under })
-            }
+        if let Some(path) = path.filter(|path| !path.trim().is_empty()) {
+            return Self::at(workspace, workspace.resolve(path).map_err(ScopeError::Path)?);
         }
+        let starts: Vec<_> = workspace.roots().iter().map(|root| workspace.root_path(root)).collect();
+        let under = match starts.as_slice() {
+            [only] => Some(only.to_string()),
+            _ => None,
+        };
+        Ok(Self { starts, kind: FileKind::Directory, under })
     }
 
     /// The scope that starts at `start`.

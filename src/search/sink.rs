@@ -3,7 +3,7 @@
 //! One match is one line, or in a multiline search the lines that it (and matches sharing a line
 //! with it) spans. Never holds more than the limits it was given.
 
-use std::{io, ops::Range};
+use std::{fmt::Write as _, io, ops::Range};
 
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
@@ -202,7 +202,7 @@ impl<'a> Collector<'a> {
             if more > 0
                 && let Some(last) = self.lines.last_mut()
             {
-                last.text.push_str(&format!(" (… {more} more lines of this match)"));
+                let _ = write!(last.text, " (… {more} more lines of this match)");
             }
             if self.bytes >= self.limits.bytes {
                 return;
@@ -275,7 +275,7 @@ fn lines_of(buffer: &[u8], hit: Range<usize>, block: &Range<usize>) -> Range<usi
 }
 
 fn breaks(bytes: &[u8]) -> u64 {
-    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
+    bytes.split(|byte| *byte == b'\n').count() as u64 - 1
 }
 
 #[cfg(test)]

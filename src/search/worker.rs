@@ -97,9 +97,6 @@ impl<'a> Worker<'a> {
         let named = matches!(haystack, Haystack::Named(_));
         let (path, opened) = match haystack {
             Haystack::Met(entry) => {
-                if entry.protected() {
-                    return Ok(Searched::Skipped(Skipped::Protected));
-                }
                 let opened = entry.open();
                 (entry.into_path(), opened)
             }
@@ -241,7 +238,7 @@ impl std::fmt::Display for Stop {
 impl std::error::Error for Stop {}
 
 fn is_stop(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<Stop>())
+    error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Stop>)
 }
 
 impl Read for Stoppable<'_> {

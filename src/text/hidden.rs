@@ -52,8 +52,6 @@ impl Context {
 
 fn is_hidden(character: char, before: &Context, next: Option<char>, right_to_left: bool) -> bool {
     match character {
-        // Embeddings, overrides and isolates: they reorder what a person sees.
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
         // Marks that right-to-left text is written with.
         '\u{200e}' | '\u{200f}' | '\u{61c}' => !right_to_left,
         // Tag characters belong to the flags of regions only, which begin with a black flag.
@@ -68,7 +66,10 @@ fn is_hidden(character: char, before: &Context, next: Option<char>, right_to_lef
         '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => {
             before.last.is_none_or(|last| matches!(last, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}'))
         }
-        '\u{200b}'
+        // Embeddings, overrides and isolates reorder what a person sees; the rest is not seen at all.
+        '\u{202a}'..='\u{202e}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{200b}'
         | '\u{2060}'..='\u{2064}'
         | '\u{206a}'..='\u{206f}'
         | '\u{feff}'

@@ -3,6 +3,8 @@
 //! Finds the places with the pure [`crate::edit`] ladder and splices them into the file's bytes.
 //! A change that lost a race with another call of this session is worked out again on what is there.
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -486,7 +488,7 @@ impl Planned {
         text.push_str("\n\n");
         text.push_str(diff.text.trim_end_matches('\n'));
         if diff.cut_lines > 0 {
-            text.push_str(&format!("\n… {} more lines of diff", diff.cut_lines));
+            let _ = write!(text, "\n… {} more lines of diff", diff.cut_lines);
         }
         let data = Output { path: path.to_string(), diff: diff.text, facts: facts.clone() };
         Answer::text(text, &facts).data(cx, &data)

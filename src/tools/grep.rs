@@ -1,37 +1,344 @@
-//! STUB
-#![allow(
-    missing_docs,
-    unused_variables,
-    clippy::todo,
-    clippy::all,
-    clippy::pedantic,
-    clippy::allow_attributes_without_reason
-)]
-use super::*;
-#[derive(serde::Deserialize, JsonSchema)]
+//! grep: lines by content.
+//!
+//! Reads the arguments, runs the search, notes the shown files as seen. What the search does is
+//! `search`'s; how the answer is worded is [`render`]'s.
+
+mod render;
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    search::{
+        FileFilter, FilterError, Found, Keep, Mode, Pattern, PatternError, PatternOptions, Query, Scope, ScopeError,
+        search,
+    },
+    session::{StopReason, StopSignal},
+    workspace::Ignored,
+};
+
+use render::Report;
+pub use render::{Facts, FileResult, Line, Output};
+
+use super::{
+    Alias, CallContext, Group, Plan, Spec, Tool, ToolError,
+    args::{FlagValue, LIMIT_ALIASES, PATH_ALIASES},
+    listing::{self, InIgnored},
+};
+
+/// Results when the call does not say, and at most.
+const DEFAULT_RESULTS: usize = 100;
+const MAX_RESULTS: usize = 500;
+/// Context lines at most, on each side.
+const MAX_CONTEXT: usize = 50;
+/// How long ignored files are looked through, where something was found and where nothing was.
+const IGNORED_SHORT: Duration = Duration::from_millis(50);
+const IGNORED_LONG: Duration = Duration::from_millis(300);
+/// Kept text may be this many times what is shown: it is counted with its overhead.
+const TEXT_FACTOR: usize = 4;
+
+/// What to search for, where, and what to show.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Args {
-    path: String,
+    /// Regular expression (Rust syntax, as ripgrep), or plain text with literal=true.
+    pattern: String,
+    /// Directory or file to search. Default: the root, or all roots.
+    path: Option<String>,
+    /// Only files matching this glob: "*.ts", "src/**/*.py", "!*.min.js"; several by commas or braces. Default: all
+    /// files.
+    glob: Option<String>,
+    /// Only files of this ripgrep type: rust, py, js, ts, go, java … Default: all.
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    /// pattern is plain text, not a regular expression. Default: false.
+    literal: Option<bool>,
+    /// Match upper and lower case exactly. Default: false.
+    case_sensitive: Option<bool>,
+    /// Match whole words only. Default: false.
+    word: Option<bool>,
+    /// Matches may span lines and `.` matches line breaks. Default: false.
+    multiline: Option<bool>,
+    /// Show matching lines, only file names, or matches per file. Default: content.
+    output_mode: Option<OutputMode>,
+    /// Lines to show before and after each match, at most 50. Default: 0.
+    context: Option<i64>,
+    /// Lines to show before each match. Default: context.
+    before: Option<i64>,
+    /// Lines to show after each match. Default: context.
+    after: Option<i64>,
+    /// Order of `files_with_matches`: by path, or newest first. Default: path.
+    sort: Option<Sort>,
+    /// Most matching lines (or files, in the other modes) to return, at most 500. Default: 100.
+    max_results: Option<i64>,
+    /// How many results to pass over: the next page. Default: 0.
+    offset: Option<i64>,
+    /// Search files that ignore rules leave out too. Default: false.
+    no_ignore: Option<bool>,
 }
-#[derive(Serialize, JsonSchema)]
-pub struct Output {
-    path: String,
+
+/// What is shown of a match.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputMode {
+    /// Matching lines.
+    Content,
+    /// File names.
+    FilesWithMatches,
+    /// Matches per file.
+    Count,
 }
+
+/// The order of files.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Sort {
+    /// By path.
+    Path,
+    /// Newest first.
+    Modified,
+}
+
+/// The grep tool.
+#[derive(Debug)]
 pub struct Grep;
+
 impl Tool for Grep {
     type Args = Args;
     type Output = Output;
     const SPEC: Spec = Spec {
         name: "grep",
-        title: "Grep",
-        description: "stub",
+        title: "Search file contents",
+        description: "Search file contents with a regular expression, as ripgrep does. Finds the lines that match \
+                      (path:line: text), the files that contain a match, or match counts. Respects .gitignore, \
+                      skips binary files, ordered by path. Use this instead of shell grep or rg.",
         group: Group::Core,
-        aliases: &[],
+        aliases: &ALIASES,
         read_only: true,
         destructive: false,
         idempotent: true,
-        heavy: false,
+        heavy: true,
     };
+
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        todo!()
+        let started = Instant::now();
+        let request = Request::read(args)?;
+        let scope = Scope::of(&cx.workspace, request.path.as_deref()).map_err(|error| match error {
+            ScopeError::Path(error) => error.into(),
+            ScopeError::Access(error) => ToolError::access(&cx.workspace, error),
+        })?;
+        let found =
+            request.run(cx, &scope, request.ignored(), request.keep(), &mut request.filter.clone(), &cx.stop)?;
+        if found.stopped == Some(StopReason::Cancelled) {
+            cx.check()?;
+        }
+        let hidden = request.look_into_ignored(cx, &scope, &found);
+        let report = Report { request: &request, scope: &scope, found: &found, hidden };
+        let rendered = report.render(cx.settings.max_output);
+        for hits in rendered.shown_files(&found) {
+            if let Some(revision) = hits.revision(&cx.workspace, cx.settings.max_file_size, &cx.stop) {
+                let content = hits.seen.as_ref().and_then(|seen| seen.bytes.as_deref());
+                cx.session.ledger.saw(&hits.real, revision, content);
+            }
+        }
+        Ok(Plan::Answer(report.answer(cx, rendered, started.elapsed())))
+    }
+}
+
+const ALIASES: [Alias; PATH_ALIASES.len() + LIMIT_ALIASES.len() + OWN_ALIASES.len()] = {
+    let mut all = [OWN_ALIASES[0]; PATH_ALIASES.len() + LIMIT_ALIASES.len() + OWN_ALIASES.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = if at < PATH_ALIASES.len() {
+            PATH_ALIASES[at]
+        } else if at < PATH_ALIASES.len() + LIMIT_ALIASES.len() {
+            LIMIT_ALIASES[at - PATH_ALIASES.len()]
+        } else {
+            OWN_ALIASES[at - PATH_ALIASES.len() - LIMIT_ALIASES.len()]
+        };
+        at += 1;
+    }
+    all
+};
+
+const OWN_ALIASES: [Alias; 13] = [
+    Alias::name("outputMode", "output_mode"),
+    Alias::name("include", "glob"),
+    Alias::name("query", "pattern"),
+    Alias::name("regex", "pattern"),
+    Alias::name("-A", "after"),
+    Alias::name("-B", "before"),
+    Alias::name("-C", "context"),
+    Alias::name("caseSensitive", "case_sensitive"),
+    Alias::Flag { given: "-i", name: "case_sensitive", value: FlagValue::Bool(false) },
+    Alias::Flag { given: "ignore_case", name: "case_sensitive", value: FlagValue::Bool(false) },
+    Alias::name("fixed_strings", "literal"),
+    Alias::name("noIgnore", "no_ignore"),
+    Alias::Ignored { given: "-n" },
+];
+
+/// The arguments, understood.
+#[derive(Debug)]
+struct Request {
+    pattern: Pattern,
+    path: Option<String>,
+    filter: FileFilter,
+    mode: OutputMode,
+    before: usize,
+    after: usize,
+    newest: bool,
+    take: usize,
+    skip: usize,
+    no_ignore: bool,
+}
+
+impl Request {
+    fn read(args: Args) -> Result<Self, ToolError> {
+        let options = PatternOptions {
+            literal: args.literal.unwrap_or(false),
+            case_sensitive: args.case_sensitive.unwrap_or(false),
+            word: args.word.unwrap_or(false),
+            multiline: args.multiline.unwrap_or(false),
+        };
+        if args.pattern.is_empty() {
+            return Err(
+                ToolError::invalid("the pattern is empty").hint("give the text to search for; to list files, use glob")
+            );
+        }
+        let pattern = Pattern::compile(&args.pattern, options).map_err(|error| pattern_error(error, options))?;
+        let filter = FileFilter::new(args.glob.as_deref(), args.kind.as_deref()).map_err(filter_error)?;
+        let mode = args.output_mode.unwrap_or(OutputMode::Content);
+        let newest = args.sort == Some(Sort::Modified);
+        if newest && mode != OutputMode::FilesWithMatches {
+            return Err(ToolError::invalid("sort=modified orders files, and this output_mode is ordered by path")
+                .hint("add output_mode=files_with_matches, or leave sort out"));
+        }
+        let context = listing::limited("context", args.context, MAX_CONTEXT)?;
+        Ok(Self {
+            pattern,
+            path: args.path,
+            filter,
+            mode,
+            before: listing::limited("before", args.before, MAX_CONTEXT)?.or(context).unwrap_or(0),
+            after: listing::limited("after", args.after, MAX_CONTEXT)?.or(context).unwrap_or(0),
+            newest,
+            take: listing::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS),
+            skip: listing::offset(args.offset)?,
+            no_ignore: args.no_ignore.unwrap_or(false),
+        })
+    }
+
+    fn ignored(&self) -> Ignored {
+        if self.no_ignore { Ignored::Include } else { Ignored::Skip }
+    }
+
+    fn keep(&self) -> Keep {
+        if self.newest {
+            Keep::Newest { limit: self.skip + self.take }
+        } else {
+            Keep::Page { skip: self.skip, take: self.take }
+        }
+    }
+
+    fn search_mode(&self) -> Mode {
+        match self.mode {
+            OutputMode::Content => Mode::Lines { before: self.before, after: self.after },
+            OutputMode::FilesWithMatches => Mode::Files,
+            OutputMode::Count => Mode::Counts,
+        }
+    }
+
+    fn run(
+        &self,
+        cx: &CallContext,
+        scope: &Scope,
+        ignored: Ignored,
+        keep: Keep,
+        filter: &mut FileFilter,
+        stop: &StopSignal,
+    ) -> Result<Found, ToolError> {
+        let last = AtomicUsize::new(0);
+        let query = Query {
+            pattern: &self.pattern,
+            mode: if keep == Keep::Nothing && self.mode == OutputMode::Content {
+                Mode::Counts
+            } else {
+                self.search_mode()
+            },
+            keep,
+            text_budget: cx.settings.max_output.saturating_mul(TEXT_FACTOR),
+            max_file_size: cx.settings.max_search_file_size,
+            threads: cx.settings.search_threads,
+            stop,
+            progress: &|files| {
+                // Progress must grow from update to update.
+                if last.fetch_max(files, Ordering::Relaxed) < files {
+                    cx.report(files as u64, None, format!("searched {files} files"));
+                }
+            },
+        };
+        search(&cx.workspace, scope, filter, ignored, &query).map_err(|error| ToolError::access(&cx.workspace, error))
+    }
+
+    /// Counts what ignored files hold, for a moment, after a search that left them out: an answer
+    /// says what it does not show. `None` where there is nothing to say.
+    fn look_into_ignored(&self, cx: &CallContext, scope: &Scope, found: &Found) -> Option<InIgnored> {
+        let left_out = found.walk.ignored_files + found.walk.ignored_dirs;
+        if self.no_ignore || left_out == 0 || !found.complete() || scope.file().is_some() {
+            return None;
+        }
+        let stop = cx.stop.within(if found.matches > 0 { IGNORED_SHORT } else { IGNORED_LONG });
+        let below = self.run(cx, scope, Ignored::Only, Keep::Nothing, &mut self.filter.clone(), &stop).ok()?;
+        let count = match self.mode {
+            OutputMode::FilesWithMatches => below.matching_files,
+            OutputMode::Content | OutputMode::Count => below.matches,
+        };
+        let exact = below.stopped.is_none();
+        (count > 0 || !exact).then_some(InIgnored { count, exact })
+    }
+}
+
+fn pattern_error(error: PatternError, options: PatternOptions) -> ToolError {
+    const AS_TEXT: &str = "literal=true searches it as text";
+    match error {
+        PatternError::TooLong { length, limit } => {
+            ToolError::invalid(format!("the pattern has {length} bytes, more than {limit}"))
+                .hint("search for a short, distinctive part of it")
+        }
+        PatternError::Syntax { reason, column, place } => {
+            ToolError::invalid(format!("invalid regex at character {column}: {reason}\n{place}"))
+                .hint(format!("{AS_TEXT}; in a regex, escape it with a backslash"))
+        }
+        PatternError::LineBreak => ToolError::invalid(
+            "the pattern holds a line break, but lines are searched one by one",
+        )
+        .hint(if options.literal {
+            "set multiline=true, or search for one line of it"
+        } else {
+            "set multiline=true, or search for a part within one line"
+        }),
+        PatternError::Nul => ToolError::invalid("the pattern holds a NUL byte, which no text file has"),
+        PatternError::TooBig => ToolError::invalid("the pattern is too large when compiled")
+            .hint(format!("use smaller repetition counts; {AS_TEXT}")),
+    }
+}
+
+fn filter_error(error: FilterError) -> ToolError {
+    match error {
+        FilterError::Glob { glob, error } => ToolError::invalid(format!("invalid glob {glob:?}: {error}"))
+            .hint("globs look like \"*.rs\", \"src/**\", \"*.{ts,tsx}\" or \"!*.min.js\""),
+        FilterError::Type { name, nearest } => {
+            let error = ToolError::invalid(format!("unknown file type {name:?}"));
+            if nearest.is_empty() {
+                error.hint(format!("filter by name instead: glob=\"*.{name}\""))
+            } else {
+                error.hint(format!("did you mean {}? or filter by name with glob", nearest.join(" or ")))
+            }
+        }
     }
 }

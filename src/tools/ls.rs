@@ -1,37 +1,394 @@
-//! STUB
-#![allow(
-    missing_docs,
-    unused_variables,
-    clippy::todo,
-    clippy::all,
-    clippy::pedantic,
-    clippy::allow_attributes_without_reason
-)]
-use super::*;
-#[derive(serde::Deserialize, JsonSchema)]
+//! ls: a directory as a short tree.
+//!
+//! Lists level by level, so that a limit cuts the deepest names first; never opens a file.
+
+use std::{collections::VecDeque, fmt::Write as _, ops::ControlFlow};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    search::{Scope, ScopeError},
+    workspace::{Access, AccessError, Entry, FileKind, Ignored, WalkOptions, Workspace, WorkspacePath},
+};
+
+use super::{
+    Alias, Answer, CallContext, Group, Plan, Spec, Tool, ToolError,
+    args::{LIMIT_ALIASES, PATH_ALIASES},
+    listing::{self, file_size, with_notes},
+    output::count,
+};
+
+/// Entries when the call does not say, and at most.
+const DEFAULT_RESULTS: usize = 500;
+const MAX_RESULTS: usize = 2000;
+/// Entries shown of a nested directory.
+const NESTED: usize = 100;
+/// Levels when the call does not say, and at most.
+const DEFAULT_DEPTH: i64 = 2;
+const MAX_DEPTH: usize = 5;
+/// Bytes kept free for header and footer.
+const RESERVED: usize = 1024;
+/// Names between two looks at the clock.
+const CHECK_EVERY: usize = 256;
+
+/// What to list.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Args {
-    path: String,
+    /// Directory to list. Default: the root, or the list of roots.
+    path: Option<String>,
+    /// How many levels to show, at most 5. Default: 2.
+    depth: Option<i64>,
+    /// Show entries that ignore rules leave out too. Default: false.
+    no_ignore: Option<bool>,
+    /// Most entries to show, at most 2000. Default: 500.
+    max_results: Option<i64>,
 }
-#[derive(Serialize, JsonSchema)]
+
+/// ls's result as data.
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Output {
-    path: String,
+    /// The directory listed, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// What was shown, in the order shown.
+    entries: Vec<ListedEntry>,
+    /// The numbers.
+    #[serde(flatten)]
+    facts: Facts,
+    /// What the answer leaves out, in words.
+    notes: Vec<String>,
 }
+
+/// One entry shown.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ListedEntry {
+    /// Its path, as it can be passed back.
+    path: String,
+    /// `file`, `directory`, `symlink`, `other` or `root`.
+    kind: &'static str,
+    /// Its size in bytes, where it is a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+    /// What a link leads to, where that is inside a root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    /// Whether policy denies its content.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    protected: bool,
+    /// For a root, whether files in it may be changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    writable: Option<bool>,
+}
+
+/// The numbers for programs.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub struct Facts {
+    /// Entries shown.
+    shown: usize,
+    /// Entries of listed directories that are not shown.
+    more: usize,
+    /// Directories within the depth that were not listed, the limit being reached.
+    unlisted: usize,
+    /// Entries that ignore rules leave out.
+    ignored: usize,
+    /// Directories that could not be listed.
+    unreadable: usize,
+    /// Whether there is more than is shown.
+    truncated: bool,
+}
+
+/// The ls tool.
+#[derive(Debug)]
 pub struct Ls;
+
 impl Tool for Ls {
     type Args = Args;
     type Output = Output;
     const SPEC: Spec = Spec {
         name: "ls",
-        title: "Ls",
-        description: "stub",
+        title: "List a directory",
+        description: "List a directory as a tree with file sizes: directories first, then names. Respects .gitignore. \
+                      Without a path it lists the root, or the roots with their rights.",
         group: Group::Core,
-        aliases: &[],
+        aliases: &ALIASES,
         read_only: true,
         destructive: false,
         idempotent: true,
         heavy: false,
     };
+
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        todo!()
+        let scope = Scope::of(&cx.workspace, args.path.as_deref()).map_err(|error| match error {
+            ScopeError::Path(error) => error.into(),
+            ScopeError::Access(error) => ToolError::access(&cx.workspace, error),
+        })?;
+        let depth = args.depth.filter(|depth| *depth > 0).unwrap_or(DEFAULT_DEPTH);
+        let request = Request {
+            depth: usize::try_from(depth).unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
+            ignored: if args.no_ignore.unwrap_or(false) { Ignored::Include } else { Ignored::Skip },
+            limit: listing::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS),
+        };
+        let answer = match scope.starts() {
+            [start] if scope.file().is_some() => file(cx, start)?,
+            [start] => request.tree(cx, start)?,
+            _ => roots(cx),
+        };
+        Ok(Plan::Answer(answer))
     }
+}
+
+const ALIASES: [Alias; 9] = [
+    PATH_ALIASES[0],
+    PATH_ALIASES[1],
+    PATH_ALIASES[2],
+    PATH_ALIASES[3],
+    PATH_ALIASES[4],
+    PATH_ALIASES[5],
+    LIMIT_ALIASES[0],
+    LIMIT_ALIASES[1],
+    LIMIT_ALIASES[2],
+];
+
+struct Request {
+    depth: usize,
+    ignored: Ignored,
+    limit: usize,
+}
+
+/// One directory, listed.
+#[derive(Default)]
+struct Listing {
+    /// What is shown of it: directories, then the rest. A directory has its place among the
+    /// listings when it was listed too.
+    entries: Vec<(Entry, State)>,
+    /// Entries that are not shown.
+    more: usize,
+    /// Entries that ignore rules leave out.
+    ignored: usize,
+}
+
+/// How far a shown entry was looked into.
+#[derive(Clone, Copy)]
+enum State {
+    /// A file, or a directory at the last level.
+    Leaf,
+    /// A directory that was listed, at this place.
+    Listed(usize),
+    /// A directory within the depth, but the limit was reached.
+    Unlisted,
+    /// A directory that could not be listed.
+    Unreadable,
+}
+
+impl Request {
+    fn tree(&self, cx: &CallContext, start: &WorkspacePath) -> Result<Answer, ToolError> {
+        let access = |error| ToolError::access(&cx.workspace, error);
+        let mut listings = vec![self.list(cx, start, self.limit).map_err(access)?];
+        let mut left = self.limit - listings[0].entries.len();
+        let mut facts = Facts::default();
+        let mut queue = VecDeque::from([(0, 1)]);
+        while let Some((at, depth)) = queue.pop_front() {
+            if depth == self.depth {
+                continue;
+            }
+            for place in 0..listings[at].entries.len() {
+                let entry = &listings[at].entries[place].0;
+                if entry.kind() != FileKind::Directory {
+                    continue;
+                }
+                cx.check()?;
+                let state = if left == 0 {
+                    facts.unlisted += 1;
+                    State::Unlisted
+                } else if let Ok(listing) = self.list(cx, &entry.path().clone(), NESTED.min(left)) {
+                    left -= listing.entries.len();
+                    listings.push(listing);
+                    queue.push_back((listings.len() - 1, depth + 1));
+                    State::Listed(listings.len() - 1)
+                } else {
+                    facts.unreadable += 1;
+                    State::Unreadable
+                };
+                listings[at].entries[place].1 = state;
+            }
+        }
+        cx.check()?;
+        facts.more = listings.iter().map(|listing| listing.more).sum();
+        facts.ignored = listings.iter().map(|listing| listing.ignored).sum();
+
+        let budget = cx.settings.max_output.saturating_sub(RESERVED).max(RESERVED / 2);
+        let mut printer =
+            Printer { listings: &listings, text: format!("{start}/"), entries: Vec::new(), budget, cut: false };
+        printer.note(&listings[0]);
+        printer.print(&listings[0], 1);
+        let Printer { text, entries, cut, .. } = printer;
+        facts.shown = entries.len();
+        facts.truncated = cut || facts.more + facts.unlisted > 0;
+
+        let mut notes = Vec::new();
+        if cut {
+            notes.push("the text limit is reached; narrow the path, or ask for less depth".to_owned());
+        } else if facts.unlisted > 0 || listings[0].more > 0 {
+            let unlisted = if facts.unlisted > 0 {
+                format!(", {} not listed", count(facts.unlisted, "directory"))
+            } else {
+                String::new()
+            };
+            notes.push(format!(
+                "showing the first {}{unlisted}; narrow the path, or raise max_results (at most {MAX_RESULTS})",
+                count(facts.shown, "entry")
+            ));
+        }
+        if facts.ignored > 0 {
+            let hidden =
+                if facts.ignored == 1 { "1 ignored entry" } else { &format!("{} ignored entries", facts.ignored) };
+            notes.push(format!("({hidden} hidden; pass no_ignore)"));
+        }
+        let text = with_notes(text, &notes);
+        Ok(Answer::text(text, &facts).data(cx, &Output { path: Some(start.to_string()), entries, facts, notes }))
+    }
+
+    /// The first `most` entries of a directory, directories before the rest.
+    fn list(&self, cx: &CallContext, directory: &WorkspacePath, most: usize) -> Result<Listing, AccessError> {
+        let options = WalkOptions { ignored: self.ignored, max_depth: Some(1), directories: true, symlinks: true };
+        let (mut directories, mut others, mut met) = (Vec::new(), Vec::new(), 0);
+        let report = cx.workspace.walk(directory, &options, &mut |entry| {
+            met += 1;
+            let list = if entry.kind() == FileKind::Directory { &mut directories } else { &mut others };
+            if list.len() < most {
+                list.push((entry, State::Leaf));
+            }
+            if met % CHECK_EVERY == 0 && cx.stop.stopped().is_some() {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        })?;
+        let mut entries = directories;
+        entries.append(&mut others);
+        entries.truncate(most);
+        Ok(Listing { more: met - entries.len(), entries, ignored: report.ignored_files + report.ignored_dirs })
+    }
+}
+
+/// Writes the tree, two spaces a level.
+struct Printer<'a> {
+    listings: &'a [Listing],
+    text: String,
+    entries: Vec<ListedEntry>,
+    budget: usize,
+    cut: bool,
+}
+
+impl Printer<'_> {
+    fn print(&mut self, listing: &Listing, level: usize) {
+        for (entry, state) in &listing.entries {
+            if self.text.len() > self.budget {
+                self.cut = true;
+                return;
+            }
+            let listed = listed_entry(entry);
+            self.line(level);
+            self.text.push_str(&line_of(entry, &listed));
+            self.entries.push(listed);
+            match state {
+                State::Leaf => {}
+                State::Unlisted => self.text.push_str(" …"),
+                State::Unreadable => self.text.push_str(" (unreadable)"),
+                State::Listed(at) => {
+                    let below = &self.listings[*at];
+                    self.note(below);
+                    self.print(below, level + 1);
+                }
+            }
+        }
+        if listing.more > 0 && !self.cut {
+            self.line(level);
+            let noun = if listing.more == 1 { "entry" } else { "entries" };
+            let _ = write!(self.text, "… {} more {noun}", listing.more);
+        }
+    }
+
+    fn line(&mut self, level: usize) {
+        self.text.push('\n');
+        self.text.extend(std::iter::repeat_n("  ", level));
+    }
+
+    /// Behind the name of a directory without entries to show.
+    fn note(&mut self, listing: &Listing) {
+        if listing.entries.is_empty() && listing.more == 0 {
+            self.text.push_str(if listing.ignored == 0 { " (empty)" } else { " (only ignored entries)" });
+        }
+    }
+}
+
+fn listed_entry(entry: &Entry) -> ListedEntry {
+    let kind = match entry.kind() {
+        FileKind::File => "file",
+        FileKind::Directory => "directory",
+        FileKind::Symlink => "symlink",
+        FileKind::Other => "other",
+    };
+    ListedEntry {
+        path: entry.path().to_string(),
+        kind,
+        size: (entry.kind() == FileKind::File).then(|| entry.stat().ok()).flatten().map(|stat| stat.size),
+        target: entry.link_target().map(|target| target.to_string()),
+        protected: entry.kind() != FileKind::Directory && entry.protected(),
+        writable: None,
+    }
+}
+
+fn line_of(entry: &Entry, listed: &ListedEntry) -> String {
+    let mut line = entry.path().display_name();
+    match (entry.kind(), &listed.target, listed.size) {
+        (FileKind::Directory, ..) => line.push('/'),
+        (FileKind::Symlink, Some(target), _) => drop(write!(line, " -> {target}")),
+        (FileKind::Symlink, None, _) => line.push_str(" (link that leads nowhere inside)"),
+        (FileKind::File, _, Some(size)) => drop(write!(line, "  {}", file_size(size))),
+        (FileKind::File, _, None) => {}
+        (FileKind::Other, ..) => line.push_str(" (special file)"),
+    }
+    if listed.protected {
+        line.push_str(" [protected]");
+    }
+    line
+}
+
+/// A path that names a file lists that file, as in a shell.
+fn file(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
+    let stat = cx.workspace.stat(path).map_err(|error| ToolError::access(&cx.workspace, error))?;
+    let facts = Facts { shown: 1, ..Facts::default() };
+    let entry = ListedEntry {
+        path: path.to_string(),
+        kind: if stat.kind == FileKind::File { "file" } else { "other" },
+        size: Some(stat.size),
+        target: None,
+        protected: false,
+        writable: None,
+    };
+    let text = format!("{path}  {} (a file)", file_size(stat.size));
+    Ok(Answer::text(text, &facts).data(cx, &Output { path: None, entries: vec![entry], facts, notes: Vec::new() }))
+}
+
+fn roots(cx: &CallContext) -> Answer {
+    let workspace: &Workspace = &cx.workspace;
+    let mut text = format!("{}:", count(workspace.roots().len(), "root"));
+    let mut entries = Vec::new();
+    for root in workspace.roots() {
+        let writable = root.access() == Access::ReadWrite;
+        let path = root.public();
+        let _ = write!(text, "\n  {path}/ ({})", if writable { "read-write" } else { "read-only" });
+        entries.push(ListedEntry {
+            path,
+            kind: "root",
+            size: None,
+            target: None,
+            protected: false,
+            writable: Some(writable),
+        });
+    }
+    let facts = Facts { shown: entries.len(), ..Facts::default() };
+    Answer::text(text, &facts).data(cx, &Output { path: None, entries, facts, notes: Vec::new() })
 }

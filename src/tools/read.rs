@@ -5,7 +5,7 @@
 
 mod window;
 
-use std::io::Read as _;
+use std::{fmt::Write as _, io::Read as _};
 
 use encoding_rs::Encoding;
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use crate::{
     workspace::{OpenFile, Revision, WorkspacePath},
 };
 
-use super::{Alias, Answer, CallContext, Content, Group, Kind, Plan, Spec, Tool, ToolError, args::PATH_ALIASES};
+use super::{Answer, CallContext, Content, Group, Kind, Plan, Spec, Tool, ToolError, args::PATH_ALIASES};
 use window::{Range, Totals, Window};
 
 /// Lines shown without a limit.
@@ -46,7 +46,7 @@ pub struct Args {
     start_line: Option<i64>,
     /// Last line to return, inclusive. Not together with offset or limit.
     end_line: Option<i64>,
-    /// Text encoding as a WHATWG label such as shift_jis. Default: detected.
+    /// Text encoding as a WHATWG label such as `shift_jis`. Default: detected.
     encoding: Option<String>,
 }
 
@@ -379,9 +379,9 @@ impl Page {
         } else if self.kept == 0 {
             text = format!("(offset {} is past the end: {path} has {total} lines)\n", self.range.skip);
         } else if has_more {
-            text.push_str(&format!("(lines {}-{end} of {total}; continue with offset={end})\n", self.range.skip + 1));
+            let _ = writeln!(text, "(lines {}-{end} of {total}; continue with offset={end})", self.range.skip + 1);
         } else if self.range.skip > 0 {
-            text.push_str(&format!("(lines {}-{end} of {total})\n", self.range.skip + 1));
+            let _ = writeln!(text, "(lines {}-{end} of {total})", self.range.skip + 1);
         }
         if self.hidden_count > 0 {
             let places: Vec<String> = self
@@ -393,10 +393,10 @@ impl Page {
                 0 => String::new(),
                 more => format!(", {more} more"),
             };
-            text.push_str(&format!("(hidden characters: {}{more})\n", places.join(", ")));
+            let _ = writeln!(text, "(hidden characters: {}{more})", places.join(", "));
         }
         if self.lossy {
-            text.push_str(&format!("(some bytes are not valid {}; they are shown as \u{fffd})\n", self.encoding));
+            let _ = writeln!(text, "(some bytes are not valid {}; they are shown as \u{fffd})", self.encoding);
         }
         if self.changed {
             text.push_str("(the file changed while it was read; read it again before an edit)\n");

@@ -125,7 +125,6 @@ mod tests {
 
     #[derive(Deserialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
-    #[expect(dead_code, reason = "only its schema is looked at")]
     enum Sort {
         /// Newest first.
         Modified,

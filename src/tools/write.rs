@@ -1,5 +1,7 @@
 //! `write`: create a file, replace it whole, or append to it.
 
+use std::fmt::Write as _;
+
 use encoding_rs::UTF_8;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -275,11 +277,9 @@ impl Change for Planning {
             summary: format!("{verb} {} ({} bytes)", self.path, self.planned.bytes.len()),
             diff: self.diff().map_or_else(
                 || {
-                    String::from_utf8_lossy(&self.planned.bytes)
-                        .lines()
-                        .take(DIFF_LINES)
-                        .map(|line| format!("+{line}\n"))
-                        .collect()
+                    let text = String::from_utf8_lossy(&self.planned.bytes);
+                    let head: Vec<&str> = text.lines().take(DIFF_LINES).collect();
+                    format!("+{}\n", head.join("\n+"))
                 },
                 |diff| diff.text,
             ),
@@ -317,7 +317,7 @@ impl Change for Planning {
             text.push_str("\n\n");
             text.push_str(diff.trim_end_matches('\n'));
             if facts.diff_cut_lines > 0 {
-                text.push_str(&format!("\n… {} more lines of diff", facts.diff_cut_lines));
+                let _ = write!(text, "\n… {} more lines of diff", facts.diff_cut_lines);
             }
         } else if !committed.created {
             text.push_str(" (no change)");

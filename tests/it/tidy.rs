@@ -143,7 +143,8 @@ fn what_belongs_to_one_layer_is_named_only_there() {
     for source in sources() {
         for (number, line) in source.code() {
             for (what, places) in CONFINED {
-                let allowed = places.iter().any(|place| source.name == *place || source.name.starts_with(&format!("{place}/")));
+                let allowed =
+                    places.iter().any(|place| source.name == *place || source.name.starts_with(&format!("{place}/")));
                 if !allowed && line.contains(what) {
                     complaints.push(format!("{}:{number} names {what}", source.name));
                 }

@@ -1,0 +1,190 @@
+//! The command line and the environment: spelling only.
+//!
+//! clap takes every value as text, so that a wrong one does not hide the next; what the texts mean
+//! is `validate`'s matter.
+
+use std::ffi::OsString;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+use super::options::{OPTIONS, Opt, PREFIX, Shape, Source, Typed, nearest};
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Serve a client on stdin and stdout.
+    Serve,
+    /// Run one tool and print its text.
+    Call {
+        /// The tool's name.
+        tool: String,
+        /// A JSON object, or `key=value` words.
+        arguments: Vec<String>,
+    },
+    /// Print what a client would be offered.
+    Tools {
+        /// The whole `tools/list` answer instead of a summary.
+        json: bool,
+    },
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  rootbound ~/code/app                            serve one directory to an MCP client
+  rootbound --read-only ~/code/app ~/code/lib     serve two, changing nothing
+  rootbound --root docs=/srv/docs:ro --root app=. serve them under names, one of them read-only
+  rootbound --root /mnt/user-data/workspace=.     the current directory under the path that the model knows
+  rootbound call grep pattern=TODO glob='*.rs'    run one tool here and print what a model would read
+  rootbound call edit '{\"path\":\"a.txt\",\"old_string\":\"x\",\"new_string\":\"y\"}'
+  rootbound tools                                 what a client would be offered
+
+Without a directory the current one is served, unless it is / or the home directory.
+Every option is also an environment variable and a key of the --config file: --max-output is
+ROOTBOUND_MAX_OUTPUT and max_output. The command line wins over the environment, the environment over
+the file; patterns from all three add up. A list in the environment is a JSON array, or one value a line.";
+
+/// Reads the command line; clap answers `--help`, `--version` and misspelled flags by itself.
+pub(super) fn command_line(
+    arguments: impl IntoIterator<Item = OsString>,
+    typed: &mut Typed,
+    problems: &mut Vec<String>,
+) -> Result<(Action, Vec<OsString>), clap::Error> {
+    let matches = command().try_get_matches_from(arguments)?;
+    let directories: Vec<OsString> = matches.get_many("dir").into_iter().flatten().cloned().collect();
+    collect(&matches, typed, problems);
+    let action = match matches.subcommand() {
+        Some(("call", inner)) => {
+            collect(inner, typed, problems);
+            let words = |id: &str| inner.get_many::<String>(id).into_iter().flatten().cloned().collect::<Vec<_>>();
+            Action::Call { tool: words("tool").concat(), arguments: words("arguments") }
+        }
+        Some((_, inner)) => {
+            collect(inner, typed, problems);
+            Action::Tools { json: inner.get_flag("json") }
+        }
+        None => Action::Serve,
+    };
+    Ok((action, directories))
+}
+
+/// Reads the variables that begin with `ROOTBOUND_`. An empty one counts as not set: clients pass
+/// `""` for what their own configuration leaves out.
+pub(super) fn environment(
+    variables: impl IntoIterator<Item = (OsString, OsString)>,
+    typed: &mut Typed,
+    problems: &mut Vec<String>,
+) {
+    for (name, value) in variables {
+        let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX)) else { continue };
+        let Some(option) = OPTIONS.iter().find(|option| option.variable() == name) else {
+            let names: Vec<String> = OPTIONS.iter().map(Opt::variable).collect();
+            // Without the prefix, which alone would make any two names alike.
+            let words = names.iter().map(|name| &name[PREFIX.len()..]);
+            problems.push(match nearest(&name[PREFIX.len()..], words) {
+                Some(near) => format!("{name} is no variable of rootbound: did you mean {PREFIX}{near}?"),
+                None => format!("{name} is no variable of rootbound: unset it; `rootbound --help` lists the options"),
+            });
+            continue;
+        };
+        let Ok(text) = value.into_string() else {
+            problems.push(format!("{name} is not UTF-8: set it to UTF-8 text, or unset it"));
+            continue;
+        };
+        if text.is_empty() {
+            continue;
+        }
+        if option.shape != Shape::List {
+            typed.push(option, text, Source::Environment);
+        } else if text.trim_start().starts_with("[\"") {
+            match serde_json::from_str::<Vec<String>>(&text) {
+                Ok(values) => values.into_iter().for_each(|value| typed.push(option, value, Source::Environment)),
+                Err(error) => problems.push(format!(
+                    "{name} begins like a JSON array but is none ({error}): write [\"first\", \"second\"], or one value a \
+                     line"
+                )),
+            }
+        } else {
+            for line in text.lines().filter(|line| !line.is_empty()) {
+                typed.push(option, line.to_owned(), Source::Environment);
+            }
+        }
+    }
+}
+
+fn command() -> Command {
+    let options = || OPTIONS.iter().map(flag);
+    Command::new("rootbound")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("A sandboxed MCP file server on stdio: glob, grep, ls, read, write and edit for AI agents")
+        .after_help(EXAMPLES)
+        .override_usage("rootbound [OPTIONS] [DIR]...\n       rootbound [OPTIONS] call TOOL [JSON | KEY=VALUE]...\n       rootbound [OPTIONS] tools [--json]")
+        // `rootbound ~/app call grep …`: a directory of that name is written ./call
+        .subcommand_precedence_over_arg(true)
+        .disable_help_subcommand(true)
+        .arg(
+            Arg::new("dir")
+                .value_name("DIR")
+                .action(ArgAction::Append)
+                .num_args(0..)
+                .value_parser(value_parser!(OsString))
+                .help("Directories to offer, taken literally; the same as --root without a name"),
+        )
+        .args(options())
+        .subcommand(
+            Command::new("call")
+                .about("Run one tool through the server and print its text; exit 1 when the tool answers with an error")
+                .override_usage("rootbound call [OPTIONS] TOOL [JSON | KEY=VALUE]...")
+                .arg(Arg::new("tool").value_name("TOOL").required(true).help("Its name, as `rootbound tools` lists it"))
+                .arg(
+                    Arg::new("arguments")
+                        .value_name("JSON | KEY=VALUE")
+                        .action(ArgAction::Append)
+                        .num_args(0..)
+                        .help("One JSON object, or arguments as words: pattern=TODO max_results=5"),
+                )
+                .args(options()),
+        )
+        .subcommand(
+            Command::new("tools")
+                .about("Print what a client would be offered")
+                .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("The whole tools/list answer"))
+                .args(options()),
+        )
+}
+
+fn flag(option: &'static Opt) -> Arg {
+    let arg = Arg::new(option.flag)
+        .long(option.flag)
+        .value_name(option.value)
+        .value_parser(value_parser!(OsString))
+        .help(option.help)
+        .help_heading(option.heading);
+    match option.shape {
+        Shape::One => arg.action(ArgAction::Set),
+        Shape::List => arg.action(ArgAction::Append),
+        // `--read-only` and `--read-only=false`, never `--read-only false`, which would take a DIR.
+        Shape::Switch => arg
+            .action(ArgAction::Set)
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true")
+            .hide_possible_values(true),
+    }
+}
+
+/// Each level is read by itself: clap's own global arguments would let the values after the
+/// subcommand replace those before it, where a list must hold both.
+fn collect(matches: &ArgMatches, typed: &mut Typed, problems: &mut Vec<String>) {
+    for option in OPTIONS {
+        for value in matches.get_many::<OsString>(option.flag).into_iter().flatten() {
+            match value.to_str() {
+                Some(text) => typed.push(option, text.to_owned(), Source::CommandLine),
+                None => problems.push(format!(
+                    "--{} {} is not UTF-8: a directory of such a name can be given as a plain DIR argument",
+                    option.flag,
+                    value.display()
+                )),
+            }
+        }
+    }
+}

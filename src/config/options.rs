@@ -1,0 +1,347 @@
+//! The table of options: one entry is a flag, an environment variable and a key of the file.
+//!
+//! It says how an option is spelled and explained; what a value means is `validate`'s matter.
+
+use std::fmt;
+
+/// How often and in what form an option may be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// One text.
+    One,
+    /// True or false; the bare flag means true.
+    Switch,
+    /// Any number of texts.
+    List,
+}
+
+/// One option.
+#[derive(Debug)]
+pub(super) struct Opt {
+    /// Its flag without the dashes; the other two spellings derive from it.
+    pub(super) flag: &'static str,
+    pub(super) shape: Shape,
+    /// What the help calls its value.
+    pub(super) value: &'static str,
+    pub(super) help: &'static str,
+    /// Under which heading the help lists it.
+    pub(super) heading: &'static str,
+}
+
+impl Opt {
+    /// The key in the configuration file: `max_output`.
+    pub(super) fn key(&self) -> String {
+        self.flag.replace('-', "_")
+    }
+
+    /// The environment variable: `ROOTBOUND_MAX_OUTPUT`.
+    pub(super) fn variable(&self) -> String {
+        format!("{PREFIX}{}", self.key().to_uppercase())
+    }
+}
+
+/// What the name of each environment variable begins with.
+pub(super) const PREFIX: &str = "ROOTBOUND_";
+
+const ROOTS: &str = "Directories";
+const TOOLS: &str = "Tools";
+const POLICY: &str = "Policy (patterns are globs on paths below a root, and add to the built-in lists)";
+const LIMITS: &str = "Limits";
+const PROCESS: &str = "Process";
+
+/// Every option there is.
+pub(super) const OPTIONS: &[Opt] = &[
+    Opt {
+        flag: "root",
+        shape: Shape::List,
+        value: "[NAME=]PATH[:ro]",
+        help: "Offer a directory, under NAME where one is given: a plain word, or a virtual absolute path such as \
+               /mnt/user-data/workspace. `:ro` makes it read-only. A path that itself holds `=` is written \
+               `=PATH`, one that ends in `:ro` is written `PATH:rw`",
+        heading: ROOTS,
+    },
+    Opt {
+        flag: "read-only",
+        shape: Shape::Switch,
+        value: "BOOL",
+        help: "Offer only the tools that change nothing, and open every directory read-only",
+        heading: ROOTS,
+    },
+    Opt {
+        flag: "tools",
+        shape: Shape::One,
+        value: "LIST",
+        help: "Offer only these tools, by name with commas between",
+        heading: TOOLS,
+    },
+    Opt {
+        flag: "allow",
+        shape: Shape::List,
+        value: "GROUP",
+        help: "Offer an optional group of tools as well: `manage`",
+        heading: TOOLS,
+    },
+    Opt {
+        flag: "structured-output",
+        shape: Shape::Switch,
+        value: "BOOL",
+        help: "Send each result also as data, and advertise its schema. Off by default: several clients then hide the \
+               text and images from the model",
+        heading: TOOLS,
+    },
+    Opt {
+        flag: "read-before-write",
+        shape: Shape::One,
+        value: "MODE",
+        help: "`strict` (default): a file must have been read, and be unchanged since, before it is changed; \
+               `changed-only`: a file that was read must be unchanged since; `off`: no check",
+        heading: TOOLS,
+    },
+    Opt {
+        flag: "no-default-ignore",
+        shape: Shape::Switch,
+        value: "BOOL",
+        help: "Do not skip what is never source by name (node_modules, caches, build output …); .gitignore and .ignore \
+               still count",
+        heading: TOOLS,
+    },
+    Opt {
+        flag: "ignore",
+        shape: Shape::List,
+        value: "PATTERN",
+        help: "Skip what matches in ls, glob and grep; gitignore syntax",
+        heading: TOOLS,
+    },
+    Opt { flag: "deny", shape: Shape::List, value: "GLOB", help: "Refuse the content of these files", heading: POLICY },
+    Opt {
+        flag: "hide",
+        shape: Shape::List,
+        value: "GLOB",
+        help: "Refuse these files and show not even their names",
+        heading: POLICY,
+    },
+    Opt {
+        flag: "protect",
+        shape: Shape::List,
+        value: "GLOB",
+        help: "Refuse to create or change these files",
+        heading: POLICY,
+    },
+    Opt {
+        flag: "allow-secret",
+        shape: Shape::List,
+        value: "GLOB",
+        help: "Show the content of these files although their names are on the built-in list of secrets",
+        heading: POLICY,
+    },
+    Opt {
+        flag: "allow-protected",
+        shape: Shape::List,
+        value: "GLOB",
+        help: "Let these files be changed although they are on the built-in list of files that run later",
+        heading: POLICY,
+    },
+    Opt {
+        flag: "max-output",
+        shape: Shape::One,
+        value: "BYTES",
+        help: "Text in one answer [default: 50KiB]; DeerFlow works best with 11000",
+        heading: LIMITS,
+    },
+    Opt {
+        flag: "max-file-size",
+        shape: Shape::One,
+        value: "BYTES",
+        help: "Largest file that edit and write take [default: 64MiB]",
+        heading: LIMITS,
+    },
+    Opt {
+        flag: "max-search-file-size",
+        shape: Shape::One,
+        value: "BYTES",
+        help: "Largest file that grep looks into when it searches a directory [default: 16MiB]",
+        heading: LIMITS,
+    },
+    Opt {
+        flag: "time-limit",
+        shape: Shape::One,
+        value: "SECONDS",
+        help: "How long one call may take [default: 30]",
+        heading: LIMITS,
+    },
+    Opt {
+        flag: "max-concurrent",
+        shape: Shape::One,
+        value: "N",
+        help: "Searches that run at the same time [default: twice the processors, at least 4]",
+        heading: LIMITS,
+    },
+    Opt {
+        flag: "confine",
+        shape: Shape::One,
+        value: "MODE",
+        help: "Have the kernel confine the whole process to the directories (Landlock): `auto` (default) where it \
+               can, `required` or not start, `off`",
+        heading: PROCESS,
+    },
+    Opt {
+        flag: "state-dir",
+        shape: Shape::One,
+        value: "DIR",
+        help: "Where to remember which files have been read, for clients that start a new process for each call; `off` \
+               keeps that in memory [default: $XDG_STATE_HOME/rootbound]",
+        heading: PROCESS,
+    },
+    Opt {
+        flag: "config",
+        shape: Shape::One,
+        value: "FILE",
+        help: "Read options from a TOML file; paths in it are relative to its folder",
+        heading: PROCESS,
+    },
+    Opt {
+        flag: "log",
+        shape: Shape::One,
+        value: "LEVEL",
+        help: "What is logged to stderr: off, error, warn (default), info, debug or trace",
+        heading: PROCESS,
+    },
+];
+
+/// One value as it was given, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Given {
+    pub(super) text: String,
+    pub(super) source: Source,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// A line of the configuration file.
+    File {
+        /// The file as it was named.
+        name: String,
+        /// Counted from 1.
+        line: usize,
+    },
+    Environment,
+    CommandLine,
+}
+
+/// Names an option the way the person gave it: `--log`, `ROOTBOUND_LOG`, `log (rootbound.toml:3)`.
+pub(super) struct Place<'a>(pub(super) &'a Opt, pub(super) &'a Source);
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(option, source) = self;
+        match source {
+            Source::CommandLine => write!(f, "--{}", option.flag),
+            Source::Environment => f.write_str(&option.variable()),
+            Source::File { name, line } => write!(f, "{name}:{line}: {}", option.key()),
+        }
+    }
+}
+
+/// What was typed: for each option the values of each source, not yet understood.
+#[derive(Debug, Default)]
+pub(super) struct Typed {
+    given: Vec<(&'static Opt, Given)>,
+}
+
+impl Typed {
+    /// Notes one value.
+    pub(super) fn push(&mut self, option: &'static Opt, text: String, source: Source) {
+        self.given.push((option, Given { text, source }));
+    }
+
+    /// Every value there is.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&'static Opt, &Given)> {
+        self.given.iter().map(|(option, given)| (*option, given))
+    }
+
+    /// The value of the highest source, the last one where it was given twice there.
+    pub(super) fn one(&self, flag: &str) -> Option<(&'static Opt, &Given)> {
+        self.of(flag).max_by_key(|(_, given)| rank(&given.source))
+    }
+
+    /// The values of the highest source alone.
+    pub(super) fn highest(&self, flag: &str) -> Vec<(&'static Opt, &Given)> {
+        let top = self.of(flag).map(|(_, given)| rank(&given.source)).max();
+        self.of(flag).filter(|(_, given)| Some(rank(&given.source)) == top).collect()
+    }
+
+    /// The values of every source: the file's, then the environment's, then the command line's.
+    pub(super) fn list(&self, flag: &str) -> Vec<String> {
+        let mut all: Vec<&Given> = self.of(flag).map(|(_, given)| given).collect();
+        all.sort_by_key(|given| rank(&given.source));
+        all.into_iter().map(|given| given.text.clone()).collect()
+    }
+
+    fn of(&self, flag: &str) -> impl Iterator<Item = (&'static Opt, &Given)> {
+        debug_assert!(OPTIONS.iter().any(|option| option.flag == flag), "no option is called {flag}");
+        self.all().filter(move |(option, _)| option.flag == flag)
+    }
+}
+
+/// The command line wins over the environment, the environment over the file.
+fn rank(source: &Source) -> u8 {
+    match source {
+        Source::File { .. } => 0,
+        Source::Environment => 1,
+        Source::CommandLine => 2,
+    }
+}
+
+/// The name in `known` that `given` most likely means, if any is near.
+pub(super) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Two slips in a word of six; below that a proposal misleads more than it helps.
+    const NEAR: f64 = 0.6;
+    let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
+    let given = plain(given);
+    known
+        .into_iter()
+        .map(|name| (rapidfuzz::distance::osa::normalized_similarity(given.chars(), plain(name).chars()), name))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(alike, _)| *alike >= NEAR)
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_three_spellings_derive_from_the_flag() {
+        let option = OPTIONS.iter().find(|option| option.flag == "max-output").expect("in the table");
+        assert_eq!(option.key(), "max_output");
+        assert_eq!(option.variable(), "ROOTBOUND_MAX_OUTPUT");
+    }
+
+    #[test]
+    fn no_flag_is_one_that_deerflow_refuses_to_register() {
+        for refused in ["print", "eval", "shell", "call"] {
+            assert!(OPTIONS.iter().all(|option| option.flag != refused), "--{refused}");
+        }
+    }
+
+    #[test]
+    fn a_later_source_wins_and_the_last_value_within_one() {
+        let option = OPTIONS.iter().find(|option| option.flag == "log").expect("in the table");
+        let mut typed = Typed::default();
+        typed.push(option, "debug".into(), Source::CommandLine);
+        typed.push(option, "trace".into(), Source::CommandLine);
+        typed.push(option, "info".into(), Source::Environment);
+        typed.push(option, "warn".into(), Source::File { name: "f".into(), line: 1 });
+        assert_eq!(typed.one("log").expect("given").1.text, "trace");
+        assert_eq!(typed.highest("log").len(), 2);
+    }
+
+    #[test]
+    fn a_slip_is_recognised_and_a_stranger_is_not() {
+        let names = ["max_output", "log", "read_only"];
+        assert_eq!(nearest("maxOutput", names), Some("max_output"));
+        assert_eq!(nearest("read-onyl", names), Some("read_only"));
+        assert_eq!(nearest("colour", names), None);
+    }
+}

@@ -1,0 +1,226 @@
+//! Which directories are offered, from `[NAME=]PATH[:ro]` and plain arguments.
+//!
+//! Decides names, rights and the refusal of directories that are too wide. It opens nothing:
+//! `Workspace::open` says which of them exist.
+
+use std::{
+    ffi::OsString,
+    path::{Component, Path, PathBuf},
+};
+
+use crate::workspace::{Access, RootSpec};
+
+use super::{
+    Surroundings,
+    options::{Given, Opt, Place, Source},
+};
+
+/// The directories as they were given, the plain arguments first.
+pub(super) struct Asked<'a> {
+    pub(super) directories: &'a [OsString],
+    pub(super) roots: Vec<(&'static Opt, &'a Given)>,
+    /// The folder that paths in the configuration file are relative to.
+    pub(super) file_base: &'a Path,
+    pub(super) read_only: bool,
+}
+
+/// Works out the roots. Problems stop the start, warnings are logged.
+pub(super) fn specs(
+    asked: &Asked<'_>,
+    around: &Surroundings,
+    problems: &mut Vec<String>,
+    warnings: &mut Vec<String>,
+) -> Vec<RootSpec> {
+    let access = |read_only: bool| if read_only || asked.read_only { Access::ReadOnly } else { Access::ReadWrite };
+    let mut specs: Vec<RootSpec> = Vec::new();
+    for directory in asked.directories {
+        if directory.is_empty() {
+            problems.push(EMPTY.to_owned());
+            continue;
+        }
+        let path = around.absolute(Path::new(directory), &around.directory);
+        specs.push(RootSpec { name: None, path, access: access(false) });
+    }
+    for (option, given) in &asked.roots {
+        let base = if matches!(given.source, Source::File { .. }) { asked.file_base } else { &around.directory };
+        match split(&given.text) {
+            Ok(Parts { name, path, read_only }) => {
+                let path = around.absolute(Path::new(path), base);
+                specs.push(RootSpec { name, path, access: access(read_only) });
+            }
+            Err(why) => problems.push(format!("{} {:?}: {why}", Place(option, &given.source), given.text)),
+        }
+    }
+
+    let chosen = !asked.directories.is_empty() || !asked.roots.is_empty();
+    if !chosen {
+        match refusal(around) {
+            Some(why) => problems.push(why),
+            None => {
+                specs.push(RootSpec { name: None, path: around.directory.clone(), access: access(false) });
+            }
+        }
+        return specs;
+    }
+    for spec in &specs {
+        let real = real(&spec.path);
+        if is_file_system_root(&real) {
+            problems.push(format!(
+                "{} is the whole file system, which is never offered: name the directories to work in",
+                spec.path.display()
+            ));
+        } else if around.home.as_deref().is_some_and(|home| self::real(home).starts_with(&real)) {
+            warnings.push(format!(
+                "{} holds the home directory, with keys, histories and settings in it; a project directory is a \
+                 safer choice",
+                spec.path.display()
+            ));
+        }
+    }
+    same_names(&specs, problems);
+    specs.dedup_by(|a, b| a.name == b.name && a.path == b.path && a.access == b.access);
+    specs
+}
+
+const EMPTY: &str = "an empty directory argument: leave it out, or name a directory (a client may put \"\" where its own \
+                     variable is not set)";
+
+/// Why the current directory is not offered unasked.
+fn refusal(around: &Surroundings) -> Option<String> {
+    const NEXT: &str = "start it in a project directory, or name the directory to offer: rootbound DIR";
+    let real = real(&around.directory);
+    if around.directory.as_os_str().is_empty() {
+        return Some(format!("no directory was named, and the current one cannot be found out; {NEXT}"));
+    }
+    if is_file_system_root(&real) {
+        return Some(format!("no directory was named, and the current one is /; {NEXT}"));
+    }
+    let home = around.home.as_deref().map(self::real)?;
+    (home == real).then(|| format!("no directory was named, and the current one is the home directory; {NEXT}"))
+}
+
+/// `/`, a drive or a share by itself.
+fn is_file_system_root(path: &Path) -> bool {
+    path.has_root() && !path.components().any(|part| matches!(part, Component::Normal(_) | Component::ParentDir))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "only compared with / and the home directory; Workspace::open opens what was given"
+)]
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+fn same_names(specs: &[RootSpec], problems: &mut Vec<String>) {
+    for (index, spec) in specs.iter().enumerate() {
+        let Some(name) = &spec.name else { continue };
+        if specs[..index].iter().any(|earlier| earlier.name.as_ref() == Some(name)) {
+            problems.push(format!("two directories are called {name:?}: give one of them another NAME"));
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Parts<'a> {
+    name: Option<String>,
+    path: &'a str,
+    read_only: bool,
+}
+
+/// Takes `[NAME=]PATH[:ro|:rw]` apart.
+///
+/// What stands before the first `=` is a name only where it can be one: a word without `/`, or a
+/// virtual absolute path. So `./a=b` is a path; an empty name (`=/srv/a=b`) makes any path one.
+fn split(text: &str) -> Result<Parts<'_>, String> {
+    let (name, rest) = match text.split_once('=') {
+        Some(("", rest)) => (None, rest),
+        Some((name, rest)) if name.starts_with('/') || !name.contains(['/', '\\']) => (Some(checked(name)?), rest),
+        _ => (None, text),
+    };
+    let (path, read_only) = match rest.rsplit_once(':') {
+        // `C:ro` on Windows is a file of drive C.
+        Some((path, _)) if cfg!(windows) && path.len() == 1 => (rest, false),
+        Some((path, "ro")) => (path, true),
+        Some((path, "rw")) => (path, false),
+        _ => (rest, false),
+    };
+    if path.is_empty() {
+        return Err("the path is empty: write [NAME=]PATH[:ro], as docs=/srv/docs:ro".to_owned());
+    }
+    Ok(Parts { name, path, read_only })
+}
+
+/// A mount name: what a model sees and types, so without anything that would be read otherwise there.
+fn checked(name: &str) -> Result<String, String> {
+    if let Some(below) = name.strip_prefix('/') {
+        let below = below.trim_end_matches('/');
+        if below.is_empty() {
+            return Err("/ cannot be a NAME: take a longer virtual path, as /workspace".to_owned());
+        }
+        for part in below.split('/') {
+            component(part).map_err(|why| format!("{why} in the NAME {name:?}: write it as /mnt/workspace"))?;
+        }
+        return Ok(format!("/{below}"));
+    }
+    component(name).map_err(|why| {
+        format!(
+            "{why} in the NAME {name:?}: use letters, digits, `-`, `_` and `.`; for a path that holds `=` write =PATH"
+        )
+    })?;
+    Ok(name.to_owned())
+}
+
+fn component(part: &str) -> Result<(), String> {
+    match part {
+        "" => return Err("an empty part".to_owned()),
+        "." | ".." => return Err(format!("{part:?}")),
+        _ => {}
+    }
+    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    match part.chars().find(|c| !allowed(*c)) {
+        Some(odd) => Err(format!("{odd:?}")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str) -> (Option<String>, String, bool) {
+        let Parts { name, path, read_only } = split(text).expect(text);
+        (name, path.to_owned(), read_only)
+    }
+
+    #[test]
+    fn a_root_may_have_a_name_and_a_right() {
+        assert_eq!(parts("."), (None, ".".into(), false));
+        assert_eq!(parts("docs=/srv/docs:ro"), (Some("docs".into()), "/srv/docs".into(), true));
+        assert_eq!(parts("/mnt/user-data/workspace=."), (Some("/mnt/user-data/workspace".into()), ".".into(), false));
+        assert_eq!(parts("/mnt/w/=x"), (Some("/mnt/w".into()), "x".into(), false));
+    }
+
+    #[test]
+    fn a_path_that_looks_like_a_name_or_a_right_can_be_written() {
+        assert_eq!(parts("./a=b"), (None, "./a=b".into(), false));
+        assert_eq!(parts("../a=b:ro"), (None, "../a=b".into(), true));
+        assert_eq!(parts("=/srv/a=b"), (None, "/srv/a=b".into(), false));
+        assert_eq!(parts("/srv/odd:ro:rw"), (None, "/srv/odd:ro".into(), false));
+        assert_eq!(parts("n=x=y"), (Some("n".into()), "x=y".into(), false));
+        assert_eq!(parts("/srv/a:b"), (None, "/srv/a:b".into(), false));
+    }
+
+    #[test]
+    fn a_windows_drive_is_no_right() {
+        assert_eq!(parts(r"C:\work"), (None, r"C:\work".into(), false));
+        assert_eq!(parts(r"src=C:\work:ro"), (Some("src".into()), r"C:\work".into(), true));
+    }
+
+    #[test]
+    fn a_name_that_would_be_read_as_something_else_is_refused() {
+        for text in ["/=x", "/a/../b=x", "/a//b=x", "..=x", "a b=x", "~=x", "n=", "n=:ro", "", "a\u{200b}=x"] {
+            assert!(split(text).is_err(), "{text:?}");
+        }
+    }
+}

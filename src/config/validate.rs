@@ -1,0 +1,327 @@
+//! From what was typed to what it means: one [`Config`], or every problem there is.
+//!
+//! Nothing here stops at the first wrong value: each is noted and a default stands in for it.
+
+use std::{
+    ffi::OsString,
+    ops::RangeInclusive,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use tracing::level_filters::LevelFilter;
+
+use crate::{
+    server,
+    tools::{Group, ReadBeforeWrite, Selection, Settings, Toolbox},
+    workspace::{self, Confine, IgnoreRules, PolicyRules},
+};
+
+use super::{
+    Action, Config, Surroundings,
+    options::{Place, Source, Typed, nearest},
+    roots,
+};
+
+/// Understands what was typed. `file_base` is the folder of the configuration file.
+pub(super) fn config(
+    typed: &Typed,
+    action: Action,
+    directories: &[OsString],
+    file_base: &Path,
+    around: &Surroundings,
+    mut problems: Vec<String>,
+) -> Result<Config, Vec<String>> {
+    placeholders(typed, directories, &mut problems);
+    let mut warnings = Vec::new();
+    let mut values = Values { typed, problems: &mut problems };
+
+    let read_only = values.switch("read-only");
+    let selection = values.selection(read_only, &mut warnings);
+    let settings = values.settings();
+    let server = values.server();
+    let log = values.choice("log", LEVELS, LevelFilter::WARN);
+    let confine = values.choice("confine", CONFINE, Confine::Auto);
+    let policy = PolicyRules {
+        deny: typed.list("deny"),
+        allow_secret: typed.list("allow-secret"),
+        protect: typed.list("protect"),
+        allow_protected: typed.list("allow-protected"),
+        hide: typed.list("hide"),
+    };
+    let ignore = IgnoreRules { extra: typed.list("ignore"), no_default: values.switch("no-default-ignore") };
+    let state = state(typed, file_base, around, &mut problems, &mut warnings);
+    problems.extend(policy.validate());
+    problems.extend(ignore.validate());
+    let mut named = typed.highest("root");
+    if !directories.is_empty() {
+        // Plain directories are the command line's; roots of the environment and the file give way to them.
+        named.retain(|(_, given)| given.source == Source::CommandLine);
+    }
+    let asked = roots::Asked { directories, roots: named, file_base, read_only };
+    let roots = roots::specs(&asked, around, &mut problems, &mut warnings);
+
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let workspace = workspace::Options { policy, ignore, ..workspace::Options::default() };
+    Ok(Config { action, log, roots, workspace, confine, state, selection, settings, server, warnings })
+}
+
+const LEVELS: &[(&str, LevelFilter)] = &[
+    ("off", LevelFilter::OFF),
+    ("error", LevelFilter::ERROR),
+    ("warn", LevelFilter::WARN),
+    ("info", LevelFilter::INFO),
+    ("debug", LevelFilter::DEBUG),
+    ("trace", LevelFilter::TRACE),
+];
+const CONFINE: &[(&str, Confine)] = &[("auto", Confine::Auto), ("required", Confine::Required), ("off", Confine::Off)];
+const READ_BEFORE_WRITE: &[(&str, ReadBeforeWrite)] = &[
+    ("strict", ReadBeforeWrite::Strict),
+    ("changed-only", ReadBeforeWrite::ChangedOnly),
+    ("off", ReadBeforeWrite::Off),
+];
+const GROUPS: &[(&str, Group)] = &[("manage", Group::Manage)];
+
+/// Below this not even an error with its hint fits.
+const LEAST_OUTPUT: u64 = 1_000;
+/// Far beyond what any model takes in one answer.
+const MOST_OUTPUT: u64 = 10 << 20;
+/// An hour: a client has given up long before.
+const LONGEST_CALL: f64 = 3_600.0;
+
+/// Reads values one by one, noting what is wrong.
+struct Values<'a> {
+    typed: &'a Typed,
+    problems: &'a mut Vec<String>,
+}
+
+impl Values<'_> {
+    fn selection(&mut self, read_only: bool, warnings: &mut Vec<String>) -> Selection {
+        let known = Toolbox::known();
+        let only = self.typed.one("tools").map(|(option, given)| {
+            let names: Vec<String> =
+                given.text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+            let place = Place(option, &given.source);
+            for name in &names {
+                if !known.contains(&name.as_str()) {
+                    let hint = nearest(name, known.iter().copied()).map_or_else(
+                        || format!("there are {}", known.join(", ")),
+                        |near| format!("did you mean {near}?"),
+                    );
+                    self.problems.push(format!("{place} names {name:?}, which is no tool: {hint}"));
+                }
+            }
+            if names.is_empty() {
+                self.problems.push(format!("{place} is empty: leave it out, or name some of {}", known.join(", ")));
+            }
+            names
+        });
+        let groups = self.groups();
+        let selection = Selection { only, groups, read_only };
+        if !selection.groups.is_empty() {
+            let every = Selection { only: None, read_only: false, ..selection.clone() };
+            if Toolbox::new(&every).entries().iter().all(|entry| entry.spec.group == Group::Core) {
+                warnings.push("--allow manage adds nothing: this version has no tools in that group".to_owned());
+            }
+        }
+        if let Some(only) = &selection.only {
+            let offered = Toolbox::new(&selection);
+            for name in only.iter().filter(|name| known.contains(&name.as_str()) && offered.get(name).is_none()) {
+                let next = if read_only { "remove it, or --read-only" } else { "add --allow manage" };
+                self.problems.push(format!("--tools names {name}, which the other options leave out: {next}"));
+            }
+        }
+        selection
+    }
+
+    fn groups(&mut self) -> Vec<Group> {
+        let mut groups = Vec::new();
+        for text in self.typed.list("allow") {
+            for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+                match GROUPS.iter().find(|(known, _)| *known == name) {
+                    Some((_, group)) => groups.push(*group),
+                    None => self.problems.push(format!("--allow {name:?} is no group of tools: there is `manage`")),
+                }
+            }
+        }
+        groups
+    }
+
+    fn settings(&mut self) -> Settings {
+        let default = Settings::default();
+        let bytes = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+        Settings {
+            max_output: bytes(self.size("max-output", LEAST_OUTPUT..=MOST_OUTPUT, default.max_output as u64)),
+            structured_output: self.switch("structured-output"),
+            read_before_write: self.choice("read-before-write", READ_BEFORE_WRITE, default.read_before_write),
+            max_file_size: self.size("max-file-size", 1..=u64::from(u32::MAX), default.max_file_size),
+            max_search_file_size: self.size("max-search-file-size", 1..=i64::MAX as u64, default.max_search_file_size),
+            ..default
+        }
+    }
+
+    fn server(&mut self) -> server::Options {
+        let mut options = server::Options::default();
+        if let Some((option, given)) = self.typed.one("time-limit") {
+            match given.text.trim().trim_end_matches('s').parse::<f64>() {
+                Ok(seconds) if seconds > 0.0 && seconds <= LONGEST_CALL => {
+                    options.deadline = Duration::from_secs_f64(seconds);
+                }
+                _ => self.problems.push(format!(
+                    "{} {:?} is no time: write seconds, above 0 and up to {LONGEST_CALL}, as 30",
+                    Place(option, &given.source),
+                    given.text
+                )),
+            }
+        }
+        if let Some((option, given)) = self.typed.one("max-concurrent") {
+            match given.text.trim().parse::<usize>() {
+                Ok(number @ 1..=256) => options.max_concurrent = number,
+                _ => self.problems.push(format!(
+                    "{} {:?} is no count: write a whole number from 1 to 256",
+                    Place(option, &given.source),
+                    given.text
+                )),
+            }
+        }
+        options
+    }
+
+    fn switch(&mut self, flag: &str) -> bool {
+        let Some((option, given)) = self.typed.one(flag) else { return false };
+        match given.text.trim().to_ascii_lowercase().as_str() {
+            "true" | "1" => true,
+            "false" | "0" => false,
+            _ => {
+                self.problems.push(format!(
+                    "{} {:?} is neither true nor false: write true, false, 1 or 0",
+                    Place(option, &given.source),
+                    given.text
+                ));
+                false
+            }
+        }
+    }
+
+    fn choice<T: Copy>(&mut self, flag: &str, choices: &[(&str, T)], default: T) -> T {
+        let Some((option, given)) = self.typed.one(flag) else { return default };
+        if let Some((_, value)) = choices.iter().find(|(name, _)| name.eq_ignore_ascii_case(given.text.trim())) {
+            return *value;
+        }
+        let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+        self.problems.push(format!(
+            "{} {:?} is unknown: choose one of {}",
+            Place(option, &given.source),
+            given.text,
+            names.join(", ")
+        ));
+        default
+    }
+
+    fn size(&mut self, flag: &str, range: RangeInclusive<u64>, default: u64) -> u64 {
+        let Some((option, given)) = self.typed.one(flag) else { return default };
+        let place = Place(option, &given.source);
+        match bytes(&given.text) {
+            Some(bytes) if range.contains(&bytes) => bytes,
+            Some(bytes) => {
+                self.problems.push(format!(
+                    "{place} of {bytes} bytes is out of range: choose {} to {}",
+                    range.start(),
+                    range.end()
+                ));
+                default
+            }
+            None => {
+                self.problems.push(format!(
+                    "{place} {:?} is no size: write bytes, or a number with KiB, MiB or GiB, as 50KiB",
+                    given.text
+                ));
+                default
+            }
+        }
+    }
+}
+
+/// Reads `4096`, `50KiB`, `1.5 MiB`. KB and K mean KiB, as in most tools that take either.
+fn bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let shift = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        _ => return None,
+    };
+    let number = number.trim();
+    if let Ok(whole) = number.parse::<u64>() {
+        return whole.checked_mul(1 << shift);
+    }
+    let value = number.parse::<f64>().ok().filter(|value| shift > 0 && *value >= 0.0)? * f64::from(1_u32 << shift);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in the range of u64")]
+    (value < 1e18).then_some(value as u64)
+}
+
+/// A client's own variable that it did not fill in: Claude Desktop leaves the text of an unset option
+/// as it stands, and a directory or pattern of that name would be taken for real.
+fn placeholders(typed: &Typed, directories: &[OsString], problems: &mut Vec<String>) {
+    const NEXT: &str = "a client did not fill this in; set the option in the client, or take the argument out";
+    for directory in directories {
+        if directory.to_string_lossy().contains("${") {
+            problems.push(format!("the argument {} still holds `${{`: {NEXT}", directory.display()));
+        }
+    }
+    let outside = typed.all().filter(|(_, given)| !matches!(given.source, Source::File { .. }));
+    for (option, given) in outside.filter(|(_, given)| given.text.contains("${")) {
+        problems.push(format!("{} {:?} still holds `${{`: {NEXT}", Place(option, &given.source), given.text));
+    }
+}
+
+fn state(
+    typed: &Typed,
+    file_base: &Path,
+    around: &Surroundings,
+    problems: &mut Vec<String>,
+    warnings: &mut Vec<String>,
+) -> Option<PathBuf> {
+    let Some((option, given)) = typed.one("state-dir") else {
+        if around.state.is_none() {
+            warnings.push(
+                "there is no home directory, so what has been read is remembered in memory only; --state-dir names a \
+                 folder for it"
+                    .to_owned(),
+            );
+        }
+        return around.state.clone();
+    };
+    match given.text.as_str() {
+        "off" => None,
+        "" => {
+            problems.push(format!("{} is empty: name a folder, or `off`", Place(option, &given.source)));
+            None
+        }
+        text => {
+            let base = if matches!(given.source, Source::File { .. }) { file_base } else { &around.directory };
+            Some(around.absolute(Path::new(text), base))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_bytes_or_have_a_unit() {
+        assert_eq!(bytes("11000"), Some(11_000));
+        assert_eq!(bytes("50KiB"), Some(51_200));
+        assert_eq!(bytes(" 1.5 MiB "), Some(1_572_864));
+        assert_eq!(bytes("2g"), Some(2 << 30));
+        for wrong in ["", "lots", "-1", "1.5", "5 KiBs", "99999999999G", "nanK"] {
+            assert_eq!(bytes(wrong), None, "{wrong:?}");
+        }
+    }
+}

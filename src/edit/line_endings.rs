@@ -1,0 +1,122 @@
+//! The second step: LF, CR LF and CR taken for the same; and the endings that new text takes on.
+
+use std::{borrow::Cow, ops::Range};
+
+use similar::DiffOp;
+
+use super::{Found, Replacement, Search, exact};
+use crate::text::LineEnding;
+
+/// Every place where `old` stands if all line endings are read as LF.
+pub(super) fn find(search: &Search<'_>) -> Found {
+    if !search.text.contains('\r') && !search.old.contains('\r') {
+        return Found::default();
+    }
+    let text = canonical(search.text);
+    let old = canonical(search.old);
+    let new = canonical(search.new);
+    // Where the canonical text lacks a CR: offsets of the LF that stand for CR LF.
+    let collapsed: Vec<usize> =
+        search.text.match_indices("\r\n").enumerate().map(|(earlier, (offset, _))| offset - earlier).collect();
+    let real = |offset: usize| offset + collapsed.partition_point(|collapse| *collapse < offset);
+    let mut replacements = Vec::new();
+    let mut overlapping = None;
+    for (start, matched) in text.match_indices(old.as_ref()) {
+        if replacements.is_empty() {
+            overlapping = exact::overlapping_second(&text, &old, start).map(real);
+        }
+        let span = real(start)..real(start + matched.len());
+        let text = if old == new { search.new.to_owned() } else { fit(search, &span, &old, &new) };
+        if text != search.text[span.clone()] {
+            replacements.push(Replacement { span, text });
+        }
+        if replacements.len() == search.limit {
+            break;
+        }
+    }
+    if replacements.len() > 1 {
+        overlapping = None;
+    }
+    Found { replacements, overlapping }
+}
+
+/// `text` with every line ending an LF.
+pub(super) fn canonical(text: &str) -> Cow<'_, str> {
+    if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")) } else { Cow::Borrowed(text) }
+}
+
+/// `new` with the line endings that fit where `span` stood, which matched `old`.
+///
+/// A request that changes nothing but line endings is left as it is: there they are the point.
+pub(super) fn fit(search: &Search<'_>, span: &Range<usize>, old: &str, new: &str) -> String {
+    if !new.contains(['\n', '\r']) || canonical(old) == canonical(new) {
+        return new.to_owned();
+    }
+    let plain = new.replace("\r\n", "\n");
+    match search.ending {
+        LineEnding::None => new.to_owned(),
+        LineEnding::Lf => plain,
+        LineEnding::CrLf => plain.replace('\n', "\r\n"),
+        LineEnding::Cr => plain.replace('\n', "\r"),
+        LineEnding::Mixed => fit_mixed(search, span, old, &plain),
+    }
+}
+
+/// In a file of mixed endings each line that stays keeps its own; the others take the one before them.
+fn fit_mixed(search: &Search<'_>, span: &Range<usize>, old: &str, new: &str) -> String {
+    let endings = endings_in(&search.text[span.clone()]);
+    let around = ending_around(search, span.start);
+    if endings.windows(2).all(|pair| pair[0] == pair[1]) {
+        let ending = endings.first().copied().unwrap_or(around);
+        return new.replace('\n', ending);
+    }
+    let old = canonical(old);
+    let old_lines: Vec<&str> = old.split('\n').collect();
+    let new_lines: Vec<&str> = new.split('\n').collect();
+    let mut chosen: Vec<Option<&str>> = vec![None; new_lines.len()];
+    for op in similar::capture_diff_slices(similar::Algorithm::Myers, &old_lines, &new_lines) {
+        let paired = match op {
+            DiffOp::Equal { len, .. } => len,
+            DiffOp::Replace { old_len, new_len, .. } => old_len.min(new_len),
+            DiffOp::Delete { .. } | DiffOp::Insert { .. } => 0,
+        };
+        for offset in 0..paired {
+            chosen[op.new_range().start + offset] = endings.get(op.old_range().start + offset).copied();
+        }
+    }
+    let mut result = String::with_capacity(new.len());
+    let mut last = endings.first().copied().unwrap_or(around);
+    for (index, line) in new_lines.iter().enumerate() {
+        result.push_str(line);
+        if index + 1 < new_lines.len() {
+            last = chosen[index].unwrap_or(last);
+            result.push_str(last);
+        }
+    }
+    result
+}
+
+/// The line endings in `text`, in order.
+fn endings_in(text: &str) -> Vec<&str> {
+    let mut endings = Vec::new();
+    let mut rest = text;
+    while let Some(found) = rest.find(['\n', '\r']) {
+        let len = if rest[found..].starts_with("\r\n") { 2 } else { 1 };
+        endings.push(&rest[found..found + len]);
+        rest = &rest[found + len..];
+    }
+    endings
+}
+
+/// The ending of the line that holds `offset`, or of the one before it.
+pub(super) fn ending_around<'a>(search: &Search<'a>, offset: usize) -> &'a str {
+    let lines = search.lines();
+    let after = lines.partition_point(|line| line.start <= offset);
+    lines[..after]
+        .iter()
+        .rev()
+        .take(2)
+        .map(|line| line.terminator(search.text))
+        .find(|terminator| !terminator.is_empty())
+        .unwrap_or("\n")
+}

@@ -1,0 +1,183 @@
+//! One call from its arguments to its answer: span, permit, clock, cancellation, panic, commit.
+//!
+//! Knows no protocol types and no tool. Planning is raced against cancellation and the deadline; a
+//! commit never is: once a rename may happen, the answer says what truly happened.
+
+use std::{
+    panic::{self, AssertUnwindSafe},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Map, Value};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time,
+};
+use tokio_util::sync::CancellationToken;
+use tracing::Span;
+
+use crate::{
+    session::StopSignal,
+    tools::{Answer, CallContext, Kind, Plan, ToolError, context::ProgressSink},
+    workspace::Approval,
+};
+
+use super::{Parts, panic_text};
+
+/// Light calls (reads, listings, edits) that run at once.
+pub(super) const LIGHT_CALLS: usize = 16;
+/// How long cancelled work may take to notice, before its call is answered without it.
+const NOTICE: Duration = Duration::from_millis(400);
+/// How long work at its deadline may take to wind up what it found.
+const WIND_UP: Duration = Duration::from_secs(2);
+
+/// The bounds on what runs at once.
+#[derive(Debug)]
+pub(super) struct Gates {
+    heavy: Arc<Semaphore>,
+    light: Arc<Semaphore>,
+}
+
+impl Gates {
+    /// At most `heavy` heavy calls at once, and [`LIGHT_CALLS`] light ones.
+    pub(super) fn new(heavy: usize) -> Self {
+        Self { heavy: Arc::new(Semaphore::new(heavy.max(1))), light: Arc::new(Semaphore::new(LIGHT_CALLS)) }
+    }
+}
+
+/// One call of a tool.
+pub(super) struct Call {
+    /// The tool's name.
+    pub(super) tool: String,
+    /// Its arguments as sent.
+    pub(super) arguments: Map<String, Value>,
+    /// The request's id, for the log.
+    pub(super) id: String,
+    /// Cancelled when the client no longer wants the answer, or the server ends.
+    pub(super) cancelled: CancellationToken,
+    /// Where progress goes.
+    pub(super) progress: ProgressSink,
+}
+
+/// Runs `call` and says in the log how it went.
+pub(super) async fn run(parts: &Arc<Parts>, gates: &Gates, call: Call) -> Result<Answer, ToolError> {
+    let span = tracing::info_span!("call", tool = call.tool, id = call.id);
+    let started = Instant::now();
+    let result = planned(parts, gates, call, &span).await;
+    let _entered = span.enter();
+    let took = started.elapsed();
+    match &result {
+        Ok(_) => tracing::info!(?took, "answered"),
+        Err(error) => {
+            if let Some(cause) = error.cause() {
+                tracing::warn!(?took, %error, %cause, "failed");
+            } else {
+                tracing::info!(?took, %error, "failed");
+            }
+        }
+    }
+    result
+}
+
+async fn planned(parts: &Arc<Parts>, gates: &Gates, call: Call, span: &Span) -> Result<Answer, ToolError> {
+    let Call { tool, arguments, cancelled, progress, .. } = call;
+    let heavy = parts.toolbox.get(&tool).is_some_and(|entry| entry.spec.heavy);
+    let deadline = parts.options.deadline;
+    // The clock runs while the call waits for its turn: the client waits, too.
+    let cx = CallContext {
+        workspace: Arc::clone(&parts.workspace),
+        session: Arc::clone(&parts.session),
+        settings: Arc::clone(&parts.settings),
+        stop: StopSignal::after(deadline),
+        progress,
+    };
+    let overdue = time::Instant::now() + deadline;
+    let gate = if heavy { &gates.heavy } else { &gates.light };
+    // Shared by what runs on the pool, so that abandoned work keeps its place until it ends.
+    let permit = Arc::new(turn(gate, &cancelled, overdue, deadline).await?);
+
+    let mut plan = {
+        let (parts, cx) = (Arc::clone(parts), cx.clone());
+        let work = move || match parts.toolbox.get(&tool) {
+            Some(entry) => entry.plan(&cx, arguments),
+            None => Err(ToolError::new(Kind::Internal, format!("the tool {tool} is gone"))),
+        };
+        Box::pin(on_pool(&permit, span, work))
+    };
+    let plan = tokio::select! {
+        biased;
+        done = plan.as_mut() => done,
+        () = cancelled.cancelled() => {
+            cx.stop.cancel();
+            time::timeout(NOTICE, plan.as_mut()).await.unwrap_or_else(|_| Err(cancelled_error()))
+        }
+        () = time::sleep_until(overdue + WIND_UP) => {
+            cx.stop.cancel();
+            Err(late(format!("the call did not end within {deadline:.0?} and was abandoned; nothing was changed")))
+        }
+    };
+    let change = match plan? {
+        Plan::Answer(answer) => return Ok(answer),
+        Plan::Change(change) => change,
+    };
+    if cancelled.is_cancelled() {
+        return Err(cancelled_error());
+    }
+    cx.check()?;
+    on_pool(&permit, span, move || change.commit(&cx, Approval::by_policy())).await
+}
+
+/// Waits for a place among the running calls.
+async fn turn(
+    gate: &Arc<Semaphore>,
+    cancelled: &CancellationToken,
+    overdue: time::Instant,
+    deadline: Duration,
+) -> Result<OwnedSemaphorePermit, ToolError> {
+    tokio::select! {
+        biased;
+        () = cancelled.cancelled() => Err(cancelled_error()),
+        permit = Arc::clone(gate).acquire_owned() => {
+            permit.map_err(|closed| ToolError::new(Kind::Internal, "the server is ending").source(closed))
+        }
+        () = time::sleep_until(overdue) => Err(late(format!(
+            "the call waited {deadline:.0?} for other calls to end and was not begun; nothing was changed"
+        ))),
+    }
+}
+
+/// Runs `work` on the blocking pool; a panic becomes an error of this call.
+async fn on_pool<T: Send + 'static>(
+    permit: &Arc<OwnedSemaphorePermit>,
+    span: &Span,
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    let (permit, span) = (Arc::clone(permit), span.clone());
+    let guarded = move || {
+        let _permit = permit;
+        // What the panic left half done is dropped with the call; the locks of the layers below
+        // recover from poison.
+        span.in_scope(|| panic::catch_unwind(AssertUnwindSafe(work)))
+    };
+    match tokio::task::spawn_blocking(guarded).await {
+        Ok(Ok(result)) => result,
+        Ok(Err(payload)) => Err(crashed(panic_text(&*payload))),
+        Err(join) => Err(crashed(&join.to_string())),
+    }
+}
+
+fn crashed(reason: &str) -> ToolError {
+    ToolError::new(Kind::Internal, "the tool failed unexpectedly; this call was abandoned, the server goes on")
+        .hint("try another way; the same call would probably fail again")
+        .source(reason.to_owned())
+}
+
+fn cancelled_error() -> ToolError {
+    ToolError::new(Kind::Cancelled, "the call was cancelled")
+}
+
+fn late(message: String) -> ToolError {
+    ToolError::new(Kind::TimedOut, message)
+        .hint("ask for less: a narrower path, a smaller range or a more exact pattern")
+}

@@ -1,0 +1,193 @@
+//! The requests that the server answers, for both lifecycles.
+//!
+//! Only the tools capability is declared; whatever else rmcp would answer for us with an empty
+//! success is answered with "method not found".
+
+use std::sync::{Arc, OnceLock};
+
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
+        CompleteResult, DiscoverResult, Implementation, InitializeRequestParams, InitializeResult,
+        ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
+        ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+        ServerCapabilities, ServerConfig, Tool,
+    },
+    service::RequestContext,
+};
+use serde_json::json;
+
+use crate::tools::Toolbox;
+
+use super::{
+    Server, convert,
+    dispatch::{self, Call},
+    progress::Progress,
+    stdio::Outbox,
+};
+
+/// How long a modern client may keep the list of tools: it cannot change while the process lives.
+const LISTING_TTL_MS: u64 = 3_600_000;
+/// Characters of an unknown tool's name that an error repeats.
+const NAME_SHOWN: usize = 64;
+
+/// Answers one client.
+#[derive(Debug)]
+pub(super) struct Handler {
+    server: Server,
+    outbox: Outbox,
+    listing: OnceLock<Vec<Tool>>,
+}
+
+type Context = RequestContext<RoleServer>;
+
+impl Handler {
+    /// A handler for `server` that reports progress to `outbox`.
+    pub(super) fn new(server: Server, outbox: Outbox) -> Self {
+        Self { server, outbox, listing: OnceLock::new() }
+    }
+
+    fn listing(&self) -> &[Tool] {
+        self.listing.get_or_init(|| convert::listing(&self.server.parts.toolbox, &self.server.parts.settings))
+    }
+
+    fn unknown_tool(&self, name: &str) -> ErrorData {
+        let offered: Vec<&str> = self.listing().iter().map(|tool| tool.name.as_ref()).collect();
+        let shown: String = name.chars().take(NAME_SHOWN).collect();
+        let what = if Toolbox::known().contains(&name) {
+            format!("the tool {shown:?} is not offered by this server")
+        } else {
+            format!("unknown tool {shown:?}")
+        };
+        ErrorData::invalid_params(
+            format!("{what}; it offers {}", offered.join(", ")),
+            Some(json!({ "known": offered })),
+        )
+    }
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(
+                Implementation::new("rootbound", env!("CARGO_PKG_VERSION"))
+                    .with_title("Rootbound")
+                    .with_description(env!("CARGO_PKG_DESCRIPTION")),
+            )
+            .with_instructions(self.server.instructions.clone())
+    }
+
+    async fn initialize(
+        &self,
+        mut request: InitializeRequestParams,
+        context: Context,
+    ) -> Result<InitializeResult, ErrorData> {
+        let answer = self.negotiate_initialize(&request)?;
+        // What was agreed, not what was asked: the stock handler keeps the latter, and a second
+        // `initialize` with an unknown version then turns the session into one of another era.
+        request.protocol_version = answer.protocol_version.clone();
+        context.peer.set_peer_info(request);
+        Ok(answer)
+    }
+
+    async fn discover(&self, _: Context) -> Result<DiscoverResult, ErrorData> {
+        let versions = self.supported_protocol_versions().into_owned();
+        let mut answer = DiscoverResult::from_server_info(versions, self.get_info());
+        answer.ttl_ms = LISTING_TTL_MS;
+        // The instructions name this client's roots.
+        answer.cache_scope = CacheScope::Private;
+        Ok(answer)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListToolsResult, ErrorData> {
+        opened(&context)?;
+        // One page holds them all, so no cursor was ever given out.
+        if let Some(cursor) = request.and_then(|request| request.cursor) {
+            let shown: String = cursor.chars().take(NAME_SHOWN).collect();
+            return Err(ErrorData::invalid_params(format!("unknown cursor {shown:?}"), None));
+        }
+        let mut result = ListToolsResult::with_all_items(self.listing().to_vec());
+        if is_modern(&context) {
+            result.ttl_ms = Some(LISTING_TTL_MS);
+            result.cache_scope = Some(CacheScope::Private);
+        }
+        Ok(result)
+    }
+
+    async fn call_tool(&self, request: CallToolRequestParams, context: Context) -> Result<CallToolResponse, ErrorData> {
+        opened(&context)?;
+        if self.server.parts.toolbox.get(&request.name).is_none() {
+            return Err(self.unknown_tool(&request.name));
+        }
+        let progress = Progress::new(context.meta.get_progress_token(), self.outbox.clone());
+        let call = Call {
+            tool: request.name.into_owned(),
+            arguments: request.arguments.unwrap_or_default(),
+            id: context.id.to_string(),
+            cancelled: context.ct.clone(),
+            progress: progress.sink(),
+        };
+        let parts = Arc::clone(&self.server.parts);
+        let result = dispatch::run(&parts, &self.server.gates, call).await;
+        progress.end();
+        let result = match result {
+            Ok(answer) => convert::answer(answer, &parts.settings),
+            Err(error) => convert::error(&error, &parts.settings),
+        };
+        Ok(result.into())
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.listing().iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn complete(&self, _: CompleteRequestParams, _: Context) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: Context,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: Context,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: Context,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+    }
+}
+
+/// Whether the request belongs to the era without a handshake.
+fn is_modern(context: &Context) -> bool {
+    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
+/// A request needs either a handshake before it or its own protocol version.
+fn opened(context: &Context) -> Result<(), ErrorData> {
+    if context.protocol_version().is_some() {
+        return Ok(());
+    }
+    let missing = context.meta.missing_required_keys(&ProtocolVersion::V_2026_07_28);
+    Err(ErrorData::invalid_params(
+        format!("send initialize first, or with the request its _meta fields {}", missing.join(", ")),
+        None,
+    ))
+}

@@ -1,0 +1,134 @@
+//! What a client may tell its model about this server: which tool is for what, and the roots.
+//!
+//! Short and without host paths; mentions only tools that are offered.
+
+use std::fmt::Write as _;
+
+use crate::{
+    tools::Toolbox,
+    workspace::{Access, Workspace},
+};
+
+/// The longest text, in characters.
+const LIMIT: usize = 1_500;
+
+/// One root as a model may know it.
+#[derive(Clone, Debug)]
+pub(super) struct RootLine {
+    /// The public name; `None` for a single root without one.
+    pub(super) name: Option<String>,
+    /// Whether it can be written.
+    pub(super) access: Access,
+}
+
+/// The roots of `workspace`, by their public names.
+pub(super) fn roots(workspace: &Workspace) -> Vec<RootLine> {
+    let roots = workspace.roots();
+    let line = |name: Option<String>, access| RootLine { name, access };
+    match roots {
+        [only] => vec![line(only.name().map(|_| only.public()), only.access())],
+        several => several.iter().map(|root| line(Some(root.public()), root.access())).collect(),
+    }
+}
+
+/// The instructions for a server with these tools and roots; less than [`LIMIT`] characters.
+pub(super) fn text(toolbox: &Toolbox, roots: &[RootLine]) -> String {
+    let offers = |name: &str| toolbox.get(name).is_some();
+    let mut text = String::from("File tools, confined to the workspace.");
+    let uses: Vec<&str> = [
+        ("glob", "glob finds files by name"),
+        ("grep", "grep finds places by content"),
+        ("ls", "ls shows a directory"),
+        ("read", "read shows a file"),
+        ("edit", "edit changes text in a file"),
+        ("write", "write creates or replaces a file"),
+    ]
+    .into_iter()
+    .filter_map(|(name, sentence)| offers(name).then_some(sentence))
+    .collect();
+    if !uses.is_empty() {
+        text.push(' ');
+        text.push_str(&uses.join(", "));
+        text.push_str(". Prefer these to shell commands such as find, grep, cat and sed.");
+    }
+    if offers("read") && (offers("edit") || offers("write")) {
+        text.push_str(" Read a file before you change it.");
+    }
+    text.push('\n');
+    push_roots(&mut text, roots);
+    text
+}
+
+fn push_roots(text: &mut String, roots: &[RootLine]) {
+    match roots {
+        [RootLine { name: None, access }] => {
+            let _ = write!(text, "Paths are relative to the workspace root, which is {}.", rights(*access));
+        }
+        [RootLine { name: Some(name), access }] => {
+            let _ = write!(
+                text,
+                "The workspace root is {name} ({}): write paths as {name}/path or relative to it.",
+                rights(*access)
+            );
+        }
+        several => {
+            text.push_str("Roots, each path beginning with the name of its root:");
+            let mut used = text.chars().count();
+            for (listed, root) in several.iter().enumerate() {
+                let line = format!("\n- {} ({})", root.name.as_deref().unwrap_or("."), rights(root.access));
+                let tail = format!("\nand {} more: ls without a path lists them.", several.len() - listed);
+                used += line.chars().count();
+                // Room for the closing line is kept while there are roots to come.
+                if used + tail.chars().count() >= LIMIT {
+                    text.push_str(&tail);
+                    return;
+                }
+                text.push_str(&line);
+            }
+        }
+    }
+}
+
+fn rights(access: Access) -> &'static str {
+    match access {
+        Access::ReadOnly => "read-only",
+        Access::ReadWrite => "read-write",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tools::Selection;
+
+    use super::*;
+
+    fn root(name: Option<&str>, access: Access) -> RootLine {
+        RootLine { name: name.map(str::to_owned), access }
+    }
+
+    #[test]
+    fn a_single_unnamed_root_means_relative_paths() {
+        let text = text(&Toolbox::new(&Selection::default()), &[root(None, Access::ReadWrite)]);
+        assert!(text.contains("relative to the workspace root, which is read-write"), "{text}");
+        assert!(text.contains("edit changes text"), "{text}");
+    }
+
+    #[test]
+    fn only_offered_tools_are_mentioned() {
+        let toolbox = Toolbox::new(&Selection { read_only: true, ..Selection::default() });
+        let named: Vec<_> = toolbox.entries().iter().map(|entry| entry.spec.name).collect();
+        let text = text(&toolbox, &[root(Some("docs"), Access::ReadOnly)]);
+        for tool in ["glob", "grep", "ls", "read", "edit", "write"] {
+            assert_eq!(text.contains(&format!("{tool} ")), named.contains(&tool), "{tool}: {text}");
+        }
+    }
+
+    #[test]
+    fn many_roots_are_cut_honestly_below_the_limit() {
+        let roots: Vec<_> = (0..200).map(|n| root(Some(&format!("project-number-{n}")), Access::ReadWrite)).collect();
+        let text = text(&Toolbox::new(&Selection::default()), &roots);
+        assert!(text.chars().count() < LIMIT, "{}", text.chars().count());
+        let listed = text.matches("\n- ").count();
+        assert!(text.ends_with(&format!("and {} more: ls without a path lists them.", 200 - listed)), "{text}");
+    }
+}

@@ -1,0 +1,120 @@
+//! Progress notifications: throttled, growing, never after the result, never in the way of the work.
+//!
+//! The sink is called on the thread that does the work and puts the notification straight into the
+//! outbox, so it stands before the result that the same call puts there later. rmcp's own
+//! `notify_progress` is not used: it waits for the service loop, which is gone once the input ends.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use rmcp::model::{
+    ProgressNotification, ProgressNotificationParam, ProgressToken, ServerJsonRpcMessage, ServerNotification,
+};
+
+use crate::tools::context::{ProgressSink, ProgressUpdate};
+
+use super::stdio::Outbox;
+
+/// At most ten updates a second: more only costs the client time.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// The progress of one call.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    state: Option<Arc<Mutex<State>>>,
+    sink: Sink,
+}
+
+impl Progress {
+    /// Progress to the client that sent `token`; none without one.
+    pub(super) fn new(token: Option<ProgressToken>, outbox: Outbox) -> Self {
+        let Some(token) = token else { return Self::default() };
+        let state = Arc::new(Mutex::new(State::default()));
+        let shared = Arc::clone(&state);
+        let sink: ProgressSink = Some(Arc::new(move |update: ProgressUpdate| {
+            // The lock is held while the line is enqueued, so that none can follow `end`.
+            let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            if state.admits(update.done, Instant::now()) && outbox.has_room() {
+                outbox.message(&notification(token.clone(), update));
+            }
+        }));
+        Self { state: Some(state), sink: Sink(sink) }
+    }
+
+    /// Where the work reports to.
+    pub(super) fn sink(&self) -> ProgressSink {
+        self.sink.0.clone()
+    }
+
+    /// Nothing is sent from here on: the result follows. Work that was abandoned may still report.
+    pub(super) fn end(&self) {
+        if let Some(state) = &self.state {
+            state.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
+        }
+    }
+}
+
+#[derive(Clone, Default)]
+struct Sink(ProgressSink);
+
+impl std::fmt::Debug for Sink {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "on" } else { "off" })
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    last: Option<(Instant, u64)>,
+    ended: bool,
+}
+
+impl State {
+    /// Whether an update may go out now: not too soon, and further than the last, as the protocol
+    /// asks of progress.
+    fn admits(&mut self, done: u64, now: Instant) -> bool {
+        let due = self.last.is_none_or(|(at, before)| done > before && now.duration_since(at) >= INTERVAL);
+        if self.ended || !due {
+            return false;
+        }
+        self.last = Some((now, done));
+        true
+    }
+}
+
+fn notification(token: ProgressToken, update: ProgressUpdate) -> ServerJsonRpcMessage {
+    let mut params = ProgressNotificationParam::new(token, precise(update.done)).with_message(update.message);
+    if let Some(total) = update.total {
+        params = params.with_total(precise(total));
+    }
+    ServerJsonRpcMessage::notification(ServerNotification::ProgressNotification(ProgressNotification::new(params)))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "the wire has only floats, exact up to 2^53")]
+fn precise(n: u64) -> f64 {
+    n as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn updates_are_throttled_and_grow() {
+        let start = Instant::now();
+        let at = |millis| start + Duration::from_millis(millis);
+        let mut state = State::default();
+        assert!(state.admits(0, at(0)), "the first goes out at once");
+        assert!(!state.admits(5, at(50)), "too soon");
+        assert!(!state.admits(0, at(200)), "no further than before");
+        assert!(state.admits(1, at(200)));
+    }
+
+    #[test]
+    fn nothing_follows_the_end() {
+        let mut state = State { ended: true, ..State::default() };
+        assert!(!state.admits(1, Instant::now()));
+    }
+}

@@ -1,0 +1,200 @@
+//! The transport: lines in, lines out, with an answer for every line that deserves one.
+//!
+//! Replaces rmcp's stdio transport, which is silent on malformed input and loses answers at the end
+//! of the input. Reading and recognising lines is [`frame`]'s, meaning is [`message`]'s, writing is
+//! the [`Outbox`]'s; here are the requests in flight, and how a session ends.
+
+mod frame;
+mod id_scanner;
+mod message;
+mod outbox;
+
+use std::{collections::HashMap, convert::Infallible, future, time::Duration};
+
+use rmcp::{
+    RoleServer,
+    model::{ClientNotification, JsonRpcMessage, RequestId},
+    service::{RxJsonRpcMessage, TxJsonRpcMessage},
+    transport::Transport,
+};
+use tokio::{io::AsyncRead, time};
+use tokio_util::sync::CancellationToken;
+
+pub(super) use outbox::Outbox;
+
+use self::{
+    frame::{Frame, FrameReader},
+    message::Incoming,
+};
+
+use super::Options;
+
+/// Requests in flight before reading pauses: a flood waits in the client's pipe, not in memory.
+const MAX_IN_FLIGHT: usize = 1024;
+/// Bytes of requests in flight before reading pauses.
+const MAX_BYTES_IN_FLIGHT: usize = 64 << 20;
+
+/// One client on a pair of streams.
+#[derive(Debug)]
+pub(super) struct SafeStdio<R> {
+    frames: FrameReader<R>,
+    outbox: Outbox,
+    in_flight: InFlight,
+    /// When the input ended, until when answers are waited for.
+    closing: Option<time::Instant>,
+    grace: Duration,
+    stop: CancellationToken,
+}
+
+impl<R: AsyncRead + Unpin> SafeStdio<R> {
+    /// Reads from `input` and answers to `outbox`; cancels `stop` when answers are overdue at the end.
+    pub(super) fn new(input: R, outbox: Outbox, options: &Options, stop: CancellationToken) -> Self {
+        Self {
+            frames: FrameReader::new(input, options.max_line),
+            outbox,
+            in_flight: InFlight::default(),
+            closing: None,
+            grace: options.grace,
+            stop,
+        }
+    }
+
+    /// What a frame means for the service: a message to deliver, or nothing as it was dealt with.
+    fn accept(&mut self, incoming: Incoming, bytes: usize) -> Option<RxJsonRpcMessage<RoleServer>> {
+        match incoming {
+            Incoming::Deliver(message) => {
+                match &*message {
+                    JsonRpcMessage::Request(request) => {
+                        if !self.in_flight.insert(request.id.clone(), bytes) {
+                            self.outbox.refuse(Some(&request.id), &message::duplicate(&request.id));
+                            return None;
+                        }
+                    }
+                    // rmcp drops the answer to a cancelled request, so it is in flight no longer.
+                    JsonRpcMessage::Notification(notification) => {
+                        if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
+                            let known = cancelled.params.request_id.as_ref();
+                            if !known.is_some_and(|id| self.in_flight.remove(id)) {
+                                return None;
+                            }
+                        }
+                    }
+                    JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => return None,
+                }
+                Some(*message)
+            }
+            Incoming::Refuse { id, error } => {
+                tracing::debug!(code = error.code.0, reason = %error.message, "refused a message");
+                self.outbox.refuse(id.as_ref(), &error);
+                None
+            }
+            Incoming::Ignore => None,
+        }
+    }
+
+    /// Waits until the answers are out, or overdue.
+    async fn drain(&mut self, until: time::Instant) {
+        if !self.in_flight.is_empty() {
+            // An answer that is sent meanwhile ends this future: the service polls `receive` anew.
+            time::sleep_until(until).await;
+            tracing::warn!(calls = self.in_flight.len(), "calls did not end in time after the input ended");
+            self.stop.cancel();
+        }
+        let _ =
+            time::timeout_at(until.max(time::Instant::now() + time::Duration::from_millis(100)), self.outbox.flush())
+                .await;
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for SafeStdio<R> {
+    type Error = Infallible;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        // Enqueued here and not in the future: rmcp polls those in any order.
+        match &message {
+            JsonRpcMessage::Response(response) => {
+                self.in_flight.remove(&response.id);
+            }
+            JsonRpcMessage::Error(error) => {
+                if let Some(id) = &error.id {
+                    self.in_flight.remove(id);
+                }
+            }
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => {}
+        }
+        self.outbox.message(&message);
+        future::ready(Ok(()))
+    }
+
+    /// Polled inside a `select!` and dropped at any await, so all state is in `self`.
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            if let Some(until) = self.closing {
+                self.drain(until).await;
+                return None;
+            }
+            if self.in_flight.is_full() {
+                // The answer that makes room polls this anew.
+                future::pending::<()>().await;
+            }
+            self.outbox.drained().await;
+            let (incoming, bytes) = match self.frames.next().await {
+                Frame::Line(line) => (message::parse(line), line.len()),
+                Frame::TooLong { id, limit } => (message::too_long(id, limit), 0),
+                Frame::End => {
+                    self.closing = Some(time::Instant::now() + self.grace);
+                    continue;
+                }
+            };
+            if let Some(message) = self.accept(incoming, bytes) {
+                return Some(message);
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        let _ = time::timeout(Duration::from_millis(500), self.outbox.flush()).await;
+        Ok(())
+    }
+}
+
+/// The requests that are being answered, with their sizes.
+#[derive(Debug, Default)]
+struct InFlight {
+    requests: HashMap<RequestId, usize>,
+    bytes: usize,
+}
+
+impl InFlight {
+    /// Whether `id` is new.
+    fn insert(&mut self, id: RequestId, bytes: usize) -> bool {
+        if self.requests.contains_key(&id) {
+            return false;
+        }
+        self.requests.insert(id, bytes);
+        self.bytes += bytes;
+        true
+    }
+
+    /// Whether `id` was there.
+    fn remove(&mut self, id: &RequestId) -> bool {
+        let Some(bytes) = self.requests.remove(id) else { return false };
+        self.bytes -= bytes;
+        true
+    }
+
+    fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    fn is_full(&self) -> bool {
+        self.requests.len() >= MAX_IN_FLIGHT || self.bytes >= MAX_BYTES_IN_FLIGHT
+    }
+}

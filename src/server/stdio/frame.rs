@@ -1,0 +1,147 @@
+//! Lines in: cuts the input into lines of bounded length.
+//!
+//! Knows no JSON, except that it has the id looked for in a line that is too long to keep.
+
+use rmcp::model::RequestId;
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use super::id_scanner::IdScanner;
+
+/// Bytes asked for at once.
+const CHUNK: usize = 16 << 10;
+/// A buffer that grew beyond this for one line is given back.
+const KEEP: usize = 1 << 20;
+/// Some programs begin what they write with it.
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// One step of the input.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Frame<'a> {
+    /// A line that is not blank, without its end.
+    Line(&'a [u8]),
+    /// A line over the limit; its bytes are gone.
+    TooLong {
+        /// The id that stood in it.
+        id: Option<RequestId>,
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// The input has ended, or failed.
+    End,
+}
+
+/// Reads lines; all state is in `self`, so that a `next` that is dropped loses nothing.
+#[derive(Debug)]
+pub(super) struct FrameReader<R> {
+    input: R,
+    limit: usize,
+    buffer: Vec<u8>,
+    /// Where the line at hand begins in the buffer.
+    start: usize,
+    /// Up to where the buffer was searched for a line end.
+    searched: usize,
+    /// The line at hand is too long: it is scanned for its id and dropped.
+    skipping: Option<IdScanner>,
+    at_beginning: bool,
+    ended: bool,
+}
+
+enum Step {
+    Line { from: usize, to: usize },
+    TooLong(Option<RequestId>),
+    NeedMore,
+}
+
+impl<R: AsyncRead + Unpin> FrameReader<R> {
+    /// Reads lines of at most `limit` bytes from `input`.
+    pub(super) fn new(input: R, limit: usize) -> Self {
+        Self {
+            input,
+            limit,
+            buffer: Vec::new(),
+            start: 0,
+            searched: 0,
+            skipping: None,
+            at_beginning: true,
+            ended: false,
+        }
+    }
+
+    /// The next frame.
+    pub(super) async fn next(&mut self) -> Frame<'_> {
+        loop {
+            match self.step() {
+                Step::Line { from, to } => return Frame::Line(&self.buffer[from..to]),
+                Step::TooLong(id) => return Frame::TooLong { id, limit: self.limit },
+                Step::NeedMore if self.ended => return Frame::End,
+                Step::NeedMore => {}
+            }
+            self.buffer.reserve(CHUNK);
+            match self.input.read_buf(&mut self.buffer).await {
+                Ok(0) => self.ended = true,
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "the input failed; taken as its end");
+                    self.ended = true;
+                }
+            }
+        }
+    }
+
+    /// The next line that the buffer holds.
+    fn step(&mut self) -> Step {
+        loop {
+            let found = self.buffer[self.searched..].iter().position(|&byte| byte == b'\n');
+            let end = match found {
+                Some(at) => self.searched + at,
+                // A last line may lack its end.
+                None if self.ended && (self.start < self.buffer.len() || self.skipping.is_some()) => self.buffer.len(),
+                None => {
+                    self.compact();
+                    return Step::NeedMore;
+                }
+            };
+            let from = self.start;
+            self.start = (end + 1).min(self.buffer.len());
+            self.searched = self.start;
+            if let Some(mut scanner) = self.skipping.take() {
+                scanner.feed(&self.buffer[from..end]);
+                return Step::TooLong(scanner.finish());
+            }
+            let (from, to) = self.trimmed(from, end);
+            if to - from > self.limit {
+                let mut scanner = IdScanner::default();
+                scanner.feed(&self.buffer[from..to]);
+                return Step::TooLong(scanner.finish());
+            }
+            if self.buffer[from..to].iter().any(|byte| !byte.is_ascii_whitespace()) {
+                return Step::Line { from, to };
+            }
+        }
+    }
+
+    /// Drops what was handed out, and what a line beyond the limit has no use for.
+    fn compact(&mut self) {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        if self.skipping.is_none() && self.buffer.len() > self.limit {
+            self.skipping = Some(IdScanner::default());
+        }
+        if let Some(scanner) = &mut self.skipping {
+            scanner.feed(&self.buffer);
+            self.buffer.clear();
+        }
+        self.searched = self.buffer.len();
+        if self.buffer.is_empty() && self.buffer.capacity() > KEEP {
+            self.buffer = Vec::new();
+        }
+    }
+
+    fn trimmed(&mut self, from: usize, to: usize) -> (usize, usize) {
+        let line = &self.buffer[from..to];
+        let front = if self.at_beginning && line.starts_with(BOM) { BOM.len() } else { 0 };
+        let back = usize::from(line.ends_with(b"\r"));
+        self.at_beginning = false;
+        (from + front, to - back)
+    }
+}

@@ -1,0 +1,154 @@
+//! What a line means: a message for the service, an error for the client, or nothing.
+//!
+//! Pure. The head is read first and leniently, so that the id is known whatever is wrong with the
+//! rest; then the method decides the type, so that an error names what is wrong with its parameters.
+
+use rmcp::{
+    ErrorData,
+    model::{
+        CallToolRequest, CancelledNotification, ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomRequest,
+        DiscoverRequest, ErrorCode, GetMeta as _, InitializeRequest, ListToolsRequest, PingRequest, RequestId,
+    },
+};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::IgnoredAny};
+use serde_json::{Value, error::Category};
+
+use super::id_scanner::IdScanner;
+
+/// Characters of a parser's complaint that are repeated; it may quote whole values.
+const REASON: usize = 300;
+
+/// The meaning of a line.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    /// For the service.
+    Deliver(Box<ClientJsonRpcMessage>),
+    /// To be answered with an error.
+    Refuse {
+        /// The request's id, where it is known.
+        id: Option<RequestId>,
+        /// The error.
+        error: ErrorData,
+    },
+    /// A notification that changes nothing here, or an answer to a question never asked.
+    Ignore,
+}
+
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    jsonrpc: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    id: Option<Value>,
+    #[serde(default)]
+    method: Option<String>,
+    #[serde(default, deserialize_with = "present")]
+    result: Option<IgnoredAny>,
+    #[serde(default, deserialize_with = "present")]
+    error: Option<IgnoredAny>,
+}
+
+/// A member that is there, be it null.
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+/// Reads one line.
+pub(super) fn parse(line: &[u8]) -> Incoming {
+    if line.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
+        return refuse(None, ErrorCode::INVALID_REQUEST, "batches are not supported; send one message a line");
+    }
+    let head: Head = match serde_json::from_slice(line) {
+        Ok(head) => head,
+        Err(error) => {
+            let code = match error.classify() {
+                Category::Data => ErrorCode::INVALID_REQUEST,
+                Category::Syntax | Category::Eof | Category::Io => ErrorCode::PARSE_ERROR,
+            };
+            let mut scanner = IdScanner::default();
+            scanner.feed(line);
+            return refuse(scanner.finish(), code, format!("not a JSON-RPC message: {}", reason(&error)));
+        }
+    };
+    let id = match &head.id {
+        None => None,
+        Some(id) => match RequestId::deserialize(id) {
+            Ok(id) => Some(id),
+            Err(_) if head.method.is_none() => return Incoming::Ignore,
+            Err(_) => return refuse(None, ErrorCode::INVALID_REQUEST, "an id must be a string or an integer"),
+        },
+    };
+    if head.jsonrpc.as_deref() != Some("2.0") {
+        return refuse(id, ErrorCode::INVALID_REQUEST, "a message must say \"jsonrpc\": \"2.0\"");
+    }
+    match (head.method, id) {
+        (Some(method), Some(id)) => request(&method, id, line),
+        (Some(method), None) => notification(&method, line),
+        (None, _) if head.result.is_some() || head.error.is_some() => Incoming::Ignore,
+        (None, id) => refuse(id, ErrorCode::INVALID_REQUEST, "a message must have a method"),
+    }
+}
+
+/// The answer to a line that was longer than `limit` bytes.
+pub(super) fn too_long(id: Option<RequestId>, limit: usize) -> Incoming {
+    refuse(id, ErrorCode::INVALID_REQUEST, format!("a message may hold at most {limit} bytes; send less at a time"))
+}
+
+/// The answer to a request whose id is that of one in flight: two answers could not be told apart.
+pub(super) fn duplicate(id: &RequestId) -> ErrorData {
+    let shown: String = id.to_string().chars().take(REASON).collect();
+    ErrorData::invalid_request(format!("a request with the id {shown} is still being answered"), None)
+}
+
+fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
+    let typed = match method {
+        "initialize" => typed::<InitializeRequest>(line),
+        "server/discover" => typed::<DiscoverRequest>(line),
+        "ping" => typed::<PingRequest>(line),
+        "tools/list" => typed::<ListToolsRequest>(line),
+        "tools/call" => typed::<CallToolRequest>(line),
+        _ => match typed::<CustomRequest>(line) {
+            // One that names its protocol version is the service's, which checks the version first.
+            Ok(custom) if custom.get_meta().protocol_version().is_some() => Ok(custom),
+            _ => {
+                let shown: String = method.chars().take(REASON).collect();
+                return refuse(Some(id), ErrorCode::METHOD_NOT_FOUND, shown);
+            }
+        },
+    };
+    match typed {
+        Ok(request) => Incoming::Deliver(Box::new(ClientJsonRpcMessage::request(request, id))),
+        Err(error) => refuse(Some(id), ErrorCode::INVALID_PARAMS, format!("{method}: {}", reason(&error))),
+    }
+}
+
+fn notification(method: &str, line: &[u8]) -> Incoming {
+    if method != "notifications/cancelled" {
+        return Incoming::Ignore;
+    }
+    match serde_json::from_slice::<CancelledNotification>(line) {
+        Ok(cancelled) => Incoming::Deliver(Box::new(ClientJsonRpcMessage::notification(
+            ClientNotification::CancelledNotification(cancelled),
+        ))),
+        Err(error) => {
+            tracing::debug!(%error, "ignored a cancellation that cannot be read");
+            Incoming::Ignore
+        }
+    }
+}
+
+fn typed<T: DeserializeOwned + Into<ClientRequest>>(line: &[u8]) -> Result<ClientRequest, serde_json::Error> {
+    serde_json::from_slice::<T>(line).map(Into::into)
+}
+
+fn refuse(id: Option<RequestId>, code: ErrorCode, message: impl Into<String>) -> Incoming {
+    Incoming::Refuse { id, error: ErrorData::new(code, message.into(), None) }
+}
+
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.char_indices().nth(REASON) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text,
+    }
+}

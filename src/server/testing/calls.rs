@@ -1,0 +1,179 @@
+//! Calls: errors, panics, permits, clocks, cancellation, commits, progress.
+
+use std::{sync::PoisonError, time::Duration};
+
+use serde_json::{Value, json};
+
+use crate::tools::Settings;
+
+use super::{Options, Wire, error_kind, text, tools::COMMITS};
+
+/// Longer than any test waits.
+const FOREVER: u64 = 600_000;
+
+async fn with(options: Options) -> Wire {
+    Wire::with(options, Settings::default()).greet().await
+}
+
+fn steps_of(commit: &str) -> Vec<String> {
+    let steps = COMMITS.lock().unwrap_or_else(PoisonError::into_inner);
+    steps.iter().filter(|step| step.ends_with(&format!(" {commit}"))).cloned().collect()
+}
+
+async fn begun(commit: &str) {
+    while steps_of(commit).is_empty() {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_tool_is_a_protocol_error_that_names_the_known_ones() {
+    let mut wire = Wire::open().await;
+    let answer = wire.ask(1, "tools/call", json!({ "name": "ecko" })).await;
+    assert_eq!(answer["error"]["code"], -32602);
+    let message = answer["error"]["message"].as_str().expect("message");
+    assert!(message.starts_with("unknown tool \"ecko\"; it offers commit, crash, echo"), "{message}");
+    assert!(answer["error"]["data"]["known"].as_array().is_some_and(|known| known.contains(&json!("echo"))));
+    let answer = wire.ask(2, "tools/call", json!({ "name": "grep" })).await;
+    let message = answer["error"]["message"].as_str().expect("message");
+    assert!(message.starts_with("the tool \"grep\" is not offered by this server"), "{message}");
+}
+
+#[tokio::test]
+async fn a_wrong_argument_is_a_tool_error() {
+    let mut wire = Wire::open().await;
+    let answer = wire.ask(1, "tools/call", json!({ "name": "echo", "arguments": { "texd": "x" } })).await;
+    assert_eq!(error_kind(&answer), "invalid_input");
+    assert!(text(&answer).contains("texd"), "{answer}");
+}
+
+#[tokio::test]
+async fn an_answer_carries_its_facts() {
+    let mut wire = Wire::open().await;
+    let answer = wire.ask(1, "tools/call", json!({ "name": "echo", "arguments": { "text": "four" } })).await;
+    assert_eq!(answer["result"]["_meta"]["rootbound/result"], json!({ "length": 4 }));
+    assert_eq!(answer["result"]["isError"], false);
+    assert!(answer["result"].get("structuredContent").is_none());
+    let answer = wire.ask(2, "tools/call", json!({ "name": "picture" })).await;
+    assert_eq!(answer["result"]["content"], json!([{ "type": "image", "data": "cGl4ZWxz", "mimeType": "image/png" }]));
+}
+
+#[tokio::test]
+async fn a_panic_costs_one_call() {
+    let mut wire = Wire::open().await;
+    let answer = wire.ask(1, "tools/call", json!({ "name": "crash", "arguments": { "text": "/host/path" } })).await;
+    assert_eq!(error_kind(&answer), "internal");
+    assert!(text(&answer).starts_with("the tool failed unexpectedly; this call was abandoned, the server goes on"));
+    assert!(!answer.to_string().contains("/host/path"), "the reason is for the log");
+    wire.alive().await;
+}
+
+#[tokio::test]
+async fn a_read_does_not_wait_behind_searches() {
+    let mut wire = with(Options { max_concurrent: 1, ..Options::default() }).await;
+    for id in 1..=3 {
+        wire.call(id, "search", json!({ "millis": FOREVER })).await;
+    }
+    wire.alive().await;
+    wire.stop.cancel();
+    wire.ended().await;
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_its_turn_is_served_when_it_comes() {
+    let mut wire = with(Options { max_concurrent: 1, ..Options::default() }).await;
+    for id in 1..=3 {
+        wire.call(id, "search", json!({ "millis": 20 })).await;
+    }
+    for id in 1..=3 {
+        let answer = wire.answer().await;
+        assert_eq!((answer["id"].as_i64(), text(&answer)), (Some(id), "searched"));
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_call_stops_and_has_no_answer() {
+    let mut wire = with(Options { max_concurrent: 1, ..Options::default() }).await;
+    wire.call(1, "search", json!({ "millis": FOREVER })).await;
+    wire.call(2, "search", json!({ "millis": FOREVER })).await;
+    wire.call(3, "search", json!({ "millis": 1 })).await;
+    // The second waits for its turn, the first runs: with both gone the third has its turn.
+    wire.notify("notifications/cancelled", json!({ "requestId": 2, "reason": "changed my mind" })).await;
+    wire.notify("notifications/cancelled", json!({ "requestId": 1 })).await;
+    assert_eq!(wire.answer().await["id"], 3);
+    wire.alive().await;
+    wire.end_input().await;
+    assert_eq!(wire.ended().await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_call_over_its_time_says_so() {
+    let mut wire = with(Options { deadline: Duration::from_millis(50), ..Options::default() }).await;
+    let answer = wire.ask(1, "tools/call", json!({ "name": "nap", "arguments": { "millis": FOREVER } })).await;
+    assert_eq!(error_kind(&answer), "timed_out");
+    wire.alive().await;
+}
+
+#[tokio::test]
+async fn a_call_that_hears_nothing_is_abandoned_and_keeps_its_place() {
+    let mut wire = with(Options { deadline: Duration::from_millis(50), max_concurrent: 1, ..Options::default() }).await;
+    wire.call("stubborn", "stubborn", json!({ "millis": 3_000 })).await;
+    wire.call("queued", "search", json!({ "millis": 1 })).await;
+    let answer = wire.answer().await;
+    assert_eq!((&answer["id"], error_kind(&answer)), (&json!("queued"), "timed_out"));
+    assert!(text(&answer).contains("waited") && text(&answer).contains("was not begun"), "{answer}");
+    let answer = wire.answer().await;
+    assert_eq!((&answer["id"], error_kind(&answer)), (&json!("stubborn"), "timed_out"));
+    assert!(text(&answer).contains("was abandoned; nothing was changed"), "{answer}");
+    wire.alive().await;
+}
+
+#[tokio::test]
+async fn a_commit_that_has_begun_is_answered_with_what_happened_whatever_the_clock_says() {
+    let mut wire = with(Options { deadline: Duration::from_millis(50), ..Options::default() }).await;
+    let arguments = json!({ "text": "late", "millis": 2_400 });
+    let answer = wire.ask(1, "tools/call", json!({ "name": "commit", "arguments": arguments })).await;
+    assert_eq!(text(&answer), "committed");
+    assert_eq!(steps_of("late"), ["begun late", "made late"]);
+}
+
+#[tokio::test]
+async fn a_commit_that_has_begun_is_not_stopped_by_a_cancellation() {
+    let mut wire = Wire::open().await;
+    wire.call(1, "commit", json!({ "text": "unwanted", "millis": 600 })).await;
+    begun("unwanted").await;
+    wire.notify("notifications/cancelled", json!({ "requestId": 1 })).await;
+    wire.alive().await;
+    wire.end_input().await;
+    assert_eq!(wire.ended().await, Vec::<Value>::new());
+    assert_eq!(steps_of("unwanted"), ["begun unwanted", "made unwanted"]);
+}
+
+#[tokio::test]
+async fn progress_grows_and_stands_before_the_result() {
+    let mut wire = Wire::open().await;
+    let params = json!({ "name": "report", "arguments": { "millis": 400 }, "_meta": { "progressToken": "token" } });
+    wire.request(1, "tools/call", params).await;
+    let mut seen = Vec::new();
+    let result = loop {
+        let message = wire.answer().await;
+        if message.get("id").is_some() {
+            break message;
+        }
+        assert_eq!(message["method"], "notifications/progress");
+        assert_eq!(message["params"]["progressToken"], "token");
+        assert_eq!(message["params"]["message"], "working");
+        assert_eq!(message["params"]["total"], 80.0);
+        seen.push(message["params"]["progress"].as_f64().expect("progress"));
+    };
+    assert_eq!(text(&result), "reported");
+    assert!(seen.len() >= 2 && seen.is_sorted() && seen[0] < seen[seen.len() - 1], "{seen:?}");
+    wire.alive().await;
+}
+
+#[tokio::test]
+async fn there_is_no_progress_without_a_token() {
+    let mut wire = Wire::open().await;
+    let answer = wire.ask(1, "tools/call", json!({ "name": "report", "arguments": { "millis": 50 } })).await;
+    assert_eq!(text(&answer), "reported");
+}

@@ -1,0 +1,124 @@
+//! How a session ends: the input ends, a signal arrives, the output is gone.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::{
+    io::{BufReader, duplex},
+    time::timeout,
+};
+
+use crate::tools::Settings;
+
+use super::{Options, PATIENCE, Wire, error_kind, modern, text};
+
+/// Longer than any test waits.
+const FOREVER: u64 = 600_000;
+
+#[tokio::test]
+async fn an_idle_server_ends_with_its_input() {
+    let mut silent = Wire::raw();
+    silent.end_input().await;
+    assert_eq!(silent.ended().await, Vec::<Value>::new());
+    let mut wire = Wire::open().await;
+    wire.end_input().await;
+    assert_eq!(wire.ended().await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_last_line_without_its_end_is_served() {
+    let mut wire = Wire::open().await;
+    wire.bytes(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
+    wire.end_input().await;
+    assert_eq!(wire.ended().await, [json!({ "jsonrpc": "2.0", "id": 1, "result": {} })]);
+}
+
+#[tokio::test]
+async fn a_last_line_over_the_limit_is_refused() {
+    let options = Options { max_line: 1_000, ..Options::default() };
+    let mut wire = Wire::with(options, Settings::default());
+    wire.bytes(format!(r#"{{"id":1,"x":"{}"#, "y".repeat(50_000)).as_bytes()).await;
+    wire.end_input().await;
+    let rest = wire.ended().await;
+    assert_eq!(rest.len(), 1);
+    assert_eq!((&rest[0]["id"], &rest[0]["error"]["code"]), (&json!(1), &json!(-32600)));
+}
+
+#[tokio::test]
+async fn a_reporting_call_is_answered_after_the_input_has_ended() {
+    let mut wire = Wire::open().await;
+    let params = json!({ "name": "report", "arguments": { "millis": 300 }, "_meta": { "progressToken": 1 } });
+    wire.request("last", "tools/call", params).await;
+    wire.end_input().await;
+    let rest = wire.ended().await;
+    let (result, progress) = rest.split_last().expect("an answer");
+    assert_eq!((&result["id"], text(result)), (&json!("last"), "reported"));
+    assert!(progress.iter().all(|message| message["method"] == "notifications/progress") && !progress.is_empty());
+}
+
+#[tokio::test]
+async fn a_large_answer_is_delivered_whole_after_the_input_has_ended() {
+    let settings = Settings { max_output: 8 << 20, ..Settings::default() };
+    let mut wire = Wire::with(Options::default(), settings).greet().await;
+    wire.call(1, "flood", json!({ "millis": 4_000 })).await;
+    wire.end_input().await;
+    let rest = wire.ended().await;
+    assert_eq!(text(&rest[0]).len(), 4_000_000);
+}
+
+#[tokio::test]
+async fn a_listening_client_does_not_hold_the_server() {
+    let mut wire = Wire::raw();
+    let listen = modern(json!({ "notifications": { "toolsListChanged": true } }));
+    wire.request(1, "subscriptions/listen", listen).await;
+    wire.end_input().await;
+    let rest = wire.ended().await;
+    assert_eq!((rest.len(), &rest[0]["error"]["code"]), (1, &json!(-32601)));
+}
+
+#[tokio::test]
+async fn calls_that_outlast_the_grace_are_cancelled_and_answered() {
+    let options = Options { grace: Duration::from_millis(50), ..Options::default() };
+    let mut wire = Wire::with(options, Settings::default()).greet().await;
+    wire.call(1, "nap", json!({ "millis": FOREVER })).await;
+    wire.end_input().await;
+    let rest = wire.ended().await;
+    assert_eq!((rest.len(), error_kind(&rest[0])), (1, "cancelled"));
+}
+
+#[tokio::test]
+async fn a_signal_before_the_first_request_ends_the_server() {
+    let wire = Wire::raw();
+    wire.stop.cancel();
+    assert_eq!(wire.ended().await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_signal_cancels_what_runs_and_its_answer_is_flushed() {
+    let mut wire = Wire::open().await;
+    wire.call(1, "nap", json!({ "millis": FOREVER })).await;
+    wire.alive().await;
+    wire.stop.cancel();
+    let rest = wire.ended().await;
+    assert_eq!((rest.len(), error_kind(&rest[0])), (1, "cancelled"));
+}
+
+#[tokio::test]
+async fn a_signal_does_not_wait_for_a_call_that_hears_nothing() {
+    let mut wire = Wire::open().await;
+    wire.call(1, "stubborn", json!({ "millis": 2_000 })).await;
+    wire.alive().await;
+    wire.stop.cancel();
+    let rest = wire.ended().await;
+    assert_eq!((rest.len(), error_kind(&rest[0])), (1, "cancelled"));
+}
+
+#[tokio::test]
+async fn a_server_whose_output_is_gone_ends_though_its_input_is_open() {
+    let mut wire = Wire::open().await;
+    wire.call(1, "nap", json!({ "millis": FOREVER })).await;
+    wire.alive().await;
+    wire.input = BufReader::new(duplex(1).0);
+    wire.request(2, "ping", json!({})).await;
+    timeout(PATIENCE, wire.service).await.expect("the service ends").expect("no panic").expect("no failure");
+}

@@ -1,0 +1,148 @@
+//! Both lifecycles from one process, and what a client is told.
+
+use serde_json::{Value, json};
+
+use crate::tools::Settings;
+
+use super::{Options, Wire, initialize, modern, text};
+
+#[tokio::test]
+async fn every_revision_with_a_handshake_is_echoed() {
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let answer = Wire::raw().ask(1, "initialize", initialize(version)).await;
+        assert_eq!(answer["result"]["protocolVersion"], version);
+    }
+    for unknown in ["2023-01-01", "2031-01-01", "2026-07-28", "nonsense"] {
+        let answer = Wire::raw().ask(1, "initialize", initialize(unknown)).await;
+        assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{unknown}");
+    }
+}
+
+#[tokio::test]
+async fn the_server_introduces_itself_and_declares_only_tools() {
+    let answer = Wire::raw().ask(1, "initialize", initialize("2025-11-25")).await;
+    let result = &answer["result"];
+    assert_eq!(result["serverInfo"]["name"], "rootbound");
+    assert_eq!(result["serverInfo"]["title"], "Rootbound");
+    assert_eq!(result["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(result["capabilities"], json!({ "tools": {} }));
+    assert_eq!(result["instructions"], "for tests");
+    assert!(result.get("resultType").is_none(), "{answer}");
+}
+
+#[tokio::test]
+async fn a_second_initialize_with_an_unknown_revision_keeps_the_session() {
+    let mut wire = Wire::open().await;
+    let answer = wire.ask(1, "initialize", initialize("2099-01-01")).await;
+    assert_eq!(answer["result"]["protocolVersion"], "2025-11-25");
+    assert_eq!(wire.ask(2, "ping", json!({})).await["result"], json!({}));
+    wire.alive().await;
+}
+
+#[tokio::test]
+async fn discover_is_answered_before_either_era_is_chosen() {
+    let mut wire = Wire::raw();
+    let answer = wire.ask(1, "server/discover", modern(json!({}))).await;
+    let result = &answer["result"];
+    assert!(result["supportedVersions"].as_array().is_some_and(|all| all.contains(&json!("2026-07-28"))), "{answer}");
+    assert_eq!(result["capabilities"], json!({ "tools": {} }));
+    assert_eq!(result["resultType"], "complete");
+    assert!(result["ttlMs"].is_u64() && result["cacheScope"].is_string(), "{answer}");
+    assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "rootbound");
+    wire.greet().await.alive().await;
+}
+
+#[tokio::test]
+async fn a_discover_without_its_metadata_is_an_error_and_the_handshake_still_works() {
+    let mut wire = Wire::raw();
+    assert_eq!(wire.ask(1, "server/discover", json!({})).await["error"]["code"], -32602);
+    wire.greet().await.alive().await;
+}
+
+#[tokio::test]
+async fn modern_requests_need_no_handshake() {
+    let mut wire = Wire::raw();
+    let list = wire.ask(1, "tools/list", modern(json!({}))).await;
+    assert_eq!(list["result"]["resultType"], "complete");
+    assert!(list["result"]["ttlMs"].is_u64() && list["result"]["cacheScope"].is_string(), "{list}");
+    let call = json!({ "name": "echo", "arguments": { "text": "hi" } });
+    let answer = wire.ask(2, "tools/call", modern(call)).await;
+    assert_eq!(text(&answer), "hi");
+    assert_eq!(answer["result"]["resultType"], "complete");
+    assert_eq!(wire.ask(3, "ping", modern(json!({}))).await["error"]["code"], -32601);
+    assert_eq!(wire.ask(4, "resources/list", modern(json!({}))).await["error"]["code"], -32601);
+    let listen = modern(json!({ "notifications": { "toolsListChanged": true } }));
+    assert_eq!(wire.ask(5, "subscriptions/listen", listen).await["error"]["code"], -32601);
+}
+
+#[tokio::test]
+async fn a_modern_request_must_be_complete_and_of_a_known_revision() {
+    let mut wire = Wire::raw();
+    let mut half = modern(json!({}));
+    half["_meta"].as_object_mut().expect("object").remove("io.modelcontextprotocol/clientCapabilities");
+    assert_eq!(wire.ask(1, "tools/list", half).await["error"]["code"], -32602);
+    let mut future = modern(json!({}));
+    future["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2099-01-01".into();
+    let answer = wire.ask(2, "tools/list", future).await;
+    assert_eq!(answer["error"]["code"], -32022, "{answer}");
+    assert_eq!(answer["error"]["data"]["requested"], "2099-01-01");
+}
+
+#[tokio::test]
+async fn without_a_handshake_or_metadata_nothing_is_served() {
+    let mut wire = Wire::raw();
+    for (method, params) in [("tools/list", json!({})), ("tools/call", json!({ "name": "echo" }))] {
+        let answer = wire.ask(1, method, params).await;
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    }
+    assert_eq!(wire.ask(2, "no/such/method", json!({})).await["error"]["code"], -32601);
+    wire.greet().await.alive().await;
+}
+
+#[tokio::test]
+async fn both_eras_are_served_side_by_side() {
+    let mut wire = Wire::raw();
+    assert!(wire.ask(1, "tools/list", modern(json!({}))).await["result"]["tools"].is_array());
+    let mut wire = wire.greet().await;
+    wire.alive().await;
+    assert!(wire.ask(2, "tools/list", json!({})).await["result"].get("resultType").is_none());
+    assert_eq!(wire.ask(3, "tools/list", modern(json!({}))).await["result"]["resultType"], "complete");
+    assert_eq!(wire.ask(4, "ping", json!({})).await["result"], json!({}));
+}
+
+#[tokio::test]
+async fn the_list_is_ordered_complete_and_the_same_every_time() {
+    let mut wire = Wire::open().await;
+    let first = wire.ask(1, "tools/list", json!({})).await["result"].clone();
+    let tools = first["tools"].as_array().expect("tools");
+    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().expect("name")).collect();
+    assert!(names.is_sorted() && names.contains(&"echo"), "{names:?}");
+    for tool in tools {
+        assert_eq!(tool["inputSchema"]["type"], "object");
+        assert_eq!(tool["title"], "Test tool");
+        assert_eq!(
+            tool["annotations"],
+            json!({ "title": "Test tool", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true,
+                "openWorldHint": false })
+        );
+        assert!(tool.get("outputSchema").is_none());
+    }
+    assert_eq!(wire.ask(2, "tools/list", Value::Null).await["result"], first);
+    let answer = wire.ask(3, "tools/list", json!({ "cursor": "x" })).await;
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+}
+
+#[tokio::test]
+async fn structured_output_declares_a_schema_and_fills_it() {
+    let settings = Settings { structured_output: true, ..Settings::default() };
+    let mut wire = Wire::with(Options::default(), settings).greet().await;
+    let list = wire.ask(1, "tools/list", json!({})).await;
+    for tool in list["result"]["tools"].as_array().expect("tools") {
+        assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
+    }
+    let answer = wire.ask(2, "tools/call", json!({ "name": "echo", "arguments": { "text": "hi" } })).await;
+    assert_eq!(answer["result"]["structuredContent"], json!({ "text": "hi" }));
+    assert_eq!(text(&answer), "hi");
+    let answer = wire.ask(3, "tools/call", json!({ "name": "nap" })).await;
+    assert!(answer["result"]["structuredContent"].is_object(), "{answer}");
+}

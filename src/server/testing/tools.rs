@@ -1,0 +1,207 @@
+//! Tools that misbehave in one way each, and a server of them.
+
+use std::{
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    session::Session,
+    tools::{
+        Answer, CallContext, Change, Content, Entry, Group, Plan, Preview, Settings, Spec, Tool, ToolError, Toolbox,
+    },
+    workspace::{Access, Approval, RootSpec, Workspace},
+};
+
+use super::super::{Options, Parts, Server};
+
+/// A server that offers the tools of this file.
+pub(super) fn server(options: Options, settings: Settings) -> Server {
+    let toolbox = Toolbox::from_entries(vec![
+        Entry::of::<Echo>(),
+        Entry::of::<Nap>(),
+        Entry::of::<Search>(),
+        Entry::of::<Stubborn>(),
+        Entry::of::<Crash>(),
+        Entry::of::<Report>(),
+        Entry::of::<Commit>(),
+        Entry::of::<Flood>(),
+        Entry::of::<Picture>(),
+    ]);
+    let parts = Parts {
+        workspace: Arc::new(workspace()),
+        session: Arc::new(Session::new(None)),
+        toolbox,
+        settings: Arc::new(settings),
+        options,
+    };
+    Server::with_instructions(parts, "for tests".to_owned())
+}
+
+fn workspace() -> Workspace {
+    let root = RootSpec { name: None, path: std::env::temp_dir(), access: Access::ReadOnly };
+    Workspace::open(&[root], crate::workspace::Options::default()).expect("the temporary folder opens").workspace
+}
+
+/// Arguments of every tool here.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Args {
+    /// What to say.
+    text: Option<String>,
+    /// How long to take.
+    millis: Option<u64>,
+}
+
+impl Args {
+    fn duration(&self) -> Duration {
+        Duration::from_millis(self.millis.unwrap_or(0))
+    }
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Output {
+    text: String,
+}
+
+const fn spec(name: &'static str, heavy: bool) -> Spec {
+    Spec {
+        name,
+        title: "Test tool",
+        description: "A tool for tests.",
+        group: Group::Core,
+        aliases: &[],
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+        heavy,
+    }
+}
+
+/// Waits as a well-behaved tool does.
+fn nap(cx: &CallContext, how_long: Duration) -> Result<(), ToolError> {
+    let step = Duration::from_millis(2);
+    let mut left = how_long;
+    while !left.is_zero() {
+        cx.check()?;
+        thread::sleep(step.min(left));
+        left = left.saturating_sub(step);
+    }
+    Ok(())
+}
+
+macro_rules! tool {
+    ($(#[$doc:meta])* $type:ident, $name:literal, $heavy:literal, |$cx:ident, $args:ident| $body:expr) => {
+        $(#[$doc])*
+        struct $type;
+        impl Tool for $type {
+            type Args = Args;
+            type Output = Output;
+            const SPEC: Spec = spec($name, $heavy);
+            fn plan($cx: &CallContext, $args: Args) -> Result<Plan, ToolError> {
+                $body
+            }
+        }
+    };
+}
+
+tool!(
+    /// Answers with its text.
+    Echo, "echo", false, |cx, args| {
+        let text = args.text.unwrap_or_default();
+        Ok(Plan::Answer(Answer::text(text.clone(), &json!({ "length": text.len() })).data(cx, &Output { text })))
+    }
+);
+
+tool!(
+    /// Takes its time, and stops when told.
+    Nap, "nap", false, |cx, args| {
+        nap(cx, args.duration())?;
+        Ok(Plan::Answer(Answer::text("rested", &json!({}))))
+    }
+);
+
+tool!(
+    /// As `nap`, and heavy.
+    Search, "search", true, |cx, args| {
+        nap(cx, args.duration())?;
+        Ok(Plan::Answer(Answer::text("searched", &json!({}))))
+    }
+);
+
+tool!(
+    /// Takes its time, and hears nothing.
+    Stubborn, "stubborn", true, |_cx, args| {
+        thread::sleep(args.duration());
+        Ok(Plan::Answer(Answer::text("done at last", &json!({}))))
+    }
+);
+
+tool!(
+    /// Panics.
+    Crash, "crash", false, |_cx, args| {
+        panic!("{}", args.text.unwrap_or_default())
+    }
+);
+
+tool!(
+    /// Reports progress every few milliseconds while it takes its time.
+    Report, "report", false, |cx, args| {
+        let steps = args.millis.unwrap_or(0) / 5;
+        for step in 1..=steps {
+            thread::sleep(Duration::from_millis(5));
+            cx.report(step, Some(steps), "working");
+        }
+        Ok(Plan::Answer(Answer::text("reported", &json!({}))))
+    }
+);
+
+tool!(
+    /// Answers with as many thousand letters as `millis` says.
+    Flood, "flood", false, |_cx, args| {
+        Ok(Plan::Answer(Answer::text("x".repeat(usize::try_from(args.millis.unwrap_or(0)).unwrap_or(0) * 1000), &json!({}))))
+    }
+);
+
+tool!(
+    /// Answers with an image.
+    Picture, "picture", false, |_cx, _args| {
+        let image = Content::Image { bytes: b"pixels".to_vec(), mime: "image/png" };
+        Ok(Plan::Answer(Answer { content: vec![image], ..Answer::default() }))
+    }
+);
+
+/// Steps of commits, as `begun TEXT` and `made TEXT`, with the text they were called with.
+pub(super) static COMMITS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+tool!(
+    /// Plans at once, and takes its time to commit, hearing nothing.
+    Commit, "commit", false, |_cx, args| {
+        Ok(Plan::Change(Box::new(Slow(args))))
+    }
+);
+
+struct Slow(Args);
+
+impl Change for Slow {
+    fn preview(&self) -> Preview {
+        Preview { summary: "a slow change".to_owned(), diff: String::new(), destructive: false }
+    }
+
+    fn commit(self: Box<Self>, _: &CallContext, _: Approval) -> Result<Answer, ToolError> {
+        let text = self.0.text.as_deref().unwrap_or_default();
+        log(format!("begun {text}"));
+        thread::sleep(self.0.duration());
+        log(format!("made {text}"));
+        Ok(Answer::text("committed", &json!({})))
+    }
+}
+
+fn log(step: String) {
+    COMMITS.lock().expect("no test panics with the lock held").push(step);
+}

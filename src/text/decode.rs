@@ -1,0 +1,366 @@
+//! From bytes to text: which encoding a file is in, and the [`Document`] that holds both sides.
+//!
+//! Detection follows what editors do: a given encoding, then a byte-order mark, then strict UTF-8, then
+//! UTF-16 without a mark, then chardetng (Firefox's detector) for legacy encodings. Bytes that fit none
+//! are UTF-8 with U+FFFD in their place. Changing a document is [`Document::splice`].
+
+use std::ops::Range;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, GB18030, GBK, UTF_8, UTF_16BE, UTF_16LE};
+
+use super::{DecodeError, LineEnding, SpliceError, encode, image, offsets};
+
+/// How much of a file the UTF-16 heuristic looks at, in bytes.
+const UTF16_SAMPLE: usize = 8 * 1024;
+
+/// The bytes of a text file together with their decoded text.
+#[derive(Clone, Debug)]
+pub struct Document {
+    body: Body,
+    encoding: &'static Encoding,
+    bom_len: usize,
+    had_errors: bool,
+}
+
+/// Valid UTF-8 is kept once; everything else as bytes and text side by side.
+#[derive(Clone, Debug)]
+enum Body {
+    Utf8(String),
+    Decoded { bytes: Vec<u8>, text: String },
+}
+
+impl Document {
+    /// Decodes a file; `encoding` overrides detection.
+    ///
+    /// Invalid sequences become U+FFFD. With an override of UTF-16, a byte-order mark still decides the
+    /// byte order, since the label `utf-16` names no particular one.
+    ///
+    /// # Errors
+    /// [`DecodeError::Binary`] for content with NUL characters, or that is plainly something else than text.
+    pub fn decode(bytes: Vec<u8>, encoding: Option<&'static Encoding>) -> Result<Self, DecodeError> {
+        if let Some(kind) = binary_without_override(&bytes, encoding) {
+            return Err(DecodeError::Binary { kind });
+        }
+        let (encoding, bom_len) = match (encoding, bom(&bytes)) {
+            (None, Some(found)) => found,
+            (Some(wanted), Some((marked, len))) if wanted == marked || (is_utf16(wanted) && is_utf16(marked)) => {
+                (marked, len)
+            }
+            (Some(wanted), _) => (wanted, 0),
+            (None, None) => (detect(&bytes), 0),
+        };
+        let document = Self::from_parts(bytes, encoding, bom_len);
+        if document.text().contains('\0') {
+            return Err(DecodeError::Binary { kind: image::name(document.bytes()) });
+        }
+        Ok(document)
+    }
+
+    /// The text without the byte-order mark; invalid sequences stand as U+FFFD.
+    pub fn text(&self) -> &str {
+        match &self.body {
+            Body::Utf8(whole) => &whole[self.bom_len..],
+            Body::Decoded { text, .. } => text,
+        }
+    }
+
+    /// The file's bytes, with the byte-order mark.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.body {
+            Body::Utf8(whole) => whole.as_bytes(),
+            Body::Decoded { bytes, .. } => bytes,
+        }
+    }
+
+    /// Like [`Self::bytes`], without a copy.
+    pub fn into_bytes(self) -> Vec<u8> {
+        match self.body {
+            Body::Utf8(whole) => whole.into_bytes(),
+            Body::Decoded { bytes, .. } => bytes,
+        }
+    }
+
+    /// The encoding given or found.
+    pub fn encoding(&self) -> &'static Encoding {
+        self.encoding
+    }
+
+    /// Whether the bytes begin with a byte-order mark of the encoding.
+    pub fn has_bom(&self) -> bool {
+        self.bom_len > 0
+    }
+
+    /// Whether some bytes are invalid in the encoding (and shown as U+FFFD).
+    pub fn had_errors(&self) -> bool {
+        self.had_errors
+    }
+
+    /// The line endings of the whole text.
+    pub fn line_ending(&self) -> LineEnding {
+        LineEnding::of(self.text())
+    }
+
+    /// Replaces disjoint ascending spans (byte offsets into [`Self::text`]); every byte outside them is kept.
+    ///
+    /// What a replacement has in common with the text it replaces, at its start and at its end, keeps its
+    /// bytes too, so that an invalid sequence survives an edit beside it. Where invalid sequences lie in the
+    /// changed part, the U+FFFD of the new text stand for them in their order.
+    ///
+    /// # Errors
+    /// [`SpliceError`] when the new text cannot be written in the encoding, or when the new bytes would not
+    /// read back as the new text. Nothing is replaced by a substitute character, ever.
+    ///
+    /// # Panics
+    /// When a span lies outside the text, off a character boundary, or before the end of the one before it.
+    pub fn splice(&self, replacements: &[(Range<usize>, &str)]) -> Result<Self, SpliceError> {
+        let text = spliced(self.text(), replacements);
+        let bytes = match &self.body {
+            Body::Utf8(whole) => {
+                let new = format!("{}{text}", &whole[..self.bom_len]);
+                return Ok(Self { body: Body::Utf8(new), ..*self });
+            }
+            Body::Decoded { bytes, text: old } => {
+                let (bom, content) = bytes.split_at(self.bom_len);
+                let changed = offsets::splice_bytes(self.encoding, content, old, replacements)?;
+                [bom, &changed].concat()
+            }
+        };
+        let new = Self::from_parts(bytes, self.encoding, self.bom_len);
+        if new.text() == text { Ok(new) } else { Err(SpliceError::Unstable { encoding: self.encoding.name() }) }
+    }
+
+    fn from_parts(bytes: Vec<u8>, encoding: &'static Encoding, bom_len: usize) -> Self {
+        let (body, had_errors) = if encoding == UTF_8 {
+            match String::from_utf8(bytes) {
+                Ok(whole) => (Body::Utf8(whole), false),
+                Err(error) => {
+                    let bytes = error.into_bytes();
+                    let text = String::from_utf8_lossy(&bytes[bom_len..]).into_owned();
+                    (Body::Decoded { bytes, text }, true)
+                }
+            }
+        } else {
+            let (text, had_errors) = decode_as(encoding, &bytes[bom_len..]);
+            (Body::Decoded { bytes, text }, had_errors)
+        };
+        Self { body, encoding, bom_len, had_errors }
+    }
+}
+
+/// Decodes without looking at a byte-order mark; also says whether some bytes were invalid.
+pub(super) fn decode_as(encoding: &'static Encoding, bytes: &[u8]) -> (String, bool) {
+    if !is_utf16(encoding) {
+        let (text, had_errors) = encoding.decode_without_bom_handling(bytes);
+        return (text.into_owned(), had_errors);
+    }
+    // By hand, so that the length of every unit is known: two bytes each, an odd last byte is one U+FFFD.
+    let pairs = bytes.chunks_exact(2);
+    let odd = !pairs.remainder().is_empty();
+    let units = pairs.map(|pair| unit(encoding, pair));
+    let mut had_errors = odd;
+    let mut text: String = char::decode_utf16(units)
+        .map(|decoded| {
+            decoded.unwrap_or_else(|_| {
+                had_errors = true;
+                char::REPLACEMENT_CHARACTER
+            })
+        })
+        .collect();
+    if odd {
+        text.push(char::REPLACEMENT_CHARACTER);
+    }
+    (text, had_errors)
+}
+
+/// The byte-order mark at the start of `bytes`: its encoding and its length.
+pub(super) fn bom(bytes: &[u8]) -> Option<(&'static Encoding, usize)> {
+    Encoding::for_bom(bytes)
+}
+
+/// Whether `encoding` is UTF-16 in either byte order.
+pub(super) fn is_utf16(encoding: &'static Encoding) -> bool {
+    encoding == UTF_16LE || encoding == UTF_16BE
+}
+
+/// UTF-16 without a byte-order mark, where the first bytes are clearly that: at least a quarter of the units
+/// is ASCII text in one byte order, next to none in the other, no unit is a control character and no
+/// surrogate stands alone.
+pub(super) fn utf16_without_bom(bytes: &[u8]) -> Option<&'static Encoding> {
+    if bytes.len() < 4 || !bytes.len().is_multiple_of(2) && bytes.len() < UTF16_SAMPLE {
+        return None;
+    }
+    let sample = &bytes[..bytes.len().min(UTF16_SAMPLE) & !1];
+    let (little, big) = (ascii_units(UTF_16LE, sample), ascii_units(UTF_16BE, sample));
+    let (encoding, most, least) = if little >= big { (UTF_16LE, little, big) } else { (UTF_16BE, big, little) };
+    if most * 4 < sample.len() / 2 || least * 8 > most {
+        return None;
+    }
+    // A sample may end between the halves of a pair.
+    let is_cut = bytes.len() > sample.len();
+    let units = sample.chunks_exact(2).map(|pair| unit(encoding, pair));
+    let count = sample.len() / 2;
+    let is_text = char::decode_utf16(units).enumerate().all(|(index, decoded)| match decoded {
+        Ok(character) => !character.is_control() || matches!(character, '\t' | '\n' | '\r' | '\u{c}'),
+        Err(_) => is_cut && index + 2 >= count,
+    });
+    is_text.then_some(encoding)
+}
+
+/// The text with `replacements` made, which are disjoint and ascending.
+fn spliced(text: &str, replacements: &[(Range<usize>, &str)]) -> String {
+    let added: usize = replacements.iter().map(|(_, new)| new.len()).sum();
+    let mut result = String::with_capacity(text.len() + added);
+    let mut at = 0;
+    for (span, new) in replacements {
+        result.push_str(&text[at..span.start]);
+        result.push_str(new);
+        at = span.end;
+    }
+    result.push_str(&text[at..]);
+    result
+}
+
+fn binary_without_override(bytes: &[u8], encoding: Option<&'static Encoding>) -> Option<String> {
+    match encoding {
+        None => image::binary_kind(bytes),
+        Some(wanted) if is_utf16(wanted) => None,
+        Some(_) => bytes.contains(&0).then(|| image::name(bytes)),
+    }
+}
+
+fn detect(bytes: &[u8]) -> &'static Encoding {
+    let has_nul = bytes.contains(&0);
+    if has_nul && let Some(encoding) = utf16_without_bom(bytes) {
+        return encoding;
+    }
+    if has_nul || std::str::from_utf8(bytes).is_ok() || is_damaged_utf8(bytes) {
+        return UTF_8;
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(bytes, true);
+    let guess = detector.guess(None, Utf8Detection::Deny);
+    let (text, had_errors) = decode_as(guess, bytes);
+    if had_errors || text.chars().any(|character| matches!(character, '\u{80}'..='\u{9f}')) {
+        return UTF_8;
+    }
+    // The detector answers GBK for all of GB 18030; only the latter can write back its four-byte sequences.
+    if guess == GBK && encode::unrepresentable(GBK, &text).is_some() {
+        return GB18030;
+    }
+    guess
+}
+
+/// Mostly valid multi-byte UTF-8 with a few stray bytes: a legacy encoding yields valid sequences only by
+/// chance (about one pair in eight for GBK, fewer elsewhere).
+fn is_damaged_utf8(bytes: &[u8]) -> bool {
+    let (mut valid, mut invalid) = (0_usize, 0_usize);
+    for chunk in bytes.utf8_chunks() {
+        valid += chunk.valid().chars().filter(|character| !character.is_ascii()).count();
+        invalid += usize::from(!chunk.invalid().is_empty());
+    }
+    valid > 2 * invalid
+}
+
+fn unit(encoding: &'static Encoding, pair: &[u8]) -> u16 {
+    let pair = [pair[0], pair[1]];
+    if encoding == UTF_16LE { u16::from_le_bytes(pair) } else { u16::from_be_bytes(pair) }
+}
+
+fn ascii_units(encoding: &'static Encoding, sample: &[u8]) -> usize {
+    let is_text = |unit: u16| matches!(unit, 0x20..=0x7E | 0x09 | 0x0A | 0x0D);
+    sample.chunks_exact(2).filter(|pair| is_text(unit(encoding, pair))).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use encoding_rs::{SHIFT_JIS, WINDOWS_1251, WINDOWS_1252};
+
+    use super::*;
+
+    fn decoded(bytes: &[u8]) -> Document {
+        Document::decode(bytes.to_vec(), None).unwrap()
+    }
+
+    #[test]
+    fn utf8_is_taken_as_it_is_and_a_mark_is_hidden() {
+        let document = decoded("\u{feff}naïve\r\n".as_bytes());
+        assert_eq!(document.text(), "naïve\r\n");
+        assert!(document.has_bom() && !document.had_errors());
+        assert_eq!(document.line_ending(), LineEnding::CrLf);
+        assert_eq!(document.into_bytes(), "\u{feff}naïve\r\n".as_bytes());
+    }
+
+    #[test]
+    fn utf16_is_told_by_its_mark_or_by_its_look() {
+        for (bytes, encoding, bom) in [
+            (&b"\xff\xfeh\0i\0"[..], UTF_16LE, true),
+            (b"\xfe\xff\0h\0i", UTF_16BE, true),
+            (b"h\0i\0\n\0", UTF_16LE, false),
+            (b"\0h\0i\0\n", UTF_16BE, false),
+        ] {
+            let document = decoded(bytes);
+            assert_eq!((document.encoding(), document.has_bom()), (encoding, bom));
+            assert_eq!(document.text().trim_end(), "hi");
+        }
+    }
+
+    #[test]
+    fn a_mark_decides_the_byte_order_of_a_file_read_as_utf16() {
+        let document = Document::decode(b"\xfe\xff\0h".to_vec(), Some(UTF_16LE)).unwrap();
+        assert_eq!((document.text(), document.encoding()), ("h", UTF_16BE));
+    }
+
+    #[test]
+    fn nul_bytes_are_binary_also_under_an_override() {
+        let binary = |bytes: &[u8], encoding| Document::decode(bytes.to_vec(), encoding).is_err();
+        assert!(binary(b"ab\0\x01\x02cd", None));
+        assert!(binary(b"ab\0cd", Some(WINDOWS_1252)));
+        assert!(binary(b"\xff\xfea\0\0\0", None));
+        let late = [&[b'a'; 20_000][..], b"\0\x01"].concat();
+        assert!(binary(&late, None));
+    }
+
+    #[test]
+    fn legacy_encodings_are_detected() {
+        let japanese = "これは日本語の文章です。設定を変更してください。\n";
+        let russian = "Это обычный русский текст, который нужно прочитать.\n";
+        for (text, encoding) in [(japanese, SHIFT_JIS), (russian, WINDOWS_1251), ("déjà vu à l'école\n", WINDOWS_1252)]
+        {
+            let bytes = encode::encode_piece(encoding, text).unwrap();
+            let document = decoded(&bytes);
+            assert_eq!((document.text(), document.encoding()), (text, encoding));
+        }
+    }
+
+    #[test]
+    fn gbk_with_four_byte_sequences_is_gb18030() {
+        let text = "这是一个用来测试编码检测的中文文件。\u{1f600}\n";
+        let bytes = encode::encode_piece(GB18030, text).unwrap();
+        let document = decoded(&bytes);
+        assert_eq!((document.text(), document.encoding()), (text, GB18030));
+    }
+
+    #[test]
+    fn damaged_utf8_stays_utf8() {
+        let document = decoded(b"na\xc3\xafve caf\xc3\xa9 d\xc3\xa9j\xc3\xa0 \xff\n");
+        assert_eq!((document.text(), document.encoding()), ("naïve café déjà \u{fffd}\n", UTF_8));
+        assert!(document.had_errors());
+    }
+
+    #[test]
+    fn an_override_is_obeyed() {
+        let document = Document::decode(b"\xef\xbb\xbfa".to_vec(), Some(WINDOWS_1252)).unwrap();
+        assert_eq!((document.text(), document.has_bom()), ("ï»¿a", false));
+        let document = Document::decode(b"\xe9".to_vec(), Some(UTF_8)).unwrap();
+        assert_eq!((document.text(), document.had_errors()), ("\u{fffd}", true));
+    }
+
+    #[test]
+    fn several_spans_are_replaced_at_once() {
+        let document = decoded(b"\xef\xbb\xbfone two three");
+        let changed = document.splice(&[(0..3, "1"), (8..13, "3")]).unwrap();
+        assert_eq!(changed.bytes(), b"\xef\xbb\xbf1 two 3");
+        assert!(changed.has_bom());
+    }
+}

@@ -1,0 +1,110 @@
+//! From text to bytes, without a single substitute character.
+//!
+//! `encoding_rs` writes UTF-16 as UTF-8 and unmappable characters as `&#1234;`; here the first is done by
+//! hand and the second is an error.
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+use super::{LineEnding, SpliceError, decode};
+
+/// Bytes for a whole new text in `encoding`, with a byte-order mark where `bom` asks for one and the encoding
+/// (UTF-8, UTF-16) has one. With [`LineEnding::CrLf`], LF becomes CR LF unless the text holds a CR already;
+/// other line endings leave the text as it is.
+///
+/// # Errors
+/// [`SpliceError::Unrepresentable`] for a character that the encoding cannot write so that it reads back as
+/// itself, [`SpliceError::Unstable`] where the whole text does not.
+pub fn encode(
+    text: &str,
+    encoding: &'static Encoding,
+    bom: bool,
+    line_ending: LineEnding,
+) -> Result<Vec<u8>, SpliceError> {
+    let converted = (line_ending == LineEnding::CrLf && !text.contains('\r')).then(|| text.replace('\n', "\r\n"));
+    let text = converted.as_deref().unwrap_or(text);
+    let has_mark = bom && (encoding == UTF_8 || decode::is_utf16(encoding));
+    if !has_mark {
+        return encode_piece(encoding, text);
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    encode_piece(encoding, &format!("\u{feff}{text}"))
+}
+
+/// Bytes for a piece of text that stands anywhere in a file.
+pub(super) fn encode_piece(encoding: &'static Encoding, text: &str) -> Result<Vec<u8>, SpliceError> {
+    if encoding == UTF_8 {
+        return Ok(text.as_bytes().to_vec());
+    }
+    if encoding == UTF_16LE {
+        return Ok(text.encode_utf16().flat_map(u16::to_le_bytes).collect());
+    }
+    if encoding == UTF_16BE {
+        return Ok(text.encode_utf16().flat_map(u16::to_be_bytes).collect());
+    }
+    // `replacement` and its like can be read but never written.
+    if encoding.output_encoding() != encoding {
+        return Err(SpliceError::Unstable { encoding: encoding.name() });
+    }
+    let (bytes, _, had_unmappable) = encoding.encode(text);
+    if !had_unmappable && decode::decode_as(encoding, &bytes).0 == text {
+        return Ok(bytes.into_owned());
+    }
+    Err(match unrepresentable(encoding, text) {
+        Some(character) => SpliceError::Unrepresentable { character, encoding: encoding.name() },
+        None => SpliceError::Unstable { encoding: encoding.name() },
+    })
+}
+
+/// The first character of `text` that does not come back when written and read. Some encoders fold
+/// look-alikes (`Shift_JIS` writes U+00A5 as a backslash), so that mappable alone does not mean faithful.
+pub(super) fn unrepresentable(encoding: &'static Encoding, text: &str) -> Option<char> {
+    let mut buffer = [0; 4];
+    text.chars().filter(|character| !character.is_ascii()).find(|character| {
+        let one = &*character.encode_utf8(&mut buffer);
+        let (bytes, _, had_unmappable) = encoding.encode(one);
+        had_unmappable || decode::decode_as(encoding, &bytes).0 != one
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use encoding_rs::{GBK, ISO_2022_JP, SHIFT_JIS, WINDOWS_1252};
+
+    use super::*;
+
+    #[test]
+    fn utf16_is_written_as_utf16() {
+        assert_eq!(encode("é\n", UTF_16LE, true, LineEnding::Lf).unwrap(), b"\xff\xfe\xe9\0\n\0");
+        assert_eq!(encode("😀", UTF_16BE, false, LineEnding::None).unwrap(), b"\xd8\x3d\xde\x00");
+    }
+
+    #[test]
+    fn crlf_is_restored_unless_the_text_has_its_own_carriage_returns() {
+        assert_eq!(encode("a\nb\n", UTF_8, false, LineEnding::CrLf).unwrap(), b"a\r\nb\r\n");
+        assert_eq!(encode("a\r\nb\n", UTF_8, false, LineEnding::CrLf).unwrap(), b"a\r\nb\n");
+        assert_eq!(encode("a\nb\n", UTF_8, false, LineEnding::Mixed).unwrap(), b"a\nb\n");
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_written_once() {
+        assert_eq!(encode("\u{feff}a", UTF_8, true, LineEnding::Lf).unwrap(), b"\xef\xbb\xbfa");
+        assert_eq!(encode("a", WINDOWS_1252, true, LineEnding::Lf).unwrap(), b"a");
+    }
+
+    #[test]
+    fn what_an_encoding_cannot_hold_is_an_error_and_never_a_substitute() {
+        let character = |result: Result<Vec<u8>, SpliceError>| match result {
+            Err(SpliceError::Unrepresentable { character, .. }) => Some(character),
+            _ => None,
+        };
+        assert_eq!(character(encode("a→b", WINDOWS_1252, false, LineEnding::None)), Some('→'));
+        assert_eq!(character(encode("日本😀", GBK, false, LineEnding::None)), Some('😀'));
+        assert_eq!(character(encode("100¥", SHIFT_JIS, false, LineEnding::None)), Some('¥'));
+    }
+
+    #[test]
+    fn a_whole_text_can_be_written_in_a_stateful_encoding() {
+        let bytes = encode("日本 x", ISO_2022_JP, false, LineEnding::None).unwrap();
+        assert_eq!(decode::decode_as(ISO_2022_JP, &bytes).0, "日本 x");
+    }
+}

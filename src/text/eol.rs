@@ -1,0 +1,72 @@
+//! Line endings: what a text uses.
+
+/// The line endings of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineEnding {
+    /// No line is terminated.
+    None,
+    /// Every line ends with LF.
+    Lf,
+    /// Every line ends with CR LF.
+    CrLf,
+    /// Every line ends with a lone CR, as on the first Macintoshes.
+    Cr,
+    /// At least two of the above.
+    Mixed,
+}
+
+impl LineEnding {
+    /// The name reported to clients: `none`, `lf`, `crlf`, `cr` or `mixed`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Lf => "lf",
+            Self::CrLf => "crlf",
+            Self::Cr => "cr",
+            Self::Mixed => "mixed",
+        }
+    }
+
+    /// Classifies the whole of `text`; stops at the first proof of a mixture.
+    pub fn of(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let mut seen = Self::None;
+        let mut at = 0;
+        while let Some(found) = bytes[at..].iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            at += found;
+            let here = match (bytes[at], bytes.get(at + 1)) {
+                (b'\n', _) => Self::Lf,
+                (_, Some(b'\n')) => Self::CrLf,
+                _ => Self::Cr,
+            };
+            if seen != Self::None && seen != here {
+                return Self::Mixed;
+            }
+            seen = here;
+            at += if here == Self::CrLf { 2 } else { 1 };
+        }
+        seen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LineEnding;
+
+    #[test]
+    fn each_kind_of_ending_is_told_apart() {
+        for (text, expected) in [
+            ("", "none"),
+            ("a", "none"),
+            ("a\n", "lf"),
+            ("a\nb", "lf"),
+            ("a\r\nb\r\n", "crlf"),
+            ("a\rb\r", "cr"),
+            ("a\r\nb\n", "mixed"),
+            ("a\r\r\n", "mixed"),
+            ("\n\r", "mixed"),
+        ] {
+            assert_eq!(LineEnding::of(text).as_str(), expected, "{text:?}");
+        }
+    }
+}

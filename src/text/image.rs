@@ -1,0 +1,173 @@
+//! What is no text: images and other binary content, told by their first bytes.
+//!
+//! Says what something is and how large a picture is; never decodes one.
+
+use imagesize::ImageType;
+use infer::MatcherType;
+
+use super::decode;
+
+/// How many first bytes suffice for [`binary_kind`] to tell.
+const SAMPLE: usize = 8 * 1024;
+
+/// An image that clients can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImageInfo {
+    /// `image/png`, `image/jpeg`, `image/webp` or `image/gif`.
+    pub mime: &'static str,
+    /// In pixels.
+    pub width: usize,
+    /// In pixels.
+    pub height: usize,
+}
+
+/// Recognises PNG, JPEG, WebP and GIF by magic bytes and reads the dimensions from the header.
+///
+/// `None` for everything else, and for a header too short or too damaged to hold dimensions.
+pub fn image_info(bytes: &[u8]) -> Option<ImageInfo> {
+    let mime = match imagesize::image_type(bytes).ok()? {
+        ImageType::Png => "image/png",
+        ImageType::Jpeg => "image/jpeg",
+        ImageType::Webp => "image/webp",
+        ImageType::Gif => "image/gif",
+        _ => return None,
+    };
+    let size = imagesize::blob_size(bytes).ok()?;
+    Some(ImageInfo { mime, width: size.width, height: size.height })
+}
+
+/// Names the kind of a binary file from its first bytes (8 KiB are looked at), or `None` for what looks like text.
+///
+/// The sign of binary content is a NUL byte that UTF-16 does not explain. Without one, only content that is
+/// not UTF-8, holds control characters and starts with a known magic number counts: a Latin-1 text that
+/// happens to begin with `BM` is no bitmap.
+pub fn binary_kind(head: &[u8]) -> Option<String> {
+    let head = &head[..head.len().min(SAMPLE)];
+    if head.starts_with(&[0xFF, 0xFE, 0, 0]) || head.starts_with(&[0, 0, 0xFE, 0xFF]) {
+        return Some("UTF-32 text".to_owned());
+    }
+    if decode::bom(head).is_some_and(|(encoding, _)| decode::is_utf16(encoding)) {
+        return None;
+    }
+    if head.contains(&0) {
+        return decode::utf16_without_bom(head).is_none().then(|| name(head));
+    }
+    let is_utf8 = std::str::from_utf8(head).is_ok_and(|_| true)
+        || std::str::from_utf8(head).is_err_and(|error| error.error_len().is_none());
+    let has_controls = head.iter().any(|byte| matches!(byte, 1..=8 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F));
+    if is_utf8 || !has_controls {
+        return None;
+    }
+    infer::get(head).map(|_| name(head))
+}
+
+/// The kind of `head` where it is known to be binary.
+pub(super) fn name(head: &[u8]) -> String {
+    let Some(kind) = infer::get(head) else { return "binary data".to_owned() };
+    let extension = kind.extension();
+    let known = match extension {
+        "elf" => "ELF executable",
+        "exe" | "dll" => "Windows executable",
+        "mach" => "Mach-O executable",
+        "wasm" => "WebAssembly module",
+        "class" => "Java class file",
+        "bc" => "LLVM bitcode",
+        "obj" => "COFF object file",
+        "dex" | "dey" => "Android executable",
+        "der" => "DER certificate",
+        "qcow2" => "QCOW2 disk image",
+        "pdf" => "PDF document",
+        "ps" => "PostScript document",
+        "rtf" => "RTF document",
+        "sqlite" => "SQLite database",
+        "gz" => "gzip archive",
+        "bz2" => "bzip2 archive",
+        "xz" => "xz archive",
+        "zst" => "Zstandard archive",
+        "deb" => "Debian package",
+        "rpm" => "RPM package",
+        "jpg" => "JPEG image",
+        "webp" => "WebP image",
+        "doc" | "docx" => "Word document",
+        "xls" | "xlsx" => "Excel document",
+        "ppt" | "pptx" => "PowerPoint document",
+        "odt" | "ods" | "odp" => "OpenDocument file",
+        _ => "",
+    };
+    if !known.is_empty() {
+        return known.to_owned();
+    }
+    let noun = match kind.matcher_type() {
+        MatcherType::App => "program",
+        MatcherType::Archive => "archive",
+        MatcherType::Audio => "audio",
+        MatcherType::Book => "book",
+        MatcherType::Doc => "document",
+        MatcherType::Font => "font",
+        MatcherType::Image => "image",
+        MatcherType::Video => "video",
+        MatcherType::Text | MatcherType::Custom => return "binary data".to_owned(),
+    };
+    format!("{} {noun}", extension.to_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A PNG header: signature, then an IHDR chunk with the given size.
+    fn png(width: u32, height: u32) -> Vec<u8> {
+        let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR".to_vec();
+        bytes.extend(width.to_be_bytes());
+        bytes.extend(height.to_be_bytes());
+        bytes.extend([8, 6, 0, 0, 0, 0, 0, 0, 0]);
+        bytes
+    }
+
+    #[test]
+    fn images_are_told_by_magic_bytes_and_measured() {
+        assert_eq!(image_info(&png(640, 480)), Some(ImageInfo { mime: "image/png", width: 640, height: 480 }));
+        let gif = b"GIF89a\x20\x00\x10\x00\x00\x00\x00";
+        assert_eq!(image_info(gif), Some(ImageInfo { mime: "image/gif", width: 32, height: 16 }));
+    }
+
+    #[test]
+    fn a_truncated_image_and_a_bitmap_are_none_to_show() {
+        assert_eq!(image_info(&png(1, 1)[..10]), None);
+        assert_eq!(image_info(b"BM\x46\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x02\0\0\0\x02\0\0\0\x01\0\x18\0"), None);
+        assert_eq!(image_info(b"plain text"), None);
+        assert_eq!(image_info(b""), None);
+    }
+
+    #[test]
+    fn binary_content_is_named() {
+        for (bytes, kind) in [
+            (&b"%PDF-1.7\n\x00\xff"[..], "PDF document"),
+            (&[&b"\x7fELF\x02\x01\x01"[..], &[0; 57]].concat(), "ELF executable"),
+            (b"PK\x03\x04\x14\0\0\0", "ZIP archive"),
+            (b"\x1f\x8b\x08\x03\xff\xfe", "gzip archive"),
+            (b"abc\0def\x01\x02", "binary data"),
+            (b"\xff\xfe\0\0a\0\0\0", "UTF-32 text"),
+        ] {
+            assert_eq!(binary_kind(bytes).as_deref(), Some(kind), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn text_in_any_encoding_is_no_binary() {
+        for bytes in [
+            &b""[..],
+            b"plain\n",
+            b"caf\xe9\n",
+            b"BM\xe9 is how it begins\n",
+            b"\xff\xfeh\0i\0",
+            b"h\0i\0\n\0",
+            b"\0h\0i\0\n",
+            "naïve, cut in the middle of é".as_bytes(),
+            b"\x1b[31mred\x1b[0m",
+        ] {
+            assert_eq!(binary_kind(bytes), None, "{bytes:?}");
+        }
+        assert_eq!(binary_kind(&"é".as_bytes()[..1]), None);
+    }
+}

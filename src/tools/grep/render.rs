@@ -1,0 +1,309 @@
+//! The words of grep's answer: header, lines, footer, facts.
+//!
+//! Pure: what was found in, text out, within the budget. A cut is always at a whole match.
+
+use std::{fmt::Write as _, time::Duration};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    search::{FileHits, Found, HitLine, Scope},
+    tools::{
+        Answer, CallContext,
+        listing::{InIgnored, SkippedFiles, shown_range, stopped_note, with_notes},
+        output::count,
+    },
+};
+
+use super::{OutputMode, Request};
+
+/// Bytes kept free for header and footer.
+const RESERVED: usize = 1024;
+/// What a capped answer advises.
+const NARROW: &str = "Narrow the path or add a glob filter, or continue with";
+
+/// All that an answer is made of.
+#[derive(Debug)]
+pub(super) struct Report<'a> {
+    pub(super) request: &'a Request,
+    pub(super) scope: &'a Scope,
+    pub(super) found: &'a Found,
+    pub(super) hidden: Option<InIgnored>,
+}
+
+/// The lines of an answer, and how many results they are.
+#[derive(Debug, Default)]
+pub(super) struct Rendered {
+    body: String,
+    /// Results shown.
+    shown: usize,
+    /// In content mode the files shown (as places in what was found) and their lines.
+    files: Vec<(usize, Vec<Line>)>,
+}
+
+/// grep's result as data.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// What was asked for.
+    #[serde(rename = "output_mode")]
+    mode: OutputMode,
+    /// The numbers.
+    #[serde(flatten)]
+    facts: Facts,
+    /// The files shown, in the order shown.
+    results: Vec<FileResult>,
+    /// What the answer leaves out, in words.
+    notes: Vec<String>,
+}
+
+/// One file of the result.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FileResult {
+    /// Its path, as it can be passed back.
+    path: String,
+    /// Matches in it, as far as it was searched.
+    matches: usize,
+    /// The lines shown, in content mode.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lines: Vec<Line>,
+}
+
+/// One line shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Line {
+    /// Its number, from 1.
+    #[serde(rename = "line")]
+    number: u64,
+    /// Its text, cut around the match where it is long.
+    text: String,
+    /// Whether it only stands beside a match.
+    context: bool,
+}
+
+/// The numbers for programs.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Facts {
+    /// Matches found, as far as the search went (with `files_with_matches`: files).
+    matches: usize,
+    /// Files with matches, as far as the search went.
+    files: usize,
+    /// Results shown: matches in content mode, else files.
+    shown: usize,
+    /// Whether there is more than is shown.
+    truncated: bool,
+    /// The offset of the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+    /// Whether every file was looked into.
+    complete: bool,
+    /// Files looked into.
+    searched_files: usize,
+    /// Files left out.
+    skipped: SkippedFiles,
+    /// What ignored files hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ignored: Option<InIgnored>,
+    /// How long it took.
+    elapsed_ms: u64,
+}
+
+impl Rendered {
+    /// The files whose lines are shown.
+    pub(super) fn shown_files<'a>(&self, found: &'a Found) -> impl Iterator<Item = &'a FileHits> {
+        self.files.iter().map(|(at, _)| &*found.files[*at].1)
+    }
+}
+
+impl Report<'_> {
+    /// Renders as many results as fit into `max_output` bytes.
+    pub(super) fn render(&self, max_output: usize) -> Rendered {
+        let budget = max_output.saturating_sub(RESERVED).max(RESERVED / 2);
+        match self.request.mode {
+            OutputMode::Content => self.render_lines(budget),
+            OutputMode::FilesWithMatches | OutputMode::Count => self.render_files(budget),
+        }
+    }
+
+    fn render_files(&self, budget: usize) -> Rendered {
+        let mut out = Rendered::default();
+        let (skip, take) = (self.request.skip, self.request.take);
+        for (_, hits) in self.found.files.iter().filter(|(before, _)| (skip..skip + take).contains(before)) {
+            let start = out.body.len();
+            let _ = write!(out.body, "\n{}", hits.path);
+            if self.request.mode == OutputMode::Count {
+                let _ = write!(out.body, ":{}", hits.matches);
+            }
+            if out.body.len() > budget && out.shown > 0 {
+                out.body.truncate(start);
+                break;
+            }
+            out.shown += 1;
+        }
+        out
+    }
+
+    fn render_lines(&self, budget: usize) -> Rendered {
+        let (skip, take) = (self.request.skip, self.request.take);
+        let (before, after) = (self.request.before as u64, self.request.after as u64);
+        let mut out = Rendered::default();
+        // Ends of the last match that is complete, and of the one that is being written.
+        let (mut complete, mut current) = (0, 0);
+        for (at, (first, hits)) in self.found.files.iter().enumerate() {
+            let shown = skip.saturating_sub(*first)..(skip + take).saturating_sub(*first).min(hits.matches);
+            let is_shown = |line: &HitLine| line.hit.is_some_and(|hit| shown.contains(&hit));
+            let numbers: Vec<u64> = hits.lines.iter().filter(|line| is_shown(line)).map(|line| line.number).collect();
+            if numbers.is_empty() {
+                continue;
+            }
+            let path = hits.path.to_string();
+            let (mut last, mut hit): (Option<u64>, _) = (None, None);
+            out.files.push((at, Vec::new()));
+            for line in &hits.lines {
+                let matching = is_shown(line);
+                if !matching && !near(&numbers, line.number, before, after) {
+                    continue;
+                }
+                if matching && line.hit != hit {
+                    complete = current;
+                    hit = line.hit;
+                    out.shown += 1;
+                }
+                if before + after > 0 && !out.body.is_empty() && last.is_none_or(|last| last + 1 != line.number) {
+                    out.body.push_str("\n--");
+                }
+                last = Some(line.number);
+                let mark = if matching { ':' } else { '-' };
+                let _ = write!(out.body, "\n{path}{mark}{}{mark} {}", line.number, line.text);
+                if let Some((_, lines)) = out.files.last_mut() {
+                    lines.push(Line { number: line.number, text: line.text.clone(), context: !matching });
+                }
+                if out.body.len() > budget && out.shown > usize::from(matching) {
+                    // What is over the budget belongs to this match, or stands beside the last.
+                    out.shown -= usize::from(matching);
+                    return cut(out, if matching { complete } else { current });
+                }
+                if matching {
+                    current = out.body.len();
+                }
+            }
+        }
+        out
+    }
+
+    /// Header, lines and footer; the facts beside them.
+    pub(super) fn answer(&self, cx: &CallContext, rendered: Rendered, elapsed: Duration) -> Answer {
+        let skipped = SkippedFiles::of(&self.found.tally, &self.found.walk);
+        let mut notes = Vec::new();
+        notes.extend(self.hidden.map(InIgnored::note));
+        notes.extend(stopped_note(
+            &cx.stop,
+            self.found.stopped,
+            self.found.tally.searched,
+            "file",
+            "narrow the path or add a glob filter",
+        ));
+        notes.extend(skipped.note(cx.settings.max_search_file_size));
+
+        let results = self.results();
+        let truncated = self.found.capped || results > self.request.skip + rendered.shown;
+        let next_offset = (truncated && rendered.shown > 0).then_some(self.request.skip + rendered.shown);
+        let facts = Facts {
+            matches: self.found.matches,
+            files: self.found.matching_files,
+            shown: rendered.shown,
+            truncated,
+            next_offset,
+            complete: self.found.complete(),
+            searched_files: self.found.tally.searched,
+            skipped,
+            ignored: self.hidden,
+            elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+        };
+        let text = with_notes(self.header(rendered.shown, next_offset) + &rendered.body, &notes);
+        let answer = Answer::text(text, &facts);
+        if cx.settings.structured_output {
+            let results = self.file_results(rendered);
+            return answer.data(cx, &Output { mode: self.request.mode, facts, results, notes });
+        }
+        answer
+    }
+
+    fn file_results(&self, rendered: Rendered) -> Vec<FileResult> {
+        let of = |hits: &FileHits, lines| FileResult { path: hits.path.to_string(), matches: hits.matches, lines };
+        if self.request.mode == OutputMode::Content {
+            return rendered.files.into_iter().map(|(at, lines)| of(&self.found.files[at].1, lines)).collect();
+        }
+        let from = self.found.files.iter().skip_while(|(before, _)| *before < self.request.skip);
+        from.take(rendered.shown).map(|(_, hits)| of(hits, Vec::new())).collect()
+    }
+
+    /// Results as far as the search went: matches in content mode, else files.
+    fn results(&self) -> usize {
+        match self.request.mode {
+            OutputMode::Content => self.found.matches,
+            OutputMode::FilesWithMatches | OutputMode::Count => self.found.matching_files,
+        }
+    }
+
+    fn header(&self, shown: usize, next_offset: Option<usize>) -> String {
+        let (skip, take) = (self.request.skip, self.request.take);
+        let noun = if self.request.mode == OutputMode::Content { "match" } else { "file" };
+        let results = self.results();
+        if results == 0 {
+            return "No matches found".to_owned();
+        }
+        let found = if self.found.capped {
+            let at_least = (skip + take).min(results.saturating_sub(1)).max(skip + shown);
+            format!("Found more than {}", count(at_least, noun))
+        } else {
+            let files = count(self.found.matching_files, "file");
+            let under = self.scope.under();
+            match self.request.mode {
+                OutputMode::FilesWithMatches => format!("Found {files}{under}"),
+                OutputMode::Content | OutputMode::Count => {
+                    format!("Found {} in {files}{under}", count(self.found.matches, "match"))
+                }
+            }
+        };
+        match next_offset {
+            Some(next) => format!("{found}, showing {}. {NARROW} offset={next}.", shown_range(skip, shown)),
+            None if shown == 0 => format!("{found}, but offset={skip} is past the last"),
+            None if skip > 0 => format!("{found}, showing {}", shown_range(skip, shown)),
+            None => found,
+        }
+    }
+}
+
+/// Cuts the text after the last whole match.
+fn cut(mut out: Rendered, at: usize) -> Rendered {
+    out.body.truncate(at);
+    // Every line of the body but the separators is one of these.
+    let mut left = out.body.lines().filter(|line| !line.is_empty() && *line != "--").count();
+    for (_, lines) in &mut out.files {
+        lines.truncate(left);
+        left -= lines.len();
+    }
+    out.files.retain(|(_, lines)| !lines.is_empty());
+    out
+}
+
+/// Whether line `number` stands within `before` lines before, or `after` lines after, one of the
+/// ascending `numbers`.
+fn near(numbers: &[u64], number: u64, before: u64, after: u64) -> bool {
+    let at = numbers.partition_point(|hit| *hit < number);
+    numbers.get(at).is_some_and(|next| next - number <= before)
+        || at.checked_sub(1).is_some_and(|at| number - numbers[at] <= after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn context_is_what_stands_near_a_shown_match() {
+        let numbers = [10, 20];
+        assert!(near(&numbers, 8, 2, 0) && !near(&numbers, 7, 2, 0) && !near(&numbers, 11, 2, 0));
+        assert!(near(&numbers, 12, 0, 2) && !near(&numbers, 13, 0, 2) && near(&numbers, 22, 0, 2));
+    }
+}

@@ -1,0 +1,84 @@
+//! Tests of the layer as a whole, on real directories, with both ways of opening.
+
+#![expect(clippy::disallowed_methods, reason = "the tests arrange and look from outside the sandbox")]
+
+mod links;
+mod paths;
+mod race;
+mod walks;
+mod writes;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use super::*;
+
+/// A temporary folder holding `ws` (the root) and `out` (which nobody may reach).
+struct Fixture {
+    temp: tempfile::TempDir,
+    force_fallback: bool,
+    specs: Vec<RootSpec>,
+    policy: PolicyRules,
+    ignore: IgnoreRules,
+}
+
+impl Fixture {
+    fn new(force_fallback: bool) -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        for name in ["ws", "out"] {
+            fs::create_dir(temp.path().join(name)).unwrap();
+        }
+        fs::write(temp.path().join("out/secret.txt"), "outside").unwrap();
+        let (policy, ignore) = (PolicyRules::default(), IgnoreRules::default());
+        let mut fixture = Self { temp, force_fallback, specs: Vec::new(), policy, ignore };
+        fixture.root(None, "ws", Access::ReadWrite);
+        fixture
+    }
+
+    /// Runs a test both with `openat2` and without.
+    fn both(test: impl Fn(Fixture)) {
+        for force_fallback in [false, true] {
+            test(Self::new(force_fallback));
+        }
+    }
+
+    fn root(&mut self, name: Option<&str>, below: &str, access: Access) {
+        let path = self.temp.path().join(below);
+        fs::create_dir_all(&path).unwrap();
+        self.specs.push(RootSpec { name: name.map(String::from), path, access });
+    }
+
+    /// A path below the temporary folder.
+    fn host(&self, below: &str) -> PathBuf {
+        self.temp.path().canonicalize().unwrap().join(below)
+    }
+
+    fn file(&self, below: &str, content: impl AsRef<[u8]>) {
+        let path = self.host(below);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn link(&self, target: impl AsRef<Path>, below: &str) {
+        let path = self.host(below);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(target, path).unwrap();
+    }
+
+    fn content(&self, below: &str) -> String {
+        fs::read_to_string(self.host(below)).unwrap()
+    }
+
+    fn open(&self) -> Workspace {
+        let options =
+            Options { policy: self.policy.clone(), ignore: self.ignore.clone(), force_fallback: self.force_fallback };
+        Workspace::open(&self.specs, options).unwrap().workspace
+    }
+}
+
+fn read(workspace: &Workspace, text: &str) -> Result<String, AccessErrorKind> {
+    let path = workspace.resolve(text).unwrap();
+    let snapshot = workspace.read(&path, 1 << 20).map_err(|error| error.kind)?;
+    Ok(String::from_utf8(snapshot.bytes).unwrap())
+}

@@ -1,0 +1,228 @@
+//! Links: those inside the roots work, those out of them do not, and policy sees real names.
+
+use super::*;
+
+const OUT: Result<&str, AccessErrorKind> = Err(AccessErrorKind::Denied);
+
+fn check(workspace: &Workspace, text: &str, expected: Result<&str, AccessErrorKind>) {
+    assert_eq!(read(workspace, text), expected.map(String::from), "{text}");
+}
+
+#[test]
+fn links_inside_a_root_are_followed() {
+    Fixture::both(|fixture| {
+        fixture.file("ws/real/deep/file", "x");
+        fixture.link("real/deep/file", "ws/file");
+        fixture.link("real", "ws/dir");
+        fixture.link("dir", "ws/chain");
+        fixture.link(fixture.host("ws/real"), "ws/absolute");
+        fixture.link("../../file", "ws/real/deep/back");
+        fixture.link("../out/../ws/real", "ws/around");
+        let workspace = fixture.open();
+        for text in [
+            "file",
+            "dir/deep/file",
+            "chain/deep/file",
+            "absolute/deep/file",
+            "real/deep/back",
+            "around/deep/file",
+            "chain/deep/back",
+        ] {
+            check(&workspace, text, Ok("x"));
+            let path = workspace.resolve(text).unwrap();
+            assert_eq!(workspace.canonical(&path).unwrap().to_string(), "real/deep/file");
+            assert_eq!(workspace.open_file(&path).unwrap().real_path().to_string(), "real/deep/file");
+            assert_eq!(workspace.stat(&path).unwrap().kind, FileKind::File);
+        }
+        let missing = workspace.resolve("chain/new/file").unwrap();
+        assert_eq!(workspace.canonical(&missing).unwrap().to_string(), "real/new/file");
+    });
+}
+
+#[test]
+fn links_out_of_the_roots_are_denied_whether_or_not_anything_is_there() {
+    Fixture::both(|fixture| {
+        fixture.link(fixture.host("out/secret.txt"), "ws/file");
+        fixture.link(fixture.host("out/none"), "ws/dangling");
+        fixture.link("../out", "ws/dir");
+        fixture.link("dir", "ws/chain");
+        fixture.link("/", "ws/slash");
+        fixture.link("/proc/self/root", "ws/proc");
+        fixture.link("..", "ws/up");
+        let workspace = fixture.open();
+        for text in [
+            "file",
+            "dangling",
+            "dir/secret.txt",
+            "dir/none",
+            "chain/secret.txt",
+            "slash/etc/passwd",
+            "proc/etc/passwd",
+            "up/out/secret.txt",
+            "up",
+        ] {
+            check(&workspace, text, OUT);
+            let path = workspace.resolve(text).unwrap();
+            let error = workspace.stat(&path).unwrap_err();
+            assert_eq!(error.kind, AccessErrorKind::Denied, "{text}");
+            let said = error.to_string();
+            assert!(said.contains(text) && !said.contains(fixture.temp.path().to_str().unwrap()), "{said}");
+            assert!(workspace.writable(&path).is_err(), "{text}");
+            assert!(workspace.canonical(&path).is_err(), "{text}");
+        }
+        check(&workspace, "up/ws/dangling", OUT);
+    });
+}
+
+#[test]
+fn loops_and_dangling_links_end() {
+    Fixture::both(|fixture| {
+        fixture.link("b", "ws/a");
+        fixture.link("a", "ws/b");
+        fixture.link("self/x", "ws/self");
+        fixture.link("none/file", "ws/dangling");
+        fixture.file("ws/file", "x");
+        let workspace = fixture.open();
+        check(&workspace, "a", Err(AccessErrorKind::TooManyLinks));
+        check(&workspace, "self", Err(AccessErrorKind::TooManyLinks));
+        check(&workspace, "dangling", Err(AccessErrorKind::NotFound));
+        check(&workspace, "none", Err(AccessErrorKind::NotFound));
+        check(&workspace, "file/x", Err(AccessErrorKind::NotADirectory));
+        check(&workspace, ".", Err(AccessErrorKind::IsDirectory));
+    });
+}
+
+#[test]
+fn a_link_into_another_root_takes_that_roots_rights() {
+    Fixture::both(|mut fixture| {
+        fixture.root(Some("ro"), "ro", Access::ReadOnly);
+        fixture.file("ro/file", "x");
+        fixture.link("../ro", "ws/other");
+        let workspace = fixture.open();
+        check(&workspace, "ws/other/file", Ok("x"));
+        let path = workspace.resolve("ws/other/file").unwrap();
+        assert_eq!(workspace.canonical(&path).unwrap().to_string(), "ro/file");
+        assert_eq!(workspace.writable(&path).unwrap_err().kind, AccessErrorKind::ReadOnly);
+    });
+}
+
+#[test]
+fn the_deepest_of_nested_roots_gives_the_rights() {
+    Fixture::both(|mut fixture| {
+        fixture.root(Some("inner"), "ws/a/inner", Access::ReadOnly);
+        fixture.file("ws/a/inner/x", "x");
+        fixture.file("ws/a/y", "y");
+        fixture.link("../y", "ws/a/inner/up");
+        let workspace = fixture.open();
+        let path = workspace.resolve("ws/a/inner/x").unwrap();
+        assert_eq!(workspace.writable(&path).unwrap_err().kind, AccessErrorKind::ReadOnly);
+        assert_eq!(workspace.canonical(&path).unwrap().to_string(), "inner/x");
+        check(&workspace, "inner/up", Ok("y"));
+        let host = fixture.host("ws/a/inner/x").display().to_string();
+        assert_eq!(workspace.resolve(&host).unwrap().to_string(), "inner/x");
+    });
+}
+
+#[test]
+fn a_link_is_no_way_around_policy() {
+    Fixture::both(|mut fixture| {
+        fixture.policy.hide = vec!["hidden".into()];
+        fixture.file("ws/.env", "s");
+        fixture.file("ws/.ssh/config", "s");
+        fixture.file("ws/.git/config", "s");
+        fixture.file("ws/hidden/x", "s");
+        fixture.link(".env", "ws/notes.txt");
+        fixture.link(".ssh", "ws/docs");
+        fixture.link(".git", "ws/meta");
+        fixture.link("hidden", "ws/plain");
+        let workspace = fixture.open();
+        for text in [".env", "notes.txt", "docs/config", ".ssh/config"] {
+            check(&workspace, text, Err(AccessErrorKind::Protected));
+        }
+        check(&workspace, "meta/config", Ok("s"));
+        for text in ["meta/config", "meta/hooks/new", ".git/hooks/new"] {
+            let error = workspace.writable(&workspace.resolve(text).unwrap()).unwrap_err();
+            assert_eq!(error.kind, AccessErrorKind::ProtectedWrite, "{text}");
+            assert!(error.to_string().ends_with("(matches `.git/`)"), "{error}");
+        }
+        check(&workspace, "hidden/x", Err(AccessErrorKind::NotFound));
+        check(&workspace, "plain/x", Err(AccessErrorKind::NotFound));
+    });
+}
+
+#[test]
+fn special_files_are_refused_without_blocking() {
+    Fixture::both(|fixture| {
+        let fifo = fixture.host("ws/fifo");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RWXU).unwrap_or_default();
+        let _socket = std::os::unix::net::UnixListener::bind(fixture.host("ws/socket")).unwrap();
+        let workspace = fixture.open();
+        check(&workspace, "fifo", Err(AccessErrorKind::Special("FIFO")));
+        check(&workspace, "socket", Err(AccessErrorKind::Special("socket")));
+    });
+}
+
+#[test]
+fn a_file_that_is_too_large_is_told_from_one_that_just_fits() {
+    let fixture = Fixture::new(false);
+    fixture.file("ws/file", "12345");
+    let workspace = fixture.open();
+    let path = workspace.resolve("file").unwrap();
+    assert_eq!(workspace.read(&path, 5).unwrap().bytes, b"12345");
+    let error = workspace.read(&path, 4).unwrap_err();
+    assert_eq!(error.kind, AccessErrorKind::TooLarge { size: 5, limit: 4 });
+    let mut open = workspace.open_file(&path).unwrap();
+    let mut bytes = Vec::new();
+    assert!(!open.read_to_limit(&mut bytes, 3).unwrap());
+    assert!(open.read_to_limit(&mut bytes, 3).unwrap());
+    assert_eq!(bytes, b"12345");
+}
+
+#[test]
+fn paths_deeper_than_the_kernel_takes_in_one_call_are_opened() {
+    Fixture::both(|fixture| {
+        let workspace = fixture.open();
+        let name = "d".repeat(200);
+        let mut dir = sys::Dir::open_ambient(&fixture.host("ws"), false).unwrap();
+        let mut below = PathBuf::new();
+        for _ in 0..50 {
+            dir.make_dir(name.as_ref(), false).unwrap();
+            dir = dir.child_dir(name.as_ref(), sys::Use::Pass).unwrap();
+            below.push(&name);
+        }
+        std::io::Write::write_all(&mut dir.create("file".as_ref(), false).unwrap(), b"deep").unwrap();
+        let path = WorkspacePath::new(&workspace.roots()[0], &below.join("file"));
+        assert_eq!(workspace.read(&path, 10).unwrap().bytes, b"deep");
+        assert!(workspace.canonical(&path).is_ok());
+    });
+}
+
+#[test]
+fn both_ways_of_opening_give_the_same_answers() {
+    let fixture = Fixture::new(false);
+    fixture.file("ws/a/f", "1");
+    fixture.file("ws/b/f", "2");
+    // Every short path over a few names, with links of every kind among them.
+    for (target, name) in
+        [("../b", "a/l"), ("../../out", "a/o"), ("l", "a/m"), ("f", "b/l"), ("none", "b/m"), ("o", "b/o")]
+    {
+        fixture.link(target, &format!("ws/{name}"));
+    }
+    let kernel = fixture.open();
+    let options = Options { force_fallback: true, ..Options::default() };
+    let careful = Workspace::open(&fixture.specs, options).unwrap().workspace;
+    let names = ["a", "b", "f", "l", "m", "o"];
+    for one in names {
+        for two in names {
+            for three in names {
+                let text = format!("{one}/{two}/{three}");
+                assert_eq!(read(&kernel, &text), read(&careful, &text), "{text}");
+                let stat = |workspace: &Workspace| {
+                    let path = workspace.resolve(&text).unwrap();
+                    workspace.stat(&path).map(|stat| stat.kind).map_err(|error| error.kind)
+                };
+                assert_eq!(stat(&kernel), stat(&careful), "{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The gate: which texts are which paths.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn shown(workspace: &Workspace, text: &str) -> Option<String> {
+    workspace.resolve(text).ok().map(|path| path.to_string())
+}
+
+#[test]
+fn a_single_root_without_a_name_prints_plain_paths() {
+    let fixture = Fixture::new(false);
+    let workspace = fixture.open();
+    for (text, path) in [
+        ("", "."),
+        (".", "."),
+        ("./", "."),
+        ("a", "a"),
+        ("a//b/", "a/b"),
+        ("./a/./b", "a/b"),
+        ("a/../b", "b"),
+        ("a%20b", "a%20b"),
+        ("./~", "./~"),
+        ("~other/x", "./~other/x"),
+        ("@a", "a"),
+    ] {
+        assert_eq!(shown(&workspace, text).as_deref(), Some(path), "{text}");
+    }
+    for text in ["..", "a/../..", "../ws", "../ws/a", "/", "/etc/passwd", "//etc", "~/x", "file:///etc/passwd"] {
+        assert!(matches!(workspace.resolve(text), Err(PathError::Denied { .. })), "{text}");
+    }
+}
+
+#[test]
+fn host_paths_and_file_uris_under_a_root_are_its_paths() {
+    let mut fixture = Fixture::new(false);
+    fixture.link("ws", "alias");
+    fixture.specs[0].path = fixture.host("alias");
+    fixture.specs[0].name = Some("/mnt/data".into());
+    let workspace = fixture.open();
+    for (text, path) in [
+        (fixture.host("ws/a b").display().to_string(), "/mnt/data/a b"),
+        (fixture.host("alias/a").display().to_string(), "/mnt/data/a"),
+        (fixture.host("out/../ws/x").display().to_string(), "/mnt/data/x"),
+        (format!("file://{}", fixture.host("ws/a%20b").display()), "/mnt/data/a b"),
+        (format!("file://localhost{}", fixture.host("ws/%E2%82%AC").display()), "/mnt/data/€"),
+        ("file:///mnt/data/a%20b".into(), "/mnt/data/a b"),
+        ("/mnt/data".into(), "/mnt/data"),
+        ("//mnt//data/x".into(), "/mnt/data/x"),
+        ("x".into(), "/mnt/data/x"),
+        ("@/mnt/data/x".into(), "/mnt/data/x"),
+    ] {
+        assert_eq!(shown(&workspace, &text).as_deref(), Some(path), "{text}");
+    }
+    for text in [
+        fixture.host("ws-evil").display().to_string(),
+        fixture.host("ws/../out").display().to_string(),
+        format!("file://host{}", fixture.host("ws/a").display()),
+        format!("file://{}/%2e%2e/out", fixture.host("ws").display()),
+        "file:///mnt/data/%2e%2e/x".into(),
+        "/mnt/data/../data/x".into(),
+        "/mnt/database".into(),
+        "/mnt".into(),
+    ] {
+        let denied = workspace.resolve(&text).unwrap_err().to_string();
+        assert_eq!(denied, format!("access denied: {text} is outside the workspace roots"));
+    }
+}
+
+#[test]
+fn several_roots_are_told_apart_by_their_names() {
+    let mut fixture = Fixture::new(false);
+    fixture.root(None, "other/ws", Access::ReadOnly);
+    fixture.root(Some("docs"), "d", Access::ReadOnly);
+    let workspace = fixture.open();
+    let names: Vec<_> = workspace.roots().iter().map(|root| root.public()).collect();
+    assert_eq!(names, ["ws", "ws-2", "docs"]);
+    assert_eq!(shown(&workspace, "docs/x").as_deref(), Some("docs/x"));
+    assert_eq!(shown(&workspace, "x").as_deref(), Some("ws/x"));
+    assert_eq!(shown(&workspace, "ws-2").as_deref(), Some("ws-2"));
+    assert!(workspace.resolve("docs/../ws/x").is_err());
+    assert!(workspace.resolve("docs").unwrap() > workspace.resolve("ws-2/z").unwrap());
+}
+
+#[test]
+fn a_named_root_takes_paths_with_and_without_its_name() {
+    let mut fixture = Fixture::new(false);
+    fixture.specs[0].name = Some("ws".into());
+    let workspace = fixture.open();
+    for text in ["ws/a", "a", "./a"] {
+        assert_eq!(shown(&workspace, text).as_deref(), Some("ws/a"), "{text}");
+    }
+    assert_eq!(shown(&workspace, "ws/ws").as_deref(), Some("ws/ws"));
+    assert_eq!(shown(&workspace, "wsx").as_deref(), Some("ws/wsx"));
+}
+
+#[test]
+fn overlapping_names_and_no_usable_root_are_errors() {
+    let mut fixture = Fixture::new(false);
+    fixture.root(Some("/mnt"), "a", Access::ReadOnly);
+    fixture.root(Some("/mnt/b"), "b", Access::ReadOnly);
+    assert!(Workspace::open(&fixture.specs, Options::default()).is_err());
+    let missing = RootSpec { name: None, path: fixture.host("none"), access: Access::ReadOnly };
+    assert!(Workspace::open(std::slice::from_ref(&missing), Options::default()).is_err());
+    let opened = Workspace::open(&[missing, fixture.specs[0].clone()], Options::default()).unwrap();
+    assert!(opened.warnings[0].contains("none"), "{:?}", opened.warnings);
+    assert_eq!(opened.workspace.roots().len(), 1);
+}
+
+#[test]
+fn a_mention_is_a_name_when_such_a_file_exists() {
+    let fixture = Fixture::new(false);
+    fixture.file("ws/@scope/x", "1");
+    let workspace = fixture.open();
+    assert_eq!(shown(&workspace, "@scope/x").as_deref(), Some("./@scope/x"));
+    assert_eq!(shown(&workspace, "./@scope/x").as_deref(), Some("./@scope/x"));
+    assert_eq!(shown(&workspace, "@other/x").as_deref(), Some("other/x"));
+}
+
+#[test]
+fn nul_and_overlong_texts_are_invalid() {
+    let workspace = Fixture::new(false).open();
+    for text in ["a\0b", &"x".repeat(4097), "a/\\x2e\\x2e/b", "\\x2f"] {
+        assert!(matches!(workspace.resolve(text), Err(PathError::Invalid { .. })), "{text:.20}");
+    }
+}
+
+#[test]
+fn paths_are_ordered_by_components() {
+    let workspace = Fixture::new(false).open();
+    let mut paths: Vec<_> =
+        ["a.txt", "a/b", "a", "a-b", "a/b/c", "b", ""].iter().map(|text| workspace.resolve(text).unwrap()).collect();
+    paths.sort();
+    let printed: Vec<_> = paths.iter().map(ToString::to_string).collect();
+    assert_eq!(printed, [".", "a", "a/b", "a/b/c", "a-b", "a.txt", "b"]);
+}
+
+#[test]
+fn joining_stays_in_the_root() {
+    let workspace = Fixture::new(false).open();
+    let base = workspace.resolve("a/b").unwrap();
+    assert_eq!(base.join("../c").unwrap().to_string(), "a/c");
+    assert!(base.join("../../../c").is_err());
+    assert!(base.join("/etc").is_err());
+    assert_eq!(base.relative_to(&workspace.resolve("a").unwrap()), Path::new("b"));
+    assert_eq!(base.relative_to(&base), Path::new(""));
+    assert_eq!(base.parent().unwrap().to_string(), "a");
+    assert_eq!(workspace.resolve("").unwrap().parent(), None);
+}
+
+/// What a path means, one component after another: names below the root, or out.
+fn oracle(text: &str) -> Option<Vec<&str>> {
+    let mut names = Vec::new();
+    for part in text.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                names.pop()?;
+            }
+            name => names.push(name),
+        }
+    }
+    Some(names)
+}
+
+proptest! {
+    #[test]
+    fn the_gate_agrees_with_an_oracle_by_components(
+        parts in proptest::collection::vec(prop_oneof![
+            Just("a"), Just(".."), Just("."), Just("/"), Just("//"), Just("~"), Just("b/"), Just("../"),
+        ], 0..10)
+    ) {
+        let text = parts.concat();
+        // Absolute and home paths mean something else; they are outside here.
+        let fixture = WORKSPACE.get_or_init(|| {
+            let fixture = Fixture::new(false);
+            let workspace = fixture.open();
+            (fixture, workspace)
+        });
+        let answer = fixture.1.resolve(&text);
+        if text.starts_with('/') || text == "~" || text.starts_with("~/") {
+            prop_assert!(answer.is_err(), "{}", text);
+        } else {
+            let names = answer.ok().map(|path| path.relative().to_str().unwrap().to_owned());
+            prop_assert_eq!(names, oracle(&text).map(|names| names.join("/")), "{}", text);
+        }
+    }
+}
+
+static WORKSPACE: std::sync::OnceLock<(Fixture, Workspace)> = std::sync::OnceLock::new();
+
+#[test]
+fn what_is_printed_resolves_to_the_same_path() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let fixture = Fixture::new(false);
+    let odd: [&[u8]; 9] = [b"~", b"@x", b"a\nb", b"\xff", b"\\x41", b"a\\b", b"file:", b" ", "\u{202e}txt".as_bytes()];
+    for name in odd {
+        fs::create_dir(fixture.host("ws").join(std::ffi::OsStr::from_bytes(name))).unwrap();
+    }
+    let workspace = fixture.open();
+    let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: true };
+    let mut seen = 0;
+    let root = workspace.resolve(".").unwrap();
+    let report = workspace.walk(&root, &options, &mut |entry| {
+        seen += 1;
+        let printed = entry.path().to_string();
+        assert!(!printed.contains(char::is_control), "{printed:?}");
+        assert_eq!(&workspace.resolve(&printed).unwrap(), entry.path(), "{printed}");
+        ControlFlow::Continue(())
+    });
+    assert!(report.is_ok() && seen == odd.len());
+}

@@ -1,0 +1,288 @@
+//! The walk: order, ignore rules and their precedence, depth, links, and what cannot be read.
+
+use super::*;
+
+const FILES: WalkOptions = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: false, symlinks: false };
+
+fn walked(workspace: &Workspace, start: &str, options: &WalkOptions) -> (Vec<String>, WalkReport) {
+    let mut seen = Vec::new();
+    let start = workspace.resolve(start).unwrap();
+    let report = workspace
+        .walk(&start, options, &mut |entry| {
+            seen.push(entry.path().to_string());
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+    (seen, report)
+}
+
+fn files(workspace: &Workspace, start: &str) -> Vec<String> {
+    walked(workspace, start, &FILES).0
+}
+
+#[test]
+fn entries_come_in_path_order_with_directories_before_their_content() {
+    Fixture::both(|fixture| {
+        for name in ["b", "a/z", "a/a/x", "a.txt", "a-b", ".hidden", ".git/config"] {
+            fixture.file(&format!("ws/{name}"), "");
+        }
+        fixture.link("a", "ws/link");
+        let workspace = fixture.open();
+        let all = WalkOptions { directories: true, symlinks: true, ..FILES };
+        let (seen, _) = walked(&workspace, ".", &all);
+        assert_eq!(seen, [".hidden", "a", "a/a", "a/a/x", "a/z", "a-b", "a.txt", "b", "link"]);
+        let (seen, _) = walked(&workspace, ".", &WalkOptions { max_depth: Some(1), ..all.clone() });
+        assert_eq!(seen, [".hidden", "a", "a-b", "a.txt", "b", "link"]);
+        let mut sorted: Vec<_> = seen.iter().map(|text| workspace.resolve(text).unwrap()).collect();
+        sorted.sort();
+        assert_eq!(sorted.iter().map(ToString::to_string).collect::<Vec<_>>(), seen);
+    });
+}
+
+#[test]
+fn a_start_may_be_a_file_a_link_or_a_repository() {
+    Fixture::both(|fixture| {
+        fixture.file("ws/real/sub/x", "1");
+        fixture.file("ws/.git/config", "2");
+        fixture.link("real", "ws/link");
+        fixture.link("../out", "ws/outside");
+        let workspace = fixture.open();
+        assert_eq!(files(&workspace, "real/sub/x"), ["real/sub/x"]);
+        assert_eq!(files(&workspace, "link"), ["link/sub/x"]);
+        assert_eq!(files(&workspace, ".git"), [".git/config"]);
+        let start = workspace.resolve("outside").unwrap();
+        let error = workspace.walk(&start, &FILES, &mut |_| ControlFlow::Continue(())).unwrap_err();
+        assert_eq!(error.kind, AccessErrorKind::Denied);
+        let start = workspace.resolve("none").unwrap();
+        assert!(workspace.walk(&start, &FILES, &mut |_| ControlFlow::Continue(())).is_err());
+    });
+}
+
+#[test]
+fn entries_open_what_they_name_after_the_walk_too() {
+    Fixture::both(|fixture| {
+        fixture.file("ws/d/x", "1");
+        fixture.file("ws/d/.env", "secret");
+        fixture.link("d", "ws/link");
+        let workspace = fixture.open();
+        let mut entries = Vec::new();
+        let start = workspace.resolve("link").unwrap();
+        let visit = &mut |entry: Entry| {
+            assert!(entry.stat().is_ok());
+            entries.push(entry);
+            ControlFlow::Continue(())
+        };
+        workspace.walk(&start, &FILES, visit).unwrap();
+        let [secret, plain] = entries.as_slice() else { panic!("{entries:?}") };
+        assert!(secret.protected() && !plain.protected());
+        assert_eq!(secret.open().unwrap_err().kind, AccessErrorKind::Protected);
+        let open = plain.open().unwrap();
+        assert_eq!((open.path().to_string(), open.real_path().to_string()), ("link/x".into(), "d/x".into()));
+        assert_eq!(plain.stat().unwrap().size, 1);
+        // A link in its place is not followed.
+        fs::remove_file(fixture.host("ws/d/x")).unwrap();
+        fixture.link("../../out/secret.txt", "ws/d/x");
+        assert_eq!(plain.open().unwrap_err().kind, AccessErrorKind::Changed);
+    });
+}
+
+#[test]
+fn link_targets_are_told_only_inside_the_roots() {
+    let mut fixture = Fixture::new(false);
+    fixture.policy.hide = vec!["hidden".into()];
+    fixture.file("ws/hidden", "");
+    fixture.link("b", "ws/a");
+    fixture.link("../out/secret.txt", "ws/c");
+    fixture.link("hidden", "ws/d");
+    let workspace = fixture.open();
+    let mut targets = Vec::new();
+    let visit = &mut |entry: Entry| {
+        targets.push((entry.path().to_string(), entry.link_target().map(|path| path.to_string())));
+        ControlFlow::Continue(())
+    };
+    let start = workspace.resolve(".").unwrap();
+    workspace.walk(&start, &WalkOptions { symlinks: true, ..FILES }, visit).unwrap();
+    assert_eq!(targets, [("a".into(), Some("b".into())), ("c".into(), None), ("d".into(), None)]);
+}
+
+#[test]
+fn ignore_files_count_at_every_level_without_a_repository() {
+    Fixture::both(|fixture| {
+        fixture.file("ws/.gitignore", "*.log\n/anchored\nonly/\n\\#hash\n");
+        fixture.file("ws/sub/.gitignore", "!keep.log\n*.tmp\n");
+        fixture.file("ws/sub/.ignore", "!a.tmp\nby-ignore\n");
+        for name in ["a.log", "anchored", "only", "#hash", "sub/anchored", "sub/keep.log", "sub/x.log"] {
+            fixture.file(&format!("ws/{name}"), "");
+        }
+        for name in ["sub/a.tmp", "sub/b.tmp", "sub/by-ignore", "sub/only/x", "sub/deep/c.tmp"] {
+            fixture.file(&format!("ws/{name}"), "");
+        }
+        let workspace = fixture.open();
+        let (seen, report) = walked(&workspace, ".", &FILES);
+        let left = [".gitignore", "only", "sub/.gitignore", "sub/.ignore", "sub/a.tmp", "sub/anchored", "sub/keep.log"];
+        assert_eq!(seen, left);
+        assert_eq!((report.ignored_files, report.ignored_dirs), (7, 1));
+        // The rules above the start count as well.
+        assert_eq!(files(&workspace, "sub"), left[2..]);
+        let (only, _) = walked(&workspace, ".", &WalkOptions { ignored: Ignored::Only, ..FILES });
+        let (all, _) = walked(&workspace, ".", &WalkOptions { ignored: Ignored::Include, ..FILES });
+        assert_eq!(only.len() + left.len(), all.len());
+        assert!(only.contains(&"sub/only/x".to_owned()) && only.iter().all(|path| !left.contains(&path.as_str())));
+    });
+}
+
+#[test]
+fn an_ignored_directory_hides_what_a_negation_below_it_names() {
+    let fixture = Fixture::new(false);
+    fixture.file("ws/.gitignore", "dir/\n!dir/keep\n");
+    fixture.file("ws/dir/keep", "");
+    let workspace = fixture.open();
+    assert_eq!(files(&workspace, "."), [".gitignore"]);
+    // Asked for by name it is searched.
+    assert_eq!(files(&workspace, "dir"), ["dir/keep"]);
+}
+
+#[test]
+fn a_nested_repository_does_not_inherit_gits_rules_but_has_its_exclude_file() {
+    let fixture = Fixture::new(false);
+    fixture.file("ws/.gitignore", "*.log\n");
+    fixture.file("ws/.ignore", "*.bak\n");
+    fixture.file("ws/repo/.git/info/exclude", "*.tmp\n");
+    for name in ["a.log", "a.tmp", "a.bak"] {
+        fixture.file(&format!("ws/repo/{name}"), "");
+    }
+    assert_eq!(files(&fixture.open(), "repo"), ["repo/a.log"]);
+}
+
+#[test]
+fn junk_is_left_out_only_where_it_is_junk() {
+    let fixture = Fixture::new(false);
+    for name in [
+        "node_modules/m/i.js",
+        "a/__pycache__/x",
+        "x.swp",
+        ".DS_Store",
+        "rust/Cargo.toml",
+        "rust/target/debug/x",
+        "target/source",
+        "build/source",
+        "js/package.json",
+        "js/dist/x",
+        "py/env/pyvenv.cfg",
+        "env/source",
+        "tagged/CACHEDIR.TAG",
+        "tagged/x",
+    ] {
+        fixture.file(&format!("ws/{name}"), "");
+    }
+    let (seen, report) = walked(&fixture.open(), ".", &FILES);
+    assert_eq!(seen, ["build/source", "env/source", "js/package.json", "rust/Cargo.toml", "target/source"]);
+    assert_eq!((report.ignored_dirs, report.ignored_files), (6, 2));
+
+    let mut without = Fixture::new(false);
+    without.ignore = IgnoreRules { no_default: true, extra: vec!["*.min.js".into(), "/top".into()] };
+    for name in ["node_modules/x", "a.min.js", "top", "sub/top", ".git/x"] {
+        without.file(&format!("ws/{name}"), "");
+    }
+    assert_eq!(files(&without.open(), "."), ["node_modules/x", "sub/top"]);
+}
+
+#[test]
+fn a_users_rule_can_keep_what_is_junk_by_default() {
+    let fixture = Fixture::new(false);
+    fixture.file("ws/.gitignore", "!node_modules\n!tagged/\n");
+    fixture.file("ws/node_modules/x", "");
+    fixture.file("ws/tagged/CACHEDIR.TAG", "");
+    assert_eq!(files(&fixture.open(), "."), [".gitignore", "node_modules/x", "tagged/CACHEDIR.TAG"]);
+}
+
+#[test]
+fn the_visitor_can_stop() {
+    let fixture = Fixture::new(false);
+    for name in ["a", "b", "c"] {
+        fixture.file(&format!("ws/{name}"), "");
+    }
+    let workspace = fixture.open();
+    let mut seen = 0;
+    let visit = &mut |_| {
+        seen += 1;
+        ControlFlow::Break(())
+    };
+    let report = workspace.walk(&workspace.resolve("").unwrap(), &FILES, visit).unwrap();
+    assert!(report.stopped && seen == 1);
+}
+
+#[test]
+fn hidden_names_are_not_walked() {
+    let mut fixture = Fixture::new(false);
+    fixture.policy.hide = vec!["private/".into()];
+    fixture.file("ws/private/x", "");
+    fixture.file("ws/y", "");
+    let all = WalkOptions { ignored: Ignored::Include, directories: true, ..FILES };
+    assert_eq!(walked(&fixture.open(), ".", &all).0, ["y"]);
+}
+
+#[test]
+fn an_unreadable_directory_is_counted_and_the_rest_is_walked() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let fixture = Fixture::new(false);
+    fixture.file("ws/a/x", "");
+    fixture.file("ws/b", "");
+    fs::set_permissions(fixture.host("ws/a"), fs::Permissions::from_mode(0)).unwrap();
+    let (seen, report) = walked(&fixture.open(), ".", &FILES);
+    // Permissions do not bind root.
+    if rustix::process::geteuid().is_root() {
+        assert_eq!(seen, ["a/x", "b"]);
+    } else {
+        assert_eq!((seen.as_slice(), report.unreadable_count), (["b".to_owned()].as_slice(), 1));
+        assert_eq!(report.unreadable[0].to_string(), "a");
+    }
+    fs::set_permissions(fixture.host("ws/a"), fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn a_very_deep_tree_is_walked_with_few_descriptors() {
+    Fixture::both(|fixture| {
+        // Two branches at each level, so that every directory is needed again on the way back.
+        const DEEP: usize = 600;
+        let workspace = fixture.open();
+        let mut dir = sys::Dir::open_ambient(&fixture.host("ws"), false).unwrap();
+        for _ in 0..DEEP {
+            dir.make_dir("z".as_ref(), false).unwrap();
+            dir.make_dir("d".as_ref(), false).unwrap();
+            drop(dir.child_dir("z".as_ref(), sys::Use::Pass).unwrap().create("f".as_ref(), false).unwrap());
+            dir = dir.child_dir("d".as_ref(), sys::Use::Pass).unwrap();
+        }
+        let mut seen = 0;
+        let mut most = 0;
+        let start = workspace.resolve("").unwrap();
+        let visit = &mut |entry: Entry| {
+            seen += 1;
+            most = most.max(entry.depth());
+            assert!(entry.stat().is_ok());
+            ControlFlow::Continue(())
+        };
+        workspace.walk(&start, &FILES, visit).unwrap();
+        assert_eq!((seen, most), (DEEP, DEEP + 1));
+    });
+}
+
+#[test]
+fn near_names_are_suggested_but_never_hidden_ones() {
+    let mut fixture = Fixture::new(false);
+    fixture.policy.hide = vec!["configs.rs".into()];
+    for name in ["src/config.rs", "src/configs.rs", "lib/Über.md", "deep/er/only.txt", "README.md"] {
+        fixture.file(&format!("ws/{name}"), "");
+    }
+    let workspace = fixture.open();
+    let suggested = |text: &str| -> Vec<String> {
+        let missing = workspace.resolve(text).unwrap();
+        workspace.suggest(&missing).iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(suggested("src/confg.rs"), ["src/config.rs"]);
+    assert_eq!(suggested("scr/config.rs"), ["src/config.rs"]);
+    assert_eq!(suggested("lib/U\u{308}ber.md"), ["lib/Über.md"]);
+    assert_eq!(suggested("readme.md"), ["README.md"]);
+    assert_eq!(suggested("only.txt"), ["deep/er/only.txt"]);
+    assert_eq!(suggested("src/nothing-like-it"), Vec::<String>::new());
+}

@@ -1,0 +1,50 @@
+"""LangChain's MCP adapters, as DeerFlow uses them: `langchain_adapters.py HOW PROGRAM [ARGUMENT...]`.
+
+HOW is `session` (one server for all calls) or `per-call` (a new server process for each call, with
+the current directory and a bare environment, as DeerFlow's embedded client has it).
+"""
+
+import os
+import sys
+
+import anyio
+from langchain_mcp_adapters.client import MultiServerMCPClient
+from langchain_mcp_adapters.tools import load_mcp_tools
+
+from flow import ToolError, flow
+
+INHERITED = ["HOME", "PATH", "LOGNAME", "SHELL", "TERM", "USER"]
+
+
+async def main(how, program, *arguments):
+    connection = {
+        "transport": "stdio",
+        "command": program,
+        "args": list(arguments),
+        "cwd": os.getcwd(),
+        "env": {name: os.environ[name] for name in INHERITED if name in os.environ},
+    }
+    client = MultiServerMCPClient({"fs": connection})
+    if how == "session":
+        async with client.session("fs") as session:
+            await drive(await load_mcp_tools(session))
+    else:
+        await drive(await client.get_tools())
+
+
+async def drive(tools):
+    by_name = {tool.name: tool for tool in tools}
+
+    async def call(tool, arguments):
+        request = {"type": "tool_call", "id": "1", "name": tool, "args": arguments}
+        message = await by_name[tool].ainvoke(request)
+        blocks = message.content if isinstance(message.content, list) else [message.content]
+        text = "\n".join(block if isinstance(block, str) else block["text"] for block in blocks)
+        if message.status == "error":
+            raise ToolError(text)
+        return text
+
+    await flow(by_name.keys(), call)
+
+
+anyio.run(main, *sys.argv[1:])

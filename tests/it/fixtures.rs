@@ -1,0 +1,167 @@
+//! Runs the folders of `fixtures/`: input tree, calls, expected answer, expected tree.
+//!
+//! `fixtures/<tool>/NNN_what_it_shows/` holds `call.json` (one call or a list of them, each
+//! `{"tool", "arguments"}`), `before/`, optionally `after/` (else nothing may change), `config.toml`,
+//! and `result.txt`: the text of the last call, under a line `[error: kind]` where it failed.
+//! `ROOTBOUND_BLESS=1` writes `result.txt` and `after/` anew; read the diff before you commit it.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{BufRead as _, BufReader, Write as _},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+type Tree = BTreeMap<String, Vec<u8>>;
+
+fn tree(dir: &Path) -> Tree {
+    fn collect(dir: &Path, below: &Path, out: &mut Tree) {
+        for entry in fs::read_dir(dir).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(below).unwrap().to_str().unwrap().replace('\\', "/");
+            if path.is_dir() {
+                collect(&path, below, out);
+            } else {
+                out.insert(name, fs::read(&path).unwrap());
+            }
+        }
+    }
+    let mut out = Tree::new();
+    collect(dir, dir, &mut out);
+    out
+}
+
+fn put(tree: &Tree, dir: &Path) {
+    fs::create_dir_all(dir).unwrap();
+    for (name, bytes) in tree {
+        let path = dir.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+/// Git keeps no file called `.git`, and some names are policy's own: `dot-x` stands for `.x`.
+fn dotted(tree: Tree) -> Tree {
+    let name = |name: String| {
+        name.split('/')
+            .map(|part| part.strip_prefix("dot-").map_or(part.to_owned(), |rest| format!(".{rest}")))
+            .collect::<Vec<_>>()
+            .join("/")
+    };
+    tree.into_iter().map(|(path, bytes)| (name(path), bytes)).collect()
+}
+
+/// Calls the tools one after the other in one process, as a client would.
+fn run(root: &Path, config: Option<&Path>, calls: &[Value]) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rootbound"));
+    command.args(["--state-dir", "off", "--log", "error"]);
+    if let Some(config) = config {
+        command.arg("--config").arg(config);
+    }
+    let mut child = command
+        .arg(root)
+        .env_remove("ROOTBOUND_LOG")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut ask = |id: usize, method: &str, params: Value| -> Value {
+        let line = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        writeln!(stdin, "{line}").unwrap();
+        let mut answer = String::new();
+        stdout.read_line(&mut answer).unwrap();
+        serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer:?}"))
+    };
+    ask(
+        0,
+        "initialize",
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "fixtures", "version": "1"}}),
+    );
+    let mut last = Value::Null;
+    for (index, call) in calls.iter().enumerate() {
+        last = ask(index + 1, "tools/call", json!({"name": call["tool"], "arguments": call["arguments"]}));
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+    last
+}
+
+fn rendered(answer: &Value) -> String {
+    let Some(result) = answer.get("result") else { return format!("[protocol error]\n{}\n", answer["error"]["message"]) };
+    let mut out = String::new();
+    if result["isError"] == true {
+        out.push_str(&format!("[error: {}]\n", result["_meta"]["rootbound/error"].as_str().unwrap_or("?")));
+    }
+    for block in result["content"].as_array().into_iter().flatten() {
+        match block["type"].as_str() {
+            Some("text") => out.push_str(block["text"].as_str().unwrap_or_default()),
+            other => out.push_str(&format!("[{} {}]", other.unwrap_or("?"), block["mimeType"].as_str().unwrap_or("?"))),
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn check(fixture: &Path, bless: bool) -> Result<(), String> {
+    let read = |name: &str| fs::read(fixture.join(name)).ok();
+    let call = read("call.json").ok_or("has no call.json")?;
+    let calls: Value = serde_json::from_slice(&call).map_err(|error| format!("call.json: {error}"))?;
+    let calls = match calls {
+        Value::Array(calls) => calls,
+        one => vec![one],
+    };
+    let workspace = tempfile::tempdir().unwrap();
+    let root = workspace.path().join("root");
+    let before = dotted(tree(&fixture.join("before")));
+    put(&before, &root);
+    let config = fixture.join("config.toml");
+    let answer = rendered(&run(&root, config.exists().then_some(&config), &calls));
+    let now = tree(&root);
+    if bless {
+        fs::write(fixture.join("result.txt"), &answer).unwrap();
+        let _ = fs::remove_dir_all(fixture.join("after"));
+        if now != before {
+            put(&now, &fixture.join("after"));
+        }
+        return Ok(());
+    }
+    let expected = String::from_utf8(read("result.txt").ok_or("has no result.txt")?).map_err(|error| error.to_string())?;
+    if answer != expected {
+        return Err(format!("answered\n{answer}\ninstead of\n{expected}"));
+    }
+    let after = if fixture.join("after").exists() { dotted(tree(&fixture.join("after"))) } else { before };
+    for name in now.keys().chain(after.keys()) {
+        let (is, should) = (now.get(name), after.get(name));
+        if is != should {
+            let show = |bytes: Option<&Vec<u8>>| bytes.map(|bytes| String::from_utf8_lossy(bytes).escape_debug().to_string());
+            return Err(format!("{name} is {:?} instead of {:?}", show(is), show(should)));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_fixture_answers_and_leaves_what_it_says() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let bless = std::env::var_os("ROOTBOUND_BLESS").is_some();
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for tool in fs::read_dir(&fixtures).unwrap() {
+        folders.extend(fs::read_dir(tool.unwrap().path()).unwrap().map(|entry| entry.unwrap().path()));
+    }
+    folders.sort();
+    assert!(folders.len() >= 30, "{} fixtures", folders.len());
+    let failures: Vec<String> = folders
+        .iter()
+        .filter_map(|folder| {
+            let name = folder.strip_prefix(&fixtures).unwrap().display().to_string();
+            check(folder, bless).err().map(|error| format!("{name}: {error}"))
+        })
+        .collect();
+    assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
+}

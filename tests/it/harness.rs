@@ -1,0 +1,243 @@
+//! A workspace on the disk and the real server on it, in this process.
+//!
+//! Every answer is checked for host paths on the way: none may reach a model.
+
+use std::{
+    cell::RefCell,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rootbound::{
+    server::{Block, CallOutcome, Loopback, Options, Parts, Server},
+    session::Session,
+    tools::{Selection, Settings, Toolbox},
+    workspace::{self, Access, RootSpec, StateDir, Workspace},
+};
+use serde_json::{Map, Value};
+use tempfile::TempDir;
+
+/// A test that gets a harness with one unnamed read-write root.
+macro_rules! mcp_test {
+    ($(#[$meta:meta])* $name:ident, |$h:ident| $body:block) => {
+        #[test]
+        $(#[$meta])*
+        fn $name() {
+            let $h = crate::harness::Harness::new();
+            $body
+        }
+    };
+}
+pub(crate) use mcp_test;
+
+/// What a harness is made of; change what a test needs, then [`open`](Setup::open).
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    /// Roots by mount name, folder below the temporary one, and rights.
+    pub(crate) roots: Vec<(Option<&'static str>, &'static str, Access)>,
+    pub(crate) selection: Selection,
+    pub(crate) settings: Settings,
+    pub(crate) options: Options,
+    pub(crate) workspace: workspace::Options,
+    /// Whether what was seen outlives the server.
+    pub(crate) state: bool,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            roots: vec![(None, "root", Access::ReadWrite)],
+            selection: Selection::default(),
+            settings: Settings::default(),
+            options: Options::default(),
+            workspace: workspace::Options::default(),
+            state: false,
+        }
+    }
+}
+
+impl Setup {
+    /// Makes the folders and connects to a server on them.
+    pub(crate) fn open(self) -> Harness {
+        let dir = tempfile::Builder::new().prefix("rootbound-host-").tempdir().expect("a temporary folder");
+        for (_, folder, _) in &self.roots {
+            fs::create_dir_all(dir.path().join(folder)).expect("a folder for each root");
+        }
+        let client = RefCell::new(self.connect(dir.path()));
+        Harness { client, dir, setup: self }
+    }
+
+    /// The server that these settings describe, on the folders below `dir`.
+    pub(crate) fn server(&self, dir: &Path) -> Server {
+        let roots: Vec<RootSpec> = self
+            .roots
+            .iter()
+            .map(|(name, folder, access)| RootSpec {
+                name: name.map(str::to_owned),
+                path: dir.join(folder),
+                access: *access,
+            })
+            .collect();
+        let opened = Workspace::open(&roots, self.workspace.clone()).expect("the roots open");
+        let state = self.state.then(|| StateDir::open(&dir.join("state")).expect("the state folder opens"));
+        Server::new(Parts {
+            workspace: Arc::new(opened.workspace),
+            session: Arc::new(Session::new(state)),
+            toolbox: Toolbox::new(&self.selection),
+            settings: Arc::new(self.settings.clone()),
+            options: self.options.clone(),
+        })
+    }
+
+    fn connect(&self, dir: &Path) -> Loopback {
+        Loopback::open(self.server(dir)).expect("the server starts")
+    }
+}
+
+/// A workspace and a client of a server on it.
+#[derive(Debug)]
+pub(crate) struct Harness {
+    client: RefCell<Loopback>,
+    dir: TempDir,
+    setup: Setup,
+}
+
+impl Harness {
+    /// One unnamed read-write root, and everything else as it is by default.
+    pub(crate) fn new() -> Self {
+        Setup::default().open()
+    }
+
+    /// The host path of `relative` below the first root.
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        self.outside(self.setup.roots[0].1).join(relative)
+    }
+
+    /// The host path of `relative` below the folder that holds the roots: outside of all of them.
+    pub(crate) fn outside(&self, relative: &str) -> PathBuf {
+        self.dir.path().join(relative)
+    }
+
+    /// Writes a file below the first root, with its folders.
+    pub(crate) fn write(&self, relative: &str, content: impl AsRef<[u8]>) {
+        write(&self.path(relative), content.as_ref());
+    }
+
+    /// Writes a file outside of the roots.
+    pub(crate) fn write_outside(&self, relative: &str, content: impl AsRef<[u8]>) {
+        write(&self.outside(relative), content.as_ref());
+    }
+
+    /// Makes a folder below the first root.
+    pub(crate) fn mkdir(&self, relative: &str) {
+        fs::create_dir_all(self.path(relative)).expect("a folder can be made");
+    }
+
+    /// Makes a link below the first root; `target` stands in it as it is.
+    #[cfg(unix)]
+    pub(crate) fn symlink(&self, target: impl AsRef<Path>, relative: &str) {
+        let link = self.path(relative);
+        fs::create_dir_all(link.parent().expect("below the root")).expect("a folder can be made");
+        std::os::unix::fs::symlink(target, link).expect("a link can be made");
+    }
+
+    /// The bytes of a file below the first root.
+    pub(crate) fn bytes(&self, relative: &str) -> Vec<u8> {
+        fs::read(self.path(relative)).unwrap_or_else(|error| panic!("{relative}: {error}"))
+    }
+
+    /// Whether something is there below the first root, be it a dangling link.
+    pub(crate) fn exists(&self, relative: &str) -> bool {
+        fs::symlink_metadata(self.path(relative)).is_ok()
+    }
+
+    /// Ends the server and starts another on the same files.
+    pub(crate) fn restart(&self) {
+        *self.client.borrow_mut() = self.setup.connect(self.dir.path());
+    }
+
+    /// Sends a request; `Err` holds the message of a protocol error.
+    pub(crate) fn request(&self, method: &str, params: Value) -> Result<Value, String> {
+        self.client.borrow_mut().request(method, params)
+    }
+
+    /// Calls a tool; `arguments` must be an object.
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Answer {
+        let Value::Object(arguments) = arguments else { panic!("arguments are an object, not {arguments}") };
+        let sent = Value::Object(arguments.clone()).to_string();
+        let outcome = self.client.borrow_mut().call(tool, arguments);
+        let outcome = outcome.unwrap_or_else(|error| panic!("{tool} {sent}: protocol error: {error}"));
+        let host = self.dir.path().to_str().expect("temporary folders have plain names");
+        let shown = format!("{outcome:?}");
+        // A path that the model itself sent may be repeated to it.
+        assert!(sent.contains(host) || !shown.contains(host), "{tool} {sent} shows the host path: {shown}");
+        Answer { outcome, call: format!("{tool} {sent}") }
+    }
+}
+
+/// What a call answered; each method that expects something shows the call when it is disappointed.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    outcome: CallOutcome,
+    call: String,
+}
+
+impl Answer {
+    /// The text, of an answer or an error.
+    pub(crate) fn text(&self) -> String {
+        self.outcome.text()
+    }
+
+    /// The text of a success.
+    #[track_caller]
+    pub(crate) fn ok(&self) -> String {
+        assert!(!self.outcome.is_error, "{}\nfailed: {}", self.call, self.text());
+        self.text()
+    }
+
+    /// The numbers for programs, of a success.
+    #[track_caller]
+    pub(crate) fn facts(&self) -> Map<String, Value> {
+        self.ok();
+        let facts = self.outcome.meta.get("rootbound/result").and_then(Value::as_object);
+        facts.unwrap_or_else(|| panic!("{}\nhas no facts: {:?}", self.call, self.outcome)).clone()
+    }
+
+    /// The kind of an error; `None` for a success.
+    pub(crate) fn error_kind(&self) -> Option<&str> {
+        let kind = || self.outcome.meta.get("rootbound/error").and_then(Value::as_str);
+        self.outcome.is_error.then(|| kind().unwrap_or_else(|| panic!("{}\nerror without a kind", self.call)))
+    }
+
+    /// An error of `kind`; its text is returned.
+    #[track_caller]
+    pub(crate) fn fails(&self, kind: &str) -> String {
+        assert_eq!(self.error_kind(), Some(kind), "{}\n{}", self.call, self.text());
+        let text = self.text();
+        assert!(!text.is_empty() && !text.starts_with(char::is_uppercase), "{}\nnot a sentence: {text}", self.call);
+        text
+    }
+
+    /// An error that says that access was denied; its text is returned.
+    #[track_caller]
+    pub(crate) fn denied(&self) -> String {
+        self.fails("denied")
+    }
+
+    /// The complete result as data.
+    #[track_caller]
+    pub(crate) fn structured(&self) -> &Value {
+        self.outcome.structured.as_ref().unwrap_or_else(|| panic!("{}\nhas no data: {:?}", self.call, self.outcome))
+    }
+
+    /// The blocks.
+    pub(crate) fn content(&self) -> &[Block] {
+        &self.outcome.content
+    }
+}
+
+fn write(path: &Path, content: &[u8]) {
+    fs::create_dir_all(path.parent().expect("below a folder")).expect("a folder can be made");
+    fs::write(path, content).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+}

@@ -1,0 +1,13 @@
+//! The integration tests, in one binary: the server as a client sees it.
+//!
+//! Most run the whole server in this process ([`harness`]); what only a process shows (framing on
+//! real pipes, signals, exit codes) spawns the binary ([`process`]).
+
+#![expect(clippy::disallowed_methods, reason = "tests prepare and inspect real files")]
+
+mod fixtures;
+mod harness;
+mod process;
+mod protocol;
+mod stdio;
+mod tidy;

@@ -1,0 +1,165 @@
+//! A client of the spawned binary, on real pipes.
+//!
+//! Every wait has a generous end, so that a server that hangs fails its test instead of stopping it.
+
+use std::{
+    io::{BufRead, BufReader, Read as _, Write as _},
+    path::Path,
+    process::{Child, ChildStdin, Command, ExitStatus, Stdio},
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running `rootbound`, killed when dropped.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+    log: Option<JoinHandle<String>>,
+    last_id: u64,
+}
+
+impl Process {
+    /// Starts the server with `arguments` in the folder `dir`, without a word of configuration from
+    /// this process's environment, and without a memory that outlives it.
+    pub(crate) fn start(dir: &Path, arguments: &[&str]) -> Self {
+        let kept = std::env::vars_os().filter(|(name, _)| !name.to_string_lossy().starts_with("ROOTBOUND_"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rootbound"));
+        command.current_dir(dir).env_clear().envs(kept).args(["--state-dir", "off"]).args(arguments);
+        Self::spawn(command)
+    }
+
+    fn spawn(mut command: Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let input = child.stdin.take();
+        let output = child.stdout.take().expect("piped");
+        let mut errors = child.stderr.take().expect("piped");
+        let (sender, lines) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(output).lines() {
+                let Ok(line) = line else { break };
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        let log = thread::spawn(move || {
+            let mut log = Vec::new();
+            let _ = errors.read_to_end(&mut log);
+            String::from_utf8_lossy(&log).into_owned()
+        });
+        Self { child, input, lines, log: Some(log), last_id: 0 }
+    }
+
+    /// Sends one line as it is.
+    pub(crate) fn line(&mut self, line: &str) {
+        self.bytes(format!("{line}\n").as_bytes());
+    }
+
+    /// Sends bytes as they are.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        let input = self.input.as_mut().expect("the input is open");
+        input.write_all(bytes).and_then(|()| input.flush()).expect("the server reads");
+    }
+
+    /// Sends a request and returns its id.
+    pub(crate) fn send(&mut self, method: &str, params: &Value) -> u64 {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.line(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
+        id
+    }
+
+    /// The next message; `None` once the output has ended.
+    pub(crate) fn next(&mut self) -> Option<Value> {
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(line) => Some(serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => panic!("no answer within {PATIENCE:?}"),
+        }
+    }
+
+    /// Sends a request and returns its answer, skipping notifications.
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.send(method, params);
+        loop {
+            let message = self.next().expect("the server has not ended");
+            if message["id"] == id {
+                return message;
+            }
+        }
+    }
+
+    /// Opens a session of the era with a handshake.
+    pub(crate) fn initialize(&mut self) -> Value {
+        let params = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        });
+        let answer = self.ask("initialize", &params);
+        assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{answer}");
+        self.line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+        answer["result"].clone()
+    }
+
+    /// Opens a session of the era without one, as its clients probe for it.
+    pub(crate) fn discover(&mut self) -> Value {
+        let answer = self.ask("server/discover", &modern(json!({})));
+        assert!(answer["result"]["supportedVersions"].is_array(), "{answer}");
+        answer["result"].clone()
+    }
+
+    /// Closes the input, as a client that is done.
+    pub(crate) fn end_input(&mut self) {
+        self.input = None;
+    }
+
+    /// Sends a signal.
+    #[cfg(unix)]
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, signal).expect("the process is there");
+    }
+
+    /// Waits for the exit; returns its status and what stood on stderr.
+    pub(crate) fn exit(mut self) -> (ExitStatus, String) {
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("the child can be waited for") {
+                break status;
+            }
+            assert!(begun.elapsed() < PATIENCE, "the server does not end");
+            thread::sleep(Duration::from_millis(2));
+        };
+        let log = self.log.take().map(|log| log.join().expect("stderr is read")).unwrap_or_default();
+        (status, log)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Adds what every request of the era without a handshake carries.
+pub(crate) fn modern(mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    params
+}

@@ -1,0 +1,160 @@
+//! What a client is told before it calls anything (tools, schemas, instructions), and what every
+//! answer is made of, whatever the tool.
+
+use rootbound::{
+    server::{Block, Loopback, list_once},
+    tools::{Selection, Settings},
+    workspace::Access,
+};
+use serde_json::{Value, json};
+
+use crate::harness::{Harness, Setup, mcp_test};
+
+fn list(h: &Harness) -> Value {
+    h.request("tools/list", json!({})).expect("a list")
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    list["tools"].as_array().expect("tools").iter().map(|tool| tool["name"].as_str().expect("a name")).collect()
+}
+
+/// The instructions of a server on these roots, and the folder that no model may see.
+fn instructions(setup: &Setup) -> (String, String) {
+    let h = setup.clone().open();
+    let dir = h.outside("");
+    let mut client = Loopback::connect(setup.server(&dir)).expect("the server starts");
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" } });
+    let answer = client.request("initialize", params).expect("a session");
+    (answer["instructions"].as_str().expect("instructions").to_owned(), dir.display().to_string())
+}
+
+mcp_test!(the_core_tools_are_listed_by_name, |h| {
+    assert_eq!(names(&list(&h)), ["edit", "glob", "grep", "ls", "read", "write"]);
+});
+
+mcp_test!(the_list_is_small_and_plain, |h| {
+    let list = list(&h);
+    assert!(list.to_string().len() < 12 * 1024, "{} bytes", list.to_string().len());
+    for tool in list["tools"].as_array().expect("tools") {
+        let schema = tool["inputSchema"].to_string();
+        assert_eq!(tool["inputSchema"]["type"], "object");
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false);
+        for word in ["$ref", "$defs", "$schema", "anyOf", "oneOf", "allOf", "const", "null", "format"] {
+            assert!(!schema.contains(&format!("\"{word}\"")), "{word} in {schema}");
+        }
+        for (name, property) in tool["inputSchema"]["properties"].as_object().expect("properties") {
+            let described = property["description"].as_str().is_some_and(|text| !text.is_empty());
+            assert!(described && property["type"].is_string(), "{} {name}: {property}", tool["name"]);
+        }
+        assert!(tool["title"].is_string() && tool["description"].is_string(), "{tool}");
+    }
+});
+
+mcp_test!(annotations_say_what_the_tools_do, |h| {
+    for tool in list(&h)["tools"].as_array().expect("tools") {
+        let writes = matches!(tool["name"].as_str(), Some("edit" | "write"));
+        assert_eq!(tool["annotations"]["readOnlyHint"], !writes, "{tool}");
+        assert_eq!(tool["annotations"]["destructiveHint"], writes, "{tool}");
+        assert_eq!(tool["annotations"]["openWorldHint"], false, "{tool}");
+        assert!(tool["annotations"]["idempotentHint"].is_boolean(), "{tool}");
+    }
+});
+
+#[test]
+fn a_read_only_server_offers_nothing_that_changes() {
+    let selection = Selection { read_only: true, ..Selection::default() };
+    let h = Setup { selection, ..Setup::default() }.open();
+    assert_eq!(names(&list(&h)), ["glob", "grep", "ls", "read"]);
+    let error = h.request("tools/call", json!({ "name": "write", "arguments": {} })).expect_err("not offered");
+    assert_eq!(error, "the tool \"write\" is not offered by this server; it offers glob, grep, ls, read");
+}
+
+#[test]
+fn with_structured_output_every_tool_has_an_output_schema_of_an_object() {
+    let settings = Settings { structured_output: true, ..Settings::default() };
+    let h = Setup { settings, ..Setup::default() };
+    let dir = h.clone().open();
+    let list = list_once(h.server(&dir.outside(""))).expect("a list");
+    for tool in list["tools"].as_array().expect("tools") {
+        assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
+        assert!(!tool["outputSchema"].to_string().contains("\"$ref\""), "{tool}");
+    }
+}
+
+#[test]
+fn the_instructions_name_roots_and_rights_and_no_host_path() {
+    let (text, dir) = instructions(&Setup::default());
+    assert!(text.contains("relative to the workspace root, which is read-write"), "{text}");
+    assert!(text.chars().count() < 1_500 && !text.contains(&dir), "{text}");
+
+    let roots = vec![(Some("app"), "one", Access::ReadWrite), (Some("/mnt/docs"), "two", Access::ReadOnly)];
+    let (text, dir) = instructions(&Setup { roots, ..Setup::default() });
+    assert!(text.contains("app (read-write)") && text.contains("/mnt/docs (read-only)"), "{text}");
+    assert!(text.chars().count() < 1_500 && !text.contains(&dir), "{text}");
+}
+
+#[test]
+fn the_instructions_mention_only_tools_that_are_offered() {
+    let selection = Selection { only: Some(vec!["read".into(), "ls".into()]), ..Selection::default() };
+    let (text, _) = instructions(&Setup { selection, ..Setup::default() });
+    assert!(text.contains("read shows a file") && text.contains("ls shows a directory"), "{text}");
+    assert!(!text.contains("glob") && !text.contains("edit") && !text.contains("Read a file before"), "{text}");
+}
+
+mcp_test!(an_answer_is_one_text_block_with_its_numbers_beside_it, |h| {
+    h.write("dir/a.txt", "one\ntwo\n");
+    let answer = h.call("read", json!({ "path": "dir/a.txt" }));
+    assert_eq!(answer.content(), [Block::Text("     1\tone\n     2\ttwo\n".to_owned())]);
+    assert_eq!(answer.facts()["total_lines"], 2);
+    assert_eq!(answer.error_kind(), None);
+});
+
+mcp_test!(an_image_is_an_image_block, |h| {
+    // The smallest valid PNG header: one pixel.
+    let png = [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0".as_slice(), &[0; 16]].concat();
+    h.write("dot.png", png);
+    let answer = h.call("read", json!({ "path": "dot.png" }));
+    answer.ok();
+    let images =
+        answer.content().iter().filter(|block| matches!(block, Block::Image { mime, .. } if mime == "image/png"));
+    assert_eq!(images.count(), 1, "{:?}", answer.content());
+});
+
+mcp_test!(an_error_says_what_was_wrong_and_what_to_do, |h| {
+    h.mkdir("dir");
+    let text = h.call("read", json!({ "path": "dir/missing.txt" })).fails("not_found");
+    assert!(text.contains("dir/missing.txt") && text.contains("\n\nhint: "), "{text}");
+    let text = h.call("read", json!({ "path": "dir", "lines": 5 })).fails("invalid_input");
+    assert!(text.contains("lines"), "{text}");
+    assert!(h.exists("dir") && !h.exists("dir/missing.txt"));
+});
+
+#[cfg(unix)]
+mcp_test!(a_link_out_of_the_root_is_denied, |h| {
+    h.write_outside("secret.txt", "the secret");
+    h.symlink(h.outside("secret.txt"), "link.txt");
+    let text = h.call("read", json!({ "path": "link.txt" })).denied();
+    assert!(!text.contains("the secret"), "{text}");
+});
+
+#[test]
+fn what_was_read_in_one_process_may_be_edited_in_the_next() {
+    let h = Setup { state: true, ..Setup::default() }.open();
+    h.write("a.txt", "old\n");
+    let edit = json!({ "path": "a.txt", "old_string": "old", "new_string": "new" });
+    h.call("edit", edit.clone()).fails("not_read");
+    h.call("read", json!({ "path": "a.txt" })).ok();
+    h.restart();
+    h.call("edit", edit).ok();
+    assert_eq!(h.bytes("a.txt"), b"new\n");
+}
+
+#[test]
+fn structured_output_holds_what_the_text_says() {
+    let settings = Settings { structured_output: true, ..Settings::default() };
+    let h = Setup { settings, ..Setup::default() }.open();
+    h.write("a.txt", "needle\n");
+    let answer = h.call("glob", json!({ "pattern": "*.txt" }));
+    assert!(answer.text().contains("a.txt") && answer.structured().to_string().contains("a.txt"), "{answer:?}");
+}

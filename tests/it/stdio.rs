@@ -1,0 +1,142 @@
+//! What only a process shows: real pipes, signals, exit codes, and a stdout that holds nothing else.
+
+use std::fs;
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::process::{Process, modern};
+
+fn workspace() -> TempDir {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    fs::write(dir.path().join("a.txt"), "first\nsecond\n").expect("a file");
+    dir
+}
+
+#[test]
+fn both_eras_are_served_on_real_pipes() {
+    let dir = workspace();
+    let mut process = Process::start(dir.path(), &[]);
+    process.discover();
+    let call = json!({ "name": "read", "arguments": { "path": "a.txt" } });
+    let answer = process.ask("tools/call", &modern(call.clone()));
+    assert_eq!(answer["result"]["content"][0]["text"], "     1\tfirst\n     2\tsecond\n", "{answer}");
+    assert_eq!(answer["result"]["resultType"], "complete");
+    process.initialize();
+    let answer = process.ask("tools/call", &call);
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+    assert!(answer["result"].get("resultType").is_none(), "{answer}");
+    process.end_input();
+    assert_eq!(process.next(), None);
+    let (status, log) = process.exit();
+    assert_eq!(status.code(), Some(0), "{log}");
+}
+
+#[test]
+fn with_a_mount_name_neither_answers_nor_errors_show_the_host_path() {
+    let dir = workspace();
+    let mut process = Process::start(dir.path(), &["--root", "/mnt/user-data/workspace=."]);
+    let instructions = process.initialize()["instructions"].to_string();
+    let mut shown = vec![instructions];
+    for (tool, path) in [("read", "a.txt"), ("read", "missing.txt"), ("ls", "/mnt/user-data/workspace"), ("ls", "/etc")]
+    {
+        let answer = process.ask("tools/call", &json!({ "name": tool, "arguments": { "path": path } }));
+        assert!(answer["result"]["content"].is_array(), "{answer}");
+        shown.push(answer.to_string());
+    }
+    let host = dir.path().to_str().expect("a plain name");
+    assert!(shown.iter().all(|text| !text.contains(host)), "{host}: {shown:?}");
+    assert!(shown[2].contains("/mnt/user-data/workspace/"), "{}", shown[2]);
+}
+
+#[test]
+fn the_end_of_the_input_is_exit_0_also_before_the_first_request() {
+    let dir = workspace();
+    let mut process = Process::start(dir.path(), &[]);
+    process.end_input();
+    assert_eq!(process.next(), None);
+    let (status, log) = process.exit();
+    assert_eq!(status.code(), Some(0), "{log}");
+}
+
+#[test]
+fn a_call_that_runs_when_the_input_ends_is_answered() {
+    let dir = workspace();
+    let mut process = Process::start(dir.path(), &[]);
+    process.initialize();
+    process.bytes(
+        br#"{"jsonrpc":"2.0","id":"last","method":"tools/call","params":{"name":"grep","arguments":{"pattern":"second"},"_meta":{"progressToken":1}}}"#,
+    );
+    process.end_input();
+    let answer = loop {
+        let message = process.next().expect("an answer");
+        if message.get("id").is_some() {
+            break message;
+        }
+    };
+    assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!("last"), &json!(false)), "{answer}");
+    assert_eq!(process.next(), None);
+    assert_eq!(process.exit().0.code(), Some(0));
+}
+
+#[test]
+fn broken_lines_are_answered_and_the_session_goes_on() {
+    let dir = workspace();
+    let mut process = Process::start(dir.path(), &[]);
+    process.initialize();
+    process.line("npm WARN deprecated");
+    assert_eq!(process.next().expect("an answer")["error"]["code"], -32700);
+    process.bytes(b"{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"tools/call\",\"params\":{\"name\":\"\xff\"}}\n");
+    let answer = process.next().expect("an answer");
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!("x"), &json!(-32602)), "{answer}");
+    let long = "x".repeat(17 << 20);
+    process.line(&format!(r#"{{"jsonrpc":"2.0","method":"tools/call","params":{{"name":"{long}"}},"id":"long"}}"#));
+    let answer = process.next().expect("an answer");
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!("long"), &json!(-32600)), "{answer}");
+    assert_eq!(process.ask("ping", &json!({}))["result"], json!({}));
+}
+
+#[cfg(unix)]
+mod signals {
+    use rustix::process::Signal;
+
+    use super::*;
+
+    fn ends_with_0(process: Process, signal: Signal) {
+        process.signal(signal);
+        let (status, log) = process.exit();
+        assert_eq!(status.code(), Some(0), "{signal:?} {status:?} {log}");
+    }
+
+    #[test]
+    fn sigterm_and_sigint_end_an_idle_server_with_0() {
+        let dir = workspace();
+        for signal in [Signal::TERM, Signal::INT] {
+            let mut process = Process::start(dir.path(), &[]);
+            process.initialize();
+            ends_with_0(process, signal);
+        }
+    }
+
+    #[test]
+    fn sigterm_and_sigint_end_a_server_with_0_before_any_session() {
+        let dir = workspace();
+        for signal in [Signal::TERM, Signal::INT] {
+            let mut process = Process::start(dir.path(), &[]);
+            // The answer says that the server has come up; it opens no session.
+            assert_eq!(process.ask("ping", &json!({}))["result"], json!({}));
+            ends_with_0(process, signal);
+        }
+    }
+
+    #[test]
+    fn a_signal_ends_a_server_in_the_midst_of_calls() {
+        let dir = workspace();
+        let mut process = Process::start(dir.path(), &[]);
+        process.initialize();
+        for _ in 0..200 {
+            process.send("tools/call", &json!({ "name": "grep", "arguments": { "pattern": "s.*d" } }));
+        }
+        ends_with_0(process, Signal::TERM);
+    }
+}
