@@ -66,6 +66,11 @@ impl Stat {
         self.same_file(other) && self.size == other.size && self.modified == other.modified
     }
 
+    /// The number that its other names share; 0 where the system does not say.
+    pub(crate) fn inode(&self) -> u64 {
+        self.marks.inode
+    }
+
     /// Whether both are the same inode on the same device.
     pub(crate) fn same_file(&self, other: &Self) -> bool {
         (self.marks.device, self.marks.inode) == (other.marks.device, other.marks.inode)

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::Probe;
 use super::formula::Formula;
 use super::gram::{self, COLUMNS, OVERLAP};
 
@@ -25,7 +26,7 @@ struct Block {
 
 /// Where the content of a file stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Placement {
+pub(in crate::search) enum Placement {
     /// In one row, with other small files.
     One(u32),
     /// In several rows; where a line was cut, no single row need hold all of a match.
@@ -47,7 +48,7 @@ struct Row {
 
 /// The signatures of many files.
 #[derive(Debug)]
-pub(super) struct Signatures {
+pub(in crate::search) struct Signatures {
     /// Shared with the searches under way; copied when one of those is changed.
     blocks: Vec<Option<Arc<Block>>>,
     rows: Vec<Row>,
@@ -60,12 +61,12 @@ pub(super) struct Signatures {
 
 impl Signatures {
     /// Room for signatures of at most `bytes` of memory.
-    pub(super) fn new(bytes: usize) -> Self {
+    pub(in crate::search) fn new(bytes: usize) -> Self {
         Self { blocks: Vec::new(), rows: Vec::new(), free: Vec::new(), open: None, limit: bytes / BLOCK }
     }
 
     /// Takes in a file. `None` when there is no room.
-    pub(super) fn insert(&mut self, content: &[u8]) -> Option<Placement> {
+    pub(in crate::search) fn insert(&mut self, content: &[u8]) -> Option<Placement> {
         let (mut rows, mut within_line, mut at) = (Vec::new(), false, 0);
         loop {
             let (end, cut) = slice_end(content, at);
@@ -88,7 +89,7 @@ impl Signatures {
     }
 
     /// Forgets a file of `bytes` bytes.
-    pub(super) fn remove(&mut self, placement: &Placement, bytes: usize) {
+    pub(in crate::search) fn remove(&mut self, placement: &Placement, bytes: usize) {
         match placement {
             Placement::One(row) => self.release(&[*row], bytes),
             Placement::Many { rows, .. } => self.release(rows, bytes),
@@ -96,13 +97,13 @@ impl Signatures {
     }
 
     /// Memory held, in bytes.
-    pub(super) fn memory(&self) -> usize {
+    pub(in crate::search) fn memory(&self) -> usize {
         let blocks = self.blocks.iter().flatten().count();
         blocks * BLOCK + self.rows.capacity() * size_of::<Row>() + self.free.capacity() * size_of::<u32>()
     }
 
     /// Share of what is held that stands for files which are gone, in percent.
-    pub(super) fn waste(&self) -> u64 {
+    pub(in crate::search) fn waste(&self) -> u64 {
         let (bytes, dead) = self
             .rows
             .iter()
@@ -110,11 +111,11 @@ impl Signatures {
         if bytes == 0 { 0 } else { dead * 100 / bytes }
     }
 
-    /// What `formula` leaves of the files taken in so far. `across` when a match may span lines.
-    pub(super) fn candidates(&self, formula: &Formula, across: bool) -> Candidates {
-        let node = Node::of(formula);
-        let all = matches!(node, Node::All);
-        Candidates { blocks: if all { Vec::new() } else { self.blocks.clone() }, node, across, hits: Vec::new() }
+    /// What `probe` leaves of the files taken in so far.
+    pub(in crate::search) fn candidates(&self, probe: &Probe) -> Candidates {
+        let node = Node::of(&probe.formula);
+        let blocks = if matches!(node, Node::All) { Vec::new() } else { self.blocks.clone() };
+        Candidates { blocks, node, across: probe.across, hits: Vec::new() }
     }
 
     fn row_for(&mut self, bytes: usize) -> Option<u32> {
@@ -275,7 +276,7 @@ impl Node {
 
 /// The files that a formula leaves, as of one moment.
 #[derive(Debug)]
-pub(super) struct Candidates {
+pub(in crate::search) struct Candidates {
     blocks: Vec<Option<Arc<Block>>>,
     node: Node,
     across: bool,
@@ -285,12 +286,12 @@ pub(super) struct Candidates {
 
 impl Candidates {
     /// Whether nothing is left out.
-    pub(super) fn all(&self) -> bool {
+    pub(in crate::search) fn all(&self) -> bool {
         matches!(self.node, Node::All)
     }
 
     /// Whether the file there may hold a match.
-    pub(super) fn admit(&mut self, placement: &Placement) -> bool {
+    pub(in crate::search) fn admit(&mut self, placement: &Placement) -> bool {
         if self.all() {
             return true;
         }
@@ -334,10 +335,10 @@ mod tests {
 
     use super::*;
 
-    fn formula(pattern: &str, multiline: bool) -> Formula {
+    fn probe(pattern: &str, multiline: bool) -> Probe {
         let mut parser = regex_syntax::ParserBuilder::new();
         parser.utf8(false).multi_line(true).case_insensitive(true).dot_matches_new_line(multiline);
-        Formula::of(&parser.build().parse(pattern).unwrap())
+        Probe { formula: Formula::of(&parser.build().parse(pattern).unwrap()), across: multiline }
     }
 
     fn oracle(pattern: &str, multiline: bool, content: &[u8]) -> bool {
@@ -361,7 +362,7 @@ mod tests {
         let files: Vec<_> = (0..500).map(|number| format!("fn name_{number}() {{}}\n").repeat(40)).collect();
         let placed: Vec<_> = files.iter().map(|file| signatures.insert(file.as_bytes()).unwrap()).collect();
         let left = |pattern| {
-            let mut candidates = signatures.candidates(&formula(pattern, false), false);
+            let mut candidates = signatures.candidates(&probe(pattern, false));
             placed.iter().filter(|placement| candidates.admit(placement)).count()
         };
         assert_eq!(left("unheard_of"), 0);
@@ -377,10 +378,10 @@ mod tests {
         line.extend(vec![b'-'; ROW]);
         let one_line = signatures.insert(&line).unwrap();
         assert!(matches!(one_line, Placement::Many { within_line: true, .. }));
-        assert!(signatures.candidates(&formula("needles", false), false).admit(&one_line));
+        assert!(signatures.candidates(&probe("needles", false)).admit(&one_line));
         let lines = signatures.insert(&[vec![b'-'; ROW - 7], b"first\nsecond".to_vec()].concat()).unwrap();
         assert!(matches!(lines, Placement::Many { within_line: false, .. }));
-        assert!(signatures.candidates(&formula("first.second", true), true).admit(&lines));
+        assert!(signatures.candidates(&probe("first.second", true)).admit(&lines));
     }
 
     #[test]
@@ -407,8 +408,8 @@ mod tests {
         signatures.remove(&old, 30_000);
         let new = signatures.insert(&b"different ".repeat(3000)).unwrap();
         assert_eq!(new, old);
-        assert!(!signatures.candidates(&formula("forgotten", false), false).admit(&new));
-        assert!(signatures.candidates(&formula("different", false), false).admit(&new));
+        assert!(!signatures.candidates(&probe("forgotten", false)).admit(&new));
+        assert!(signatures.candidates(&probe("different", false)).admit(&new));
     }
 
     /// Few by default, as each compiles a pattern; `PROPTEST_CASES` for a long run.
@@ -461,7 +462,7 @@ mod tests {
             // Alternatives are for the pattern as a whole; line breaks only where lines are joined.
             let pattern = picks.concat();
             prop_assume!(multiline || !pattern.contains("\\n"));
-            let formula = formula(&pattern, multiline);
+            let probe = probe(&pattern, multiline);
             let mut signatures = memory();
             let files: Vec<Vec<u8>> = contents.iter().map(|(pieces, padding)| {
                 let mut file = vec![b'.'; padding.saturating_sub(20)];
@@ -474,7 +475,7 @@ mod tests {
                 file
             }).collect();
             let placed: Vec<_> = files.iter().map(|file| signatures.insert(file).unwrap()).collect();
-            let mut candidates = signatures.candidates(&formula, multiline);
+            let mut candidates = signatures.candidates(&probe);
             for (file, placement) in files.iter().zip(&placed) {
                 if oracle(&pattern, multiline, file) {
                     prop_assert!(candidates.admit(placement), "{} in {:?}", pattern, String::from_utf8_lossy(file));
