@@ -158,6 +158,14 @@ impl Live {
         }
     }
 
+    /// Does what the background would do, and returns when it is done: for checks and measurements.
+    pub fn settle(self: &Arc<Self>, workspace: &Workspace) {
+        while self.building.swap(true, Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.work(workspace);
+    }
+
     /// Tells that a search is under way, until the answer is dropped.
     pub(in crate::search) fn call(&self) -> Call<'_> {
         self.calls.fetch_add(1, Ordering::Relaxed);

@@ -7,6 +7,7 @@
 
 mod fixtures;
 mod harness;
+mod index;
 mod process;
 mod protocol;
 mod stdio;

@@ -44,14 +44,16 @@ impl Live {
         let (live, workspace) = (Arc::downgrade(self), workspace.clone());
         let spawned = thread::Builder::new().name("index".to_owned()).spawn(move || {
             lower_priority();
-            let _done = Done(live.clone());
-            for root in workspace.roots() {
-                list_and_fill(&live, &workspace, &workspace.root_path(root));
-            }
+            work(&live, &workspace);
         });
         if spawned.is_err() {
             self.building.store(false, Ordering::Relaxed);
         }
+    }
+
+    /// The background work itself; `building` was set before.
+    pub(super) fn work(self: &Arc<Self>, workspace: &Workspace) {
+        work(&Arc::downgrade(self), workspace);
     }
 
     fn yield_to_calls(&self) {
@@ -59,6 +61,13 @@ impl Live {
         while self.calls.load(Ordering::Relaxed) > 0 && started.elapsed() < YIELD {
             thread::sleep(LOOK);
         }
+    }
+}
+
+fn work(live: &Weak<Live>, workspace: &Workspace) {
+    let _done = Done(live.clone());
+    for root in workspace.roots() {
+        list_and_fill(live, workspace, &workspace.root_path(root));
     }
 }
 
