@@ -8,7 +8,10 @@ pub use stop::{StopReason, StopSignal};
 
 use std::sync::Arc;
 
-use crate::{search::{IndexMode, Live}, workspace::StateDir};
+use crate::{
+    search::{IndexMode, Live},
+    workspace::StateDir,
+};
 
 /// State shared by the calls of one session.
 #[derive(Debug)]

@@ -41,8 +41,8 @@ pub use policy::PolicyRules;
 pub use revision::{Revision, RevisionHasher};
 pub use root::{Access, Root, RootSpec};
 pub use state::StateDir;
-pub use watch::{Changes, Surveyed, Unwatchable, Watcher, lower_priority};
 pub use walk::{Entry, IgnoreRules, Ignored, WalkOptions, WalkReport};
+pub use watch::{Changes, Surveyed, Unwatchable, Watcher, lower_priority};
 pub use write::{Approval, Base, Committed, WritablePath, WriteGuard};
 
 use open::Shared;

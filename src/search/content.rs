@@ -305,7 +305,7 @@ impl Shared<'_> {
 
     /// The same for steps that take some nanoseconds each: the clock costs more.
     fn go_on_often(&self, step: usize) -> ControlFlow<()> {
-        if step % STEPS == 0 { self.go_on() } else { ControlFlow::Continue(()) }
+        if step.is_multiple_of(STEPS) { self.go_on() } else { ControlFlow::Continue(()) }
     }
 
     fn merge(&self) -> MutexGuard<'_, Merge> {

@@ -35,6 +35,8 @@ const FILTER_MEMORY: usize = 80 << 20;
 const STALE: usize = 64;
 const REST: Duration = Duration::from_secs(2);
 const LONG_REST: Duration = Duration::from_secs(30);
+/// How often all of a list is compared with the disk while it is in use.
+const VERIFY_EVERY: Duration = Duration::from_secs(60);
 /// Surveys that may fail before a root is only walked.
 const MAX_FAILURES: u8 = 3;
 
@@ -85,6 +87,8 @@ struct Listed {
     /// Files that changed since the filter was last brought up to date.
     stale: usize,
     built: Option<Instant>,
+    /// When all of it was last compared with the disk.
+    verified: Option<Instant>,
 }
 
 /// The names below a start, as of one moment.
@@ -189,13 +193,20 @@ impl Live {
 
     /// After a search of `start`: begins background work where it is worth it. `files` were seen;
     /// `ended` when there may be more.
-    pub(in crate::search) fn after(self: &Arc<Self>, workspace: &Workspace, start: &WorkspacePath, files: usize, ended: bool) {
+    pub(in crate::search) fn after(
+        self: &Arc<Self>,
+        workspace: &Workspace,
+        start: &WorkspacePath,
+        files: usize,
+        ended: bool,
+    ) {
         if self.mode == IndexMode::Off || self.building.load(Ordering::Relaxed) {
             return;
         }
         let worth = {
             let mut trees = self.trees();
-            match trees.iter_mut().find(|tree| tree.root.root().key() == start.root().key()).map(|tree| &mut tree.state) {
+            match trees.iter_mut().find(|tree| tree.root.root().key() == start.root().key()).map(|tree| &mut tree.state)
+            {
                 None | Some(State::Unknown) => files >= LARGE || ended || self.mode == IndexMode::Eager,
                 Some(state @ State::Small) => {
                     let grown = files >= LARGE;
@@ -259,18 +270,37 @@ impl Listed {
         let mut dropped = Vec::new();
         let applied = Arc::make_mut(&mut self.list).apply(&changes, &mut self.watcher, &mut dropped);
         self.stale += changes.files.len();
+        self.release(dropped);
+        applied.is_ok() && self.watcher.failure().is_none()
+    }
+
+    /// Forgets what is known of files, where they still are in that state.
+    fn renew(&mut self, files: &[(WorkspacePath, u64)]) {
+        let list = Arc::make_mut(&mut self.list);
+        let mut dropped = Vec::new();
+        for (path, id) in files {
+            if let Some(at) = list.find(path).filter(|at| list.items[*at].id == *id) {
+                list.renew(at, &mut dropped);
+            }
+        }
+        self.stale += dropped.len();
+        self.release(dropped);
+    }
+
+    /// Takes out of the filter what is no longer true.
+    fn release(&mut self, dropped: Vec<Content>) {
         for content in dropped {
             if let Content::Placed(placement, bytes) = content {
                 self.signatures.remove(&placement, bytes as usize);
             }
         }
-        applied.is_ok() && self.watcher.failure().is_none()
     }
 
-    /// Whether so much has changed that the filter should be brought up to date.
+    /// Whether the background has work: much has changed, or it is time to look.
     fn is_stale(&self) -> bool {
         match self.built {
             None => true,
+            Some(_) if self.verified.is_none_or(|verified| verified.elapsed() >= VERIFY_EVERY) => true,
             Some(built) => {
                 self.stale >= STALE && built.elapsed() >= REST || self.stale > 0 && built.elapsed() >= LONG_REST
             }

@@ -98,11 +98,9 @@ impl Pattern {
             builder.line_terminator(Some(b'\n')).dot_matches_new_line(false);
         }
         match builder.build(text) {
-            Ok(matcher) => Ok(Self {
-                matcher,
-                multiline: options.multiline,
-                source: Arc::new((text.to_owned(), options)),
-            }),
+            Ok(matcher) => {
+                Ok(Self { matcher, multiline: options.multiline, source: Arc::new((text.to_owned(), options)) })
+            }
             Err(error) => Err(match error.kind() {
                 ErrorKind::NotAllowed(_) => PatternError::LineBreak,
                 ErrorKind::Banned(_) => PatternError::Nul,

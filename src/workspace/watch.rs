@@ -123,7 +123,10 @@ pub struct Watcher {
 
 impl fmt::Debug for Watcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watcher").field("root", &self.root).field("watches", &self.watched.len()).finish_non_exhaustive()
+        f.debug_struct("Watcher")
+            .field("root", &self.root)
+            .field("watches", &self.watched.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -215,12 +218,12 @@ impl Watcher {
         }
     }
 
-    fn watch(&mut self, dir: &Dir, what: Watched) {
+    fn watch(&mut self, dir: &Dir, what: &Watched) {
         let names_only = matches!(what, Watched::Repository(..));
         match self.queue.watch(dir, names_only) {
             Ok(Some(watch)) => match self.watched.insert(watch, what.clone()) {
                 None => self.by_path.entry(what.owner().clone()).or_default().push(watch),
-                Some(same) if same == what => {}
+                Some(same) if same == *what => {}
                 Some(_) => self.fail(Unwatchable::Twice),
             },
             // What may not be read cannot be listed either.
@@ -306,16 +309,16 @@ impl Visitor for Surveyor<'_> {
 
     fn opened(&mut self, dir: &Dir, path: &Path) {
         let what = Watched::Directory(self.path(path));
-        self.watcher.watch(dir, what);
+        self.watcher.watch(dir, &what);
     }
 
     fn repository(&mut self, dir: &Dir, path: &Path) {
         let owner = self.path(path);
         let open = |dir: &Dir, name: &str| dir.child_dir(OsStr::new(name), Use::Pass).ok();
         if let Some(git) = open(dir, ".git") {
-            self.watcher.watch(&git, Watched::Repository(owner.clone(), "info"));
+            self.watcher.watch(&git, &Watched::Repository(owner.clone(), "info"));
             if let Some(info) = open(&git, "info") {
-                self.watcher.watch(&info, Watched::Repository(owner, "exclude"));
+                self.watcher.watch(&info, &Watched::Repository(owner, "exclude"));
             }
         }
     }

@@ -93,7 +93,9 @@ fn run(root: &Path, config: Option<&Path>, calls: &[Value]) -> Value {
 }
 
 fn rendered(answer: &Value) -> String {
-    let Some(result) = answer.get("result") else { return format!("[protocol error]\n{}\n", answer["error"]["message"]) };
+    let Some(result) = answer.get("result") else {
+        return format!("[protocol error]\n{}\n", answer["error"]["message"]);
+    };
     let mut out = String::new();
     if result["isError"] == true {
         out.push_str(&format!("[error: {}]\n", result["_meta"]["rootbound/error"].as_str().unwrap_or("?")));
@@ -131,7 +133,8 @@ fn check(fixture: &Path, bless: bool) -> Result<(), String> {
         }
         return Ok(());
     }
-    let expected = String::from_utf8(read("result.txt").ok_or("has no result.txt")?).map_err(|error| error.to_string())?;
+    let expected =
+        String::from_utf8(read("result.txt").ok_or("has no result.txt")?).map_err(|error| error.to_string())?;
     if answer != expected {
         return Err(format!("answered\n{answer}\ninstead of\n{expected}"));
     }
@@ -139,7 +142,8 @@ fn check(fixture: &Path, bless: bool) -> Result<(), String> {
     for name in now.keys().chain(after.keys()) {
         let (is, should) = (now.get(name), after.get(name));
         if is != should {
-            let show = |bytes: Option<&Vec<u8>>| bytes.map(|bytes| String::from_utf8_lossy(bytes).escape_debug().to_string());
+            let show =
+                |bytes: Option<&Vec<u8>>| bytes.map(|bytes| String::from_utf8_lossy(bytes).escape_debug().to_string());
             return Err(format!("{name} is {:?} instead of {:?}", show(is), show(should)));
         }
     }

@@ -4,7 +4,11 @@
 //! `ROOTBOUND_INDEX_ROUNDS` sets how many rounds of mutations and queries are played (default 40),
 //! `ROOTBOUND_INDEX_SEED` which ones.
 
+#![expect(clippy::disallowed_types, reason = "the test changes files behind the server's back")]
+#![expect(clippy::print_stderr, reason = "a check says what it skipped and how much it did")]
+
 use std::{
+    fmt::Write as _,
     fs,
     path::{Path, PathBuf},
     sync::Arc,
@@ -22,11 +26,32 @@ use tempfile::TempDir;
 
 /// Words of the contents and of the patterns.
 const WORDS: &[&str] = &[
-    "kernel", "driver", "Kiss", "SKI", "needle", "module_init", "straße", "STRASSE", "é", "É", "привет", "ПРИВЕТ",
-    "\u{212A}elvin", "\u{17F}ix", "return", "0x1f", "a", "ab", "TODO", "_x_", "日本語", "fn main()",
+    "kernel",
+    "driver",
+    "Kiss",
+    "SKI",
+    "needle",
+    "module_init",
+    "straße",
+    "STRASSE",
+    "é",
+    "É",
+    "привет",
+    "ПРИВЕТ",
+    "\u{212A}elvin",
+    "\u{17F}ix",
+    "return",
+    "0x1f",
+    "a",
+    "ab",
+    "TODO",
+    "_x_",
+    "日本語",
+    "fn main()",
 ];
 const FOLDERS: &[&str] = &["", "src", "src/deep", "src/deep/er", "lib", "build", "docs", "target", "ünder"];
-const NAMES: &[&str] = &["a.rs", "b.rs", "c.py", "d.txt", "e.c", "Makefile", "f.h", "g.md", ".hidden", "h.log", "key.pem"];
+const NAMES: &[&str] =
+    &["a.rs", "b.rs", "c.py", "d.txt", "e.c", "Makefile", "f.h", "g.md", ".hidden", "h.log", "key.pem"];
 
 /// A small generator with a seed, so that a failure can be played again (xorshift64*).
 struct Random(u64);
@@ -265,15 +290,26 @@ impl Game {
         let mut pattern = String::new();
         for _ in 0..=self.random.below(3) {
             match self.random.below(12) {
-                0 => pattern.push_str(self.random.pick(&["[kK]", "\\w+", "[a-f]{2,3}", ".", ".*", "\\s", "\\d", "[^x]"])),
+                0 => {
+                    pattern.push_str(self.random.pick(&[
+                        "[kK]",
+                        "\\w+",
+                        "[a-f]{2,3}",
+                        ".",
+                        ".*",
+                        "\\s",
+                        "\\d",
+                        "[^x]",
+                    ]));
+                }
                 1 => {
                     let (one, other) = (self.random.pick(WORDS), self.random.pick(WORDS));
-                    pattern.push_str(&format!("({}|{})", regex(one), regex(other)));
+                    let _ = write!(pattern, "({}|{})", regex(one), regex(other));
                 }
                 2 => pattern.push_str(self.random.pick(&["^", "$", "\\b", "(?:)", "\\n", "(?-i:K)", "(?i)ß"])),
                 3 => {
                     let word = regex(self.random.pick(WORDS));
-                    pattern.push_str(&format!("(?:{word}){}", self.random.pick(&["?", "+", "*", "{2}", "{1,3}"])));
+                    let _ = write!(pattern, "(?:{word}){}", self.random.pick(&["?", "+", "*", "{2}", "{1,3}"]));
                 }
                 _ => pattern.push_str(&regex(self.random.pick(WORDS))),
             }
@@ -288,7 +324,10 @@ impl Game {
         };
         let glob = self.random.chance(25);
         if glob {
-            put("pattern", json!(self.random.pick(&["**/*", "*.rs", "src/**", "**/[a-d]*", "*.{py,txt}", ".*", "deep"])));
+            put(
+                "pattern",
+                json!(self.random.pick(&["**/*", "*.rs", "src/**", "**/[a-d]*", "*.{py,txt}", ".*", "deep"])),
+            );
             put("include_dirs", json!(self.random.chance(30)));
             put("sort", json!(self.random.pick(&["path", "modified"])));
         } else {
@@ -329,24 +368,35 @@ impl Game {
         let entry = self.toolbox.entries().iter().find(|entry| entry.spec.name == tool).unwrap();
         let answer = |cx: &CallContext| match entry.plan(cx, arguments.clone()) {
             Ok(Plan::Answer(answer)) => {
-                let mut facts = answer.facts;
-                facts.remove("elapsed_ms");
-                let source = facts.remove("source");
-                if facts["complete"] == json!(false) {
-                    // Counted as far as the search went, which is a little beyond what is shown.
-                    facts.remove("matches");
-                }
                 let text = answer.content.into_iter().map(|content| match content {
                     Content::Text(text) => text,
                     Content::Image { .. } => String::new(),
                 });
-                (format!("{}\n{}", text.collect::<String>(), Value::Object(facts)), source)
+                (text.collect::<String>(), answer.facts)
             }
             Ok(Plan::Change(_)) => panic!("{tool} changes nothing"),
-            Err(error) => (format!("error: {error:?}"), None),
+            Err(error) => (format!("error: {error:?}"), Map::new()),
         };
-        let (with, source) = answer(&self.with);
-        let (without, _) = answer(&self.without);
+        let (with, facts) = answer(&self.with);
+        let (without, other_facts) = answer(&self.without);
+        let source = facts.get("source").cloned();
+        // How far a look into ignored files gets is a matter of time.
+        let timed = [&facts, &other_facts]
+            .iter()
+            .any(|facts| facts.get("ignored").and_then(|ignored| ignored.get("exact")) == Some(&json!(false)));
+        let [with, without] = [(with, facts), (without, other_facts)].map(|(mut text, mut facts)| {
+            facts.remove("elapsed_ms");
+            facts.remove("source");
+            if facts.get("complete") == Some(&json!(false)) {
+                // Counted as far as the search went, which is a little beyond what is shown.
+                facts.remove("matches");
+            }
+            if timed {
+                facts.remove("ignored");
+                text = text.lines().filter(|line| !line.contains("in ignored files")).collect::<Vec<_>>().join("\n");
+            }
+            format!("{}\n{}", text.trim_end(), Value::Object(facts))
+        });
         self.listed += usize::from(source == Some(json!("list")));
         self.log.push(format!("{tool} {}", Value::Object(arguments.clone())));
         if with != without {
@@ -434,4 +484,38 @@ fn a_file_that_the_filter_refuses_is_found_once_it_changes() {
     fs::File::options().write(true).open(&path).unwrap().set_modified(before).unwrap();
     game.compare("grep", &grep);
     assert_eq!(game.listed, 2);
+}
+
+#[test]
+fn a_large_tree_is_listed_after_its_first_search() {
+    let mut game = Game::new(1, IndexMode::Auto);
+    for folder in 0..30 {
+        fs::create_dir(game.path(&format!("folder{folder}"))).unwrap();
+        for file in 0..70 {
+            fs::write(game.path(&format!("folder{folder}/{file}.txt")), "some words\n").unwrap();
+        }
+    }
+    let grep = json!({ "pattern": "word", "output_mode": "count" }).as_object().unwrap().clone();
+    game.compare("grep", &grep);
+    assert_eq!(game.listed, 0);
+    // Waits for the background, or does its work.
+    game.settle();
+    if !listed(&game.report()) {
+        return;
+    }
+    game.compare("grep", &grep);
+    let glob = json!({ "pattern": "**/1*.txt" }).as_object().unwrap().clone();
+    game.compare("glob", &glob);
+    assert_eq!(game.listed, 2);
+}
+
+#[test]
+fn a_small_tree_is_walked() {
+    let mut game = Game::new(1, IndexMode::Auto);
+    fs::write(game.path("only.txt"), "some words\n").unwrap();
+    let grep = json!({ "pattern": "word" }).as_object().unwrap().clone();
+    game.compare("grep", &grep);
+    game.settle();
+    game.compare("grep", &grep);
+    assert_eq!(game.listed, 0);
 }

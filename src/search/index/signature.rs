@@ -108,7 +108,7 @@ impl Signatures {
             .rows
             .iter()
             .fold((0, 0), |(bytes, dead), row| (bytes + u64::from(row.bytes), dead + u64::from(row.dead)));
-        if bytes == 0 { 0 } else { dead * 100 / bytes }
+        (dead * 100).checked_div(bytes).unwrap_or(0)
     }
 
     /// What `probe` leaves of the files taken in so far.
@@ -147,12 +147,11 @@ impl Signatures {
             return None;
         }
         let block = Some(Arc::new(Block { columns: vec![0; COLUMNS].into_boxed_slice(), used: 1 }));
-        match vacant {
-            Some(at) => self.blocks[at] = block,
-            None => {
-                self.blocks.push(block);
-                self.rows.resize(self.blocks.len() * ROWS, Row::default());
-            }
+        if let Some(at) = vacant {
+            self.blocks[at] = block;
+        } else {
+            self.blocks.push(block);
+            self.rows.resize(self.blocks.len() * ROWS, Row::default());
         }
         let first = u32::try_from(index * ROWS).ok()?;
         // Popped in ascending order, so that neighbours in the tree are neighbours here.

@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Content, FILTER_MEMORY, LARGE, Live, Listed, MAX_FAILURES, State, Tree,
+    Content, FILTER_MEMORY, LARGE, Listed, Live, MAX_FAILURES, State, Tree, VERIFY_EVERY,
     items::{Known, List},
 };
 use crate::{
@@ -27,6 +27,8 @@ const BATCH_BYTES: usize = 1 << 20;
 /// Bytes at the front of a file in which every search looks for a NUL: the buffer of
 /// grep-searcher.
 const FIRST_LOOK: usize = 64 << 10;
+/// Names that are compared with the disk between two turns of the lock.
+const VERIFY_FILES: usize = 512;
 /// A file that was modified so shortly ago is likely to be again.
 const HOT: Duration = Duration::from_secs(2);
 /// How long one file waits for calls to end, at most, and how often it looks.
@@ -105,9 +107,54 @@ fn list_and_fill(live: &Weak<Live>, workspace: &Workspace, root: &WorkspacePath)
         let Some(live) = live.upgrade() else { return };
         match fill(&live, root, after.as_ref()) {
             Some(last) => after = Some(last),
+            None => break,
+        }
+    }
+    let mut after = None;
+    loop {
+        let Some(live) = live.upgrade() else { return };
+        match verify(&live, root, after.as_ref()) {
+            Some(last) => after = Some(last),
             None => return,
         }
     }
+}
+
+/// Compares what is known of the files behind `after` with the disk; the last one looked at, or
+/// `None` at the end, or when that was done a short while ago.
+///
+/// No answer waits for this. It bounds how long a change stays unseen that no event tells of: one
+/// through a mapping that stays open, or through a name made later where nothing is watched.
+fn verify(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Option<WorkspacePath> {
+    let (names, from) = {
+        let mut trees = live.trees();
+        let tree = trees.iter_mut().find(|tree| tree.root == *root)?.refresh()?;
+        if after.is_none() && tree.verified.is_some_and(|verified| verified.elapsed() < VERIFY_EVERY) {
+            return None;
+        }
+        let from = after.map_or(0, |after| tree.list.items.partition_point(|item| item.entry.path() <= after));
+        if from == tree.list.items.len() {
+            tree.verified = Some(Instant::now());
+            return None;
+        }
+        (Arc::clone(&tree.list), from)
+    };
+    let mut last = None;
+    let mut changed = Vec::new();
+    for item in names.items[from..].iter().take(VERIFY_FILES) {
+        live.yield_to_calls();
+        if !item.is_as_known() {
+            changed.push((item.entry.path().clone(), item.id));
+        }
+        last = Some(item.entry.path().clone());
+    }
+    drop(names);
+    if !changed.is_empty() {
+        let mut trees = live.trees();
+        let tree = trees.iter_mut().find(|tree| tree.root == *root)?.refresh()?;
+        tree.renew(&changed);
+    }
+    last
 }
 
 fn survey(workspace: &Workspace, root: &WorkspacePath, mode: IndexMode) -> State {
@@ -127,6 +174,7 @@ fn survey(workspace: &Workspace, root: &WorkspacePath, mode: IndexMode) -> State
             signatures: Signatures::new(FILTER_MEMORY),
             stale: 0,
             built: None,
+            verified: None,
         })),
     }
 }
@@ -148,7 +196,7 @@ enum Reading {
 fn fill(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Option<WorkspacePath> {
     let batch = next_batch(live, root, after)?;
     let last = batch.last().map(|(entry, _)| entry.path().clone())?;
-    let (mut taken, mut bytes, mut reached) = (Vec::new(), 0, None);
+    let (mut readings, mut bytes, mut reached) = (Vec::new(), 0, None);
     for (entry, id) in batch {
         live.yield_to_calls();
         reached = Some(entry.path().clone());
@@ -156,17 +204,19 @@ fn fill(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Opt
         if let Reading::Text(text) = &content {
             bytes += text.len();
         }
-        taken.push(Taken { path: entry.into_path(), id, content, known });
+        readings.push(Taken { path: entry.into_path(), id, content, known });
         if bytes >= BATCH_BYTES {
             break;
         }
     }
     let mut trees = live.trees();
     let listed = trees.iter_mut().find(|tree| tree.root == *root)?.refresh()?;
-    let list = Arc::make_mut(&mut listed.list);
-    for Taken { path, id, content, known } in taken {
+    let names = Arc::make_mut(&mut listed.list);
+    for Taken { path, id, content, known } in readings {
         // Another number, or none: it has changed since the batch was chosen.
-        let Some(item) = list.find(&path).map(|at| &mut list.items[at]).filter(|item| item.id == id) else { continue };
+        let Some(item) = names.find(&path).map(|at| &mut names.items[at]).filter(|item| item.id == id) else {
+            continue;
+        };
         item.content = match content {
             Reading::Says(content) => content,
             Reading::Text(text) => match (listed.signatures.insert(&text), u32::try_from(text.len())) {
@@ -226,13 +276,11 @@ fn read(entry: &Entry) -> Option<(Reading, Option<Known>)> {
     let mut text = Vec::with_capacity(usize::try_from(stat.size).unwrap_or_default() + 1);
     match file.read_to_limit(&mut text, LARGEST + 1) {
         Ok(true) => {}
-        Ok(false) => return loose,
-        Err(_) => return loose,
+        Ok(false) | Err(_) => return loose,
     }
     if !file.restat().is_ok_and(|now| now.same_file_state(&stat)) || text.len() as u64 != stat.size {
         return None;
     }
-    let known = Known { modified: stat.modified, inode: stat.inode() };
     let reading = if encoding_rs::Encoding::for_bom(&text).is_some() {
         // Searched as what it decodes to.
         Reading::Says(Content::Loose)
@@ -246,5 +294,5 @@ fn read(entry: &Entry) -> Option<(Reading, Option<Known>)> {
             None => Reading::Text(mem::take(&mut text)),
         }
     };
-    Some((reading, Some(known)))
+    Some((reading, Known::of(&stat)))
 }

@@ -12,7 +12,7 @@ use std::{
 
 use crate::{
     search::index::Placement,
-    workspace::{AccessError, AccessErrorKind, Changes, Entry, FileKind, Surveyed, Watcher, WorkspacePath},
+    workspace::{AccessError, AccessErrorKind, Changes, Entry, FileKind, Stat, Surveyed, Watcher, WorkspacePath},
 };
 
 /// Directories that are listed again one by one; with more, a new survey is quicker.
@@ -36,8 +36,20 @@ pub(in crate::search) enum Content {
 /// What a stat said of a file that has no other name and has not changed since.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
-    pub(super) modified: Option<SystemTime>,
-    pub(super) inode: u64,
+    modified: Option<SystemTime>,
+    inode: u64,
+    fingerprint: u64,
+}
+
+impl Known {
+    /// What `stat` says; nothing where another name can change it.
+    pub(super) fn of(stat: &Stat) -> Option<Self> {
+        (stat.links() == 1).then(|| Self {
+            modified: stat.modified,
+            inode: stat.inode(),
+            fingerprint: stat.fingerprint(),
+        })
+    }
 }
 
 /// One name.
@@ -76,10 +88,17 @@ impl Item {
             return known.modified;
         }
         let stat = self.entry.stat().ok()?;
-        if self.is_file() && stat.links() == 1 {
-            let _ = self.known.set(Known { modified: stat.modified, inode: stat.inode() });
+        if self.is_file()
+            && let Some(known) = Known::of(&stat)
+        {
+            let _ = self.known.set(known);
         }
         stat.modified
+    }
+
+    /// Whether a stat of now says the same as what is known; true where nothing is.
+    pub(super) fn is_as_known(&self) -> bool {
+        self.known.get().is_none_or(|known| self.entry.stat().is_ok_and(|stat| stat.fingerprint() == known.fingerprint))
     }
 
     pub(super) fn set_known(&self, known: Known) {
@@ -88,7 +107,7 @@ impl Item {
 
     /// Whether it is a file that nobody has looked into.
     pub(super) fn is_unread(&self) -> bool {
-        self.content == Content::Unread && self.is_file() && !self.ignored
+        self.content == Content::Unread && self.is_file()
     }
 }
 
@@ -189,7 +208,7 @@ impl List {
     }
 
     /// Forgets what is known of a file.
-    fn renew(&mut self, at: usize, dropped: &mut Vec<Content>) {
+    pub(super) fn renew(&mut self, at: usize, dropped: &mut Vec<Content>) {
         self.next_id += 1;
         let item = &mut self.items[at];
         dropped.push(std::mem::replace(&mut item.content, Content::Unread));
@@ -211,7 +230,9 @@ impl List {
         if !removed.is_empty() || !added.is_empty() {
             added.sort_by(|one, two| one.path().cmp(two.path()));
             let mut gone = vec![false; self.items.len()];
-            removed.into_iter().for_each(|range| gone[range].fill(true));
+            for range in removed {
+                gone[range].fill(true);
+            }
             let mut merged = Vec::with_capacity(self.items.len() + added.len());
             let mut added = added.into_iter().peekable();
             for (item, gone) in std::mem::take(&mut self.items).into_iter().zip(gone) {

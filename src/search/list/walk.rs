@@ -5,9 +5,7 @@
 use std::{ops::ControlFlow, sync::Arc, time::SystemTime};
 
 use super::{Item, Live, Snapshot};
-use crate::workspace::{
-    AccessError, Entry, FileKind, Ignored, WalkOptions, WalkReport, Workspace, WorkspacePath,
-};
+use crate::workspace::{AccessError, Entry, FileKind, Ignored, WalkOptions, WalkReport, Workspace, WorkspacePath};
 
 /// Unreadable directories that a report names, as the workspace's walk does.
 const NAMED: usize = 5;
@@ -112,13 +110,11 @@ impl Live {
         options: &WalkOptions,
         visit: &mut dyn FnMut(Met<'_>) -> ControlFlow<()>,
     ) -> Result<(WalkReport, Source), AccessError> {
-        match snapshot {
-            Some(snapshot) => Ok((over(workspace, snapshot, options, visit), Source::List)),
-            None => {
-                let walked = workspace.walk(start, options, &mut |entry| visit(Met::Walked(entry)));
-                walked.map(|report| (report, Source::Walk))
-            }
+        if let Some(snapshot) = snapshot {
+            return Ok((over(workspace, snapshot, options, visit), Source::List));
         }
+        let walked = workspace.walk(start, options, &mut |entry| visit(Met::Walked(entry)));
+        walked.map(|report| (report, Source::Walk))
     }
 }
 
