@@ -19,6 +19,7 @@ use std::{
 
 use etcetera::BaseStrategy as _;
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::{filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
 use crate::{
     server,
@@ -29,7 +30,7 @@ use crate::{
 pub use args::Action;
 pub use trial::{call, tools};
 
-use options::{Place, Source, Typed};
+use options::{Place, Typed};
 
 /// Exit code for a configuration that cannot be used.
 pub const BAD_CONFIGURATION: u8 = 2;
@@ -125,32 +126,38 @@ impl Refusal {
 }
 
 impl Config {
+    /// Starts the log on stderr, for the process's life.
+    pub fn start_log(&self) {
+        // rmcp's warnings repeat what clients are told, such as the name of an unknown tool.
+        let rmcp = if self.log == LevelFilter::WARN { LevelFilter::ERROR } else { self.log };
+        let filter = Targets::new().with_default(self.log).with_target("rmcp", rmcp);
+        tracing_subscriber::fmt().with_max_level(self.log).with_writer(io::stderr).finish().with(filter).init();
+    }
+
     /// Reads command line (with the program's name first), environment and file.
     pub fn read(arguments: impl IntoIterator<Item = OsString>, around: &Surroundings) -> Result<Self, Refusal> {
         let (mut typed, mut problems) = (Typed::default(), Vec::new());
         let (action, directories) = args::command_line(arguments, &mut typed, &mut problems).map_err(Refusal::Usage)?;
         args::environment(around.variables.iter().cloned(), &mut typed, &mut problems);
-        let file_base = read_file(&mut typed, around, &mut problems);
-        validate::config(&typed, action, &directories, &file_base, around, problems).map_err(Refusal::Problems)
+        let file = read_file(&mut typed, around, &mut problems);
+        validate::config(&typed, action, &directories, file.as_deref(), around, problems).map_err(Refusal::Problems)
     }
 }
 
-/// Reads the file that `--config` names and returns its folder.
-fn read_file(typed: &mut Typed, around: &Surroundings, problems: &mut Vec<String>) -> PathBuf {
-    let Some((option, given)) = typed.one("config").map(|(option, given)| (option, given.clone())) else {
-        return around.directory.clone();
-    };
-    // `${` is reported with the others.
-    if given.text.contains("${") {
-        return around.directory.clone();
-    }
+/// Reads the file that `--config` names and returns its path.
+fn read_file(typed: &mut Typed, around: &Surroundings, problems: &mut Vec<String>) -> Option<PathBuf> {
+    let (option, given) = typed.one("config").map(|(option, given)| (option, given.clone()))?;
     if given.text.is_empty() {
-        problems.push(format!("{} is empty: name a TOML file, or leave it out", Place(option, &Source::CommandLine)));
-        return around.directory.clone();
+        problems.push(format!("{} is empty: name a TOML file, or leave it out", Place(option, &given.source)));
+        return None;
+    }
+    // What a client did not fill in is reported with the other options.
+    if given.text.contains("${") {
+        return None;
     }
     let path = around.absolute(Path::new(&given.text), &around.directory);
     file::read(&path, &given.text, typed, problems);
-    path.parent().unwrap_or(&around.directory).to_owned()
+    Some(path)
 }
 
 #[cfg(test)]
@@ -260,10 +267,12 @@ mod tests {
             "--root=a=x",
             "--root=a=y",
             "--root=/=z",
+            "--root=/m=x",
+            "--root=/m/n=x",
             "--config=/nonexistent/r.toml",
         ];
         let refused = problems(&arguments, &around);
-        assert_eq!(refused.len(), 13, "{refused:#?}");
+        assert_eq!(refused.len(), 14, "{refused:#?}");
         let all = refused.join("\n");
         for part in ["did you mean ROOTBOUND_READ_ONLY?", "did you mean read?", "r.toml cannot be read", "\"a\""] {
             assert!(all.contains(part), "{part}: {all}");
@@ -300,6 +309,19 @@ mod tests {
         assert_eq!(config.roots[0].path, folder.path().join("src"));
         assert_eq!(config.state, Some(folder.path().join("seen")));
         assert_eq!(config.server.deadline.as_secs(), 5);
+    }
+
+    #[test]
+    fn the_programs_own_files_are_out_of_reach_below_a_root() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("r[1].toml");
+        #[expect(clippy::disallowed_methods, reason = "the test makes the file that is read")]
+        std::fs::write(&file, "root = [\".\"]\nstate_dir = \"kept/seen\"\n").expect("written");
+        let config = read(&["--config", file.to_str().expect("UTF-8")], &around()).expect("fine");
+        assert_eq!(config.workspace.policy.hide, ["/kept/seen"]);
+        assert_eq!(config.workspace.policy.protect, ["/r[[]1[]].toml"]);
+        let config = read(&[], &around()).expect("fine");
+        assert!(config.workspace.policy.hide.is_empty() && config.workspace.policy.protect.is_empty());
     }
 
     #[test]

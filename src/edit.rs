@@ -4,12 +4,27 @@
 //! file; the first step that finds a place decides. A tolerant step works on whole lines and keeps the
 //! file's own bytes wherever the request does not change them. Nothing here knows files or encodings.
 
+mod anchor;
+mod block;
 mod diff;
+mod escapes;
 mod exact;
+mod gutter;
+mod indent;
+mod likeness;
 mod line_endings;
 mod nearest;
+mod typography;
+mod whitespace;
 
-use std::{cell::OnceCell, fmt, ops::Range};
+#[cfg(test)]
+mod trial;
+
+use std::{
+    cell::{Cell, OnceCell},
+    fmt,
+    ops::Range,
+};
 
 use crate::text::{self, Line, LineEnding};
 
@@ -153,7 +168,16 @@ pub fn locate(text: &str, request: &Request<'_>) -> Result<Located, Miss> {
 /// A step of the ladder.
 type Step = fn(&Search<'_>) -> Found;
 
-const LADDER: &[(Strategy, Step)] = &[(Strategy::Exact, exact::find), (Strategy::LineEndings, line_endings::find)];
+const LADDER: &[(Strategy, Step)] = &[
+    (Strategy::Exact, exact::find),
+    (Strategy::LineEndings, line_endings::find),
+    (Strategy::TrailingWhitespace, whitespace::find),
+    (Strategy::Indentation, indent::find),
+    (Strategy::Typography, typography::find),
+    (Strategy::LineNumbers, gutter::find),
+    (Strategy::Escapes, escapes::find),
+    (Strategy::Anchored, anchor::find),
+];
 
 /// What all steps look at.
 struct Search<'a> {
@@ -164,6 +188,11 @@ struct Search<'a> {
     limit: usize,
     ending: LineEnding,
     lines: OnceCell<Vec<Line>>,
+    habit: OnceCell<indent::Habit>,
+    /// Set to the start of a line that a step found but could not indent the new text for.
+    bare_line: Cell<Option<usize>>,
+    /// Set by a step that found the change already made.
+    already_applied: Cell<bool>,
 }
 
 impl<'a> Search<'a> {
@@ -176,6 +205,9 @@ impl<'a> Search<'a> {
             limit: if wants_all { usize::MAX } else { MAX_PLACES },
             ending: LineEnding::of(text),
             lines: OnceCell::new(),
+            habit: OnceCell::new(),
+            bare_line: Cell::new(None),
+            already_applied: Cell::new(false),
         }
     }
 
@@ -193,16 +225,40 @@ impl<'a> Search<'a> {
 struct Found {
     /// Disjoint and ascending.
     replacements: Vec<Replacement>,
-    /// Where the text matches once more, overlapping the only replacement: `aa` in `aaa` is no single place.
+    /// Where the text matches once more, which makes the only replacement no single place: overlapping it as in
+    /// `aa` in `aaa`, or where the replacement could not be made.
     overlapping: Option<usize>,
+}
+
+impl Found {
+    /// Places of an exact kind beside a `lost` one, which matched but cannot take the new text as it is: it makes a
+    /// single place ambiguous, and all places no answer.
+    fn with_lost(
+        search: &Search<'_>,
+        replacements: Vec<Replacement>,
+        overlapping: Option<usize>,
+        lost: Option<usize>,
+    ) -> Self {
+        if lost.is_some() && search.limit == usize::MAX {
+            return Self::default();
+        }
+        let overlapping = if replacements.len() == 1 { overlapping.or(lost) } else { None };
+        Self { replacements, overlapping }
+    }
+
+    fn is_ambiguous(&self) -> bool {
+        self.replacements.len() > 1 || self.overlapping.is_some()
+    }
 }
 
 fn decide(text: &str, request: &Request<'_>, strategy: Strategy, found: Found) -> Result<Located, Miss> {
     let Found { replacements, overlapping } = found;
     let count = replacements.len();
     let listed = || {
-        let starts = replacements.iter().map(|replacement| replacement.span.start);
-        places(text, starts.chain(overlapping))
+        let mut starts: Vec<usize> = replacements.iter().map(|replacement| replacement.span.start).collect();
+        starts.extend(overlapping);
+        starts.sort_unstable();
+        places(text, starts.into_iter())
     };
     let is_single = count == 1 && overlapping.is_none();
     match request.expected_replacements {
@@ -248,5 +304,108 @@ fn shown(line: &str) -> String {
     match line.char_indices().nth(SHOWN_CHARS) {
         Some((cut, _)) => format!("{}…", &line[..cut]),
         None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Strategy as Generator, any, prop, prop_assert, prop_assert_eq, proptest};
+
+    use super::*;
+
+    /// Text over a small alphabet, so that near misses of every kind are common.
+    fn text() -> impl Generator<Value = String> {
+        let piece = prop::sample::select(&[
+            "foo", "bar1", "}", "“", "\"", "'", "’", " ", "  ", "\t", "\n", "\n", "\r\n", "\r", "\\n", "\\t", "\\\"",
+            "1\t", "2\t", "12: ", "é", "e\u{301}", "\u{a0}", "…", "...", "-", "–", "// note", "日本",
+        ]);
+        proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+    }
+
+    /// A part of `text` by two of its boundaries, damaged in one of the ways models damage text.
+    fn damaged(text: &str, from: prop::sample::Index, to: prop::sample::Index, how: usize) -> String {
+        let boundaries: Vec<usize> = (0..=text.len()).filter(|at| text.is_char_boundary(*at)).collect();
+        let (a, b) = (boundaries[from.index(boundaries.len())], boundaries[to.index(boundaries.len())]);
+        let part = &text[a.min(b)..a.max(b)];
+        let each_line = |change: fn(&str) -> String| part.split('\n').map(change).collect::<Vec<_>>().join("\n");
+        match how {
+            0 => part.replace("\r\n", "\n"),
+            1 => each_line(|line| line.trim_end().to_owned()),
+            2 => each_line(|line| format!("    {line}")),
+            3 => part.replace(['“', '”'], "\"").replace('\u{a0}', " "),
+            4 => part.replace('\n', "\\n"),
+            5 => part.replace("foo", "fo"),
+            _ => part.to_owned(),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn spans_are_ascending_disjoint_and_never_cover_more_lines_than_old(
+            text in text(), new in text(), how in 0_usize..7,
+            from in any::<prop::sample::Index>(), to in any::<prop::sample::Index>(),
+            replace_all in any::<bool>(),
+        ) {
+            let old = damaged(&text, from, to, how);
+            let request = Request { old: &old, new: &new, replace_all, expected_replacements: None };
+            let Ok(located) = locate(&text, &request) else { return Ok(()) };
+            prop_assert!(replace_all || located.replacements.len() == 1);
+            let mut end = 0;
+            for Replacement { span, .. } in &located.replacements {
+                prop_assert!(end <= span.start && span.start <= span.end);
+                // Panics off a character boundary.
+                let covered = &text[span.clone()];
+                end = span.end;
+                if located.strategy >= Strategy::TrailingWhitespace && located.strategy != Strategy::Escapes {
+                    let terminators = |text: &str| line_endings::canonical(text).matches('\n').count();
+                    prop_assert!(terminators(covered) <= terminators(&old));
+                }
+            }
+        }
+
+        #[test]
+        fn an_answer_is_given_for_any_strings(text in any::<String>(), old in any::<String>(), new in any::<String>()) {
+            let request = Request { old: &old, new: &new, replace_all: false, expected_replacements: None };
+            if let Err(Miss::NotFound(diagnosis)) = locate(&text, &request) {
+                prop_assert!(diagnosis.summary.chars().count() <= 300);
+            }
+        }
+
+        #[test]
+        fn a_unique_text_is_replaced_and_the_reverse_restores_it(
+            before in "[a-z \n]{0,20}", old in "[A-Z]{1,4}(\n[A-Z]{1,4})?", new in "[0-9]{1,4}(\n[0-9]{1,4})?", after in "[a-z \n]{0,20}",
+            crlf in any::<bool>(),
+        ) {
+            let ending = |text: &str| if crlf { text.replace('\n', "\r\n") } else { text.to_owned() };
+            // Without any line ending in the file, those of the request would count; without the full stop, some
+            // lines would lack their indentation.
+            let text = ending(&format!("\n{before}.{old}{after}"));
+            let apply = |text: &str, old: &str, new: &str| trial::edited(text, old, new).map(|(_, text)| text);
+            let changed = apply(&text, &old, &new).unwrap();
+            prop_assert_eq!(&changed, &ending(&format!("\n{before}.{new}{after}")));
+            prop_assert_eq!(apply(&changed, &new, &old).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn an_empty_old_text_is_answered() {
+        let request = Request { old: "", new: "x", replace_all: false, expected_replacements: None };
+        assert!(matches!(locate("a", &request), Err(Miss::NotFound(_))));
+    }
+
+    #[test]
+    fn the_stricter_step_decides() {
+        let text = "foo(1)\n  foo(1) \n";
+        let (strategy, result) = trial::edited(text, "  foo(1)", "  bar(1)").unwrap();
+        assert_eq!((strategy, result.as_str()), (Strategy::Exact, "foo(1)\n  bar(1) \n"));
+    }
+
+    #[test]
+    fn places_are_bounded_and_shown_cut() {
+        let text = "x".repeat(5000);
+        let request = Request { old: "x", new: "y", replace_all: false, expected_replacements: None };
+        let Err(Miss::Ambiguous { places, .. }) = locate(&text, &request) else { panic!("not ambiguous") };
+        assert_eq!(places.len(), MAX_PLACES);
+        assert!(places[0].text.chars().count() < 200);
     }
 }

@@ -36,11 +36,11 @@ fn start(config: Config) -> Result<ExitCode, Refusal> {
 }
 
 const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends it. \
-                       To try it without one: rootbound call grep pattern=TODO (see rootbound --help)";
+                       To try it without one: rootbound call grep pattern=main (see rootbound --help)";
 
 /// Opens what the configuration names, confines the process and puts the server together.
 fn assemble(config: &Config) -> Result<Server, Refusal> {
-    tracing_subscriber::fmt().with_max_level(config.log).with_writer(io::stderr).init();
+    config.start_log();
     let opened = Workspace::open(&config.roots, config.workspace.clone()).map_err(Refusal::Problems)?;
     config.warnings.iter().chain(&opened.warnings).for_each(|warning| tracing::warn!("{warning}"));
     let state = config.state.as_deref().and_then(|path| {

@@ -12,6 +12,7 @@ mod merge;
 mod pattern;
 mod scope;
 mod sink;
+mod watched;
 mod worker;
 
 pub use content::{Found, Query, search};

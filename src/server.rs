@@ -1,8 +1,8 @@
 //! The protocol: JSON-RPC over stdio, both lifecycles, and the calls that run behind it.
 //!
-//! The only layer that names rmcp and tokio. A request arrives as a line ([`stdio`]), is answered by
-//! the [`handler`], and a tool call goes through [`dispatch`], which owns its permit, its clock, its
-//! cancellation and its panics. What a tool returns becomes a result in [`convert`]. Nothing here
+//! The only layer that names rmcp and tokio. A request arrives as a line (`stdio`), is answered by the
+//! `handler`, and a tool call goes through `dispatch`, which owns its permit, its clock, its
+//! cancellation and its panics. What a tool returns becomes a result in `convert`. Nothing here
 //! touches a file or knows what a tool does.
 
 mod convert;
@@ -38,15 +38,20 @@ use self::{
     stdio::{Outbox, SafeStdio},
 };
 
+/// The name of the threads that calls run on.
+const CALL_THREAD: &str = "call";
 /// How long a cancelled service may take to flush its answers; clients kill a server that lingers.
 const SHUTDOWN: Duration = Duration::from_millis(900);
+
+/// Blocking threads at most where the gates alone bound what runs; tokio's own default.
+const POOL: usize = 512;
 
 /// How the server runs its calls.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Heavy calls (searches) that run at once. Light calls have a bound of their own, so that a
-    /// read never waits behind searches.
-    pub max_concurrent: usize,
+    /// Heavy calls (searches) that run at once; `None` for twice the processors, at least four. Light
+    /// calls have a bound of their own, so that a read never waits behind searches.
+    pub max_concurrent: Option<usize>,
     /// How long one call may plan; a commit that has begun is never cut short.
     pub deadline: Duration,
     /// Bytes of the longest message that is read.
@@ -57,9 +62,8 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Self {
-            max_concurrent: (2 * cores).max(4),
+            max_concurrent: None,
             deadline: Duration::from_secs(30),
             max_line: 16 << 20,
             grace: Duration::from_secs(5),
@@ -106,8 +110,8 @@ impl Server {
     /// One thread serves the wire; calls run on a bounded pool of blocking threads.
     fn runtime(&self) -> std::io::Result<Runtime> {
         // Two more for the standard streams where they are not pipes.
-        let threads = self.parts.options.max_concurrent.max(1) + LIGHT_CALLS + 2;
-        Builder::new_current_thread().enable_all().max_blocking_threads(threads).thread_name("call").build()
+        let threads = self.parts.options.max_concurrent.map_or(POOL, |heavy| heavy.max(1) + LIGHT_CALLS + 2);
+        Builder::new_current_thread().enable_all().max_blocking_threads(threads).thread_name(CALL_THREAD).build()
     }
 
     /// Serves one client until its input ends or `stop` is cancelled, and flushes the answers.
@@ -169,11 +173,16 @@ pub fn run_stdio(server: Server) -> u8 {
     }
 }
 
-/// A panic is one line of the log; its call is answered by the dispatcher.
+/// The panic of a call is one line of the log; the dispatcher answers the call.
 fn log_panics() {
-    panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(place, reason = panic_text(panic.payload()), "panic");
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().name() == Some(CALL_THREAD) {
+            let place = panic.location().map(ToString::to_string).unwrap_or_default();
+            tracing::error!(place, reason = panic_text(panic.payload()), "a tool panicked");
+        } else {
+            usual(panic);
+        }
     }));
 }
 

@@ -17,7 +17,7 @@ pub mod read;
 pub mod schema;
 pub mod write;
 
-use std::fmt;
+use std::{fmt, sync::OnceLock};
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
@@ -113,14 +113,17 @@ pub struct Preview {
     pub destructive: bool,
 }
 
+/// Decodes a tool's arguments and plans the call, whatever its types are.
+type Planner = fn(&CallContext, Map<String, Value>, &Entry) -> Result<Plan, ToolError>;
+
 /// A tool behind its erased type.
 pub struct Entry {
     /// Name, texts and hints.
     pub spec: &'static Spec,
-    /// JSON Schema of the arguments, in the plain form every provider takes.
-    pub input_schema: Map<String, Value>,
+    input_schema: OnceLock<Map<String, Value>>,
+    make_input_schema: fn() -> Map<String, Value>,
     output_schema: fn() -> Map<String, Value>,
-    plan: fn(&CallContext, Map<String, Value>, &Entry) -> Result<Plan, ToolError>,
+    plan: Planner,
 }
 
 impl fmt::Debug for Entry {
@@ -133,13 +136,20 @@ impl Entry {
     pub(crate) fn of<T: Tool>() -> Self {
         Self {
             spec: &T::SPEC,
-            input_schema: schema::input::<T::Args>(),
+            input_schema: OnceLock::new(),
+            make_input_schema: schema::input::<T::Args>,
             output_schema: schema::output::<T::Output>,
             plan: |cx, arguments, entry| {
-                let arguments = args::normalise(arguments, &entry.input_schema, entry.spec)?;
+                let arguments = args::normalise(arguments, entry.input_schema(), entry.spec)?;
                 T::plan(cx, args::decode(arguments)?)
             },
         }
+    }
+
+    /// JSON Schema of the arguments, in the plain form every provider takes. Built at the first use:
+    /// a client that starts a process for each call needs one of them, not all.
+    pub fn input_schema(&self) -> &Map<String, Value> {
+        self.input_schema.get_or_init(self.make_input_schema)
     }
 
     /// JSON Schema of the structured result; built on demand, as most clients never ask.
@@ -152,6 +162,28 @@ impl Entry {
         (self.plan)(cx, arguments, self)
     }
 }
+
+/// How a tool is made once it is offered.
+struct Known {
+    spec: &'static Spec,
+    make: fn() -> Entry,
+}
+
+impl Known {
+    const fn of<T: Tool>() -> Self {
+        Self { spec: &T::SPEC, make: Entry::of::<T> }
+    }
+}
+
+/// Every tool there is, ordered by name: a new tool is one line here.
+const TOOLS: &[Known] = &[
+    Known::of::<edit::Edit>(),
+    Known::of::<glob::Glob>(),
+    Known::of::<grep::Grep>(),
+    Known::of::<ls::Ls>(),
+    Known::of::<read::Read>(),
+    Known::of::<write::Write>(),
+];
 
 /// Which tools are offered.
 #[derive(Clone, Debug, Default)]
@@ -173,32 +205,23 @@ pub struct Toolbox {
 impl Toolbox {
     /// The tools of `selection`.
     pub fn new(selection: &Selection) -> Self {
-        // Called only for tools that are offered: a schema costs more than a start-up should spend.
-        let all: &[(&'static Spec, fn() -> Entry)] = &[
-            (&edit::Edit::SPEC, Entry::of::<edit::Edit>),
-            (&glob::Glob::SPEC, Entry::of::<glob::Glob>),
-            (&grep::Grep::SPEC, Entry::of::<grep::Grep>),
-            (&ls::Ls::SPEC, Entry::of::<ls::Ls>),
-            (&read::Read::SPEC, Entry::of::<read::Read>),
-            (&write::Write::SPEC, Entry::of::<write::Write>),
-        ];
         let offered = |spec: &Spec| {
             (spec.group == Group::Core || selection.groups.contains(&spec.group))
                 && (spec.read_only || !selection.read_only)
                 && selection.only.as_ref().is_none_or(|only| only.iter().any(|name| name == spec.name))
         };
-        Self { entries: all.iter().filter(|(spec, _)| offered(spec)).map(|(_, make)| make()).collect() }
-    }
-
-    /// A toolbox of the test's own tools.
-    #[cfg(test)]
-    pub(crate) fn from_entries(entries: Vec<Entry>) -> Self {
-        Self { entries }
+        Self { entries: TOOLS.iter().filter(|tool| offered(tool.spec)).map(|tool| (tool.make)()).collect() }
     }
 
     /// Names of every tool there is, whatever a selection leaves out.
-    pub fn known() -> &'static [&'static str] {
-        &["edit", "glob", "grep", "ls", "read", "write"]
+    pub fn known() -> Vec<&'static str> {
+        TOOLS.iter().map(|tool| tool.spec.name).collect()
+    }
+
+    /// A toolbox of tools that misbehave, for tests of what must survive them.
+    #[cfg(test)]
+    pub(crate) fn from_entries(entries: Vec<Entry>) -> Self {
+        Self { entries }
     }
 
     /// The offered tools, ordered by name.

@@ -159,7 +159,8 @@ impl Workspace {
     }
 
     /// Puts the kernel's wall around the whole process: the roots with their rights and the state
-    /// folder, nothing else, no TCP. Call it before any other thread starts.
+    /// folder, nothing else, no TCP. Call it before any other thread starts,
+    /// and once the state folder exists (see [`StateDir::open`]).
     pub fn confine(&self, how: Confine, state: Option<&Path>) -> Result<ConfineReport, String> {
         confine::confine(&self.shared.roots, how, state)
     }

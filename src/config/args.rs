@@ -34,7 +34,7 @@ Examples:
   rootbound --read-only ~/code/app ~/code/lib     serve two, changing nothing
   rootbound --root docs=/srv/docs:ro --root app=. serve them under names, one of them read-only
   rootbound --root /mnt/user-data/workspace=.     the current directory under the path that the model knows
-  rootbound call grep pattern=TODO glob='*.rs'    run one tool here and print what a model would read
+  rootbound call grep pattern=main glob='*.rs'    run one tool here and print what a model would read
   rootbound call edit '{\"path\":\"a.txt\",\"old_string\":\"x\",\"new_string\":\"y\"}'
   rootbound tools                                 what a client would be offered
 
@@ -112,12 +112,14 @@ pub(super) fn environment(
 }
 
 fn command() -> Command {
-    let options = || OPTIONS.iter().map(flag);
     Command::new("rootbound")
         .version(env!("CARGO_PKG_VERSION"))
         .about("A sandboxed MCP file server on stdio: glob, grep, ls, read, write and edit for AI agents")
         .after_help(EXAMPLES)
-        .override_usage("rootbound [OPTIONS] [DIR]...\n       rootbound [OPTIONS] call TOOL [JSON | KEY=VALUE]...\n       rootbound [OPTIONS] tools [--json]")
+        .override_usage(
+            "rootbound [OPTIONS] [DIR]...\n       rootbound [OPTIONS] call TOOL [JSON | KEY=VALUE]...\n       \
+             rootbound [OPTIONS] tools [--json]",
+        )
         // `rootbound ~/app call grep …`: a directory of that name is written ./call
         .subcommand_precedence_over_arg(true)
         .disable_help_subcommand(true)
@@ -129,27 +131,34 @@ fn command() -> Command {
                 .value_parser(value_parser!(OsString))
                 .help("Directories to offer, taken literally; the same as --root without a name"),
         )
-        .args(options())
+        .args(OPTIONS.iter().map(flag))
+        // Deferred, so that a server does not spend its start on subcommands.
         .subcommand(
             Command::new("call")
                 .about("Run one tool through the server and print its text; exit 1 when the tool answers with an error")
-                .override_usage("rootbound call [OPTIONS] TOOL [JSON | KEY=VALUE]...")
-                .arg(Arg::new("tool").value_name("TOOL").required(true).help("Its name, as `rootbound tools` lists it"))
-                .arg(
-                    Arg::new("arguments")
-                        .value_name("JSON | KEY=VALUE")
-                        .action(ArgAction::Append)
-                        .num_args(0..)
-                        .help("One JSON object, or arguments as words: pattern=TODO max_results=5"),
-                )
-                .args(options()),
+                .defer(call),
         )
-        .subcommand(
-            Command::new("tools")
-                .about("Print what a client would be offered")
-                .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("The whole tools/list answer"))
-                .args(options()),
+        .subcommand(Command::new("tools").about("Print what a client would be offered").defer(tools))
+}
+
+fn call(command: Command) -> Command {
+    command
+        .override_usage("rootbound call [OPTIONS] TOOL [JSON | KEY=VALUE]...")
+        .arg(Arg::new("tool").value_name("TOOL").required(true).help("Its name, as `rootbound tools` lists it"))
+        .arg(
+            Arg::new("arguments")
+                .value_name("JSON | KEY=VALUE")
+                .action(ArgAction::Append)
+                .num_args(0..)
+                .help("One JSON object, or arguments as words: pattern=main max_results=5"),
         )
+        .args(OPTIONS.iter().map(flag))
+}
+
+fn tools(command: Command) -> Command {
+    command
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("The whole tools/list answer"))
+        .args(OPTIONS.iter().map(flag))
 }
 
 fn flag(option: &'static Opt) -> Arg {
@@ -186,5 +195,30 @@ fn collect(matches: &ArgMatches, typed: &mut Typed, problems: &mut Vec<String>) 
                 )),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_makes_a_command_that_clap_accepts() {
+        let mut command = command();
+        command.build();
+        command.debug_assert();
+    }
+
+    #[test]
+    fn a_list_in_the_environment_is_lines_or_a_json_array() {
+        let read = |text: &str| {
+            let (mut typed, mut problems) = (Typed::default(), Vec::new());
+            environment([("ROOTBOUND_DENY".into(), text.into())], &mut typed, &mut problems);
+            (typed.list("deny"), problems)
+        };
+        assert_eq!(read("*.a\n{b,c}\n").0, ["*.a", "{b,c}"]);
+        assert_eq!(read("[\"*.a\", \"x y\"]").0, ["*.a", "x y"]);
+        assert_eq!(read("[Mm]akefile").0, ["[Mm]akefile"]);
+        assert_eq!(read("[\"a\", b]").1.len(), 1);
     }
 }

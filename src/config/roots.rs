@@ -99,24 +99,49 @@ fn refusal(around: &Surroundings) -> Option<String> {
     (home == real).then(|| format!("no directory was named, and the current one is the home directory; {NEXT}"))
 }
 
+/// The patterns that name `path` from each root it lies below: for the files that are the program's
+/// own and no business of a model, whatever directory they were put in.
+pub(super) fn patterns_of(path: &Path, specs: &[RootSpec]) -> Vec<String> {
+    let path = real(path);
+    let below = |spec: &RootSpec| Some(path.strip_prefix(real(&spec.path)).ok()?.to_owned());
+    specs
+        .iter()
+        .filter_map(below)
+        .map(|relative| {
+            let names = relative.components().map(|name| globset::escape(&name.as_os_str().to_string_lossy()));
+            format!("/{}", names.collect::<Vec<_>>().join("/"))
+        })
+        .filter(|pattern| pattern != "/")
+        .collect()
+}
+
 /// `/`, a drive or a share by itself.
 fn is_file_system_root(path: &Path) -> bool {
     path.has_root() && !path.components().any(|part| matches!(part, Component::Normal(_) | Component::ParentDir))
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "only compared with / and the home directory; Workspace::open opens what was given"
-)]
+/// The path without links, as far as it exists.
+#[expect(clippy::disallowed_methods, reason = "only compared with other paths; Workspace::open opens what was given")]
 fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+    let existing = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
+    match existing {
+        Some((part, real)) => path.strip_prefix(part).map_or(real.clone(), |rest| real.join(rest)),
+        None => path.to_owned(),
+    }
 }
 
 fn same_names(specs: &[RootSpec], problems: &mut Vec<String>) {
-    for (index, spec) in specs.iter().enumerate() {
-        let Some(name) = &spec.name else { continue };
-        if specs[..index].iter().any(|earlier| earlier.name.as_ref() == Some(name)) {
-            problems.push(format!("two directories are called {name:?}: give one of them another NAME"));
+    let names: Vec<&str> = specs.iter().filter_map(|spec| spec.name.as_deref()).collect();
+    for (index, name) in names.iter().enumerate() {
+        for earlier in &names[..index] {
+            if name == earlier {
+                problems.push(format!("two directories are called {name:?}: give one of them another NAME"));
+            } else if Path::new(name).starts_with(earlier) || Path::new(earlier).starts_with(name) {
+                problems.push(format!(
+                    "the names {earlier:?} and {name:?} overlap, so that a path could mean either: give one of them \
+                     another NAME"
+                ));
+            }
         }
     }
 }

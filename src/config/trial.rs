@@ -20,7 +20,7 @@ use super::BAD_CONFIGURATION;
 /// with 1, arguments that cannot be understood with 2.
 pub fn call(server: Server, offered: &Selection, tool: &str, words: &[String]) -> ExitCode {
     let toolbox = Toolbox::new(offered);
-    let arguments = match arguments(words, toolbox.get(tool).map(|entry| &entry.input_schema)) {
+    let arguments = match arguments(words, toolbox.get(tool).map(crate::tools::Entry::input_schema)) {
         Ok(arguments) => arguments,
         Err(why) => return complain(&why, BAD_CONFIGURATION),
     };

@@ -23,15 +23,16 @@ use super::{
     roots,
 };
 
-/// Understands what was typed. `file_base` is the folder of the configuration file.
+/// Understands what was typed. `file` is the configuration file, where there is one.
 pub(super) fn config(
     typed: &Typed,
     action: Action,
     directories: &[OsString],
-    file_base: &Path,
+    file: Option<&Path>,
     around: &Surroundings,
     mut problems: Vec<String>,
 ) -> Result<Config, Vec<String>> {
+    let file_base = file.and_then(Path::parent).unwrap_or(&around.directory);
     placeholders(typed, directories, &mut problems);
     let mut warnings = Vec::new();
     let mut values = Values { typed, problems: &mut problems };
@@ -42,7 +43,7 @@ pub(super) fn config(
     let server = values.server();
     let log = values.choice("log", LEVELS, LevelFilter::WARN);
     let confine = values.choice("confine", CONFINE, Confine::Auto);
-    let policy = PolicyRules {
+    let mut policy = PolicyRules {
         deny: typed.list("deny"),
         allow_secret: typed.list("allow-secret"),
         protect: typed.list("protect"),
@@ -64,6 +65,9 @@ pub(super) fn config(
     if !problems.is_empty() {
         return Err(problems);
     }
+    // Else a model could forge what it has read, or allow itself more at the next start.
+    policy.hide.extend(state.iter().flat_map(|path| roots::patterns_of(path, &roots)));
+    policy.protect.extend(file.iter().flat_map(|path| roots::patterns_of(path, &roots)));
     let workspace = workspace::Options { policy, ignore, ..workspace::Options::default() };
     Ok(Config { action, log, roots, workspace, confine, state, selection, settings, server, warnings })
 }
@@ -178,7 +182,7 @@ impl Values<'_> {
         }
         if let Some((option, given)) = self.typed.one("max-concurrent") {
             match given.text.trim().parse::<usize>() {
-                Ok(number @ 1..=256) => options.max_concurrent = number,
+                Ok(number @ 1..=256) => options.max_concurrent = Some(number),
                 _ => self.problems.push(format!(
                     "{} {:?} is no count: write a whole number from 1 to 256",
                     Place(option, &given.source),

@@ -21,11 +21,16 @@ pub(super) fn find(search: &Search<'_>) -> Found {
     let real = |offset: usize| offset + collapsed.partition_point(|collapse| *collapse < offset);
     let mut replacements = Vec::new();
     let mut overlapping = None;
+    let mut lost = None;
     for (start, matched) in text.match_indices(old.as_ref()) {
         if replacements.is_empty() {
             overlapping = exact::overlapping_second(&text, &old, start).map(real);
         }
         let span = real(start)..real(start + matched.len());
+        if search.loses_indent(&span) {
+            lost = Some(span.start);
+            continue;
+        }
         let text = if old == new { search.new.to_owned() } else { fit(search, &span, &old, &new) };
         if text != search.text[span.clone()] {
             replacements.push(Replacement { span, text });
@@ -34,10 +39,7 @@ pub(super) fn find(search: &Search<'_>) -> Found {
             break;
         }
     }
-    if replacements.len() > 1 {
-        overlapping = None;
-    }
-    Found { replacements, overlapping }
+    Found::with_lost(search, replacements, overlapping, lost)
 }
 
 /// `text` with every line ending an LF.
@@ -119,4 +121,40 @@ pub(super) fn ending_around<'a>(search: &Search<'a>, offset: usize) -> &'a str {
         .map(|line| line.terminator(search.text))
         .find(|terminator| !terminator.is_empty())
         .unwrap_or("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::{
+        Strategy::LineEndings,
+        trial::{assert_ambiguous, assert_edited, assert_missed},
+    };
+
+    #[test]
+    fn endings_of_any_kind_match_and_the_files_own_are_written() {
+        assert_edited("a\r\nb\r\nc\r\n", "a\nb\n", "a\nx\n", LineEndings, "a\r\nx\r\nc\r\n");
+        assert_edited("a\nb\nc\n", "a\r\nb\r\n", "a\r\nx\r\n", LineEndings, "a\nx\nc\n");
+        assert_edited("a\rb\rc", "a\nb", "x\ny", LineEndings, "x\ry\rc");
+        assert_edited("a\nb\nc", "a\rb", "x\ry", LineEndings, "x\ny\nc");
+    }
+
+    #[test]
+    fn a_match_may_begin_and_end_within_lines() {
+        assert_edited("f(1,\r\n  2)\r\n", "1,\n  2", "3,\n  4", LineEndings, "f(3,\r\n  4)\r\n");
+    }
+
+    #[test]
+    fn in_mixed_files_unchanged_lines_keep_their_own_ending() {
+        assert_edited("a\r\nb\nc\r\nd\n", "a\nb\nc\n", "a\nB\nn\nc\n", LineEndings, "a\r\nB\nn\nc\r\nd\n");
+    }
+
+    #[test]
+    fn places_are_counted_over_all_endings() {
+        assert_eq!(assert_ambiguous("a\r\nb\r\n\r\na\r\nb\r\n", "a\nb", "x"), [1, 4]);
+    }
+
+    #[test]
+    fn text_that_is_there_in_other_endings_already_is_no_change() {
+        assert_missed("a\r\nb\r\n", "a\nb\n", "a\r\nb\r\n");
+    }
 }

@@ -237,7 +237,7 @@ fn search_directories(
             if from == Source::Walk {
                 source = Source::Walk;
             }
-            if ignored == Ignored::Skip {
+            if let (Ignored::Skip, Some(live)) = (ignored, query.live) {
                 live.after(workspace, start, files, one.stopped);
             }
             add_report(&mut report, one);

@@ -5,7 +5,10 @@
 use std::sync::Arc;
 
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
-use regex_syntax::{ast::Span, hir::Hir};
+use regex_syntax::{
+    ast::Span,
+    hir::{Hir, HirKind},
+};
 
 /// Longest accepted pattern, in bytes. Bounds parsing; a real pattern is a hundredth of it.
 const MAX_PATTERN: usize = 8 << 10;
@@ -16,6 +19,9 @@ const SIZE_LIMIT: usize = 10 << 20;
 const DFA_CACHE: usize = 10 << 20;
 /// Nesting of groups, ripgrep's own value.
 const NEST_LIMIT: u32 = 250;
+/// Positions within counted repetitions, expanded: `(.{1,100}){1,60}` has 6000, and would need a
+/// millisecond for each byte of a line that keeps them all alive.
+const MAX_REPEATED: usize = 3000;
 /// Characters of the pattern that an error shows around the place.
 const SHOWN: usize = 80;
 
@@ -140,6 +146,7 @@ fn parser(options: PatternOptions) -> regex_syntax::Parser {
 /// Parses on its own first: grep-regex reports a place in a pattern that it has already wrapped.
 fn check_syntax(text: &str, options: PatternOptions) -> Result<(), PatternError> {
     match parser(options).parse(text) {
+        Ok(hir) if repeated(&hir, 1, false) > MAX_REPEATED => Err(PatternError::TooBig),
         Ok(_) => Ok(()),
         Err(regex_syntax::Error::Parse(error)) => Err(syntax(text, error.kind(), error.span())),
         Err(regex_syntax::Error::Translate(error)) => Err(syntax(text, error.kind(), error.span())),
@@ -173,6 +180,37 @@ fn syntax(text: &str, reason: &impl ToString, span: &Span) -> PatternError {
     PatternError::Syntax { reason: brief(&reason.to_string()), column: before.chars().count() + 1, place }
 }
 
+/// Counts the positions of `hir` that stand within a counted repetition, each as often as it is
+/// repeated.
+fn repeated(hir: &Hir, times: usize, counted: bool) -> usize {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => 0,
+        HirKind::Literal(literal) => {
+            if counted {
+                times.saturating_mul(literal.0.len())
+            } else {
+                0
+            }
+        }
+        HirKind::Class(_) => {
+            if counted {
+                times
+            } else {
+                0
+            }
+        }
+        HirKind::Capture(capture) => repeated(&capture.sub, times, counted),
+        HirKind::Repetition(repetition) => {
+            let most = repetition.max.unwrap_or(repetition.min).max(1);
+            let times = times.saturating_mul(usize::try_from(most).unwrap_or(usize::MAX));
+            repeated(&repetition.sub, times, counted || most > 1)
+        }
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().fold(0, |sum: usize, part| sum.saturating_add(repeated(part, times, counted)))
+        }
+    }
+}
+
 /// The first sentence of a reason: what follows explains, at length.
 fn brief(reason: &str) -> String {
     let first = reason.lines().next().unwrap_or_default();
@@ -191,8 +229,8 @@ mod tests {
 
     #[test]
     fn case_counts_only_when_asked() {
-        assert!(matches("todo", PatternOptions::default(), "TODO"));
-        assert!(!matches("todo", PatternOptions { case_sensitive: true, ..Default::default() }, "TODO"));
+        assert!(matches("note", PatternOptions::default(), "NOTE"));
+        assert!(!matches("note", PatternOptions { case_sensitive: true, ..Default::default() }, "NOTE"));
     }
 
     #[test]
@@ -258,7 +296,10 @@ mod tests {
     #[test]
     fn what_no_text_can_hold_and_what_is_too_much_are_refused() {
         assert_eq!(Pattern::compile("a\\x00", PatternOptions::default()).unwrap_err(), PatternError::Nul);
-        assert_eq!(Pattern::compile("(\\w{500}){500}", PatternOptions::default()).unwrap_err(), PatternError::TooBig);
+        for too_much in ["(\\w{500}){500}", "(.{1,100}){1,60}x", "((a|b){1,80}){2,}{50}"] {
+            assert_eq!(Pattern::compile(too_much, PatternOptions::default()).unwrap_err(), PatternError::TooBig);
+        }
+        assert!(Pattern::compile("\\w{150}x.{0,2000}y", PatternOptions::default()).is_ok());
         assert!(matches!(
             Pattern::compile(&"a".repeat(MAX_PATTERN + 1), PatternOptions::default()),
             Err(PatternError::TooLong { .. })

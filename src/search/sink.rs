@@ -14,7 +14,7 @@ use crate::session::{StopReason, StopSignal};
 use super::excerpt::excerpt;
 
 /// Lines kept of one match that spans many.
-const MATCH_LINES: usize = 100;
+const MATCH_LINES: usize = 50;
 /// Matches between two looks at the stop signal.
 const CHECK_EVERY: usize = 64;
 
@@ -365,7 +365,7 @@ mod tests {
         let text = "x\n".repeat(500);
         let seen = search("x.*x", true, text.as_bytes(), lines(0, 0), ALL);
         assert_eq!((seen.matches, seen.lines.len()), (1, MATCH_LINES));
-        assert!(seen.lines.last().unwrap().1.contains("400 more lines"));
+        assert!(seen.lines.last().unwrap().1.contains("450 more lines"));
     }
 
     #[test]

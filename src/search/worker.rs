@@ -17,10 +17,11 @@ use super::{
     content::Query,
     merge::{FileHits, Skipped, Tally},
     sink::{Collector, Limits, Mode},
+    watched::{Pace, Stopped, Watched},
 };
 
 /// Bytes up to which a file is read whole before it is searched.
-const SMALL: u64 = 1 << 20;
+const SMALL: usize = 1 << 20;
 /// Bytes of the longest line, and of the largest file in a multiline search.
 const HEAP: usize = 64 << 20;
 /// Bytes up to which the content of a file with hits is handed on to the ledger.
@@ -67,6 +68,7 @@ pub(super) struct Worker<'a> {
     matcher: RegexMatcher,
     searcher: Searcher,
     buffer: Vec<u8>,
+    pace: Pace,
 }
 
 impl<'a> Worker<'a> {
@@ -83,7 +85,14 @@ impl<'a> Worker<'a> {
             .binary_detection(BinaryDetection::quit(0))
             .heap_limit(Some(HEAP))
             .build();
-        Self { workspace, query, matcher: query.pattern.matcher().clone(), searcher, buffer: Vec::new() }
+        Self {
+            workspace,
+            query,
+            matcher: query.pattern.matcher().clone(),
+            searcher,
+            buffer: Vec::new(),
+            pace: Pace::default(),
+        }
     }
 
     /// Searches `haystack`. `keep_content` is how many bytes of content may be handed on.
@@ -126,31 +135,32 @@ impl<'a> Worker<'a> {
         limits: Limits,
         keep_content: usize,
     ) -> Searched {
-        self.buffer.clear();
         let stop = self.query.stop;
-        let whole = if file.stat().size <= SMALL {
-            match file.read_to_limit(&mut self.buffer, SMALL) {
-                Ok(whole) => whole,
-                Err(_) => return Searched::Skipped(Skipped::Unreadable),
-            }
-        } else {
-            false
-        };
-        let transcoded = encoding_rs::Encoding::for_bom(&self.buffer).is_some();
-        let slice = (whole && !transcoded).then_some(self.buffer.as_slice());
+        let (mut length, mut whole) = (0, false);
+        if file.stat().size <= SMALL as u64 {
+            let Ok(read) = read_small(&mut file, &mut self.buffer) else {
+                return Searched::Skipped(Skipped::Unreadable);
+            };
+            (length, whole) = read;
+        }
+        let content = &self.buffer[..length];
+        let transcoded = encoding_rs::Encoding::for_bom(content).is_some();
+        let slice = (whole && !transcoded).then_some(content);
         let multiline = self.query.pattern.multiline();
         let mut sink = Collector::new(&self.matcher, multiline, self.query.mode, limits, stop, slice);
+        let matcher = Watched { inner: &self.matcher, stop, pace: &self.pace };
         let result = if whole {
-            self.searcher.search_slice(&self.matcher, &self.buffer, &mut sink)
+            self.searcher.search_slice(&matcher, content, &mut sink)
         } else {
             // What a small file that grew had at first, then the rest.
-            let reader = Cursor::new(&self.buffer).chain(Stoppable { inner: &mut file, stop });
-            self.searcher.search_reader(&self.matcher, reader, &mut sink)
+            let reader = Cursor::new(content).chain(Stoppable { inner: &mut file, stop });
+            self.searcher.search_reader(&matcher, reader, &mut sink)
         };
         let Collector { lines, bytes, matches, binary, cut, mut stopped, .. } = sink;
         if let Err(error) = result {
             match stop.stopped() {
-                Some(reason) if is_stop(&error) => stopped = Some(reason),
+                // Only an error of that kind is of our own making, or of the searcher's.
+                Some(reason) if error.kind() == io::ErrorKind::Other => stopped = Some(reason),
                 // The searcher's heap limit: one line, or for multiline the file, is too long.
                 _ if error.kind() == io::ErrorKind::Other => return Searched::Skipped(Skipped::TooLarge),
                 _ => return Searched::Skipped(Skipped::Unreadable),
@@ -162,8 +172,8 @@ impl<'a> Worker<'a> {
         let hits = (matches > 0).then(|| {
             let shown = matches!(self.query.mode, Mode::Lines { .. }) && !lines.is_empty();
             let seen = (shown && whole).then(|| SeenContent {
-                revision: Revision::of(&self.buffer),
-                bytes: (self.buffer.len() <= KEPT_CONTENT.min(keep_content)).then(|| self.buffer.clone()),
+                revision: Revision::of(content),
+                bytes: (content.len() <= KEPT_CONTENT.min(keep_content)).then(|| content.to_vec()),
             });
             Box::new(FileHits {
                 path,
@@ -181,6 +191,29 @@ impl<'a> Worker<'a> {
             None => Searched::Done(hits),
         }
     }
+}
+
+/// Reads a file into `buffer`, up to a little more than [`SMALL`]: how many bytes there are, and
+/// whether they are all.
+fn read_small(file: &mut OpenFile, buffer: &mut Vec<u8>) -> io::Result<(usize, bool)> {
+    // One byte more than any small file has, so that a full read of it is a short one.
+    buffer.resize(SMALL + 1, 0);
+    let size = usize::try_from(file.stat().size).unwrap_or(usize::MAX);
+    let mut length = 0;
+    while length < buffer.len() {
+        match file.read(&mut buffer[length..]) {
+            Ok(0) => return Ok((length, true)),
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        // A read that stops short where the file ended when it was opened has met the end; asking
+        // once more would be a fifth of what a small file costs. Files without a size are read on.
+        if length == size && size > 0 && length < buffer.len() {
+            return Ok((length, true));
+        }
+    }
+    Ok((length, false))
 }
 
 /// The revision of what a search saw in `hits`, read again because it was streamed; `None` when
@@ -228,26 +261,10 @@ struct Stoppable<'a> {
     stop: &'a StopSignal,
 }
 
-/// Marks the error of [`Stoppable`].
-#[derive(Debug)]
-struct Stop;
-
-impl std::fmt::Display for Stop {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the search was stopped")
-    }
-}
-
-impl std::error::Error for Stop {}
-
-fn is_stop(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Stop>)
-}
-
 impl Read for Stoppable<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.stop.stopped().is_some() {
-            return Err(io::Error::other(Stop));
+            return Err(io::Error::other(Stopped));
         }
         self.inner.read(buffer)
     }

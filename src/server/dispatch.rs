@@ -5,7 +5,7 @@
 
 use std::{
     panic::{self, AssertUnwindSafe},
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -35,14 +35,23 @@ const WIND_UP: Duration = Duration::from_secs(2);
 /// The bounds on what runs at once.
 #[derive(Debug)]
 pub(super) struct Gates {
-    heavy: Arc<Semaphore>,
+    /// Made at the first heavy call: counting the processors is no work for a start-up.
+    heavy: OnceLock<Arc<Semaphore>>,
+    limit: Option<usize>,
     light: Arc<Semaphore>,
 }
 
 impl Gates {
-    /// At most `heavy` heavy calls at once, and [`LIGHT_CALLS`] light ones.
-    pub(super) fn new(heavy: usize) -> Self {
-        Self { heavy: Arc::new(Semaphore::new(heavy.max(1))), light: Arc::new(Semaphore::new(LIGHT_CALLS)) }
+    /// At most `limit` heavy calls at once, and [`LIGHT_CALLS`] light ones.
+    pub(super) fn new(limit: Option<usize>) -> Self {
+        Self { heavy: OnceLock::new(), limit, light: Arc::new(Semaphore::new(LIGHT_CALLS)) }
+    }
+
+    fn heavy(&self) -> &Arc<Semaphore> {
+        self.heavy.get_or_init(|| {
+            let twice = || (2 * std::thread::available_parallelism().map_or(2, usize::from)).max(4);
+            Arc::new(Semaphore::new(self.limit.unwrap_or_else(twice).max(1)))
+        })
     }
 }
 
@@ -93,7 +102,7 @@ async fn planned(parts: &Arc<Parts>, gates: &Gates, call: Call, span: &Span) -> 
         progress,
     };
     let overdue = time::Instant::now() + deadline;
-    let gate = if heavy { &gates.heavy } else { &gates.light };
+    let gate = if heavy { gates.heavy() } else { &gates.light };
     // Shared by what runs on the pool, so that abandoned work keeps its place until it ends.
     let permit = Arc::new(turn(gate, &cancelled, overdue, deadline).await?);
 

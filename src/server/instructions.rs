@@ -67,7 +67,7 @@ fn push_roots(text: &mut String, roots: &[RootLine]) {
         [RootLine { name: Some(name), access }] => {
             let _ = write!(
                 text,
-                "The workspace root is {name} ({}): write paths as {name}/path or relative to it.",
+                "The workspace root is {name} ({}); paths are {name}/… or relative to it.",
                 rights(*access)
             );
         }
@@ -118,9 +118,11 @@ mod tests {
         let toolbox = Toolbox::new(&Selection { read_only: true, ..Selection::default() });
         let named: Vec<_> = toolbox.entries().iter().map(|entry| entry.spec.name).collect();
         let text = text(&toolbox, &[root(Some("docs"), Access::ReadOnly)]);
-        for tool in ["glob", "grep", "ls", "read", "edit", "write"] {
-            assert_eq!(text.contains(&format!("{tool} ")), named.contains(&tool), "{tool}: {text}");
+        for tool in ["glob finds", "grep finds", "ls shows", "read shows", "edit changes", "write creates"] {
+            let name = tool.split(' ').next().expect("a name");
+            assert_eq!(text.contains(tool), named.contains(&name), "{tool}: {text}");
         }
+        assert!(named.contains(&"read") && !named.contains(&"edit"), "{named:?}");
     }
 
     #[test]

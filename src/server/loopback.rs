@@ -196,6 +196,7 @@ impl Drop for Loopback {
 /// # Errors
 /// A protocol error in words; see [`Loopback::call`].
 pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> Result<CallOutcome, String> {
+    super::log_panics();
     Loopback::open(server)?.call(tool, arguments)
 }
 

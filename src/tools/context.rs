@@ -1,6 +1,9 @@
 //! What one call may use: workspace, session, settings, its stop signal and its progress sink.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use crate::{
     session::{Session, StopReason, StopSignal},
@@ -36,8 +39,8 @@ pub struct Settings {
     pub max_image_size: u64,
     /// Bytes of the largest file that a directory search looks into.
     pub max_search_file_size: u64,
-    /// Threads that one search uses.
-    pub search_threads: usize,
+    /// Threads that one search uses; `None` for as many as there are processors, up to eight.
+    pub search_threads: Option<usize>,
 }
 
 impl Default for Settings {
@@ -49,8 +52,19 @@ impl Default for Settings {
             max_file_size: 64 << 20,
             max_image_size: 5 << 20,
             max_search_file_size: 16 << 20,
-            search_threads: std::thread::available_parallelism().map_or(2, usize::from).min(8),
+            search_threads: None,
         }
+    }
+}
+
+impl Settings {
+    /// Threads that one search uses. Counting the processors costs dozens of system calls, so that is
+    /// left to the first search.
+    pub fn search_threads(&self) -> usize {
+        static PROCESSORS: OnceLock<usize> = OnceLock::new();
+        self.search_threads.unwrap_or_else(|| {
+            *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(2, usize::from).min(8))
+        })
     }
 }
 

@@ -3,30 +3,28 @@
 //! Finds the places with the pure [`crate::edit`] ladder and splices them into the file's bytes.
 //! A change that lost a race with another call of this session is worked out again on what is there.
 
-use std::fmt::Write as _;
+mod job;
+mod missed;
+mod report;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    edit::{self, Diagnosis, Miss, Place, Request, Strategy},
-    text::{Document, SpliceError},
-    workspace::{AccessErrorKind, Approval, Base, Revision, Snapshot, WorkspacePath, WritablePath, WriteGuard},
+    edit,
+    workspace::{AccessErrorKind, Approval, Base, WriteGuard},
 };
 
 use super::{
     Alias, Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES,
     freshness, output::count,
 };
+use job::{Job, Planned, Wanted};
 
 /// Edits in one call.
 const MAX_EDITS: usize = 100;
-/// Places listed where `old_string` is ambiguous.
-const PLACES_SHOWN: usize = 10;
 /// How often a change is worked out again after another call of this session came first.
 const ATTEMPTS: usize = 200;
-/// Bytes of the answer kept back for what stands around the diff.
-const AROUND: usize = 400;
 
 /// The tool.
 #[derive(Debug)]
@@ -152,35 +150,6 @@ impl Tool for Edit {
     }
 }
 
-/// One edit, checked.
-#[derive(Clone, Debug)]
-struct Wanted {
-    /// Where it stood in the arguments, for errors; empty for a single edit.
-    name: String,
-    old: String,
-    new: String,
-    replace_all: bool,
-}
-
-/// What was asked for.
-struct Job {
-    path: WorkspacePath,
-    target: WritablePath,
-    edits: Vec<Wanted>,
-    expected: Option<usize>,
-    expected_revision: Option<Revision>,
-}
-
-/// What it comes to on the file as it is now.
-struct Planned {
-    base: Base,
-    bytes: Vec<u8>,
-    old_text: String,
-    new_text: String,
-    strategies: Vec<Strategy>,
-    replacements: usize,
-}
-
 struct Pending {
     job: Job,
     planned: Planned,
@@ -233,268 +202,6 @@ fn edits(args: Args) -> Result<Vec<Wanted>, ToolError> {
     Ok(edits)
 }
 
-impl Wanted {
-    fn place(&self, error: ToolError) -> ToolError {
-        if self.name.is_empty() { error } else { error.within(&self.name) }
-    }
-}
-
-impl Job {
-    /// Finds every place on the file as it is now; writes nothing.
-    fn work_out(&self, cx: &CallContext) -> Result<Planned, ToolError> {
-        let limit = cx.settings.max_file_size;
-        let now = match cx.workspace.read(&self.path, limit) {
-            Ok(now) => now,
-            Err(error) if error.kind == AccessErrorKind::NotFound => return self.create(cx),
-            Err(error) if matches!(error.kind, AccessErrorKind::TooLarge { .. }) => {
-                return Err(ToolError::from(error).hint("files this large cannot be edited here"));
-            }
-            Err(error) => return Err(error.into()),
-        };
-        // An empty file holds nothing that could be lost unseen.
-        if !now.bytes.is_empty() {
-            freshness::check(cx, &self.path, &now, self.expected_revision)?;
-        }
-        let planned = self.splice(cx, now)?;
-        if planned.bytes.len() as u64 > limit {
-            return Err(ToolError::new(
-                Kind::TooLarge,
-                format!("{} would grow to {} bytes; at most {limit} are allowed", self.path, planned.bytes.len()),
-            ));
-        }
-        Ok(planned)
-    }
-
-    /// `old_string` = "" creates a missing file.
-    fn create(&self, cx: &CallContext) -> Result<Planned, ToolError> {
-        let [only] = self.edits.as_slice() else { return Err(ToolError::not_found(&cx.workspace, &self.path)) };
-        if !only.old.is_empty() {
-            return Err(ToolError::not_found(&cx.workspace, &self.path));
-        }
-        if let Some(expected) = self.expected_revision {
-            return Err(ToolError::new(
-                Kind::Stale,
-                format!("{} does not exist, so it is not at expected_revision {expected}", self.path),
-            ));
-        }
-        Ok(Planned {
-            base: Base::Absent,
-            bytes: only.new.clone().into_bytes(),
-            old_text: String::new(),
-            new_text: only.new.clone(),
-            strategies: vec![Strategy::Exact],
-            replacements: 1,
-        })
-    }
-
-    fn splice(&self, cx: &CallContext, now: Snapshot) -> Result<Planned, ToolError> {
-        let base = Base::Revision(now.revision);
-        let size = now.bytes.len() as u64;
-        let mut document =
-            Document::decode(now.bytes, None).map_err(|error| super::read::binary(&self.path, size, &error))?;
-        let old_text = document.text().to_owned();
-        let (mut strategies, mut replacements) = (Vec::new(), 0);
-        // With a single edit its own count is checked, so that the error can list the places.
-        let each = self.expected.filter(|_| self.edits.len() == 1);
-        for one in &self.edits {
-            cx.check()?;
-            if one.old.is_empty() {
-                if !document.text().is_empty() {
-                    return Err(one.place(
-                        ToolError::invalid(format!("old_string is empty, but {} is not", self.path))
-                            .hint("to change it, pass the text to replace; to replace it whole, use write"),
-                    ));
-                }
-                document = one.put(&document, &[(0..0, one.new.as_str())], &self.path)?;
-                strategies.push(Strategy::Exact);
-                replacements += 1;
-                continue;
-            }
-            let request =
-                Request { old: &one.old, new: &one.new, replace_all: one.replace_all, expected_replacements: each };
-            let located = edit::locate(document.text(), &request).map_err(|miss| one.place(self.missed(cx, &miss)))?;
-            let spans: Vec<_> = located.replacements.iter().map(|one| (one.span.clone(), one.text.as_str())).collect();
-            replacements += spans.len();
-            strategies.push(located.strategy);
-            document = one.put(&document, &spans, &self.path)?;
-        }
-        if let Some(expected) = self.expected.filter(|expected| *expected != replacements) {
-            return Err(ToolError::new(
-                Kind::Ambiguous,
-                format!("the edits make {}, not the expected {expected}", count(replacements, "replacement")),
-            )
-            .hint("nothing was changed; correct expected_replacements or the edits"));
-        }
-        let new_text = document.text().to_owned();
-        Ok(Planned { base, bytes: document.into_bytes(), old_text, new_text, strategies, replacements })
-    }
-
-    fn missed(&self, cx: &CallContext, miss: &Miss) -> ToolError {
-        match miss {
-            Miss::Ambiguous { strategy, places } => ToolError::new(
-                Kind::Ambiguous,
-                format!(
-                    "old_string stands at {} places in {}{}: lines {}",
-                    places.len(),
-                    self.path,
-                    tolerant(*strategy),
-                    lines(places)
-                ),
-            )
-            .hint("add neighbouring lines to old_string until it is unique, or set replace_all=true")
-            .details(listed(places)),
-            Miss::Count { strategy, expected, places } => ToolError::new(
-                if places.len() > *expected { Kind::Ambiguous } else { Kind::NoMatch },
-                format!(
-                    "old_string stands at {} in {}{}, not at the expected {expected}: lines {}",
-                    count(places.len(), "place"),
-                    self.path,
-                    tolerant(*strategy),
-                    lines(places)
-                ),
-            )
-            .hint("nothing was changed; correct expected_replacements, or make old_string match just those places")
-            .details(listed(places)),
-            Miss::NotFound(Diagnosis { summary, details, already_applied }) => {
-                let error = ToolError::new(Kind::NoMatch, format!("{}: {summary}", self.path));
-                let error = if *already_applied {
-                    error.hint("the change may be made already; read the place before trying again")
-                } else {
-                    error.hint("read the place again and copy old_string from it, without the line numbers")
-                };
-                let error = match elsewhere(cx, &self.path, self.edits.first()) {
-                    Some(other) => error.hint(format!("old_string stands in {other}; is that the file you mean?")),
-                    None => error,
-                };
-                error.details(details.clone())
-            }
-        }
-    }
-}
-
-/// A file of the same name that does hold the text: the wrong copy is a common slip.
-fn elsewhere(cx: &CallContext, path: &WorkspacePath, wanted: Option<&Wanted>) -> Option<WorkspacePath> {
-    const LOOK_AT: usize = 20_000;
-    const LARGEST: u64 = 1 << 20;
-    let wanted = wanted.filter(|wanted| wanted.old.trim().len() >= 8)?;
-    let name = path.file_name()?;
-    let options = crate::workspace::WalkOptions {
-        ignored: crate::workspace::Ignored::Skip,
-        max_depth: None,
-        directories: false,
-        symlinks: false,
-    };
-    let mut found = None;
-    let mut looked = 0;
-    let root = cx.workspace.root_path(path.root());
-    cx.workspace
-        .walk(&root, &options, &mut |entry| {
-            looked += 1;
-            if looked > LOOK_AT || cx.check().is_err() {
-                return std::ops::ControlFlow::Break(());
-            }
-            if entry.path() == path || entry.path().file_name() != Some(name) {
-                return std::ops::ControlFlow::Continue(());
-            }
-            let holds = cx
-                .workspace
-                .read(entry.path(), LARGEST)
-                .ok()
-                .and_then(|file| Document::decode(file.bytes, None).ok())
-                .is_some_and(|document| document.text().contains(&wanted.old));
-            if holds {
-                found = Some(entry.into_path());
-                return std::ops::ControlFlow::Break(());
-            }
-            std::ops::ControlFlow::Continue(())
-        })
-        .ok()?;
-    found
-}
-
-impl Wanted {
-    fn put(
-        &self,
-        document: &Document,
-        spans: &[(std::ops::Range<usize>, &str)],
-        path: &WorkspacePath,
-    ) -> Result<Document, ToolError> {
-        document.splice(spans).map_err(|error| {
-            self.place(match error {
-                SpliceError::Unrepresentable { character, encoding } => ToolError::invalid(format!(
-                    "new_string has {character:?} (U+{:04X}), which {path}, a file in {encoding}, cannot hold",
-                    u32::from(character)
-                ))
-                .hint("write it another way, or convert the whole file with write"),
-                SpliceError::Unstable { encoding } => ToolError::new(
-                    Kind::Binary,
-                    format!("{path} is in {encoding}, where a part cannot be changed without touching the rest"),
-                )
-                .hint("replace the whole file with write"),
-            })
-        })
-    }
-}
-
-impl Planned {
-    fn answer(self, cx: &CallContext, path: &WorkspacePath, dry_run: bool) -> Answer {
-        let name = freshness::diff_name(path);
-        let room = cx.settings.max_output.saturating_sub(AROUND);
-        let mut diff = edit::unified_diff(&name, &self.old_text, &self.new_text, None);
-        if diff.text.len() > room {
-            // Lines that fit on the average; the last resort keeps the head.
-            let lines = diff.text.lines().count().max(1);
-            let fit = (room / (diff.text.len() / lines).max(1)).max(4);
-            diff = edit::unified_diff(&name, &self.old_text, &self.new_text, Some(fit));
-            if diff.text.len() > room {
-                let end = (0..=room).rev().find(|at| diff.text.is_char_boundary(*at)).unwrap_or(0);
-                diff.text.truncate(end);
-            }
-        }
-        let tolerant: Vec<String> = self
-            .strategies
-            .iter()
-            .enumerate()
-            .filter(|(_, strategy)| **strategy != Strategy::Exact)
-            .map(|(index, strategy)| {
-                if self.strategies.len() == 1 {
-                    format!("matched by {strategy}, not exactly")
-                } else {
-                    format!("edits[{index}] matched by {strategy}, not exactly")
-                }
-            })
-            .collect();
-        let created = self.base == Base::Absent;
-        let facts = Facts {
-            replacements: self.replacements,
-            strategies: self.strategies.iter().map(ToString::to_string).collect(),
-            added: diff.added,
-            removed: diff.removed,
-            diff_cut_lines: diff.cut_lines,
-            revision: Revision::of(&self.bytes).to_string(),
-            created,
-            dry_run,
-        };
-        let done = match (dry_run, created) {
-            (true, _) => "Dry run, nothing was written:",
-            (false, true) => "Created",
-            (false, false) => "Edited",
-        };
-        let mut text = format!("{done} {path}: {}", count(self.replacements, "replacement"));
-        for one in tolerant {
-            text.push_str("; ");
-            text.push_str(&one);
-        }
-        text.push_str("\n\n");
-        text.push_str(diff.text.trim_end_matches('\n'));
-        if diff.cut_lines > 0 {
-            let _ = write!(text, "\n… {} more lines of diff", diff.cut_lines);
-        }
-        let data = Output { path: path.to_string(), diff: diff.text, facts: facts.clone() };
-        Answer::text(text, &facts).data(cx, &data)
-    }
-}
-
 impl Change for Pending {
     fn preview(&self) -> Preview {
         let diff = edit::unified_diff(
@@ -530,25 +237,4 @@ impl Change for Pending {
         Err(ToolError::new(Kind::Stale, format!("{} is being changed by too many calls at once", job.path))
             .hint("nothing was changed by this call; repeat it"))
     }
-}
-
-fn tolerant(strategy: Strategy) -> String {
-    if strategy == Strategy::Exact { String::new() } else { format!(" (matched by {strategy})") }
-}
-
-fn lines(places: &[Place]) -> String {
-    let mut shown: Vec<String> = places.iter().take(PLACES_SHOWN).map(|place| place.line.to_string()).collect();
-    if places.len() > PLACES_SHOWN {
-        shown.push("…".to_owned());
-    }
-    shown.join(", ")
-}
-
-fn listed(places: &[Place]) -> String {
-    let mut out: Vec<String> =
-        places.iter().take(PLACES_SHOWN).map(|place| format!("{:>6}\t{}", place.line, place.text)).collect();
-    if places.len() > PLACES_SHOWN {
-        out.push(format!("… {} more places", places.len() - PLACES_SHOWN));
-    }
-    out.join("\n")
 }

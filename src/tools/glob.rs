@@ -281,7 +281,7 @@ impl Request {
         let stop = cx.stop.within(if found.total > 0 { IGNORED_SHORT } else { IGNORED_LONG });
         let below = self.walk(cx, Ignored::Only, &stop).ok()?;
         let exact = below.stopped.is_none();
-        (below.total > 0 || !exact).then_some(InIgnored { count: below.total, exact })
+        (below.total > 0 || (!exact && found.total == 0)).then_some(InIgnored { count: below.total, exact })
     }
 
     fn answer(&self, cx: &CallContext, found: &Found, hidden: Option<InIgnored>, started: Instant) -> Answer {

@@ -1,7 +1,7 @@
 //! grep: lines by content.
 //!
 //! Reads the arguments, runs the search, notes the shown files as seen. What the search does is
-//! `search`'s; how the answer is worded is [`render`]'s.
+//! `search`'s; how the answer is worded is `render`'s.
 
 mod render;
 
@@ -273,7 +273,7 @@ impl Request {
             keep,
             text_budget: cx.settings.max_output.saturating_mul(TEXT_FACTOR),
             max_file_size: cx.settings.max_search_file_size,
-            threads: cx.settings.search_threads,
+            threads: cx.settings.search_threads(),
             stop,
             progress: &|files| {
                 // Progress must grow from update to update.
@@ -300,7 +300,8 @@ impl Request {
             OutputMode::Content | OutputMode::Count => below.matches,
         };
         let exact = below.stopped.is_none();
-        (count > 0 || !exact).then_some(InIgnored { count, exact })
+        // A pass that was cut and met nothing is worth a word only where nothing else was found.
+        (count > 0 || (!exact && found.matches == 0)).then_some(InIgnored { count, exact })
     }
 }
 
@@ -340,6 +341,61 @@ fn filter_error(error: FilterError) -> ToolError {
             } else {
                 error.hint(format!("did you mean {}? or filter by name with glob", nearest.join(" or ")))
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        session::Session,
+        tools::{Content, Kind, Settings},
+        workspace::{Access, Options, RootSpec, Workspace},
+    };
+
+    fn plan(stop: StopSignal) -> Result<String, ToolError> {
+        let root = RootSpec { name: None, path: env!("CARGO_MANIFEST_DIR").into(), access: Access::ReadOnly };
+        let cx = CallContext {
+            workspace: Arc::new(Workspace::open(&[root], Options::default()).unwrap().workspace),
+            session: Arc::new(Session::new(None)),
+            settings: Arc::new(Settings::default()),
+            stop,
+            progress: None,
+        };
+        match Grep::plan(&cx, serde_json::from_value(json!({"pattern": "e"})).unwrap())? {
+            Plan::Answer(answer) => match answer.content.into_iter().next() {
+                Some(Content::Text(text)) => Ok(text),
+                _ => panic!("grep answers with text"),
+            },
+            Plan::Change(_) => panic!("grep changes nothing"),
+        }
+    }
+
+    #[test]
+    fn a_cancelled_search_is_an_error() {
+        let stop = StopSignal::after(Duration::from_secs(3600));
+        stop.cancel();
+        assert!(plan(stop).unwrap_err().text().contains("cancelled"));
+    }
+
+    #[test]
+    fn a_search_without_time_says_so_and_is_no_error() {
+        let text = plan(StopSignal::after(Duration::ZERO)).unwrap();
+        assert!(text.contains("time limit of 0ns reached after 0 files; narrow the path"), "{text}");
+    }
+
+    #[test]
+    fn every_pattern_error_names_the_next_step() {
+        for (pattern, multiline) in [("a(", false), ("a\\nb", false), ("(.{1,100}){1,100}", false), ("[z-a]", true)] {
+            let options = PatternOptions { multiline, ..Default::default() };
+            let error = pattern_error(Pattern::compile(pattern, options).unwrap_err(), options);
+            assert_eq!(error.kind(), Kind::InvalidInput);
+            assert!(error.text().contains("hint: "), "{}", error.text());
         }
     }
 }

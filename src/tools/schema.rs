@@ -46,6 +46,9 @@ fn plain(schema: &mut Map<String, Value>) {
             schema.insert("type".into(), one);
         }
     }
+    if let Some(Value::Array(choices)) = schema.get_mut("enum") {
+        choices.retain(|one| !one.is_null());
+    }
     if matches!(schema.get("type").and_then(Value::as_str), Some("integer" | "number")) {
         schema.remove("format");
         // `minimum: 0` only repeats that the Rust type is unsigned; ranges are in the descriptions.
@@ -121,6 +124,15 @@ mod tests {
         sort: Option<Sort>,
         /// Nested.
         edits: Option<Vec<Inner>>,
+        /// Words without docs of their own.
+        mode: Option<Mode>,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    enum Mode {
+        One,
+        Two,
     }
 
     #[derive(Deserialize, JsonSchema)]
@@ -148,6 +160,8 @@ mod tests {
         }
         assert_eq!(schema["properties"]["max_results"]["type"], "integer");
         assert_eq!(schema["properties"]["sort"]["enum"], serde_json::json!(["modified", "path"]));
+        assert_eq!(schema["properties"]["mode"]["enum"], serde_json::json!(["one", "two"]));
+        assert!(!text.contains("null"), "{text}");
         assert_eq!(schema["properties"]["sort"]["description"], "The order.");
         assert_eq!(schema["properties"]["pattern"]["description"], "What to look for.");
         assert_eq!(schema["properties"]["edits"]["items"]["properties"]["old"]["type"], "boolean");

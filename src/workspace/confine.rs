@@ -129,3 +129,67 @@ mod wall {
         Ok(ConfineReport { level, enforced: false })
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test tries what the wall must stop")]
+
+    use std::fs;
+
+    use super::*;
+    use crate::workspace::{Access, Base, Options, RootSpec, Workspace, WriteGuard};
+    use crate::workspace::{Approval, StateDir};
+
+    #[test]
+    fn behind_the_wall_only_the_roots_and_the_state_folder_are_left() {
+        let temp = tempfile::tempdir().unwrap();
+        let host = |name: &str| temp.path().join(name);
+        for name in ["rw", "ro", "out", "state"] {
+            fs::create_dir(host(name)).unwrap();
+            fs::write(host(name).join("file"), name).unwrap();
+        }
+        let spec = |name: &str, access| RootSpec { name: Some(name.into()), path: host(name), access };
+        let specs = [spec("rw", Access::ReadWrite), spec("ro", Access::ReadOnly)];
+        let workspace = Workspace::open(&specs, Options::default()).unwrap().workspace;
+        let state = host("state");
+        // The wall is around a thread and its children; this one ends with the test.
+        let confined = || {
+            let report = workspace.confine(Confine::Auto, Some(&state)).unwrap();
+            if !report.enforced {
+                // A kernel without Landlock: there is nothing to see but the honest report.
+                assert!(report.level.contains("not"), "{}", report.level);
+                return;
+            }
+            assert!(fs::read(host("out/file")).is_err());
+            assert!(fs::write(host("ro/file"), "x").is_err());
+            assert!(std::net::TcpListener::bind("127.0.0.1:0").is_err() || report.level.contains("partially"));
+            assert_eq!(fs::read(host("ro/file")).unwrap(), b"ro");
+
+            let path = workspace.resolve("rw/new/file").unwrap();
+            let writable = workspace.writable(&path).unwrap();
+            let guard = WriteGuard::acquire(&workspace, writable, Base::Absent).unwrap();
+            let committed = guard.commit(b"one", Approval::by_policy()).unwrap();
+            let writable = workspace.writable(&path).unwrap();
+            let base = Base::Revision(committed.revision);
+            let guard = WriteGuard::acquire(&workspace, writable, base).unwrap();
+            guard.commit(b"two", Approval::by_policy()).unwrap();
+            assert_eq!(workspace.read(&path, 10).unwrap().bytes, b"two");
+
+            let state = StateDir::open(&state).unwrap();
+            state.append("log", b"x").unwrap();
+            state.replace("seen", b"y").unwrap();
+            assert_eq!(state.read("seen", 9).unwrap(), b"y");
+        };
+        std::thread::scope(|scope| scope.spawn(confined).join().unwrap());
+        assert_eq!(fs::read(host("ro/file")).unwrap(), b"ro");
+    }
+
+    #[test]
+    fn switched_off_there_is_no_wall() {
+        let temp = tempfile::tempdir().unwrap();
+        let spec = RootSpec { name: None, path: temp.path().into(), access: Access::ReadOnly };
+        let workspace = Workspace::open(&[spec], Options::default()).unwrap().workspace;
+        assert!(!workspace.confine(Confine::Off, None).unwrap().enforced);
+        assert!(fs::read_dir("/").is_ok());
+    }
+}

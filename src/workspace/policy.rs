@@ -104,7 +104,7 @@ fn decide(path: &Folded, refused: &Globs, allowed: &Globs, defaults: &[Rule], ex
     if let Some(rule) = refused.first_match(path) {
         return Verdict::Refused(rule.to_owned());
     }
-    if path.names().next().is_none() {
+    if path.as_str().is_empty() {
         return Verdict::Allowed;
     }
     // A secret directory is secret whatever its files are called, so exceptions are for names only.

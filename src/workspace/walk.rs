@@ -157,14 +157,21 @@ struct Inside {
 impl Walk<'_> {
     /// Opens the start, with the ignore rules of all directories from the root down to it.
     fn start(&mut self) -> Result<(), AccessError> {
-        let asked = self.base.asked.clone();
-        let (dir, real) = self.base.shared.directory(&asked, Use::List)?;
+        let base = Arc::clone(&self.base);
+        let failed = |error| AccessError::from_io(error, &base.asked);
+        // The names were real a moment ago, so a link among them now is not followed.
+        let opened = base.real.root().dir().dir_beneath(base.real.relative(), Use::List);
+        let dir = opened.map_err(|failure| match failure {
+            Failure::Link => AccessError::new(AccessErrorKind::Changed, &base.asked),
+            Failure::Io(error) => failed(error),
+        })?;
+        let real = &base.real;
         self.visit.opened(&dir, real.relative());
-        let names = sorted(&dir).map_err(|error| AccessError::from_io(error, &asked))?;
+        let names = sorted(&dir).map_err(failed)?;
         if find(&names, ".git").is_some() {
             self.visit.repository(&dir, real.relative());
         }
-        let above = self.rules.above(&real);
+        let above = self.rules.above(real);
         let level = self.rules.level(above, &dir, &names, real.relative());
         self.branch.push(Frame { dir: Some(Arc::new(dir)), names, next: 0, level, ignored: false });
         Ok(())

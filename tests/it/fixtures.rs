@@ -3,12 +3,13 @@
 //! `fixtures/<tool>/NNN_what_it_shows/` holds `call.json` (one call or a list of them, each
 //! `{"tool", "arguments"}`), `before/`, optionally `after/` (else nothing may change), `config.toml`,
 //! and `result.txt`: the text of the last call, under a line `[error: kind]` where it failed.
-//! `ROOTBOUND_BLESS=1` writes `result.txt` and `after/` anew; read the diff before you commit it.
+//! `BLESS=1` writes `result.txt` and `after/` anew; read the diff before you commit it.
 
 use std::{
     collections::BTreeMap,
+    fmt::Write as _,
     fs,
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -73,7 +74,7 @@ fn run(root: &Path, config: Option<&Path>, calls: &[Value]) -> Value {
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let mut ask = |id: usize, method: &str, params: Value| -> Value {
         let line = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        writeln!(stdin, "{line}").unwrap();
+        Write::write_all(&mut stdin, format!("{line}\n").as_bytes()).unwrap();
         let mut answer = String::new();
         stdout.read_line(&mut answer).unwrap();
         serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer:?}"))
@@ -98,12 +99,14 @@ fn rendered(answer: &Value) -> String {
     };
     let mut out = String::new();
     if result["isError"] == true {
-        out.push_str(&format!("[error: {}]\n", result["_meta"]["rootbound/error"].as_str().unwrap_or("?")));
+        let _ = writeln!(out, "[error: {}]", result["_meta"]["rootbound/error"].as_str().unwrap_or("?"));
     }
     for block in result["content"].as_array().into_iter().flatten() {
         match block["type"].as_str() {
             Some("text") => out.push_str(block["text"].as_str().unwrap_or_default()),
-            other => out.push_str(&format!("[{} {}]", other.unwrap_or("?"), block["mimeType"].as_str().unwrap_or("?"))),
+            other => {
+                let _ = write!(out, "[{} {}]", other.unwrap_or("?"), block["mimeType"].as_str().unwrap_or("?"));
+            }
         }
         out.push('\n');
     }
@@ -153,7 +156,7 @@ fn check(fixture: &Path, bless: bool) -> Result<(), String> {
 #[test]
 fn every_fixture_answers_and_leaves_what_it_says() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    let bless = std::env::var_os("ROOTBOUND_BLESS").is_some();
+    let bless = std::env::var_os("BLESS").is_some();
     let mut folders: Vec<PathBuf> = Vec::new();
     for tool in fs::read_dir(&fixtures).unwrap() {
         folders.extend(fs::read_dir(tool.unwrap().path()).unwrap().map(|entry| entry.unwrap().path()));

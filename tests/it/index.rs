@@ -95,7 +95,7 @@ impl Game {
         fs::create_dir(dir.path().join("aside")).unwrap();
         let spec = RootSpec { name: None, path: dir.path().join("root"), access: Access::ReadWrite };
         let workspace = Arc::new(Workspace::open(&[spec], Options::default()).unwrap().workspace);
-        let settings = Arc::new(Settings { search_threads: 2, ..Settings::default() });
+        let settings = Arc::new(Settings { search_threads: Some(2), ..Settings::default() });
         let context = |mode| CallContext {
             workspace: Arc::clone(&workspace),
             session: Arc::new(Session::new(None).index(mode)),

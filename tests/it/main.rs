@@ -5,9 +5,14 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests prepare and inspect real files")]
 
+mod config;
 mod fixtures;
+mod glob;
+mod grep;
 mod harness;
 mod index;
+mod ls;
+mod oracle;
 mod process;
 mod protocol;
 mod stdio;

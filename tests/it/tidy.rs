@@ -194,7 +194,10 @@ fn nothing_is_left_over() {
     for source in sources() {
         for (number, line) in source.text.lines().enumerate().map(|(index, line)| (index + 1, line)) {
             for left in ["TODO", "FIXME", "XXX", "todo!(", "unimplemented!(", "#[allow(", "#![allow(", "dbg!("] {
-                if line.contains(left) {
+                // `pattern=TODO` in an example is no promise; a comment is.
+                let promise = left.chars().all(char::is_uppercase);
+                let looked_at = if promise { line.split_once("//").map_or("", |(_, comment)| comment) } else { line };
+                if looked_at.contains(left) && !looked_at.contains(&format!("={left}")) {
                     complaints.push(format!("{}:{number} has {left}", source.name));
                 }
             }

@@ -1,29 +1,21 @@
 //! Calls: errors, panics, permits, clocks, cancellation, commits, progress.
 
-use std::{sync::PoisonError, time::Duration};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::tools::Settings;
 
-use super::{Options, Wire, error_kind, text, tools::COMMITS};
+use super::{
+    Options, Wire, error_kind, text,
+    tools::{begun, steps_of},
+};
 
 /// Longer than any test waits.
 const FOREVER: u64 = 600_000;
 
 async fn with(options: Options) -> Wire {
     Wire::with(options, Settings::default()).greet().await
-}
-
-fn steps_of(commit: &str) -> Vec<String> {
-    let steps = COMMITS.lock().unwrap_or_else(PoisonError::into_inner);
-    steps.iter().filter(|step| step.ends_with(&format!(" {commit}"))).cloned().collect()
-}
-
-async fn begun(commit: &str) {
-    while steps_of(commit).is_empty() {
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
 }
 
 #[tokio::test]
@@ -70,7 +62,7 @@ async fn a_panic_costs_one_call() {
 
 #[tokio::test]
 async fn a_read_does_not_wait_behind_searches() {
-    let mut wire = with(Options { max_concurrent: 1, ..Options::default() }).await;
+    let mut wire = with(Options { max_concurrent: Some(1), ..Options::default() }).await;
     for id in 1..=3 {
         wire.call(id, "search", json!({ "millis": FOREVER })).await;
     }
@@ -81,7 +73,7 @@ async fn a_read_does_not_wait_behind_searches() {
 
 #[tokio::test]
 async fn a_call_that_waits_for_its_turn_is_served_when_it_comes() {
-    let mut wire = with(Options { max_concurrent: 1, ..Options::default() }).await;
+    let mut wire = with(Options { max_concurrent: Some(1), ..Options::default() }).await;
     for id in 1..=3 {
         wire.call(id, "search", json!({ "millis": 20 })).await;
     }
@@ -93,15 +85,19 @@ async fn a_call_that_waits_for_its_turn_is_served_when_it_comes() {
 
 #[tokio::test]
 async fn a_cancelled_call_stops_and_has_no_answer() {
-    let mut wire = with(Options { max_concurrent: 1, ..Options::default() }).await;
-    wire.call(1, "search", json!({ "millis": FOREVER })).await;
-    wire.call(2, "search", json!({ "millis": FOREVER })).await;
+    let grace = Duration::from_millis(FOREVER);
+    let mut wire = with(Options { max_concurrent: Some(1), grace, ..Options::default() }).await;
+    wire.call(1, "search", json!({ "text": "cancelled", "millis": FOREVER })).await;
+    begun("cancelled").await;
+    wire.call(2, "search", json!({ "text": "queued", "millis": FOREVER })).await;
     wire.call(3, "search", json!({ "millis": 1 })).await;
-    // The second waits for its turn, the first runs: with both gone the third has its turn.
     wire.notify("notifications/cancelled", json!({ "requestId": 2, "reason": "changed my mind" })).await;
     wire.notify("notifications/cancelled", json!({ "requestId": 1 })).await;
+    // There is one place: the third call has it only when the first has truly stopped.
     assert_eq!(wire.answer().await["id"], 3);
+    assert_eq!(steps_of("queued"), Vec::<String>::new());
     wire.alive().await;
+    // Neither is waited for at the end.
     wire.end_input().await;
     assert_eq!(wire.ended().await, Vec::<Value>::new());
 }
@@ -116,7 +112,8 @@ async fn a_call_over_its_time_says_so() {
 
 #[tokio::test]
 async fn a_call_that_hears_nothing_is_abandoned_and_keeps_its_place() {
-    let mut wire = with(Options { deadline: Duration::from_millis(50), max_concurrent: 1, ..Options::default() }).await;
+    let mut wire =
+        with(Options { deadline: Duration::from_millis(50), max_concurrent: Some(1), ..Options::default() }).await;
     wire.call("stubborn", "stubborn", json!({ "millis": 3_000 })).await;
     wire.call("queued", "search", json!({ "millis": 1 })).await;
     let answer = wire.answer().await;

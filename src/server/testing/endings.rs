@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::tools::Settings;
 
-use super::{Options, PATIENCE, Wire, error_kind, modern, text};
+use super::{Options, PATIENCE, Wire, error_kind, modern, text, tools::begun};
 
 /// Longer than any test waits.
 const FOREVER: u64 = 600_000;
@@ -80,7 +80,8 @@ async fn a_listening_client_does_not_hold_the_server() {
 async fn calls_that_outlast_the_grace_are_cancelled_and_answered() {
     let options = Options { grace: Duration::from_millis(50), ..Options::default() };
     let mut wire = Wire::with(options, Settings::default()).greet().await;
-    wire.call(1, "nap", json!({ "millis": FOREVER })).await;
+    wire.call(1, "nap", json!({ "text": "outlasting", "millis": FOREVER })).await;
+    begun("outlasting").await;
     wire.end_input().await;
     let rest = wire.ended().await;
     assert_eq!((rest.len(), error_kind(&rest[0])), (1, "cancelled"));
@@ -96,8 +97,8 @@ async fn a_signal_before_the_first_request_ends_the_server() {
 #[tokio::test]
 async fn a_signal_cancels_what_runs_and_its_answer_is_flushed() {
     let mut wire = Wire::open().await;
-    wire.call(1, "nap", json!({ "millis": FOREVER })).await;
-    wire.alive().await;
+    wire.call(1, "nap", json!({ "text": "signalled", "millis": FOREVER })).await;
+    begun("signalled").await;
     wire.stop.cancel();
     let rest = wire.ended().await;
     assert_eq!((rest.len(), error_kind(&rest[0])), (1, "cancelled"));

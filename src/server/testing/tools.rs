@@ -84,9 +84,10 @@ const fn spec(name: &'static str, heavy: bool) -> Spec {
 }
 
 /// Waits as a well-behaved tool does.
-fn nap(cx: &CallContext, how_long: Duration) -> Result<(), ToolError> {
+fn nap(cx: &CallContext, args: &Args) -> Result<(), ToolError> {
+    log("begun", args);
     let step = Duration::from_millis(2);
-    let mut left = how_long;
+    let mut left = args.duration();
     while !left.is_zero() {
         cx.check()?;
         thread::sleep(step.min(left));
@@ -121,7 +122,7 @@ tool!(
 tool!(
     /// Takes its time, and stops when told.
     Nap, "nap", false, |cx, args| {
-        nap(cx, args.duration())?;
+        nap(cx, &args)?;
         Ok(Plan::Answer(Answer::text("rested", &json!({}))))
     }
 );
@@ -129,7 +130,7 @@ tool!(
 tool!(
     /// As `nap`, and heavy.
     Search, "search", true, |cx, args| {
-        nap(cx, args.duration())?;
+        nap(cx, &args)?;
         Ok(Plan::Answer(Answer::text("searched", &json!({}))))
     }
 );
@@ -176,9 +177,6 @@ tool!(
     }
 );
 
-/// Steps of commits, as `begun TEXT` and `made TEXT`, with the text they were called with.
-pub(super) static COMMITS: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
 tool!(
     /// Plans at once, and takes its time to commit, hearing nothing.
     Commit, "commit", false, |_cx, args| {
@@ -194,14 +192,31 @@ impl Change for Slow {
     }
 
     fn commit(self: Box<Self>, _: &CallContext, _: Approval) -> Result<Answer, ToolError> {
-        let text = self.0.text.as_deref().unwrap_or_default();
-        log(format!("begun {text}"));
+        log("begun", &self.0);
         thread::sleep(self.0.duration());
-        log(format!("made {text}"));
+        log("made", &self.0);
         Ok(Answer::text("committed", &json!({})))
     }
 }
 
-fn log(step: String) {
-    COMMITS.lock().expect("no test panics with the lock held").push(step);
+/// What calls with a text have done, as `begun TEXT` and `made TEXT`.
+static STEPS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+fn log(what: &str, args: &Args) {
+    if let Some(text) = &args.text {
+        STEPS.lock().expect("no test panics with the lock held").push(format!("{what} {text}"));
+    }
+}
+
+/// What the call with `text` has done.
+pub(super) fn steps_of(text: &str) -> Vec<String> {
+    let steps = STEPS.lock().expect("no test panics with the lock held");
+    steps.iter().filter(|step| step.split_once(' ').is_some_and(|(_, of)| of == text)).cloned().collect()
+}
+
+/// Waits until the call with `text` runs.
+pub(super) async fn begun(text: &str) {
+    while steps_of(text).is_empty() {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
 }

@@ -257,7 +257,8 @@ impl Report<'_> {
             return "No matches found".to_owned();
         }
         let found = if self.found.capped {
-            let at_least = (skip + take).min(results.saturating_sub(1)).max(skip + shown);
+            // The search ends one result after the page, or earlier where its text fills the answer.
+            let at_least = if results > skip + take { skip + take } else { skip + shown };
             format!("Found more than {}", count(at_least, noun))
         } else {
             let files = count(self.found.matching_files, "file");

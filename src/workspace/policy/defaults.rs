@@ -36,10 +36,9 @@ impl Rule {
             Self::Tail(text) => {
                 path.as_str().strip_suffix(text).is_some_and(|before| before.is_empty() || before.ends_with('/'))
             }
-            Self::Tree(text) => path.as_str().match_indices(text).any(|(at, _)| {
-                let (before, after) = (&path.as_str()[..at], &path.as_str()[at + text.len()..]);
-                (before.is_empty() || before.ends_with('/')) && (after.is_empty() || after.starts_with('/'))
-            }),
+            Self::Tree(text) => path
+                .tails()
+                .any(|tail| tail.strip_prefix(text).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))),
             Self::Top(text) => path.as_str() == text,
             Self::TopSuffix(text) => name.ends_with(text) && !path.as_str().contains('/'),
         }

@@ -10,35 +10,41 @@ use crate::workspace::escape::is_invisible;
 
 /// A relative path with each name folded, joined by `/`.
 #[derive(Debug)]
-pub(super) struct Folded(String);
+pub(super) struct Folded {
+    path: String,
+    /// Where each name begins.
+    starts: Vec<usize>,
+}
 
 impl Folded {
     /// The whole path.
     pub(super) fn as_str(&self) -> &str {
-        &self.0
+        &self.path
     }
 
-    /// Its names from the root down.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.split('/').filter(|name| !name.is_empty())
+    /// What begins at each of its names and goes to the end.
+    pub(super) fn tails(&self) -> impl Iterator<Item = &str> {
+        self.starts.iter().map(|start| &self.path[*start..])
     }
 
-    /// Its last name.
+    /// Its last name, "" for the root.
     pub(super) fn file_name(&self) -> &str {
-        self.0.rsplit('/').next().unwrap_or_default()
+        self.starts.last().map_or("", |start| &self.path[*start..])
     }
 }
 
 /// Folds a path below a root.
 pub(super) fn fold(relative: &Path) -> Folded {
-    let mut out = String::with_capacity(relative.as_os_str().len());
+    let mut path = String::with_capacity(relative.as_os_str().len());
+    let mut starts = Vec::with_capacity(16);
     for name in relative {
-        if !out.is_empty() {
-            out.push('/');
+        if !path.is_empty() {
+            path.push('/');
         }
-        out.push_str(&fold_name(name));
+        starts.push(path.len());
+        path.push_str(&fold_name(name));
     }
-    Folded(out)
+    Folded { path, starts }
 }
 
 /// Lower case, compatibility form, nothing invisible, no dots or spaces at the end.

@@ -154,7 +154,7 @@ fn a_link_is_no_way_around_policy() {
 fn special_files_are_refused_without_blocking() {
     Fixture::both(|fixture| {
         let fifo = fixture.host("ws/fifo");
-        rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RWXU).unwrap_or_default();
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
         let _socket = std::os::unix::net::UnixListener::bind(fixture.host("ws/socket")).unwrap();
         let workspace = fixture.open();
         check(&workspace, "fifo", Err(AccessErrorKind::Special("FIFO")));

@@ -228,7 +228,7 @@ fn an_unreadable_directory_is_counted_and_the_rest_is_walked() {
     let fixture = Fixture::new(false);
     fixture.file("ws/a/x", "");
     fixture.file("ws/b", "");
-    fs::set_permissions(fixture.host("ws/a"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(fixture.host("ws/a"), fs::Permissions::from_mode(0o000)).unwrap();
     let (seen, report) = walked(&fixture.open(), ".", &FILES);
     // Permissions do not bind root.
     if rustix::process::geteuid().is_root() {

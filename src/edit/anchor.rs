@@ -1,0 +1,210 @@
+//! The last step: a block with the same first and last line and a nearly identical middle.
+//!
+//! The request is merged rather than pasted: lines that it changes must be in the file as it says, lines that
+//! drifted keep the file's content. A drift that could be a difference in meaning (a number, another name, a
+//! word more or less) is no slip of memory but another place.
+
+use super::{
+    Found, Search,
+    block::{self, LineEdit, Site},
+    indent::Shift,
+    likeness::{self, Budget},
+    line_endings, whitespace,
+};
+
+/// The least likeness of the whole block.
+const BLOCK: f64 = 0.9;
+
+/// The least likeness of each line.
+const LINE: f64 = 0.7;
+
+/// No other block may come so near to the best one.
+const MARGIN: f64 = 0.15;
+
+/// Blocks with fewer lines have no middle.
+const FEWEST_LINES: usize = 3;
+
+/// Lines looked at before a search among ever-matching anchors is given up.
+const LINE_BUDGET: usize = 2_000_000;
+
+/// Unanchored windows that are looked at as rivals.
+const RIVALS: usize = 16;
+
+/// What starts a line of comment, where words may drift.
+const COMMENTS: [&str; 7] = ["//", "#", "*", "/*", "--", ";", "<!--"];
+
+/// The one block that `old` nearly is.
+pub(super) fn find(search: &Search<'_>) -> Found {
+    let (old, new) = (line_endings::canonical(search.old), line_endings::canonical(search.new));
+    let Some(edit) = LineEdit::new(&old, &new).filter(LineEdit::has_substance) else { return Found::default() };
+    let Some(line) = nearly_identical(search, &edit) else { return Found::default() };
+    let site = Site { line, after_indent: false };
+    if !merges(search, &edit, site) {
+        return Found::default();
+    }
+    let Some(shift) = Shift::new(search, &edit, site) else { return Found::default() };
+    let replacement = block::rewrite(search, &edit, site, &mut |hunk| {
+        let line = |(index, new): (usize, &&str)| {
+            let (indent, content, _) = block::parts(new);
+            let trail = whitespace::trail(hunk, index, None);
+            let indent = if content.is_empty() { String::new() } else { shift.apply(indent)? };
+            Some(format!("{indent}{content}{trail}"))
+        };
+        hunk.new.iter().enumerate().map(line).collect()
+    });
+    Found { replacements: replacement.into_iter().collect(), overlapping: None }
+}
+
+/// First line of the only block like enough.
+fn nearly_identical(search: &Search<'_>, edit: &LineEdit<'_>) -> Option<usize> {
+    let count = edit.old.len();
+    let lines = search.lines();
+    if count < FEWEST_LINES || count > lines.len() {
+        return None;
+    }
+    let content = |line: usize| lines[line].content(search.text);
+    let (first, last) = (likeness::trimmed(edit.old[0]), likeness::trimmed(edit.old[count - 1]));
+    let is_anchored = |start: usize| {
+        likeness::trimmed(content(start)) == first && likeness::trimmed(content(start + count - 1)) == last
+    };
+    let mut budget = Budget::default();
+    let mut lines_left = LINE_BUDGET;
+    let mut alike = |start: usize| {
+        let file = (start..start + count).map(content);
+        likeness::of_blocks(&edit.old, file, BLOCK - MARGIN, &mut budget)
+    };
+    let anchored: Vec<usize> = (0..=lines.len() - count).filter(|start| is_anchored(*start)).collect();
+    let mut scored = Vec::new();
+    for start in &anchored {
+        // Unfinished means undecided.
+        lines_left = lines_left.checked_sub(count)?;
+        scored.extend(alike(*start).map(|alike| (alike, *start)));
+    }
+    let (best, start) = scored.iter().copied().max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    let others = likeness::windows(search, &edit.old, RIVALS);
+    let others = others.into_iter().filter(|other| other + count <= lines.len() && !anchored.contains(other));
+    scored.extend(others.filter_map(|other| alike(other).map(|alike| (alike, other))));
+    let has_rival = scored.iter().any(|(alike, other)| *other != start && *alike >= best - MARGIN);
+    let mut budget = Budget::default();
+    let is_near =
+        (0..count).all(|index| likeness::of_lines(edit.old[index], content(start + index), &mut budget).0 >= LINE);
+    (best >= BLOCK && is_near && !has_rival).then_some(start)
+}
+
+/// Whether the request can be merged into what the file has: nothing that it changes has drifted, and what
+/// drifted is a slip.
+fn merges(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> bool {
+    let file = block::file_lines(search, edit, site);
+    edit.changes().all(|(is_kept, old, _)| {
+        old.into_iter().all(|index| {
+            let (old, file) = (likeness::trimmed(edit.old[index]), likeness::trimmed(file[index]));
+            old == file || is_kept && is_slip(old, file)
+        })
+    })
+}
+
+/// Whether one line is a misremembered form of the other rather than one that says something else.
+fn is_slip(old: &str, file: &str) -> bool {
+    let is_comment = |line: &str| COMMENTS.iter().any(|mark| line.starts_with(mark));
+    let (old_words, file_words) = (words(old), words(file));
+    if is_comment(old) && is_comment(file) {
+        let is_number = |word: &&&str| word.starts_with(|character: char| character.is_ascii_digit());
+        return old_words.iter().filter(is_number).eq(file_words.iter().filter(is_number));
+    }
+    operators(old).eq(operators(file))
+        && old_words.len() == file_words.len()
+        && old_words.iter().zip(&file_words).all(|(old, file)| old == file || is_misspelt(old, file))
+}
+
+/// Whether two words are likely the same one: the longer they are, the more may differ. `get` and `set`, `upper`
+/// and `lower`, `increase` and `decrease` are not.
+fn is_misspelt(old: &str, file: &str) -> bool {
+    let has_digit = old.chars().chain(file.chars()).any(|character| character.is_ascii_digit());
+    let same_start = old.chars().next() == file.chars().next();
+    let allowed = match old.chars().count().min(file.chars().count()) {
+        0..=4 => 0,
+        5..=7 => 1,
+        _ => 2,
+    };
+    !has_digit && same_start && rapidfuzz::distance::levenshtein::distance(old.chars(), file.chars()) <= allowed
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split(|character: char| !character.is_alphanumeric() && character != '_')
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+/// The characters that carry meaning; brackets, commas, quotes and spaces do not part two versions of a line.
+fn operators(line: &str) -> impl Iterator<Item = char> + '_ {
+    line.chars().filter(|character| "+-*/%<>=!&|^~?@$".contains(*character))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_slip;
+    use crate::edit::{
+        Strategy::Anchored,
+        trial::{assert_edited, assert_missed},
+    };
+
+    const FILE: &str = "fn total(items: &[Item]) -> u64 {\n    // Adds the prices of all the items.\n    let mut total = 0;\n    for item in items {\n        total += item.price();\n    }\n    total\n}\n";
+
+    #[test]
+    fn a_drifted_line_stays_as_the_file_has_it() {
+        let old = FILE.replace("prices of all the items", "prices of all items");
+        let new = old.replace("let mut total = 0;", "let mut total = 1;");
+        assert_edited(FILE, &old, &new, Anchored, &FILE.replace("total = 0;", "total = 1;"));
+    }
+
+    #[test]
+    fn a_drifted_line_that_the_request_changes_refuses_it() {
+        let old = FILE.replace("prices of all the items", "prices of all items");
+        assert_missed(FILE, &old, &old.replace("// Adds the prices of all items.", "// Sums up."));
+    }
+
+    #[test]
+    fn another_middle_between_the_same_lines_is_another_block() {
+        let old = FILE.replace("total += item.price();", "log(item);").replace("let mut total = 0;", "open();");
+        assert_missed(FILE, &old, &old.replace("open", "close"));
+    }
+
+    #[test]
+    fn a_number_a_name_or_an_operator_is_no_slip() {
+        for (from, to) in [("total = 0", "total = 1"), ("+=", "-="), ("price()", "count()"), ("mut total", "total")] {
+            let old = FILE.replacen(from, to, 1);
+            assert_missed(FILE, &old, &old.replace("    total\n", "    total + tax\n"));
+        }
+    }
+
+    #[test]
+    fn a_near_duplicate_refuses_the_match() {
+        let filler = "// filler line\n".repeat(20);
+        let text = format!("{FILE}{filler}{}", FILE.replace("item.price()", "item.cost()"));
+        let old = FILE.replace("prices of all the items", "prices of all items");
+        assert_missed(&text, &old, &old.replace("    total\n", "    total + 1\n"));
+    }
+
+    #[test]
+    fn two_lines_have_no_middle() {
+        assert_missed("alpha beta gamma\ndelta\n", "alpha beta gama\ndelta\n", "alpha beta gama\nomega\n");
+    }
+
+    #[test]
+    fn slips_of_memory_are_told_from_other_meanings() {
+        for (old, file) in [("serialize(x)", "serialise(x)"), ("f(a,b)", "f(a, b);"), ("// is fine", "// this is fine")]
+        {
+            assert!(is_slip(old, file), "{old} {file}");
+        }
+        for (old, file) in [
+            ("get(x)", "set(x)"),
+            ("upper(x)", "lower(x)"),
+            ("a[1]", "a[2]"),
+            ("a == b", "a != b"),
+            ("if x", "if not x"),
+            ("// 5 s", "// 6 s"),
+        ] {
+            assert!(!is_slip(old, file), "{old} {file}");
+        }
+    }
+}

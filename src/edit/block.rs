@@ -1,0 +1,321 @@
+//! Whole lines: what the tolerant steps share.
+//!
+//! Finds the blocks of a file whose lines equal those of `old` under some folding, and rewrites such a block
+//! so that only what the request changes is new: a line that `old` and `new` have in common stays the
+//! file's own, byte for byte. What a changed line looks like is the step's business ([`Adapt`]).
+
+use std::{
+    borrow::Cow,
+    hash::{DefaultHasher, Hash, Hasher},
+    ops::Range,
+    time::{Duration, Instant},
+};
+
+use similar::{Algorithm, DiffOp};
+
+use super::{Found, Replacement, Search, line_endings};
+
+/// How two lines are compared: they are equal when their foldings are.
+pub(super) type Fold = fn(&str) -> Cow<'_, str>;
+
+/// Turns the new lines of a hunk into those to be written; `None` refuses the place.
+pub(super) type Adapt<'a> = dyn FnMut(&Hunk<'_>) -> Option<Vec<String>> + 'a;
+
+/// Lines compared before a search among ever-matching blocks is given up.
+const LINE_BUDGET: usize = 1_000_000;
+
+/// Time for the diff of old against new lines; beyond it the diff is coarser, which only keeps fewer lines.
+const DIFF_TIME: Duration = Duration::from_millis(100);
+
+/// A request as whole lines, without their terminators.
+pub(super) struct LineEdit<'r> {
+    pub(super) old: Vec<&'r str>,
+    pub(super) new: Vec<&'r str>,
+    ops: Vec<DiffOp>,
+    /// The lines go altogether, terminators included.
+    deletes: bool,
+}
+
+/// Changed lines: what `old` said, what the file has there, what `new` wants.
+pub(super) struct Hunk<'h> {
+    pub(super) old: &'h [&'h str],
+    pub(super) file: &'h [&'h str],
+    pub(super) new: &'h [&'h str],
+}
+
+/// A place of whole lines.
+#[derive(Clone, Copy)]
+pub(super) struct Site {
+    /// Index of the first line.
+    pub(super) line: usize,
+    /// Whether `old` starts after the indentation of that line.
+    pub(super) after_indent: bool,
+}
+
+impl<'r> LineEdit<'r> {
+    /// Splits `old` and `new`, which end lines with LF only.
+    ///
+    /// `None` where they cannot be taken as lines: nothing but white space, or a final newline in only one of
+    /// them, which would join two lines or part them by an empty one; that is meant so rarely, and slipped in so
+    /// often, that only an exact match does it.
+    pub(super) fn new(old: &'r str, new: &'r str) -> Option<Self> {
+        if old.trim().is_empty() {
+            return None;
+        }
+        let deletes = old.ends_with('\n') && new.is_empty();
+        let (old, new) = match (old.strip_suffix('\n'), new.strip_suffix('\n')) {
+            (Some(old), Some(new)) => (old, new),
+            (Some(old), None) if deletes => (old, new),
+            (None, None) => (old, new),
+            (Some(_), None) | (None, Some(_)) => return None,
+        };
+        let old: Vec<&str> = old.split('\n').collect();
+        let new: Vec<&str> = if deletes { Vec::new() } else { new.split('\n').collect() };
+        let deadline = Some(Instant::now() + DIFF_TIME);
+        let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
+        Some(Self { old, new, ops, deletes })
+    }
+
+    /// Whether there is enough to recognise: a lone brace is no description of a place.
+    pub(super) fn has_substance(&self) -> bool {
+        self.old.iter().flat_map(|line| line.chars()).filter(|character| character.is_alphanumeric()).nth(2).is_some()
+    }
+
+    /// Runs of lines that `old` and `new` share and those that differ, as ranges into both.
+    pub(super) fn changes(&self) -> impl Iterator<Item = (bool, Range<usize>, Range<usize>)> + '_ {
+        self.ops.iter().map(|op| (matches!(op, DiffOp::Equal { .. }), op.old_range(), op.new_range()))
+    }
+}
+
+/// Every place where the lines of `edit.old` equal the file's under `fold`, each turned into a replacement by
+/// `rewrite`; where that says `None` there is no place.
+pub(super) fn find(
+    search: &Search<'_>,
+    edit: &LineEdit<'_>,
+    fold: Fold,
+    rewrite: &mut dyn FnMut(Site) -> Option<Replacement>,
+) -> Found {
+    let lines = search.lines();
+    let count = edit.old.len();
+    if count > lines.len() {
+        return Found::default();
+    }
+    let whole = sites(search, edit, fold, false);
+    let found = collect(search, edit, fold, &whole, rewrite);
+    // A first line copied from its first character on. Nothing can be deleted from there to a line's end.
+    let starts_bare = !edit.old[0].starts_with([' ', '\t']) && !edit.old[0].is_empty();
+    if !found.replacements.is_empty() || edit.deletes || !starts_bare {
+        return found;
+    }
+    let bare = sites(search, edit, fold, true);
+    collect(search, edit, fold, &bare, rewrite)
+}
+
+/// What several readings of one request found, if they agree; two that differ are no match, since nobody can
+/// tell which one was meant.
+pub(super) fn unanimous(mut readings: impl Iterator<Item = Found>) -> Found {
+    let Some(first) = readings.next() else { return Found::default() };
+    let agree = readings.all(|other| other.replacements == first.replacements);
+    if agree { first } else { Found::default() }
+}
+
+/// The replacement at `site`, lines that do not change keeping the file's bytes.
+pub(super) fn rewrite(
+    search: &Search<'_>,
+    edit: &LineEdit<'_>,
+    site: Site,
+    adapt: &mut Adapt<'_>,
+) -> Option<Replacement> {
+    let text = search.text;
+    let all = search.lines();
+    let matched = &all[site.line..site.line + edit.old.len()];
+    let file = file_lines(search, edit, site);
+    let last = matched.len() - 1;
+    let start = matched[0].end - file[0].len();
+    let span = start..if edit.deletes { matched[last].next } else { matched[last].end };
+    let mut written: Vec<(Cow<'_, str>, &str)> = Vec::with_capacity(edit.new.len());
+    for (is_kept, old, new) in edit.changes() {
+        if is_kept {
+            let kept = old.map(|index| (Cow::Borrowed(file[index]), matched[index].terminator(text)));
+            written.extend(kept);
+            continue;
+        }
+        let hunk = Hunk { old: &edit.old[old.clone()], file: &file[old.clone()], new: &edit.new[new] };
+        for (index, line) in adapt(&hunk)?.into_iter().enumerate() {
+            // The ending of the line it replaces, else of the one before it.
+            let beside =
+                if old.is_empty() { old.start.checked_sub(1) } else { Some((old.start + index).min(old.end - 1)) };
+            let terminator = beside.map_or("", |beside| matched[beside].terminator(text));
+            written.push((Cow::Owned(line), terminator));
+        }
+    }
+    let around = line_endings::ending_around(search, matched[0].start);
+    let mut result = String::new();
+    let count = written.len();
+    for (index, (line, terminator)) in written.into_iter().enumerate() {
+        result.push_str(&line);
+        if index + 1 < count {
+            result.push_str(if terminator.is_empty() { around } else { terminator });
+        }
+    }
+    if site.after_indent && search.loses_indent(&span) {
+        return None;
+    }
+    let replacement = Replacement { span, text: result };
+    if is_applied(search, edit, site, &replacement) {
+        search.already_applied.set(true);
+        return None;
+    }
+    Some(replacement)
+}
+
+/// The file's lines at `site`, the first one without its indentation where the site starts after it.
+pub(super) fn file_lines<'a>(search: &Search<'a>, edit: &LineEdit<'_>, site: Site) -> Vec<&'a str> {
+    let matched = &search.lines()[site.line..site.line + edit.old.len()];
+    let mut file: Vec<&str> = matched.iter().map(|line| line.content(search.text)).collect();
+    if site.after_indent {
+        file[0] = file[0].trim_start_matches([' ', '\t']);
+    }
+    file
+}
+
+/// A line without spaces and tabs at its end.
+pub(super) fn without_trail(line: &str) -> &str {
+    line.trim_end_matches([' ', '\t'])
+}
+
+/// Indentation, content, and white space at the end. A blank line is all end.
+pub(super) fn parts(line: &str) -> (&str, &str, &str) {
+    let (body, trail) = line.split_at(without_trail(line).len());
+    let content = body.trim_start_matches([' ', '\t']);
+    (&body[..body.len() - content.len()], content, trail)
+}
+
+/// Whether the file already has at `site` what the replacement would make: a request sent twice must not be
+/// applied twice just because its old text still resembles its new one.
+fn is_applied(search: &Search<'_>, edit: &LineEdit<'_>, site: Site, replacement: &Replacement) -> bool {
+    let (text, span, new) = (search.text, &replacement.span, replacement.text.as_str());
+    if text[span.clone()] == *new {
+        return true;
+    }
+    if edit.new.len() < edit.old.len() {
+        return false;
+    }
+    let after = text[span.start..].strip_prefix(new);
+    let before = text[..span.end].strip_suffix(new);
+    if after.is_some_and(|rest| rest.is_empty() || rest.starts_with(['\n', '\r']))
+        || before.is_some_and(|rest| rest.is_empty() || rest.ends_with(['\n', '\r']))
+    {
+        return true;
+    }
+    let lines = search.lines();
+    let end = site.line + edit.old.len();
+    let is_new = |first: usize| {
+        let here = lines.get(first..first + edit.new.len());
+        here.is_some_and(|here| here.iter().zip(&edit.new).all(|(line, new)| line.content(text) == *new))
+    };
+    is_new(site.line) || end.checked_sub(edit.new.len()).is_some_and(is_new)
+}
+
+/// Turns sites into disjoint replacements.
+fn collect(
+    search: &Search<'_>,
+    edit: &LineEdit<'_>,
+    fold: Fold,
+    sites: &[Site],
+    rewrite: &mut dyn FnMut(Site) -> Option<Replacement>,
+) -> Found {
+    let mut found = Found::default();
+    let mut free_from = 0;
+    let mut budget = LINE_BUDGET;
+    for site in sites {
+        let overlaps = site.line < free_from;
+        if overlaps && (found.replacements.len() > 1 || found.overlapping.is_some()) {
+            continue;
+        }
+        let Some(left) = budget.checked_sub(edit.old.len() + edit.new.len()) else {
+            // Two places are as ambiguous as all of them; but where all or a single one are wanted, what was
+            // found so far is no answer.
+            let is_ambiguous = search.limit < usize::MAX && found.is_ambiguous();
+            return if is_ambiguous { found } else { Found::default() };
+        };
+        budget = left;
+        if !is_equal(search, edit, fold, *site) {
+            continue;
+        }
+        let Some(replacement) = rewrite(*site) else { continue };
+        if overlaps {
+            found.overlapping = Some(replacement.span.start);
+            continue;
+        }
+        free_from = site.line + edit.old.len();
+        found.replacements.push(replacement);
+        if found.replacements.len() == search.limit {
+            break;
+        }
+    }
+    if found.replacements.len() > 1 {
+        found.overlapping = None;
+    }
+    found
+}
+
+/// Where the lines of `old` may stand, overlapping places too, in linear time: Knuth, Morris and Pratt's search
+/// over hashes of lines. Equal hashes are no proof yet.
+fn sites(search: &Search<'_>, edit: &LineEdit<'_>, fold: Fold, after_indent: bool) -> Vec<Site> {
+    let text = search.text;
+    let lines = search.lines();
+    let skipped = usize::from(after_indent);
+    let pattern: Vec<u64> = edit.old[skipped..].iter().map(|line| hash(&fold(line))).collect();
+    let border = borders(&pattern);
+    let first = fold(edit.old[0]);
+    let is_first = |line: usize| {
+        let content = lines[line].content(text);
+        let content = if after_indent { content.trim_start_matches([' ', '\t']) } else { content };
+        fold(content) == first
+    };
+    let mut sites = Vec::new();
+    let mut reached = 0;
+    for (index, line) in lines.iter().enumerate() {
+        if !pattern.is_empty() {
+            let here = hash(&fold(line.content(text)));
+            while reached > 0 && (reached == pattern.len() || pattern[reached] != here) {
+                reached = border[reached - 1];
+            }
+            if pattern[reached] == here {
+                reached += 1;
+            }
+        }
+        let Some(start) = (index + 1).checked_sub(edit.old.len()) else { continue };
+        if reached == pattern.len() && is_first(start) {
+            sites.push(Site { line: start, after_indent });
+        }
+    }
+    sites
+}
+
+fn is_equal(search: &Search<'_>, edit: &LineEdit<'_>, fold: Fold, site: Site) -> bool {
+    file_lines(search, edit, site).iter().zip(&edit.old).all(|(file, old)| fold(file) == fold(old))
+}
+
+/// For each prefix of `pattern` the length of its longest proper border.
+fn borders(pattern: &[u64]) -> Vec<usize> {
+    let mut borders = vec![0; pattern.len()];
+    let mut len = 0;
+    for index in 1..pattern.len() {
+        while len > 0 && pattern[len] != pattern[index] {
+            len = borders[len - 1];
+        }
+        if pattern[len] == pattern[index] {
+            len += 1;
+        }
+        borders[index] = len;
+    }
+    borders
+}
+
+pub(super) fn hash(line: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    line.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,153 @@
+//! The seventh step: `\n`, `\t` and quotes spelled out with a backslash, as after escaping once too often.
+//!
+//! A kind of escape counts only when `old` has no such character as it is. Which kinds were escaped too often
+//! is found by trying; more than one reading that fits is no match.
+
+use super::{
+    Found, Search,
+    block::{self, LineEdit},
+    line_endings, whitespace,
+};
+
+/// Escapes and what they stand for. The backslash itself comes last: it decides how the others are read.
+const KINDS: [(char, char); 5] = [('n', '\n'), ('t', '\t'), ('"', '"'), ('\'', '\''), ('\\', '\\')];
+
+/// Every block of whole lines equal to `old` with its escapes resolved (and white space at line ends).
+pub(super) fn find(search: &Search<'_>) -> Found {
+    let (old, new) = (line_endings::canonical(search.old), line_endings::canonical(search.new));
+    let present: Vec<usize> = (0..KINDS.len()).filter(|kind| is_over_escaped(&old, KINDS[*kind])).collect();
+    // All escapes of the text are the likeliest reading, but every other is tried too.
+    let readings = (1_u32..1 << present.len()).rev();
+    let found = readings.filter_map(|reading| {
+        let chosen = present.iter().enumerate().filter(|(bit, _)| reading >> bit & 1 == 1);
+        let kinds: Vec<(char, char)> = chosen.map(|(_, kind)| KINDS[*kind]).collect();
+        // A resolved backslash alone changes too little to tell one reading from another.
+        if kinds == [('\\', '\\')] {
+            return None;
+        }
+        let resolved = resolve(&old, &kinds);
+        let new = resolve_new(&new, &kinds)?;
+        let edit = LineEdit::new(&resolved, &new).filter(LineEdit::has_substance)?;
+        Some(whitespace::find_lines(search, &edit)).filter(|found| !found.replacements.is_empty())
+    });
+    block::unanimous(found)
+}
+
+/// Whether `text` has an escape of this kind and not a single such character as it is.
+fn is_over_escaped(text: &str, (letter, character): (char, char)) -> bool {
+    let mut has_escape = false;
+    let mut has_plain = false;
+    let mut characters = text.strip_suffix('\n').unwrap_or(text).chars();
+    while let Some(one) = characters.next() {
+        if one == '\\' {
+            has_escape |= characters.next() == Some(letter);
+        } else {
+            has_plain |= one == character;
+        }
+    }
+    has_escape && !has_plain
+}
+
+/// `text` with the escapes of `kinds` resolved and all others left.
+fn resolve(text: &str, kinds: &[(char, char)]) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(one) = characters.next() {
+        if one != '\\' {
+            result.push(one);
+            continue;
+        }
+        let Some(letter) = characters.next() else {
+            result.push('\\');
+            break;
+        };
+        match kinds.iter().find(|(known, _)| *known == letter) {
+            Some((_, character)) => result.push(*character),
+            None => result.extend(['\\', letter]),
+        }
+    }
+    result
+}
+
+/// New text is resolved likewise where it was escaped likewise; where it has such a character both ways, nobody
+/// knows which is meant.
+fn resolve_new(text: &str, kinds: &[(char, char)]) -> Option<String> {
+    let mut over_escaped = Vec::new();
+    for kind in kinds {
+        let is_escaped = text.contains(&format!("\\{}", kind.0));
+        let is_plain = kind.0 != '\\' && text.strip_suffix('\n').unwrap_or(text).contains(kind.1);
+        if is_escaped && !is_over_escaped(text, *kind) && is_plain {
+            return None;
+        }
+        if is_escaped {
+            over_escaped.push(*kind);
+        }
+    }
+    Some(resolve(text, &over_escaped))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::{
+        Strategy::Escapes,
+        trial::{assert_edited, assert_missed},
+    };
+
+    #[test]
+    fn escapes_are_resolved_in_old_and_new() {
+        assert_edited(
+            "fn f() {\n\trun();\n}\n",
+            r"fn f() {\n\trun();\n}",
+            r"fn f() {\n\tgo();\n}",
+            Escapes,
+            "fn f() {\n\tgo();\n}\n",
+        );
+        assert_edited(
+            "    say(\"hello\");\n",
+            r#"say(\"hello\");"#,
+            r#"say(\"bye\");"#,
+            Escapes,
+            "    say(\"bye\");\n",
+        );
+        assert_edited(
+            "    say(\"hello\");\n",
+            r#"    say(\"hello\");"#,
+            "    say(\"bye\");",
+            Escapes,
+            "    say(\"bye\");\n",
+        );
+    }
+
+    #[test]
+    fn escapes_that_the_file_has_itself_stay() {
+        assert_edited(
+            "print(\"one\\n\")\n",
+            r#"print(\"one\n\")"#,
+            r#"print(\"two\n\")"#,
+            Escapes,
+            "print(\"two\\n\")\n",
+        );
+        assert_edited(
+            "print(\"one\\n\")\n",
+            r#"print(\"one\\n\")"#,
+            r#"print(\"two\\n\")"#,
+            Escapes,
+            "print(\"two\\n\")\n",
+        );
+    }
+
+    #[test]
+    fn new_text_with_such_a_character_both_ways_is_refused() {
+        assert_missed("say(\"hello\");\n", r#"say(\"hello\");"#, r#"say("a \"b\"");"#);
+    }
+
+    #[test]
+    fn old_text_with_such_a_character_both_ways_is_not_over_escaped() {
+        assert_missed("say(\"hello\");\n", r#"say("hello\");"#, "x");
+    }
+
+    #[test]
+    fn a_fragment_is_not_widened() {
+        assert_missed("x = say(\"hello\");\n", r#"say(\"hello\");"#, "y");
+    }
+}

@@ -1,0 +1,135 @@
+//! The sixth step: a line-number gutter pasted along with the text.
+//!
+//! `read` prints `     1<tab>text`; other tools print `12: text` or `12→text`. A gutter is one only when every
+//! line has it and the numbers count up by one.
+
+use std::borrow::Cow;
+
+use super::{
+    Found, Search,
+    block::{self, LineEdit},
+    line_endings, whitespace,
+};
+
+/// What may stand between number and text.
+const DELIMITERS: [&str; 7] = ["\t", "→", ": ", ":", " | ", "| ", "|"];
+
+/// Those that no text has behind a number at its start; a single line with another one proves nothing, since
+/// `3: x` is also a line of YAML.
+const SURE_DELIMITERS: [&str; 2] = ["\t", "→"];
+
+/// Every block of whole lines equal to `old` without its gutter (and white space at line ends).
+pub(super) fn find(search: &Search<'_>) -> Found {
+    let (old, new) = (line_endings::canonical(search.old), line_endings::canonical(search.new));
+    let found = DELIMITERS.iter().filter_map(|delimiter| {
+        let old = strip(&old, delimiter)?;
+        let new = strip_new(&new, delimiter)?;
+        let edit = LineEdit::new(&old, &new).filter(LineEdit::has_substance)?;
+        if edit.old.len() == 1 && !SURE_DELIMITERS.contains(delimiter) {
+            return None;
+        }
+        Some(whitespace::find_lines(search, &edit)).filter(|found| !found.replacements.is_empty())
+    });
+    block::unanimous(found)
+}
+
+/// `text` without its gutter, which every line must have.
+fn strip(text: &str, delimiter: &str) -> Option<String> {
+    let mut next = None;
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    let lines = body.split('\n').map(|line| {
+        let (number, rest) = numbered(line, delimiter)?;
+        let counts = next.is_none_or(|next| next == number);
+        next = number.checked_add(1);
+        counts.then_some(rest)
+    });
+    let stripped = lines.collect::<Option<Vec<&str>>>()?.join("\n");
+    Some(if body.len() < text.len() { stripped + "\n" } else { stripped })
+}
+
+/// New text may have a gutter as well, whatever its numbers, or none at all. Of lines of both kinds nobody
+/// knows which are meant.
+fn strip_new<'n>(text: &'n str, delimiter: &str) -> Option<Cow<'n, str>> {
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    let lines = body.split('\n').filter(|line| !line.trim().is_empty());
+    let (with, without): (Vec<&str>, Vec<&str>) = lines.partition(|line| numbered(line, delimiter).is_some());
+    if with.is_empty() {
+        return Some(Cow::Borrowed(text));
+    }
+    if !without.is_empty() {
+        return None;
+    }
+    let stripped = body.split('\n').map(|line| numbered(line, delimiter).map_or("", |(_, rest)| rest));
+    let stripped = stripped.collect::<Vec<&str>>().join("\n");
+    Some(Cow::Owned(if body.len() < text.len() { stripped + "\n" } else { stripped }))
+}
+
+/// Number and text of a line with a gutter. Behind the number of an empty line everything may be lost.
+fn numbered<'l>(line: &'l str, delimiter: &str) -> Option<(u64, &'l str)> {
+    let line = line.trim_start_matches(' ');
+    let digits = line.len() - line.trim_start_matches(|character: char| character.is_ascii_digit()).len();
+    let number = line[..digits].parse().ok()?;
+    let rest = &line[digits..];
+    match rest.strip_prefix(delimiter) {
+        Some(text) => Some((number, text)),
+        None => rest.trim_end().is_empty().then_some((number, "")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::{
+        Strategy::LineNumbers,
+        trial::{assert_ambiguous, assert_edited, assert_missed},
+    };
+
+    const FILE: &str = "use std::fs;\n\nfn main() {\n    run();\n}\n";
+
+    #[test]
+    fn the_gutter_of_read_is_taken_off_old_and_new() {
+        let old = "     3\tfn main() {\n     4\t    run();\n     5\t}\n";
+        let expected = "use std::fs;\n\nfn main() {\n    stop();\n}\n";
+        assert_edited(FILE, old, &old.replace("run", "stop"), LineNumbers, expected);
+        assert_edited(FILE, old, "fn main() {\n    stop();\n}\n", LineNumbers, expected);
+    }
+
+    #[test]
+    fn other_gutters_are_known_and_an_empty_line_may_lack_its_delimiter() {
+        assert_edited(
+            FILE,
+            "1→use std::fs;\n2\n3→fn main() {",
+            "1→use std::io;\n2\n3→fn main() {",
+            LineNumbers,
+            &FILE.replace("fs", "io"),
+        );
+        assert_edited(
+            FILE,
+            "3: fn main() {\n4:     run();",
+            "3: fn main() {\n4:     go();",
+            LineNumbers,
+            &FILE.replace("run", "go"),
+        );
+    }
+
+    #[test]
+    fn numbers_that_do_not_count_up_are_no_gutter() {
+        assert_missed(FILE, "3\tfn main() {\n9\t    run();\n", "x\n");
+        assert_missed(FILE, "3\tfn main() {\n    run();\n", "x\n");
+    }
+
+    #[test]
+    fn new_text_with_a_gutter_in_some_lines_is_refused() {
+        assert_missed(FILE, "3\tfn main() {\n4\t    run();\n", "3\tfn main() {\n    go();\n");
+    }
+
+    #[test]
+    fn a_single_line_with_a_number_and_a_colon_proves_nothing() {
+        assert_missed("alpha beta\n", "1: alpha beta", "1: gamma");
+        assert_edited("alpha beta\n", "     1\talpha beta", "     1\tgamma", LineNumbers, "gamma\n");
+    }
+
+    #[test]
+    fn two_places_are_ambiguous() {
+        assert_eq!(assert_ambiguous("foo1\nbar\nfoo1\nbar\n", "1\tfoo1\n2\tbar\n", "x\n"), [1, 3]);
+    }
+}

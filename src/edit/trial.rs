@@ -1,0 +1,44 @@
+//! For the tests of the steps: a request tried on a text, and what came of it.
+
+use super::{Diagnosis, Miss, Request, Strategy, locate};
+
+/// The strategy and the text with all replacements made.
+pub(super) fn edited(text: &str, old: &str, new: &str) -> Result<(Strategy, String), Miss> {
+    tried(text, &Request { old, new, replace_all: false, expected_replacements: None })
+}
+
+pub(super) fn tried(text: &str, request: &Request<'_>) -> Result<(Strategy, String), Miss> {
+    let located = locate(text, request)?;
+    let mut result = text.to_owned();
+    for replacement in located.replacements.iter().rev() {
+        result.replace_range(replacement.span.clone(), &replacement.text);
+    }
+    Ok((located.strategy, result))
+}
+
+/// Asserts that the request applies by `strategy` and makes `expected` of the text.
+#[track_caller]
+pub(super) fn assert_edited(text: &str, old: &str, new: &str, strategy: Strategy, expected: &str) {
+    match edited(text, old, new) {
+        Ok((by, result)) => assert_eq!((result.as_str(), by), (expected, strategy)),
+        Err(miss) => panic!("not applied: {miss:?}"),
+    }
+}
+
+/// Asserts that the request has no place at all, and returns why.
+#[track_caller]
+pub(super) fn assert_missed(text: &str, old: &str, new: &str) -> Diagnosis {
+    match edited(text, old, new) {
+        Err(Miss::NotFound(diagnosis)) => diagnosis,
+        other => panic!("not missed: {other:?}"),
+    }
+}
+
+/// Asserts that several places match, and returns their lines.
+#[track_caller]
+pub(super) fn assert_ambiguous(text: &str, old: &str, new: &str) -> Vec<usize> {
+    match edited(text, old, new) {
+        Err(Miss::Ambiguous { places, .. }) => places.iter().map(|place| place.line).collect(),
+        other => panic!("not ambiguous: {other:?}"),
+    }
+}

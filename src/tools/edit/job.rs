@@ -1,0 +1,168 @@
+//! What an edit comes to on the file as it is now: read, check, locate, splice.
+//!
+//! Writes nothing; it is worked out again when the file turned out to be another one at the commit.
+
+use std::ops::Range;
+
+use crate::{
+    edit::{self, Request, Strategy},
+    text::{Document, SpliceError},
+    workspace::{AccessErrorKind, Base, Revision, Snapshot, WorkspacePath, WritablePath},
+};
+
+use super::{
+    super::{CallContext, Kind, ToolError, freshness, output::count, read},
+    missed,
+};
+
+/// One edit, checked.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    /// Where it stood in the arguments, for errors; empty for a single edit.
+    pub(super) name: String,
+    pub(super) old: String,
+    pub(super) new: String,
+    pub(super) replace_all: bool,
+}
+
+/// What was asked for.
+pub(super) struct Job {
+    pub(super) path: WorkspacePath,
+    pub(super) target: WritablePath,
+    pub(super) edits: Vec<Wanted>,
+    pub(super) expected: Option<usize>,
+    pub(super) expected_revision: Option<Revision>,
+}
+
+/// What it comes to on the file as it is now.
+pub(super) struct Planned {
+    pub(super) base: Base,
+    pub(super) bytes: Vec<u8>,
+    pub(super) old_text: String,
+    pub(super) new_text: String,
+    pub(super) strategies: Vec<Strategy>,
+    pub(super) replacements: usize,
+}
+
+impl Job {
+    /// Finds every place on the file as it is now; writes nothing.
+    pub(super) fn work_out(&self, cx: &CallContext) -> Result<Planned, ToolError> {
+        let limit = cx.settings.max_file_size;
+        let now = match cx.workspace.read(&self.path, limit) {
+            Ok(now) => now,
+            Err(error) if error.kind == AccessErrorKind::NotFound => return self.create(cx),
+            Err(error) if matches!(error.kind, AccessErrorKind::TooLarge { .. }) => {
+                return Err(ToolError::from(error).hint("files this large cannot be edited here"));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        // An empty file holds nothing that could be lost unseen.
+        if !now.bytes.is_empty() {
+            freshness::check(cx, &self.path, &now, self.expected_revision)?;
+        }
+        let planned = self.splice(cx, now)?;
+        if planned.bytes.len() as u64 > limit {
+            return Err(ToolError::new(
+                Kind::TooLarge,
+                format!("{} would grow to {} bytes; at most {limit} are allowed", self.path, planned.bytes.len()),
+            ));
+        }
+        Ok(planned)
+    }
+
+    /// `old_string` = "" creates a missing file.
+    fn create(&self, cx: &CallContext) -> Result<Planned, ToolError> {
+        let [only] = self.edits.as_slice() else { return Err(ToolError::not_found(&cx.workspace, &self.path)) };
+        if !only.old.is_empty() {
+            return Err(ToolError::not_found(&cx.workspace, &self.path));
+        }
+        if let Some(expected) = self.expected_revision {
+            return Err(ToolError::new(
+                Kind::Stale,
+                format!("{} does not exist, so it is not at expected_revision {expected}", self.path),
+            ));
+        }
+        Ok(Planned {
+            base: Base::Absent,
+            bytes: only.new.clone().into_bytes(),
+            old_text: String::new(),
+            new_text: only.new.clone(),
+            strategies: vec![Strategy::Exact],
+            replacements: 1,
+        })
+    }
+
+    fn splice(&self, cx: &CallContext, now: Snapshot) -> Result<Planned, ToolError> {
+        let base = Base::Revision(now.revision);
+        let size = now.bytes.len() as u64;
+        let mut document = Document::decode(now.bytes, None).map_err(|error| read::binary(&self.path, size, &error))?;
+        let old_text = document.text().to_owned();
+        let (mut strategies, mut replacements) = (Vec::new(), 0);
+        // With a single edit its own count is checked, so that the error can list the places.
+        let each = self.expected.filter(|_| self.edits.len() == 1);
+        for one in &self.edits {
+            cx.check()?;
+            if one.old.is_empty() {
+                if !document.text().is_empty() {
+                    return Err(one.place(
+                        ToolError::invalid(format!("old_string is empty, but {} is not", self.path))
+                            .hint("to change it, pass the text to replace; to replace it whole, use write"),
+                    ));
+                }
+                document = one.put(&document, &[(0..0, one.new.as_str())], &self.path)?;
+                strategies.push(Strategy::Exact);
+                replacements += 1;
+                continue;
+            }
+            let request =
+                Request { old: &one.old, new: &one.new, replace_all: one.replace_all, expected_replacements: each };
+            let located = edit::locate(document.text(), &request).map_err(|miss| {
+                let error = one.place(missed::explain(cx, &self.path, one, &miss));
+                if self.edits.len() == 1 { error } else { error.hint("none of the edits was applied") }
+            })?;
+            let spans: Vec<_> = located.replacements.iter().map(|one| (one.span.clone(), one.text.as_str())).collect();
+            replacements += spans.len();
+            strategies.push(located.strategy);
+            document = one.put(&document, &spans, &self.path)?;
+        }
+        if let Some(expected) = self.expected.filter(|expected| *expected != replacements) {
+            return Err(ToolError::new(
+                Kind::Ambiguous,
+                format!("the edits make {}, not the expected {expected}", count(replacements, "replacement")),
+            )
+            .hint("nothing was changed; correct expected_replacements or the edits"));
+        }
+        let new_text = document.text().to_owned();
+        Ok(Planned { base, bytes: document.into_bytes(), old_text, new_text, strategies, replacements })
+    }
+}
+
+impl Wanted {
+    /// Says in an error which of several edits it is about.
+    pub(super) fn place(&self, error: ToolError) -> ToolError {
+        if self.name.is_empty() { error } else { error.within(&self.name) }
+    }
+
+    /// Splices the new text into the document's bytes.
+    fn put(
+        &self,
+        document: &Document,
+        spans: &[(Range<usize>, &str)],
+        path: &WorkspacePath,
+    ) -> Result<Document, ToolError> {
+        document.splice(spans).map_err(|error| {
+            self.place(match error {
+                SpliceError::Unrepresentable { character, encoding } => ToolError::invalid(format!(
+                    "new_string has {character:?} (U+{:04X}), which {path}, a file in {encoding}, cannot hold",
+                    u32::from(character)
+                ))
+                .hint("write it another way, or convert the whole file with write"),
+                SpliceError::Unstable { encoding } => ToolError::new(
+                    Kind::Binary,
+                    format!("{path} is in {encoding}, where a part cannot be changed without touching the rest"),
+                )
+                .hint("replace the whole file with write"),
+            })
+        })
+    }
+}

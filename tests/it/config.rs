@@ -1,0 +1,211 @@
+//! The command line as a person meets it: exit codes, what goes where, and the manifest.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// How a run ended.
+struct Outcome {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Outcome {
+    fn succeeded(self) -> String {
+        assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);
+        self.stdout
+    }
+
+    /// The complaints of a run that ended with `code` and said nothing on stdout.
+    fn failed(self, code: i32) -> String {
+        assert_eq!(self.code, Some(code), "{}{}", self.stdout, self.stderr);
+        assert_eq!(self.stdout, "");
+        self.stderr
+    }
+}
+
+/// A home directory with a project in it.
+struct Place {
+    home: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let home = tempfile::tempdir().expect("a folder");
+        fs::create_dir(home.path().join("project")).expect("made");
+        fs::write(home.path().join("project/a.txt"), "one\ntwo\n").expect("written");
+        Self { home }
+    }
+
+    fn project(&self) -> std::path::PathBuf {
+        self.home.path().join("project")
+    }
+
+    /// Runs the program in `folder` with only the six variables that a bare client passes on, and `variables`.
+    fn run_with(&self, folder: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Outcome {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rootbound"));
+        command.current_dir(folder).env_clear().env("HOME", self.home.path()).stdin(Stdio::null());
+        // Windows starts nothing without SystemRoot and finds the home directory by USERPROFILE.
+        for kept in ["PATH", "LOGNAME", "SHELL", "TERM", "USER", "SystemRoot", "TEMP"] {
+            if let Some(value) = std::env::var_os(kept) {
+                command.env(kept, value);
+            }
+        }
+        command.env("USERPROFILE", self.home.path());
+        let output = command.envs(variables.iter().copied()).args(arguments).output().expect("the binary runs");
+        Outcome {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+
+    fn run(&self, arguments: &[&str]) -> Outcome {
+        self.run_with(&self.project(), &[], arguments)
+    }
+}
+
+#[test]
+fn every_configuration_problem_stands_on_its_own_line_of_stderr() {
+    let place = Place::new();
+    fs::write(place.project().join("r.toml"), "read_onyl = true\n").expect("written");
+    let variables = [("ROOTBOUND_MAX_CONCURRENT", "many")];
+    let arguments = ["--config", "r.toml", "--log", "loud", "--root", "x y=z"];
+    let said = place.run_with(&place.project(), &variables, &arguments).failed(2);
+    assert_eq!(said.lines().count(), 4, "{said}");
+    for part in ["r.toml:1: unknown key", "did you mean read_only?", "--log", "ROOTBOUND_MAX_CONCURRENT", "x y=z"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+#[test]
+fn a_pattern_that_cannot_be_read_is_a_configuration_problem() {
+    let said = Place::new().run(&["--deny", "a[", "--log", "loud", "tools"]).failed(2);
+    assert!(said.contains("a[") && said.contains("--log"), "{said}");
+}
+
+#[test]
+fn the_home_directory_and_the_file_system_are_refused_as_the_current_directory() {
+    let place = Place::new();
+    let said = place.run_with(place.home.path(), &[], &["call", "ls"]).failed(2);
+    assert!(said.contains("home directory") && said.contains("rootbound DIR"), "{said}");
+    if cfg!(unix) {
+        let said = place.run_with(Path::new("/"), &[], &[]).failed(2);
+        assert!(said.contains("the current one is /"), "{said}");
+        place.run(&["/", "tools"]).failed(2);
+    }
+}
+
+#[test]
+fn one_missing_root_is_a_warning_and_no_usable_root_an_error() {
+    let place = Place::new();
+    let one = place.run(&["--root", "here=.", "--root", "gone=missing", "call", "read", "path=here/a.txt"]);
+    assert!(one.stderr.contains("missing"), "{}", one.stderr);
+    assert!(one.succeeded().contains("1\tone"));
+    let said = place.run(&["--root", "gone=missing"]).failed(2);
+    assert!(said.contains("missing"), "{said}");
+}
+
+#[test]
+fn a_call_prints_the_answer_and_fails_as_its_tool_does() {
+    let place = Place::new();
+    assert!(place.run(&["call", "grep", "pattern=two", "max_results=1"]).succeeded().contains("a.txt:2: two"));
+    assert!(place.run(&["call", "grep", r#"{"pattern":"two","output_mode":"count"}"#]).succeeded().contains("a.txt"));
+    assert!(place.run(&["call", "read", "path=b.txt"]).failed(1).contains("b.txt"));
+    assert!(place.run(&["call", "raed", "path=a.txt"]).failed(1).contains("read"));
+    assert!(place.run(&["call", "read", "a.txt"]).failed(2).contains("key=value"));
+}
+
+#[test]
+fn what_one_process_has_read_the_next_may_edit() {
+    let place = Place::new();
+    let mount = ["--root", "/mnt/user-data/workspace=.", "call"];
+    let call = |words: &[&str]| place.run(&[&mount[..], words].concat());
+    let edit = ["edit", "path=/mnt/user-data/workspace/a.txt", "old_string=two", "new_string=2"];
+
+    let unread = call(&edit).failed(1);
+    let read = call(&["read", "path=/mnt/user-data/workspace/a.txt"]).succeeded();
+    let edited = call(&edit).succeeded();
+
+    assert_eq!(fs::read(place.project().join("a.txt")).expect("there"), b"one\n2\n");
+    let home = place.home.path().to_str().expect("UTF-8");
+    for text in [unread, read, edited] {
+        assert!(!text.contains(home), "{text}");
+    }
+}
+
+#[test]
+fn an_option_that_a_client_left_unfilled_is_named() {
+    let said = Place::new().run(&["${user_config.roots}"]).failed(2);
+    assert!(said.contains("${user_config.roots}"), "{said}");
+}
+
+#[test]
+fn help_and_version_go_to_stdout() {
+    let place = Place::new();
+    let help = place.run(&["--help"]).succeeded();
+    assert!(help.contains("--read-before-write") && help.contains("Examples:"), "{help}");
+    assert_eq!(place.run(&["--version"]).succeeded().trim(), concat!("rootbound ", env!("CARGO_PKG_VERSION")));
+    assert!(place.run(&["--eval", "x"]).failed(2).contains("--eval"));
+}
+
+#[test]
+fn tools_shows_what_a_client_would_be_offered() {
+    let place = Place::new();
+    let names = |text: &str| -> Vec<String> {
+        text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+    };
+    assert_eq!(names(&place.run(&["tools"]).succeeded()), ["edit", "glob", "grep", "ls", "read", "write"]);
+    assert_eq!(names(&place.run(&["tools", "--read-only"]).succeeded()), ["glob", "grep", "ls", "read"]);
+}
+
+#[test]
+fn the_manifest_says_what_the_server_offers() {
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/mcp-manifest.json")).expect("there");
+    let manifest: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
+
+    let list = Place::new().run(&["tools", "--json"]).succeeded();
+    let list: Value = serde_json::from_str(&list).expect("JSON");
+    let offered: Vec<(String, String)> = list["tools"].as_array().expect("a list").iter().map(summary).collect();
+    let told: Vec<(String, String)> = manifest["tools"].as_array().expect("a list").iter().map(summary).collect();
+    assert_eq!(told, offered);
+}
+
+#[test]
+fn the_manifest_starts_the_server_with_nothing_set_but_the_directories() {
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/mcp-manifest.json")).expect("there");
+    let manifest: Value = serde_json::from_str(&text).expect("JSON");
+    let variables: Vec<(String, String)> = manifest["server"]["mcp_config"]["env"]
+        .as_object()
+        .expect("an object")
+        .iter()
+        .map(|(name, value)| {
+            let option = value.as_str().and_then(|text| text.strip_prefix("${user_config.")?.strip_suffix('}'));
+            let default = &manifest["user_config"][option.expect("a setting")]["default"];
+            // As a client writes it: text as it is, the rest as JSON.
+            (name.clone(), default.as_str().map_or_else(|| default.to_string(), str::to_owned))
+        })
+        .collect();
+    let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (&**name, &**value)).collect();
+    assert!(!variables.is_empty());
+    let place = Place::new();
+    let project = place.project();
+    let arguments = [project.to_str().expect("UTF-8"), "call", "read", "path=a.txt"];
+    assert!(place.run_with(place.home.path(), &variables, &arguments).succeeded().contains("1\tone"));
+}
+
+/// A tool's name and the first sentence of its description.
+fn summary(tool: &Value) -> (String, String) {
+    let text = |key: &str| tool[key].as_str().expect("text").to_owned();
+    let description = text("description");
+    let line = description.lines().next().unwrap_or_default();
+    let sentence = line.find(". ").map_or(line, |dot| &line[..=dot]);
+    (text("name"), sentence.to_owned())
+}

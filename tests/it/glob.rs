@@ -1,0 +1,143 @@
+//! glob: files by name, as a client sees them.
+
+use std::time::{Duration, SystemTime};
+
+use rootbound::workspace::Access;
+use serde_json::json;
+
+use crate::harness::{Harness, Setup, mcp_test};
+
+#[expect(clippy::disallowed_types, reason = "tests age real files")]
+fn aged(h: &Harness, files: &[(&str, u64)]) {
+    for (name, age) in files {
+        h.write(name, "x\n");
+        let file = std::fs::File::options().write(true).open(h.path(name)).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(*age)).unwrap();
+    }
+}
+
+mcp_test!(the_newest_come_first_and_ties_go_by_path, |h| {
+    aged(
+        &h,
+        &[("backend/app.py", 1), ("backend/tests/test_app.py", 20), ("backend/scripts/build.py", 300), ("x.py", 5)],
+    );
+    assert_eq!(
+        h.call("glob", json!({"pattern": "**/*.py", "path": "backend"})).ok(),
+        "Found 3 paths under backend\n1. backend/app.py\n2. backend/tests/test_app.py\n3. backend/scripts/build.py"
+    );
+    let sorted = h.call("glob", json!({"pattern": "*.py", "sort": "path"})).ok();
+    assert_eq!(
+        sorted,
+        "Found 4 paths under .\n1. backend/app.py\n2. backend/scripts/build.py\n3. backend/tests/test_app.py\n4. x.py"
+    );
+});
+
+mcp_test!(sorting_comes_before_the_cut_and_numbers_go_on, |h| {
+    let names: Vec<String> = (0..30).map(|n| format!("f{n:02}.txt")).collect();
+    aged(&h, &names.iter().enumerate().map(|(n, name)| (name.as_str(), 1000 - n as u64)).collect::<Vec<_>>());
+    let first = h.call("glob", json!({"pattern": "*.txt", "max_results": 2}));
+    assert_eq!(
+        first.ok(),
+        "Found 30 paths under ., showing first 2. Narrow the pattern or path, or continue with offset=2.\n\
+         1. f29.txt\n2. f28.txt"
+    );
+    assert_eq!(first.facts()["next_offset"], json!(2));
+    let next = h.call("glob", json!({"pattern": "*.txt", "limit": 2, "offset": 2})).ok();
+    assert!(next.ends_with("\n3. f27.txt\n4. f26.txt"), "{next}");
+    let by_path = h.call("glob", json!({"pattern": "*.txt", "sort": "path", "max_results": 2})).ok();
+    assert_eq!(
+        by_path,
+        "Found more than 2 paths, showing first 2. Narrow the pattern or path, or continue with offset=2.\n\
+         1. f00.txt\n2. f01.txt"
+    );
+});
+
+mcp_test!(hidden_files_are_found_and_git_is_not, |h| {
+    h.write(".github/ci.yml", "x");
+    h.write(".git/config", "x");
+    h.write(".env", "x");
+    let found = h.call("glob", json!({"pattern": "**/*", "sort": "path"})).ok();
+    assert_eq!(found, "Found 2 paths under .\n1. .env\n2. .github/ci.yml");
+});
+
+mcp_test!(ignored_files_are_counted_and_found_on_request, |h| {
+    h.write(".gitignore", "*.log\n");
+    h.write("a.log", "x");
+    h.write("node_modules/b.log", "x");
+    assert_eq!(
+        h.call("glob", json!({"pattern": "*.log"})).ok(),
+        "No files matched\n2 more in ignored files; pass no_ignore"
+    );
+    let all = h.call("glob", json!({"pattern": "*.log", "no_ignore": true, "sort": "path"})).ok();
+    assert_eq!(all, "Found 2 paths under .\n1. a.log\n2. node_modules/b.log");
+});
+
+mcp_test!(directories_come_only_when_asked, |h| {
+    h.write("src/tests/a.rs", "x");
+    assert_eq!(
+        h.call("glob", json!({"pattern": "tests"})).ok(),
+        "No files matched\n1 directory matches; pass include_dirs"
+    );
+    let found = h.call("glob", json!({"pattern": "tests", "include_dirs": true})).ok();
+    assert_eq!(found, "Found 1 path under .\n1. src/tests/");
+});
+
+mcp_test!(a_pattern_that_leaves_the_root_is_an_error, |h| {
+    h.write_outside("secret.txt", "x");
+    for pattern in ["../*.txt", "a/../../*.txt", "{..,a}/*.txt"] {
+        let error = h.call("glob", json!({"pattern": pattern}));
+        assert_eq!(error.error_kind(), Some("invalid_input"), "{pattern}");
+        assert!(error.text().contains("leaves the root"), "{}", error.text());
+    }
+});
+
+mcp_test!(a_leading_slash_or_dot_is_dropped, |h| {
+    h.write("src/a.rs", "x");
+    for pattern in ["/src/*.rs", "./src/*.rs", "src/*.rs"] {
+        assert_eq!(h.call("glob", json!({"pattern": pattern})).ok(), "Found 1 path under .\n1. src/a.rs", "{pattern}");
+    }
+});
+
+mcp_test!(case_matters_unless_told_otherwise, |h| {
+    h.write("README.md", "x");
+    assert_eq!(h.call("glob", json!({"pattern": "readme*"})).ok(), "No files matched");
+    assert!(h.call("glob", json!({"pattern": "readme*", "case_sensitive": false})).ok().contains("README.md"));
+});
+
+mcp_test!(a_path_that_is_missing_or_a_file_is_an_error, |h| {
+    h.write("a.txt", "x");
+    assert_eq!(h.call("glob", json!({"pattern": "*", "path": "nope"})).error_kind(), Some("not_found"));
+    assert!(h.call("glob", json!({"pattern": "*", "path": "a.txt"})).text().starts_with("a.txt is not a directory"));
+});
+
+mcp_test!(an_invalid_pattern_is_an_error, |h| {
+    let error = h.call("glob", json!({"pattern": "a[b"}));
+    assert_eq!(error.error_kind(), Some("invalid_input"));
+    let error = h.call("glob", json!({"pattern": "{a,b}".repeat(300)}));
+    assert!(error.text().contains("more than 1024"), "{}", error.text());
+});
+
+#[test]
+fn the_folder_may_stand_in_the_pattern() {
+    let setup = Setup {
+        roots: vec![(Some("/mnt/user/ws"), "one", Access::ReadWrite), (Some("docs"), "two", Access::ReadOnly)],
+        ..Setup::default()
+    };
+    let h = setup.open();
+    h.write("src/deep/a.rs", "x");
+    h.write_outside("two/src/b.rs", "x");
+    let found = |arguments| h.call("glob", arguments).ok();
+    assert_eq!(
+        found(json!({"pattern": "/mnt/user/ws/src/**/*.rs"})),
+        "Found 1 path under /mnt/user/ws/src\n1. /mnt/user/ws/src/deep/a.rs"
+    );
+    assert_eq!(found(json!({"pattern": "docs/src/*.rs"})), "Found 1 path under docs/src\n1. docs/src/b.rs");
+    assert_eq!(
+        found(json!({"pattern": "**/*.rs", "sort": "path"})),
+        "Found 2 paths\n1. /mnt/user/ws/src/deep/a.rs\n2. docs/src/b.rs"
+    );
+    let error = h.call("glob", json!({"pattern": "/mnt/user/ws/src/*.rs", "path": "docs"}));
+    assert!(error.text().contains("lies outside path docs"), "{}", error.text());
+    let missing = h.call("glob", json!({"pattern": "/mnt/user/ws/nope/*.rs"}));
+    assert_eq!(missing.error_kind(), Some("not_found"));
+}

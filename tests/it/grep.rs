@@ -1,0 +1,332 @@
+//! grep: lines by content, as a client sees them.
+
+use rootbound::{tools::Settings, workspace::Access};
+use serde_json::json;
+
+use crate::harness::{Harness, Setup, mcp_test};
+
+fn numbered(lines: usize) -> String {
+    (1..=lines).map(|line| format!("hit {line}")).collect::<Vec<_>>().join("\n")
+}
+
+fn with_settings(change: impl FnOnce(&mut Settings)) -> Harness {
+    let mut setup = Setup::default();
+    change(&mut setup.settings);
+    setup.open()
+}
+
+mcp_test!(matches_read_path_line_text_in_path_order, |h| {
+    h.write("backend/tools.py", "x = 1\n\n    \"tool_groups\"\n");
+    h.write("backend/config.py", "TOOL_GROUPS = []\nother\ndef load(tool_groups):\n");
+    h.write("frontend/a.ts", "tool_groups\n");
+    assert_eq!(
+        h.call("grep", json!({"pattern": "tool_groups", "path": "backend"})).ok(),
+        "Found 3 matches in 2 files under backend\n\
+         backend/config.py:1: TOOL_GROUPS = []\n\
+         backend/config.py:3: def load(tool_groups):\n\
+         backend/tools.py:3:     \"tool_groups\""
+    );
+});
+
+mcp_test!(one_match_is_singular, |h| {
+    h.write("a.txt", "one\n");
+    assert_eq!(h.call("grep", json!({"pattern": "one"})).ok(), "Found 1 match in 1 file under .\na.txt:1: one");
+});
+
+mcp_test!(case_counts_only_when_asked, |h| {
+    h.write("a.txt", "Todo\n");
+    assert!(h.call("grep", json!({"pattern": "todo"})).ok().contains("a.txt:1: Todo"));
+    assert_eq!(h.call("grep", json!({"pattern": "todo", "case_sensitive": true})).ok(), "No matches found");
+    assert!(h.call("grep", json!({"pattern": "todo", "-i": true, "-n": true})).ok().contains("a.txt:1: Todo"));
+});
+
+mcp_test!(context_lines_have_dashes_and_groups_are_parted, |h| {
+    h.write("a.txt", "1\n2 hit\n3\n4\n5\n6\n7 hit\n8\n");
+    h.write("b.txt", "hit\n");
+    assert_eq!(
+        h.call("grep", json!({"pattern": "hit", "context": 1})).ok(),
+        "Found 3 matches in 2 files under .\n\
+         a.txt-1- 1\na.txt:2: 2 hit\na.txt-3- 3\n--\na.txt-6- 6\na.txt:7: 7 hit\na.txt-8- 8\n--\nb.txt:1: hit"
+    );
+});
+
+mcp_test!(overlapping_contexts_are_merged, |h| {
+    h.write("a.txt", "1\n2 hit\n3\n4 hit\n5\n");
+    assert_eq!(
+        h.call("grep", json!({"pattern": "hit", "-C": 2})).ok(),
+        "Found 2 matches in 1 file under .\na.txt-1- 1\na.txt:2: 2 hit\na.txt-3- 3\na.txt:4: 4 hit\na.txt-5- 5"
+    );
+    assert!(h.call("grep", json!({"pattern": "hit", "-A": 1})).ok().contains("a.txt-3- 3\na.txt:4"));
+});
+
+mcp_test!(a_cap_says_so_first_and_pages_join_without_a_gap, |h| {
+    for file in 0..10 {
+        h.write(&format!("f{file}.txt"), numbered(25));
+    }
+    let first = h.call("grep", json!({"pattern": "hit"}));
+    assert_eq!(
+        first.ok().lines().next().unwrap(),
+        "Found more than 100 matches, showing first 100. Narrow the path or add a glob filter, or continue with \
+         offset=100."
+    );
+    assert_eq!((first.facts()["next_offset"].clone(), first.facts()["truncated"].clone()), (json!(100), json!(true)));
+    let mut lines = Vec::new();
+    for offset in [0, 100, 200] {
+        let page = h.call("grep", json!({"pattern": "hit", "offset": offset})).ok();
+        lines.extend(page.lines().skip(1).map(str::to_owned));
+    }
+    let expected: Vec<String> =
+        (0..10).flat_map(|file| (1..=25).map(move |line| format!("f{file}.txt:{line}: hit {line}"))).collect();
+    assert_eq!(lines, expected);
+    let last = h.call("grep", json!({"pattern": "hit", "offset": 200}));
+    assert_eq!(last.ok().lines().next().unwrap(), "Found 250 matches in 10 files under ., showing 201-250");
+    assert!(!last.facts().contains_key("next_offset"));
+    assert!(h.call("grep", json!({"pattern": "hit", "offset": 300})).ok().ends_with("offset=300 is past the last"));
+});
+
+mcp_test!(a_page_with_context_shows_the_context_of_its_own_matches, |h| {
+    let text: String =
+        (1..=30).map(|line| if line % 3 == 0 { format!("hit {line}\n") } else { format!("{line}\n") }).collect();
+    h.write("a.txt", text);
+    let page = h.call("grep", json!({"pattern": "hit", "before": 1, "after": 2, "max_results": 2, "offset": 3})).ok();
+    assert_eq!(
+        page.lines().skip(1).collect::<Vec<_>>(),
+        [
+            "a.txt-11- 11",
+            "a.txt:12: hit 12",
+            "a.txt-13- 13",
+            "a.txt-14- 14",
+            "a.txt:15: hit 15",
+            "a.txt-16- 16",
+            "a.txt-17- 17"
+        ]
+    );
+});
+
+mcp_test!(the_answer_does_not_depend_on_threads_or_chance, |h| {
+    for file in 0..400 {
+        h.write(&format!("d{}/f{file}.txt", file % 7), format!("{}hit {file}\n", "x\n".repeat(file * 3)));
+    }
+    let once = h.call("grep", json!({"pattern": "hit", "max_results": 150})).ok();
+    for _ in 0..10 {
+        assert_eq!(h.call("grep", json!({"pattern": "hit", "max_results": 150})).ok(), once);
+    }
+    let alone = with_settings(|settings| settings.search_threads = Some(1));
+    for file in 0..400 {
+        alone.write(&format!("d{}/f{file}.txt", file % 7), format!("{}hit {file}\n", "x\n".repeat(file * 3)));
+    }
+    assert_eq!(alone.call("grep", json!({"pattern": "hit", "max_results": 150})).ok(), once);
+});
+
+mcp_test!(files_and_counts_have_their_own_forms, |h| {
+    h.write("a.txt", "hit hit\nhit\n");
+    h.write("b.txt", "hit\n");
+    h.write("c.txt", "none\n");
+    assert_eq!(
+        h.call("grep", json!({"pattern": "hit", "output_mode": "files_with_matches"})).ok(),
+        "Found 2 files under .\na.txt\nb.txt"
+    );
+    assert_eq!(
+        h.call("grep", json!({"pattern": "hit", "outputMode": "count"})).ok(),
+        "Found 3 matches in 2 files under .\na.txt:2\nb.txt:1"
+    );
+    let capped = h.call("grep", json!({"pattern": "hit", "output_mode": "count", "head_limit": 1}));
+    assert!(capped.ok().starts_with("Found more than 1 file, showing first 1. Narrow the path"), "{}", capped.text());
+});
+
+mcp_test!(
+    #[expect(clippy::disallowed_types, reason = "tests age real files")]
+    the_newest_files_come_first_when_asked,
+    |h| {
+        for (age, name) in [(30, "old.txt"), (10, "new.txt"), (20, "mid.txt")] {
+            h.write(name, "hit\n");
+            let file = std::fs::File::options().write(true).open(h.path(name)).unwrap();
+            file.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(age)).unwrap();
+        }
+        let arguments =
+            json!({"pattern": "hit", "output_mode": "files_with_matches", "sort": "modified", "max_results": 2});
+        assert_eq!(
+            h.call("grep", arguments).ok(),
+            "Found 3 files under ., showing first 2. Narrow the path or add a glob filter, or continue with offset=2.\n\
+         new.txt\nmid.txt"
+        );
+        assert!(h.call("grep", json!({"pattern": "hit", "sort": "modified"})).text().contains("files_with_matches"));
+    }
+);
+
+mcp_test!(a_long_line_is_cut_around_its_match, |h| {
+    h.write("a.json", format!("{}needle{}\n", "a".repeat(5000), "b".repeat(5000)));
+    let answer = h.call("grep", json!({"pattern": "needle"})).ok();
+    let line = answer.lines().nth(1).unwrap().strip_prefix("a.json:1: ").unwrap();
+    assert_eq!(line.chars().count(), 200);
+    assert!(line.starts_with('…') && line.ends_with('…') && line.contains("needle"), "{line}");
+});
+
+mcp_test!(a_multiline_match_shows_each_of_its_lines_and_counts_once, |h| {
+    h.write("a.rs", "fn one(\n    a: u8,\n) {}\nfn two() {}\n");
+    assert_eq!(
+        h.call("grep", json!({"pattern": "one\\(.*?\\)", "multiline": true})).ok(),
+        "Found 1 match in 1 file under .\na.rs:1: fn one(\na.rs:2:     a: u8,\na.rs:3: ) {}"
+    );
+    let error = h.call("grep", json!({"pattern": "one\\(\\n"})).text();
+    assert!(error.contains("multiline=true"), "{error}");
+});
+
+mcp_test!(what_was_left_out_is_counted_by_reason, |h| {
+    h.write("a.txt", "hit\n");
+    h.write("binary.dat", b"hit\0hit\n");
+    h.write(".env", "hit=1\n");
+    h.write("huge.log", vec![b'h'; (16 << 20) + 1]);
+    let answer = h.call("grep", json!({"pattern": "hit"}));
+    assert_eq!(
+        answer.ok(),
+        "Found 1 match in 1 file under .\na.txt:1: hit\n\n(skipped 1 binary, 1 over 16 MiB, 1 protected files)"
+    );
+    assert_eq!(answer.facts()["skipped"], json!({"binary": 1, "too_large": 1, "protected": 1, "unreadable": 0}));
+    assert_eq!(answer.facts()["searched_files"], json!(1));
+    assert!(h.call("grep", json!({"pattern": "hit", "path": ".env"})).error_kind() == Some("denied"));
+});
+
+mcp_test!(a_large_file_is_searched_when_it_is_named, |h| {
+    let mut huge = vec![b'\n'; 17 << 20];
+    huge.extend(b"needle\n");
+    h.write("huge.log", huge);
+    let answer = h.call("grep", json!({"pattern": "needle", "path": "huge.log"})).ok();
+    assert_eq!(answer, "Found 1 match in 1 file under huge.log\nhuge.log:17825793: needle");
+});
+
+mcp_test!(matches_in_ignored_files_are_counted_and_found_on_request, |h| {
+    h.write(".gitignore", "*.log\n");
+    h.write("a.log", "hit\nhit\n");
+    h.write("node_modules/x/index.js", "hit\n");
+    assert_eq!(
+        h.call("grep", json!({"pattern": "hit"})).ok(),
+        "No matches found\n3 more in ignored files; pass no_ignore"
+    );
+    h.write("a.txt", "hit\n");
+    assert!(h.call("grep", json!({"pattern": "hit"})).ok().ends_with("\n\n3 more in ignored files; pass no_ignore"));
+    let all = h.call("grep", json!({"pattern": "hit", "no_ignore": true})).ok();
+    assert!(all.starts_with("Found 4 matches in 3 files under .\na.log:1: hit"), "{all}");
+    assert!(h.call("grep", json!({"pattern": "hit", "path": "a.log"})).ok().starts_with("Found 2 matches"));
+});
+
+mcp_test!(globs_and_types_narrow_the_search, |h| {
+    for name in ["a.ts", "a.test.ts", "b.js", "c.py", "vendor/d.ts"] {
+        h.write(name, "hit\n");
+    }
+    let files = |arguments: serde_json::Value| {
+        let mut arguments = arguments;
+        arguments["pattern"] = json!("hit");
+        arguments["output_mode"] = json!("files_with_matches");
+        h.call("grep", arguments).ok().lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(files(json!({"glob": "*.ts,!*.test.ts"})), ["a.ts", "vendor/d.ts"]);
+    assert_eq!(files(json!({"include": "*.{ts,js}", "path": "."})), ["a.test.ts", "a.ts", "b.js", "vendor/d.ts"]);
+    assert_eq!(files(json!({"glob": "!vendor", "type": "ts"})), ["a.test.ts", "a.ts"]);
+    assert_eq!(files(json!({"type": "py"})), ["c.py"]);
+    let error = h.call("grep", json!({"pattern": "hit", "type": "typescrpt"}));
+    assert_eq!(error.error_kind(), Some("invalid_input"));
+    assert!(error.text().contains("unknown file type \"typescrpt\""), "{}", error.text());
+});
+
+mcp_test!(an_invalid_regex_shows_the_place, |h| {
+    let error = h.call("grep", json!({"pattern": "foo(bar"}));
+    assert_eq!(error.error_kind(), Some("invalid_input"));
+    assert_eq!(
+        error.text(),
+        "invalid regex at character 4: unclosed group\nfoo(bar\n   ^\n\n\
+         hint: literal=true searches it as text; in a regex, escape it with a backslash"
+    );
+    h.write("a.txt", "foo(bar\n");
+    assert!(h.call("grep", json!({"pattern": "foo(bar", "literal": true})).ok().contains("a.txt:1"));
+});
+
+mcp_test!(a_missing_path_suggests_and_an_outside_path_is_denied, |h| {
+    h.write("backend/a.py", "hit\n");
+    assert!(h.call("grep", json!({"pattern": "hit", "path": "Backend"})).text().contains("backend"));
+    assert_eq!(h.call("grep", json!({"pattern": "hit", "path": "../x"})).error_kind(), Some("denied"));
+});
+
+mcp_test!(invalid_utf8_and_utf16_are_searched, |h| {
+    h.write("latin1.txt", b"caf\xe9 hit\n");
+    let utf16: Vec<u8> = "\u{feff}zwei hit\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    h.write("utf16.txt", utf16);
+    h.write("bom.txt", "\u{feff}hit\r\n");
+    assert_eq!(
+        h.call("grep", json!({"pattern": "hit"})).ok(),
+        "Found 3 matches in 3 files under .\nbom.txt:1: hit\nlatin1.txt:1: caf\u{fffd} hit\nutf16.txt:1: zwei hit"
+    );
+});
+
+mcp_test!(a_shown_hit_counts_as_read, |h| {
+    h.write("a.txt", "old text\n");
+    let edit = json!({"path": "a.txt", "old_string": "old", "new_string": "new"});
+    assert_eq!(h.call("edit", edit.clone()).error_kind(), Some("not_read"));
+    h.call("grep", json!({"pattern": "nothing like it"})).ok();
+    h.call("grep", json!({"pattern": "old", "output_mode": "count"})).ok();
+    assert_eq!(h.call("edit", edit.clone()).error_kind(), Some("not_read"));
+    h.call("grep", json!({"pattern": "text"})).ok();
+    h.call("edit", edit).ok();
+    assert_eq!(h.bytes("a.txt"), b"new text\n");
+});
+
+mcp_test!(a_hit_in_a_streamed_file_counts_as_read, |h| {
+    let mut text = "filler\n".repeat(200_000);
+    text.push_str("old\n");
+    h.write("a.txt", &text);
+    h.call("grep", json!({"pattern": "^old$"})).ok();
+    h.call("edit", json!({"path": "a.txt", "old_string": "old", "new_string": "new"})).ok();
+});
+
+#[test]
+fn text_over_the_budget_is_cut_at_a_whole_match() {
+    let h = with_settings(|settings| settings.max_output = 4096);
+    h.write("a.txt", format!("{}\n", "hit ".repeat(40)).repeat(60));
+    let answer = h.call("grep", json!({"pattern": "hit"}));
+    let text = answer.ok();
+    let shown = text.lines().count() - 1;
+    assert!(text.len() <= 4096 && shown > 5, "{} bytes, {shown} lines", text.len());
+    assert!(text.starts_with(&format!("Found 60 matches in 1 file under ., showing first {shown}. Narrow")), "{text}");
+    assert_eq!(answer.facts()["next_offset"], json!(shown));
+    let next = h.call("grep", json!({"pattern": "hit", "offset": shown})).ok();
+    assert!(next.lines().nth(1).unwrap().starts_with(&format!("a.txt:{}: ", shown + 1)), "{next}");
+}
+
+#[test]
+fn several_roots_are_searched_in_their_order() {
+    let setup = Setup {
+        roots: vec![(Some("zeta"), "one", Access::ReadWrite), (Some("alpha"), "two", Access::ReadOnly)],
+        ..Setup::default()
+    };
+    let h = setup.open();
+    h.write("a.txt", "hit\n");
+    h.write_outside("two/b.txt", "hit\n");
+    assert_eq!(
+        h.call("grep", json!({"pattern": "hit"})).ok(),
+        "Found 2 matches in 2 files\nzeta/a.txt:1: hit\nalpha/b.txt:1: hit"
+    );
+    assert_eq!(
+        h.call("grep", json!({"pattern": "hit", "path": "alpha"})).ok(),
+        "Found 1 match in 1 file under alpha\nalpha/b.txt:1: hit"
+    );
+}
+
+#[test]
+fn structured_output_holds_what_the_text_says() {
+    let h = with_settings(|settings| settings.structured_output = true);
+    h.write("a.txt", "one\nhit\nthree\n");
+    let answer = h.call("grep", json!({"pattern": "hit", "context": 1}));
+    let data = answer.structured();
+    assert_eq!(data["results"][0]["path"], "a.txt");
+    assert_eq!(data["results"][0]["lines"][1], json!({"line": 2, "text": "hit", "context": false}));
+    assert_eq!((data["matches"].clone(), data["complete"].clone()), (json!(1), json!(true)));
+}
+
+#[cfg(unix)]
+mcp_test!(links_out_of_the_root_are_not_followed, |h| {
+    h.write_outside("secret.txt", "hit\n");
+    h.symlink(h.outside("secret.txt"), "link.txt");
+    h.symlink(h.outside("."), "folder");
+    assert_eq!(h.call("grep", json!({"pattern": "hit"})).ok(), "No matches found");
+    assert_eq!(h.call("grep", json!({"pattern": "hit", "path": "link.txt"})).error_kind(), Some("denied"));
+});
