@@ -6,6 +6,8 @@
 mod content;
 mod excerpt;
 mod files;
+mod index;
+mod list;
 mod merge;
 mod pattern;
 mod scope;
@@ -15,6 +17,7 @@ mod worker;
 
 pub use content::{Found, Query, search};
 pub use files::{FileFilter, FilterError, GlobError, NameGlob, Newest, literal_prefix};
+pub use list::{IndexMode, Live, Met, Source};
 pub use merge::{FileHits, Keep, Skipped, Tally};
 pub use pattern::{Pattern, PatternError, PatternOptions};
 pub use scope::{Scope, ScopeError};

@@ -24,6 +24,7 @@ mod sys;
 #[cfg(all(test, unix))]
 mod tests;
 mod walk;
+mod watch;
 mod write;
 
 use std::fmt;
@@ -41,6 +42,7 @@ pub use revision::{Revision, RevisionHasher};
 pub use root::{Access, Root, RootSpec};
 pub use state::StateDir;
 pub use walk::{Entry, IgnoreRules, Ignored, WalkOptions, WalkReport};
+pub use watch::{Changes, Surveyed, Unwatchable, Watcher, lower_priority};
 pub use write::{Approval, Base, Committed, WritablePath, WriteGuard};
 
 use open::Shared;
@@ -133,7 +135,15 @@ impl Workspace {
         options: &WalkOptions,
         visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<WalkReport, AccessError> {
-        walk::walk(&self.shared, start, options, visit)
+        walk::walk(&self.shared, start, options, &mut |entry: Entry| visit(entry))
+    }
+
+    /// Begins to watch a root, for [`Watcher::survey`] and [`Watcher::changes`].
+    ///
+    /// # Errors
+    /// Where the system cannot tell of every change.
+    pub fn watch(&self, root: &Arc<Root>) -> Result<Watcher, Unwatchable> {
+        Watcher::new(&self.shared, root)
     }
 
     /// Up to three existing paths that `missing` may have meant. Bounded work.

@@ -7,7 +7,7 @@
 use std::{
     ops::ControlFlow,
     sync::{
-        Condvar, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
@@ -18,12 +18,14 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
 use crate::{
     session::{StopReason, StopSignal},
-    workspace::{AccessError, Entry, FileKind, Ignored, Revision, WalkOptions, WalkReport, Workspace},
+    workspace::{AccessError, FileKind, Ignored, Revision, WalkOptions, WalkReport, Workspace},
 };
 
 use super::{
     files::FileFilter,
-    merge::{ChunkHits, FileHits, Keep, Merge, Tally},
+    index::Candidates,
+    list::{Content, Item, Live, Met, Source},
+    merge::{ChunkHits, FileHits, Keep, Merge, Skipped, Tally},
     pattern::Pattern,
     scope::Scope,
     sink::{Limits, Mode},
@@ -38,6 +40,8 @@ const LARGEST_CHUNK: usize = 64;
 const MAX_HELD: usize = 8 << 20;
 /// Between two progress reports.
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
+/// Files that the filter answers for between two looks at the clock.
+const STEPS: usize = 1024;
 /// Upper bound of one wait: the stop signal is looked at in between.
 const WAIT: Duration = Duration::from_millis(20);
 
@@ -60,6 +64,8 @@ pub struct Query<'a> {
     pub stop: &'a StopSignal,
     /// Told now and then how many files were searched.
     pub progress: &'a (dyn Fn(usize) + Sync),
+    /// What is kept between calls, where anything is.
+    pub live: Option<&'a Arc<Live>>,
 }
 
 impl std::fmt::Debug for Query<'_> {
@@ -85,6 +91,8 @@ pub struct Found {
     pub tally: Tally,
     /// What the walk left out.
     pub walk: WalkReport,
+    /// Where the names came from.
+    pub source: Source,
 }
 
 impl Found {
@@ -127,12 +135,12 @@ pub fn search(
         done: AtomicBool::new(false),
         searched: AtomicUsize::new(0),
     };
-    let mut walk = WalkReport::default();
+    let (mut walk, mut source) = (WalkReport::default(), Source::Walk);
     if let Some(file) = scope.file() {
         let chunk = Chunk { index: 0, files: vec![Haystack::Named(file.clone())] };
         shared.search(&mut Worker::new(workspace, query), chunk)?;
     } else {
-        walk = search_directories(workspace, scope, filter, ignored, &shared)?;
+        (walk, source) = search_directories(workspace, scope, filter, ignored, &shared)?;
     }
     let mut merge = shared.merge.into_inner().unwrap_or_else(PoisonError::into_inner);
     if !merge.capped && merge.stopped.is_none() && walk.stopped {
@@ -148,6 +156,7 @@ pub fn search(
         stopped: if merge.capped { None } else { merge.stopped },
         tally: merge.tally,
         walk,
+        source,
         files: merge.into_kept(),
     })
 }
@@ -158,33 +167,53 @@ fn search_directories(
     filter: &mut FileFilter,
     ignored: Ignored,
     shared: &Shared<'_>,
-) -> Result<WalkReport, AccessError> {
+) -> Result<(WalkReport, Source), AccessError> {
+    let query = shared.query;
     // A later page needs the number of matches before a file to know which lines to keep; in order,
     // on one thread, it is known.
-    let paged = matches!((shared.query.mode, shared.query.keep), (Mode::Lines { .. }, Keep::Page { skip: 1.., .. }));
-    let helpers = if paged { 0 } else { shared.query.threads.saturating_sub(1) };
+    let paged = matches!((query.mode, query.keep), (Mode::Lines { .. }, Keep::Page { skip: 1.., .. }));
+    let helpers = if paged { 0 } else { query.threads.saturating_sub(1) };
     // Directories are visited for the stop signal alone: a tree may have few files.
     let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
+    let nothing_kept = Arc::default();
+    let live = query.live.unwrap_or(&nothing_kept);
+    let _call = live.call();
     thread::scope(|threads| {
         let (sender, receiver) = bounded::<Chunk>(helpers.max(1) * 2);
         let mut feeder = Feeder {
             shared,
             sender,
-            worker: Worker::new(workspace, shared.query),
+            worker: Worker::new(workspace, query),
             chunk: Vec::new(),
             index: 0,
             size: FIRST_CHUNK,
             reported: Instant::now(),
         };
         let mut spawned = 0;
-        let mut report = WalkReport::default();
+        let (mut report, mut source) = (WalkReport::default(), Source::List);
         for start in scope.starts() {
             let mut failed = None;
-            let one = workspace.walk(start, &options, &mut |entry: Entry| {
-                if entry.kind() != FileKind::File || !filter.admits(entry.path().relative_to(start)) {
+            let mut files = 0;
+            let mut snapshot = query.live.and_then(|live| live.snapshot(start, Some(query.pattern)));
+            let mut candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());
+            let (one, from) = live.walk_with(workspace, snapshot.as_ref(), start, &options, &mut |met| {
+                if met.kind() != FileKind::File {
                     return shared.go_on();
                 }
-                feeder.chunk.push(Haystack::Met(entry));
+                files += 1;
+                let admitted = filter.admits(met.path().relative_to(start));
+                match (&met, &mut candidates) {
+                    (Met::Listed(_), _) if !admitted => return shared.go_on_often(files),
+                    (Met::Walked(_), _) if !admitted => return shared.go_on(),
+                    (Met::Listed(item), Some(candidates)) => {
+                        if let Some(tally) = answered(item, candidates, query.max_file_size) {
+                            feeder.count(tally);
+                            return shared.go_on_often(files);
+                        }
+                    }
+                    _ => {}
+                }
+                feeder.chunk.push(Haystack::Met(met.into_entry()));
                 if feeder.chunk.len() < feeder.size {
                     return shared.go_on();
                 }
@@ -205,6 +234,12 @@ fn search_directories(
             if let Some(error) = failed {
                 return Err(error);
             }
+            if from == Source::Walk {
+                source = Source::Walk;
+            }
+            if let (Ignored::Skip, Some(live)) = (ignored, query.live) {
+                live.after(workspace, start, files, one.stopped);
+            }
             add_report(&mut report, one);
             if report.stopped {
                 break;
@@ -218,8 +253,22 @@ fn search_directories(
         for chunk in receiver.try_iter() {
             shared.search(&mut worker, chunk)?;
         }
-        Ok(report)
+        Ok((report, source))
     })
+}
+
+/// What a search of this file would come to, where that is known without opening it.
+fn answered(item: &Item, candidates: &mut Candidates, max_file_size: u64) -> Option<Tally> {
+    let mut tally = Tally::default();
+    match &item.content {
+        Content::Protected => tally.skip(Skipped::Protected),
+        Content::Binary(bytes) if u64::from(*bytes) <= max_file_size => tally.skip(Skipped::Binary),
+        Content::Placed(placement, bytes) if u64::from(*bytes) <= max_file_size && !candidates.admit(placement) => {
+            tally.searched = 1;
+        }
+        _ => return None,
+    }
+    Some(tally)
 }
 
 fn add_report(sum: &mut WalkReport, one: WalkReport) {
@@ -252,6 +301,11 @@ impl Shared<'_> {
         } else {
             ControlFlow::Continue(())
         }
+    }
+
+    /// The same for steps that take some nanoseconds each: the clock costs more.
+    fn go_on_often(&self, step: usize) -> ControlFlow<()> {
+        if step.is_multiple_of(STEPS) { self.go_on() } else { ControlFlow::Continue(()) }
     }
 
     fn merge(&self) -> MutexGuard<'_, Merge> {
@@ -292,6 +346,10 @@ impl Shared<'_> {
             hits.stopped = self.query.stop.stopped();
             if hits.stopped.is_some() {
                 break;
+            }
+            if let Haystack::Answered(tally) = haystack {
+                hits.tally = hits.tally.plus(tally);
+                continue;
             }
             let limits = self.limits(room, skip, bytes);
             let found = match worker.search(haystack, limits, self.query.text_budget.saturating_sub(content))? {
@@ -372,6 +430,14 @@ struct Feeder<'a> {
 }
 
 impl Feeder<'_> {
+    /// Takes in a file that need not be opened.
+    fn count(&mut self, tally: Tally) {
+        match self.chunk.last_mut() {
+            Some(Haystack::Answered(sum)) => *sum = sum.plus(tally),
+            _ => self.chunk.push(Haystack::Answered(tally)),
+        }
+    }
+
     fn hand_over(&mut self, helped: bool) -> Result<(), AccessError> {
         let chunk = Chunk { index: self.index, files: std::mem::take(&mut self.chunk) };
         self.index += 1;

@@ -73,7 +73,7 @@ impl Tally {
         }
     }
 
-    fn plus(self, other: Self) -> Self {
+    pub(super) fn plus(self, other: Self) -> Self {
         Self {
             searched: self.searched + other.searched,
             binary: self.binary + other.binary,

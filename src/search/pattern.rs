@@ -2,6 +2,8 @@
 //!
 //! Also where a wrong pattern becomes an error that shows the place. Knows nothing of files.
 
+use std::sync::Arc;
+
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::{
     ast::Span,
@@ -41,6 +43,7 @@ pub struct PatternOptions {
 pub struct Pattern {
     matcher: RegexMatcher,
     multiline: bool,
+    source: Arc<(String, PatternOptions)>,
 }
 
 /// Why a pattern cannot be used.
@@ -101,7 +104,9 @@ impl Pattern {
             builder.line_terminator(Some(b'\n')).dot_matches_new_line(false);
         }
         match builder.build(text) {
-            Ok(matcher) => Ok(Self { matcher, multiline: options.multiline }),
+            Ok(matcher) => {
+                Ok(Self { matcher, multiline: options.multiline, source: Arc::new((text.to_owned(), options)) })
+            }
             Err(error) => Err(match error.kind() {
                 ErrorKind::NotAllowed(_) => PatternError::LineBreak,
                 ErrorKind::Banned(_) => PatternError::Nul,
@@ -118,19 +123,29 @@ impl Pattern {
     pub(super) fn multiline(&self) -> bool {
         self.multiline
     }
+
+    /// The pattern as regex-syntax reads it with the options of the matcher, but for `word`, which
+    /// only makes it match less.
+    pub(super) fn hir(&self) -> Option<Hir> {
+        let (text, options) = &*self.source;
+        let text = if options.literal { regex_syntax::escape(text) } else { text.clone() };
+        parser(*options).parse(&text).ok()
+    }
 }
 
-/// Parses on its own first: grep-regex reports a place in a pattern that it has already wrapped.
-fn check_syntax(text: &str, options: PatternOptions) -> Result<(), PatternError> {
-    let parsed = regex_syntax::ParserBuilder::new()
+fn parser(options: PatternOptions) -> regex_syntax::Parser {
+    regex_syntax::ParserBuilder::new()
         .nest_limit(NEST_LIMIT)
         .utf8(false)
         .multi_line(true)
         .case_insensitive(!options.case_sensitive)
         .dot_matches_new_line(options.multiline)
         .build()
-        .parse(text);
-    match parsed {
+}
+
+/// Parses on its own first: grep-regex reports a place in a pattern that it has already wrapped.
+fn check_syntax(text: &str, options: PatternOptions) -> Result<(), PatternError> {
+    match parser(options).parse(text) {
         Ok(hir) if repeated(&hir, 1, false) > MAX_REPEATED => Err(PatternError::TooBig),
         Ok(_) => Ok(()),
         Err(regex_syntax::Error::Parse(error)) => Err(syntax(text, error.kind(), error.span())),

@@ -15,7 +15,7 @@ use crate::{
 
 use super::{
     content::Query,
-    merge::{FileHits, Skipped},
+    merge::{FileHits, Skipped, Tally},
     sink::{Collector, Limits, Mode},
     watched::{Pace, Stopped, Watched},
 };
@@ -34,6 +34,8 @@ pub(super) enum Haystack {
     Met(Entry),
     /// Named as the path of the call.
     Named(WorkspacePath),
+    /// Files in a row that need not be opened, and what a search of them comes to.
+    Answered(Tally),
 }
 
 /// What was seen of a file whose hits are shown.
@@ -109,6 +111,7 @@ impl<'a> Worker<'a> {
                 let opened = entry.open();
                 (entry.into_path(), opened)
             }
+            Haystack::Answered(_) => return Ok(Searched::Gone),
             Haystack::Named(path) => {
                 let opened = self.workspace.open_file(&path);
                 (path, opened)

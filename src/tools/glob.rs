@@ -12,9 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    search::{GlobError, NameGlob, Newest, Scope, literal_prefix},
+    search::{GlobError, Met, NameGlob, Newest, Scope, Source, literal_prefix},
     session::{StopReason, StopSignal},
-    workspace::{Entry, FileKind, Ignored, WalkOptions, WalkReport, Workspace, WorkspacePath},
+    workspace::{FileKind, Ignored, WalkOptions, WalkReport, Workspace, WorkspacePath},
 };
 
 use super::{
@@ -100,6 +100,8 @@ pub struct Facts {
     /// What ignored folders hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     ignored: Option<InIgnored>,
+    /// Whether the names came from the live list or from a walk.
+    source: Source,
     /// How long it took.
     elapsed_ms: u64,
 }
@@ -166,6 +168,7 @@ struct Found {
     capped: bool,
     stopped: Option<StopReason>,
     walk: WalkReport,
+    source: Source,
 }
 
 impl Request {
@@ -204,7 +207,7 @@ impl Request {
         let mut newest = Newest::new(if counting { 0 } else { wanted });
         let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
         for start in self.scope.starts() {
-            let mut visit = |entry: Entry| {
+            let mut visit = |entry: Met<'_>| {
                 found.visited += 1;
                 if found.visited % CHECK_EVERY == 0 {
                     found.stopped = stop.stopped();
@@ -229,7 +232,7 @@ impl Request {
                     return ControlFlow::Continue(());
                 }
                 if self.newest {
-                    let modified = entry.stat().ok().and_then(|stat| stat.modified);
+                    let modified = entry.modified();
                     newest.push(modified, (entry.into_path(), directory));
                 } else if found.total > wanted {
                     found.capped = true;
@@ -239,10 +242,12 @@ impl Request {
                 }
                 ControlFlow::Continue(())
             };
-            let report = cx
-                .workspace
-                .walk(start, &options, &mut visit)
+            let (report, source) = cx
+                .session
+                .live
+                .walk(&cx.workspace, start, &options, &mut visit)
                 .map_err(|error| ToolError::access(&cx.workspace, error))?;
+            found.source = source;
             found.walk.unreadable_count += report.unreadable_count;
             found.walk.ignored_files += report.ignored_files;
             found.walk.ignored_dirs += report.ignored_dirs;
@@ -304,6 +309,7 @@ impl Request {
             complete: !found.capped && found.stopped.is_none(),
             skipped,
             ignored: hidden,
+            source: found.source,
             elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
         let text = with_notes(self.header(found, shown, next_offset) + &body, &notes);

@@ -263,6 +263,7 @@ impl Request {
                     cx.report(files as u64, None, format!("searched {files} files"));
                 }
             },
+            live: Some(&cx.session.live),
         };
         search(&cx.workspace, scope, filter, ignored, &query).map_err(|error| ToolError::access(&cx.workspace, error))
     }

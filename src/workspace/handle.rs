@@ -3,6 +3,7 @@
 //! Opening itself is in `open`; the system calls are in `sys`.
 
 use std::fs::File;
+use std::hash::{Hash, Hasher};
 use std::io::{self, Read, Seek};
 use std::time::SystemTime;
 
@@ -64,6 +65,19 @@ impl Stat {
     /// As [`Self::same_file_state`], blind to the inode's change time, which a rename touches.
     pub(crate) fn same_content_state(&self, other: &Self) -> bool {
         self.same_file(other) && self.size == other.size && self.modified == other.modified
+    }
+
+    /// A number that is another one for nearly every other state of the file, its names counted.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let marks = &self.marks;
+        let mut hasher = std::hash::DefaultHasher::new();
+        (marks.device, marks.inode, marks.links, self.size, marks.modified, marks.changed).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// The number that its other names share; 0 where the system does not say.
+    pub(crate) fn inode(&self) -> u64 {
+        self.marks.inode
     }
 
     /// Whether both are the same inode on the same device.

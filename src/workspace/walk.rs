@@ -8,7 +8,7 @@ mod ignore;
 mod junk;
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{AccessError, AccessErrorKind};
@@ -68,12 +68,36 @@ pub struct WalkReport {
     pub stopped: bool,
 }
 
+/// Who is told of a walk. All but the visits are for the live list.
+pub(super) trait Visitor {
+    /// An entry that was asked for.
+    fn visit(&mut self, entry: Entry) -> ControlFlow<()>;
+    /// Whether entries that ignore rules leave out are to be told, too.
+    fn wants_left_out(&self) -> bool {
+        false
+    }
+    /// An entry that ignore rules leave out.
+    fn left_out(&mut self, _entry: Entry) {}
+    /// A directory was opened and has not been listed yet. `path` is real and below the root.
+    fn opened(&mut self, _dir: &Dir, _path: &Path) {}
+    /// A repository begins in this directory; its exclude file has not been read yet.
+    fn repository(&mut self, _dir: &Dir, _path: &Path) {}
+    /// A directory cannot be listed; told before it is visited.
+    fn unreadable(&mut self) {}
+}
+
+impl<F: FnMut(Entry) -> ControlFlow<()>> Visitor for F {
+    fn visit(&mut self, entry: Entry) -> ControlFlow<()> {
+        self(entry)
+    }
+}
+
 /// See [`super::Workspace::walk`].
 pub(super) fn walk(
     shared: &Arc<Shared>,
     start: &WorkspacePath,
     options: &WalkOptions,
-    visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    visit: &mut dyn Visitor,
 ) -> Result<WalkReport, AccessError> {
     let (what, real) = shared.stat(start)?;
     let base = Arc::new(Base { asked: start.clone(), real, shared: Arc::clone(shared) });
@@ -92,7 +116,7 @@ pub(super) fn walk(
         walk.run();
     } else if what.kind == FileKind::File && options.ignored != Ignored::Only {
         let entry = Entry::start(&walk.base, what.kind);
-        walk.report.stopped = (walk.visit)(entry).is_break();
+        walk.report.stopped = walk.visit.visit(entry).is_break();
     } else if what.kind != FileKind::File {
         return Err(AccessError::new(AccessErrorKind::Special(what.special()), start));
     }
@@ -116,7 +140,7 @@ struct Walk<'w> {
     base: Arc<Base>,
     rules: Rules<'w>,
     options: &'w WalkOptions,
-    visit: &'w mut dyn FnMut(Entry) -> ControlFlow<()>,
+    visit: &'w mut dyn Visitor,
     report: WalkReport,
     branch: Vec<Frame>,
     /// The real path below the root of the entry at hand, and the same below the start.
@@ -141,8 +165,12 @@ impl Walk<'_> {
             Failure::Link => AccessError::new(AccessErrorKind::Changed, &base.asked),
             Failure::Io(error) => failed(error),
         })?;
-        let names = sorted(&dir).map_err(failed)?;
         let real = &base.real;
+        self.visit.opened(&dir, real.relative());
+        let names = sorted(&dir).map_err(failed)?;
+        if find(&names, ".git").is_some() {
+            self.visit.repository(&dir, real.relative());
+        }
         let above = self.rules.above(real);
         let level = self.rules.level(above, &dir, |name| find(&names, name).is_some(), real.relative());
         self.branch.push(Frame { dir: Some(Arc::new(dir)), names, next: 0, level, ignored: false });
@@ -202,6 +230,7 @@ impl Walk<'_> {
         }
         if ignored && self.options.ignored == Ignored::Skip {
             self.report.ignored_dirs += 1;
+            self.leave_out(kind, depth);
             return ControlFlow::Continue(false);
         }
         let deeper = self.options.max_depth.is_none_or(|most| depth < most);
@@ -219,6 +248,7 @@ impl Walk<'_> {
                 ignored = true;
                 if self.options.ignored == Ignored::Skip {
                     self.report.ignored_dirs += 1;
+                    self.leave_out(kind, depth);
                     return ControlFlow::Continue(false);
                 }
             }
@@ -236,6 +266,7 @@ impl Walk<'_> {
     fn file(&mut self, kind: FileKind, depth: usize, ignored: bool) -> ControlFlow<()> {
         if ignored && self.options.ignored == Ignored::Skip {
             self.report.ignored_files += 1;
+            self.leave_out(kind, depth);
             return ControlFlow::Continue(());
         }
         if self.wanted(ignored) && (kind == FileKind::File || self.options.symlinks) {
@@ -253,9 +284,20 @@ impl Walk<'_> {
     }
 
     fn visit(&mut self, kind: FileKind, depth: usize) -> ControlFlow<()> {
+        let entry = self.entry(kind, depth);
+        self.visit.visit(entry)
+    }
+
+    fn leave_out(&mut self, kind: FileKind, depth: usize) {
+        if self.visit.wants_left_out() {
+            let entry = self.entry(kind, depth);
+            self.visit.left_out(entry);
+        }
+    }
+
+    fn entry(&self, kind: FileKind, depth: usize) -> Entry {
         let dir = self.branch[depth - 1].dir.as_ref().map(Arc::downgrade).unwrap_or_default();
-        let asked = self.asked_path();
-        (self.visit)(Entry::new(&self.base, asked, kind, depth, dir))
+        Entry::new(&self.base, self.asked_path(), kind, depth, dir)
     }
 
     /// The path at hand as it is reached from the start that was asked for.
@@ -276,6 +318,7 @@ impl Walk<'_> {
         let opened =
             parent.map_or_else(|| Err(std::io::ErrorKind::NotFound.into()), |parent| parent.child_dir(name, purpose));
         let listed = opened.and_then(|dir| {
+            self.visit.opened(&dir, &self.path);
             let names = if list { sorted(&dir)? } else { Vec::new() };
             Ok(Inside { dir: Arc::new(dir), names })
         });
@@ -285,6 +328,7 @@ impl Walk<'_> {
             Err(error) if !list || error.kind() == std::io::ErrorKind::NotFound => None,
             Err(_) => {
                 self.report.unreadable_count += 1;
+                self.visit.unreadable();
                 if self.report.unreadable.len() < NAMED {
                     self.report.unreadable.push(self.asked_path());
                 }
@@ -295,6 +339,9 @@ impl Walk<'_> {
 
     fn enter(&mut self, dir: Arc<Dir>, names: Vec<Listed>, ignored: bool) {
         let above = self.branch.last().and_then(|frame| frame.level.clone());
+        if find(&names, ".git").is_some() {
+            self.visit.repository(&dir, &self.path);
+        }
         let has = |name: &str| find(&names, name).is_some();
         let level = if ignored { None } else { self.rules.level(above, &dir, has, &self.path) };
         self.branch.push(Frame { dir: Some(dir), names, next: 0, level, ignored });

@@ -10,6 +10,8 @@ mod fixtures;
 mod glob;
 mod grep;
 mod harness;
+#[cfg(unix)]
+mod index;
 mod ls;
 mod oracle;
 mod process;

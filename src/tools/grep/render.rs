@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    search::{FileHits, Found, HitLine, Scope},
+    search::{FileHits, Found, HitLine, Scope, Source},
     tools::{
         Answer, CallContext,
         listing::{InIgnored, SkippedFiles, shown_range, stopped_note, with_notes},
@@ -104,6 +104,8 @@ pub struct Facts {
     /// What ignored files hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     ignored: Option<InIgnored>,
+    /// Whether the names came from the live list or from a walk.
+    source: Source,
     /// How long it took.
     elapsed_ms: u64,
 }
@@ -218,6 +220,7 @@ impl Report<'_> {
             searched_files: self.found.tally.searched,
             skipped,
             ignored: self.hidden,
+            source: self.found.source,
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         };
         let text = with_notes(self.header(rendered.shown, next_offset) + &rendered.body, &notes);

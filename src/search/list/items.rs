@@ -1,0 +1,430 @@
+//! All names below one root in path order, and how they are brought up to date.
+//!
+//! Applies what the watcher tells: lists again the directories concerned and keeps everything else.
+//! Decides neither when that happens nor what is searched.
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    ops::Range,
+    sync::OnceLock,
+    time::SystemTime,
+};
+
+use crate::{
+    search::index::Placement,
+    workspace::{AccessError, AccessErrorKind, Changes, Entry, FileKind, Stat, Surveyed, Watcher, WorkspacePath},
+};
+
+/// Directories that are listed again one by one; with more, a new survey is quicker.
+const MAX_RELISTED: usize = 2000;
+
+/// What is known of a file's content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::search) enum Content {
+    /// Not looked into since it last changed: it has to be searched.
+    Unread,
+    /// Looked into, but the filter must not speak for it: it has to be searched.
+    Loose,
+    /// A NUL byte within what every search looks at first: binary, whatever the pattern. With its size in bytes.
+    Binary(u32),
+    /// Policy denies it.
+    Protected,
+    /// In the filter, with so many bytes.
+    Placed(Placement, u32),
+}
+
+/// What a stat said of a file that has no other name and has not changed since.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    modified: Option<SystemTime>,
+    inode: u64,
+    fingerprint: u64,
+}
+
+impl Known {
+    /// What `stat` says; nothing where another name can change it.
+    pub(super) fn of(stat: &Stat) -> Option<Self> {
+        (stat.links() == 1).then(|| Self {
+            modified: stat.modified,
+            inode: stat.inode(),
+            fingerprint: stat.fingerprint(),
+        })
+    }
+}
+
+/// One name.
+#[derive(Clone, Debug)]
+pub(in crate::search) struct Item {
+    /// The name, with the authority to open it.
+    pub(in crate::search) entry: Entry,
+    /// Ignore rules leave it out. What lies below such a directory is not listed.
+    pub(in crate::search) ignored: bool,
+    /// A directory that cannot be listed.
+    pub(in crate::search) unreadable: bool,
+    /// What is known of its content.
+    pub(in crate::search) content: Content,
+    /// Another one for each state of a file.
+    pub(super) id: u64,
+    known: OnceLock<Known>,
+}
+
+impl Item {
+    fn new(surveyed: Surveyed, id: u64) -> Self {
+        let Surveyed { entry, ignored, unreadable } = surveyed;
+        Self { entry, ignored, unreadable, content: Content::Unread, id, known: OnceLock::new() }
+    }
+
+    fn path(&self) -> &WorkspacePath {
+        self.entry.path()
+    }
+
+    fn is_file(&self) -> bool {
+        self.entry.kind() == FileKind::File
+    }
+
+    /// When it was last modified. Asked of the system once, where only this name can change it.
+    pub(in crate::search) fn modified(&self) -> Option<SystemTime> {
+        if let Some(known) = self.known.get() {
+            return known.modified;
+        }
+        let stat = self.entry.stat().ok()?;
+        if self.is_file()
+            && let Some(known) = Known::of(&stat)
+        {
+            let _ = self.known.set(known);
+        }
+        stat.modified
+    }
+
+    /// Whether a stat of now says the same as what is known; true where nothing is.
+    pub(super) fn is_as_known(&self) -> bool {
+        self.known.get().is_none_or(|known| self.entry.stat().is_ok_and(|stat| stat.fingerprint() == known.fingerprint))
+    }
+
+    pub(super) fn set_known(&self, known: Known) {
+        let _ = self.known.set(known);
+    }
+
+    /// Whether it is a file that nobody has looked into.
+    pub(super) fn is_unread(&self) -> bool {
+        self.content == Content::Unread && self.is_file()
+    }
+}
+
+/// The names below one root, in path order, each directory before what lies in it.
+#[derive(Clone, Debug)]
+pub(in crate::search) struct List {
+    pub(super) items: Vec<Item>,
+    root: WorkspacePath,
+    next_id: u64,
+}
+
+impl List {
+    /// Lists and watches everything below `root`.
+    ///
+    /// # Errors
+    /// When the root itself cannot be listed.
+    pub(super) fn survey(root: &WorkspacePath, watcher: &mut Watcher) -> Result<Self, AccessError> {
+        let mut list = Self { items: Vec::new(), root: root.clone(), next_id: 0 };
+        let mut items = Vec::new();
+        watcher.survey(root, true, &mut |surveyed| {
+            list.next_id += 1;
+            items.push(Item::new(surveyed, list.next_id));
+        })?;
+        items.shrink_to_fit();
+        list.items = items;
+        Ok(list)
+    }
+
+    /// Files that are no ignored ones.
+    pub(super) fn files(&self) -> usize {
+        self.items.iter().filter(|item| item.is_file() && !item.ignored).count()
+    }
+
+    /// Where what lies below `start` stands; `None` when that is no directory of the list.
+    pub(super) fn below(&self, start: &WorkspacePath) -> Option<Range<usize>> {
+        if *start == self.root {
+            return Some(0..self.items.len());
+        }
+        let at = self.find(start)?;
+        let item = &self.items[at];
+        let listed = item.entry.kind() == FileKind::Directory && !item.ignored && !item.unreadable;
+        listed.then(|| at + 1..self.end_of(at))
+    }
+
+    pub(super) fn find(&self, path: &WorkspacePath) -> Option<usize> {
+        self.items.binary_search_by(|item| item.path().cmp(path)).ok()
+    }
+
+    /// Where the item after the subtree of `at` stands.
+    fn end_of(&self, at: usize) -> usize {
+        let top = self.items[at].path().relative();
+        at + self.items[at..].partition_point(|item| item.path().relative().starts_with(top))
+    }
+
+    /// Brings the list up to date. What was known of content that is no longer trusted is put into
+    /// `dropped`.
+    ///
+    /// # Errors
+    /// When so much has changed that only a new survey helps.
+    pub(super) fn apply(
+        &mut self,
+        changes: &Changes,
+        watcher: &mut Watcher,
+        dropped: &mut Vec<Content>,
+    ) -> Result<(), TooMuch> {
+        if changes.everything || changes.directories.len() > MAX_RELISTED {
+            return Err(TooMuch);
+        }
+        let touched: BTreeSet<_> = changes.directories.values().flatten().cloned().collect();
+        // Before anything is watched anew: a directory that was moved keeps its watch otherwise, and
+        // with it the old path.
+        for path in &touched {
+            watcher.forget(path);
+        }
+        let mut update = Update {
+            list: self,
+            watcher,
+            changes,
+            touched,
+            covered: Vec::new(),
+            edits: Edits::default(),
+            contradiction: false,
+            dropped,
+        };
+        update.trees()?;
+        update.directories()?;
+        let Update { edits, contradiction, .. } = update;
+        if contradiction {
+            return Err(TooMuch);
+        }
+        self.merge(edits, dropped);
+        for path in &changes.files {
+            if let Some(at) = self.find(path) {
+                self.renew(at, dropped);
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets what is known of a file.
+    pub(super) fn renew(&mut self, at: usize, dropped: &mut Vec<Content>) {
+        self.next_id += 1;
+        let item = &mut self.items[at];
+        dropped.push(std::mem::replace(&mut item.content, Content::Unread));
+        item.known = OnceLock::new();
+        item.id = self.next_id;
+    }
+
+    fn merge(&mut self, edits: Edits, dropped: &mut Vec<Content>) {
+        let Edits { removed, mut added, mut kept } = edits;
+        // A new name may be another one of a file that is known.
+        let linked: HashSet<u64> = added
+            .iter()
+            .filter(|item| item.is_file())
+            .filter_map(|item| item.entry.stat().ok())
+            .filter(|stat| stat.links() != 1)
+            .map(|stat| stat.inode())
+            .collect();
+        added.append(&mut kept);
+        if !removed.is_empty() || !added.is_empty() {
+            added.sort_by(|one, two| one.path().cmp(two.path()));
+            let mut gone = vec![false; self.items.len()];
+            for range in removed {
+                gone[range].fill(true);
+            }
+            let mut merged = Vec::with_capacity(self.items.len() + added.len());
+            let mut added = added.into_iter().peekable();
+            for (item, gone) in std::mem::take(&mut self.items).into_iter().zip(gone) {
+                if gone {
+                    dropped.push(item.content);
+                    continue;
+                }
+                while let Some(new) = added.next_if(|new| new.path() < item.path()) {
+                    merged.push(new);
+                }
+                merged.push(item);
+            }
+            merged.extend(added);
+            self.items = merged;
+        }
+        if !linked.is_empty() {
+            let other_names: Vec<_> = (0..self.items.len())
+                .filter(|at| self.items[*at].known.get().is_some_and(|known| linked.contains(&known.inode)))
+                .collect();
+            for at in other_names {
+                self.renew(at, dropped);
+            }
+        }
+    }
+}
+
+/// Only a new survey helps.
+#[derive(Debug)]
+pub(super) struct TooMuch;
+
+/// What is taken out of the list and put into it, all at once at the end.
+#[derive(Debug, Default)]
+struct Edits {
+    removed: Vec<Range<usize>>,
+    added: Vec<Item>,
+    /// Put in again, with what is known of them.
+    kept: Vec<Item>,
+}
+
+struct Update<'u> {
+    list: &'u mut List,
+    watcher: &'u mut Watcher,
+    changes: &'u Changes,
+    /// Names that came, went or were replaced.
+    touched: BTreeSet<WorkspacePath>,
+    /// Trees that were surveyed as a whole.
+    covered: Vec<WorkspacePath>,
+    edits: Edits,
+    /// A surveyed tree is gone by a later listing.
+    contradiction: bool,
+    dropped: &'u mut Vec<Content>,
+}
+
+impl Update<'_> {
+    /// Subtrees with other ignore rules: surveyed anew, but what is known of files stays.
+    fn trees(&mut self) -> Result<(), TooMuch> {
+        for tree in &self.changes.trees {
+            if self.is_covered(tree) || self.is_touched(tree) {
+                continue;
+            }
+            let Some(old) = self.list.below(tree) else { continue };
+            let mut met = Vec::new();
+            self.watcher.survey(tree, true, &mut |surveyed| met.push(surveyed)).map_err(|_| TooMuch)?;
+            for surveyed in met {
+                let mut item = self.item(surveyed);
+                if let Some(at) = self.list.find(item.path())
+                    && self.list.items[at].entry.kind() == item.entry.kind()
+                    && !self.is_touched(item.path())
+                {
+                    let was = &mut self.list.items[at];
+                    item.content = std::mem::replace(&mut was.content, Content::Unread);
+                    item.known = std::mem::take(&mut was.known);
+                    item.id = was.id;
+                    self.edits.kept.push(item);
+                } else {
+                    self.edits.added.push(item);
+                }
+            }
+            self.edits.removed.push(old);
+            self.covered.push(tree.clone());
+        }
+        Ok(())
+    }
+
+    /// Directories with names that came or went: listed anew, one level.
+    fn directories(&mut self) -> Result<(), TooMuch> {
+        for directory in self.changes.directories.keys() {
+            if self.is_covered(directory) || self.is_touched(directory) {
+                continue;
+            }
+            let Some(old) = self.list.below(directory) else { continue };
+            // Its parent, listed before it, says that it is no longer what it was.
+            let own = old.start.wrapping_sub(1);
+            if !directory.is_root() && self.edits.removed.iter().any(|range| range.contains(&own)) {
+                continue;
+            }
+            let mut met = Vec::new();
+            match self.watcher.survey(directory, false, &mut |surveyed| met.push(surveyed)) {
+                Ok(()) => self.relist(old, met),
+                Err(_) if directory.is_root() => return Err(TooMuch),
+                // Gone or closed since: its parent is told that, too.
+                Err(_) => self.edits.removed.push(old),
+            }
+        }
+        Ok(())
+    }
+
+    fn relist(&mut self, old: Range<usize>, met: Vec<Surveyed>) {
+        let mut at = old.start;
+        for surveyed in met {
+            // Both are in path order.
+            while at < old.end && self.list.items[at].path() < surveyed.entry.path() {
+                at = self.remove(at);
+            }
+            let same_name = at < old.end && self.list.items[at].path() == surveyed.entry.path();
+            if !same_name {
+                self.add(surveyed);
+                continue;
+            }
+            let next = self.list.end_of(at);
+            let was = &self.list.items[at];
+            let same = was.entry.kind() == surveyed.entry.kind() && was.ignored == surveyed.ignored;
+            if !same || (!was.is_file() && self.touched.contains(was.path())) {
+                self.remove(at);
+                self.add(surveyed);
+            } else if was.is_file() && self.touched.contains(was.path()) {
+                // Replaced, as an atomic write does: the place stays. It may have come with links.
+                if surveyed.entry.stat().is_ok_and(|stat| stat.links() == 1) {
+                    self.list.renew(at, self.dropped);
+                } else {
+                    self.remove(at);
+                    self.add(surveyed);
+                }
+            }
+            at = next;
+        }
+        while at < old.end {
+            at = self.remove(at);
+        }
+    }
+
+    /// Takes an item out with all below it; where the next one stands.
+    fn remove(&mut self, at: usize) -> usize {
+        let end = self.list.end_of(at);
+        if self.list.items[at].entry.kind() == FileKind::Directory {
+            let path = self.list.items[at].path();
+            self.contradiction |= self.covered.iter().any(|tree| tree.relative().starts_with(path.relative()));
+            self.watcher.forget(path);
+        }
+        self.edits.removed.push(at..end);
+        end
+    }
+
+    fn add(&mut self, surveyed: Surveyed) {
+        let mut item = self.item(surveyed);
+        if item.entry.kind() == FileKind::Directory && !item.ignored {
+            let mut met = Vec::new();
+            match self.watcher.survey(item.path(), true, &mut |surveyed| met.push(surveyed)) {
+                Ok(()) => {}
+                // As for a walk: one that is gone by now is named all the same.
+                Err(error) => item.unreadable = error.kind != AccessErrorKind::NotFound,
+            }
+            for surveyed in met {
+                let below = self.item(surveyed);
+                self.edits.added.push(below);
+            }
+        }
+        self.edits.added.push(item);
+    }
+
+    fn item(&mut self, surveyed: Surveyed) -> Item {
+        self.list.next_id += 1;
+        Item::new(surveyed, self.list.next_id)
+    }
+
+    /// Whether it lies in a tree that was surveyed as a whole, or is one.
+    fn is_covered(&self, path: &WorkspacePath) -> bool {
+        self.covered.iter().any(|tree| path.relative().starts_with(tree.relative()))
+    }
+
+    /// Whether it, or a directory above it, was replaced: its parent's listing deals with it.
+    fn is_touched(&self, path: &WorkspacePath) -> bool {
+        if self.touched.is_empty() {
+            return false;
+        }
+        let mut next = Some(path.clone());
+        while let Some(path) = next {
+            if self.touched.contains(&path) {
+                return true;
+            }
+            next = path.parent();
+        }
+        false
+    }
+}

@@ -1,0 +1,169 @@
+//! A walk over names, from the live list where there is one, else over the disk.
+//!
+//! Both give the same names in the same order with the same report.
+
+use std::{ops::ControlFlow, sync::Arc, time::SystemTime};
+
+use super::{Item, Live, Snapshot};
+use crate::workspace::{AccessError, Entry, FileKind, Ignored, WalkOptions, WalkReport, Workspace, WorkspacePath};
+
+/// Unreadable directories that a report names, as the workspace's walk does.
+const NAMED: usize = 5;
+
+/// Where the names of a search came from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// From the live list.
+    List,
+    /// From a walk over the disk.
+    #[default]
+    Walk,
+}
+
+/// A name that a walk met.
+#[derive(Debug)]
+pub enum Met<'a> {
+    /// On the disk.
+    Walked(Entry),
+    /// In the list.
+    #[expect(private_interfaces, reason = "only read through the methods")]
+    Listed(&'a Item),
+}
+
+impl Met<'_> {
+    /// Its path.
+    pub fn path(&self) -> &WorkspacePath {
+        match self {
+            Self::Walked(entry) => entry.path(),
+            Self::Listed(item) => item.entry.path(),
+        }
+    }
+
+    /// What it is.
+    pub fn kind(&self) -> FileKind {
+        match self {
+            Self::Walked(entry) => entry.kind(),
+            Self::Listed(item) => item.entry.kind(),
+        }
+    }
+
+    /// When it was last modified, where the system says.
+    pub fn modified(&self) -> Option<SystemTime> {
+        match self {
+            Self::Walked(entry) => entry.stat().ok().and_then(|stat| stat.modified),
+            Self::Listed(item) => item.modified(),
+        }
+    }
+
+    /// Its path alone.
+    pub fn into_path(self) -> WorkspacePath {
+        match self {
+            Self::Walked(entry) => entry.into_path(),
+            Self::Listed(item) => item.entry.path().clone(),
+        }
+    }
+
+    /// The name with the authority to open it.
+    pub(in crate::search) fn into_entry(self) -> Entry {
+        match self {
+            Self::Walked(entry) => entry,
+            Self::Listed(item) => item.entry.clone(),
+        }
+    }
+}
+
+impl Live {
+    /// As [`Workspace::walk`] over the whole depth, from the list where there is one.
+    ///
+    /// # Errors
+    /// As that walk's.
+    pub fn walk(
+        self: &Arc<Self>,
+        workspace: &Workspace,
+        start: &WorkspacePath,
+        options: &WalkOptions,
+        visit: &mut dyn FnMut(Met<'_>) -> ControlFlow<()>,
+    ) -> Result<(WalkReport, Source), AccessError> {
+        let _call = self.call();
+        let snapshot = if options.max_depth.is_none() { self.snapshot(start, None) } else { None };
+        let mut files = 0;
+        let result = self.walk_with(workspace, snapshot.as_ref(), start, options, &mut |met| {
+            files += usize::from(met.kind() == FileKind::File);
+            visit(met)
+        });
+        if options.ignored == Ignored::Skip
+            && let Ok((report, _)) = &result
+        {
+            self.after(workspace, start, files, report.stopped);
+        }
+        result
+    }
+
+    /// As [`Self::walk`], with the snapshot that was taken.
+    #[expect(clippy::unused_self, reason = "a walk is the live list's even where it has no list")]
+    pub(in crate::search) fn walk_with(
+        &self,
+        workspace: &Workspace,
+        snapshot: Option<&Snapshot>,
+        start: &WorkspacePath,
+        options: &WalkOptions,
+        visit: &mut dyn FnMut(Met<'_>) -> ControlFlow<()>,
+    ) -> Result<(WalkReport, Source), AccessError> {
+        if let Some(snapshot) = snapshot {
+            return Ok((over(workspace, snapshot, options, visit), Source::List));
+        }
+        let walked = workspace.walk(start, options, &mut |entry| visit(Met::Walked(entry)));
+        walked.map(|report| (report, Source::Walk))
+    }
+}
+
+/// The walk over a snapshot.
+fn over(
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    options: &WalkOptions,
+    visit: &mut dyn FnMut(Met<'_>) -> ControlFlow<()>,
+) -> WalkReport {
+    let mut report = WalkReport::default();
+    for item in snapshot.items() {
+        let kind = item.entry.kind();
+        if item.unreadable {
+            report.unreadable_count += 1;
+            if report.unreadable.len() < NAMED {
+                report.unreadable.push(item.entry.path().clone());
+            }
+        }
+        let directory = kind == FileKind::Directory;
+        if item.ignored && options.ignored == Ignored::Skip {
+            *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
+            continue;
+        }
+        let wanted = match options.ignored {
+            Ignored::Only => item.ignored,
+            Ignored::Skip | Ignored::Include => true,
+        };
+        let shown = if directory { options.directories } else { kind == FileKind::File || options.symlinks };
+        if wanted && shown && visit(Met::Listed(item)).is_break() {
+            report.stopped = true;
+            return report;
+        }
+        // Below ignored directories nothing is listed.
+        if item.ignored && directory {
+            let below = WalkOptions { ignored: Ignored::Include, ..options.clone() };
+            match workspace.walk(item.entry.path(), &below, &mut |entry| visit(Met::Walked(entry))) {
+                Ok(walked) => {
+                    report.unreadable_count += walked.unreadable_count;
+                    let room = NAMED - report.unreadable.len();
+                    report.unreadable.extend(walked.unreadable.into_iter().take(room));
+                    report.stopped |= walked.stopped;
+                }
+                Err(_) => report.unreadable_count += 1,
+            }
+            if report.stopped {
+                return report;
+            }
+        }
+    }
+    report
+}

@@ -1,0 +1,135 @@
+//! The inotify queue: watches on open directories, and events, read until there is none.
+//!
+//! Knows no paths. A watch is set through the directory's descriptor, so that it is on the very
+//! directory that is listed next, whatever its name means by then.
+
+use std::ffi::OsStr;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::fs::fstatfs;
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use rustix::io::Errno;
+
+use super::Unwatchable;
+use crate::workspace::sys::Dir;
+
+/// Bytes read at once: some 500 events.
+const BUFFER: usize = 16 << 10;
+
+/// File systems known to make every change through this kernel, and so with an event. From
+/// `linux/magic.h`; overlayfs, FUSE and all network file systems are not among them.
+const SOUND: &[u64] = &[
+    0xEF53,      // ext2, ext3, ext4
+    0x5846_5342, // XFS
+    0x9123_683E, // Btrfs
+    0xF2F5_2010, // F2FS
+    0xCA45_1A4E, // bcachefs
+    0x2FC1_2FC1, // ZFS
+    0x0102_1994, // tmpfs
+    0x8584_58F6, // ramfs
+];
+
+/// What is told of the content of a directory of the tree.
+const ALL: WatchFlags = NAMES.union(WatchFlags::MODIFY).union(WatchFlags::CLOSE_WRITE).union(WatchFlags::ATTRIB);
+/// What is told of the names in it.
+const NAMES: WatchFlags = WatchFlags::CREATE
+    .union(WatchFlags::DELETE)
+    .union(WatchFlags::MOVE)
+    .union(WatchFlags::DELETE_SELF)
+    .union(WatchFlags::MOVE_SELF)
+    .union(WatchFlags::CLOSE_WRITE)
+    .union(WatchFlags::ONLYDIR);
+
+/// How much less urgent background work is, on the scale of `nice`.
+const NICE: i32 = 10;
+
+/// On Linux a priority is a thread's own, and `None` is the calling one.
+pub(super) fn lower_priority() {
+    let _ = rustix::process::setpriority_process(None, NICE);
+}
+
+/// One event.
+#[derive(Debug)]
+pub(super) struct Event<'a> {
+    /// Which watch it is for.
+    pub(super) watch: i32,
+    /// The name in the watched directory; none for the directory itself.
+    pub(super) name: Option<&'a OsStr>,
+    /// The name is a directory's.
+    pub(super) directory: bool,
+    /// The name came or went, or is a directory whose rights changed: the listing has to be looked
+    /// at again.
+    pub(super) names: bool,
+    /// Events before this one were lost.
+    pub(super) lost: bool,
+    /// The watch is no more.
+    pub(super) ended: bool,
+}
+
+/// An inotify instance.
+#[derive(Debug)]
+pub(super) struct Queue {
+    fd: OwnedFd,
+}
+
+impl Queue {
+    pub(super) fn new() -> Result<Self, Unwatchable> {
+        match inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC) {
+            Ok(fd) => Ok(Self { fd }),
+            Err(Errno::MFILE) => Err(Unwatchable::OutOfWatches),
+            Err(_) => Err(Unwatchable::Refused),
+        }
+    }
+
+    /// Watches a directory, for all changes or for those of its names only. `None` when it may not
+    /// be read. Watching it again changes nothing and gives the same number.
+    pub(super) fn watch(&self, dir: &Dir, names_only: bool) -> Result<Option<i32>, Unwatchable> {
+        let system = fstatfs(dir).map_err(|_| Unwatchable::Refused)?;
+        // The type is a signed word on some architectures.
+        let kind = u64::from(u32::try_from(system.f_type & 0xFFFF_FFFF).unwrap_or_default());
+        if !SOUND.contains(&kind) {
+            return Err(Unwatchable::FileSystem);
+        }
+        let path = format!("/proc/self/fd/{}", dir.as_fd().as_raw_fd());
+        match inotify::add_watch(&self.fd, path, if names_only { NAMES } else { ALL }) {
+            Ok(watch) => Ok(Some(watch)),
+            Err(Errno::ACCESS) => Ok(None),
+            Err(Errno::NOSPC | Errno::NOMEM) => Err(Unwatchable::OutOfWatches),
+            Err(_) => Err(Unwatchable::Refused),
+        }
+    }
+
+    /// Ends a watch; one that has ended is no error.
+    pub(super) fn forget(&self, watch: i32) {
+        let _ = inotify::remove_watch(&self.fd, watch);
+    }
+
+    /// Hands over every event that is queued now.
+    pub(super) fn read(&self, each: &mut dyn FnMut(&Event<'_>)) -> Result<(), Unwatchable> {
+        let mut buffer = [MaybeUninit::uninit(); BUFFER];
+        let mut reader = inotify::Reader::new(&self.fd, &mut buffer);
+        loop {
+            match reader.next() {
+                Ok(event) => {
+                    let flags = event.events();
+                    let directory = flags.contains(ReadFlags::ISDIR);
+                    let came_or_went =
+                        ReadFlags::CREATE | ReadFlags::DELETE | ReadFlags::MOVED_FROM | ReadFlags::MOVED_TO;
+                    each(&Event {
+                        watch: event.wd(),
+                        name: event.file_name().map(|name| OsStr::from_bytes(name.to_bytes())),
+                        directory,
+                        names: flags.intersects(came_or_went) || directory,
+                        lost: flags.intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT),
+                        ended: flags.contains(ReadFlags::IGNORED),
+                    });
+                }
+                Err(Errno::AGAIN) => return Ok(()),
+                Err(Errno::INTR) => {}
+                Err(_) => return Err(Unwatchable::Refused),
+            }
+        }
+    }
+}
