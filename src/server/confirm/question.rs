@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_said_before_the_diff() {
-        let diff: String = (0..1000).map(|line| format!("+{line}\n")).collect();
+        let diff = (0..1000).map(|line| format!("+{line}")).collect::<Vec<_>>().join("\n");
         let text = shown(&diff);
         assert!(
             text.contains("Edit a.txt\nOnly the first 200 of 1000 lines of its diff are shown here.\n\n+0\n"),
