@@ -13,6 +13,9 @@ struct Desk {
     dir: TempDir,
     modern: bool,
     elicitation: Option<Value>,
+    last_id: u64,
+    /// White space before each call.
+    padding: String,
 }
 
 const OLD: &str = "one\ntwo\n";
@@ -45,7 +48,8 @@ impl Desk {
             server.ask("initialize", &hello);
             server.line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         }
-        let mut desk = Self { server, dir, modern, elicitation };
+        // Far from the ids that the process itself gives out, and from the server's own.
+        let mut desk = Self { server, dir, modern, elicitation, last_id: 1000, padding: String::new() };
         let read = desk.call("read", json!({ "path": "a.txt" }), json!({}));
         let answer = desk.answer(read);
         assert_eq!(answer["result"]["isError"], false, "{answer}");
@@ -72,7 +76,10 @@ impl Desk {
                 params["_meta"]["io.modelcontextprotocol/clientCapabilities"]["elicitation"] = elicitation.clone();
             }
         }
-        self.server.send("tools/call", &params)
+        self.last_id += 1;
+        let call = json!({ "jsonrpc": "2.0", "id": self.last_id, "method": "tools/call", "params": params });
+        self.server.line(&format!("{}{call}", self.padding));
+        self.last_id
     }
 
     fn answer(&mut self, id: u64) -> Value {
@@ -386,9 +393,12 @@ fn an_answer_to_another_question_is_no_answer() {
 #[test]
 fn waiting_for_people_keeps_nothing_else_from_running() {
     let mut desk = Desk::open(false, &["--confirm", "writes"]);
-    let create = |number: usize| json!({ "path": format!("{number}.txt"), "content": "x".repeat(5 << 20) });
-    // In all more than the server reads ahead, and more than may run at once.
+    let create = |number: usize| json!({ "path": format!("{number}.txt"), "content": "x" });
+    // As many as may run at once, and in bytes more than the server takes before it pauses: it must
+    // still read the answers.
+    desk.padding = " ".repeat(4_300_000);
     let questions: Vec<Question> = (0..16).map(|number| desk.ask("write", create(number))).collect();
+    desk.padding.clear();
     let call = desk.call("write", create(16), json!({}));
     fails(&desk.answer(call), "quota", "16 changes already wait");
     let call = desk.call("read", json!({ "path": "a.txt" }), json!({}));
