@@ -259,6 +259,8 @@ mod tests {
             "--max-output=lots",
             "--time-limit=0",
             "--max-concurrent=none",
+            "--confirm=maybe",
+            "--confirm-time-limit=0",
             "--log=loud",
             "--confine=yes",
             "--read-before-write=never",
@@ -272,7 +274,7 @@ mod tests {
             "--config=/nonexistent/r.toml",
         ];
         let refused = problems(&arguments, &around);
-        assert_eq!(refused.len(), 14, "{refused:#?}");
+        assert_eq!(refused.len(), 15, "{refused:#?}");
         let all = refused.join("\n");
         for part in ["did you mean ROOTBOUND_READ_ONLY?", "did you mean read?", "r.toml cannot be read", "\"a\""] {
             assert!(all.contains(part), "{part}: {all}");

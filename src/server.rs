@@ -5,6 +5,7 @@
 //! cancellation and its panics. What a tool returns becomes a result in `convert`. Nothing here
 //! touches a file or knows what a tool does.
 
+mod confirm;
 mod convert;
 mod dispatch;
 mod handler;
@@ -24,6 +25,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+pub use confirm::Confirm;
 pub use loopback::{Block, CallOutcome, Loopback, call_once, list_once};
 
 use crate::{
@@ -33,6 +35,7 @@ use crate::{
 };
 
 use self::{
+    confirm::Confirmation,
     dispatch::{Gates, LIGHT_CALLS},
     handler::Handler,
     stdio::{Outbox, SafeStdio},
@@ -58,6 +61,10 @@ pub struct Options {
     pub max_line: usize,
     /// How long calls that are running when the input ends may take to answer.
     pub grace: Duration,
+    /// Which changes a person is asked about before they are made.
+    pub confirm: Confirm,
+    /// How long a person may take to answer; `deadline` does not run meanwhile.
+    pub confirm_limit: Duration,
 }
 
 impl Default for Options {
@@ -67,6 +74,8 @@ impl Default for Options {
             deadline: Duration::from_secs(30),
             max_line: 16 << 20,
             grace: Duration::from_secs(5),
+            confirm: Confirm::Never,
+            confirm_limit: Duration::from_secs(300),
         }
     }
 }
@@ -91,6 +100,7 @@ pub struct Parts {
 pub struct Server {
     parts: Arc<Parts>,
     gates: Arc<Gates>,
+    confirmation: Arc<Confirmation>,
     instructions: String,
 }
 
@@ -104,7 +114,8 @@ impl Server {
 
     fn with_instructions(parts: Parts, instructions: String) -> Self {
         let gates = Arc::new(Gates::new(parts.options.max_concurrent));
-        Self { parts: Arc::new(parts), gates, instructions }
+        let confirmation = Arc::new(Confirmation::new(parts.options.confirm, parts.options.confirm_limit));
+        Self { parts: Arc::new(parts), gates, confirmation, instructions }
     }
 
     /// One thread serves the wire; calls run on a bounded pool of blocking threads.

@@ -28,7 +28,7 @@ pub use context::{CallContext, ReadBeforeWrite, Settings};
 pub use error::{Kind, ToolError};
 pub use output::{Answer, Content};
 
-use crate::workspace::Approval;
+use crate::workspace::{Approval, Base, Revision};
 
 /// What is fixed about a tool: its name and what a client is told about it.
 #[derive(Debug)]
@@ -98,7 +98,10 @@ impl fmt::Debug for Plan {
 pub trait Change: Send {
     /// What a person is shown before it is made.
     fn preview(&self) -> Preview;
-    /// Takes the lock, re-checks that the file is what the plan saw, and makes the change.
+    /// What exactly would be changed into what. A person's yes holds for this effect alone.
+    fn effect(&self) -> Effect;
+    /// Takes the lock, re-checks that the file is what the plan saw, and makes the change. With an
+    /// approval [for this plan only](Approval::is_for_this_plan_only) it never plans again.
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError>;
 }
 
@@ -107,7 +110,8 @@ pub trait Change: Send {
 pub struct Preview {
     /// One sentence.
     pub summary: String,
-    /// Unified diff, or empty where there is no text to show.
+    /// The whole unified diff, or empty where there is no text to show. Whoever shows it cuts it, and
+    /// says so: a person must know what was not shown.
     pub diff: String,
     /// Whether something that was there would be lost or replaced.
     pub destructive: bool,
@@ -115,6 +119,18 @@ pub struct Preview {
 
 /// Decodes a tool's arguments and plans the call, whatever its types are.
 type Planner = fn(&CallContext, Map<String, Value>, &Entry) -> Result<Plan, ToolError>;
+
+/// What a change comes to, as values: two plans of equal effect make the same change to the same
+/// files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effect {
+    /// The real path that changes, in its public form; both paths where there are two.
+    pub path: String,
+    /// What is there now.
+    pub base: Base,
+    /// What is there afterwards; `None` for nothing.
+    pub content: Option<Revision>,
+}
 
 /// A tool behind its erased type.
 pub struct Entry {

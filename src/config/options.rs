@@ -98,6 +98,15 @@ pub(super) const OPTIONS: &[Opt] = &[
         heading: TOOLS,
     },
     Opt {
+        flag: "confirm",
+        shape: Shape::One,
+        value: "MODE",
+        help: "Show a person each change and make it only on their yes: `destructive` asks where something that was \
+               there is replaced or removed, `writes` always, `never` (default) not at all. A client that cannot ask is \
+               refused",
+        heading: TOOLS,
+    },
+    Opt {
         flag: "no-default-ignore",
         shape: Shape::Switch,
         value: "BOOL",
@@ -167,6 +176,13 @@ pub(super) const OPTIONS: &[Opt] = &[
         shape: Shape::One,
         value: "SECONDS",
         help: "How long one call may take [default: 30]",
+        heading: LIMITS,
+    },
+    Opt {
+        flag: "confirm-time-limit",
+        shape: Shape::One,
+        value: "SECONDS",
+        help: "How long a person may take to answer; without an answer the change is not made [default: 300]",
         heading: LIMITS,
     },
     Opt {

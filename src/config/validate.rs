@@ -12,7 +12,7 @@ use std::{
 use tracing::level_filters::LevelFilter;
 
 use crate::{
-    server,
+    server::{self, Confirm},
     tools::{Group, ReadBeforeWrite, Selection, Settings, Toolbox},
     workspace::{self, Confine, IgnoreRules, PolicyRules},
 };
@@ -86,6 +86,8 @@ const READ_BEFORE_WRITE: &[(&str, ReadBeforeWrite)] = &[
     ("changed-only", ReadBeforeWrite::ChangedOnly),
     ("off", ReadBeforeWrite::Off),
 ];
+const CONFIRM: &[(&str, Confirm)] =
+    &[("never", Confirm::Never), ("destructive", Confirm::Destructive), ("writes", Confirm::Writes)];
 const GROUPS: &[(&str, Group)] = &[("manage", Group::Manage)];
 
 /// Below this not even an error with its hint fits.
@@ -94,6 +96,8 @@ const LEAST_OUTPUT: u64 = 1_000;
 const MOST_OUTPUT: u64 = 10 << 20;
 /// An hour: a client has given up long before.
 const LONGEST_CALL: f64 = 3_600.0;
+/// A day: a person may be away.
+const LONGEST_ANSWER: f64 = 86_400.0;
 
 /// Reads values one by one, noting what is wrong.
 struct Values<'a> {
@@ -168,18 +172,9 @@ impl Values<'_> {
 
     fn server(&mut self) -> server::Options {
         let mut options = server::Options::default();
-        if let Some((option, given)) = self.typed.one("time-limit") {
-            match given.text.trim().trim_end_matches('s').parse::<f64>() {
-                Ok(seconds) if seconds > 0.0 && seconds <= LONGEST_CALL => {
-                    options.deadline = Duration::from_secs_f64(seconds);
-                }
-                _ => self.problems.push(format!(
-                    "{} {:?} is no time: write seconds, above 0 and up to {LONGEST_CALL}, as 30",
-                    Place(option, &given.source),
-                    given.text
-                )),
-            }
-        }
+        options.deadline = self.seconds("time-limit", LONGEST_CALL, options.deadline);
+        options.confirm = self.choice("confirm", CONFIRM, options.confirm);
+        options.confirm_limit = self.seconds("confirm-time-limit", LONGEST_ANSWER, options.confirm_limit);
         if let Some((option, given)) = self.typed.one("max-concurrent") {
             match given.text.trim().parse::<usize>() {
                 Ok(number @ 1..=256) => options.max_concurrent = Some(number),
@@ -191,6 +186,22 @@ impl Values<'_> {
             }
         }
         options
+    }
+
+    fn seconds(&mut self, flag: &str, longest: f64, default: Duration) -> Duration {
+        let Some((option, given)) = self.typed.one(flag) else { return default };
+        match given.text.trim().trim_end_matches('s').parse::<f64>() {
+            Ok(seconds) if seconds > 0.0 && seconds <= longest => Duration::from_secs_f64(seconds),
+            _ => {
+                self.problems.push(format!(
+                    "{} {:?} is no time: write seconds, above 0 and up to {longest}, as {}",
+                    Place(option, &given.source),
+                    given.text,
+                    default.as_secs()
+                ));
+                default
+            }
+        }
     }
 
     fn switch(&mut self, flag: &str) -> bool {

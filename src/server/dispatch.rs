@@ -1,7 +1,8 @@
-//! One call from its arguments to its answer: span, permit, clock, cancellation, panic, commit.
+//! One call from its arguments to its answer: span, permit, clock, cancellation, panic, approval, commit.
 //!
 //! Knows no protocol types and no tool. Planning is raced against cancellation and the deadline; a
-//! commit never is: once a rename may happen, the answer says what truly happened.
+//! commit never is: once a rename may happen, the answer says what truly happened. While a person is
+//! asked, the call gives up its place among the running ones and its clock stands still.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -23,7 +24,11 @@ use crate::{
     workspace::Approval,
 };
 
-use super::{Parts, panic_text};
+use super::{
+    Parts,
+    confirm::{Confirmation, Person, Question, Reply},
+    panic_text,
+};
 
 /// Light calls (reads, listings, edits) that run at once.
 pub(super) const LIGHT_CALLS: usize = 16;
@@ -67,17 +72,34 @@ pub(super) struct Call {
     pub(super) cancelled: CancellationToken,
     /// Where progress goes.
     pub(super) progress: ProgressSink,
+    /// Whom to ask, where the change needs a yes.
+    pub(super) person: Person,
+}
+
+/// What a call came to.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// The tool's answer.
+    Answer(Answer),
+    /// A question for the client to ask before it repeats the call.
+    Question(Question),
 }
 
 /// Runs `call` and says in the log how it went.
-pub(super) async fn run(parts: &Arc<Parts>, gates: &Gates, call: Call) -> Result<Answer, ToolError> {
+pub(super) async fn run(
+    parts: &Arc<Parts>,
+    gates: &Gates,
+    confirmation: &Confirmation,
+    call: Call,
+) -> Result<Outcome, ToolError> {
     let span = tracing::info_span!("call", tool = call.tool, id = call.id);
     let started = Instant::now();
-    let result = planned(parts, gates, call, &span).await;
+    let result = planned(parts, gates, confirmation, call, &span).await;
     let _entered = span.enter();
     let took = started.elapsed();
     match &result {
-        Ok(_) => tracing::info!(?took, "answered"),
+        Ok(Outcome::Answer(_)) => tracing::info!(?took, "answered"),
+        Ok(Outcome::Question(_)) => tracing::info!(?took, "asked for confirmation"),
         Err(error) => {
             if let Some(cause) = error.cause() {
                 tracing::warn!(?took, %error, %cause, "failed");
@@ -89,12 +111,18 @@ pub(super) async fn run(parts: &Arc<Parts>, gates: &Gates, call: Call) -> Result
     result
 }
 
-async fn planned(parts: &Arc<Parts>, gates: &Gates, call: Call, span: &Span) -> Result<Answer, ToolError> {
-    let Call { tool, arguments, cancelled, progress, .. } = call;
+async fn planned(
+    parts: &Arc<Parts>,
+    gates: &Gates,
+    confirmation: &Confirmation,
+    call: Call,
+    span: &Span,
+) -> Result<Outcome, ToolError> {
+    let Call { tool, arguments, cancelled, progress, person, .. } = call;
     let heavy = parts.toolbox.get(&tool).is_some_and(|entry| entry.spec.heavy);
     let deadline = parts.options.deadline;
     // The clock runs while the call waits for its turn: the client waits, too.
-    let cx = CallContext {
+    let mut cx = CallContext {
         workspace: Arc::clone(&parts.workspace),
         session: Arc::clone(&parts.session),
         settings: Arc::clone(&parts.settings),
@@ -104,37 +132,62 @@ async fn planned(parts: &Arc<Parts>, gates: &Gates, call: Call, span: &Span) -> 
     let overdue = time::Instant::now() + deadline;
     let gate = if heavy { gates.heavy() } else { &gates.light };
     // Shared by what runs on the pool, so that abandoned work keeps its place until it ends.
-    let permit = Arc::new(turn(gate, &cancelled, overdue, deadline).await?);
+    let mut permit = Arc::new(turn(gate, &cancelled, overdue, deadline).await?);
+    let draft = confirmation.draft(&tool, &arguments);
 
-    let mut plan = {
+    let work = {
         let (parts, cx) = (Arc::clone(parts), cx.clone());
-        let work = move || match parts.toolbox.get(&tool) {
-            Some(entry) => entry.plan(&cx, arguments),
-            None => Err(ToolError::new(Kind::Internal, format!("the tool {tool} is gone"))),
-        };
-        Box::pin(on_pool(&permit, span, work))
-    };
-    let plan = tokio::select! {
-        biased;
-        done = plan.as_mut() => done,
-        () = cancelled.cancelled() => {
-            cx.stop.cancel();
-            time::timeout(NOTICE, plan.as_mut()).await.unwrap_or_else(|_| Err(ToolError::cancelled()))
-        }
-        () = time::sleep_until(overdue + WIND_UP) => {
-            cx.stop.cancel();
-            Err(late(format!("the call did not end within {deadline:.0?} and was abandoned; nothing was changed")))
+        move || {
+            let Some(entry) = parts.toolbox.get(&tool) else {
+                return Err(ToolError::new(Kind::Internal, format!("the tool {tool} is gone")));
+            };
+            let plan = entry.plan(&cx, arguments)?;
+            let proposal = match &plan {
+                Plan::Answer(_) => None,
+                Plan::Change(change) => draft.and_then(|draft| draft.proposal(&**change)),
+            };
+            Ok((plan, proposal))
         }
     };
-    let change = match plan? {
-        Plan::Answer(answer) => return Ok(answer),
-        Plan::Change(change) => change,
+    let planned = {
+        let mut plan = Box::pin(on_pool(&permit, span, work));
+        tokio::select! {
+            biased;
+            done = plan.as_mut() => done,
+            () = cancelled.cancelled() => {
+                cx.stop.cancel();
+                time::timeout(NOTICE, plan.as_mut()).await.unwrap_or_else(|_| Err(ToolError::cancelled()))
+            }
+            () = time::sleep_until(overdue + WIND_UP) => {
+                cx.stop.cancel();
+                Err(late(format!("the call did not end within {deadline:.0?} and was abandoned; nothing was changed")))
+            }
+        }
+    };
+    let (change, proposal) = match planned? {
+        (Plan::Answer(answer), _) => return Ok(Outcome::Answer(answer)),
+        (Plan::Change(change), proposal) => (change, proposal),
+    };
+    let approval = match proposal {
+        None => Approval::by_policy(),
+        Some(proposal) => {
+            drop(permit);
+            let reply = confirmation.ask(person, &proposal, &cancelled, cx.progress.clone()).await?;
+            let approval = match reply {
+                Reply::Approved(approval) => approval,
+                Reply::Ask(question) => return Ok(Outcome::Question(question)),
+            };
+            // The call's own time begins anew: what passed was the person's.
+            permit = Arc::new(turn(gate, &cancelled, time::Instant::now() + deadline, deadline).await?);
+            cx.stop = StopSignal::after(deadline);
+            approval
+        }
     };
     if cancelled.is_cancelled() {
         return Err(ToolError::cancelled());
     }
     cx.check()?;
-    on_pool(&permit, span, move || change.commit(&cx, Approval::by_policy())).await
+    on_pool(&permit, span, move || change.commit(&cx, approval)).await.map(Outcome::Answer)
 }
 
 /// Waits for a place among the running calls.

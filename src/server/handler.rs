@@ -21,8 +21,10 @@ use serde_json::json;
 use crate::tools::Toolbox;
 
 use super::{
-    Server, convert,
-    dispatch::{self, Call},
+    Server,
+    confirm::Person,
+    convert,
+    dispatch::{self, Call, Outcome},
     progress::Progress,
     stdio::Outbox,
 };
@@ -119,24 +121,31 @@ impl ServerHandler for Handler {
         Ok(result)
     }
 
-    async fn call_tool(&self, request: CallToolRequestParams, context: Context) -> Result<CallToolResponse, ErrorData> {
+    async fn call_tool(
+        &self,
+        mut request: CallToolRequestParams,
+        context: Context,
+    ) -> Result<CallToolResponse, ErrorData> {
         opened(&context)?;
         if self.server.parts.toolbox.get(&request.name).is_none() {
             return Err(self.unknown_tool(&request.name));
         }
         let progress = Progress::new(context.meta.get_progress_token(), self.outbox.clone());
+        let person = Person::of(&context, is_modern(&context), &mut request);
         let call = Call {
             tool: request.name.into_owned(),
             arguments: request.arguments.unwrap_or_default(),
             id: context.id.to_string(),
             cancelled: context.ct.clone(),
             progress: progress.sink(),
+            person,
         };
         let parts = Arc::clone(&self.server.parts);
-        let result = dispatch::run(&parts, &self.server.gates, call).await;
+        let result = dispatch::run(&parts, &self.server.gates, &self.server.confirmation, call).await;
         progress.end();
         let result = match result {
-            Ok(answer) => convert::answer(answer, &parts.settings),
+            Ok(Outcome::Answer(answer)) => convert::answer(answer, &parts.settings),
+            Ok(Outcome::Question(question)) => return Ok(question.into_result().into()),
             Err(error) => convert::error(&error, &parts.settings),
         };
         Ok(result.into())

@@ -2,19 +2,27 @@
 //!
 //! Replaces rmcp's stdio transport, which is silent on malformed input and loses answers at the end
 //! of the input. Reading and recognising lines is [`frame`]'s, meaning is [`message`]'s, writing is
-//! the [`Outbox`]'s; here are the requests in flight, and how a session ends.
+//! the [`Outbox`]'s; here are the requests in flight in both directions, and how a session ends.
 
 mod frame;
 mod id_scanner;
 mod message;
 mod outbox;
 
-use std::{collections::HashMap, convert::Infallible, future, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    convert::Infallible,
+    future,
+    time::Duration,
+};
 
 use rmcp::{
     RoleServer,
-    model::{ClientNotification, JsonRpcMessage, RequestId},
-    service::{RxJsonRpcMessage, TxJsonRpcMessage},
+    model::{
+        ClientJsonRpcMessage, ClientNotification, ErrorData, GetExtensions as _, JsonRpcMessage, RequestId,
+        ServerNotification,
+    },
+    service::{OriginatingRequestId, RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
 use tokio::{io::AsyncRead, time};
@@ -40,6 +48,8 @@ pub(super) struct SafeStdio<R> {
     frames: FrameReader<R>,
     outbox: Outbox,
     in_flight: InFlight,
+    /// The server's own requests that the client has not answered.
+    asked: HashSet<RequestId>,
     /// When the input ended, until when answers are waited for.
     closing: Option<time::Instant>,
     grace: Duration,
@@ -53,6 +63,7 @@ impl<R: AsyncRead + Unpin> SafeStdio<R> {
             frames: FrameReader::new(input, options.max_line),
             outbox,
             in_flight: InFlight::default(),
+            asked: HashSet::new(),
             closing: None,
             grace: options.grace,
             stop,
@@ -79,7 +90,17 @@ impl<R: AsyncRead + Unpin> SafeStdio<R> {
                             }
                         }
                     }
-                    JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => return None,
+                    // Only once, and only what was asked.
+                    JsonRpcMessage::Response(response) => {
+                        if !self.asked.remove(&response.id) {
+                            return None;
+                        }
+                    }
+                    JsonRpcMessage::Error(error) => {
+                        if !error.id.as_ref().is_some_and(|id| self.asked.remove(id)) {
+                            return None;
+                        }
+                    }
                 }
                 Some(*message)
             }
@@ -90,6 +111,14 @@ impl<R: AsyncRead + Unpin> SafeStdio<R> {
             }
             Incoming::Ignore => None,
         }
+    }
+
+    /// A question that nobody is left to answer, as a failure.
+    fn unanswerable(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        let id = self.asked.iter().next().cloned()?;
+        self.asked.remove(&id);
+        let error = ErrorData::internal_error("the input has ended", None);
+        Some(ClientJsonRpcMessage::error(error, Some(id)))
     }
 
     /// Waits until the answers are out, or overdue.
@@ -123,7 +152,21 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for SafeStdio<R> {
                     self.in_flight.remove(id);
                 }
             }
-            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => {}
+            JsonRpcMessage::Request(request) => {
+                // A call that waits for a person must not be what keeps the person's answer from being
+                // read. How many wait at once is bounded where they ask.
+                if let Some(origin) = request.request.extensions().get::<OriginatingRequestId>() {
+                    self.in_flight.release_bytes(&origin.0);
+                }
+                self.asked.insert(request.id.clone());
+            }
+            JsonRpcMessage::Notification(notification) => {
+                if let ServerNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.asked.remove(id);
+                }
+            }
         }
         self.outbox.message(&message);
         future::ready(Ok(()))
@@ -133,6 +176,9 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for SafeStdio<R> {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             if let Some(until) = self.closing {
+                if let Some(failure) = self.unanswerable() {
+                    return Some(failure);
+                }
                 self.drain(until).await;
                 return None;
             }
@@ -184,6 +230,13 @@ impl InFlight {
         let Some(bytes) = self.requests.remove(id) else { return false };
         self.bytes -= bytes;
         true
+    }
+
+    /// Counts the request no longer by its size.
+    fn release_bytes(&mut self, id: &RequestId) {
+        if let Some(bytes) = self.requests.get_mut(id) {
+            self.bytes -= std::mem::take(bytes);
+        }
     }
 
     fn is_empty(&self) -> bool {

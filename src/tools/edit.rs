@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     edit,
-    workspace::{AccessErrorKind, Approval, Base, WriteGuard},
+    workspace::{AccessErrorKind, Approval, Base, Revision, WriteGuard},
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    Alias, Answer, CallContext, Change, Effect, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     args::{PATH_ALIASES, joined},
     freshness,
     output::count,
@@ -223,6 +223,14 @@ impl Change for Pending {
         }
     }
 
+    fn effect(&self) -> Effect {
+        Effect {
+            path: self.job.target.path().to_string(),
+            base: self.planned.base,
+            content: Some(Revision::of(&self.planned.bytes)),
+        }
+    }
+
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let Self { job, mut planned } = *self;
         for _ in 0..ATTEMPTS {
@@ -235,6 +243,9 @@ impl Change for Pending {
                 // Another call came first. If it was one of this session, the ledger knows its result
                 // and the edit is worked out on that; anything else fails its check as stale.
                 Err(error) if matches!(error.kind, AccessErrorKind::Stale | AccessErrorKind::Exists) => {
+                    if approval.is_for_this_plan_only() {
+                        return Err(ToolError::changed_while_asked(&job.path));
+                    }
                     planned = job.work_out(cx)?;
                 }
                 Err(error) => return Err(error.into()),

@@ -94,6 +94,12 @@ impl ToolError {
         Self::new(Kind::Cancelled, "the call was cancelled").hint("call again if it is still wanted")
     }
 
+    /// The file at `path` is no longer what a person was shown a change of.
+    pub fn changed_while_asked(path: impl fmt::Display) -> Self {
+        Self::new(Kind::Stale, format!("{path} changed while a person was asked about this change, so it was not made"))
+            .hint("read it again, then repeat the call on what is there now; the person is asked again")
+    }
+
     /// Adds the next call to make.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

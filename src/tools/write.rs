@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 use crate::{
     edit::{self, Diff},
     text::{self, Document, LineEnding},
-    workspace::{AccessErrorKind, Approval, Base, Snapshot, WorkspacePath, WritablePath, WriteGuard},
+    workspace::{AccessErrorKind, Approval, Base, Revision, Snapshot, WorkspacePath, WritablePath, WriteGuard},
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    Alias, Answer, CallContext, Change, Effect, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     args::{FlagValue, PATH_ALIASES, joined},
     freshness,
     output::count,
@@ -242,15 +242,15 @@ fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Result<Planne
 }
 
 impl Planning {
-    /// The diff of what is really written.
-    fn diff(&self) -> Option<Diff> {
+    /// The diff of what is really written, with at most `max_lines` lines of hunks.
+    fn diff(&self, max_lines: Option<usize>) -> Option<Diff> {
         let old = self.planned.old.as_ref()?;
         let new = Document::decode(
             self.planned.bytes.clone(),
             encoding_rs::Encoding::for_label(self.planned.encoding.as_bytes()),
         )
         .ok()?;
-        Some(edit::unified_diff(&freshness::diff_name(&self.path), old, new.text(), Some(DIFF_LINES)))
+        Some(edit::unified_diff(&freshness::diff_name(&self.path), old, new.text(), max_lines))
     }
 
     fn verb(&self) -> &'static str {
@@ -270,12 +270,22 @@ impl Change for Planning {
             _ => "Replace",
         };
         Preview {
-            summary: format!("{verb} {} ({} bytes)", self.path, self.planned.bytes.len()),
-            diff: self.diff().map_or_else(
+            summary: format!(
+                "{verb} {}: {} when done{}",
+                self.path,
+                count(self.planned.bytes.len(), "byte"),
+                self.planned.note
+            ),
+            diff: self.diff(None).map_or_else(
                 || {
-                    let text = String::from_utf8_lossy(&self.planned.bytes);
-                    let head: Vec<&str> = text.lines().take(DIFF_LINES).collect();
-                    format!("+{}\n", head.join("\n+"))
+                    let old = if self.base == Base::Absent { "/dev/null" } else { "(not text)" };
+                    let new = String::from_utf8_lossy(&self.planned.bytes);
+                    let mut diff = format!("--- {old}\n+++ b/{}\n", freshness::diff_name(&self.path));
+                    for line in new.split_inclusive('\n') {
+                        diff.push('+');
+                        diff.push_str(line);
+                    }
+                    diff
                 },
                 |diff| diff.text,
             ),
@@ -283,10 +293,23 @@ impl Change for Planning {
         }
     }
 
+    fn effect(&self) -> Effect {
+        Effect {
+            path: self.target.path().to_string(),
+            base: self.base,
+            content: Some(Revision::of(&self.planned.bytes)),
+        }
+    }
+
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let diff = self.diff();
+        let diff = self.diff(Some(DIFF_LINES));
         let verb = self.verb();
-        let guard = WriteGuard::acquire(&cx.workspace, self.target, self.base)?;
+        let guard = WriteGuard::acquire(&cx.workspace, self.target, self.base).map_err(|error| match error.kind {
+            AccessErrorKind::Stale | AccessErrorKind::Exists if approval.is_for_this_plan_only() => {
+                ToolError::changed_while_asked(&self.path)
+            }
+            _ => error.into(),
+        })?;
         let committed = guard.commit(&self.planned.bytes, approval)?;
         cx.session.ledger.saw(&committed.path, committed.revision, Some(&self.planned.bytes));
         let lines =

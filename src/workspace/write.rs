@@ -61,12 +61,25 @@ pub enum Base {
 
 /// The yes to one change. Not to be cloned; a commit spends it.
 #[derive(Debug)]
-pub struct Approval(());
+pub struct Approval {
+    by_person: bool,
+}
 
 impl Approval {
     /// The policy in force asks nobody.
     pub fn by_policy() -> Self {
-        Self(())
+        Self { by_person: false }
+    }
+
+    /// A person was shown the change and said yes.
+    pub fn by_person() -> Self {
+        Self { by_person: true }
+    }
+
+    /// Whether it stands for nothing but the change as it was planned: a person saw that one, so a
+    /// commit that finds another file must fail as stale instead of working the change out anew.
+    pub fn is_for_this_plan_only(&self) -> bool {
+        self.by_person
     }
 }
 

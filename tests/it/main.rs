@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests prepare and inspect real files")]
 
 mod config;
+mod confirm;
 mod fixtures;
 mod glob;
 mod grep;

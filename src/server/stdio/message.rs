@@ -6,8 +6,9 @@
 use rmcp::{
     ErrorData,
     model::{
-        CallToolRequest, CancelledNotification, ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomRequest,
-        DiscoverRequest, ErrorCode, GetMeta as _, InitializeRequest, ListToolsRequest, PingRequest, RequestId,
+        CallToolRequest, CancelledNotification, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult,
+        CustomRequest, DiscoverRequest, ElicitResult, ErrorCode, GetMeta as _, InitializeRequest, ListToolsRequest,
+        PingRequest, RequestId,
     },
 };
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::IgnoredAny};
@@ -30,7 +31,7 @@ pub(super) enum Incoming {
         /// The error.
         error: ErrorData,
     },
-    /// A notification that changes nothing here, or an answer to a question never asked.
+    /// A notification that changes nothing here, or an answer without a question's id.
     Ignore,
 }
 
@@ -84,7 +85,8 @@ pub(super) fn parse(line: &[u8]) -> Incoming {
     match (head.method, id) {
         (Some(method), Some(id)) => request(&method, id, line),
         (Some(method), None) => notification(&method, line),
-        (None, _) if head.result.is_some() || head.error.is_some() => Incoming::Ignore,
+        (None, Some(id)) if head.result.is_some() || head.error.is_some() => answer(id, line),
+        (None, None) if head.result.is_some() || head.error.is_some() => Incoming::Ignore,
         (None, id) => refuse(id, ErrorCode::INVALID_REQUEST, "a message must have a method"),
     }
 }
@@ -120,6 +122,32 @@ fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
         Ok(request) => Incoming::Deliver(Box::new(ClientJsonRpcMessage::request(request, id))),
         Err(error) => refuse(Some(id), ErrorCode::INVALID_PARAMS, format!("{method}: {}", reason(&error))),
     }
+}
+
+/// The client's answer to a question of the server. The only question is `elicitation/create`, so the
+/// type is known; an answer that cannot be read is handed on as a failure, so that whoever asked does
+/// not wait for its time limit.
+fn answer(id: RequestId, line: &[u8]) -> Incoming {
+    #[derive(Deserialize)]
+    struct Answer {
+        #[serde(default)]
+        result: Option<ElicitResult>,
+        #[serde(default)]
+        error: Option<ErrorData>,
+    }
+    let failed = |reason| ErrorData::new(ErrorCode::INVALID_PARAMS, reason, None);
+    let message = match serde_json::from_slice::<Answer>(line) {
+        Ok(Answer { error: Some(error), .. }) => ClientJsonRpcMessage::error(error, Some(id)),
+        Ok(Answer { result: Some(result), .. }) => {
+            ClientJsonRpcMessage::response(ClientResult::ElicitResult(result), id)
+        }
+        Ok(_) => ClientJsonRpcMessage::error(failed("its answer is empty".to_owned()), Some(id)),
+        Err(error) => {
+            let reason = format!("its answer cannot be read: {}", reason(&error));
+            ClientJsonRpcMessage::error(failed(reason), Some(id))
+        }
+    };
+    Incoming::Deliver(Box::new(message))
 }
 
 fn notification(method: &str, line: &[u8]) -> Incoming {

@@ -13,9 +13,10 @@ use serde_json::json;
 use crate::{
     session::Session,
     tools::{
-        Answer, CallContext, Change, Content, Entry, Group, Plan, Preview, Settings, Spec, Tool, ToolError, Toolbox,
+        Answer, CallContext, Change, Content, Effect, Entry, Group, Plan, Preview, Settings, Spec, Tool, ToolError,
+        Toolbox,
     },
-    workspace::{Access, Approval, RootSpec, Workspace},
+    workspace::{Access, Approval, Base, RootSpec, Workspace},
 };
 
 use super::super::{Options, Parts, Server};
@@ -189,6 +190,10 @@ struct Slow(Args);
 impl Change for Slow {
     fn preview(&self) -> Preview {
         Preview { summary: "a slow change".to_owned(), diff: String::new(), destructive: false }
+    }
+
+    fn effect(&self) -> Effect {
+        Effect { path: "slow".to_owned(), base: Base::Absent, content: None }
     }
 
     fn commit(self: Box<Self>, _: &CallContext, _: Approval) -> Result<Answer, ToolError> {

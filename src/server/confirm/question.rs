@@ -1,0 +1,139 @@
+//! What a person is shown: the change in words and as a diff, bounded and free of tricks.
+//!
+//! Pure. The diff holds text that a hostile model wrote, so nothing in it may reach a terminal as a
+//! control sequence or show itself as something else, and whatever is left out is said first.
+
+use std::fmt::Write as _;
+
+use rmcp::model::{ElicitRequest, ElicitRequestParams, ElicitationSchema};
+
+use crate::{text::hidden, tools::Preview};
+
+use super::FIELD;
+
+/// Lines of a diff that are shown: several screens, as much as anybody looks through in a form.
+const LINES: usize = 200;
+/// Characters of one line that are shown.
+const LINE: usize = 400;
+/// Bytes of a diff that are shown.
+const BYTES: usize = 24 << 10;
+
+/// The request that shows `message` with one box to tick.
+pub(super) fn request(message: &str) -> ElicitRequest {
+    let form = ElicitationSchema::builder().required_bool_property(FIELD, |field| {
+        field.title("Make this change").description("Tick to have the change made. Otherwise nothing is changed.")
+    });
+    ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: message.to_owned(),
+        requested_schema: form.build_unchecked(),
+    })
+}
+
+/// The words of the question about a change.
+pub(super) fn text(preview: &Preview) -> String {
+    let mut shown = String::new();
+    let (mut lines, mut cut_lines) = (0_usize, 0_usize);
+    let show_returns = has_mixed_endings(&preview.diff);
+    for line in preview.diff.split_terminator('\n') {
+        lines += 1;
+        if cut_lines == 0 && lines <= LINES && shown.len() < BYTES {
+            push_line(&mut shown, line, show_returns);
+        } else {
+            cut_lines += 1;
+        }
+    }
+    let mut text = "An agent asks to make this change:\n".to_owned();
+    push_line(&mut text, &preview.summary, true);
+    if cut_lines > 0 {
+        let _ = writeln!(text, "Only the first {} of {lines} lines of its diff are shown here.", lines - cut_lines);
+    }
+    if !shown.is_empty() {
+        text.push('\n');
+        text.push_str(&shown);
+    }
+    text
+}
+
+/// Whether the lines that change end in CR LF here and in LF there: only then do their ends matter to
+/// a reader.
+fn has_mixed_endings(diff: &str) -> bool {
+    let mut changed = diff.split_terminator('\n').skip(2).filter(|line| line.starts_with(['+', '-']));
+    let first = changed.next().map(|line| line.ends_with('\r'));
+    changed.any(|line| Some(line.ends_with('\r')) != first)
+}
+
+/// Adds a line with everything visible that a terminal would obey or a person would not see.
+fn push_line(out: &mut String, line: &str, show_returns: bool) {
+    let line = if show_returns { line } else { line.strip_suffix('\r').unwrap_or(line) };
+    let mut hidden = hidden::in_line(line).map(|one| one.column).peekable();
+    for (index, character) in line.chars().enumerate() {
+        if index == LINE {
+            let _ = write!(out, "… ({} more characters)", line.chars().count() - LINE);
+            break;
+        }
+        let unseen = hidden.next_if_eq(&(index + 1)).is_some();
+        if unseen || (character.is_control() && character != '\t') || matches!(character, '\u{2028}' | '\u{2029}') {
+            let _ = write!(out, "{}", character.escape_default());
+        } else {
+            out.push(character);
+        }
+    }
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(diff: &str) -> String {
+        text(&Preview { summary: "Edit a.txt".to_owned(), diff: diff.to_owned(), destructive: true })
+    }
+
+    #[test]
+    fn a_question_is_the_summary_and_the_diff() {
+        assert_eq!(
+            shown("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-x\n+\ty\n"),
+            "An agent asks to make this change:\nEdit a.txt\n\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-x\n+\ty\n"
+        );
+        assert_eq!(shown(""), "An agent asks to make this change:\nEdit a.txt\n");
+    }
+
+    #[test]
+    fn what_is_left_out_is_said_before_the_diff() {
+        let diff = (0..1000).map(|line| format!("+{line}")).collect::<Vec<_>>().join("\n");
+        let text = shown(&diff);
+        assert!(
+            text.contains("Edit a.txt\nOnly the first 200 of 1000 lines of its diff are shown here.\n\n+0\n"),
+            "{text}"
+        );
+        assert!(text.ends_with("+199\n"), "{text}");
+        let wide = format!("+{}\n", "é".repeat(5000)).repeat(150);
+        let text = shown(&wide);
+        assert!(text.contains("… (4601 more characters)\n") && text.len() < 2 * BYTES, "{}", text.len());
+        assert!(text.contains("of 150 lines"), "{}", &text[..200]);
+    }
+
+    #[test]
+    fn nothing_hides_or_commands_a_terminal() {
+        let text = shown("+a\u{1b}[2Jb\u{7}c\rd\u{202e}e\u{200b}f\u{2028}g\u{85}\n");
+        assert!(text.ends_with("+a\\u{1b}[2Jb\\u{7}c\\rd\\u{202e}e\\u{200b}f\\u{2028}g\\u{85}\n"), "{text}");
+    }
+
+    #[test]
+    fn carriage_returns_are_shown_where_they_change() {
+        assert!(shown("---\n+++\n@@\n x\r\n-a\r\n+b\r\n").ends_with(" x\n-a\n+b\n"));
+        assert!(shown("---\n+++\n@@\n-a\r\n+a\n").ends_with("-a\\r\n+a\n"));
+    }
+
+    #[test]
+    fn the_form_has_one_box_that_is_not_ticked() {
+        let request = serde_json::to_value(request("Sure?")).expect("it serialises");
+        assert_eq!(request["method"], "elicitation/create");
+        assert_eq!(request["params"]["message"], "Sure?");
+        let schema = &request["params"]["requestedSchema"];
+        assert_eq!(schema["required"], serde_json::json!(["confirm"]));
+        assert_eq!(schema["properties"]["confirm"]["type"], "boolean");
+        assert!(schema["properties"]["confirm"].get("default").is_none());
+    }
+}

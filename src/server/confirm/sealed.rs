@@ -1,0 +1,168 @@
+//! What a client of 2026-07-28 carries from a question to its answer: an opaque state that it can
+//! neither make, change, use for another call nor use twice.
+//!
+//! HMAC-SHA-256 by rmcp's codec, under a key that lives as long as the process. The state holds no
+//! content: only a number used once and a digest of the change that was shown.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use rmcp::model::{RequestStateCodec, SealOptions};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    tools::{Effect, Kind, ToolError},
+    workspace::Base,
+};
+
+use super::Proposal;
+
+/// Bytes of the number that makes each state another one.
+const NONCE: usize = 16;
+
+/// Seals states and opens them, each once.
+pub(super) struct Seals {
+    codec: RequestStateCodec,
+    /// The numbers of the states that were used, and when; forgotten after those have expired.
+    used: Mutex<VecDeque<(Instant, [u8; NONCE])>>,
+}
+
+/// Why a state is no proof of a yes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// Forged, of another call or another process, expired or used before. Which of these is nobody's
+    /// business outside.
+    Unverified,
+    /// Genuine, but what the call would do now is not what was shown.
+    OtherChange,
+}
+
+impl Seals {
+    /// Seals under a new random key; `None` where the system gives no random bytes.
+    pub(super) fn new() -> Option<Self> {
+        let codec = RequestStateCodec::try_new(random::<{ RequestStateCodec::MIN_KEY_LENGTH }>()?).ok()?;
+        Some(Self { codec, used: Mutex::default() })
+    }
+
+    /// The state of a question about `proposal` that may be answered for `limit`.
+    pub(super) fn seal(&self, proposal: &Proposal, limit: Duration) -> Result<String, ToolError> {
+        let nonce: [u8; NONCE] = random().ok_or_else(no_randomness)?;
+        let state = [&nonce[..], &digest(&proposal.effect)].concat();
+        Ok(self.codec.seal_with(&state, &SealOptions::new().associated_data(&proposal.request).ttl(limit)))
+    }
+
+    /// Proves that the person was asked about exactly `proposal`, and uses the state up.
+    pub(super) fn open(&self, state: &str, proposal: &Proposal, limit: Duration) -> Result<(), Broken> {
+        let state = self.codec.open_with(state, &proposal.request).map_err(|error| {
+            tracing::warn!(%error, "an answer was not accepted");
+            Broken::Unverified
+        })?;
+        let (nonce, shown) = state.split_first_chunk::<NONCE>().ok_or(Broken::Unverified)?;
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        while used.front().is_some_and(|(at, _)| at.elapsed() > 2 * limit) {
+            used.pop_front();
+        }
+        if used.iter().any(|(_, before)| before == nonce) {
+            tracing::warn!("an answer was not accepted a second time");
+            return Err(Broken::Unverified);
+        }
+        used.push_back((Instant::now(), *nonce));
+        if shown == digest(&proposal.effect) { Ok(()) } else { Err(Broken::OtherChange) }
+    }
+}
+
+impl fmt::Debug for Seals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Seals").finish_non_exhaustive()
+    }
+}
+
+/// The system gave no random bytes to seal with.
+pub(super) fn no_randomness() -> ToolError {
+    ToolError::new(Kind::Internal, "the question to the person could not be sealed; nothing was changed")
+        .hint("tell the user that the system gave no random bytes")
+}
+
+/// Printed paths hold no line breaks, so the lines are unambiguous.
+fn digest(effect: &Effect) -> [u8; 32] {
+    let base = match effect.base {
+        Base::Absent => "absent".to_owned(),
+        Base::Revision(revision) => revision.to_string(),
+    };
+    let content = effect.content.map_or_else(|| "absent".to_owned(), |revision| revision.to_string());
+    Sha256::digest(format!("{base}\n{content}\n{}", effect.path)).into()
+}
+
+fn random<const N: usize>() -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::workspace::Revision;
+
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(60);
+
+    fn proposal(request: u8, content: &[u8]) -> Proposal {
+        let effect = Effect { path: "a.txt".to_owned(), base: Base::Absent, content: Some(Revision::of(content)) };
+        Proposal { message: String::new(), effect, request: [request; 32], unasked_by: "never" }
+    }
+
+    fn seals() -> Seals {
+        Seals::new().expect("random bytes")
+    }
+
+    #[test]
+    fn a_state_opens_once_for_the_change_it_was_made_for() {
+        let (seals, shown) = (seals(), proposal(1, b"x"));
+        let state = seals.seal(&shown, LIMIT).expect("sealed");
+        assert_ne!(state, seals.seal(&shown, LIMIT).expect("sealed"), "no two states are alike");
+        assert_eq!(seals.open(&state, &shown, LIMIT), Ok(()));
+        assert_eq!(seals.open(&state, &shown, LIMIT), Err(Broken::Unverified));
+    }
+
+    #[test]
+    fn a_state_of_another_call_or_another_process_proves_nothing() {
+        let (seals, shown) = (seals(), proposal(1, b"x"));
+        let state = seals.seal(&shown, LIMIT).expect("sealed");
+        assert_eq!(seals.open(&state, &proposal(2, b"x"), LIMIT), Err(Broken::Unverified));
+        assert_eq!(self::seals().open(&state, &shown, LIMIT), Err(Broken::Unverified));
+        assert_eq!(seals.open(&state, &shown, LIMIT), Ok(()), "failed tries use nothing up");
+    }
+
+    #[test]
+    fn a_state_of_another_content_or_base_is_of_another_change() {
+        let (seals, shown) = (seals(), proposal(1, b"x"));
+        let state = || seals.seal(&shown, LIMIT).expect("sealed");
+        assert_eq!(seals.open(&state(), &proposal(1, b"y"), LIMIT), Err(Broken::OtherChange));
+        let mut elsewhere = proposal(1, b"x");
+        elsewhere.effect.base = Base::Revision(Revision::of(b"old"));
+        assert_eq!(seals.open(&state(), &elsewhere, LIMIT), Err(Broken::OtherChange));
+        elsewhere = proposal(1, b"x");
+        elsewhere.effect.path.push('x');
+        assert_eq!(seals.open(&state(), &elsewhere, LIMIT), Err(Broken::OtherChange));
+    }
+
+    #[test]
+    fn no_changed_character_goes_unnoticed() {
+        let (seals, shown) = (seals(), proposal(1, b"x"));
+        let state = seals.seal(&shown, LIMIT).expect("sealed");
+        for at in 0..state.len() {
+            let mut forged = state.clone().into_bytes();
+            forged[at] = if forged[at] == b'A' { b'Q' } else { b'A' };
+            let forged = String::from_utf8(forged).expect("ASCII");
+            assert_eq!(seals.open(&forged, &shown, LIMIT), Err(Broken::Unverified), "at {at}");
+        }
+        for cut in ["", "rs1", "rs1..", &state[..state.len() - 1]] {
+            assert_eq!(seals.open(cut, &shown, LIMIT), Err(Broken::Unverified), "{cut:?}");
+        }
+    }
+}
