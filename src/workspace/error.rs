@@ -77,6 +77,13 @@ pub enum AccessErrorKind {
     },
     /// The system's permissions forbid it.
     Permission,
+    /// More entries than one call takes.
+    TooMany {
+        /// Entries allowed.
+        limit: usize,
+    },
+    /// It is a root, which is never moved, copied over or deleted.
+    IsRoot,
     /// It changed during the operation, again and again.
     Changed,
     /// It is already there.
@@ -141,6 +148,8 @@ impl fmt::Display for AccessError {
             AccessErrorKind::TooLarge { size, limit } => {
                 write!(f, "{path} has {size} bytes, more than the limit of {limit}")
             }
+            AccessErrorKind::TooMany { limit } => write!(f, "{path} holds more than {limit} entries"),
+            AccessErrorKind::IsRoot => write!(f, "{path} is a workspace root, which stays where it is"),
             AccessErrorKind::Permission => {
                 write!(f, "the system's permissions forbid access to {path}")
             }
