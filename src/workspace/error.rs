@@ -84,6 +84,8 @@ pub enum AccessErrorKind {
     },
     /// It is a root, which is never moved, copied over or deleted.
     IsRoot,
+    /// A content that should be put there is not kept any more.
+    NotKept,
     /// It changed during the operation, again and again.
     Changed,
     /// It is already there.
@@ -150,6 +152,7 @@ impl fmt::Display for AccessError {
             }
             AccessErrorKind::TooMany { limit } => write!(f, "{path} holds more than {limit} entries"),
             AccessErrorKind::IsRoot => write!(f, "{path} is a workspace root, which stays where it is"),
+            AccessErrorKind::NotKept => write!(f, "what {path} held before is not kept any more"),
             AccessErrorKind::Permission => {
                 write!(f, "the system's permissions forbid access to {path}")
             }

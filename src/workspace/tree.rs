@@ -85,6 +85,11 @@ impl Tree {
         self.top.child(&entry.below)
     }
 
+    /// The path that one of its entries has, or would have, with the tree at `top`.
+    pub fn path_at(&self, entry: &TreeEntry, top: &WorkspacePath) -> WorkspacePath {
+        top.child(&entry.below)
+    }
+
     /// What the top is.
     pub fn node(&self) -> &Node {
         &self.entries[0].node
@@ -204,14 +209,20 @@ impl TreeGuard {
         Ok(missing)
     }
 
-    /// Removes a directory if it is empty; true when it is gone.
-    pub fn remove_empty(&self, entry: &WritablePath, _: Approval) -> Result<bool, AccessError> {
-        let (dir, name) = self.place(entry)?;
-        match dir.remove_dir(&name) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == std::io::ErrorKind::DirectoryNotEmpty => Ok(false),
-            Err(error) => Err(AccessError::from_io(error, entry.asked())),
+    /// Removes directories one after another, each if it is empty; returns how many are gone.
+    pub fn remove_empty(&self, entries: &[WritablePath], _: Approval) -> Result<usize, AccessError> {
+        let mut removed = 0;
+        for entry in entries {
+            let (dir, name) = self.place(entry)?;
+            match dir.remove_dir(&name) {
+                Ok(()) => removed += 1,
+                Err(error)
+                    if matches!(error.kind(), std::io::ErrorKind::DirectoryNotEmpty | std::io::ErrorKind::NotFound) => {
+                }
+                Err(error) => return Err(AccessError::from_io(error, entry.asked())),
+            }
         }
+        Ok(removed)
     }
 
     /// The directory that holds an entry, and its name there. The rights are asked again, as a

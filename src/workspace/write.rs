@@ -74,6 +74,11 @@ impl Approval {
     pub fn by_policy() -> Self {
         Self(())
     }
+
+    /// For one approved change that takes two steps on the disk.
+    pub fn for_two_steps(self) -> [Self; 2] {
+        [Self(()), Self(())]
+    }
 }
 
 /// What a commit did.
@@ -145,6 +150,11 @@ impl WriteGuard {
         Ok(Self { shared, path, old, mode: None, _lock: lock })
     }
 
+    /// The real path of the file.
+    pub fn path(&self) -> &WorkspacePath {
+        &self.path.real
+    }
+
     /// What a commit will replace: its content from the beginning, and what it is; none for a new
     /// file. Read it before the commit, which may make it unreachable.
     pub fn former(&mut self) -> Option<Former<'_>> {
@@ -153,10 +163,12 @@ impl WriteGuard {
         Some(Former { content: file, size: stat.size, mode: stat.permissions(), revision: *revision })
     }
 
-    /// As [`Self::commit`] for a new file that has to have these permission bits.
-    pub fn commit_with_mode(mut self, bytes: &[u8], mode: u32, approval: Approval) -> Result<Committed, AccessError> {
+    /// A new file will have these permission bits; 0 leaves them to the umask. A file that is
+    /// replaced keeps its own.
+    #[must_use]
+    pub fn with_mode(mut self, mode: u32) -> Self {
         self.mode = Some(mode).filter(|mode| *mode != 0);
-        self.commit(bytes, approval)
+        self
     }
 
     /// Makes `bytes` the file's content. Missing directories are made; mode, owner, ACL and user
