@@ -133,7 +133,7 @@ impl Pending {
             }
         };
         if let Ok(copy) = cx.workspace.tree(&self.to.target, Purpose::Remove) {
-            let effect = Effect::Copied { to: self.to.target.path().clone(), mark: copy.mark() };
+            let effect = Effect::Copied { to: self.to.target.path().clone(), mark: copy.content_mark() };
             history.done(&pending, Made { tool: "copy", effect });
         }
         seen_along(cx, &self.tree, self.to.target.path());

@@ -127,6 +127,7 @@ impl Change for Pending {
         }
         let (pending, note) = recorded::begin(cx, records, note);
         let over = replaced.as_ref().map(|(over, ..)| over);
+        let mark = tree.content_mark();
         let copied = match guard.transfer(&from, &tree, &to.target, over, approval) {
             Ok(copied) => copied,
             Err(error) => {
@@ -136,9 +137,9 @@ impl Change for Pending {
         };
         let mark = if copied {
             // Other files by now, so another mark.
-            cx.workspace.tree(&to.target, Purpose::Move(&from)).map(|tree| tree.mark()).ok()
+            cx.workspace.tree(&to.target, Purpose::Move(&from)).map(|tree| tree.content_mark()).ok()
         } else {
-            Some(tree.mark())
+            Some(mark)
         };
         let lost = replaced.as_ref().is_some_and(|(.., usable)| !usable);
         if let Some(mark) = mark.filter(|_| !lost) {

@@ -29,6 +29,10 @@ pub use transfer::Replaced;
 /// Entries of the largest tree that is moved, copied or deleted in one call.
 const MOST_ENTRIES: usize = 20_000;
 
+/// Bytes and files of the largest tree that is marked by its content.
+const MOST_HASHED: u64 = 32 << 20;
+const MOST_FILES_HASHED: usize = 2_000;
+
 /// What is going to be done with a tree: decides what may be in it.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose<'a> {
@@ -117,18 +121,36 @@ impl Tree {
     /// A mark of its state: names, kinds, sizes, times of last change, and which files they are.
     /// It differs when anything in the tree was written, made, removed or replaced.
     pub fn mark(&self) -> Revision {
+        self.marked(|_, stat| Some(format!("{:?} {:?}", stat.modified, stat.identity()))).unwrap_or(Revision::of(b""))
+    }
+
+    /// A mark of what it holds: as [`Self::mark`], but a file is known by its content, so that a tree
+    /// which was taken away and brought back is the same. A large tree is marked by its state.
+    pub fn content_mark(&self) -> Revision {
+        if self.bytes() > MOST_HASHED || self.files() > MOST_FILES_HASHED {
+            return self.mark();
+        }
+        let content = |entry: &TreeEntry, _: &Stat| {
+            let path = self.path(entry);
+            let file = path.root().dir().file_beneath(path.relative()).ok()?;
+            Some(super::write::hash(&file).ok()?.to_string())
+        };
+        self.marked(content).unwrap_or_else(|| self.mark())
+    }
+
+    fn marked(&self, file: impl Fn(&TreeEntry, &Stat) -> Option<String>) -> Option<Revision> {
         let mut hasher = Revision::hasher();
         for entry in &self.entries {
             hasher.update(entry.below.as_os_str().as_encoded_bytes());
             let state = match &entry.node {
-                Node::File(stat) => format!("\0f{} {:?} {:?}\0", stat.size, stat.modified, stat.identity()),
+                Node::File(stat) => format!("\0f{} {}\0", stat.size, file(entry, stat)?),
                 Node::Directory(_) => "\0d\0".to_owned(),
                 Node::Link(target) => format!("\0l{}\0", target.to_string_lossy()),
                 Node::Other(stat) => format!("\0o{:?}\0", stat.identity()),
             };
             hasher.update(state.as_bytes());
         }
-        hasher.finish()
+        Some(hasher.finish())
     }
 }
 

@@ -292,7 +292,7 @@ pub(super) fn still(dir: &Dir, name: &std::ffi::OsStr, seen: &Stat, revision: Re
     Ok(hash(&dir.child_file(name)?)? == revision)
 }
 
-fn hash(mut file: &File) -> io::Result<Revision> {
+pub(super) fn hash(mut file: &File) -> io::Result<Revision> {
     let mut hasher = Revision::hasher();
     let mut buffer = vec![0; 64 * 1024];
     loop {

@@ -11,6 +11,7 @@ mod glob;
 mod grep;
 mod harness;
 mod ls;
+mod manage;
 mod oracle;
 mod process;
 mod protocol;

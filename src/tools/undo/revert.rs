@@ -44,7 +44,7 @@ pub(super) fn check(cx: &CallContext, change: &Change) -> Result<String, ToolErr
         Effect::Copied { to, mark } => {
             let entry = cx.workspace.writable_entry(to)?;
             let tree = cx.workspace.tree(&entry, Purpose::Remove).map_err(|error| gone(to, error))?;
-            if tree.mark() == *mark { Ok(String::new()) } else { Err(changed(to)) }
+            if tree.content_mark() == *mark { Ok(String::new()) } else { Err(changed(to)) }
         }
         Effect::Made { directories } => {
             let Some(outermost) = directories.first() else { return Ok(String::new()) };
@@ -100,7 +100,7 @@ fn remove(
     approval: Approval,
 ) -> Result<(), ToolError> {
     let tree = cx.workspace.tree(entry, Purpose::Remove).map_err(|error| gone(entry.path(), error))?;
-    if mark.is_some_and(|mark| mark != tree.mark()) {
+    if mark.is_some_and(|mark| mark != tree.content_mark()) {
         return Err(changed(entry.path()));
     }
     recorded::remove(cx, guard, entry, &tree, "undo", approval)?;
@@ -193,7 +193,7 @@ fn marked(
     mark: Revision,
 ) -> Result<crate::workspace::Tree, ToolError> {
     let tree = cx.workspace.tree(entry, Purpose::Move(to)).map_err(|error| gone(entry.path(), error))?;
-    if tree.mark() == mark { Ok(tree) } else { Err(changed(entry.path())) }
+    if tree.content_mark() == mark { Ok(tree) } else { Err(changed(entry.path())) }
 }
 
 /// A kept content.
