@@ -75,7 +75,7 @@ impl Tool for Delete {
                 .hint("pass recursive=true to delete it with everything in it"));
         }
         let revision = match tree.node() {
-            Node::File(_) => recorded::check_seen(cx, &path)?,
+            Node::File(_) => recorded::check_seen(cx, &path, &target)?,
             _ => None,
         };
         Ok(Plan::Change(Box::new(Pending { path, target, tree, revision })))

@@ -59,7 +59,7 @@ pub(super) fn destination(
         Some(FileKind::Symlink) if cx.workspace.stat(&path).is_ok_and(|stat| stat.kind == FileKind::Directory) => {
             return Err(into(source, &path));
         }
-        Some(FileKind::File) if overwrite => Over::File(recorded::check_seen(cx, &path)?),
+        Some(FileKind::File) if overwrite => Over::File(recorded::check_seen(cx, &path, &target)?),
         Some(FileKind::File) => {
             return Err(ToolError::invalid(format!("{path} already exists"))
                 .hint("choose another destination, or pass overwrite=true to replace that file"));

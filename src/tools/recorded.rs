@@ -266,15 +266,19 @@ pub(super) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u
 /// The seen-and-unchanged check for a file that is going to be deleted or replaced as a whole.
 /// What is no text, or is too large to be shown whole, cannot have been read and is let pass: its
 /// content is kept. Returns its revision.
-pub(super) fn check_seen(cx: &CallContext, path: &WorkspacePath) -> Result<Option<Revision>, ToolError> {
-    let snapshot = match cx.workspace.read(path, cx.settings.max_file_size) {
+pub(super) fn check_seen(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    target: &WritablePath,
+) -> Result<Option<Revision>, ToolError> {
+    let mut snapshot = match cx.workspace.read(path, cx.settings.max_file_size) {
         Ok(snapshot) => snapshot,
         Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     let is_text = Document::decode(snapshot.bytes.clone(), None).is_ok();
     if is_text && !snapshot.bytes.is_empty() {
-        freshness::check(cx, path, &snapshot, None)?;
+        snapshot = freshness::settled(cx, path, target, snapshot, None)?;
     }
     Ok(Some(snapshot.revision))
 }

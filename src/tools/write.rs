@@ -149,7 +149,7 @@ impl Tool for Write {
                 .hint("choose another name, or read it and use mode=overwrite or edit"));
             }
             Ok(now) => {
-                freshness::check(cx, &path, &now, expected)?;
+                let now = freshness::settled(cx, &path, &target, now, expected)?;
                 let base = Base::Revision(now.revision);
                 let planned = match mode {
                     Mode::Append => appended(&path, now, &args.content)?,

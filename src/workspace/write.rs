@@ -81,7 +81,8 @@ impl Approval {
     }
 }
 
-/// What a commit did.
+/// What a commit did. The file's lock is held until it is dropped, so that what is noted of the new
+/// content is noted before anybody else in this process looks.
 #[derive(Debug)]
 pub struct Committed {
     /// Whether the file is new.
@@ -90,6 +91,7 @@ pub struct Committed {
     pub revision: Revision,
     /// Where it truly is.
     pub path: WorkspacePath,
+    _lock: Lock,
 }
 
 /// The right to replace one file: its lock is held, and it was what the plan saw.
@@ -100,7 +102,7 @@ pub struct WriteGuard {
     old: Option<(File, Stat, Revision)>,
     /// Permission bits of a new file; none for what the umask gives.
     mode: Option<u32>,
-    _lock: Lock,
+    lock: Lock,
 }
 
 /// A file that is about to be replaced.
@@ -147,7 +149,7 @@ impl WriteGuard {
                 Some((file, stat, expected))
             }
         };
-        Ok(Self { shared, path, old, mode: None, _lock: lock })
+        Ok(Self { shared, path, old, mode: None, lock })
     }
 
     /// The real path of the file.
@@ -210,7 +212,8 @@ impl WriteGuard {
         }
         // The file is there; that its directory entry may not be on the disk yet undoes nothing.
         let _ = dir.sync();
-        Ok(Committed { created: self.old.is_none(), revision: Revision::of(bytes), path: real.clone() })
+        let (created, revision) = (self.old.is_none(), Revision::of(bytes));
+        Ok(Committed { created, revision, path: self.path.real, _lock: self.lock })
     }
 }
 
