@@ -12,7 +12,7 @@ use super::handle::FileKind;
 use super::sys::{self, Dir, Use};
 use super::write::Temporary;
 
-pub use objects::StateFile;
+pub use objects::{Durable, StateFile};
 
 /// The folder, open. Its files are readable by their owner only.
 #[derive(Debug)]

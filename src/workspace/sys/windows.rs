@@ -172,6 +172,12 @@ impl Dir {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    /// There is no such call here.
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same signature as elsewhere")]
+    pub(crate) fn sync_file_system(&self) -> io::Result<bool> {
+        Ok(false)
+    }
+
     /// Rights are inherited here.
     #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same signature as elsewhere")]
     pub(crate) fn set_mode(&self, _mode: u32) -> io::Result<()> {
