@@ -5,6 +5,9 @@
 
 pub mod args;
 pub mod context;
+pub mod copy;
+pub mod delete;
+mod destination;
 pub mod edit;
 pub mod error;
 mod freshness;
@@ -12,9 +15,14 @@ pub mod glob;
 pub mod grep;
 pub mod listing;
 pub mod ls;
+pub mod mkdir;
+pub mod move_path;
 pub mod output;
 pub mod read;
+mod recorded;
+pub mod restore;
 pub mod schema;
+pub mod undo;
 pub mod write;
 
 use std::{fmt, sync::OnceLock};
@@ -99,7 +107,7 @@ pub trait Change: Send {
     /// What a person is shown before it is made.
     fn preview(&self) -> Preview;
     /// What exactly would be changed into what. A person's yes holds for this effect alone.
-    fn effect(&self) -> Effect;
+    fn fingerprint(&self) -> Fingerprint;
     /// Takes the lock, re-checks that the file is what the plan saw, and makes the change. With an
     /// approval [for this plan only](Approval::is_for_this_plan_only) it never plans again.
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError>;
@@ -123,7 +131,7 @@ type Planner = fn(&CallContext, Map<String, Value>, &Entry) -> Result<Plan, Tool
 /// What a change comes to, as values: two plans of equal effect make the same change to the same
 /// files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Effect {
+pub struct Fingerprint {
     /// The real path that changes, in its public form; both paths where there are two.
     pub path: String,
     /// What is there now.
@@ -193,11 +201,16 @@ impl Known {
 
 /// Every tool there is, ordered by name: a new tool is one line here.
 const TOOLS: &[Known] = &[
+    Known::of::<copy::Copy>(),
+    Known::of::<delete::Delete>(),
     Known::of::<edit::Edit>(),
     Known::of::<glob::Glob>(),
     Known::of::<grep::Grep>(),
     Known::of::<ls::Ls>(),
+    Known::of::<mkdir::Mkdir>(),
+    Known::of::<move_path::Move>(),
     Known::of::<read::Read>(),
+    Known::of::<undo::Undo>(),
     Known::of::<write::Write>(),
 ];
 

@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    tools::{Change, Effect, Kind, ToolError, context::ProgressSink},
+    tools::{Change, Fingerprint, Kind, ToolError, context::ProgressSink},
     workspace::Approval,
 };
 
@@ -67,7 +67,7 @@ pub(super) struct Draft {
 pub(super) struct Proposal {
     /// What the person reads.
     message: String,
-    effect: Effect,
+    fingerprint: Fingerprint,
     request: [u8; 32],
     /// Values of `--confirm` that would not ask about it.
     unasked_by: &'static str,
@@ -135,7 +135,12 @@ impl Draft {
             return None;
         }
         let unasked_by = if preview.destructive { "never" } else { "destructive or never" };
-        Some(Proposal { message: question::text(&preview), effect: change.effect(), request: self.request, unasked_by })
+        Some(Proposal {
+            message: question::text(&preview),
+            fingerprint: change.fingerprint(),
+            request: self.request,
+            unasked_by,
+        })
     }
 }
 
@@ -191,7 +196,7 @@ impl Confirmation {
                 consent(&answer)?;
                 match self.seals()?.open(state.as_deref().unwrap_or_default(), proposal, self.limit) {
                     Ok(()) => Ok(Reply::Approved(Approval::by_person())),
-                    Err(Broken::OtherChange) => Err(ToolError::changed_while_asked(&proposal.effect.path)),
+                    Err(Broken::OtherChange) => Err(ToolError::changed_while_asked(&proposal.fingerprint.path)),
                     Err(Broken::Unverified) => Err(declined(format!(
                         "the person's answer is not one to this call, was used before, or came after more than {:.0?}",
                         self.limit

@@ -13,10 +13,11 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Effect, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    Alias, Answer, CallContext, Change, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     args::{FlagValue, PATH_ALIASES, joined},
     freshness,
     output::count,
+    recorded,
 };
 
 /// Lines of the diff that are shown after a replacement.
@@ -143,7 +144,7 @@ impl Tool for Write {
                 .hint("choose another name, or read it and use mode=overwrite or edit"));
             }
             Ok(now) => {
-                freshness::check(cx, &path, &now, expected)?;
+                let now = freshness::settled(cx, &path, &target, now, expected)?;
                 let base = Base::Revision(now.revision);
                 let planned = match mode {
                     Mode::Append => appended(&path, now, &args.content)?,
@@ -293,8 +294,8 @@ impl Change for Planning {
         }
     }
 
-    fn effect(&self) -> Effect {
-        Effect {
+    fn fingerprint(&self) -> Fingerprint {
+        Fingerprint {
             path: self.target.path().to_string(),
             base: self.base,
             content: Some(Revision::of(&self.planned.bytes)),
@@ -310,8 +311,8 @@ impl Change for Planning {
             }
             _ => error.into(),
         })?;
-        let committed = guard.commit(&self.planned.bytes, approval)?;
-        cx.session.ledger.saw(&committed.path, committed.revision, Some(&self.planned.bytes));
+        let (committed, kept) =
+            recorded::commit(cx, guard, "write", recorded::Undoable::Yes, &self.planned.bytes, approval)?;
         let lines =
             Document::decode(self.planned.bytes.clone(), None).map_or(0, |document| document.text().lines().count());
         let facts = Facts {
@@ -325,11 +326,12 @@ impl Change for Planning {
             diff_cut_lines: diff.as_ref().map_or(0, |diff| diff.cut_lines),
         };
         let mut text = format!(
-            "{verb} {}: {}, {}{}",
+            "{verb} {}: {}, {}{}{}",
             self.path,
             count(facts.bytes, "byte"),
             count(lines, "line"),
-            self.planned.note
+            self.planned.note,
+            kept.text()
         );
         let diff = diff.map(|diff| diff.text).unwrap_or_default();
         if !diff.is_empty() {

@@ -5,15 +5,18 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests prepare and inspect real files")]
 
+mod concurrency;
 mod config;
 mod confirm;
 mod fixtures;
 mod glob;
 mod grep;
 mod harness;
+mod history;
 #[cfg(unix)]
 mod index;
 mod ls;
+mod manage;
 mod oracle;
 mod process;
 mod protocol;

@@ -15,7 +15,7 @@ use rmcp::model::{RequestStateCodec, SealOptions};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    tools::{Effect, Kind, ToolError},
+    tools::{Fingerprint, Kind, ToolError},
     workspace::Base,
 };
 
@@ -51,7 +51,7 @@ impl Seals {
     /// The state of a question about `proposal` that may be answered for `limit`.
     pub(super) fn seal(&self, proposal: &Proposal, limit: Duration) -> Result<String, ToolError> {
         let nonce: [u8; NONCE] = random().ok_or_else(no_randomness)?;
-        let state = [&nonce[..], &digest(&proposal.effect)].concat();
+        let state = [&nonce[..], &digest(&proposal.fingerprint)].concat();
         Ok(self.codec.seal_with(&state, &SealOptions::new().associated_data(&proposal.request).ttl(limit)))
     }
 
@@ -71,7 +71,7 @@ impl Seals {
             return Err(Broken::Unverified);
         }
         used.push_back((Instant::now(), *nonce));
-        if shown == digest(&proposal.effect) { Ok(()) } else { Err(Broken::OtherChange) }
+        if shown == digest(&proposal.fingerprint) { Ok(()) } else { Err(Broken::OtherChange) }
     }
 }
 
@@ -88,13 +88,13 @@ pub(super) fn no_randomness() -> ToolError {
 }
 
 /// Printed paths hold no line breaks, so the lines are unambiguous.
-fn digest(effect: &Effect) -> [u8; 32] {
-    let base = match effect.base {
+fn digest(fingerprint: &Fingerprint) -> [u8; 32] {
+    let base = match fingerprint.base {
         Base::Absent => "absent".to_owned(),
         Base::Revision(revision) => revision.to_string(),
     };
-    let content = effect.content.map_or_else(|| "absent".to_owned(), |revision| revision.to_string());
-    Sha256::digest(format!("{base}\n{content}\n{}", effect.path)).into()
+    let content = fingerprint.content.map_or_else(|| "absent".to_owned(), |revision| revision.to_string());
+    Sha256::digest(format!("{base}\n{content}\n{}", fingerprint.path)).into()
 }
 
 fn random<const N: usize>() -> Option<[u8; N]> {
@@ -112,8 +112,9 @@ mod tests {
     const LIMIT: Duration = Duration::from_secs(60);
 
     fn proposal(request: u8, content: &[u8]) -> Proposal {
-        let effect = Effect { path: "a.txt".to_owned(), base: Base::Absent, content: Some(Revision::of(content)) };
-        Proposal { message: String::new(), effect, request: [request; 32], unasked_by: "never" }
+        let fingerprint =
+            Fingerprint { path: "a.txt".to_owned(), base: Base::Absent, content: Some(Revision::of(content)) };
+        Proposal { message: String::new(), fingerprint, request: [request; 32], unasked_by: "never" }
     }
 
     fn seals() -> Seals {
@@ -144,10 +145,10 @@ mod tests {
         let state = || seals.seal(&shown, LIMIT).expect("sealed");
         assert_eq!(seals.open(&state(), &proposal(1, b"y"), LIMIT), Err(Broken::OtherChange));
         let mut elsewhere = proposal(1, b"x");
-        elsewhere.effect.base = Base::Revision(Revision::of(b"old"));
+        elsewhere.fingerprint.base = Base::Revision(Revision::of(b"old"));
         assert_eq!(seals.open(&state(), &elsewhere, LIMIT), Err(Broken::OtherChange));
         elsewhere = proposal(1, b"x");
-        elsewhere.effect.path.push('x');
+        elsewhere.fingerprint.path.push('x');
         assert_eq!(seals.open(&state(), &elsewhere, LIMIT), Err(Broken::OtherChange));
     }
 

@@ -13,8 +13,8 @@ use serde_json::json;
 use crate::{
     session::Session,
     tools::{
-        Answer, CallContext, Change, Content, Effect, Entry, Group, Plan, Preview, Settings, Spec, Tool, ToolError,
-        Toolbox,
+        Answer, CallContext, Change, Content, Entry, Fingerprint, Group, Plan, Preview, Settings, Spec, Tool,
+        ToolError, Toolbox,
     },
     workspace::{Access, Approval, Base, RootSpec, Workspace},
 };
@@ -192,8 +192,8 @@ impl Change for Slow {
         Preview { summary: "a slow change".to_owned(), diff: String::new(), destructive: false }
     }
 
-    fn effect(&self) -> Effect {
-        Effect { path: "slow".to_owned(), base: Base::Absent, content: None }
+    fn fingerprint(&self) -> Fingerprint {
+        Fingerprint { path: "slow".to_owned(), base: Base::Absent, content: None }
     }
 
     fn commit(self: Box<Self>, _: &CallContext, _: Approval) -> Result<Answer, ToolError> {
