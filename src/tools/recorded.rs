@@ -92,16 +92,16 @@ pub(super) fn commit(
     } else {
         (history.unrecorded(), note)
     };
-    match guard.commit(bytes, approval) {
-        Ok(committed) => {
-            let former = before.map(|(revision, mode, usable)| (Former { revision, mode }, usable));
-            if undoable == Undoable::Yes && changes && former.is_none_or(|(_, usable)| usable) {
-                let before = former.map(|(former, _)| former);
-                history.done(&pending, Change { tool, effect: Effect::Wrote { path, before, after } });
-            }
-            cx.session.ledger.saw(&committed.path, committed.revision, Some(bytes));
-            Ok((committed, note))
+    let note_down = |committed: &Committed| {
+        let former = before.map(|(revision, mode, usable)| (Former { revision, mode }, usable));
+        if undoable == Undoable::Yes && changes && former.is_none_or(|(_, usable)| usable) {
+            let before = former.map(|(former, _)| former);
+            history.done(&pending, Change { tool, effect: Effect::Wrote { path, before, after } });
         }
+        cx.session.ledger.saw(&committed.path, committed.revision, Some(bytes));
+    };
+    match guard.commit_noting(bytes, approval, note_down) {
+        Ok(committed) => Ok((committed, note)),
         Err(error) => {
             history.void(&pending);
             Err(error.into())

@@ -5,6 +5,7 @@
 mod links;
 mod paths;
 mod race;
+mod trees;
 mod walks;
 mod writes;
 

@@ -95,8 +95,7 @@ impl Approval {
     }
 }
 
-/// What a commit did. The file's lock is held until it is dropped, so that what is noted of the new
-/// content is noted before anybody else in this process looks.
+/// What a commit did.
 #[derive(Debug)]
 pub struct Committed {
     /// Whether the file is new.
@@ -105,7 +104,6 @@ pub struct Committed {
     pub revision: Revision,
     /// Where it truly is.
     pub path: WorkspacePath,
-    _lock: Lock,
 }
 
 /// The right to replace one file: its lock is held, and it was what the plan saw.
@@ -116,7 +114,7 @@ pub struct WriteGuard {
     old: Option<(File, Stat, Revision)>,
     /// Permission bits of a new file; none for what the umask gives.
     mode: Option<u32>,
-    lock: Lock,
+    _lock: Lock,
 }
 
 /// A file that is about to be replaced.
@@ -163,7 +161,7 @@ impl WriteGuard {
                 Some((file, stat, expected))
             }
         };
-        Ok(Self { shared, path, old, mode: None, lock })
+        Ok(Self { shared, path, old, mode: None, _lock: lock })
     }
 
     /// The real path of the file.
@@ -190,7 +188,18 @@ impl WriteGuard {
     /// Makes `bytes` the file's content. Missing directories are made; mode, owner, ACL and user
     /// attributes of a replaced file are kept, set-user-id and set-group-id are not. On an error
     /// nothing has changed, except that directories may have been made.
-    pub fn commit(self, bytes: &[u8], _: Approval) -> Result<Committed, AccessError> {
+    pub fn commit(self, bytes: &[u8], approval: Approval) -> Result<Committed, AccessError> {
+        self.commit_noting(bytes, approval, |_| {})
+    }
+
+    /// As [`Self::commit`]; `note` is called while the file's lock is still held, so that what is to
+    /// be remembered of the new content is remembered before another call in this process looks.
+    pub fn commit_noting(
+        self,
+        bytes: &[u8],
+        _: Approval,
+        note: impl FnOnce(&Committed),
+    ) -> Result<Committed, AccessError> {
         let asked = &self.path.asked;
         let real = &self.path.real;
         let failed = |error| AccessError::from_io(error, asked);
@@ -226,8 +235,9 @@ impl WriteGuard {
         }
         // The file is there; that its directory entry may not be on the disk yet undoes nothing.
         let _ = dir.sync();
-        let (created, revision) = (self.old.is_none(), Revision::of(bytes));
-        Ok(Committed { created, revision, path: self.path.real, _lock: self.lock })
+        let committed = Committed { created: self.old.is_none(), revision: Revision::of(bytes), path: real.clone() };
+        note(&committed);
+        Ok(committed)
     }
 }
 

@@ -1,0 +1,260 @@
+//! Moving, copying and deleting whole entries: all or nothing, inside or not at all.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::time::Duration;
+
+use super::*;
+
+fn entry(workspace: &Workspace, text: &str) -> WritablePath {
+    workspace.writable_entry(&workspace.resolve(text).unwrap()).unwrap()
+}
+
+fn revisions(workspace: &Workspace, tree: &Tree) -> Vec<Option<Revision>> {
+    let file = |entry: &TreeEntry| matches!(entry.node, Node::File(_));
+    tree.entries()
+        .iter()
+        .map(|one| file(one).then(|| workspace.read(&tree.path(one), 1 << 20).unwrap().revision))
+        .collect()
+}
+
+fn yes() -> Approval {
+    Approval::by_policy()
+}
+
+fn names(path: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Changes of another process between the look and the removal.
+type Meddle = fn(&Fixture);
+
+#[test]
+fn what_changed_after_it_was_recorded_is_not_removed_and_goes_back_to_its_place() {
+    let meddling: [Meddle; 5] = [
+        |fixture| fixture.file("ws/d/a", "changed"),
+        |fixture| fixture.file("ws/d/new", "new"),
+        |fixture| fs::remove_file(fixture.host("ws/d/sub/b")).unwrap(),
+        |fixture| {
+            // The same length and content state but for the bytes, within the clock's grain.
+            fs::write(fixture.host("ws/d/sub/b"), "B").unwrap();
+        },
+        |fixture| {
+            fs::remove_dir_all(fixture.host("ws/d/sub")).unwrap();
+            fixture.link("../../out", "ws/d/sub");
+        },
+    ];
+    for meddle in meddling {
+        Fixture::both(|fixture| {
+            fixture.file("ws/d/a", "a");
+            fixture.file("ws/d/sub/b", "b");
+            let workspace = fixture.open();
+            let target = entry(&workspace, "d");
+            let guard = TreeGuard::acquire(&workspace, &[&target]);
+            let tree = workspace.tree(&target, Purpose::Remove).unwrap();
+            let recorded = revisions(&workspace, &tree);
+            meddle(&fixture);
+            let before = names(&fixture.host("ws/d"));
+            let error = guard.remove(&target, &tree, &recorded, yes()).unwrap_err();
+            assert_eq!(error.kind, AccessErrorKind::Stale);
+            assert_eq!(names(&fixture.host("ws")), ["d"]);
+            assert_eq!(names(&fixture.host("ws/d")), before);
+            assert_eq!(fixture.content("out/secret.txt"), "outside");
+        });
+    }
+}
+
+#[test]
+fn a_recorded_tree_is_removed_without_a_trace_and_links_in_it_are_not_followed() {
+    Fixture::both(|fixture| {
+        fixture.file("ws/d/a", "a");
+        fixture.link("../../out", "ws/d/link");
+        fs::create_dir_all(fixture.host("ws/d/e/f/g")).unwrap();
+        let workspace = fixture.open();
+        let target = entry(&workspace, "d");
+        let guard = TreeGuard::acquire(&workspace, &[&target]);
+        let tree = workspace.tree(&target, Purpose::Remove).unwrap();
+        guard.remove(&target, &tree, &revisions(&workspace, &tree), yes()).unwrap();
+        assert!(names(&fixture.host("ws")).is_empty());
+        assert_eq!(names(&fixture.host("out")), ["secret.txt"]);
+    });
+}
+
+#[test]
+fn a_deep_tree_is_made_listed_and_removed() {
+    const DEEP: usize = 300;
+    Fixture::both(|fixture| {
+        let workspace = fixture.open();
+        let target = entry(&workspace, "d");
+        let guard = TreeGuard::acquire(&workspace, &[&target]);
+        let mut parts = (0..DEEP).map(|depth| {
+            let below: PathBuf = std::iter::repeat_n("d", depth).collect();
+            Ok((below, Part::Directory { mode: 0o755 }))
+        });
+        guard.plant(&target, &mut parts, yes()).unwrap();
+        let tree = workspace.tree(&target, Purpose::Remove).unwrap();
+        assert_eq!(tree.entries().len(), DEEP);
+        guard.remove(&target, &tree, &revisions(&workspace, &tree), yes()).unwrap();
+        assert!(names(&fixture.host("ws")).is_empty());
+    });
+}
+
+#[test]
+fn a_move_over_a_file_that_is_not_the_recorded_one_changes_nothing() {
+    Fixture::both(|fixture| {
+        fixture.file("ws/a", "a");
+        fixture.file("ws/b", "b");
+        let workspace = fixture.open();
+        let (from, to) = (entry(&workspace, "a"), entry(&workspace, "b"));
+        let guard = TreeGuard::acquire(&workspace, &[&from, &to]);
+        let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
+        let stat = workspace.entry_stat(&to).unwrap().unwrap();
+        let over = Replaced { stat, revision: Revision::of(b"b") };
+        fixture.file("ws/b", "theirs");
+        let error = guard.transfer(&from, &tree, &to, Some(&over), yes()).unwrap_err();
+        assert_eq!(error.kind, AccessErrorKind::Stale);
+        assert_eq!((fixture.content("ws/a"), fixture.content("ws/b")), ("a".into(), "theirs".into()));
+        let error = guard.transfer(&from, &tree, &to, None, yes()).unwrap_err();
+        assert_eq!(error.kind, AccessErrorKind::Exists);
+        assert_eq!(names(&fixture.host("ws")), ["a", "b"]);
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_move_to_another_device_copies_compares_and_removes() {
+    let Ok(other) = tempfile::tempdir_in("/dev/shm") else { return };
+    Fixture::both(|mut fixture| {
+        let path = other.path().to_path_buf();
+        assert_ne!(fs::metadata(&path).unwrap().dev(), fs::metadata(fixture.host("ws")).unwrap().dev());
+        fixture.specs.push(RootSpec { name: Some("other".into()), path, access: Access::ReadWrite });
+        fixture.file("ws/d/a", "a");
+        fixture.file("ws/d/sub/b", "b");
+        fixture.link("a", "ws/d/link");
+        fixture.file("ws/over", "new");
+        fs::write(other.path().join("file"), "old").unwrap();
+        let workspace = fixture.open();
+
+        let (from, to) = (entry(&workspace, "ws/d"), entry(&workspace, "other/x/d"));
+        let guard = TreeGuard::acquire(&workspace, &[&from, &to]);
+        let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
+        assert!(guard.transfer(&from, &tree, &to, None, yes()).unwrap());
+        assert_eq!(names(&fixture.host("ws")), ["over"]);
+        assert_eq!(names(&other.path().join("x/d")), ["a", "link", "sub"]);
+        assert_eq!(fs::read(other.path().join("x/d/sub/b")).unwrap(), b"b");
+        drop(guard);
+
+        let (from, to) = (entry(&workspace, "ws/over"), entry(&workspace, "other/file"));
+        let guard = TreeGuard::acquire(&workspace, &[&from, &to]);
+        let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
+        let stat = workspace.entry_stat(&to).unwrap().unwrap();
+        let over = Replaced { stat, revision: Revision::of(b"old") };
+        assert!(guard.transfer(&from, &tree, &to, Some(&over), yes()).unwrap());
+        assert_eq!(fs::read(other.path().join("file")).unwrap(), b"new");
+        assert_eq!(names(other.path()), ["file", "x"]);
+        fs::remove_dir_all(other.path().join("x")).unwrap();
+    });
+}
+
+#[test]
+fn orphans_of_a_killed_process_are_swept_and_what_may_be_in_use_is_not() {
+    let orphan = ".rootbound-0123456789abcdef.tmp";
+    let tree = ".rootbound-0123456789abcde0.tmp";
+    for (after, left) in [
+        (SweepAfter(Duration::ZERO), vec![".rootbound-mine.tmp", "new"]),
+        (SweepAfter::default(), vec![tree, orphan, ".rootbound-mine.tmp", "new"]),
+    ] {
+        Fixture::both(|fixture| {
+            fixture.file(&format!("ws/{orphan}"), "half");
+            fixture.file(&format!("ws/{tree}/a/b"), "half");
+            fixture.link("../../out", &format!("ws/{tree}/link"));
+            fixture.file("ws/.rootbound-mine.tmp", "a file of somebody's");
+            let options = Options { force_fallback: fixture.force_fallback, sweep_after: after, ..Options::default() };
+            let workspace = Workspace::open(&fixture.specs, options).unwrap().workspace;
+            let path = workspace.writable(&workspace.resolve("new").unwrap()).unwrap();
+            let guard = WriteGuard::acquire(&workspace, path, Base::Absent).unwrap();
+            guard.commit(b"x", yes()).unwrap();
+            assert_eq!(names(&fixture.host("ws")), left);
+            assert_eq!(fixture.content("out/secret.txt"), "outside");
+        });
+    }
+}
+
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+mod raced {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Instant;
+
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+    use super::*;
+
+    const RUN: Duration = Duration::from_millis(700);
+
+    /// Moves, copies, makes and deletes below a directory that is swapped for a link to the outside
+    /// all the while.
+    #[test]
+    fn a_swapped_directory_never_lets_an_entry_out_or_reaches_one_outside() {
+        Fixture::both(|fixture| {
+            fixture.file("ws/dir/kept", "inside");
+            fixture.link("../out", "ws/link");
+            fixture.file("ws/stock", "stock");
+            let workspace = fixture.open();
+            let (one, other) = (fixture.host("ws/dir"), fixture.host("ws/link"));
+            let done = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !done.load(Ordering::Relaxed) {
+                        renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE).unwrap();
+                    }
+                });
+                let start = Instant::now();
+                let mut made = 0;
+                while start.elapsed() < RUN {
+                    made += usize::from(copy(&workspace, "stock", "dir/copy").is_ok());
+                    let _ = transfer(&workspace, "dir/copy", "moved");
+                    let _ = transfer(&workspace, "dir/secret.txt", "stolen");
+                    let _ = remove(&workspace, "dir/secret.txt");
+                    let _ = remove(&workspace, "moved");
+                    let _ = remove(&workspace, "dir/copy");
+                    if let Ok(target) = workspace.writable_entry(&workspace.resolve("dir/made/deeper").unwrap()) {
+                        let _ = TreeGuard::acquire(&workspace, &[&target]).make_directory(&target, yes());
+                    }
+                    let _ = remove(&workspace, "dir/made");
+                }
+                done.store(true, Ordering::Relaxed);
+                assert!(made > 0);
+            });
+            assert_eq!(names(&fixture.host("out")), ["secret.txt"]);
+            assert_eq!(fixture.content("out/secret.txt"), "outside");
+            assert!(!fixture.host("ws/stolen").exists());
+        });
+    }
+
+    fn copy(workspace: &Workspace, from: &str, to: &str) -> Result<Planted, AccessError> {
+        let to = workspace.writable_entry(&workspace.resolve(to).unwrap())?;
+        let tree = workspace.tree_to_copy(&workspace.resolve(from).unwrap(), &to)?;
+        TreeGuard::acquire(workspace, &[&to]).copy(&tree, &to, yes())
+    }
+
+    fn transfer(workspace: &Workspace, from: &str, to: &str) -> Result<bool, AccessError> {
+        let from = workspace.writable_entry(&workspace.resolve(from).unwrap())?;
+        let to = workspace.writable_entry(&workspace.resolve(to).unwrap())?;
+        let tree = workspace.tree(&from, Purpose::Move(&to))?;
+        TreeGuard::acquire(workspace, &[&from, &to]).transfer(&from, &tree, &to, None, yes())
+    }
+
+    fn remove(workspace: &Workspace, text: &str) -> Result<(), AccessError> {
+        let target = workspace.writable_entry(&workspace.resolve(text).unwrap())?;
+        let guard = TreeGuard::acquire(workspace, &[&target]);
+        let tree = workspace.tree(&target, Purpose::Remove)?;
+        let revisions: Vec<Option<Revision>> = tree
+            .entries()
+            .iter()
+            .map(|one| workspace.read(&tree.path(one), 1 << 20).ok().map(|snapshot| snapshot.revision))
+            .collect();
+        guard.remove(&target, &tree, &revisions, yes())
+    }
+}
