@@ -30,6 +30,7 @@ use self::sealed::{Broken, Seals};
 
 /// Calls that wait for a person at the same time; each holds what it would write in memory.
 const MAX_WAITING: usize = 16;
+const ASK_AGAIN: &str = "repeat the call as it was, and the person is asked again";
 /// The question's only field, and its name among the questions of one result.
 const FIELD: &str = "confirm";
 
@@ -188,11 +189,8 @@ impl Confirmation {
             }
             Person::Retry { answer: None, .. } => self.question(proposal),
             Person::Retry { state, answer: Some(answer) } => {
-                let answer: ElicitResult = serde_json::from_value(answer).map_err(|error| {
-                    declined("the person's answer cannot be read")
-                        .source(error)
-                        .hint("repeat the call without requestState and inputResponses, and the person is asked again")
-                })?;
+                let answer: ElicitResult = serde_json::from_value(answer)
+                    .map_err(|error| declined("the person's answer cannot be read").source(error).hint(ASK_AGAIN))?;
                 consent(&answer)?;
                 match self.seals()?.open(state.as_deref().unwrap_or_default(), proposal, self.limit) {
                     Ok(()) => Ok(Reply::Approved(Approval::by_person())),
@@ -201,7 +199,7 @@ impl Confirmation {
                         "the person's answer is not one to this call, was used before, or came after more than {:.0?}",
                         self.limit
                     ))
-                    .hint("repeat the call without requestState and inputResponses, and the person is asked again")),
+                    .hint(ASK_AGAIN)),
                 }
             }
             Person::OutOfReach => Err(declined(

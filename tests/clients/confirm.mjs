@@ -1,0 +1,88 @@
+// A person's answers through the TypeScript SDKs: `confirm.mjs SDK PROGRAM [ARGUMENT...] DIRECTORY`,
+// SDK `v1`, `v2-legacy` or `v2-auto`. PROGRAM is started so that it asks before each change and takes
+// an answer for two seconds. The only answer that may change a file is the last one.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const ASKING = ["--confirm", "writes", "--confirm-time-limit", "2"];
+const [sdk, command, ...args] = process.argv.slice(2);
+const file = join(args.at(-1), "src", "config.py");
+const read = () => readFileSync(file, "utf8");
+let before = read();
+const asked = [];
+let answer;
+let delay = 0;
+
+const person = async (request) => {
+  asked.push(request.params.message);
+  await sleep(delay);
+  return answer;
+};
+
+// A connected client, with a person behind it or without.
+async function connect(withPerson) {
+  const capabilities = withPerson ? { elicitation: {} } : {};
+  const name = { name: "rootbound-tests", version: "1" };
+  let client, transport;
+  if (sdk === "v1") {
+    const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
+    const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
+    const { ElicitRequestSchema } = await import("@modelcontextprotocol/sdk/types.js");
+    client = new Client(name, { capabilities });
+    if (withPerson) client.setRequestHandler(ElicitRequestSchema, person);
+    transport = new StdioClientTransport({ command, args: [...ASKING, ...args] });
+  } else {
+    const { Client } = await import("@modelcontextprotocol/client");
+    const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
+    client = new Client(name, { capabilities, versionNegotiation: { mode: sdk.slice(3) } });
+    if (withPerson) client.setRequestHandler("elicitation/create", person);
+    transport = new StdioClientTransport({ command, args: [...ASKING, ...args] });
+  }
+  await client.connect(transport);
+  await client.callTool({ name: "read", arguments: { path: "src/config.py" } });
+  return client;
+}
+
+const edit = (client, old_string, new_string) =>
+  client.callTool({ name: "edit", arguments: { path: "src/config.py", old_string, new_string } });
+
+function refused(result, words) {
+  const { text } = result.content[0];
+  console.log(`--- declined\n${text}`);
+  assert.equal(result.isError, true, text);
+  assert.equal(result._meta["rootbound/error"], "declined", text);
+  assert.ok(text.includes(words), text);
+  assert.equal(read(), before);
+}
+
+const client = await connect(true);
+assert.deepEqual(asked, []);
+for (const [said, words] of [
+  [{ action: "decline" }, "the person declined"],
+  [{ action: "cancel" }, "the person dismissed"],
+  [{ action: "accept", content: { confirm: false } }, "without confirming"],
+]) {
+  answer = said;
+  refused(await edit(client, "RETRIES = 3", "RETRIES = 4"), words);
+  const message = asked.pop();
+  assert.ok(message.includes("-RETRIES = 3\n+RETRIES = 4\n"), message);
+}
+answer = { action: "accept", content: { confirm: true } };
+delay = 3000;
+refused(
+  await edit(client, "RETRIES = 3", "RETRIES = 4"),
+  sdk === "v2-auto" ? "came after more than 2s" : "did not answer within 2s",
+);
+delay = 0;
+const made = await edit(client, "RETRIES = 3", "RETRIES = 5");
+assert.ok(!made.isError, made.content[0].text);
+assert.equal(read(), before.replace("RETRIES = 3", "RETRIES = 5"));
+await client.close();
+
+before = read();
+const unable = await connect(false);
+refused(await edit(unable, "RETRIES = 5", "RETRIES = 6"), "declares no elicitation");
+await unable.close();
