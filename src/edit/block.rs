@@ -210,9 +210,15 @@ fn is_applied(search: &Search<'_>, edit: &LineEdit<'_>, site: Site, replacement:
     }
     let lines = search.lines();
     let end = site.line + edit.old.len();
+    // White space that the search looks through says nothing here either, unless it is all that changes.
+    let is_white = edit.old.len() == edit.new.len()
+        && edit.old.iter().zip(&edit.new).all(|(old, new)| parts(old).1 == parts(new).1);
     let is_new = |first: usize| {
         let here = lines.get(first..first + edit.new.len());
-        here.is_some_and(|here| here.iter().zip(&edit.new).all(|(line, new)| line.content(text) == *new))
+        here.is_some_and(|here| {
+            let mut pairs = here.iter().map(|line| line.content(text)).zip(&edit.new);
+            pairs.all(|(line, new)| line == *new || !is_white && parts(line).1 == parts(new).1)
+        })
     };
     is_new(site.line) || end.checked_sub(edit.new.len()).is_some_and(is_new)
 }

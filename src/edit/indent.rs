@@ -44,13 +44,20 @@ pub(super) fn find(search: &Search<'_>) -> Found {
 }
 
 impl Search<'_> {
-    /// Whether a single line of the request, matched behind white space at the start of the file's line, would leave
+    /// Whether the first line of the request, matched behind white space at the start of the file's line, would leave
     /// further lines of `new` with less than that. Either `old` begins with white space itself, too little of it,
     /// which the shift of indentation resolves. Or it is a whole line without its indentation: then nobody can tell
     /// whether the other lines lack theirs too or are meant to stand further left, and the request is refused.
     pub(super) fn loses_indent(&self, span: &Range<usize>) -> bool {
         let new_lines = || self.new.lines().filter(|line| !line.trim().is_empty());
-        if self.old.trim().is_empty() || self.old.trim_end().contains('\n') || new_lines().nth(1).is_none() {
+        if self.old.trim().is_empty() || new_lines().nth(1).is_none() {
+            return false;
+        }
+        let has_further_lines = self.old.trim_end().contains('\n');
+        // The first of several lines with a part of its indentation: as long as it stays, so does the rest.
+        if has_further_lines
+            && (!self.old.starts_with([' ', '\t']) || self.old.lines().next() == self.new.lines().next())
+        {
             return false;
         }
         let before = &self.text[..span.start];
@@ -126,12 +133,15 @@ impl Shift {
             file = if habit().prefers_tabs { Style::Tabs } else { Style::Spaces };
         }
         let has_tabs = |style| matches!(style, Style::Tabs | Style::Mixed);
-        let converts = (has_tabs(request) && file == Style::Spaces) || (request == Style::Spaces && has_tabs(file));
+        // Where nothing is shifted, nothing is converted either: the file may use both.
+        let is_shifted = pairs.iter().any(|(old, file)| old != file);
+        let converts = is_shifted
+            && ((has_tabs(request) && file == Style::Spaces) || (request == Style::Spaces && has_tabs(file)));
         let rest = if converts {
             columns(pairs, wanted, &known, has_tabs(file), &habit)?
         } else {
             let rest = prefix(pairs)?;
-            if request == Style::Mixed { Rest::Unknown } else { rest }
+            if request == Style::Mixed && is_shifted { Rest::Unknown } else { rest }
         };
         let shift = Self { known, rest };
         if !converts && file == Style::Spaces && !shift.is_plausible(wanted, &habit) {
@@ -293,7 +303,7 @@ impl Habit {
 mod tests {
     use super::{Habit, Rest, Shift};
     use crate::edit::{
-        Strategy::Indentation,
+        Strategy::{Exact, Indentation},
         trial::{assert_ambiguous, assert_edited, assert_missed},
     };
 
@@ -367,6 +377,19 @@ mod tests {
     }
 
     #[test]
+    fn a_first_line_with_a_part_of_its_indentation_is_no_place_to_write_others() {
+        let text = "    return p\n\ndef f():\n";
+        assert_missed(text, "  return p\n\ndef f():\n", "  if x:\n    return p\n\n  def f():\n");
+        assert_edited(
+            text,
+            "  return p\n\ndef f():\n",
+            "  return p\n\ndef g():\n",
+            Exact,
+            "    return p\n\ndef g():\n",
+        );
+    }
+
+    #[test]
     fn a_shift_that_is_not_uniform_is_none() {
         assert_missed("  foo\n      bar\n", "foo\n  bar\n", "foo\n");
         assert_missed("\tfoo\n        bar\n", "foo\nbar\n", "baz\n");
@@ -409,6 +432,11 @@ mod tests {
         assert_eq!(rest(&[("", "\t\t")], &["    "]), columns(4, 8, true));
         assert_eq!(rest(&[("\t", "        ")], &["\t\t"]), columns(4, 4, false));
         assert_eq!(rest(&[("    ", "\t\t")], &["        "]), columns(4, 4, true));
+    }
+
+    #[test]
+    fn where_nothing_is_shifted_tabs_stay_tabs() {
+        assert_eq!(rest(&[("", ""), (" ", " ")], &["\t"]), Some(Rest::Prefixed(String::new())));
     }
 
     #[test]

@@ -104,7 +104,9 @@ fn graft(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) -> Option<St
             }
             _ => None,
         };
-        if let Some((start, end)) = repeated {
+        // A space between two new words is repeated by chance; theirs is the one that was typed.
+        let is_space = op.new_range().all(|index| new_letters[index].trim().is_empty());
+        if let Some((start, end)) = repeated.filter(|_| !is_space) {
             result.push_str(&file[start..end]);
             continue;
         }
@@ -287,6 +289,11 @@ mod tests {
             "say “yes” or “no” now\n",
         );
         assert_edited("one – two\n", "one - two\n", "one - two x-ray\n", Typography, "one – two x-ray\n");
+    }
+
+    #[test]
+    fn a_line_written_anew_takes_no_space_from_the_one_it_replaces() {
+        assert_edited("return\u{a0}Err(x)\n", "return Err(x)\n", "done = go(1)\n", Typography, "done = go(1)\n");
     }
 
     #[test]
