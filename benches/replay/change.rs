@@ -40,7 +40,7 @@ impl Change {
             new: Vec::new(),
             old,
             comment: source.comment,
-            unit: source.unit(),
+            unit: source.unit(start..start + count),
         };
         let letters = change.old.iter().flat_map(|line| line.chars()).filter(|one| one.is_alphanumeric()).count();
         if letters < 8 || !change.is_single() {
@@ -156,7 +156,7 @@ impl Change {
                     .iter()
                     .find(|(from, _)| line.contains(from))
                     .map_or_else(
-                        || format!("{}  {} so", line.trim_end(), self.comment),
+                        || format!("{} {} so", line.trim_end(), self.comment),
                         |(from, to)| line.replacen(from, to, 1),
                     );
                 new[at].text = changed;

@@ -142,9 +142,16 @@ fn without(line: &str, lost: &str) -> String {
     line.strip_prefix(lost).unwrap_or_else(|| line.trim_start_matches([' ', '\t'])).to_owned()
 }
 
+/// Whether the old lines show how far the others are from where they belong. A single one for which further lines are
+/// to be put in may as well be one that was only copied from its first character on.
+pub(crate) fn shows_indent(change: &Change) -> bool {
+    let filled = |lines: &[String]| lines.iter().filter(|line| !line.trim().is_empty()).count();
+    filled(&change.old) > 1 || filled(&change.new_lines()) < 2
+}
+
 pub(crate) fn indent_lost(change: &Change, random: &mut Random) -> Option<Case> {
     let lost = common_indent(change.old.iter().cloned().chain(change.new_lines()));
-    seen(change, random, |line| without(line, &lost)).filter(|_| !lost.is_empty())
+    seen(change, random, |line| without(line, &lost)).filter(|_| !lost.is_empty() && shows_indent(change))
 }
 
 pub(crate) fn indent_less(change: &Change, random: &mut Random) -> Option<Case> {
@@ -152,7 +159,7 @@ pub(crate) fn indent_less(change: &Change, random: &mut Random) -> Option<Case> 
     if common.len() <= change.unit.len() || !common.starts_with(&change.unit) {
         return None;
     }
-    seen(change, random, |line| without(line, &change.unit))
+    seen(change, random, |line| without(line, &change.unit)).filter(|_| shows_indent(change))
 }
 
 pub(crate) fn indent_more(change: &Change, random: &mut Random) -> Option<Case> {
@@ -252,7 +259,8 @@ pub(crate) fn blank_lines_around(change: &Change, random: &mut Random) -> Option
 
 pub(crate) fn newline_in_old_only(change: &Change, _: &mut Random) -> Option<Case> {
     let trail = change.map(|line| format!("{line} "));
-    let is_shown = !change.new.is_empty();
+    let ends_blank = |lines: &[String]| lines.last().is_none_or(|line| line.trim().is_empty());
+    let is_shown = !ends_blank(&change.old) && !ends_blank(&change.new_lines());
     is_shown.then(|| Case::new(change, trail.old.join("\n") + "\n", change.new_lines().join("\n")))?
 }
 
@@ -272,7 +280,8 @@ pub(crate) fn indent_lost_below(change: &Change, random: &mut Random) -> Option<
         lines.iter().enumerate().map(each).collect()
     };
     let (old, new) = request(&view(&change.old), &view(&change.new_lines()), random);
-    (!lost.is_empty() && view(&change.old) != change.old).then(|| Case::new(change, old, new))?
+    let is_shown = !change.old[0].trim().is_empty() && view(&change.old) != change.old;
+    (!lost.is_empty() && is_shown).then(|| Case::new(change, old, new))?
 }
 
 pub(crate) fn indent_lost_with_gutter(change: &Change, random: &mut Random) -> Option<Case> {

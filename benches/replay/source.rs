@@ -2,11 +2,12 @@
 
 use std::{
     env, fs,
+    ops::Range,
     path::{Path, PathBuf},
 };
 
 /// Smaller files are too poor in text; larger ones only take longer.
-const LINES: std::ops::Range<usize> = 20..1500;
+const LINES: Range<usize> = 20..1500;
 
 /// Of one folder's files no more than these are taken, so that no crate outweighs all others.
 const PER_FOLDER: usize = 12;
@@ -34,12 +35,16 @@ impl Source {
             .then_some(Self { lines, comment })
     }
 
-    /// The indentation of one level: the commonest small step between neighbouring lines.
-    pub(crate) fn unit(&self) -> String {
-        let indent = |line: &String| line.len() - line.trim_start_matches(' ').len();
-        if self.lines.iter().any(|line| line.starts_with('\t')) {
+    /// The indentation of one level around `block`: a tab where that has some, else the commonest small step between
+    /// neighbouring lines indented by spaces.
+    pub(crate) fn unit(&self, block: Range<usize>) -> String {
+        let starts = |lines: &[String], with: char| lines.iter().filter(|line| line.starts_with(with)).count();
+        let block = &self.lines[block];
+        let has_spaces = block.iter().any(|line| line.starts_with("  "));
+        if starts(block, '\t') > 0 || !has_spaces && starts(&self.lines, '\t') > starts(&self.lines, ' ') {
             return "\t".to_owned();
         }
+        let indent = |line: &String| line.len() - line.trim_start_matches(' ').len();
         let filled: Vec<usize> = self.lines.iter().filter(|line| !line.trim().is_empty()).map(indent).collect();
         let steps = |wanted: usize| filled.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) == wanted).count();
         " ".repeat([2, 3, 4, 8].into_iter().max_by_key(|step| steps(*step)).unwrap_or(4))

@@ -5,7 +5,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::{
     case::Case,
     change::{Change, NewLine},
-    damage::{request, seen},
+    damage::{request, seen, shows_indent},
     random::Random,
 };
 
@@ -103,15 +103,21 @@ pub(crate) fn nbsp_file(change: &Change, random: &mut Random) -> Option<Case> {
     let mut file = change.clone();
     file.old[at] = joined(&change.old[at]);
     file.lines[change.start + at].clone_from(&file.old[at]);
-    for line in &mut file.new {
-        // A line that is written anew has plain spaces.
-        let first = |text: &str| text.trim_start().split(' ').next().map(str::to_owned);
-        if line.from == Some(at) && first(&line.text) == first(&change.old[at]) {
+    let mut other = file.clone();
+    for (line, other) in file.new.iter_mut().zip(&mut other.new) {
+        // In front of a word that changes it may stay or go, unless the line is written anew.
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let (before, after) = (words(&change.old[at]), words(&line.text));
+        if line.from == Some(at) && before.get(1) == after.get(1) {
             line.text = joined(&line.text);
+            if before.first() == after.first() {
+                other.text.clone_from(&line.text);
+            }
         }
     }
     let (old, new) = request(&change.old, &change.new_lines(), random);
-    (file.old != change.old && is_plain(change)).then(|| Case::new(&file, old, new))?
+    let results = Case::new(&other, old.clone(), new.clone());
+    (file.old != change.old && is_plain(change)).then(|| Some(Case::new(&file, old, new)?.or(results)))?
 }
 
 fn accented(change: &Change) -> Change {
@@ -218,7 +224,8 @@ pub(crate) fn casing(change: &Change, random: &mut Random) -> Option<Case> {
 pub(crate) fn curly_and_indent_lost(change: &Change, random: &mut Random) -> Option<Case> {
     let (doubles, singles) = (has(&change.old, "\""), has(&change.old, "'"));
     let unit = &change.unit;
-    let is_deep = change.old.iter().chain(&change.new_lines()).all(|line| line.starts_with(unit.as_str()));
+    let is_deep = shows_indent(change)
+        && change.old.iter().chain(&change.new_lines()).all(|line| line.starts_with(unit.as_str()));
     let lost = |line: &str| line.strip_prefix(unit.as_str()).unwrap_or(line).to_owned();
     seen(change, random, |line| curled(&lost(line), doubles, singles))
         .filter(|_| is_deep && (doubles || singles) && is_plain(change))

@@ -103,9 +103,14 @@ pub(crate) fn other_middle(change: &Change, random: &mut Random) -> Option<Case>
 pub(crate) fn near_duplicate(change: &Change, random: &mut Random) -> Option<Case> {
     let case = spelling::slip(change, random, 1, false)?;
     let middle = change.old.len() / 2;
-    let (at, word) = words(&change.old[middle]).find(|(_, word)| word.len() > 3)?;
+    // A name of few letters in a block of many: near enough to be taken for the other.
+    let (at, word) = words(&change.old[middle]).find(|(_, word)| (3..8).contains(&word.len()))?;
     let mut copy = change.old.clone();
     copy[middle].replace_range(at..at + word.len(), "another");
+    let letters = change.old.iter().map(|line| line.trim().len()).sum::<usize>();
+    if letters < 100 || change.old.first() == change.old.get(middle) {
+        return None;
+    }
     let file = with_copy(change, &copy);
     Some(Case::new(&file, case.old, case.new)?.refused())
 }
@@ -159,10 +164,10 @@ pub(crate) fn other_operator(change: &Change, random: &mut Random) -> Option<Cas
         ("&&", "||"),
         (" += ", " -= "),
     ];
-    let comment = change.comment;
+    let is_comment = |line: &str| line.contains(change.comment) || line.trim_start().starts_with(['*', '/']);
     remembered(change, random, |line| {
         let (from, to) = PAIRS.iter().find(|(from, _)| line.contains(from))?;
-        (!line.contains(comment)).then(|| line.replacen(from, to, 1))
+        (!is_comment(line)).then(|| line.replacen(from, to, 1))
     })
 }
 
@@ -183,10 +188,10 @@ pub(crate) fn other_word(change: &Change, random: &mut Random) -> Option<Case> {
         ("encode", "decode"),
         ("push", "pop"),
     ];
-    let comment = change.comment;
+    let is_comment = |line: &str| line.contains(change.comment) || line.trim_start().starts_with(['*', '/']);
     remembered(change, random, |line| {
         let (from, to) = PAIRS.iter().find(|(from, _)| words(line).any(|(_, word)| word == *from))?;
-        (!line.contains(comment)).then(|| line.replacen(from, to, 1))
+        (!is_comment(line)).then(|| line.replacen(from, to, 1))
     })
 }
 
