@@ -105,12 +105,13 @@ pub(crate) fn nbsp_file(change: &Change, random: &mut Random) -> Option<Case> {
     file.lines[change.start + at].clone_from(&file.old[at]);
     let mut other = file.clone();
     for (line, other) in file.new.iter_mut().zip(&mut other.new) {
-        // In front of a word that changes it may stay or go, unless the line is written anew.
+        // Beside a word that changes it may stay or go, unless the line is written anew.
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         let (before, after) = (words(&change.old[at]), words(&line.text));
-        if line.from == Some(at) && before.get(1) == after.get(1) {
+        let (first, second) = (before.first() == after.first(), before.get(1) == after.get(1));
+        if line.from == Some(at) && (first || second) {
             line.text = joined(&line.text);
-            if before.first() == after.first() {
+            if first && second {
                 other.text.clone_from(&line.text);
             }
         }

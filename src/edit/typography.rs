@@ -73,14 +73,35 @@ pub(super) fn plain(character: char) -> Option<&'static str> {
 
 /// The new lines of a hunk, what they share with its old lines spelled as in the file.
 fn lines(hunk: &Hunk<'_>, spelling: &Spelling<'_>, noise: Option<&str>) -> Option<Vec<String>> {
-    let new = joined(hunk.new);
-    let grafted = graft(&joined(hunk.old), &joined(hunk.file), &new, spelling)?;
-    // Some scripts compose across what is taken for letters here; then nothing is certain.
-    if folded(&grafted) != folded(&new) || grafted.matches('\n').count() != new.matches('\n').count() {
-        return None;
+    let content =
+        |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| block::parts(line).1.to_owned()).collect() };
+    let deadline = Some(Instant::now() + DIFF_TIME);
+    let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &content(hunk.old), &content(hunk.new), deadline);
+    let mut bodies = Vec::with_capacity(hunk.new.len());
+    for op in ops {
+        let (old, new) = (op.old_range(), op.new_range());
+        if matches!(op, DiffOp::Equal { .. }) {
+            // Only indented anew.
+            let lines = hunk.file[old].iter().zip(&hunk.new[new]);
+            bodies.extend(lines.map(|(file, new)| format!("{}{}", block::parts(new).0, block::parts(file).1)));
+        } else {
+            bodies.extend(reworded(&hunk.old[old.clone()], &hunk.file[old], &hunk.new[new], spelling)?);
+        }
     }
     let line = |(index, body)| format!("{body}{}", whitespace::trail(hunk, index, noise));
-    Some(grafted.split('\n').take(hunk.new.len()).enumerate().map(line).collect())
+    Some(bodies.into_iter().enumerate().map(line).collect())
+}
+
+fn reworded(old: &[&str], file: &[&str], new: &[&str], spelling: &Spelling<'_>) -> Option<Vec<String>> {
+    if new.is_empty() {
+        return Some(Vec::new());
+    }
+    let count = new.len();
+    let new = joined(new);
+    let grafted = graft(&joined(old), &joined(file), &new, spelling)?;
+    // Some scripts compose across what is taken for letters here; then nothing is certain.
+    let is_sure = folded(&grafted) == folded(&new) && grafted.matches('\n').count() + 1 == count;
+    is_sure.then(|| grafted.split('\n').map(str::to_owned).collect())
 }
 
 fn joined(lines: &[&str]) -> String {
@@ -289,6 +310,17 @@ mod tests {
             "say “yes” or “no” now\n",
         );
         assert_edited("one – two\n", "one - two\n", "one - two x-ray\n", Typography, "one – two x-ray\n");
+    }
+
+    #[test]
+    fn lines_that_are_only_indented_anew_keep_every_character() {
+        assert_edited(
+            "a\u{a0}b c\nx\u{a0}y\n",
+            "a b c\nx y\n",
+            "if q:\n  a b c\n  x y\n",
+            Typography,
+            "if q:\n  a\u{a0}b c\n  x\u{a0}y\n",
+        );
     }
 
     #[test]
