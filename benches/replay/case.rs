@@ -162,10 +162,16 @@ fn result(change: &Change, endings: &[&str], keeps_trail: bool, as_after: bool) 
         if index + 1 == lines.len() && endings.last() == Some(&"") {
             break;
         }
+        // One line for several has the ending of the first or of the last of them.
+        let replaced = || {
+            let from = line.from.filter(|from| as_after && change.lines[*from] != line.text)?;
+            let next = lines.get(index + 1).map_or(Some(change.lines.len()), |next| next.from)?;
+            endings.get(next.checked_sub(1).filter(|last| *last > from)?).copied()
+        };
         let before = || lines[..index].iter().rev().find_map(own);
         let after = || lines[index + 1..].iter().find_map(own);
         let beside = if as_after { after().or_else(before) } else { before().or_else(after) };
-        text.push_str(own(line).or(beside).unwrap_or("\n"));
+        text.push_str(replaced().or(own(line)).or(beside).unwrap_or("\n"));
     }
     text
 }

@@ -62,7 +62,6 @@ impl Change {
         let wanted = letters(&self.old);
         let whole = letters(&self.lines);
         whole.match_indices(&wanted).count() == 1
-            && (self.old.len() > 1 || whole.match_indices(&wanted[1..]).count() == 1)
     }
 
     /// The lines of the block after the change.

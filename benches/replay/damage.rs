@@ -116,8 +116,17 @@ pub(crate) fn trail_lost(change: &Change, random: &mut Random) -> Option<Case> {
             line.text.clone_from(&dirty.old[from]);
         }
     }
+    // A line that comes to read like another old one may have the end of either.
+    let is_unclear = clean
+        .new
+        .iter()
+        .any(|line| line.from.is_some_and(|from| line.text != clean.old[from] && clean.old.contains(&line.text)));
     let (old, new) = request(&clean.old, &clean.new_lines(), random);
-    if dirty.old == clean.old || !dirty.is_single() || dirty.lines.join("\n").contains(&clean.old.join("\n")) {
+    if is_unclear
+        || dirty.old == clean.old
+        || !dirty.is_single()
+        || dirty.lines.join("\n").contains(&clean.old.join("\n"))
+    {
         return None;
     }
     Case::new(&dirty, old, new)
@@ -188,7 +197,9 @@ fn in_tabs(change: &Change) -> Change {
 pub(crate) fn spaces_for_tabs(change: &Change, random: &mut Random) -> Option<Case> {
     let change = in_tabs(change);
     let width = *random.pick(&[4, 4, 8, 2]);
-    seen(&change, random, |line| untabbed(line, width))
+    // Where spaces go on from tabs, levels are no tabs.
+    let is_even = change.old.iter().all(|line| !indent(line).contains("\t "));
+    is_even.then(|| seen(&change, random, |line| untabbed(line, width)))?
 }
 
 pub(crate) fn tabs_for_spaces(change: &Change, random: &mut Random) -> Option<Case> {

@@ -50,14 +50,20 @@ impl Search<'_> {
     /// whether the other lines lack theirs too or are meant to stand further left, and the request is refused.
     pub(super) fn loses_indent(&self, span: &Range<usize>) -> bool {
         let new_lines = || self.new.lines().filter(|line| !line.trim().is_empty());
-        if self.old.trim().is_empty() || new_lines().nth(1).is_none() {
+        // Whole lines that go would leave the indentation of the first in front of the line after them.
+        let deletes = self.old.ends_with(['\n', '\r']) && self.new.trim().is_empty();
+        if self.old.trim().is_empty() || !deletes && new_lines().nth(1).is_none() {
             return false;
         }
+        let is_indented = |line: &str| line.starts_with([' ', '\t']);
+        // The first of several lines with a part of its indentation: what is brought in may lack as much.
         let has_further_lines = self.old.trim_end().contains('\n');
-        // The first of several lines with a part of its indentation: as long as it stays, so does the rest.
-        if has_further_lines
-            && (!self.old.starts_with([' ', '\t']) || self.old.lines().next() == self.new.lines().next())
-        {
+        let brings_in = || {
+            let is_new = |line: &str| self.old.lines().all(|old| old != line);
+            self.old.lines().next() != self.new.lines().next()
+                || new_lines().any(|line| is_indented(line) && is_new(line))
+        };
+        if has_further_lines && !deletes && !(is_indented(self.old) && brings_in()) {
             return false;
         }
         let before = &self.text[..span.start];
@@ -67,7 +73,7 @@ impl Search<'_> {
         if indent.is_empty() || !starts_line {
             return false;
         }
-        if self.old.starts_with([' ', '\t']) {
+        if deletes || is_indented(self.old) {
             return true;
         }
         let after = self.text[span.end..].trim_start_matches([' ', '\t']);
@@ -387,6 +393,14 @@ mod tests {
             Exact,
             "    return p\n\ndef g():\n",
         );
+    }
+
+    #[test]
+    fn a_line_that_goes_takes_its_indentation_along() {
+        let text = "if x:\n    foo()\nbar()\n";
+        assert_edited(text, "foo()\n", "", Indentation, "if x:\nbar()\n");
+        assert_edited(text, "  foo()\n", "", Indentation, "if x:\nbar()\n");
+        assert_edited("if x:\n    foo()\n\nbar()\n", "foo()\n\n", "\n", Indentation, "if x:\n\nbar()\n");
     }
 
     #[test]

@@ -125,8 +125,10 @@ fn graft(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) -> Option<St
             }
             _ => None,
         };
-        // A space between two new words is repeated by chance; theirs is the one that was typed.
-        let is_space = op.new_range().all(|index| new_letters[index].trim().is_empty());
+        // Spaces between two new words are repeated by chance; theirs are those that were typed.
+        let letters = &new_letters[op.new_range()];
+        let is_space = letters.iter().any(|letter| letter.trim().is_empty())
+            && !letters.iter().any(|letter| letter.starts_with(char::is_alphanumeric));
         if let Some((start, end)) = repeated.filter(|_| !is_space) {
             result.push_str(&file[start..end]);
             continue;
@@ -326,6 +328,7 @@ mod tests {
     #[test]
     fn a_line_written_anew_takes_no_space_from_the_one_it_replaces() {
         assert_edited("return\u{a0}Err(x)\n", "return Err(x)\n", "done = go(1)\n", Typography, "done = go(1)\n");
+        assert_edited("a\u{a0}= [first]\n", "a = [first]\n", "b = go(1)\n", Typography, "b = go(1)\n");
     }
 
     #[test]

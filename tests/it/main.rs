@@ -14,5 +14,6 @@ mod ls;
 mod oracle;
 mod process;
 mod protocol;
+mod replay;
 mod stdio;
 mod tidy;
