@@ -164,7 +164,7 @@ fn result(change: &Change, endings: &[&str], keeps_trail: bool, as_after: bool) 
         }
         // One line for several has the ending of the first or of the last of them.
         let replaced = || {
-            let from = line.from.filter(|from| as_after && change.lines[*from] != line.text)?;
+            let from = line.from.filter(|_| as_after)?;
             let next = lines.get(index + 1).map_or(Some(change.lines.len()), |next| next.from)?;
             endings.get(next.checked_sub(1).filter(|last| *last > from)?).copied()
         };

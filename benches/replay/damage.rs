@@ -334,7 +334,8 @@ pub(crate) fn lines_joined(change: &Change, random: &mut Random) -> Option<Case>
         lines
     };
     let (old, new) = (joined(&change.old), joined(&change.new_lines()));
-    let is_shown = !change.old[at].trim().is_empty() && !change.lines.join("\n").contains(&old.join("\n"));
+    let is_filled = change.old[at - 1..=at].iter().all(|line| !line.trim().is_empty());
+    let is_shown = is_filled && !change.lines.join("\n").contains(&old.join("\n"));
     let (old, new) = request(&old, &new, random);
     is_shown.then(|| Case::new(change, old, new))?
 }

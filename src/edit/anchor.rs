@@ -30,11 +30,15 @@ const LINE_BUDGET: usize = 2_000_000;
 /// Unanchored windows that are looked at as rivals.
 const RIVALS: usize = 16;
 
-/// What starts a line of comment, where words may drift, whatever follows.
+/// What starts a line of comment, where fillers may drift, whatever follows.
 const COMMENTS: [&str; 3] = ["//", "/*", "<!--"];
 
 /// What does so only in front of a space or nothing: `#[cfg]`, `*pointer` and `--count` are code.
 const COMMENTS_BEFORE_SPACE: [&str; 4] = ["#", "*", "--", ";"];
+
+/// Words that a comment may have or lack and still say the same.
+const FILLERS: [&str; 16] =
+    ["a", "all", "an", "and", "are", "be", "for", "in", "is", "it", "of", "on", "that", "the", "this", "to"];
 
 /// C's directives, which may have spaces behind their `#`.
 const DIRECTIVES: [&str; 13] = [
@@ -114,16 +118,14 @@ fn merges(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> bool {
 
 /// Whether one line is a misremembered form of the other rather than one that says something else.
 fn is_slip(old: &str, file: &str) -> bool {
-    let (old_words, file_words) = (words(old), words(file));
-    if !operators(old).eq(operators(file)) {
-        return false;
-    }
+    let (mut old_words, mut file_words) = (words(old), words(file));
     if is_comment(old) && is_comment(file) {
-        // `v2` and `BB1` are numbers as well.
-        let is_number = |word: &&&str| word.contains(|character: char| character.is_ascii_digit());
-        return old_words.iter().filter(is_number).eq(file_words.iter().filter(is_number));
+        for words in [&mut old_words, &mut file_words] {
+            words.retain(|word| !FILLERS.contains(word));
+        }
     }
-    old_words.len() == file_words.len()
+    operators(old).eq(operators(file))
+        && old_words.len() == file_words.len()
         && old_words.iter().zip(&file_words).all(|(old, file)| old == file || is_misspelt(old, file))
 }
 
@@ -227,6 +229,8 @@ mod tests {
             ("if x", "if not x"),
             ("// 5 s", "// 6 s"),
             ("// in v2.0 only", "// in v7.0 only"),
+            ("// the earliest result", "// the latest result"),
+            ("// may be kept", "// may not be kept"),
             ("// a < b is kept", "// a > b is kept"),
             ("#[arg(last = true)]", "#[arg(last = false)]"),
             ("#define LIMIT_L1 0x20", "#define LIMIT_L7 0x20"),

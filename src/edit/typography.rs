@@ -127,7 +127,9 @@ fn graft(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) -> Option<St
         };
         // Spaces between two new words are repeated by chance; theirs are those that were typed.
         let letters = &new_letters[op.new_range()];
-        let is_space = letters.iter().any(|letter| letter.trim().is_empty())
+        let is_between = op.new_range().start > 0 && op.new_range().end < new_letters.len() && !letters.contains(&"\n");
+        let is_space = is_between
+            && letters.iter().any(|letter| letter.trim().is_empty())
             && !letters.iter().any(|letter| letter.starts_with(char::is_alphanumeric));
         if let Some((start, end)) = repeated.filter(|_| !is_space) {
             result.push_str(&file[start..end]);
@@ -212,16 +214,20 @@ fn context<'l>(letters: &[&'l str], index: usize) -> (&'l str, Beside, Beside) {
     (letters[index], Beside::of(before), Beside::of(letters.get(index + 1)))
 }
 
-/// Base characters with the marks that combine with them.
+/// Base characters with the marks that combine with them; three dots are one letter, as the ellipsis is.
 fn letters(text: &str) -> Vec<&str> {
     let mut letters = Vec::new();
     let mut start = 0;
+    let mut dots_end = 0;
     for (at, character) in text.char_indices() {
         // Hangul vowels and finals compose with what stands before them although they are no marks.
         let joins = canonical_combining_class(character) != 0 || matches!(character, '\u{1160}'..='\u{11FF}');
-        if at > 0 && !joins {
+        if at > 0 && !joins && at >= dots_end {
             letters.push(&text[start..at]);
             start = at;
+        }
+        if at >= dots_end && text[at..].starts_with("...") {
+            dots_end = at + 3;
         }
     }
     if !text.is_empty() {
@@ -323,6 +329,22 @@ mod tests {
             Typography,
             "if q:\n  a\u{a0}b c\n  x\u{a0}y\n",
         );
+    }
+
+    #[test]
+    fn three_dots_are_never_cut_apart() {
+        assert_edited(
+            "1, 2, 3, …, 0*x, 1*x\n2*x, 3*x, …\n",
+            "1, 2, 3, ..., 0*x, 1*x\n2*x, 3*x, ...\n",
+            "1, 2, 3, ..., 0*some.thing, 1*some.thing\n2*some.thing, 3*some.thing, ...\n",
+            Typography,
+            "1, 2, 3, …, 0*some.thing, 1*some.thing\n2*some.thing, 3*some.thing, …\n",
+        );
+    }
+
+    #[test]
+    fn a_space_before_what_is_put_in_stays() {
+        assert_edited("foo1\n)\u{a0}{\n", "foo1\n) {\n", "foo1\n) { // so\n", Typography, "foo1\n)\u{a0}{ // so\n");
     }
 
     #[test]
