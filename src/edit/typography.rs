@@ -80,7 +80,10 @@ fn lines(hunk: &Hunk<'_>, spelling: &Spelling<'_>, noise: Option<&str>) -> Optio
     let mut bodies = Vec::with_capacity(hunk.new.len());
     for op in ops {
         let (old, new) = (op.old_range(), op.new_range());
-        if matches!(op, DiffOp::Equal { .. }) {
+        // Indentation by other spaces belongs to what is spelled anew.
+        let mut pairs = hunk.old[old.clone()].iter().zip(&hunk.file[old.clone()]);
+        let is_equal = matches!(op, DiffOp::Equal { .. });
+        if is_equal && pairs.all(|(old, file)| block::parts(old).0 == block::parts(file).0) {
             // Only indented anew.
             let lines = hunk.file[old].iter().zip(&hunk.new[new]);
             bodies.extend(lines.map(|(file, new)| format!("{}{}", block::parts(new).0, block::parts(file).1)));
@@ -345,6 +348,17 @@ mod tests {
     #[test]
     fn a_space_before_what_is_put_in_stays() {
         assert_edited("foo1\n)\u{a0}{\n", "foo1\n) {\n", "foo1\n) { // so\n", Typography, "foo1\n)\u{a0}{ // so\n");
+    }
+
+    #[test]
+    fn indentation_by_no_break_spaces_is_indentation() {
+        assert_edited(
+            "    foo1 {\n",
+            "\u{a0}\u{a0}\u{a0}\u{a0}foo1\u{a0}{\n",
+            "when:\n\t\u{a0}\u{a0}\u{a0}\u{a0}foo1\u{a0}{\n",
+            Typography,
+            "when:\n\t    foo1 {\n",
+        );
     }
 
     #[test]
