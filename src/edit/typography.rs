@@ -32,8 +32,10 @@ pub(super) fn find(search: &Search<'_>) -> Found {
     let Some(edit) = LineEdit::new(&old, &new).filter(LineEdit::has_substance) else { return Found::default() };
     block::find(search, &edit, fold, &mut |site| {
         let noise = whitespace::noise(search, &edit, site);
-        let (old, file) = (joined(&edit.old), joined(&block::file_lines(search, &edit, site)));
-        let spelling = Spelling::learned(&old, &file);
+        let file_lines = block::file_lines(search, &edit, site);
+        let (old, file) = (joined(&edit.old), joined(&file_lines));
+        let mut spelling = Spelling::learned(&old, &file);
+        spelling.learn_lines(&edit.old, &file_lines);
         block::rewrite(search, &edit, site, &mut |hunk| lines(hunk, &spelling, noise))
     })
 }
@@ -73,22 +75,24 @@ pub(super) fn plain(character: char) -> Option<&'static str> {
 
 /// The new lines of a hunk, what they share with its old lines spelled as in the file.
 fn lines(hunk: &Hunk<'_>, spelling: &Spelling<'_>, noise: Option<&str>) -> Option<Vec<String>> {
+    // A line that is only indented anew is the file's.
+    let known = |new: &&str| {
+        let (indent, content, _) = block::parts(new);
+        let file = spelling.lines.get(content).copied().flatten()?;
+        Some(format!("{indent}{file}"))
+    };
     let content =
         |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| block::parts(line).1.to_owned()).collect() };
     let deadline = Some(Instant::now() + DIFF_TIME);
     let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &content(hunk.old), &content(hunk.new), deadline);
     let mut bodies = Vec::with_capacity(hunk.new.len());
     for op in ops {
-        let (old, new) = (op.old_range(), op.new_range());
-        // Indentation by other spaces belongs to what is spelled anew.
-        let mut pairs = hunk.old[old.clone()].iter().zip(&hunk.file[old.clone()]);
-        let is_equal = matches!(op, DiffOp::Equal { .. });
-        if is_equal && pairs.all(|(old, file)| block::parts(old).0 == block::parts(file).0) {
-            // Only indented anew.
-            let lines = hunk.file[old].iter().zip(&hunk.new[new]);
-            bodies.extend(lines.map(|(file, new)| format!("{}{}", block::parts(new).0, block::parts(file).1)));
+        let (old, new) = (op.old_range(), &hunk.new[op.new_range()]);
+        if let Some(lines) = new.iter().map(known).collect::<Option<Vec<String>>>() {
+            bodies.extend(lines);
         } else {
-            bodies.extend(reworded(&hunk.old[old.clone()], &hunk.file[old], &hunk.new[new], spelling)?);
+            let lines = reworded(&hunk.old[old.clone()], &hunk.file[old], new, spelling)?;
+            bodies.extend(lines.into_iter().zip(new).map(|(line, new)| known(new).unwrap_or(line)));
         }
     }
     let line = |(index, body)| format!("{body}{}", whitespace::trail(hunk, index, noise));
@@ -169,6 +173,8 @@ impl Beside {
 struct Spelling<'t> {
     in_context: HashMap<(&'t str, Beside, Beside), Option<&'t str>>,
     anywhere: HashMap<&'t str, Option<&'t str>>,
+    /// Whole lines without their indentation, in which both agree.
+    lines: HashMap<&'t str, Option<&'t str>>,
 }
 
 impl<'t> Spelling<'t> {
@@ -180,7 +186,7 @@ impl<'t> Spelling<'t> {
             .zip(&file_letters)
             .map(|(pair, letter)| ((pair[0].folded, pair[1].folded), *letter))
             .collect();
-        let mut spelling = Self { in_context: HashMap::new(), anywhere: HashMap::new() };
+        let mut spelling = Self { in_context: HashMap::new(), anywhere: HashMap::new(), lines: HashMap::new() };
         for (index, letter) in old_letters.iter().enumerate() {
             let Some(seen) = in_file.get(&(old_bounds[index].folded, old_bounds[index + 1].folded)) else { continue };
             let agree = |known: &mut Option<&str>| *known = known.filter(|known| known == seen);
@@ -188,6 +194,17 @@ impl<'t> Spelling<'t> {
             spelling.anywhere.entry(letter).and_modify(agree).or_insert(Some(seen));
         }
         spelling
+    }
+
+    fn learn_lines(&mut self, old: &[&'t str], file: &[&'t str]) {
+        for (old, file) in old.iter().zip(file) {
+            let ((old_indent, old, _), (file_indent, file, _)) = (block::parts(old), block::parts(file));
+            // Indentation by other spaces belongs to what is spelled anew.
+            if old_indent == file_indent && !old.is_empty() {
+                let agree = |known: &mut Option<&str>| *known = known.filter(|known| *known == file);
+                self.lines.entry(old).and_modify(agree).or_insert(Some(file));
+            }
+        }
     }
 
     /// The file's spelling of a letter that the request brings in.
@@ -348,6 +365,17 @@ mod tests {
     #[test]
     fn a_space_before_what_is_put_in_stays() {
         assert_edited("foo1\n)\u{a0}{\n", "foo1\n) {\n", "foo1\n) { // so\n", Typography, "foo1\n)\u{a0}{ // so\n");
+    }
+
+    #[test]
+    fn lines_that_read_alike_do_not_mislead_to_another_line() {
+        assert_edited(
+            "a1\n#\nb\u{a0}c\n  d\n  #\n",
+            "a1\n#\nb c\n  d\n  #\n",
+            "if:\n  a1\n  #\n  b c\n    d\n    #\n",
+            Typography,
+            "if:\n  a1\n  #\n  b\u{a0}c\n    d\n    #\n",
+        );
     }
 
     #[test]
