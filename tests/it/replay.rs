@@ -3,8 +3,12 @@
 //! The files are those of this crate's dependencies in the versions of its lock file, or its own where there are none.
 //! Half of the edits go through the whole server and are judged by the bytes on the disk.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+};
 
+use rootbound::edit;
 use serde_json::json;
 
 use crate::harness::Harness;
@@ -88,4 +92,42 @@ fn no_damaged_edit_of_a_real_file_comes_out_wrong() {
     assert!(wrong.is_empty(), "{}\n{table}", wrong.join("\n\n"));
     assert_eq!(table.wrong(), 0);
     assert!(table.total() >= 300 && table.percent_right() >= 95, "{table}");
+}
+
+/// Skipped, saying so, where there is no `patch`.
+#[test]
+fn patch_applies_the_diff_to_the_old_file_and_gives_the_new_one() {
+    let is_there = Command::new("patch").arg("--version").stdout(Stdio::null()).status().is_ok_and(|it| it.success());
+    if !is_there {
+        assert!(std::env::var_os("CI").is_none(), "install patch");
+        return skipped();
+    }
+    let harness = Harness::new();
+    let (sources, mut random) = (sources(), Random::new(3));
+    let mut applied = 0;
+    for kind in kinds::all().into_iter().filter(|kind| kind.duty == case::Duty::Apply) {
+        for case in kind.cases(&sources, 1, &mut random) {
+            let (Ok(old), Some(Ok(new))) =
+                (std::str::from_utf8(&case.file), case.accepted.first().map(|new| std::str::from_utf8(new)))
+            else {
+                continue;
+            };
+            harness.write("file.txt", old);
+            harness.write("file.diff", edit::unified_diff("file.txt", old, new, None).text);
+            let patch = Command::new("patch")
+                .args(["--binary", "--silent", "-p1", "-i", "file.diff"])
+                .current_dir(harness.path(""))
+                .output()
+                .expect("patch runs");
+            assert!(patch.status.success(), "{}: {}", kind.name, String::from_utf8_lossy(&patch.stdout));
+            assert_eq!(harness.bytes("file.txt"), new.as_bytes(), "{}", kind.name);
+            applied += 1;
+        }
+    }
+    assert!(applied > 30, "{applied}");
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn skipped() {
+    eprintln!("skipped: there is no patch on this machine");
 }
