@@ -387,6 +387,19 @@ mod tests {
         }
     }
 
+    /// Bounded by the budgets of each step: without them these would run for hours.
+    #[test]
+    fn hostile_requests_on_five_megabytes_are_answered() {
+        let line = "    a_name = another_name + third_name(x);\n";
+        let text = line.repeat(5_000_000 / line.len());
+        let olds =
+            [line.trim_start().repeat(5000) + "y", line.repeat(5000) + "y", line.replace("= ", "= “").repeat(3000)];
+        for old in olds {
+            let request = Request { old: &old, new: "z\nz", replace_all: false, expected_replacements: None };
+            assert!(locate(&text, &request).is_err());
+        }
+    }
+
     #[test]
     fn an_empty_old_text_is_answered() {
         let request = Request { old: "", new: "x", replace_all: false, expected_replacements: None };

@@ -30,8 +30,21 @@ const LINE_BUDGET: usize = 2_000_000;
 /// Unanchored windows that are looked at as rivals.
 const RIVALS: usize = 16;
 
-/// What starts a line of comment, where words may drift.
-const COMMENTS: [&str; 7] = ["//", "#", "*", "/*", "--", ";", "<!--"];
+/// What starts a line of comment, where fillers may drift, whatever follows.
+const COMMENTS: [&str; 3] = ["//", "/*", "<!--"];
+
+/// What does so only in front of a space or nothing: `#[cfg]`, `*pointer` and `--count` are code.
+const COMMENTS_BEFORE_SPACE: [&str; 4] = ["#", "*", "--", ";"];
+
+/// Words that a comment may have or lack and still say the same.
+const FILLERS: [&str; 16] =
+    ["a", "all", "an", "and", "are", "be", "for", "in", "is", "it", "of", "on", "that", "the", "this", "to"];
+
+/// C's directives, which may have spaces behind their `#`.
+const DIRECTIVES: [&str; 13] = [
+    "define", "if", "ifdef", "ifndef", "elif", "else", "endif", "include", "undef", "pragma", "error", "warning",
+    "line",
+];
 
 /// The one block that `old` nearly is.
 pub(super) fn find(search: &Search<'_>) -> Found {
@@ -105,15 +118,27 @@ fn merges(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> bool {
 
 /// Whether one line is a misremembered form of the other rather than one that says something else.
 fn is_slip(old: &str, file: &str) -> bool {
-    let is_comment = |line: &str| COMMENTS.iter().any(|mark| line.starts_with(mark));
-    let (old_words, file_words) = (words(old), words(file));
+    let (mut old_words, mut file_words) = (words(old), words(file));
     if is_comment(old) && is_comment(file) {
-        let is_number = |word: &&&str| word.starts_with(|character: char| character.is_ascii_digit());
-        return old_words.iter().filter(is_number).eq(file_words.iter().filter(is_number));
+        for words in [&mut old_words, &mut file_words] {
+            words.retain(|word| !FILLERS.contains(word));
+        }
     }
     operators(old).eq(operators(file))
         && old_words.len() == file_words.len()
         && old_words.iter().zip(&file_words).all(|(old, file)| old == file || is_misspelt(old, file))
+}
+
+fn is_comment(line: &str) -> bool {
+    if COMMENTS.iter().any(|mark| line.starts_with(mark)) {
+        return true;
+    }
+    let rest = COMMENTS_BEFORE_SPACE.iter().find_map(|mark| line.strip_prefix(mark));
+    rest.is_some_and(|rest| {
+        let is_directive =
+            line.starts_with('#') && rest.split_whitespace().next().is_some_and(|word| DIRECTIVES.contains(&word));
+        (rest.is_empty() || rest.starts_with(char::is_whitespace)) && !is_directive
+    })
 }
 
 /// Whether two words are likely the same one: the longer they are, the more may differ. `get` and `set`, `upper`
@@ -203,6 +228,14 @@ mod tests {
             ("a == b", "a != b"),
             ("if x", "if not x"),
             ("// 5 s", "// 6 s"),
+            ("// in v2.0 only", "// in v7.0 only"),
+            ("// the earliest result", "// the latest result"),
+            ("// may be kept", "// may not be kept"),
+            ("// a < b is kept", "// a > b is kept"),
+            ("#[arg(last = true)]", "#[arg(last = false)]"),
+            ("#define LIMIT_L1 0x20", "#define LIMIT_L7 0x20"),
+            ("# if MINOR_VERSION", "# if not MINOR_VERSION"),
+            ("*first = value", "*last = value"),
         ] {
             assert!(!is_slip(old, file), "{old} {file}");
         }

@@ -158,7 +158,7 @@ pub(super) fn rewrite(
             result.push_str(if terminator.is_empty() { around } else { terminator });
         }
     }
-    if site.after_indent && search.loses_indent(&span) {
+    if site.after_indent && (search.loses_indent(&span) || loses_indent(search, edit, site)) {
         return None;
     }
     let replacement = Replacement { span, text: result };
@@ -177,6 +177,14 @@ pub(super) fn file_lines<'a>(search: &Search<'a>, edit: &LineEdit<'_>, site: Sit
         file[0] = file[0].trim_start_matches([' ', '\t']);
     }
     file
+}
+
+/// Whether a single line without its indentation is to be followed by lines that may lack theirs too.
+fn loses_indent(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> bool {
+    let (indent, ..) = parts(search.lines()[site.line].content(search.text));
+    let filled = |line: &&&str| !line.trim().is_empty();
+    edit.old.iter().filter(filled).count() == 1
+        && edit.new.iter().skip(1).filter(filled).any(|line| !line.starts_with(indent))
 }
 
 /// A line without spaces and tabs at its end.
@@ -210,9 +218,15 @@ fn is_applied(search: &Search<'_>, edit: &LineEdit<'_>, site: Site, replacement:
     }
     let lines = search.lines();
     let end = site.line + edit.old.len();
+    // White space that the search looks through says nothing here either, unless it is all that changes.
+    let is_white = edit.old.len() == edit.new.len()
+        && edit.old.iter().zip(&edit.new).all(|(old, new)| parts(old).1 == parts(new).1);
     let is_new = |first: usize| {
         let here = lines.get(first..first + edit.new.len());
-        here.is_some_and(|here| here.iter().zip(&edit.new).all(|(line, new)| line.content(text) == *new))
+        here.is_some_and(|here| {
+            let mut pairs = here.iter().map(|line| line.content(text)).zip(&edit.new);
+            pairs.all(|(line, new)| line == *new || !is_white && parts(line).1 == parts(new).1)
+        })
     };
     is_new(site.line) || end.checked_sub(edit.new.len()).is_some_and(is_new)
 }

@@ -15,6 +15,7 @@ const KINDS: [(char, char); 5] = [('n', '\n'), ('t', '\t'), ('"', '"'), ('\'', '
 /// Every block of whole lines equal to `old` with its escapes resolved (and white space at line ends).
 pub(super) fn find(search: &Search<'_>) -> Found {
     let (old, new) = (line_endings::canonical(search.old), line_endings::canonical(search.new));
+    let Some(new) = resolve_brought_in(&old, &new) else { return Found::default() };
     let present: Vec<usize> = (0..KINDS.len()).filter(|kind| is_over_escaped(&old, KINDS[*kind])).collect();
     // All escapes of the text are the likeliest reading, but every other is tried too.
     let readings = (1_u32..1 << present.len()).rev();
@@ -31,6 +32,64 @@ pub(super) fn find(search: &Search<'_>) -> Found {
         Some(whitespace::find_lines(search, &edit)).filter(|found| !found.replacements.is_empty())
     });
     block::unanimous(found)
+}
+
+/// The letters that stand behind a backslash in `text`.
+fn escapes(text: &str) -> Vec<char> {
+    let mut characters = text.chars();
+    let mut found = Vec::new();
+    while let Some(one) = characters.next() {
+        if one == '\\' {
+            found.extend(characters.next());
+        }
+    }
+    found
+}
+
+/// `new` with those escapes resolved that `old` has none of, so that it says nothing about them; `None` where nobody
+/// can tell. Sure are only tabs that indent a line and double quotes that no quotes stand around.
+fn resolve_brought_in(old: &str, new: &str) -> Option<String> {
+    let seen = escapes(old);
+    let brought_in: Vec<char> = escapes(new).into_iter().filter(|letter| !seen.contains(letter)).collect();
+    let mut new = new.to_owned();
+    if brought_in.contains(&'"') {
+        if new.replace("\\\"", "").contains(['"', '\'', '`']) {
+            return None;
+        }
+        new = resolve(&new, &[('"', '"')]);
+    }
+    if brought_in.contains(&'t') {
+        new = with_indenting_tabs(&new);
+        if escapes(&new).contains(&'t') {
+            return None;
+        }
+    }
+    // One that the file's own text has as well may be meant as it stands.
+    if brought_in.iter().any(|letter| matches!(letter, 'n' | '\'' | '\\')) { None } else { Some(new) }
+}
+
+/// `text` with each `\t` resolved that only white space stands before in its line, wherever lines may begin.
+fn with_indenting_tabs(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut indents = true;
+    while let Some(one) = rest.chars().next() {
+        let (len, written) = match one {
+            '\\' if rest.starts_with("\\t") && indents => (2, "\t"),
+            '\\' => {
+                indents = rest.starts_with("\\n");
+                let len = 1 + rest[1..].chars().next().map_or(0, char::len_utf8);
+                (len, &rest[..len])
+            }
+            _ => {
+                indents = one == '\n' || indents && one.is_whitespace();
+                (one.len_utf8(), &rest[..one.len_utf8()])
+            }
+        };
+        result.push_str(written);
+        rest = &rest[len..];
+    }
+    result
 }
 
 /// Whether `text` has an escape of this kind and not a single such character as it is.
@@ -144,6 +203,16 @@ mod tests {
     #[test]
     fn old_text_with_such_a_character_both_ways_is_not_over_escaped() {
         assert_missed("say(\"hello\");\n", r#"say("hello\");"#, "x");
+    }
+
+    #[test]
+    fn escapes_of_a_kind_that_old_text_lacks_are_resolved_only_where_they_are_sure() {
+        let edited = |new, expected| assert_edited("a(1);\nb(2);\n", r"a(1);\nb(2);", new, Escapes, expected);
+        edited(r"a(1);\n\tc();\nb(2);", "a(1);\n\tc();\nb(2);\n");
+        edited(r#"a(1);\nb(\"2\");"#, "a(1);\nb(\"2\");\n");
+        assert_missed("a(1);\nb(2);\n", r"a(1);\nb(2);", r"a(1);\nb('x\ty');");
+        assert_missed("a(1);\nb(2);\n", r"a(1);\nb(2);", r#"a(1);\nb("x\"y");"#);
+        assert_missed("say(\"hello\");\n", r#"say(\"hello\");"#, r#"say(\"bye\n\");"#);
     }
 
     #[test]

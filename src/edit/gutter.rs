@@ -129,6 +129,11 @@ mod tests {
     }
 
     #[test]
+    fn a_single_line_without_its_indentation_takes_no_lines_that_may_lack_theirs() {
+        assert_missed("if x:\n    alpha()\n\n", "2\talpha()\n3\t", "2\talpha()\n3\tbeta()\n4\t");
+    }
+
+    #[test]
     fn two_places_are_ambiguous() {
         assert_eq!(assert_ambiguous("foo1\nbar\nfoo1\nbar\n", "1\tfoo1\n2\tbar\n", "x\n"), [1, 3]);
     }

@@ -44,13 +44,26 @@ pub(super) fn find(search: &Search<'_>) -> Found {
 }
 
 impl Search<'_> {
-    /// Whether a single line of the request, matched behind white space at the start of the file's line, would leave
+    /// Whether the first line of the request, matched behind white space at the start of the file's line, would leave
     /// further lines of `new` with less than that. Either `old` begins with white space itself, too little of it,
     /// which the shift of indentation resolves. Or it is a whole line without its indentation: then nobody can tell
     /// whether the other lines lack theirs too or are meant to stand further left, and the request is refused.
     pub(super) fn loses_indent(&self, span: &Range<usize>) -> bool {
         let new_lines = || self.new.lines().filter(|line| !line.trim().is_empty());
-        if self.old.trim().is_empty() || self.old.trim_end().contains('\n') || new_lines().nth(1).is_none() {
+        // Whole lines that go would leave the indentation of the first in front of the line after them.
+        let deletes = self.old.ends_with(['\n', '\r']) && self.new.trim().is_empty();
+        if self.old.trim().is_empty() || !deletes && new_lines().nth(1).is_none() {
+            return false;
+        }
+        let is_indented = |line: &str| line.starts_with([' ', '\t']);
+        // The first of several lines with a part of its indentation: what is brought in may lack as much.
+        let has_further_lines = self.old.trim_end().contains('\n');
+        let brings_in = || {
+            let is_new = |line: &str| self.old.lines().all(|old| old != line);
+            self.old.lines().next() != self.new.lines().next()
+                || new_lines().any(|line| is_indented(line) && is_new(line))
+        };
+        if has_further_lines && !deletes && !(is_indented(self.old) && brings_in()) {
             return false;
         }
         let before = &self.text[..span.start];
@@ -60,7 +73,7 @@ impl Search<'_> {
         if indent.is_empty() || !starts_line {
             return false;
         }
-        if self.old.starts_with([' ', '\t']) {
+        if deletes || is_indented(self.old) {
             return true;
         }
         let after = self.text[span.end..].trim_start_matches([' ', '\t']);
@@ -126,12 +139,15 @@ impl Shift {
             file = if habit().prefers_tabs { Style::Tabs } else { Style::Spaces };
         }
         let has_tabs = |style| matches!(style, Style::Tabs | Style::Mixed);
-        let converts = (has_tabs(request) && file == Style::Spaces) || (request == Style::Spaces && has_tabs(file));
+        // Where nothing is shifted, nothing is converted either: the file may use both.
+        let is_shifted = pairs.iter().any(|(old, file)| old != file);
+        let converts = is_shifted
+            && ((has_tabs(request) && file == Style::Spaces) || (request == Style::Spaces && has_tabs(file)));
         let rest = if converts {
             columns(pairs, wanted, &known, has_tabs(file), &habit)?
         } else {
             let rest = prefix(pairs)?;
-            if request == Style::Mixed { Rest::Unknown } else { rest }
+            if request == Style::Mixed && is_shifted { Rest::Unknown } else { rest }
         };
         let shift = Self { known, rest };
         if !converts && file == Style::Spaces && !shift.is_plausible(wanted, &habit) {
@@ -293,7 +309,7 @@ impl Habit {
 mod tests {
     use super::{Habit, Rest, Shift};
     use crate::edit::{
-        Strategy::Indentation,
+        Strategy::{Exact, Indentation},
         trial::{assert_ambiguous, assert_edited, assert_missed},
     };
 
@@ -367,6 +383,27 @@ mod tests {
     }
 
     #[test]
+    fn a_first_line_with_a_part_of_its_indentation_is_no_place_to_write_others() {
+        let text = "    return p\n\ndef f():\n";
+        assert_missed(text, "  return p\n\ndef f():\n", "  if x:\n    return p\n\n  def f():\n");
+        assert_edited(
+            text,
+            "  return p\n\ndef f():\n",
+            "  return p\n\ndef g():\n",
+            Exact,
+            "    return p\n\ndef g():\n",
+        );
+    }
+
+    #[test]
+    fn a_line_that_goes_takes_its_indentation_along() {
+        let text = "if x:\n    foo()\nbar()\n";
+        assert_edited(text, "foo()\n", "", Indentation, "if x:\nbar()\n");
+        assert_edited(text, "  foo()\n", "", Indentation, "if x:\nbar()\n");
+        assert_edited("if x:\n    foo()\n\nbar()\n", "foo()\n\n", "\n", Indentation, "if x:\n\nbar()\n");
+    }
+
+    #[test]
     fn a_shift_that_is_not_uniform_is_none() {
         assert_missed("  foo\n      bar\n", "foo\n  bar\n", "foo\n");
         assert_missed("\tfoo\n        bar\n", "foo\nbar\n", "baz\n");
@@ -409,6 +446,11 @@ mod tests {
         assert_eq!(rest(&[("", "\t\t")], &["    "]), columns(4, 8, true));
         assert_eq!(rest(&[("\t", "        ")], &["\t\t"]), columns(4, 4, false));
         assert_eq!(rest(&[("    ", "\t\t")], &["        "]), columns(4, 4, true));
+    }
+
+    #[test]
+    fn where_nothing_is_shifted_tabs_stay_tabs() {
+        assert_eq!(rest(&[("", ""), (" ", " ")], &["\t"]), Some(Rest::Prefixed(String::new())));
     }
 
     #[test]

@@ -66,8 +66,14 @@ pub(super) fn fit(search: &Search<'_>, span: &Range<usize>, old: &str, new: &str
 
 /// In a file of mixed endings each line that stays keeps its own; the others take the one before them.
 fn fit_mixed(search: &Search<'_>, span: &Range<usize>, old: &str, new: &str) -> String {
-    let endings = endings_in(&search.text[span.clone()]);
+    let mut endings = endings_in(&search.text[span.clone()]);
     let around = ending_around(search, span.start);
+    // The ending of the line in which the match ends decides where that line gets another one after it.
+    let after = &search.text[span.end..];
+    endings.extend(after.find(['\n', '\r']).map(|found| {
+        let len = if after[found..].starts_with("\r\n") { 2 } else { 1 };
+        &after[found..found + len]
+    }));
     if endings.windows(2).all(|pair| pair[0] == pair[1]) {
         let ending = endings.first().copied().unwrap_or(around);
         return new.replace('\n', ending);
@@ -76,7 +82,9 @@ fn fit_mixed(search: &Search<'_>, span: &Range<usize>, old: &str, new: &str) -> 
     let old_lines: Vec<&str> = old.split('\n').collect();
     let new_lines: Vec<&str> = new.split('\n').collect();
     let mut chosen: Vec<Option<&str>> = vec![None; new_lines.len()];
-    for op in similar::capture_diff_slices(similar::Algorithm::Myers, &old_lines, &new_lines) {
+    // A line that is only indented anew is still the same line.
+    let trimmed = |lines: &[&'_ str]| -> Vec<String> { lines.iter().map(|line| line.trim().to_owned()).collect() };
+    for op in similar::capture_diff_slices(similar::Algorithm::Myers, &trimmed(&old_lines), &trimmed(&new_lines)) {
         let paired = match op {
             DiffOp::Equal { len, .. } => len,
             DiffOp::Replace { old_len, new_len, .. } => old_len.min(new_len),
@@ -146,6 +154,12 @@ mod tests {
     #[test]
     fn in_mixed_files_unchanged_lines_keep_their_own_ending() {
         assert_edited("a\r\nb\nc\r\nd\n", "a\nb\nc\n", "a\nB\nn\nc\n", LineEndings, "a\r\nB\nn\nc\r\nd\n");
+    }
+
+    #[test]
+    fn in_mixed_files_a_line_indented_anew_and_the_last_one_keep_their_own_ending() {
+        assert_edited("a\nb\r\nc\nd\n", "a\nb\nc", "if x\n  a\n  b\n  c", LineEndings, "if x\n  a\n  b\r\n  c\nd\n");
+        assert_edited("a\r\nb\nc\n", "a\nb", "a\nb\n\nn", LineEndings, "a\r\nb\n\nn\nc\n");
     }
 
     #[test]

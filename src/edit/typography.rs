@@ -32,8 +32,10 @@ pub(super) fn find(search: &Search<'_>) -> Found {
     let Some(edit) = LineEdit::new(&old, &new).filter(LineEdit::has_substance) else { return Found::default() };
     block::find(search, &edit, fold, &mut |site| {
         let noise = whitespace::noise(search, &edit, site);
-        let (old, file) = (joined(&edit.old), joined(&block::file_lines(search, &edit, site)));
-        let spelling = Spelling::learned(&old, &file);
+        let file_lines = block::file_lines(search, &edit, site);
+        let (old, file) = (joined(&edit.old), joined(&file_lines));
+        let mut spelling = Spelling::learned(&old, &file);
+        spelling.learn_lines(&edit.old, &file_lines);
         block::rewrite(search, &edit, site, &mut |hunk| lines(hunk, &spelling, noise))
     })
 }
@@ -73,14 +75,40 @@ pub(super) fn plain(character: char) -> Option<&'static str> {
 
 /// The new lines of a hunk, what they share with its old lines spelled as in the file.
 fn lines(hunk: &Hunk<'_>, spelling: &Spelling<'_>, noise: Option<&str>) -> Option<Vec<String>> {
-    let new = joined(hunk.new);
-    let grafted = graft(&joined(hunk.old), &joined(hunk.file), &new, spelling)?;
-    // Some scripts compose across what is taken for letters here; then nothing is certain.
-    if folded(&grafted) != folded(&new) || grafted.matches('\n').count() != new.matches('\n').count() {
-        return None;
+    // A line that is only indented anew is the file's.
+    let known = |new: &&str| {
+        let (indent, content, _) = block::parts(new);
+        let file = spelling.lines.get(content).copied().flatten()?;
+        Some(format!("{indent}{file}"))
+    };
+    let content =
+        |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| block::parts(line).1.to_owned()).collect() };
+    let deadline = Some(Instant::now() + DIFF_TIME);
+    let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &content(hunk.old), &content(hunk.new), deadline);
+    let mut bodies = Vec::with_capacity(hunk.new.len());
+    for op in ops {
+        let (old, new) = (op.old_range(), &hunk.new[op.new_range()]);
+        if let Some(lines) = new.iter().map(known).collect::<Option<Vec<String>>>() {
+            bodies.extend(lines);
+        } else {
+            let lines = reworded(&hunk.old[old.clone()], &hunk.file[old], new, spelling)?;
+            bodies.extend(lines.into_iter().zip(new).map(|(line, new)| known(new).unwrap_or(line)));
+        }
     }
     let line = |(index, body)| format!("{body}{}", whitespace::trail(hunk, index, noise));
-    Some(grafted.split('\n').take(hunk.new.len()).enumerate().map(line).collect())
+    Some(bodies.into_iter().enumerate().map(line).collect())
+}
+
+fn reworded(old: &[&str], file: &[&str], new: &[&str], spelling: &Spelling<'_>) -> Option<Vec<String>> {
+    if new.is_empty() {
+        return Some(Vec::new());
+    }
+    let count = new.len();
+    let new = joined(new);
+    let grafted = graft(&joined(old), &joined(file), &new, spelling)?;
+    // Some scripts compose across what is taken for letters here; then nothing is certain.
+    let is_sure = folded(&grafted) == folded(&new) && grafted.matches('\n').count() + 1 == count;
+    is_sure.then(|| grafted.split('\n').map(str::to_owned).collect())
 }
 
 fn joined(lines: &[&str]) -> String {
@@ -104,7 +132,13 @@ fn graft(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) -> Option<St
             }
             _ => None,
         };
-        if let Some((start, end)) = repeated {
+        // Spaces between two new words are repeated by chance; theirs are those that were typed.
+        let letters = &new_letters[op.new_range()];
+        let is_between = op.new_range().start > 0 && op.new_range().end < new_letters.len() && !letters.contains(&"\n");
+        let is_space = is_between
+            && letters.iter().any(|letter| letter.trim().is_empty())
+            && !letters.iter().any(|letter| letter.starts_with(char::is_alphanumeric));
+        if let Some((start, end)) = repeated.filter(|_| !is_space) {
             result.push_str(&file[start..end]);
             continue;
         }
@@ -139,6 +173,8 @@ impl Beside {
 struct Spelling<'t> {
     in_context: HashMap<(&'t str, Beside, Beside), Option<&'t str>>,
     anywhere: HashMap<&'t str, Option<&'t str>>,
+    /// Whole lines without their indentation, in which both agree.
+    lines: HashMap<&'t str, Option<&'t str>>,
 }
 
 impl<'t> Spelling<'t> {
@@ -150,7 +186,7 @@ impl<'t> Spelling<'t> {
             .zip(&file_letters)
             .map(|(pair, letter)| ((pair[0].folded, pair[1].folded), *letter))
             .collect();
-        let mut spelling = Self { in_context: HashMap::new(), anywhere: HashMap::new() };
+        let mut spelling = Self { in_context: HashMap::new(), anywhere: HashMap::new(), lines: HashMap::new() };
         for (index, letter) in old_letters.iter().enumerate() {
             let Some(seen) = in_file.get(&(old_bounds[index].folded, old_bounds[index + 1].folded)) else { continue };
             let agree = |known: &mut Option<&str>| *known = known.filter(|known| known == seen);
@@ -158,6 +194,17 @@ impl<'t> Spelling<'t> {
             spelling.anywhere.entry(letter).and_modify(agree).or_insert(Some(seen));
         }
         spelling
+    }
+
+    fn learn_lines(&mut self, old: &[&'t str], file: &[&'t str]) {
+        for (old, file) in old.iter().zip(file) {
+            let ((old_indent, old, _), (file_indent, file, _)) = (block::parts(old), block::parts(file));
+            // Indentation by other spaces belongs to what is spelled anew.
+            if old_indent == file_indent && !old.is_empty() {
+                let agree = |known: &mut Option<&str>| *known = known.filter(|known| *known == file);
+                self.lines.entry(old).and_modify(agree).or_insert(Some(file));
+            }
+        }
     }
 
     /// The file's spelling of a letter that the request brings in.
@@ -187,16 +234,20 @@ fn context<'l>(letters: &[&'l str], index: usize) -> (&'l str, Beside, Beside) {
     (letters[index], Beside::of(before), Beside::of(letters.get(index + 1)))
 }
 
-/// Base characters with the marks that combine with them.
+/// Base characters with the marks that combine with them; three dots are one letter, as the ellipsis is.
 fn letters(text: &str) -> Vec<&str> {
     let mut letters = Vec::new();
     let mut start = 0;
+    let mut dots_end = 0;
     for (at, character) in text.char_indices() {
         // Hangul vowels and finals compose with what stands before them although they are no marks.
         let joins = canonical_combining_class(character) != 0 || matches!(character, '\u{1160}'..='\u{11FF}');
-        if at > 0 && !joins {
+        if at > 0 && !joins && at >= dots_end {
             letters.push(&text[start..at]);
             start = at;
+        }
+        if at >= dots_end && text[at..].starts_with("...") {
+            dots_end = at + 3;
         }
     }
     if !text.is_empty() {
@@ -287,6 +338,61 @@ mod tests {
             "say “yes” or “no” now\n",
         );
         assert_edited("one – two\n", "one - two\n", "one - two x-ray\n", Typography, "one – two x-ray\n");
+    }
+
+    #[test]
+    fn lines_that_are_only_indented_anew_keep_every_character() {
+        assert_edited(
+            "a\u{a0}b c\nx\u{a0}y\n",
+            "a b c\nx y\n",
+            "if q:\n  a b c\n  x y\n",
+            Typography,
+            "if q:\n  a\u{a0}b c\n  x\u{a0}y\n",
+        );
+    }
+
+    #[test]
+    fn three_dots_are_never_cut_apart() {
+        assert_edited(
+            "1, 2, 3, …, 0*x, 1*x\n2*x, 3*x, …\n",
+            "1, 2, 3, ..., 0*x, 1*x\n2*x, 3*x, ...\n",
+            "1, 2, 3, ..., 0*some.thing, 1*some.thing\n2*some.thing, 3*some.thing, ...\n",
+            Typography,
+            "1, 2, 3, …, 0*some.thing, 1*some.thing\n2*some.thing, 3*some.thing, …\n",
+        );
+    }
+
+    #[test]
+    fn a_space_before_what_is_put_in_stays() {
+        assert_edited("foo1\n)\u{a0}{\n", "foo1\n) {\n", "foo1\n) { // so\n", Typography, "foo1\n)\u{a0}{ // so\n");
+    }
+
+    #[test]
+    fn lines_that_read_alike_do_not_mislead_to_another_line() {
+        assert_edited(
+            "a1\n#\nb\u{a0}c\n  d\n  #\n",
+            "a1\n#\nb c\n  d\n  #\n",
+            "if:\n  a1\n  #\n  b c\n    d\n    #\n",
+            Typography,
+            "if:\n  a1\n  #\n  b\u{a0}c\n    d\n    #\n",
+        );
+    }
+
+    #[test]
+    fn indentation_by_no_break_spaces_is_indentation() {
+        assert_edited(
+            "    foo1 {\n",
+            "\u{a0}\u{a0}\u{a0}\u{a0}foo1\u{a0}{\n",
+            "when:\n\t\u{a0}\u{a0}\u{a0}\u{a0}foo1\u{a0}{\n",
+            Typography,
+            "when:\n\t    foo1 {\n",
+        );
+    }
+
+    #[test]
+    fn a_line_written_anew_takes_no_space_from_the_one_it_replaces() {
+        assert_edited("return\u{a0}Err(x)\n", "return Err(x)\n", "done = go(1)\n", Typography, "done = go(1)\n");
+        assert_edited("a\u{a0}= [first]\n", "a = [first]\n", "b = go(1)\n", Typography, "b = go(1)\n");
     }
 
     #[test]

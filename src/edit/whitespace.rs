@@ -147,5 +147,6 @@ mod tests {
     #[test]
     fn a_change_already_made_is_not_made_twice() {
         assert!(assert_missed("one \ntwo\nthree\n", "one\ntwo\n", "one \ntwo\nthree\n").already_applied);
+        assert!(assert_missed("one  \ntwo  \nthree  \n", "one\ntwo\n", "one\ntwo\nthree\n").already_applied);
     }
 }

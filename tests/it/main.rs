@@ -20,5 +20,6 @@ mod manage;
 mod oracle;
 mod process;
 mod protocol;
+mod replay;
 mod stdio;
 mod tidy;
