@@ -279,7 +279,7 @@ mod tests {
             "--config=/nonexistent/r.toml",
         ];
         let refused = problems(&arguments, &around);
-        assert_eq!(refused.len(), 15, "{refused:#?}");
+        assert_eq!(refused.len(), 16, "{refused:#?}");
         let all = refused.join("\n");
         for part in ["did you mean ROOTBOUND_READ_ONLY?", "did you mean read?", "r.toml cannot be read", "\"a\""] {
             assert!(all.contains(part), "{part}: {all}");
