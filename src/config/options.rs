@@ -185,6 +185,14 @@ pub(super) const OPTIONS: &[Opt] = &[
         heading: PROCESS,
     },
     Opt {
+        flag: "resolver",
+        shape: Shape::One,
+        value: "WAY",
+        help: "How paths are opened beneath a directory: `auto` (default): in one step that the kernel confines, \
+               where it can; `walk`: name by name, as on systems without openat2. For diagnosis",
+        heading: PROCESS,
+    },
+    Opt {
         flag: "state-dir",
         shape: Shape::One,
         value: "DIR",

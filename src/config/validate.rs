@@ -42,6 +42,7 @@ pub(super) fn config(
     let server = values.server();
     let log = values.choice("log", LEVELS, LevelFilter::WARN);
     let confine = values.choice("confine", CONFINE, Confine::Auto);
+    let force_fallback = values.choice("resolver", RESOLVER, false);
     let policy = PolicyRules {
         deny: typed.list("deny"),
         allow_secret: typed.list("allow-secret"),
@@ -64,7 +65,7 @@ pub(super) fn config(
     if !problems.is_empty() {
         return Err(problems);
     }
-    let workspace = workspace::Options { policy, ignore, ..workspace::Options::default() };
+    let workspace = workspace::Options { policy, ignore, force_fallback };
     Ok(Config { action, log, roots, workspace, confine, state, selection, settings, server, warnings })
 }
 
@@ -77,6 +78,8 @@ const LEVELS: &[(&str, LevelFilter)] = &[
     ("trace", LevelFilter::TRACE),
 ];
 const CONFINE: &[(&str, Confine)] = &[("auto", Confine::Auto), ("required", Confine::Required), ("off", Confine::Off)];
+/// Whether the walk name by name is forced.
+const RESOLVER: &[(&str, bool)] = &[("auto", false), ("walk", true)];
 const READ_BEFORE_WRITE: &[(&str, ReadBeforeWrite)] = &[
     ("strict", ReadBeforeWrite::Strict),
     ("changed-only", ReadBeforeWrite::ChangedOnly),

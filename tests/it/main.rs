@@ -5,6 +5,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests prepare and inspect real files")]
 
+mod attacks;
 mod config;
 mod fixtures;
 mod glob;
