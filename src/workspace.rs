@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 pub use confine::{Confine, ConfineReport};
 pub use error::{AccessError, AccessErrorKind, PathError};
-pub use escape::escape_name;
+pub use escape::{escape_controls, escape_name};
 pub use handle::{FileKind, OpenFile, Snapshot, Stat};
 pub use path::WorkspacePath;
 pub use policy::PolicyRules;

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::workspace::{AccessError, AccessErrorKind, PathError, Workspace, WorkspacePath};
+use crate::workspace::{AccessError, AccessErrorKind, PathError, Workspace, WorkspacePath, escape_controls};
 
 /// The closed set of error kinds, as they stand in `_meta` under `rootbound/error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,15 +124,16 @@ impl ToolError {
         self.source.as_deref()
     }
 
-    /// What the model reads.
+    /// What the model reads. Sentences repeat arguments, so what could drive a terminal is escaped in
+    /// them; details may hold file content and stand as they are.
     pub fn text(&self) -> String {
-        let mut text = self.message.clone();
+        let mut text = escape_controls(&self.message).into_owned();
         if !self.hints.is_empty() {
             text.push('\n');
         }
         for hint in &self.hints {
             text.push_str("\nhint: ");
-            text.push_str(hint);
+            text.push_str(&escape_controls(hint));
         }
         if !self.details.is_empty() {
             text.push_str("\n\n");

@@ -368,7 +368,10 @@ fn file(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
         protected: false,
         writable: None,
     };
-    let text = format!("{path}  {} (a file)", file_size(stat.size));
+    let text = match stat.kind {
+        FileKind::File => format!("{path}  {} (a file)", file_size(stat.size)),
+        _ => format!("{path}  (a special file, which cannot be read)"),
+    };
     Ok(Answer::text(text, &facts).data(cx, &Output { path: None, entries: vec![entry], facts, notes: Vec::new() }))
 }
 

@@ -8,7 +8,12 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = ["fifo", "socket", "device"]
         .iter()
         .flat_map(|path| every_tool(path, &format!("app/{path}"), &NOT_A_FILE))
+        .filter(|case| case.tool != "ls")
         .collect();
+    for path in ["fifo", "socket", "device"] {
+        let listed = Expect::Answers("special file");
+        cases.push(case(format!("{path}: ls"), "ls", json!({ "path": format!("app/{path}") }), listed));
+    }
     cases.extend([
         case("grep passes them", "grep", json!({ "pattern": "alpha", "no_ignore": true }), Expect::Answers("a.txt:1")),
         case("glob names them at most", "glob", json!({ "pattern": "{fifo,socket,device}" }), Expect::Harmless),
