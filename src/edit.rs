@@ -257,7 +257,7 @@ fn decide(text: &str, request: &Request<'_>, strategy: Strategy, found: Found) -
 
 /// How many places may take `new` when all of them are asked for.
 fn most_places(new: &str) -> usize {
-    (MOST_INSERTED / (new.len() + size_of::<Replacement>())).max(MAX_PLACES)
+    (MOST_INSERTED / (new.len() + size_of::<Replacement>())).max(2)
 }
 
 /// Line numbers and lines of ascending offsets.

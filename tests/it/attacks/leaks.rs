@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Case, DENIED, Expect, case};
+use super::{Case, DENIED, Expect, Wall, case, world::World};
 
 /// Names that could drive a terminal, and content with hidden characters.
 pub(super) fn odd_names() -> Vec<Case> {
@@ -96,4 +96,41 @@ pub(super) fn errors() -> Vec<Case> {
         case("an unknown tool", "shell", json!({ "command": "cat /etc/passwd" }), Expect::Refused),
         case("a tool with a path for a name", "../../bin/sh", json!({}), Expect::Refused),
     ]
+}
+
+/// An answer that depended on what is there would be a way to look.
+#[test]
+fn what_is_outside_is_refused_alike_whether_or_not_it_exists() {
+    let mut world = World::new(Wall::Both);
+    let host = world.path("").to_str().expect("a plain name").trim_end_matches('/').to_owned();
+    let pairs = [
+        (format!("{host}/outside/zebra-secret.txt"), format!("{host}/outside/zebra-nothing.txt")),
+        (format!("{host}/outside"), format!("{host}/nowhere")),
+        ("../zebra-beside.txt".to_owned(), "../zebra-absent".to_owned()),
+        ("app/out_dir/zebra-secret.txt".to_owned(), "app/out_dir/zebra-nothing.txt".to_owned()),
+        ("app/out_slash/etc/passwd".to_owned(), "app/out_slash/etc/nothing".to_owned()),
+        ("app/out_file".to_owned(), "app/out_dangling".to_owned()),
+        ("/etc/passwd".to_owned(), "/etc/nothing".to_owned()),
+    ];
+    let calls = [
+        ("read", json!({})),
+        ("ls", json!({})),
+        ("glob", json!({ "pattern": "*" })),
+        ("grep", json!({ "pattern": "a" })),
+        ("write", json!({ "content": "x" })),
+        ("write", json!({ "content": "x", "mode": "create" })),
+        ("edit", json!({ "old_string": "a", "new_string": "b" })),
+        ("edit", json!({ "old_string": "", "new_string": "b" })),
+    ];
+    for (there, absent) in &pairs {
+        for (tool, arguments) in &calls {
+            let [one, other] = [there, absent].map(|path| {
+                let mut arguments = arguments.clone();
+                arguments["path"] = json!(path);
+                let answer = world.process().ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
+                answer["result"].to_string().replace(path.as_str(), "PATH")
+            });
+            assert_eq!(one, other, "{tool} tells {there} from {absent}");
+        }
+    }
 }

@@ -1,8 +1,11 @@
 //! FIFOs, sockets, devices, endless and enormous files: refused or bounded, never waited for.
 
+use std::{ffi::OsStr, os::fd::OwnedFd, process::Command};
+
+use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use serde_json::json;
 
-use super::{Case, Expect, case, every_tool};
+use super::{Case, Expect, Wall, case, every_tool, world::World};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = ["fifo", "socket", "device"]
@@ -57,3 +60,53 @@ pub(super) fn cases() -> Vec<Case> {
 }
 
 const NOT_A_FILE: Expect = Expect::Fails(&["invalid_input", "not_found", "denied"]);
+
+/// Deeper than any path that a system call takes; found, listed and left without a crash.
+#[test]
+fn a_tree_of_five_thousand_levels_is_walked_or_refused_but_ends_nothing() {
+    for wall in [Wall::Both, Wall::Walk] {
+        let mut world = World::new(wall);
+        let top = world.path("root/abyss");
+        std::fs::create_dir(&top).expect("a folder");
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut here: OwnedFd = openat(CWD, &top, flags, Mode::empty()).expect("it is there");
+        for _ in 0..5_000 {
+            mkdirat(&here, OsStr::new("d"), Mode::from_raw_mode(0o755)).expect("a folder");
+            here = openat(&here, OsStr::new("d"), flags, Mode::empty()).expect("it is there");
+        }
+        drop(here);
+        for (tool, arguments) in [
+            ("glob", json!({ "pattern": "**/*.none", "path": "app/abyss" })),
+            ("glob", json!({ "pattern": "**/d", "path": "app/abyss", "include_dirs": true, "max_results": 5 })),
+            ("grep", json!({ "pattern": "x", "path": "app/abyss" })),
+            ("ls", json!({ "path": "app/abyss", "depth": 5 })),
+            ("read", json!({ "path": format!("app/abyss/{}x", "d/".repeat(1_900)) })),
+            ("read", json!({ "path": format!("app/abyss/{}x", "d/".repeat(5_000)) })),
+        ] {
+            let answer = world.process().ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
+            assert!(answer["result"]["content"].is_array(), "{wall:?}: {answer}");
+            world.silent(&arguments.to_string(), &answer).expect("nothing leaks");
+        }
+        world.alive();
+        // The library's own removal holds a descriptor for each level.
+        assert!(Command::new("rm").arg("-rf").arg(&top).status().expect("rm runs").success());
+    }
+}
+
+/// Honest: a root that is itself reached through a link.
+#[test]
+fn a_root_behind_a_link_serves_as_any_other() {
+    for wall in [Wall::Both, Wall::Beneath, Wall::Walk] {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        std::fs::create_dir(dir.path().join("real")).expect("a folder");
+        std::fs::write(dir.path().join("real/a.txt"), "alpha\n").expect("a file");
+        std::os::unix::fs::symlink("real", dir.path().join("alias")).expect("a link");
+        std::os::unix::fs::symlink(dir.path().join("alias/a.txt"), dir.path().join("real/again")).expect("a link");
+        let mut process = crate::process::Process::start(dir.path(), &[wall.arguments(), &["alias"]].concat());
+        process.initialize();
+        for path in ["a.txt", "again", dir.path().join("alias/a.txt").to_str().expect("a plain name")] {
+            let answer = process.ask("tools/call", &json!({ "name": "read", "arguments": { "path": path } }));
+            assert_eq!(answer["result"]["isError"], false, "{wall:?} {path}: {answer}");
+        }
+    }
+}

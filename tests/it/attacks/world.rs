@@ -29,6 +29,8 @@ pub(super) const NAME: &str = "zebra";
 pub(super) struct World {
     dir: TempDir,
     process: Process,
+    /// The disk after the last call, so that each is looked at once.
+    last: Option<Picture>,
 }
 
 type Picture = BTreeMap<PathBuf, String>;
@@ -48,7 +50,7 @@ impl World {
         arguments.extend(more);
         let mut process = Process::start(dir.path(), &arguments);
         process.initialize();
-        Self { dir, process }
+        Self { dir, process, last: None }
     }
 
     /// The host path of `relative`.
@@ -60,11 +62,13 @@ impl World {
     pub(super) fn attack(&mut self, case: &Case) -> Result<(), String> {
         let mut arguments = case.arguments.clone();
         self.fill_in(&mut arguments);
-        let before = self.picture();
+        let before = self.last.take().unwrap_or_else(|| self.picture());
         let answer = self.process.ask("tools/call", &json!({ "name": case.tool, "arguments": arguments }));
         let after = self.picture();
+        let checked = self.unchanged(&before, &after, case.writes);
+        self.last = Some(after);
         let told = |what: String| format!("{}: {what}\n    {} {arguments}\n    {answer}", case.name, case.tool);
-        self.unchanged(&before, &after, case.writes).map_err(&told)?;
+        checked.map_err(&told)?;
         self.silent(&arguments.to_string(), &answer).map_err(&told)?;
         let result = &answer["result"];
         let text = result["content"][0]["text"].as_str().unwrap_or_default();

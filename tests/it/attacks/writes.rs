@@ -25,7 +25,7 @@ pub(super) fn cases() -> Vec<Case> {
         case(
             "an edit that would grow without end",
             "edit",
-            json!({ "path": "app/long-line.txt", "old_string": "x", "new_string": "y".repeat(10_000), "replace_all": true }),
+            json!({ "path": "app/long-line.txt", "old_string": "x", "new_string": "y".repeat(1 << 20), "replace_all": true }),
             Expect::Fails(&["too_large"]),
         ),
         case(
