@@ -113,6 +113,9 @@ pub struct Preview {
     pub destructive: bool,
 }
 
+/// Decodes a tool's arguments and plans the call, whatever its types are.
+type Planner = fn(&CallContext, Map<String, Value>, &Entry) -> Result<Plan, ToolError>;
+
 /// A tool behind its erased type.
 pub struct Entry {
     /// Name, texts and hints.
@@ -120,7 +123,7 @@ pub struct Entry {
     /// JSON Schema of the arguments, in the plain form every provider takes.
     pub input_schema: Map<String, Value>,
     output_schema: fn() -> Map<String, Value>,
-    plan: fn(&CallContext, Map<String, Value>, &Entry) -> Result<Plan, ToolError>,
+    plan: Planner,
 }
 
 impl fmt::Debug for Entry {
@@ -153,6 +156,28 @@ impl Entry {
     }
 }
 
+/// How a tool is made once it is offered.
+struct Known {
+    spec: &'static Spec,
+    make: fn() -> Entry,
+}
+
+impl Known {
+    const fn of<T: Tool>() -> Self {
+        Self { spec: &T::SPEC, make: Entry::of::<T> }
+    }
+}
+
+/// Every tool there is, ordered by name: a new tool is one line here.
+const TOOLS: &[Known] = &[
+    Known::of::<edit::Edit>(),
+    Known::of::<glob::Glob>(),
+    Known::of::<grep::Grep>(),
+    Known::of::<ls::Ls>(),
+    Known::of::<read::Read>(),
+    Known::of::<write::Write>(),
+];
+
 /// Which tools are offered.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
@@ -173,32 +198,24 @@ pub struct Toolbox {
 impl Toolbox {
     /// The tools of `selection`.
     pub fn new(selection: &Selection) -> Self {
-        // Called only for tools that are offered: a schema costs more than a start-up should spend.
-        let all: &[(&'static Spec, fn() -> Entry)] = &[
-            (&edit::Edit::SPEC, Entry::of::<edit::Edit>),
-            (&glob::Glob::SPEC, Entry::of::<glob::Glob>),
-            (&grep::Grep::SPEC, Entry::of::<grep::Grep>),
-            (&ls::Ls::SPEC, Entry::of::<ls::Ls>),
-            (&read::Read::SPEC, Entry::of::<read::Read>),
-            (&write::Write::SPEC, Entry::of::<write::Write>),
-        ];
         let offered = |spec: &Spec| {
             (spec.group == Group::Core || selection.groups.contains(&spec.group))
                 && (spec.read_only || !selection.read_only)
                 && selection.only.as_ref().is_none_or(|only| only.iter().any(|name| name == spec.name))
         };
-        Self { entries: all.iter().filter(|(spec, _)| offered(spec)).map(|(_, make)| make()).collect() }
-    }
-
-    /// A toolbox of the test's own tools.
-    #[cfg(test)]
-    pub(crate) fn from_entries(entries: Vec<Entry>) -> Self {
-        Self { entries }
+        // Made only for tools that are offered: a schema costs more than a start-up should spend.
+        Self { entries: TOOLS.iter().filter(|tool| offered(tool.spec)).map(|tool| (tool.make)()).collect() }
     }
 
     /// Names of every tool there is, whatever a selection leaves out.
-    pub fn known() -> &'static [&'static str] {
-        &["edit", "glob", "grep", "ls", "read", "write"]
+    pub fn known() -> Vec<&'static str> {
+        TOOLS.iter().map(|tool| tool.spec.name).collect()
+    }
+
+    /// A toolbox of tools that misbehave, for tests of what must survive them.
+    #[cfg(test)]
+    pub(crate) fn from_entries(entries: Vec<Entry>) -> Self {
+        Self { entries }
     }
 
     /// The offered tools, ordered by name.

@@ -72,7 +72,12 @@ fn interpret(roots: &Roots, text: &str, given: &str) -> Result<WorkspacePath, Pa
         return descend(root, Vec::new(), rest, given);
     }
     if is_absolute(text) {
-        return from_host(roots, Path::new(text), given);
+        // `/mnt/x/../data` may be a root's virtual name once its dots are gone.
+        let normal = lexically_normal(Path::new(text));
+        if let Some((root, rest)) = normal.to_str().and_then(|text| mounted(roots, text)) {
+            return descend(root, Vec::new(), rest, given);
+        }
+        return from_host(roots, &normal, given);
     }
     let first = roots.list().first().ok_or_else(|| denied(given))?;
     descend(first, Vec::new(), text, given)

@@ -3,6 +3,8 @@
 //! Knows no roots, no policy and no public paths. A name given here is a single component, a
 //! relative path holds only normal components; both come out of the gate or out of a listing.
 
+#[cfg(unix)]
+mod attributes;
 mod component;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -17,7 +19,9 @@ use std::io;
 use super::handle::FileKind;
 
 #[cfg(unix)]
-pub(crate) use unix::{Dir, carry_attributes, file_stat};
+pub(crate) use attributes::carry_attributes;
+#[cfg(unix)]
+pub(crate) use unix::{Dir, file_stat};
 #[cfg(not(unix))]
 pub(crate) use windows::{Dir, carry_attributes, file_stat};
 

@@ -7,8 +7,9 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Write as _,
     fs,
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -73,7 +74,7 @@ fn run(root: &Path, config: Option<&Path>, calls: &[Value]) -> Value {
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let mut ask = |id: usize, method: &str, params: Value| -> Value {
         let line = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        writeln!(stdin, "{line}").unwrap();
+        Write::write_all(&mut stdin, format!("{line}\n").as_bytes()).unwrap();
         let mut answer = String::new();
         stdout.read_line(&mut answer).unwrap();
         serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer:?}"))
@@ -98,12 +99,14 @@ fn rendered(answer: &Value) -> String {
     };
     let mut out = String::new();
     if result["isError"] == true {
-        out.push_str(&format!("[error: {}]\n", result["_meta"]["rootbound/error"].as_str().unwrap_or("?")));
+        let _ = writeln!(out, "[error: {}]", result["_meta"]["rootbound/error"].as_str().unwrap_or("?"));
     }
     for block in result["content"].as_array().into_iter().flatten() {
         match block["type"].as_str() {
             Some("text") => out.push_str(block["text"].as_str().unwrap_or_default()),
-            other => out.push_str(&format!("[{} {}]", other.unwrap_or("?"), block["mimeType"].as_str().unwrap_or("?"))),
+            other => {
+                let _ = write!(out, "[{} {}]", other.unwrap_or("?"), block["mimeType"].as_str().unwrap_or("?"));
+            }
         }
         out.push('\n');
     }

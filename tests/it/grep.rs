@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::harness::{Harness, Setup, mcp_test};
 
 fn numbered(lines: usize) -> String {
-    (1..=lines).map(|line| format!("hit {line}\n")).collect()
+    (1..=lines).fold(String::new(), |text, line| text + &format!("hit {line}\n"))
 }
 
 fn with_settings(change: impl FnOnce(&mut Settings)) -> Harness {

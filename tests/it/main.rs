@@ -3,7 +3,7 @@
 //! Most run the whole server in this process ([`harness`]); what only a process shows (framing on
 //! real pipes, signals, exit codes) spawns the binary ([`process`]).
 
-#![expect(clippy::disallowed_methods, reason = "tests prepare and inspect real files")]
+#![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests prepare and inspect real files")]
 
 mod attacks;
 mod config;

@@ -52,7 +52,7 @@ pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, wanted: &Wanted, m
         )
         .hint("nothing was changed; use a longer old_string that stands at fewer places"),
         Miss::NotFound(Diagnosis { summary, details, already_applied }) => {
-            let error = ToolError::new(Kind::NoMatch, format!("{}: {summary}", path));
+            let error = ToolError::new(Kind::NoMatch, format!("{path}: {summary}"));
             let error = if *already_applied {
                 error.hint("the change may be made already; read the place before trying again")
             } else {

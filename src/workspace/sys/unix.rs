@@ -11,8 +11,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Gid, Mode, OFlags, Uid, fchmod, fchown, fstat, fsync, linkat, mkdirat, openat, readlinkat,
-    renameat, statat, unlinkat,
+    AtFlags, CWD, FileType, Mode, OFlags, fstat, fsync, linkat, mkdirat, openat, readlinkat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -302,51 +301,6 @@ pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
     Ok(stat_of(&fstat(file)?))
 }
 
-/// Gives `new` the owner, mode and user attributes of the file it replaces, as far as this user may.
-///
-/// Set-user-id, set-group-id and file capabilities are dropped on purpose: the content is new, so
-/// it has not earned them (CVE-2026-46406).
-pub(crate) fn carry_attributes(old: &File, old_stat: &Stat, new: &File) -> io::Result<()> {
-    let fresh = file_stat(new)?;
-    let (from, to) = (old_stat.marks, fresh.marks);
-    if (from.uid, from.gid) != (to.uid, to.gid) {
-        let owner = (from.uid != to.uid).then(|| Uid::from_raw(from.uid));
-        let group = (from.gid != to.gid).then(|| Gid::from_raw(from.gid));
-        // Only root may give files away; keeping the group alone is the next best.
-        if fchown(new, owner, group).is_err() {
-            let _ = fchown(new, None, group);
-        }
-    }
-    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-    carry_extended(old, new);
-    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-    let _ = old;
-    fchmod(new, Mode::from_raw_mode(permission_bits(from.mode)))?;
-    Ok(())
-}
-
-/// Copies `user.*` attributes and the access ACL; what cannot be read or set is left.
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn carry_extended(old: &File, new: &File) {
-    use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
-    let mut names = vec![0_u8; 16 * 1024];
-    let Ok(length) = flistxattr(old, names.as_mut_slice()) else {
-        return;
-    };
-    let mut value = vec![0_u8; 64 * 1024];
-    for name in names[..length].split(|byte| *byte == 0) {
-        let wanted = name.starts_with(b"user.")
-            || name == b"system.posix_acl_access"
-            || (cfg!(target_vendor = "apple") && !name.is_empty());
-        if !wanted {
-            continue;
-        }
-        if let Ok(size) = fgetxattr(old, name, value.as_mut_slice()) {
-            let _ = fsetxattr(new, name, &value[..size], XattrFlags::empty());
-        }
-    }
-}
-
 fn flags_for(purpose: Use) -> OFlags {
     match purpose {
         Use::Pass => PASS,
@@ -382,10 +336,6 @@ fn seconds<T: TryInto<i64>>(value: T) -> i64 {
 
 fn narrow<T: TryInto<u32>>(value: T) -> u32 {
     value.try_into().unwrap_or(0)
-}
-
-fn permission_bits<T: TryFrom<u32> + Default>(mode: u32) -> T {
-    T::try_from(mode & 0o777).unwrap_or_default()
 }
 
 fn stat_of(raw: &rustix::fs::Stat) -> Stat {

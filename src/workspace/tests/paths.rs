@@ -48,6 +48,7 @@ fn host_paths_and_file_uris_under_a_root_are_its_paths() {
         ("file:///mnt/data/a%20b".into(), "/mnt/data/a b"),
         ("/mnt/data".into(), "/mnt/data"),
         ("//mnt//data/x".into(), "/mnt/data/x"),
+        ("/mnt/other/../data/x".into(), "/mnt/data/x"),
         ("x".into(), "/mnt/data/x"),
         ("@/mnt/data/x".into(), "/mnt/data/x"),
     ] {

@@ -1,0 +1,58 @@
+//! What a replacement inherits from the file it replaces: owner, mode, ACL, user attributes.
+
+use std::fs::File;
+use std::io;
+
+use rustix::fs::{Gid, Mode, Uid, fchmod, fchown};
+
+use super::unix::file_stat;
+use crate::workspace::handle::Stat;
+
+/// Gives `new` the owner, mode and user attributes of the file it replaces, as far as this user may.
+///
+/// Set-user-id, set-group-id and file capabilities are dropped on purpose: the content is new, so
+/// it has not earned them (CVE-2026-46406).
+pub(crate) fn carry_attributes(old: &File, old_stat: &Stat, new: &File) -> io::Result<()> {
+    let fresh = file_stat(new)?;
+    let (from, to) = (old_stat.marks, fresh.marks);
+    if (from.uid, from.gid) != (to.uid, to.gid) {
+        let owner = (from.uid != to.uid).then(|| Uid::from_raw(from.uid));
+        let group = (from.gid != to.gid).then(|| Gid::from_raw(from.gid));
+        // Only root may give files away; keeping the group alone is the next best.
+        if fchown(new, owner, group).is_err() {
+            let _ = fchown(new, None, group);
+        }
+    }
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    carry_extended(old, new);
+    #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+    let _ = old;
+    fchmod(new, Mode::from_raw_mode(permission_bits(from.mode)))?;
+    Ok(())
+}
+
+/// Copies `user.*` attributes and the access ACL; what cannot be read or set is left.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn carry_extended(old: &File, new: &File) {
+    use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
+    let mut names = vec![0_u8; 16 * 1024];
+    let Ok(length) = flistxattr(old, names.as_mut_slice()) else {
+        return;
+    };
+    let mut value = vec![0_u8; 64 * 1024];
+    for name in names[..length].split(|byte| *byte == 0) {
+        let wanted = name.starts_with(b"user.")
+            || name == b"system.posix_acl_access"
+            || (cfg!(target_vendor = "apple") && !name.is_empty());
+        if !wanted {
+            continue;
+        }
+        if let Ok(size) = fgetxattr(old, name, value.as_mut_slice()) {
+            let _ = fsetxattr(new, name, &value[..size], XattrFlags::empty());
+        }
+    }
+}
+
+fn permission_bits<T: TryFrom<u32> + Default>(mode: u32) -> T {
+    T::try_from(mode & 0o777).unwrap_or_default()
+}
