@@ -21,6 +21,8 @@ use super::handle::FileKind;
 #[cfg(unix)]
 pub(crate) use attributes::carry_attributes;
 #[cfg(unix)]
+use unix::met_a_link;
+#[cfg(unix)]
 pub(crate) use unix::{Dir, file_stat};
 #[cfg(not(unix))]
 pub(crate) use windows::{Dir, carry_attributes, file_stat};
@@ -38,6 +40,12 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
+}
+
+/// Whether an open with links refused failed because of a link; this system does not say.
+#[cfg(not(unix))]
+fn met_a_link(_: &io::Error) -> bool {
+    false
 }
 
 /// One name of a listing.

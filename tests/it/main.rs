@@ -15,5 +15,6 @@ mod ls;
 mod oracle;
 mod process;
 mod protocol;
+mod race;
 mod stdio;
 mod tidy;

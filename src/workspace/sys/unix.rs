@@ -76,7 +76,8 @@ impl Dir {
                     // With O_DIRECTORY | O_NOFOLLOW a final link is ENOTDIR, not ELOOP.
                     Failure::Io(error) if error.kind() == io::ErrorKind::NotADirectory => {
                         match self.stat_beneath(relative) {
-                            Ok(stat) if stat.kind == FileKind::Symlink => Failure::Link,
+                            // A directory by now: it was a link in between, so look again.
+                            Ok(stat) if matches!(stat.kind, FileKind::Symlink | FileKind::Directory) => Failure::Link,
                             _ => Failure::Io(error),
                         }
                     }
@@ -294,6 +295,12 @@ impl AsFd for Dir {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.fd.as_fd()
     }
+}
+
+/// Whether an open with links refused failed because of a link, which may be gone by now.
+pub(crate) fn met_a_link(error: &io::Error) -> bool {
+    // FreeBSD says EMLINK.
+    matches!(Errno::from_io_error(error), Some(Errno::LOOP | Errno::MLINK))
 }
 
 /// What an open file is.
