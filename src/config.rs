@@ -6,6 +6,7 @@
 mod args;
 mod file;
 mod options;
+mod past;
 mod roots;
 mod trial;
 mod validate;
@@ -22,11 +23,13 @@ use tracing::level_filters::LevelFilter;
 
 use crate::{
     server,
+    session::HistoryLimits,
     tools::{Selection, Settings},
     workspace::{self, Confine, RootSpec},
 };
 
 pub use args::Action;
+pub use past::{history, restore};
 pub use trial::{call, tools};
 
 use options::{Place, Source, Typed};
@@ -49,6 +52,8 @@ pub struct Config {
     pub confine: Confine,
     /// The folder for what outlives the process; `None` keeps that in memory.
     pub state: Option<PathBuf>,
+    /// What is kept of what files held before.
+    pub history: HistoryLimits,
     /// Which tools are offered.
     pub selection: Selection,
     /// What the tools are told.

@@ -24,22 +24,24 @@ fn main() -> ExitCode {
 }
 
 fn start(config: Config) -> Result<ExitCode, Refusal> {
-    let server = assemble(&config)?;
+    let parts = assemble(&config)?;
     if config.action == Action::Serve && io::stdin().is_terminal() {
         let _ = writeln!(io::stderr(), "{WAITING}");
     }
     Ok(match config.action {
-        Action::Serve => ExitCode::from(server::run_stdio(server)),
-        Action::Call { tool, arguments } => config::call(server, &config.selection, &tool, &arguments),
-        Action::Tools { json } => config::tools(server, json),
+        Action::Serve => ExitCode::from(server::run_stdio(Server::new(parts))),
+        Action::Call { tool, arguments } => config::call(Server::new(parts), &config.selection, &tool, &arguments),
+        Action::Tools { json } => config::tools(Server::new(parts), json),
+        Action::History { path } => config::history(&parts, path.as_deref()),
+        Action::Restore { path, revision } => config::restore(&parts, &path, revision.as_deref()),
     })
 }
 
 const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends it. \
                        To try it without one: rootbound call grep pattern=main (see rootbound --help)";
 
-/// Opens what the configuration names, confines the process and puts the server together.
-fn assemble(config: &Config) -> Result<Server, Refusal> {
+/// Opens what the configuration names, confines the process and puts the server's parts together.
+fn assemble(config: &Config) -> Result<Parts, Refusal> {
     tracing_subscriber::fmt().with_max_level(config.log).with_writer(io::stderr).init();
     let opened = Workspace::open(&config.roots, config.workspace.clone()).map_err(Refusal::Problems)?;
     config.warnings.iter().chain(&opened.warnings).for_each(|warning| tracing::warn!("{warning}"));
@@ -50,11 +52,11 @@ fn assemble(config: &Config) -> Result<Server, Refusal> {
     let used = state.as_ref().and(config.state.as_deref());
     let confined = opened.workspace.confine(config.confine, used).map_err(|why| Refusal::Problems(vec![why]))?;
     tracing::info!(level = confined.level, enforced = confined.enforced, "confinement");
-    Ok(Server::new(Parts {
+    Ok(Parts {
         workspace: Arc::new(opened.workspace),
-        session: Arc::new(Session::new(state)),
+        session: Arc::new(Session::with_history(state, &config.history)),
         toolbox: Toolbox::new(&config.selection),
         settings: Arc::new(config.settings.clone()),
         options: config.server.clone(),
-    }))
+    })
 }

@@ -1,8 +1,10 @@
-//! What one session has seen, and how a call is told to stop.
+//! What one session has seen and changed, and how a call is told to stop.
 
+pub mod history;
 mod ledger;
 mod stop;
 
+pub use history::{History, HistoryLimits};
 pub use ledger::{Ledger, Seen};
 pub use stop::{StopReason, StopSignal};
 
@@ -13,11 +15,19 @@ use crate::workspace::StateDir;
 pub struct Session {
     /// Which files were seen, and at which revision.
     pub ledger: Ledger,
+    /// Former contents, and the changes that can be undone.
+    pub history: History,
 }
 
 impl Session {
-    /// A session that remembers in `state` what was seen, or in memory alone without it.
+    /// A session that remembers in `state` what was seen and replaced, or in memory alone without it.
     pub fn new(state: Option<StateDir>) -> Self {
-        Self { ledger: Ledger::new(state) }
+        Self::with_history(state, &HistoryLimits::default())
+    }
+
+    /// As [`Session::new`], with these bounds of the history.
+    pub fn with_history(state: Option<StateDir>, limits: &HistoryLimits) -> Self {
+        let history = History::new(state.as_ref(), limits);
+        Self { ledger: Ledger::new(state), history }
     }
 }

@@ -5,6 +5,9 @@
 
 pub mod args;
 pub mod context;
+pub mod copy;
+pub mod delete;
+mod destination;
 pub mod edit;
 pub mod error;
 mod freshness;
@@ -12,9 +15,14 @@ pub mod glob;
 pub mod grep;
 pub mod listing;
 pub mod ls;
+pub mod mkdir;
+pub mod move_path;
 pub mod output;
 pub mod read;
+mod recorded;
+pub mod restore;
 pub mod schema;
+pub mod undo;
 pub mod write;
 
 use std::fmt;
@@ -170,11 +178,16 @@ impl Known {
 
 /// Every tool there is, ordered by name: a new tool is one line here.
 const TOOLS: &[Known] = &[
+    Known::of::<copy::Copy>(),
+    Known::of::<delete::Delete>(),
     Known::of::<edit::Edit>(),
     Known::of::<glob::Glob>(),
     Known::of::<grep::Grep>(),
     Known::of::<ls::Ls>(),
+    Known::of::<mkdir::Mkdir>(),
+    Known::of::<move_path::Move>(),
     Known::of::<read::Read>(),
+    Known::of::<undo::Undo>(),
     Known::of::<write::Write>(),
 ];
 

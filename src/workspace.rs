@@ -23,6 +23,7 @@ mod suggest;
 mod sys;
 #[cfg(all(test, unix))]
 mod tests;
+mod tree;
 mod walk;
 mod write;
 
@@ -39,9 +40,10 @@ pub use path::WorkspacePath;
 pub use policy::PolicyRules;
 pub use revision::{Revision, RevisionHasher};
 pub use root::{Access, Root, RootSpec};
-pub use state::StateDir;
+pub use state::{StateDir, StateFile};
+pub use tree::{Node, Part, Planted, Purpose, Replaced, Tree, TreeEntry, TreeGuard};
 pub use walk::{Entry, IgnoreRules, Ignored, WalkOptions, WalkReport};
-pub use write::{Approval, Base, Committed, WritablePath, WriteGuard};
+pub use write::{Approval, Base, Committed, Former, SweepAfter, WritablePath, WriteGuard};
 
 use open::Shared;
 use root::Roots;
@@ -55,6 +57,8 @@ pub struct Options {
     pub ignore: IgnoreRules,
     /// Never use `openat2`; open one component at a time instead.
     pub force_fallback: bool,
+    /// When a temporary file counts as left behind.
+    pub sweep_after: SweepAfter,
 }
 
 /// The roots and everything that is known about them. All files are reached through it.
@@ -76,13 +80,14 @@ impl Workspace {
     /// Opens the roots. A missing root is a warning; none usable, or mount names that contradict
     /// each other, is an error. The sentences hold host paths: they are for the log.
     pub fn open(specs: &[RootSpec], options: Options) -> Result<Opened, Vec<String>> {
-        let Options { policy, ignore, force_fallback } = options;
+        let Options { policy, ignore, force_fallback, sweep_after } = options;
         let (roots, warnings) = Roots::open(specs, force_fallback)?;
         let shared = Shared {
             roots,
             policy: policy::Policy::new(&policy),
             ignores: walk::Ignores::new(&ignore),
             locks: Arc::default(),
+            swept: write::Swept::new(sweep_after),
         };
         Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings })
     }

@@ -21,6 +21,18 @@ pub enum Action {
         /// A JSON object, or `key=value` words.
         arguments: Vec<String>,
     },
+    /// Print the recorded changes.
+    History {
+        /// Only those of this file, or below this directory.
+        path: Option<String>,
+    },
+    /// Put a recorded content back.
+    Restore {
+        /// The file or deleted directory.
+        path: String,
+        /// The content, by the first digits of its revision; none for the newest that differs.
+        revision: Option<String>,
+    },
     /// Print what a client would be offered.
     Tools {
         /// The whole `tools/list` answer instead of a summary.
@@ -37,6 +49,8 @@ Examples:
   rootbound call grep pattern=main glob='*.rs'    run one tool here and print what a model would read
   rootbound call edit '{\"path\":\"a.txt\",\"old_string\":\"x\",\"new_string\":\"y\"}'
   rootbound tools                                 what a client would be offered
+  rootbound history src/main.rs                   what was changed, and which contents are kept
+  rootbound restore src/main.rs                   put back what it held before the last change
 
 Without a directory the current one is served, unless it is / or the home directory.
 Every option is also an environment variable and a key of the --config file: --max-output is
@@ -57,6 +71,15 @@ pub(super) fn command_line(
             collect(inner, typed, problems);
             let words = |id: &str| inner.get_many::<String>(id).into_iter().flatten().cloned().collect::<Vec<_>>();
             Action::Call { tool: words("tool").concat(), arguments: words("arguments") }
+        }
+        Some(("history", inner)) => {
+            collect(inner, typed, problems);
+            Action::History { path: inner.get_one::<String>("path").cloned() }
+        }
+        Some(("restore", inner)) => {
+            collect(inner, typed, problems);
+            let word = |id: &str| inner.get_one::<String>(id).cloned();
+            Action::Restore { path: word("path").unwrap_or_default(), revision: word("revision") }
         }
         Some((_, inner)) => {
             collect(inner, typed, problems);
@@ -117,7 +140,7 @@ fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .about("A sandboxed MCP file server on stdio: glob, grep, ls, read, write and edit for AI agents")
         .after_help(EXAMPLES)
-        .override_usage("rootbound [OPTIONS] [DIR]...\n       rootbound [OPTIONS] call TOOL [JSON | KEY=VALUE]...\n       rootbound [OPTIONS] tools [--json]")
+        .override_usage("rootbound [OPTIONS] [DIR]...\n       rootbound [OPTIONS] call TOOL [JSON | KEY=VALUE]...\n       rootbound [OPTIONS] tools [--json]\n       rootbound [OPTIONS] history [PATH]\n       rootbound [OPTIONS] restore PATH [REVISION]")
         // `rootbound ~/app call grep …`: a directory of that name is written ./call
         .subcommand_precedence_over_arg(true)
         .disable_help_subcommand(true)
@@ -141,6 +164,23 @@ fn command() -> Command {
                         .action(ArgAction::Append)
                         .num_args(0..)
                         .help("One JSON object, or arguments as words: pattern=main max_results=5"),
+                )
+                .args(options()),
+        )
+        .subcommand(
+            Command::new("history")
+                .about("Print the recorded changes, the newest first, with the revisions that can be restored")
+                .arg(Arg::new("path").value_name("PATH").help("Only this file, or what lies below this directory"))
+                .args(options()),
+        )
+        .subcommand(
+            Command::new("restore")
+                .about("Put back what a file held before a recorded change, or a deleted file or directory")
+                .arg(Arg::new("path").value_name("PATH").required(true).help("The file or the deleted directory"))
+                .arg(
+                    Arg::new("revision")
+                        .value_name("REVISION")
+                        .help("Its first digits, as `rootbound history` lists it [default: the newest that differs]"),
                 )
                 .args(options()),
         )

@@ -196,8 +196,24 @@ pub(super) const OPTIONS: &[Opt] = &[
         flag: "state-dir",
         shape: Shape::One,
         value: "DIR",
-        help: "Where to remember which files have been read, for clients that start a new process for each call; `off` \
-               keeps that in memory [default: $XDG_STATE_HOME/rootbound]",
+        help: "Where to remember which files have been read, for clients that start a new process for each call, and \
+               what files held before; `off` keeps that in memory [default: $XDG_STATE_HOME/rootbound]",
+        heading: PROCESS,
+    },
+    Opt {
+        flag: "history",
+        shape: Shape::One,
+        value: "MODE",
+        help: "Keep what files held before they are changed or deleted, for `undo`, `rootbound history` and `rootbound \
+               restore`: `auto` (default) in the state folder, `off` only in memory and for this session",
+        heading: PROCESS,
+    },
+    Opt {
+        flag: "history-size",
+        shape: Shape::One,
+        value: "BYTES",
+        help: "How much of that is kept on the disk, the oldest giving way; nothing is kept for more than 30 days \
+               [default: 256MiB]",
         heading: PROCESS,
     },
     Opt {

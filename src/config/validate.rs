@@ -13,6 +13,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::{
     server,
+    session::HistoryLimits,
     tools::{Group, ReadBeforeWrite, Selection, Settings, Toolbox},
     workspace::{self, Confine, IgnoreRules, PolicyRules},
 };
@@ -37,9 +38,10 @@ pub(super) fn config(
     let mut values = Values { typed, problems: &mut problems };
 
     let read_only = values.switch("read-only");
-    let selection = values.selection(read_only, &mut warnings);
+    let selection = values.selection(read_only);
     let settings = values.settings();
     let server = values.server();
+    let history = values.history();
     let log = values.choice("log", LEVELS, LevelFilter::WARN);
     let confine = values.choice("confine", CONFINE, Confine::Auto);
     let force_fallback = values.choice("resolver", RESOLVER, false);
@@ -66,7 +68,7 @@ pub(super) fn config(
         return Err(problems);
     }
     let workspace = workspace::Options { policy, ignore, force_fallback };
-    Ok(Config { action, log, roots, workspace, confine, state, selection, settings, server, warnings })
+    Ok(Config { action, log, roots, workspace, confine, state, history, selection, settings, server, warnings })
 }
 
 const LEVELS: &[(&str, LevelFilter)] = &[
@@ -85,12 +87,15 @@ const READ_BEFORE_WRITE: &[(&str, ReadBeforeWrite)] = &[
     ("changed-only", ReadBeforeWrite::ChangedOnly),
     ("off", ReadBeforeWrite::Off),
 ];
+const HISTORY: &[(&str, bool)] = &[("auto", true), ("off", false)];
 const GROUPS: &[(&str, Group)] = &[("manage", Group::Manage)];
 
 /// Below this not even an error with its hint fits.
 const LEAST_OUTPUT: u64 = 1_000;
 /// Far beyond what any model takes in one answer.
 const MOST_OUTPUT: u64 = 10 << 20;
+/// Below this hardly an edit can be undone.
+const LEAST_HISTORY: u64 = 1 << 20;
 /// An hour: a client has given up long before.
 const LONGEST_CALL: f64 = 3_600.0;
 
@@ -101,7 +106,7 @@ struct Values<'a> {
 }
 
 impl Values<'_> {
-    fn selection(&mut self, read_only: bool, warnings: &mut Vec<String>) -> Selection {
+    fn selection(&mut self, read_only: bool) -> Selection {
         let known = Toolbox::known();
         let only = self.typed.one("tools").map(|(option, given)| {
             let names: Vec<String> =
@@ -123,12 +128,6 @@ impl Values<'_> {
         });
         let groups = self.groups();
         let selection = Selection { only, groups, read_only };
-        if !selection.groups.is_empty() {
-            let every = Selection { only: None, read_only: false, ..selection.clone() };
-            if Toolbox::new(&every).entries().iter().all(|entry| entry.spec.group == Group::Core) {
-                warnings.push("--allow manage adds nothing: this version has no tools in that group".to_owned());
-            }
-        }
         if let Some(only) = &selection.only {
             let offered = Toolbox::new(&selection);
             for name in only.iter().filter(|name| known.contains(&name.as_str()) && offered.get(name).is_none()) {
@@ -161,6 +160,15 @@ impl Values<'_> {
             read_before_write: self.choice("read-before-write", READ_BEFORE_WRITE, default.read_before_write),
             max_file_size: self.size("max-file-size", 1..=u64::from(u32::MAX), default.max_file_size),
             max_search_file_size: self.size("max-search-file-size", 1..=i64::MAX as u64, default.max_search_file_size),
+            ..default
+        }
+    }
+
+    fn history(&mut self) -> HistoryLimits {
+        let default = HistoryLimits::default();
+        HistoryLimits {
+            on_disk: self.choice("history", HISTORY, default.on_disk),
+            bytes: self.size("history-size", LEAST_HISTORY..=i64::MAX as u64, default.bytes),
             ..default
         }
     }

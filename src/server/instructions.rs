@@ -42,6 +42,11 @@ pub(super) fn text(toolbox: &Toolbox, roots: &[RootLine]) -> String {
         ("read", "read shows a file"),
         ("edit", "edit changes text in a file"),
         ("write", "write creates or replaces a file"),
+        ("mkdir", "mkdir makes a directory"),
+        ("move", "move renames"),
+        ("copy", "copy copies"),
+        ("delete", "delete removes"),
+        ("undo", "undo reverts your last change"),
     ]
     .into_iter()
     .filter_map(|(name, sentence)| offers(name).then_some(sentence))

@@ -17,7 +17,7 @@ use crate::{
 
 use super::{
     Alias, Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES,
-    freshness, output::count,
+    freshness, output::count, recorded,
 };
 use job::{Job, Planned, Wanted};
 
@@ -144,7 +144,7 @@ impl Tool for Edit {
         let job = Job { path, target, edits, expected, expected_revision };
         let planned = job.work_out(cx)?;
         if dry_run {
-            return Ok(Plan::Answer(planned.answer(cx, &job.path, true)));
+            return Ok(Plan::Answer(planned.answer(cx, &job.path, None)));
         }
         Ok(Plan::Change(Box::new(Pending { job, planned })))
     }
@@ -222,9 +222,9 @@ impl Change for Pending {
         for _ in 0..ATTEMPTS {
             match WriteGuard::acquire(&cx.workspace, job.target.clone(), planned.base) {
                 Ok(guard) => {
-                    let committed = guard.commit(&planned.bytes, approval)?;
-                    cx.session.ledger.saw(&committed.path, committed.revision, Some(&planned.bytes));
-                    return Ok(planned.answer(cx, &job.path, false));
+                    let undoable = recorded::Undoable::Yes;
+                    let (_, kept) = recorded::commit(cx, guard, "edit", undoable, &planned.bytes, approval)?;
+                    return Ok(planned.answer(cx, &job.path, Some(kept.text())));
                 }
                 // Another call came first. If it was one of this session, the ledger knows its result
                 // and the edit is worked out on that; anything else fails its check as stale.

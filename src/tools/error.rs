@@ -204,6 +204,9 @@ impl From<AccessError> for ToolError {
             A::NotADirectory => (Kind::InvalidInput, Some("a file cannot hold other files; check the path with ls")),
             A::Special(_) => (Kind::InvalidInput, Some("only regular files can be read or written")),
             A::TooLarge { .. } => (Kind::TooLarge, None),
+            A::TooMany { .. } => (Kind::TooLarge, Some("work on the directories below it one by one")),
+            A::NotKept => (Kind::NotFound, Some("write it anew")),
+            A::IsRoot => (Kind::Denied, Some("name something below it")),
             A::Permission => {
                 (Kind::Denied, Some("the operating system refuses it; choose another file or ask the person"))
             }

@@ -3,7 +3,7 @@
 use crate::{
     edit,
     text::Document,
-    workspace::{Revision, Snapshot, WorkspacePath},
+    workspace::{Revision, Snapshot, TreeGuard, WorkspacePath, WritablePath},
 };
 
 use super::{CallContext, Kind, ReadBeforeWrite, ToolError};
@@ -24,12 +24,7 @@ pub(super) fn expected(text: Option<&str>) -> Result<Option<Revision>, ToolError
 ///
 /// # Errors
 /// `not_read` where it was never seen, `stale` (with what changed) where it is something else now.
-pub(super) fn check(
-    cx: &CallContext,
-    asked: &WorkspacePath,
-    now: &Snapshot,
-    expected: Option<Revision>,
-) -> Result<(), ToolError> {
+fn check(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, expected: Option<Revision>) -> Result<(), ToolError> {
     let seen = cx.session.ledger.seen(&now.path);
     if let Some(expected) = expected {
         return if expected == now.revision {
@@ -62,6 +57,29 @@ pub(super) fn check(
                 _ => error,
             })
         }
+    }
+}
+
+/// As [`check`], fair to calls that run at the same time: another call of this session may have
+/// written the file and be about to note that. What looks stale is looked at once more when nobody
+/// here is writing it. Returns the file as it was checked.
+pub(super) fn settled(
+    cx: &CallContext,
+    asked: &WorkspacePath,
+    target: &WritablePath,
+    now: Snapshot,
+    expected: Option<Revision>,
+) -> Result<Snapshot, ToolError> {
+    match check(cx, asked, &now, expected) {
+        Ok(()) => Ok(now),
+        Err(error) if error.kind() == Kind::Stale && expected.is_none() => {
+            drop(now);
+            let _quiet = TreeGuard::acquire(&cx.workspace, &[target]);
+            let now = cx.workspace.read(asked, cx.settings.max_file_size)?;
+            check(cx, asked, &now, expected)?;
+            Ok(now)
+        }
+        Err(error) => Err(error),
     }
 }
 

@@ -17,6 +17,7 @@ use super::{
     args::{FlagValue, PATH_ALIASES},
     freshness,
     output::count,
+    recorded,
 };
 
 /// Lines of the diff that are shown after a replacement.
@@ -148,7 +149,7 @@ impl Tool for Write {
                 .hint("choose another name, or read it and use mode=overwrite or edit"));
             }
             Ok(now) => {
-                freshness::check(cx, &path, &now, expected)?;
+                let now = freshness::settled(cx, &path, &target, now, expected)?;
                 let base = Base::Revision(now.revision);
                 let planned = match mode {
                     Mode::Append => appended(&path, now, &args.content)?,
@@ -291,8 +292,8 @@ impl Change for Planning {
         let diff = self.diff();
         let verb = self.verb();
         let guard = WriteGuard::acquire(&cx.workspace, self.target, self.base)?;
-        let committed = guard.commit(&self.planned.bytes, approval)?;
-        cx.session.ledger.saw(&committed.path, committed.revision, Some(&self.planned.bytes));
+        let (committed, kept) =
+            recorded::commit(cx, guard, "write", recorded::Undoable::Yes, &self.planned.bytes, approval)?;
         let lines =
             Document::decode(self.planned.bytes.clone(), None).map_or(0, |document| document.text().lines().count());
         let facts = Facts {
@@ -306,11 +307,12 @@ impl Change for Planning {
             diff_cut_lines: diff.as_ref().map_or(0, |diff| diff.cut_lines),
         };
         let mut text = format!(
-            "{verb} {}: {}, {}{}",
+            "{verb} {}: {}, {}{}{}",
             self.path,
             count(facts.bytes, "byte"),
             count(lines, "line"),
-            self.planned.note
+            self.planned.note,
+            kept.text()
         );
         let diff = diff.map(|diff| diff.text).unwrap_or_default();
         if !diff.is_empty() {

@@ -102,12 +102,14 @@ mod wall {
         AccessFs::ReadFile | AccessFs::ReadDir
     }
 
-    /// What replacing, moving and deleting files takes; no devices, sockets, FIFOs or links.
+    /// What replacing, moving, copying and deleting takes; no devices, sockets or FIFOs. A link may be
+    /// moved and copied; the tree operations see to it that none leads out of the roots by that.
     fn writing() -> BitFlags<AccessFs> {
         AccessFs::WriteFile
             | AccessFs::Truncate
             | AccessFs::MakeReg
             | AccessFs::MakeDir
+            | AccessFs::MakeSym
             | AccessFs::RemoveFile
             | AccessFs::RemoveDir
             | AccessFs::Refer

@@ -77,6 +77,15 @@ pub enum AccessErrorKind {
     },
     /// The system's permissions forbid it.
     Permission,
+    /// More entries than one call takes.
+    TooMany {
+        /// Entries allowed.
+        limit: usize,
+    },
+    /// It is a root, which is never moved, copied over or deleted.
+    IsRoot,
+    /// A content that should be put there is not kept any more.
+    NotKept,
     /// It changed during the operation, again and again.
     Changed,
     /// It is already there.
@@ -141,6 +150,9 @@ impl fmt::Display for AccessError {
             AccessErrorKind::TooLarge { size, limit } => {
                 write!(f, "{path} has {size} bytes, more than the limit of {limit}")
             }
+            AccessErrorKind::TooMany { limit } => write!(f, "{path} holds more than {limit} entries"),
+            AccessErrorKind::IsRoot => write!(f, "{path} is a workspace root, which stays where it is"),
+            AccessErrorKind::NotKept => write!(f, "what {path} held before is not kept any more"),
             AccessErrorKind::Permission => {
                 write!(f, "the system's permissions forbid access to {path}")
             }

@@ -61,6 +61,16 @@ impl Stat {
         self.marks.links
     }
 
+    /// The permission bits; 0 where the system has none.
+    pub fn permissions(&self) -> u32 {
+        self.marks.mode & 0o777
+    }
+
+    /// Device and inode; zero where the system does not say.
+    pub(crate) fn identity(&self) -> (u64, u64) {
+        (self.marks.device, self.marks.inode)
+    }
+
     /// As [`Self::same_file_state`], blind to the inode's change time, which a rename touches.
     pub(crate) fn same_content_state(&self, other: &Self) -> bool {
         self.same_file(other) && self.size == other.size && self.modified == other.modified

@@ -88,6 +88,34 @@ pub(super) fn follow(roots: &Roots, asked: &WorkspacePath) -> Result<WorkspacePa
     }
 }
 
+/// Whether a link that says `target` stays harmless at the place `link`: by its letters, it leads
+/// to the same place as anywhere (an absolute one) or nowhere outside its root.
+pub(super) fn stays_put(roots: &Roots, link: &WorkspacePath, target: &Path) -> bool {
+    target.has_root() || stays_inside(roots, link, target)
+}
+
+/// Whether a link that says `target` leads, by its letters, to a place inside a root when it is put
+/// at the place `link`.
+pub(super) fn stays_inside(roots: &Roots, link: &WorkspacePath, target: &Path) -> bool {
+    let start = link.root().canonical().join(link.relative());
+    let start = start.parent().unwrap_or(&start).to_path_buf();
+    let mut at = if target.has_root() { base_of(target) } else { start };
+    for component in target.components() {
+        match component {
+            Component::Normal(name) => at.push(name),
+            // Outside stays outside: what `..` means there is not known.
+            Component::ParentDir => {
+                at.pop();
+                if !target.has_root() && roots.holding(&at, false).is_none() {
+                    return false;
+                }
+            }
+            Component::CurDir | Component::Prefix(_) | Component::RootDir => {}
+        }
+    }
+    roots.holding(&at, false).is_some()
+}
+
 /// One name further outside; back inside when that is exactly a root.
 fn outside(roots: &Roots, at: &Path, name: &OsStr, asked: &WorkspacePath) -> Result<Place, AccessError> {
     let mut at = at.to_path_buf();

@@ -14,7 +14,7 @@ use super::revision::Revision;
 use super::root::Roots;
 use super::sys::{self, Dir, Failure, Use};
 use super::walk::Ignores;
-use super::write::Locks;
+use super::write::{Locks, Swept};
 
 /// How often a lookup that raced with a rename is tried again, and a read that saw a change.
 const ATTEMPTS: usize = 8;
@@ -27,6 +27,7 @@ pub(super) struct Shared {
     pub(super) policy: Policy,
     pub(super) ignores: Ignores,
     pub(super) locks: Arc<Locks>,
+    pub(super) swept: Swept,
 }
 
 impl Shared {

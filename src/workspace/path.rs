@@ -10,7 +10,7 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::PathError;
+use super::error::{AccessError, AccessErrorKind, PathError};
 use super::escape::escape_name;
 use super::gate;
 use super::root::Root;
@@ -71,6 +71,11 @@ impl WorkspacePath {
     /// The last name as it is printed, "." for the root.
     pub fn display_name(&self) -> String {
         self.file_name().map_or_else(|| ".".to_owned(), |name| escape_name(name).into_owned())
+    }
+
+    /// The refusal for a content that should be put here and is not kept any more.
+    pub fn not_kept(&self) -> AccessError {
+        AccessError::new(AccessErrorKind::NotKept, self)
     }
 
     /// A path below this one whose names come from a listing.

@@ -2,6 +2,8 @@
 //!
 //! Opened once; files in it are reached by bare names through its handle, never through a link.
 
+mod objects;
+
 use std::ffi::OsStr;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
@@ -9,6 +11,8 @@ use std::path::Path;
 use super::handle::FileKind;
 use super::sys::{self, Dir, Use};
 use super::write::Temporary;
+
+pub use objects::StateFile;
 
 /// The folder, open. Its files are readable by their owner only.
 #[derive(Debug)]
@@ -42,6 +46,11 @@ impl StateDir {
             dir = dir.child_dir(name, Use::Pass)?;
         }
         Ok(Self { dir })
+    }
+
+    /// The same folder through another handle.
+    pub fn again(&self) -> io::Result<Self> {
+        Ok(Self { dir: self.dir.again()? })
     }
 
     /// Appends `line` as it is, in one write, so that lines of several processes do not mix.

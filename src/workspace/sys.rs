@@ -6,6 +6,8 @@
 #[cfg(unix)]
 mod attributes;
 mod component;
+#[cfg(unix)]
+mod entries;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(unix)]
@@ -21,11 +23,13 @@ use super::handle::FileKind;
 #[cfg(unix)]
 pub(crate) use attributes::carry_attributes;
 #[cfg(unix)]
+pub(crate) use entries::set_mode;
+#[cfg(unix)]
 use unix::met_a_link;
 #[cfg(unix)]
 pub(crate) use unix::{Dir, file_stat};
 #[cfg(not(unix))]
-pub(crate) use windows::{Dir, carry_attributes, file_stat};
+pub(crate) use windows::{Dir, carry_attributes, file_stat, set_mode};
 
 /// Why something beneath a directory could not be opened.
 #[derive(Debug)]

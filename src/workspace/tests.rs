@@ -71,8 +71,12 @@ impl Fixture {
     }
 
     fn open(&self) -> Workspace {
-        let options =
-            Options { policy: self.policy.clone(), ignore: self.ignore.clone(), force_fallback: self.force_fallback };
+        let options = Options {
+            policy: self.policy.clone(),
+            ignore: self.ignore.clone(),
+            force_fallback: self.force_fallback,
+            ..Options::default()
+        };
         Workspace::open(&self.specs, options).unwrap().workspace
     }
 }

@@ -4,11 +4,12 @@
 //! a swapped parent nor a planted link moves the write. What to write is decided above.
 
 mod lock;
+mod orphans;
 mod temporary;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -23,9 +24,10 @@ use super::revision::Revision;
 use super::root::Access;
 use super::sys::{self, Dir, Failure, Use};
 
-use lock::Lock;
-pub(super) use lock::Locks;
-pub(super) use temporary::Temporary;
+pub(super) use lock::{Lock, Locks};
+pub use orphans::SweepAfter;
+pub(super) use orphans::{Swept, sweep_once};
+pub(super) use temporary::{Temporary, free_name, is_reserved};
 
 /// A file changed this recently may change again without its times showing it, so its content is
 /// hashed once more. Twice the coarsest clock among usual file systems (FAT: 2 s).
@@ -39,6 +41,10 @@ pub struct WritablePath {
 }
 
 impl WritablePath {
+    pub(super) fn new(asked: &WorkspacePath, real: &WorkspacePath) -> Self {
+        Self { asked: asked.clone(), real: real.clone() }
+    }
+
     /// Where it truly is, after links inside the roots.
     pub fn path(&self) -> &WorkspacePath {
         &self.real
@@ -68,9 +74,15 @@ impl Approval {
     pub fn by_policy() -> Self {
         Self(())
     }
+
+    /// For one approved change that takes two steps on the disk.
+    pub fn for_two_steps(self) -> [Self; 2] {
+        [Self(()), Self(())]
+    }
 }
 
-/// What a commit did.
+/// What a commit did. The file's lock is held until it is dropped, so that what is noted of the new
+/// content is noted before anybody else in this process looks.
 #[derive(Debug)]
 pub struct Committed {
     /// Whether the file is new.
@@ -79,6 +91,7 @@ pub struct Committed {
     pub revision: Revision,
     /// Where it truly is.
     pub path: WorkspacePath,
+    _lock: Lock,
 }
 
 /// The right to replace one file: its lock is held, and it was what the plan saw.
@@ -87,7 +100,27 @@ pub struct WriteGuard {
     path: WritablePath,
     /// The file to be replaced, still open, and what it was when its content was checked.
     old: Option<(File, Stat, Revision)>,
-    _lock: Lock,
+    /// Permission bits of a new file; none for what the umask gives.
+    mode: Option<u32>,
+    lock: Lock,
+}
+
+/// A file that is about to be replaced.
+pub struct Former<'g> {
+    /// Its content, from the beginning.
+    pub content: &'g mut dyn io::Read,
+    /// Its length in bytes, when it was checked.
+    pub size: u64,
+    /// Its permission bits; 0 where the system has none.
+    pub mode: u32,
+    /// The revision of its content, when it was checked.
+    pub revision: Revision,
+}
+
+impl std::fmt::Debug for Former<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Former({}, {} bytes)", self.revision, self.size)
+    }
 }
 
 impl WriteGuard {
@@ -116,7 +149,28 @@ impl WriteGuard {
                 Some((file, stat, expected))
             }
         };
-        Ok(Self { shared, path, old, _lock: lock })
+        Ok(Self { shared, path, old, mode: None, lock })
+    }
+
+    /// The real path of the file.
+    pub fn path(&self) -> &WorkspacePath {
+        &self.path.real
+    }
+
+    /// What a commit will replace: its content from the beginning, and what it is; none for a new
+    /// file. Read it before the commit, which may make it unreachable.
+    pub fn former(&mut self) -> Option<Former<'_>> {
+        let (file, stat, revision) = self.old.as_mut()?;
+        file.rewind().ok()?;
+        Some(Former { content: file, size: stat.size, mode: stat.permissions(), revision: *revision })
+    }
+
+    /// A new file will have these permission bits; 0 leaves them to the umask. A file that is
+    /// replaced keeps its own.
+    #[must_use]
+    pub fn with_mode(mut self, mode: u32) -> Self {
+        self.mode = Some(mode).filter(|mode| *mode != 0);
+        self
     }
 
     /// Makes `bytes` the file's content. Missing directories are made; mode, owner, ACL and user
@@ -133,11 +187,14 @@ impl WriteGuard {
         };
         let parent = real.parent().unwrap_or_else(|| real.clone());
         let dir = make_dirs(&parent, asked)?;
+        sweep_once(&self.shared, &parent, &dir);
 
         let mut temporary = Temporary::create(&dir, self.old.is_some()).map_err(failed)?;
         temporary.file().write_all(bytes).map_err(failed)?;
         if let Some((old, stat, _)) = &self.old {
             sys::carry_attributes(old, stat, temporary.file()).map_err(failed)?;
+        } else if let Some(mode) = self.mode {
+            sys::set_mode(temporary.file(), mode).map_err(failed)?;
         }
         temporary.file().sync_data().map_err(failed)?;
 
@@ -155,7 +212,8 @@ impl WriteGuard {
         }
         // The file is there; that its directory entry may not be on the disk yet undoes nothing.
         let _ = dir.sync();
-        Ok(Committed { created: self.old.is_none(), revision: Revision::of(bytes), path: real.clone() })
+        let (created, revision) = (self.old.is_none(), Revision::of(bytes));
+        Ok(Committed { created, revision, path: self.path.real, _lock: self.lock })
     }
 }
 
@@ -172,12 +230,16 @@ pub(super) fn writable(shared: &Arc<Shared>, asked: &WorkspacePath) -> Result<Wr
     Ok(WritablePath { asked: asked.clone(), real })
 }
 
-fn allowed(shared: &Shared, real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
+pub(super) fn allowed(shared: &Shared, real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
     if real.root().access() == Access::ReadOnly {
         return Err(AccessError::new(AccessErrorKind::ReadOnly, asked));
     }
     if shared.policy.hidden(real.relative()) {
         let rule = "a name that is reserved";
+        return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, rule));
+    }
+    if real.relative().iter().any(is_reserved) {
+        let rule = "the names of temporary files";
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, rule));
     }
     if let Verdict::Refused(rule) = shared.policy.write(real.relative()) {
@@ -187,7 +249,7 @@ fn allowed(shared: &Shared, real: &WorkspacePath, asked: &WorkspacePath) -> Resu
 }
 
 /// The directory at `path`, made with all above it where missing, each step in the handle before.
-fn make_dirs(path: &WorkspacePath, asked: &WorkspacePath) -> Result<Dir, AccessError> {
+pub(super) fn make_dirs(path: &WorkspacePath, asked: &WorkspacePath) -> Result<Dir, AccessError> {
     let failed = |error| AccessError::from_io(error, asked);
     let root = path.root().dir();
     match root.dir_beneath(path.relative(), Use::Pass) {
@@ -219,7 +281,7 @@ fn make_dirs(path: &WorkspacePath, asked: &WorkspacePath) -> Result<Dir, AccessE
 }
 
 /// Whether the file called `name` is the one that was checked, with the content it had.
-fn still(dir: &Dir, name: &std::ffi::OsStr, seen: &Stat, revision: Revision) -> io::Result<bool> {
+pub(super) fn still(dir: &Dir, name: &std::ffi::OsStr, seen: &Stat, revision: Revision) -> io::Result<bool> {
     let now = dir.child_stat(name)?;
     if now.kind != FileKind::File || !now.same_content_state(seen) {
         return Ok(false);
@@ -233,7 +295,7 @@ fn still(dir: &Dir, name: &std::ffi::OsStr, seen: &Stat, revision: Revision) -> 
     Ok(hash(&dir.child_file(name)?)? == revision)
 }
 
-fn hash(mut file: &File) -> io::Result<Revision> {
+pub(super) fn hash(mut file: &File) -> io::Result<Revision> {
     let mut hasher = Revision::hasher();
     let mut buffer = vec![0; 64 * 1024];
     loop {
@@ -246,12 +308,12 @@ fn hash(mut file: &File) -> io::Result<Revision> {
     }
 }
 
-fn is_missing(failure: &Failure) -> bool {
+pub(super) fn is_missing(failure: &Failure) -> bool {
     matches!(failure, Failure::Io(error) if error.kind() == io::ErrorKind::NotFound)
 }
 
 /// The real path was resolved a moment ago: a link there now means that something changed.
-fn refusal(failure: Failure, asked: &WorkspacePath) -> AccessError {
+pub(super) fn refusal(failure: Failure, asked: &WorkspacePath) -> AccessError {
     match failure {
         Failure::Link => AccessError::new(AccessErrorKind::Changed, asked),
         Failure::Io(error) => AccessError::from_io(error, asked),

@@ -6,12 +6,15 @@
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests prepare and inspect real files")]
 
 mod attacks;
+mod concurrency;
 mod config;
 mod fixtures;
 mod glob;
 mod grep;
 mod harness;
+mod history;
 mod ls;
+mod manage;
 mod oracle;
 mod process;
 mod protocol;

@@ -30,9 +30,14 @@ impl Process {
     /// Starts the server with `arguments` in the folder `dir`, without a word of configuration from
     /// this process's environment, and without a memory that outlives it.
     pub(crate) fn start(dir: &Path, arguments: &[&str]) -> Self {
+        Self::start_remembering(dir, Path::new("off"), arguments)
+    }
+
+    /// As [`start`](Self::start), with a state folder.
+    pub(crate) fn start_remembering(dir: &Path, state: &Path, arguments: &[&str]) -> Self {
         let kept = std::env::vars_os().filter(|(name, _)| !name.to_string_lossy().starts_with("ROOTBOUND_"));
         let mut command = Command::new(env!("CARGO_BIN_EXE_rootbound"));
-        command.current_dir(dir).env_clear().envs(kept).args(["--state-dir", "off"]).args(arguments);
+        command.current_dir(dir).env_clear().envs(kept).arg("--state-dir").arg(state).args(arguments);
         Self::spawn(command)
     }
 
@@ -72,6 +77,19 @@ impl Process {
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().expect("the input is open");
         input.write_all(bytes).and_then(|()| input.flush()).expect("the server reads");
+    }
+
+    /// Sends bytes, unless the server is gone by now.
+    #[cfg(unix)]
+    pub(crate) fn try_bytes(&mut self, bytes: &[u8]) -> bool {
+        let input = self.input.as_mut().expect("the input is open");
+        input.write_all(bytes).and_then(|()| input.flush()).is_ok()
+    }
+
+    /// The server's process id, to be killed by.
+    #[cfg(unix)]
+    pub(crate) fn pid(&self) -> rustix::process::Pid {
+        rustix::process::Pid::from_child(&self.child)
     }
 
     /// Sends a request and returns its id.

@@ -48,7 +48,7 @@ impl Job {
     /// Finds every place on the file as it is now; writes nothing.
     pub(super) fn work_out(&self, cx: &CallContext) -> Result<Planned, ToolError> {
         let limit = cx.settings.max_file_size;
-        let now = match cx.workspace.read(&self.path, limit) {
+        let mut now = match cx.workspace.read(&self.path, limit) {
             Ok(now) => now,
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.create(cx),
             Err(error) if matches!(error.kind, AccessErrorKind::TooLarge { .. }) => {
@@ -58,7 +58,7 @@ impl Job {
         };
         // An empty file holds nothing that could be lost unseen.
         if !now.bytes.is_empty() {
-            freshness::check(cx, &self.path, &now, self.expected_revision)?;
+            now = freshness::settled(cx, &self.path, &self.target, now, self.expected_revision)?;
         }
         let planned = self.splice(cx, now)?;
         if planned.bytes.len() as u64 > limit {

@@ -17,8 +17,10 @@ use super::{
 const AROUND: usize = 400;
 
 impl Planned {
-    /// The answer, with as much of the diff as fits.
-    pub(super) fn answer(self, cx: &CallContext, path: &WorkspacePath, dry_run: bool) -> Answer {
+    /// The answer, with as much of the diff as fits. `made`: what there is to say about an edit that
+    /// was made, "" for nothing; none for a dry run.
+    pub(super) fn answer(self, cx: &CallContext, path: &WorkspacePath, made: Option<&str>) -> Answer {
+        let dry_run = made.is_none();
         let name = freshness::diff_name(path);
         let room = cx.settings.max_output.saturating_sub(AROUND);
         let mut diff = edit::unified_diff(&name, &self.old_text, &self.new_text, None);
@@ -67,6 +69,7 @@ impl Planned {
             text.push_str("; ");
             text.push_str(&one);
         }
+        text.push_str(made.unwrap_or_default());
         text.push_str("\n\n");
         text.push_str(diff.text.trim_end_matches('\n'));
         if diff.cut_lines > 0 {

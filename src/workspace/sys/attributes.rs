@@ -53,6 +53,7 @@ fn carry_extended(old: &File, new: &File) {
     }
 }
 
-fn permission_bits<T: TryFrom<u32> + Default>(mode: u32) -> T {
+/// The nine permission bits, in the width that this system's modes have.
+pub(super) fn permission_bits<T: TryFrom<u32> + Default>(mode: u32) -> T {
     T::try_from(mode & 0o777).unwrap_or_default()
 }

@@ -325,7 +325,7 @@ fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
 }
 
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn unsupported(errno: Errno) -> io::Error {
+pub(super) fn unsupported(errno: Errno) -> io::Error {
     match errno {
         Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM => io::ErrorKind::Unsupported.into(),
         other => other.into(),

@@ -141,6 +141,43 @@ impl Dir {
         }
     }
 
+    /// Removes an empty directory.
+    pub(crate) fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
+        self.inner.remove_dir(name)
+    }
+
+    /// Links take a privilege here that an ordinary user does not have.
+    #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
+    pub(crate) fn make_link(&self, _target: &OsStr, _name: &OsStr) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Moves an entry to a name in `to_dir` that must be free (`AlreadyExists` otherwise).
+    pub(crate) fn move_new(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
+        match to_dir.child_stat(to) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.move_over(from, to_dir, to),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Moves an entry to a name in `to_dir`, replacing a file there.
+    pub(crate) fn move_over(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
+        self.inner.rename(from, &to_dir.inner, to)
+    }
+
+    /// There is no exchange here.
+    #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
+    pub(crate) fn swap(&self, _one: &OsStr, _other_dir: &Self, _other: &OsStr) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Rights are inherited here.
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same signature as elsewhere")]
+    pub(crate) fn set_mode(&self, _mode: u32) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Directories are not synced by hand here.
     #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same signature as elsewhere")]
     pub(crate) fn sync(&self) -> io::Result<()> {
@@ -157,6 +194,12 @@ pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
 /// read-only file could not be replaced.
 #[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
 pub(crate) fn carry_attributes(_old: &File, _old_stat: &Stat, _new: &File) -> io::Result<()> {
+    Ok(())
+}
+
+/// Rights are inherited here.
+#[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
+pub(crate) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
     Ok(())
 }
 

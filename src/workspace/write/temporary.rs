@@ -21,9 +21,7 @@ impl<'d> Temporary<'d> {
     pub(in crate::workspace) fn create(dir: &'d Dir, private: bool) -> io::Result<Self> {
         let mut attempts = 0;
         loop {
-            // RandomState is keyed by the system's random source.
-            let random = RandomState::new().hash_one(attempts);
-            let name = OsString::from(format!(".rootbound-{random:016x}.tmp"));
+            let name = random_name();
             match dir.create(&name, private) {
                 Ok(file) => return Ok(Self { dir, name, file, armed: true }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempts < 8 => {
@@ -97,10 +95,52 @@ impl<'d> Temporary<'d> {
     }
 }
 
+/// A name in `dir` that nobody can guess and nothing has.
+pub(in crate::workspace) fn free_name(dir: &Dir) -> io::Result<OsString> {
+    for _ in 0..8 {
+        let name = random_name();
+        match dir.child_stat(&name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(name),
+            Err(error) => return Err(error),
+            Ok(_) => {}
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Whether a name is one of those that temporary files have: `.rootbound-`, 16 hexadecimal digits, `.tmp`.
+pub(in crate::workspace) fn is_reserved(name: &OsStr) -> bool {
+    let random = name.as_encoded_bytes().strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
+    random.is_some_and(|random| random.len() == 16 && random.iter().all(u8::is_ascii_hexdigit))
+}
+
+const PREFIX: &[u8] = b".rootbound-";
+const SUFFIX: &[u8] = b".tmp";
+
+fn random_name() -> OsString {
+    // RandomState is keyed by the system's random source.
+    let random = RandomState::new().hash_one(0);
+    OsString::from(format!(".rootbound-{random:016x}.tmp"))
+}
+
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if self.armed {
             let _ = self.dir.remove(&self.name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_names_of_temporary_files_are_reserved() {
+        assert!(is_reserved(&random_name()));
+        assert_ne!(random_name(), random_name());
+        for name in ["", ".rootbound-.tmp", ".rootbound-0123456789abcdef", ".rootbound-0123456789abcdeg.tmp", "x.tmp"] {
+            assert!(!is_reserved(OsStr::new(name)), "{name}");
         }
     }
 }

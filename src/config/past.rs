@@ -1,0 +1,123 @@
+//! What was changed, for people: `rootbound history` and `rootbound restore`.
+//!
+//! Prints what the history holds; restoring itself is the tools' matter, with the same checks as any
+//! other write.
+
+use std::{
+    fmt::Write as _,
+    io::{self, Write as _},
+    process::ExitCode,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use crate::{
+    server::Parts,
+    session::{
+        StopSignal,
+        history::{Record, RecordKind},
+    },
+    tools::{CallContext, ToolError, restore as bring_back},
+};
+
+/// Digits of a revision that are shown; `restore` takes as few as tell it from others.
+const DIGITS: usize = 12;
+/// Restoring is a person's own wish and may take as long as it needs.
+const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Prints the recorded changes, the newest first: when, which tool, which path, and the revision of
+/// what was there before.
+pub fn history(parts: &Parts, path: Option<&str>) -> ExitCode {
+    match listing(parts, path) {
+        Ok(text) => {
+            // A reader that has left, as `| head` does, is no failure.
+            let _ = io::stdout().lock().write_all(text.as_bytes());
+            ExitCode::SUCCESS
+        }
+        Err(error) => complain(&error),
+    }
+}
+
+/// Puts a recorded content back and prints what was done.
+pub fn restore(parts: &Parts, path: &str, revision: Option<&str>) -> ExitCode {
+    let cx = CallContext {
+        workspace: Arc::clone(&parts.workspace),
+        session: Arc::clone(&parts.session),
+        settings: Arc::clone(&parts.settings),
+        stop: StopSignal::after(PATIENCE),
+        progress: None,
+    };
+    match bring_back::restore(&cx, path, revision) {
+        Ok(text) => {
+            let _ = writeln!(io::stdout().lock(), "{}", text.trim_end());
+            ExitCode::SUCCESS
+        }
+        Err(error) => complain(&error),
+    }
+}
+
+fn complain(error: &ToolError) -> ExitCode {
+    let _ = writeln!(io::stderr().lock(), "{}", error.text());
+    ExitCode::FAILURE
+}
+
+fn listing(parts: &Parts, path: Option<&str>) -> Result<String, ToolError> {
+    if !parts.session.history.on_disk() {
+        return Ok("no history is kept: --history or --state-dir is off, or there is no folder for it\n".to_owned());
+    }
+    let records = bring_back::records(&parts.workspace, &parts.session, path)?;
+    if records.is_empty() {
+        return Ok("no recorded changes\n".to_owned());
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let mut text = String::new();
+    for record in records.iter().rev() {
+        let _ = writeln!(text, "{}", line(record, now));
+    }
+    Ok(text)
+}
+
+fn line(record: &Record, now: u64) -> String {
+    let before = match (&record.old, record.kind) {
+        (Some(revision), _) => revision.get(..DIGITS).unwrap_or(revision),
+        (None, RecordKind::Directory) => "directory",
+        (None, RecordKind::Link) => "link",
+        (None, _) => "-",
+    };
+    let to = record.to.as_ref().map_or_else(String::new, |to| format!(" -> {to}"));
+    format!("{:>8}  {:<7}  {before:<DIGITS$}  {}{to}", age(now.saturating_sub(record.time)), record.tool, record.shown)
+}
+
+/// `12 s`, `3 min`, `5 h`, `2 d` ago, without the last word.
+fn age(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_when_how_what_and_which_content_can_be_restored() {
+        let record = Record {
+            time: 1_000,
+            tool: "edit".into(),
+            shown: "src/a.rs".into(),
+            old: Some("0123456789abcdef0123456789abcdef".into()),
+            ..Record::default()
+        };
+        assert_eq!(line(&record, 1_300), "   5 min  edit     0123456789ab  src/a.rs");
+        let moved = Record { old: None, to: Some("b".into()), tool: "move".into(), ..record };
+        assert_eq!(line(&moved, 1_000), "     0 s  move     -             src/a.rs -> b");
+    }
+
+    #[test]
+    fn ages_are_in_the_unit_that_fits() {
+        assert_eq!([119, 120, 7_199, 7_200, 172_800].map(age), ["119 s", "2 min", "119 min", "2 h", "2 d"]);
+    }
+}

@@ -1,0 +1,222 @@
+//! Nothing is lost: former contents, a journal of changes, and what this session can still undo.
+//!
+//! Before a file is replaced, moved over or deleted, its content is kept: in the state folder, where
+//! it outlives the server, or else in memory. Content is kept once, whatever the number of changes;
+//! the oldest goes first when a bound is reached. How a change is made or reverted is decided above.
+
+mod journal;
+mod memory;
+mod store;
+mod undo;
+
+use std::{
+    hash::{BuildHasher as _, RandomState},
+    io::{self, Read},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use crate::workspace::{Revision, StateDir, WorkspacePath};
+
+pub use journal::{Record, RecordKind};
+pub use undo::{Change, Effect, Former, FormerEntry, FormerNode};
+
+use memory::Memory;
+use store::Store;
+use undo::Undoable;
+
+/// Bounds of the history on the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryLimits {
+    /// Whether anything is kept on the disk at all.
+    pub on_disk: bool,
+    /// Bytes in all. No single content may have more than half of it.
+    pub bytes: u64,
+    /// How long a content is kept.
+    pub age: Duration,
+}
+
+impl Default for HistoryLimits {
+    fn default() -> Self {
+        Self { on_disk: true, bytes: 256 << 20, age: Duration::from_secs(30 * 24 * 60 * 60) }
+    }
+}
+
+/// Where a content is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// In the state folder.
+    OnDisk,
+    /// In memory, until the server ends or newer contents need the room; with the reason, where the
+    /// state folder should have taken it.
+    InMemory(Option<String>),
+    /// Nowhere, for this reason.
+    Nowhere(String),
+}
+
+/// The history of changes; shared by all calls of a session.
+#[derive(Debug)]
+pub struct History {
+    store: Option<Store>,
+    memory: Mutex<Memory>,
+    /// Names this process in the journal.
+    session: String,
+    next: AtomicU64,
+    undoable: Mutex<Undoable>,
+}
+
+/// A change that stands in the journal and is about to be made.
+#[derive(Debug)]
+#[must_use = "a change is either done or void"]
+pub struct Pending {
+    number: u64,
+    recorded: bool,
+}
+
+impl History {
+    /// A history that keeps contents in `state`, as far as `limits` allow, and otherwise in memory.
+    /// Nothing is made in the folder before there is something to keep.
+    pub fn new(state: Option<&StateDir>, limits: &HistoryLimits) -> Self {
+        let store = state.filter(|_| limits.on_disk).and_then(|state| {
+            let failed = |error: &io::Error| tracing::warn!(%error, "former contents are kept in memory only");
+            state.again().inspect_err(failed).ok().map(|state| Store::new(state, limits.clone()))
+        });
+        Self {
+            store,
+            memory: Mutex::default(),
+            session: format!("{:016x}", RandomState::new().hash_one(0)),
+            next: AtomicU64::new(1),
+            undoable: Mutex::default(),
+        }
+    }
+
+    /// Whether contents are kept on the disk.
+    pub fn on_disk(&self) -> bool {
+        self.store.is_some()
+    }
+
+    /// Bytes of the largest set of contents that one change may count on being kept.
+    pub fn room(&self) -> u64 {
+        self.store.as_ref().map_or(memory::EACH as u64, Store::room)
+    }
+
+    /// Keeps a content of about `size` bytes, which is believed to be at `known`, and says what it
+    /// truly was.
+    ///
+    /// # Errors
+    /// When the content cannot be read. That it cannot be kept is an answer.
+    pub fn keep(
+        &self,
+        content: &mut dyn Read,
+        size: u64,
+        known: Option<Revision>,
+    ) -> io::Result<(Option<Revision>, Kept)> {
+        if let (Some(store), Some(known)) = (&self.store, known)
+            && store.keeps(known)
+        {
+            return Ok((Some(known), Kept::OnDisk));
+        }
+        if size > memory::EACH as u64 {
+            let Some(store) = &self.store else {
+                return Ok((None, Kept::Nowhere("it is too large to be kept in memory".to_owned())));
+            };
+            return Ok(match store.keep(content) {
+                Ok(revision) => (Some(revision), Kept::OnDisk),
+                Err(error) => (None, Kept::Nowhere(reason(&error))),
+            });
+        }
+        let mut bytes = Vec::new();
+        content.take(2 * memory::EACH as u64).read_to_end(&mut bytes)?;
+        let revision = Revision::of(&bytes);
+        let kept = match &self.store {
+            None => self.remember(revision, bytes, None),
+            Some(store) => match store.keep(&mut bytes.as_slice()) {
+                Ok(_) => Kept::OnDisk,
+                Err(error) => self.remember(revision, bytes, Some(reason(&error))),
+            },
+        };
+        Ok((Some(revision), kept))
+    }
+
+    fn remember(&self, revision: Revision, bytes: Vec<u8>, why: Option<String>) -> Kept {
+        if self.memory().insert(revision, bytes) {
+            Kept::InMemory(why)
+        } else {
+            Kept::Nowhere(why.unwrap_or_else(|| "it is too large to be kept in memory".to_owned()))
+        }
+    }
+
+    /// A kept content, if it is still there.
+    pub fn content(&self, revision: Revision) -> Option<Vec<u8>> {
+        let remembered = self.memory().content(revision);
+        remembered.or_else(|| self.store.as_ref()?.content(revision))
+    }
+
+    /// Writes down what is about to be done; on the disk when it returns.
+    ///
+    /// # Errors
+    /// When the journal cannot be written; nothing is pending then.
+    pub fn begin(&self, records: Vec<Record>) -> io::Result<Pending> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let Some(store) = self.store.as_ref().filter(|_| !records.is_empty()) else {
+            return Ok(Pending { number, recorded: false });
+        };
+        store.write_down(records.into_iter().map(|record| record.of(&self.session, number)))?;
+        Ok(Pending { number, recorded: true })
+    }
+
+    /// A change that is made without a line in the journal, as that could not be written.
+    pub fn unrecorded(&self) -> Pending {
+        Pending { number: self.next.fetch_add(1, Ordering::Relaxed), recorded: false }
+    }
+
+    /// The change was made: it can be undone.
+    pub fn done(&self, pending: &Pending, change: Change) {
+        self.undoable().push(pending.number, change);
+    }
+
+    /// The change was not made after all.
+    pub fn void(&self, pending: &Pending) {
+        if let Some(store) = self.store.as_ref().filter(|_| pending.recorded)
+            && let Err(error) = store.write_down([Record::void(&self.session, pending.number)])
+        {
+            tracing::debug!(%error, "the journal holds a change that was not made");
+        }
+    }
+
+    /// The last change of this session that can be undone, to `path` where one is given.
+    pub fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, Change)> {
+        self.undoable().last(path)
+    }
+
+    /// A change was undone. False when another call has undone it before.
+    pub fn forget(&self, number: u64) -> bool {
+        self.undoable().forget(number)
+    }
+
+    /// The recorded changes below the roots with these keys, oldest first, those left out that were
+    /// never made. Reads the whole journal.
+    pub fn records(&self, roots: &[&str]) -> io::Result<Vec<Record>> {
+        self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| store.records(roots))
+    }
+
+    fn memory(&self) -> std::sync::MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn undoable(&self) -> std::sync::MutexGuard<'_, Undoable> {
+        self.undoable.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why a content could not be kept, as the end of a sentence.
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => "it is larger than half of the history's size limit".to_owned(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "the disk with the history is full".to_owned(),
+        kind => format!("the history could not be written: {kind}"),
+    }
+}

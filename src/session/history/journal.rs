@@ -1,0 +1,153 @@
+//! The lines of the journal: one JSON object for each entry that a change touched.
+//!
+//! A line names the file by its root's key and a hash of the path below it, which is what it is found
+//! by, and by the path as it was printed, which is what a person recognises.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::workspace::{Revision, WorkspacePath};
+
+/// What kind of entry a record is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RecordKind {
+    /// A regular file.
+    #[default]
+    File,
+    /// A directory of a deleted tree.
+    Directory,
+    /// A link.
+    Link,
+    /// Not an entry: the change of that number was never made.
+    Void,
+}
+
+/// One line.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Seconds since 1970.
+    pub time: u64,
+    /// Which process made the change.
+    pub session: String,
+    /// Which of its changes; the entries of a deleted tree share it.
+    pub change: u64,
+    /// The tool, or the subcommand, that made it.
+    pub tool: String,
+    /// What the line is about.
+    #[serde(default)]
+    pub kind: RecordKind,
+    /// The root's key.
+    pub root: String,
+    /// Hash of the path below the root.
+    pub path: String,
+    /// The path as it was printed.
+    pub shown: String,
+    /// The content before; none where nothing was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old: Option<String>,
+    /// The content after; none where nothing is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new: Option<String>,
+    /// Permission bits before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<u32>,
+    /// What a link said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Where it was moved to, as printed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+}
+
+impl Record {
+    /// A record of a change at `path`, which must be a real one.
+    pub fn new(tool: &str, path: &WorkspacePath) -> Self {
+        Self {
+            tool: tool.to_owned(),
+            root: path.root().key().to_owned(),
+            path: path_hash(path),
+            shown: path.to_string(),
+            ..Self::default()
+        }
+    }
+
+    /// With the content and the permission bits before the change.
+    #[must_use]
+    pub fn old(mut self, revision: Option<Revision>, mode: u32) -> Self {
+        self.old = revision.map(|revision| revision.to_string());
+        self.mode = Some(mode).filter(|mode| *mode != 0);
+        self
+    }
+
+    /// With the content after the change.
+    #[must_use]
+    pub fn new_content(mut self, revision: Revision) -> Self {
+        self.new = Some(revision.to_string());
+        self
+    }
+
+    /// Whether it is about the file at the real path `path`.
+    pub fn is_of(&self, path: &WorkspacePath) -> bool {
+        self.root == path.root().key() && self.path == path_hash(path)
+    }
+
+    /// The content before, as a revision.
+    pub fn old_revision(&self) -> Option<Revision> {
+        self.old.as_deref()?.parse().ok()
+    }
+
+    /// Whether something that was there is replaced or removed.
+    pub(super) fn tells_of_loss(&self) -> bool {
+        self.old.is_some() || self.target.is_some() || self.kind == RecordKind::Directory
+    }
+
+    pub(super) fn void(session: &str, change: u64) -> Self {
+        Self { kind: RecordKind::Void, ..Self::default() }.of(session, change)
+    }
+
+    pub(super) fn of(mut self, session: &str, change: u64) -> Self {
+        self.time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        session.clone_into(&mut self.session);
+        self.change = change;
+        self
+    }
+
+    /// The line, with its line break.
+    pub(super) fn line(&self) -> String {
+        let mut line = serde_json::to_string(self).unwrap_or_default();
+        line.push('\n');
+        line
+    }
+
+    /// Reads a line; what is torn or of another version is left out.
+    pub(super) fn read(line: &str) -> Option<Self> {
+        serde_json::from_str(line).ok()
+    }
+}
+
+fn path_hash(path: &WorkspacePath) -> String {
+    Revision::of(path.relative().as_os_str().as_encoded_bytes()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_read_back_as_it_was_written() {
+        let record = Record {
+            tool: "edit".into(),
+            shown: "a\"b/ä".into(),
+            old: Some("0".repeat(32)),
+            mode: Some(0o644),
+            ..Record::default()
+        }
+        .of("5e55", 7);
+        let line = record.line();
+        assert!(line.ends_with('\n') && line.trim_end().lines().count() == 1);
+        assert_eq!(Record::read(&line), Some(record));
+        assert_eq!(Record::read(&line[..line.len() / 2]), None);
+    }
+}

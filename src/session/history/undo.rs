@@ -1,0 +1,146 @@
+//! The changes of this session that can be undone, newest last, within a bound.
+
+use std::{collections::VecDeque, ffi::OsString, path::PathBuf, sync::Arc};
+
+use crate::workspace::{Revision, WorkspacePath};
+
+/// Changes remembered.
+const CHANGES: usize = 500;
+/// Entries of deleted trees remembered in all.
+const ENTRIES: usize = 60_000;
+
+/// One change, as it would have to be reverted.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The tool that made it.
+    pub tool: &'static str,
+    /// What it did.
+    pub effect: Effect,
+}
+
+/// What a change did. Paths are real ones.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// Created a file or replaced its content.
+    Wrote {
+        /// The file.
+        path: WorkspacePath,
+        /// What it was; none for a new file.
+        before: Option<Former>,
+        /// What it became.
+        after: Revision,
+    },
+    /// Deleted an entry with everything below it.
+    Removed {
+        /// The entry.
+        path: WorkspacePath,
+        /// What it was, each directory before what it held.
+        entries: Arc<Vec<FormerEntry>>,
+    },
+    /// Moved an entry.
+    Moved {
+        /// Where it was.
+        from: WorkspacePath,
+        /// Where it is.
+        to: WorkspacePath,
+        /// The mark of its state just after.
+        mark: Revision,
+        /// The file that it replaced.
+        replaced: Option<Former>,
+    },
+    /// Made the like of an entry.
+    Copied {
+        /// The new one.
+        to: WorkspacePath,
+        /// The mark of its state just after.
+        mark: Revision,
+    },
+    /// Made directories, the outermost first.
+    Made {
+        /// All that were missing.
+        directories: Vec<WorkspacePath>,
+    },
+}
+
+/// A content that was kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Former {
+    /// The content.
+    pub revision: Revision,
+    /// Permission bits; 0 where the system has none.
+    pub mode: u32,
+}
+
+/// One entry of what was deleted.
+#[derive(Clone, Debug)]
+pub struct FormerEntry {
+    /// Where it was below the deleted entry; "" for that one itself.
+    pub below: PathBuf,
+    /// What it was.
+    pub node: FormerNode,
+}
+
+/// What a deleted entry was.
+#[derive(Clone, Debug)]
+pub enum FormerNode {
+    /// A file.
+    File(Former),
+    /// A directory with these permission bits.
+    Directory {
+        /// Permission bits.
+        mode: u32,
+    },
+    /// A link that said this.
+    Link(OsString),
+}
+
+impl Effect {
+    /// The paths that name this change: it is the last change "to" each of them.
+    fn is_to(&self, path: &WorkspacePath) -> bool {
+        match self {
+            Self::Wrote { path: own, .. } | Self::Removed { path: own, .. } | Self::Copied { to: own, .. } => {
+                own == path
+            }
+            Self::Moved { from, to, .. } => from == path || to == path,
+            Self::Made { directories } => directories.contains(path),
+        }
+    }
+
+    fn entries(&self) -> usize {
+        match self {
+            Self::Removed { entries, .. } => entries.len(),
+            _ => 1,
+        }
+    }
+}
+
+/// The bounded list of changes.
+#[derive(Debug, Default)]
+pub(super) struct Undoable {
+    changes: VecDeque<(u64, Change)>,
+}
+
+impl Undoable {
+    pub(super) fn push(&mut self, number: u64, change: Change) {
+        // Numbers are given while the locks are held, so they tell the order even where two calls
+        // come here the other way round.
+        let at = self.changes.partition_point(|(other, _)| *other < number);
+        self.changes.insert(at, (number, change));
+        let mut entries: usize = self.changes.iter().map(|(_, change)| change.effect.entries()).sum();
+        while self.changes.len() > CHANGES || (entries > ENTRIES && self.changes.len() > 1) {
+            let Some((_, oldest)) = self.changes.pop_front() else { break };
+            entries -= oldest.effect.entries();
+        }
+    }
+
+    pub(super) fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, Change)> {
+        let found = |change: &Change| path.is_none_or(|path| change.effect.is_to(path));
+        self.changes.iter().rev().find(|(_, change)| found(change)).cloned()
+    }
+
+    pub(super) fn forget(&mut self, number: u64) -> bool {
+        let before = self.changes.len();
+        self.changes.retain(|(other, _)| *other != number);
+        self.changes.len() < before
+    }
+}

@@ -1,0 +1,190 @@
+//! `copy`: make the like of a file or directory at another path.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    session::history::{Change as Made, Effect, Record},
+    workspace::{Approval, Base, Node, Purpose, Tree, TreeGuard, WorkspacePath, WriteGuard},
+};
+
+use super::{
+    Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    destination::{self, Destination, Over},
+    move_path::seen_along,
+    output::count,
+    recorded,
+};
+
+/// Bytes of the largest tree that is copied in one call.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// The tool.
+#[derive(Debug)]
+pub struct Copy;
+
+/// Arguments of `copy`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The file or directory to copy.
+    source: String,
+    /// The path of the copy, name included; missing parent directories are made.
+    destination: String,
+    /// Replace a file at the destination, which must have been read. Default false.
+    overwrite: Option<bool>,
+}
+
+/// The complete result as data.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// What was copied.
+    source: String,
+    /// The copy.
+    destination: String,
+    /// Files that were copied.
+    files: usize,
+    /// Bytes in them.
+    bytes: u64,
+    /// Whether a file was replaced.
+    replaced: bool,
+    /// Links that were left out because they lead outside of the workspace.
+    links_left_out: usize,
+}
+
+impl Tool for Copy {
+    type Args = Args;
+    type Output = Output;
+    const SPEC: Spec = Spec {
+        name: "copy",
+        title: "Copy a file or directory",
+        description: "Copy a file, or a directory with everything in it. Nothing is replaced unless overwrite=true, \
+            and then only a file.",
+        group: Group::Manage,
+        aliases: &destination::ALIASES,
+        read_only: false,
+        destructive: true,
+        idempotent: false,
+        heavy: true,
+    };
+
+    fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
+        let source = cx.workspace.resolve(&args.source)?;
+        if let Err(error) = cx.workspace.stat(&source) {
+            return Err(ToolError::access(&cx.workspace, error));
+        }
+        let to = destination::destination(cx, &source, &args.destination, args.overwrite.unwrap_or(false))?;
+        let tree = cx.workspace.tree_to_copy(&source, &to.target)?;
+        destination::apart(tree.top(), to.target.path())?;
+        if tree.is_directory() && to.over != Over::Nothing {
+            return Err(ToolError::invalid(format!("{} is a file, and a directory does not replace a file", to.path)));
+        }
+        if tree.bytes() > MOST_BYTES {
+            return Err(ToolError::new(
+                Kind::TooLarge,
+                format!("{source} holds {} bytes; at most {MOST_BYTES} are copied in one call", tree.bytes()),
+            )
+            .hint("copy what is below it piece by piece"));
+        }
+        Ok(Plan::Change(Box::new(Pending { source, tree, to })))
+    }
+}
+
+struct Pending {
+    source: WorkspacePath,
+    tree: Tree,
+    to: Destination,
+}
+
+impl Pending {
+    /// Over a file: as a write of the other's content, which keeps the mode and owner it has.
+    fn replace(&self, cx: &CallContext, base: Base, approval: Approval) -> Result<(Output, String), ToolError> {
+        let snapshot = cx.workspace.read(&self.source, cx.settings.max_file_size)?;
+        let guard = WriteGuard::acquire(&cx.workspace, self.to.target.clone(), base)?;
+        let (_, note) = recorded::commit(cx, guard, "copy", recorded::Undoable::Yes, &snapshot.bytes, approval)?;
+        let bytes = snapshot.bytes.len() as u64;
+        let output = self.output(1, bytes, true, 0);
+        Ok((output, note.text().to_owned()))
+    }
+
+    fn output(&self, files: usize, bytes: u64, replaced: bool, links_left_out: usize) -> Output {
+        Output {
+            source: self.source.to_string(),
+            destination: self.to.path.to_string(),
+            files,
+            bytes,
+            replaced,
+            links_left_out,
+        }
+    }
+
+    fn make(&self, cx: &CallContext, approval: Approval) -> Result<(Output, String), ToolError> {
+        let history = &cx.session.history;
+        let guard = TreeGuard::acquire(&cx.workspace, &[&self.to.target]);
+        let record = Record::new("copy", self.to.target.path());
+        let (pending, note) = recorded::begin(cx, vec![record], recorded::Note::none());
+        let planted = match guard.copy(&self.tree, &self.to.target, approval) {
+            Ok(planted) => planted,
+            Err(error) => {
+                history.void(&pending);
+                return Err(error.into());
+            }
+        };
+        if let Ok(copy) = cx.workspace.tree(&self.to.target, Purpose::Remove) {
+            let effect = Effect::Copied { to: self.to.target.path().clone(), mark: copy.content_mark() };
+            history.done(&pending, Made { tool: "copy", effect });
+        }
+        seen_along(cx, &self.tree, self.to.target.path());
+        let files = planted.revisions.iter().flatten().count();
+        let left_out = planted.links_left_out.len();
+        let mut text = note.text().to_owned();
+        if left_out > 0 {
+            let first: Vec<String> = planted.links_left_out.iter().take(3).map(ToString::to_string).collect();
+            let _ = write!(
+                text,
+                "; {} left out because they lead outside of the workspace: {}",
+                count(left_out, "link"),
+                first.join(", ")
+            );
+        }
+        Ok((self.output(files, planted.bytes, false, left_out), text))
+    }
+}
+
+impl Change for Pending {
+    fn preview(&self) -> Preview {
+        let replaces = self.to.over != Over::Nothing;
+        let over = if replaces { ", replacing the file there" } else { "" };
+        let summary = format!(
+            "Copy {} ({}, {} bytes) to {}{over}",
+            self.source,
+            count(self.tree.files(), "file"),
+            self.tree.bytes(),
+            self.to.path
+        );
+        Preview { summary, diff: String::new(), destructive: replaces }
+    }
+
+    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        let (output, note) = match (self.to.over, self.tree.node()) {
+            (Over::File(Some(revision)), Node::File(_)) => self.replace(cx, Base::Revision(revision), approval)?,
+            (Over::File(_), _) => {
+                return Err(ToolError::new(Kind::TooLarge, format!("{} is too large to be replaced", self.to.path))
+                    .hint("choose another destination, or delete it first"));
+            }
+            (Over::Nothing, _) => self.make(cx, approval)?,
+        };
+        let mut text = format!("Copied {} to {}: ", self.source, self.to.path);
+        if self.tree.is_directory() {
+            let _ = write!(text, "{}, ", count(output.files, "file"));
+        }
+        let _ = write!(text, "{} bytes", output.bytes);
+        if output.replaced {
+            text.push_str(", replacing the file there");
+        }
+        text.push_str(&note);
+        Ok(Answer::text(text, &output).data(cx, &output))
+    }
+}

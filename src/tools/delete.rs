@@ -1,0 +1,141 @@
+//! `delete`: remove a file, a link, or a directory with everything in it; all of it can be brought back.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    session::history::{Change as Made, Effect},
+    workspace::{Approval, Node, Purpose, Revision, Tree, TreeGuard, WorkspacePath, WritablePath},
+};
+
+use super::{
+    Alias, Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES, output::count,
+    recorded,
+};
+
+/// Paths of a directory that are shown before it is deleted.
+const LISTED: usize = 40;
+
+/// The tool.
+#[derive(Debug)]
+pub struct Delete;
+
+/// Arguments of `delete`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The file, link or directory to delete; a text file must have been read.
+    path: String,
+    /// Delete a directory with everything in it. Default false.
+    recursive: Option<bool>,
+}
+
+/// The complete result as data.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// What was deleted, as paths are printed.
+    path: String,
+    /// Files that were deleted.
+    files: usize,
+    /// Bytes in them.
+    bytes: u64,
+    /// Whether it can be brought back after the server has ended, and not only by undo.
+    kept_on_disk: bool,
+}
+
+impl Tool for Delete {
+    type Args = Args;
+    type Output = Output;
+    const SPEC: Spec = Spec {
+        name: "delete",
+        title: "Delete a file or directory",
+        description: "Delete a file, a link (never what it points to), or a directory with recursive=true. What was \
+            deleted is kept for a while: undo brings it back.",
+        group: Group::Manage,
+        aliases: &{
+            let [a, b, c, d, e, f] = PATH_ALIASES;
+            [a, b, c, d, e, f, Alias::name("force_recursive", "recursive")]
+        },
+        read_only: false,
+        destructive: true,
+        idempotent: false,
+        heavy: false,
+    };
+
+    fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
+        let path = cx.workspace.resolve(&args.path)?;
+        let target = cx.workspace.writable_entry(&path)?;
+        let tree =
+            cx.workspace.tree(&target, Purpose::Remove).map_err(|error| ToolError::access(&cx.workspace, error))?;
+        if tree.is_directory() && !args.recursive.unwrap_or(false) {
+            let held = tree.entries().len() - 1;
+            return Err(ToolError::invalid(format!("{path} is a directory ({})", count(held, "entry")))
+                .hint("pass recursive=true to delete it with everything in it"));
+        }
+        let revision = match tree.node() {
+            Node::File(_) => recorded::check_seen(cx, &path, &target)?,
+            _ => None,
+        };
+        Ok(Plan::Change(Box::new(Pending { path, target, tree, revision })))
+    }
+}
+
+struct Pending {
+    path: WorkspacePath,
+    target: WritablePath,
+    tree: Tree,
+    /// The content that was checked.
+    revision: Option<Revision>,
+}
+
+impl Change for Pending {
+    fn preview(&self) -> Preview {
+        let files = count(self.tree.files(), "file");
+        let summary = match self.tree.node() {
+            Node::Directory(_) => {
+                format!("Delete the directory {} with {files} ({} bytes)", self.path, self.tree.bytes())
+            }
+            Node::Link(_) => format!("Delete the link {}", self.path),
+            _ => format!("Delete {} ({} bytes)", self.path, self.tree.bytes()),
+        };
+        let mut diff = String::new();
+        if self.tree.is_directory() {
+            for entry in self.tree.entries().iter().skip(1).take(LISTED) {
+                let _ = writeln!(diff, "- {}", self.tree.path(entry));
+            }
+            let more = self.tree.entries().len().saturating_sub(LISTED + 1);
+            if more > 0 {
+                let _ = writeln!(diff, "… and {more} more");
+            }
+        }
+        Preview { summary, diff, destructive: true }
+    }
+
+    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        let Self { path, target, tree: planned, revision } = *self;
+        let guard = TreeGuard::acquire(&cx.workspace, &[&target]);
+        let tree = cx.workspace.tree(&target, Purpose::Remove)?;
+        if tree.mark() != planned.mark() {
+            return Err(recorded::changed(&path));
+        }
+        if let Some(revision) = revision
+            && cx.workspace.read(&path, cx.settings.max_file_size)?.revision != revision
+        {
+            return Err(recorded::changed(&path));
+        }
+        let removed = recorded::remove(cx, &guard, &target, &tree, "delete", approval)?;
+        let effect = Effect::Removed { path: target.path().clone(), entries: removed.entries };
+        cx.session.history.done(&removed.pending, Made { tool: "delete", effect });
+        let output =
+            Output { path: path.to_string(), files: tree.files(), bytes: tree.bytes(), kept_on_disk: removed.durable };
+        let what = match tree.node() {
+            Node::Directory(_) => format!("{path} with {}", count(output.files, "file")),
+            Node::Link(_) => format!("the link {path}"),
+            _ => path.to_string(),
+        };
+        let back = if removed.durable { "undo brings it back" } else { "until the server ends, undo brings it back" };
+        Ok(Answer::text(format!("Deleted {what}; {back}"), &output).data(cx, &output))
+    }
+}

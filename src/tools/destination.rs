@@ -1,0 +1,95 @@
+//! What `move` and `copy` share: two paths, and what may stand at the second.
+
+use crate::workspace::{FileKind, Revision, WorkspacePath, WritablePath};
+
+use super::{Alias, CallContext, ToolError, recorded};
+
+/// Spellings of `source` and `destination`.
+pub(super) const ALIASES: [Alias; 17] = [
+    Alias::name("from", "source"),
+    Alias::name("src", "source"),
+    Alias::name("path", "source"),
+    Alias::name("old_path", "source"),
+    Alias::name("oldPath", "source"),
+    Alias::name("source_path", "source"),
+    Alias::name("sourcePath", "source"),
+    Alias::name("file_path", "source"),
+    Alias::name("to", "destination"),
+    Alias::name("dst", "destination"),
+    Alias::name("dest", "destination"),
+    Alias::name("target", "destination"),
+    Alias::name("new_path", "destination"),
+    Alias::name("newPath", "destination"),
+    Alias::name("destination_path", "destination"),
+    Alias::name("destinationPath", "destination"),
+    Alias::name("replace", "overwrite"),
+];
+
+/// A place that an entry is moved or copied to.
+pub(super) struct Destination {
+    pub(super) path: WorkspacePath,
+    pub(super) target: WritablePath,
+    pub(super) over: Over,
+}
+
+/// What stands there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Over {
+    /// Nothing.
+    Nothing,
+    /// A file that may be replaced; its content, where it was looked at.
+    File(Option<Revision>),
+}
+
+/// Looks at the destination. `name` is what the entry is called, for a hint.
+pub(super) fn destination(
+    cx: &CallContext,
+    source: &WorkspacePath,
+    text: &str,
+    overwrite: bool,
+) -> Result<Destination, ToolError> {
+    let path = cx.workspace.resolve(text)?;
+    let target = cx.workspace.writable_entry(&path).map_err(|error| match cx.workspace.stat(&path) {
+        Ok(stat) if stat.kind == FileKind::Directory && path.is_root() => into(source, &path),
+        _ => error.into(),
+    })?;
+    let over = match cx.workspace.entry_stat(&target)?.map(|stat| stat.kind) {
+        None => Over::Nothing,
+        Some(FileKind::Directory) => return Err(into(source, &path)),
+        Some(FileKind::Symlink) if cx.workspace.stat(&path).is_ok_and(|stat| stat.kind == FileKind::Directory) => {
+            return Err(into(source, &path));
+        }
+        Some(FileKind::File) if overwrite => Over::File(recorded::check_seen(cx, &path, &target)?),
+        Some(FileKind::File) => {
+            return Err(ToolError::invalid(format!("{path} already exists"))
+                .hint("choose another destination, or pass overwrite=true to replace that file"));
+        }
+        Some(_) => {
+            return Err(ToolError::invalid(format!("{path} already exists and is no regular file"))
+                .hint("choose another destination"));
+        }
+    };
+    Ok(Destination { path, target, over })
+}
+
+fn into(source: &WorkspacePath, directory: &WorkspacePath) -> ToolError {
+    let error = ToolError::invalid(format!("{directory} is a directory; the destination is the entry's own new path"));
+    match directory.join(&source.display_name()) {
+        Ok(inside) if !source.is_root() => error.hint(format!("pass destination={inside} to put it there")),
+        _ => error.hint("pass the whole new path"),
+    }
+}
+
+/// Refuses a destination in or at the source itself.
+pub(super) fn apart(source: &WorkspacePath, destination: &WorkspacePath) -> Result<(), ToolError> {
+    if source.root().key() != destination.root().key() {
+        return Ok(());
+    }
+    if source == destination {
+        return Err(ToolError::invalid(format!("source and destination are both {source}")));
+    }
+    if destination.relative().starts_with(source.relative()) {
+        return Err(ToolError::invalid(format!("{destination} lies inside {source}, which cannot be put into itself")));
+    }
+    Ok(())
+}

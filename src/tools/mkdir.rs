@@ -1,0 +1,101 @@
+//! `mkdir`: make a directory, with all that are missing above it.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    session::history::{Change as Made, Effect},
+    workspace::{Approval, FileKind, TreeGuard, WorkspacePath, WritablePath},
+};
+
+use super::{
+    Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES, output::count,
+};
+
+/// The tool.
+#[derive(Debug)]
+pub struct Mkdir;
+
+/// Arguments of `mkdir`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The directory to make; missing parents are made, too.
+    path: String,
+}
+
+/// The complete result as data.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// The directory, as paths are printed.
+    path: String,
+    /// Directories that were made, parents included; 0 when it was there.
+    created: usize,
+}
+
+impl Tool for Mkdir {
+    type Args = Args;
+    type Output = Output;
+    const SPEC: Spec = Spec {
+        name: "mkdir",
+        title: "Make a directory",
+        description: "Make a directory and its missing parents. One that exists already is fine. write makes the \
+            directories of its file by itself.",
+        group: Group::Manage,
+        aliases: &PATH_ALIASES,
+        read_only: false,
+        destructive: false,
+        idempotent: true,
+        heavy: false,
+    };
+
+    fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
+        let path = cx.workspace.resolve(&args.path)?;
+        match cx.workspace.stat(&path) {
+            Ok(stat) if stat.kind == FileKind::Directory => {
+                let output = Output { path: path.to_string(), created: 0 };
+                let answer = Answer::text(format!("{path} is there already"), &output).data(cx, &output);
+                return Ok(Plan::Answer(answer));
+            }
+            Ok(_) => {
+                return Err(ToolError::invalid(format!("{path} exists and is no directory"))
+                    .hint("choose another name, or move it away first"));
+            }
+            Err(_) => {}
+        }
+        let target = cx.workspace.writable_entry(&path)?;
+        Ok(Plan::Change(Box::new(Pending { path, target })))
+    }
+}
+
+struct Pending {
+    path: WorkspacePath,
+    target: WritablePath,
+}
+
+impl Change for Pending {
+    fn preview(&self) -> Preview {
+        Preview { summary: format!("Make the directory {}", self.path), diff: String::new(), destructive: false }
+    }
+
+    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        let guard = TreeGuard::acquire(&cx.workspace, &[&self.target]);
+        let directories = guard.make_directory(&self.target, approval)?;
+        let created = directories.len();
+        let mut text = match created {
+            0 => format!("{} is there already", self.path),
+            _ => format!("Made {}", self.path),
+        };
+        if created > 1 {
+            let _ = write!(text, " with {} above it", count(created - 1, "directory"));
+        }
+        if created > 0 {
+            let pending = cx.session.history.unrecorded();
+            cx.session.history.done(&pending, Made { tool: "mkdir", effect: Effect::Made { directories } });
+        }
+        let output = Output { path: self.path.to_string(), created };
+        Ok(Answer::text(text, &output).data(cx, &output))
+    }
+}

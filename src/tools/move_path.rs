@@ -1,0 +1,183 @@
+//! `move`: give a file or directory another path; never over something unless asked to.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    session::history::{Change as Made, Effect, Former, Record, RecordKind},
+    workspace::{Approval, Node, Purpose, Tree, TreeGuard, WorkspacePath, WritablePath},
+};
+
+use super::{
+    Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError,
+    destination::{self, Destination, Over},
+    output::count,
+    recorded,
+};
+
+/// Files up to which what was seen of them counts at their new paths, too.
+const SEEN_ALONG: usize = 100;
+
+/// The tool.
+#[derive(Debug)]
+pub struct Move;
+
+/// Arguments of `move`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// The file, link or directory to move.
+    source: String,
+    /// Its new path, name included; missing parent directories are made.
+    destination: String,
+    /// Replace a file at the destination, which must have been read. Default false.
+    overwrite: Option<bool>,
+}
+
+/// The complete result as data.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// Where it was.
+    source: String,
+    /// Where it is.
+    destination: String,
+    /// Files that were moved.
+    files: usize,
+    /// Whether a file was replaced.
+    replaced: bool,
+}
+
+impl Tool for Move {
+    type Args = Args;
+    type Output = Output;
+    const SPEC: Spec = Spec {
+        name: "move",
+        title: "Move or rename",
+        description: "Move or rename a file, link or directory. Nothing is replaced unless overwrite=true, and then \
+            only a file. References to the old path elsewhere are not changed.",
+        group: Group::Manage,
+        aliases: &destination::ALIASES,
+        read_only: false,
+        destructive: true,
+        idempotent: false,
+        heavy: false,
+    };
+
+    fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
+        let source = cx.workspace.resolve(&args.source)?;
+        let from = cx.workspace.writable_entry(&source)?;
+        if cx.workspace.entry_stat(&from)?.is_none() {
+            return Err(ToolError::not_found(&cx.workspace, &source));
+        }
+        let to = destination::destination(cx, &source, &args.destination, args.overwrite.unwrap_or(false))?;
+        destination::apart(from.path(), to.target.path())?;
+        let tree = cx.workspace.tree(&from, Purpose::Move(&to.target))?;
+        if tree.is_directory() && to.over != Over::Nothing {
+            return Err(ToolError::invalid(format!("{} is a file, and a directory does not replace a file", to.path)));
+        }
+        Ok(Plan::Change(Box::new(Pending { source, from, tree, to })))
+    }
+}
+
+struct Pending {
+    source: WorkspacePath,
+    from: WritablePath,
+    tree: Tree,
+    to: Destination,
+}
+
+impl Change for Pending {
+    fn preview(&self) -> Preview {
+        let what = if self.tree.is_directory() {
+            format!(" with {}", count(self.tree.files(), "file"))
+        } else {
+            String::new()
+        };
+        let replaces = self.to.over != Over::Nothing;
+        let over = if replaces { ", replacing the file there" } else { "" };
+        let summary = format!("Move {}{what} to {}{over}", self.source, self.to.path);
+        Preview { summary, diff: String::new(), destructive: replaces }
+    }
+
+    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        let Self { source, from, tree: planned, to } = *self;
+        let history = &cx.session.history;
+        let guard = TreeGuard::acquire(&cx.workspace, &[&from, &to.target]);
+        let tree = cx.workspace.tree(&from, Purpose::Move(&to.target))?;
+        if tree.mark() != planned.mark() {
+            return Err(recorded::changed(&source));
+        }
+        let replaced = match to.over {
+            Over::Nothing => None,
+            Over::File(revision) => Some(recorded::keep_replaced(cx, &to.path, revision)?),
+        };
+        let kind = match tree.node() {
+            Node::Directory(_) => RecordKind::Directory,
+            Node::Link(_) => RecordKind::Link,
+            _ => RecordKind::File,
+        };
+        let mut records = vec![Record { kind, to: Some(to.path.to_string()), ..Record::new("move", from.path()) }];
+        let mut note = recorded::Note::none();
+        if let Some((over, kept, usable)) = &replaced {
+            note = kept.clone();
+            let old = usable.then_some(over.revision);
+            records.push(Record::new("move", to.target.path()).old(old, over.stat.permissions()));
+        }
+        let (pending, note) = recorded::begin(cx, records, note);
+        let over = replaced.as_ref().map(|(over, ..)| over);
+        let mark = tree.content_mark();
+        let copied = match guard.transfer(&from, &tree, &to.target, over, approval) {
+            Ok(copied) => copied,
+            Err(error) => {
+                history.void(&pending);
+                return Err(error.into());
+            }
+        };
+        let mark = if copied {
+            // Other files by now, so another mark.
+            cx.workspace.tree(&to.target, Purpose::Move(&from)).map(|tree| tree.content_mark()).ok()
+        } else {
+            Some(mark)
+        };
+        let lost = replaced.as_ref().is_some_and(|(.., usable)| !usable);
+        if let Some(mark) = mark.filter(|_| !lost) {
+            let replaced = over.map(|over| Former { revision: over.revision, mode: over.stat.permissions() });
+            let (from, to) = (from.path().clone(), to.target.path().clone());
+            history.done(&pending, Made { tool: "move", effect: Effect::Moved { from, to, mark, replaced } });
+        }
+        seen_along(cx, &tree, to.target.path());
+        let output = Output {
+            source: source.to_string(),
+            destination: to.path.to_string(),
+            files: tree.files(),
+            replaced: over.is_some(),
+        };
+        let mut text = format!("Moved {source} to {}", to.path);
+        if tree.is_directory() {
+            let _ = write!(text, " with {}", count(output.files, "file"));
+        }
+        if output.replaced {
+            text.push_str(", replacing the file there");
+        }
+        if copied {
+            text.push_str("; it was copied, as that is another device");
+        }
+        text.push_str(note.text());
+        Ok(Answer::text(text, &output).data(cx, &output))
+    }
+}
+
+/// What was read counts where it is now.
+pub(super) fn seen_along(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
+    if tree.files() > SEEN_ALONG {
+        return;
+    }
+    for entry in tree.entries().iter().filter(|entry| matches!(entry.node, Node::File(_))) {
+        if let Some(seen) = cx.session.ledger.seen(&tree.path(entry)) {
+            let path = tree.path_at(entry, to);
+            cx.session.ledger.saw(&path, seen.revision, seen.content.as_deref());
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Changes that lose nothing: what a file held is kept and written down before it is touched.
+//!
+//! Where it cannot be kept, a replacement goes on and says so; a removal is refused, as nothing of the
+//! file would be left.
+
+use std::{
+    fmt::Write as _,
+    io::{self, Read as _, Seek as _},
+    sync::Arc,
+};
+
+use crate::{
+    edit,
+    session::history::{Change, Effect, Former, FormerEntry, FormerNode, Kept, Pending, Record, RecordKind},
+    text::Document,
+    workspace::{
+        AccessError, AccessErrorKind, Approval, Committed, Node, OpenFile, Replaced, Revision, Tree, TreeGuard,
+        WorkspacePath, WritablePath, WriteGuard,
+    },
+};
+
+use super::{CallContext, Kind, ToolError, freshness};
+
+/// Lines of a diff that are shown.
+const DIFF_LINES: usize = 60;
+
+/// What the report of a change has to say about the former content.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Note(Option<String>);
+
+impl Note {
+    /// Nothing to say.
+    pub(super) fn none() -> Self {
+        Self(None)
+    }
+
+    fn of(kept: &Kept) -> Self {
+        Self(match kept {
+            Kept::OnDisk | Kept::InMemory(None) => None,
+            Kept::InMemory(Some(why)) => {
+                Some(format!("; what it held before is kept only until the server ends, as {why}"))
+            }
+            Kept::Nowhere(why) => Some(format!("; what it held before could not be kept, as {why}")),
+        })
+    }
+
+    /// The note, "" when all is well.
+    pub(super) fn text(&self) -> &str {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+/// Whether a change goes on the list of what can be undone; undoing itself does not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Undoable {
+    Yes,
+    No,
+}
+
+/// Makes `bytes` the content of the file that `guard` holds, and counts it as seen.
+pub(super) fn commit(
+    cx: &CallContext,
+    mut guard: WriteGuard,
+    tool: &'static str,
+    undoable: Undoable,
+    bytes: &[u8],
+    approval: Approval,
+) -> Result<(Committed, Note), ToolError> {
+    let history = &cx.session.history;
+    let after = Revision::of(bytes);
+    let path = guard.path().clone();
+    let (before, note) = match guard.former() {
+        Some(former) if former.revision != after => {
+            let kept = history.keep(former.content, former.size, Some(former.revision));
+            let (found, kept) = kept.map_err(|error| unreadable(&path, error))?;
+            // Something else than what was checked: the commit finds that out, too.
+            let usable = found == Some(former.revision) && !matches!(kept, Kept::Nowhere(_));
+            (Some((former.revision, former.mode, usable)), Note::of(&kept))
+        }
+        Some(former) => (Some((former.revision, former.mode, false)), Note(None)),
+        None => (None, Note(None)),
+    };
+    let changes = before.is_none_or(|(revision, ..)| revision != after);
+    let (pending, note) = if changes {
+        let old = before.filter(|(.., usable)| *usable);
+        let record = Record::new(tool, &path)
+            .old(old.map(|(revision, ..)| revision), before.map_or(0, |(_, mode, _)| mode))
+            .new_content(after);
+        begin(cx, vec![record], note)
+    } else {
+        (history.unrecorded(), note)
+    };
+    match guard.commit(bytes, approval) {
+        Ok(committed) => {
+            let former = before.map(|(revision, mode, usable)| (Former { revision, mode }, usable));
+            if undoable == Undoable::Yes && changes && former.is_none_or(|(_, usable)| usable) {
+                let before = former.map(|(former, _)| former);
+                history.done(&pending, Change { tool, effect: Effect::Wrote { path, before, after } });
+            }
+            cx.session.ledger.saw(&committed.path, committed.revision, Some(bytes));
+            Ok((committed, note))
+        }
+        Err(error) => {
+            history.void(&pending);
+            Err(error.into())
+        }
+    }
+}
+
+/// Writes records down. A journal that cannot be written is worth a note, not a failure.
+pub(super) fn begin(cx: &CallContext, records: Vec<Record>, note: Note) -> (Pending, Note) {
+    let history = &cx.session.history;
+    match history.begin(records) {
+        Ok(pending) => (pending, note),
+        Err(error) => {
+            let why = format!("the history could not be written: {}", error.kind());
+            (history.unrecorded(), Note(note.0.or(Some(format!("; this change is not in the history, as {why}")))))
+        }
+    }
+}
+
+/// Removes a tree whose every content has been kept. Returns what it held, for undoing.
+///
+/// # Errors
+/// When a content cannot be kept, with nothing removed; `stale` when something in it has changed.
+pub(super) fn remove(
+    cx: &CallContext,
+    guard: &TreeGuard,
+    target: &WritablePath,
+    tree: &Tree,
+    tool: &'static str,
+    approval: Approval,
+) -> Result<Removed, ToolError> {
+    let history = &cx.session.history;
+    let shown = target.asked();
+    let refuse = |path: &WorkspacePath, why: &str| {
+        ToolError::new(Kind::TooLarge, format!("{shown} was not deleted: {path} could not be brought back, as {why}"))
+            .hint("delete less at a time, or ask the person to delete it")
+    };
+    if tree.bytes() > history.room() {
+        let why = format!("{} bytes are more than the history may take at once ({})", tree.bytes(), history.room());
+        return Err(refuse(shown, &why));
+    }
+    let (mut former, mut records, mut revisions) = (Vec::new(), Vec::new(), Vec::new());
+    let mut durable = true;
+    for entry in tree.entries() {
+        cx.check()?;
+        let path = tree.path(entry);
+        let (node, record, revision) = match &entry.node {
+            Node::File(stat) => {
+                let (revision, kept) = keep_file(cx, &path, None)?;
+                if let Kept::Nowhere(why) = &kept {
+                    return Err(refuse(&path, why));
+                }
+                durable &= kept == Kept::OnDisk;
+                let mode = stat.permissions();
+                let record = Record::new(tool, &path).old(Some(revision), mode);
+                (FormerNode::File(Former { revision, mode }), record, Some(revision))
+            }
+            Node::Directory(stat) => {
+                let mode = stat.permissions();
+                let record = Record { kind: RecordKind::Directory, ..Record::new(tool, &path).old(None, mode) };
+                (FormerNode::Directory { mode }, record, None)
+            }
+            Node::Link(says) => {
+                let says_text = says.to_str().map(str::to_owned);
+                let record = Record { kind: RecordKind::Link, target: says_text, ..Record::new(tool, &path) };
+                (FormerNode::Link(says.clone()), record, None)
+            }
+            Node::Other(_) => return Err(refuse(&path, "it is a special file")),
+        };
+        former.push(FormerEntry { below: entry.below.clone(), node });
+        records.push(record);
+        revisions.push(revision);
+    }
+    let pending = history
+        .begin(records)
+        .map_err(|error| refuse(shown, &format!("the history could not be written: {}", error.kind())).source(error))?;
+    match guard.remove(target, tree, &revisions, approval) {
+        Ok(()) => Ok(Removed { entries: Arc::new(former), pending, durable }),
+        Err(error) => {
+            history.void(&pending);
+            Err(error.into())
+        }
+    }
+}
+
+/// What was removed.
+pub(super) struct Removed {
+    pub(super) entries: Arc<Vec<FormerEntry>>,
+    pub(super) pending: Pending,
+    /// Whether it can be brought back after the server has ended.
+    pub(super) durable: bool,
+}
+
+/// Keeps the file that is going to be moved over.
+pub(super) fn keep_replaced(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    expected: Option<Revision>,
+) -> Result<(Replaced, Note, bool), ToolError> {
+    let stat = cx.workspace.open_file(path)?.stat().clone();
+    let (revision, kept) = keep_file(cx, path, expected)?;
+    if expected.is_some_and(|expected| expected != revision) {
+        return Err(changed(path));
+    }
+    let usable = !matches!(kept, Kept::Nowhere(_));
+    Ok((Replaced { stat, revision }, Note::of(&kept), usable))
+}
+
+/// Keeps a file as it is now. Its revision is exact even where its content could not be kept.
+fn keep_file(cx: &CallContext, path: &WorkspacePath, known: Option<Revision>) -> Result<(Revision, Kept), ToolError> {
+    let mut open = cx.workspace.open_file(path)?;
+    let size = open.stat().size;
+    let (revision, kept) = cx.session.history.keep(&mut open, size, known).map_err(|error| unreadable(path, error))?;
+    let same = |open: &OpenFile| open.restat().is_ok_and(|now| now.same_file_state(open.stat()));
+    if !same(&open) {
+        return Err(changed(path));
+    }
+    match (revision, known) {
+        (Some(revision), _) => Ok((revision, kept)),
+        (None, Some(known)) => Ok((known, kept)),
+        (None, None) => Ok((hash(open).map_err(|error| unreadable(path, error))?, kept)),
+    }
+}
+
+fn hash(mut file: OpenFile) -> io::Result<Revision> {
+    file.rewind()?;
+    let mut hasher = Revision::hasher();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(hasher.finish()),
+            Ok(count) => hasher.update(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The sentence for what is something else now.
+pub(super) fn changed(path: &WorkspacePath) -> ToolError {
+    ToolError::new(Kind::Stale, format!("{path} has changed during the call, and nothing was done"))
+        .hint("look at what is there now, then repeat the call")
+}
+
+fn unreadable(path: &WorkspacePath, error: io::Error) -> ToolError {
+    ToolError::new(Kind::Internal, format!("{path} could not be read: {}", error.kind())).source(error)
+}
+
+/// The diff between two contents, where both are text; none of them stands for a file that is not there.
+pub(super) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u8>>) -> String {
+    let text = |bytes: Option<Vec<u8>>| match bytes {
+        None => Some(String::new()),
+        Some(bytes) => Document::decode(bytes, None).ok().map(|document| document.text().to_owned()),
+    };
+    let (Some(old), Some(new)) = (text(old), text(new)) else { return String::new() };
+    let diff = edit::unified_diff(&freshness::diff_name(path), &old, &new, Some(DIFF_LINES));
+    let mut shown = diff.text;
+    if diff.cut_lines > 0 {
+        let _ = writeln!(shown, "… {} more lines of diff", diff.cut_lines);
+    }
+    shown
+}
+
+/// The seen-and-unchanged check for a file that is going to be deleted or replaced as a whole.
+/// What is no text, or is too large to be shown whole, cannot have been read and is let pass: its
+/// content is kept. Returns its revision.
+pub(super) fn check_seen(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    target: &WritablePath,
+) -> Result<Option<Revision>, ToolError> {
+    let mut snapshot = match cx.workspace.read(path, cx.settings.max_file_size) {
+        Ok(snapshot) => snapshot,
+        Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let is_text = Document::decode(snapshot.bytes.clone(), None).is_ok();
+    if is_text && !snapshot.bytes.is_empty() {
+        snapshot = freshness::settled(cx, path, target, snapshot, None)?;
+    }
+    Ok(Some(snapshot.revision))
+}

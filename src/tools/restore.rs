@@ -1,0 +1,140 @@
+//! Restoring what the history holds, for the person at the command line; no tool of a model's.
+//!
+//! The content goes through the same guard as a write, and what it replaces is recorded in its turn.
+
+use std::fmt::Write as _;
+
+use crate::{
+    session::{
+        Session,
+        history::{Record, RecordKind},
+    },
+    workspace::{AccessError, AccessErrorKind, Approval, Base, Part, TreeGuard, Workspace, WorkspacePath, WriteGuard},
+};
+
+use super::{CallContext, Kind, ToolError, output::count, recorded, recorded::Undoable};
+
+/// Fewer digits of a revision are not taken for one.
+const FEWEST_DIGITS: usize = 4;
+
+/// The recorded changes of the served roots, oldest first; with `path`, those of that file or below
+/// that directory.
+pub fn records(workspace: &Workspace, session: &Session, path: Option<&str>) -> Result<Vec<Record>, ToolError> {
+    let roots: Vec<&str> = workspace.roots().iter().map(|root| root.key()).collect();
+    let mut records = session.history.records(&roots).map_err(|error| {
+        ToolError::new(Kind::Internal, format!("the history could not be read: {}", error.kind())).source(error)
+    })?;
+    let Some(text) = path else { return Ok(records) };
+    let path = workspace.resolve(text)?;
+    let real = real(workspace, &path);
+    let below = format!("{real}/");
+    records.retain(|record| {
+        record.is_of(&real)
+            || (record.root == real.root().key() && (real.is_root() || record.shown.starts_with(&below)))
+            || record.to.as_deref() == Some(real.to_string().as_str())
+    });
+    Ok(records)
+}
+
+/// Puts back what `path` held: the content with this revision, or the newest recorded one that
+/// differs from what is there. A deleted directory comes back with everything that was in it.
+/// Returns what was done, with a diff.
+pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<String, ToolError> {
+    let revision = revision.map(str::to_ascii_lowercase);
+    if let Some(digits) = &revision
+        && (digits.len() < FEWEST_DIGITS || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    {
+        return Err(ToolError::invalid(format!("{digits:?} is no revision"))
+            .hint(format!("give at least {FEWEST_DIGITS} of its digits, as `rootbound history` lists them")));
+    }
+    let path = cx.workspace.resolve(path)?;
+    let real = real(&cx.workspace, &path);
+    let all = records(&cx.workspace, &cx.session, None)?;
+    let now = match cx.workspace.read(&real, u64::MAX) {
+        Ok(now) => Some(now),
+        Err(error) if error.kind == AccessErrorKind::NotFound => None,
+        Err(error) => return Err(error.into()),
+    };
+    let current = now.as_ref().map(|now| now.revision);
+    for record in all.iter().rev().filter(|record| record.is_of(&real)) {
+        match (record.kind, record.old_revision()) {
+            (RecordKind::Directory, _) if record.to.is_none() && revision.is_none() && now.is_none() => {
+                let entries: Vec<&Record> = all
+                    .iter()
+                    .filter(|other| (&other.session, other.change) == (&record.session, record.change))
+                    .collect();
+                return tree(cx, &real, &entries);
+            }
+            (RecordKind::File, Some(old)) => {
+                let wanted = match &revision {
+                    Some(digits) => old.to_string().starts_with(digits.as_str()),
+                    None => current != Some(old),
+                };
+                if !wanted {
+                    continue;
+                }
+                if current == Some(old) {
+                    return Ok(format!("{real} holds that already"));
+                }
+                let Some(bytes) = cx.session.history.content(old) else {
+                    if revision.is_some() {
+                        return Err(real.not_kept().into());
+                    }
+                    continue;
+                };
+                let target = cx.workspace.writable(&real)?;
+                let base = current.map_or(Base::Absent, Base::Revision);
+                let guard = WriteGuard::acquire(&cx.workspace, target, base)?;
+                let guard = guard.with_mode(record.mode.unwrap_or(0));
+                let approval = Approval::by_policy();
+                let diff = recorded::diff(&real, now.map(|now| now.bytes), Some(bytes.clone()));
+                let (_, note) = recorded::commit(cx, guard, "restore", Undoable::No, &bytes, approval)?;
+                return Ok(format!("Restored {real} to {old}{}\n\n{diff}", note.text()));
+            }
+            _ => {}
+        }
+    }
+    let which = revision.map_or_else(String::new, |digits| format!(" with the revision {digits}"));
+    Err(ToolError::new(Kind::NotFound, format!("no content of {path}{which} is kept that could be restored"))
+        .hint("see what there is with `rootbound history`"))
+}
+
+/// A deleted directory, as its records describe it.
+fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&Record]) -> Result<String, ToolError> {
+    let entry = cx.workspace.writable_entry(top)?;
+    let guard = TreeGuard::acquire(&cx.workspace, &[&entry]);
+    let mut left_out = Vec::new();
+    let mut parts = Vec::new();
+    for record in records {
+        let path = cx.workspace.resolve(&record.shown)?;
+        let below = path.relative_to(top).to_path_buf();
+        let mode = record.mode.unwrap_or(0);
+        parts.push(match (record.kind, record.old_revision(), &record.target) {
+            (RecordKind::Directory, ..) => (below, Part::Directory { mode }),
+            (RecordKind::Link, _, Some(target)) => (below, Part::Link(target.into())),
+            (RecordKind::File, Some(old), _) => {
+                let Some(bytes) = cx.session.history.content(old) else {
+                    left_out.push(record.shown.clone());
+                    continue;
+                };
+                (below, Part::File { mode, content: Box::new(std::io::Cursor::new(bytes)) })
+            }
+            _ => {
+                left_out.push(record.shown.clone());
+                continue;
+            }
+        });
+    }
+    let mut parts = parts.into_iter().map(Ok::<_, AccessError>);
+    let planted = guard.plant(&entry, &mut parts, Approval::by_policy())?;
+    let mut text = format!("Restored {top} with {}", count(planted.revisions.iter().flatten().count(), "file"));
+    if !left_out.is_empty() {
+        let _ = write!(text, "; {} no longer kept: {}", count(left_out.len(), "entry"), left_out.join(", "));
+    }
+    Ok(text)
+}
+
+/// Where a path truly is; a deleted entry by its own name.
+fn real(workspace: &Workspace, path: &WorkspacePath) -> WorkspacePath {
+    workspace.canonical(path).unwrap_or_else(|_| path.clone())
+}

@@ -1,0 +1,137 @@
+//! `undo`: revert this session's last change, if what it left is still there unchanged.
+//!
+//! Reverting a change is recorded like any other, but is not itself undone: a second undo goes one
+//! change further back.
+
+mod revert;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    session::history::{Change as Made, Effect},
+    workspace::{Approval, WorkspacePath},
+};
+
+use super::{Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES};
+
+/// The tool.
+#[derive(Debug)]
+pub struct Undo;
+
+/// Arguments of `undo`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// Revert the last change to this path. Default: the last change of this session.
+    path: Option<String>,
+}
+
+/// The complete result as data.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// What was reverted, as paths are printed.
+    path: String,
+    /// The tool whose change was reverted.
+    reverted: String,
+    /// Unified diff of what the undo did, cut to 60 lines.
+    diff: String,
+}
+
+impl Tool for Undo {
+    type Args = Args;
+    type Output = Output;
+    const SPEC: Spec = Spec {
+        name: "undo",
+        title: "Undo the last change",
+        description: "Revert this session's last change (write, edit, mkdir, move, copy or delete), or its last change \
+            to a path, and show the diff. Only what is still as the change left it is reverted. A second undo goes one \
+            change further back.",
+        group: Group::Manage,
+        aliases: &PATH_ALIASES,
+        read_only: false,
+        destructive: true,
+        idempotent: false,
+        heavy: false,
+    };
+
+    fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
+        let found = match &args.path {
+            None => cx.session.history.last(None),
+            Some(text) => {
+                let path = cx.workspace.resolve(text)?;
+                // As it was named, or where it truly is: a deleted link is found by its own name.
+                let real = cx.workspace.canonical(&path).ok();
+                let own = cx.workspace.writable_entry(&path).map(|entry| entry.path().clone()).ok();
+                own.and_then(|own| cx.session.history.last(Some(&own)))
+                    .or_else(|| real.and_then(|real| cx.session.history.last(Some(&real))))
+            }
+        };
+        let Some((number, change)) = found else {
+            let of = args.path.map_or_else(String::new, |path| format!(" to {path}"));
+            return Err(ToolError::new(
+                Kind::NotFound,
+                format!("this session has made no change{of} that could be undone"),
+            )
+            .hint("only changes by this server's own tools count; a person can look further back with `rootbound history`"));
+        };
+        let diff = revert::check(cx, &change)?;
+        Ok(Plan::Change(Box::new(Pending { number, change, diff })))
+    }
+}
+
+struct Pending {
+    number: u64,
+    change: Made,
+    diff: String,
+}
+
+impl Pending {
+    fn path(&self) -> &WorkspacePath {
+        match &self.change.effect {
+            Effect::Wrote { path, .. } | Effect::Removed { path, .. } => path,
+            Effect::Moved { from, .. } => from,
+            Effect::Copied { to, .. } => to,
+            // A change that made no directory is not remembered.
+            Effect::Made { directories } => &directories[directories.len() - 1],
+        }
+    }
+
+    /// What the undo does, in the infinitive and in the past.
+    fn words(&self) -> (String, String) {
+        let path = self.path();
+        match &self.change.effect {
+            Effect::Wrote { before: Some(_), .. } => {
+                let tool = self.change.tool;
+                (format!("Revert the last {tool} of {path}"), format!("Reverted the last {tool} of {path}"))
+            }
+            Effect::Wrote { before: None, .. } => {
+                (format!("Delete {path}, which was created"), format!("Deleted {path}, which had been created"))
+            }
+            Effect::Removed { .. } => (format!("Bring back {path}"), format!("Brought back {path}")),
+            Effect::Moved { to, .. } => (format!("Move {to} back to {path}"), format!("Moved {to} back to {path}")),
+            Effect::Copied { .. } => (format!("Delete the copy {path}"), format!("Deleted the copy {path}")),
+            Effect::Made { .. } => (format!("Remove the directory {path}"), format!("Removed the directory {path}")),
+        }
+    }
+}
+
+impl Change for Pending {
+    fn preview(&self) -> Preview {
+        let destructive = !matches!(self.change.effect, Effect::Removed { .. } | Effect::Moved { .. });
+        Preview { summary: self.words().0, diff: self.diff.clone(), destructive }
+    }
+
+    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        revert::revert(cx, &self.change, approval)?;
+        cx.session.history.forget(self.number);
+        let mut text = self.words().1;
+        if !self.diff.is_empty() {
+            text.push_str("\n\n");
+            text.push_str(self.diff.trim_end_matches('\n'));
+        }
+        let output =
+            Output { path: self.path().to_string(), reverted: self.change.tool.to_owned(), diff: self.diff.clone() };
+        Ok(Answer::text(text, &output).data(cx, &output))
+    }
+}

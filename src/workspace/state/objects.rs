@@ -1,0 +1,194 @@
+//! Content kept by its hash in a folder of its own, and records about it, on the disk before the
+//! call returns.
+//!
+//! Knows no paths and no tools. An object is named by its revision and is believed only when it
+//! still hashes to its name, so that a half-written one after a power failure counts as missing.
+
+use std::fs::File;
+use std::io::{self, Read, Write as _};
+use std::time::SystemTime;
+
+use super::super::handle::FileKind;
+use super::super::revision::Revision;
+use super::super::sys::{self, Use};
+use super::super::write::Temporary;
+use super::{StateDir, bare};
+
+/// One file of a folder.
+#[derive(Clone, Debug)]
+pub struct StateFile {
+    /// Its name.
+    pub name: String,
+    /// Bytes in it.
+    pub size: u64,
+    /// When it was last written.
+    pub modified: SystemTime,
+}
+
+impl StateDir {
+    /// The folder of that name in this one, made (mode 0700) when it is missing.
+    pub fn folder(&self, name: &str) -> io::Result<Self> {
+        let name = bare(name)?;
+        match self.dir.make_dir(name, true) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        Ok(Self { dir: self.dir.child_dir(name, Use::Pass)? })
+    }
+
+    /// As [`Self::append`], on the disk when it returns.
+    pub fn append_synced(&self, file: &str, line: &[u8]) -> io::Result<()> {
+        let mut open = self.dir.append(bare(file)?)?;
+        if sys::file_stat(&open)?.kind != FileKind::File {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        open.write_all(line)?;
+        open.sync_data()
+    }
+
+    /// Keeps `content`, at most `limit` bytes of it, and returns its revision and length; on the
+    /// disk when it returns.
+    ///
+    /// # Errors
+    /// `FileTooLarge` when there is more.
+    pub fn keep(&self, content: &mut dyn Read, limit: u64) -> io::Result<(Revision, u64)> {
+        let mut temporary = Temporary::create(&self.dir, true)?;
+        let mut hasher = Revision::hasher();
+        let mut buffer = vec![0; 128 * 1024];
+        let mut size = 0_u64;
+        loop {
+            let count = match content.read(&mut buffer) {
+                Ok(0) => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                answer => answer?,
+            };
+            size += count as u64;
+            if size > limit {
+                return Err(io::ErrorKind::FileTooLarge.into());
+            }
+            hasher.update(&buffer[..count]);
+            temporary.file().write_all(&buffer[..count])?;
+        }
+        let revision = hasher.finish();
+        let file = temporary.file().try_clone()?;
+        temporary.replace_any(revision.to_string().as_ref())?;
+        // After the rename: what is synced is the file with its name.
+        file.sync_all()?;
+        Ok((revision, size))
+    }
+
+    /// Whether an object is there, whole; if so it counts as written now.
+    pub fn keeps(&self, revision: Revision) -> bool {
+        let name = revision.to_string();
+        let whole = self.open_object(revision).and_then(hash).is_ok_and(|found| found == revision);
+        // Opened for appending, as the time is set through a handle that may write.
+        whole && self.dir.append(name.as_ref()).and_then(|file| file.set_modified(SystemTime::now())).is_ok()
+    }
+
+    /// The content of an object; `NotFound` when it is not there or is damaged, `FileTooLarge` when
+    /// it has more than `limit` bytes.
+    pub fn object(&self, revision: Revision, limit: u64) -> io::Result<Vec<u8>> {
+        let file = self.open_object(revision)?;
+        if sys::file_stat(&file)?.size > limit {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let mut bytes = Vec::new();
+        file.take(limit).read_to_end(&mut bytes)?;
+        if Revision::of(&bytes) == revision { Ok(bytes) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+
+    /// The regular files in this folder.
+    pub fn files(&self) -> io::Result<Vec<StateFile>> {
+        let listed = self.dir.reopen(Use::List)?.list()?;
+        let file = |name: std::ffi::OsString| {
+            let stat = self.dir.child_stat(&name).ok()?;
+            let name = name.into_string().ok().filter(|_| stat.kind == FileKind::File)?;
+            Some(StateFile { name, size: stat.size, modified: stat.modified? })
+        };
+        Ok(listed.into_iter().filter_map(|listed| file(listed.name)).collect())
+    }
+
+    /// Removes a file, if it is still as old as it was when it was listed.
+    pub fn discard(&self, file: &StateFile) -> io::Result<()> {
+        let name = bare(&file.name)?;
+        if self.dir.child_stat(name)?.modified == Some(file.modified) { self.dir.remove(name) } else { Ok(()) }
+    }
+
+    fn open_object(&self, revision: Revision) -> io::Result<File> {
+        let file = self.dir.child_file(revision.to_string().as_ref())?;
+        match sys::file_stat(&file)?.kind {
+            FileKind::File => Ok(file),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+}
+
+fn hash(mut file: File) -> io::Result<Revision> {
+    let mut hasher = Revision::hasher();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(hasher.finish()),
+            Ok(count) => hasher.update(&buffer[..count]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test looks from outside")]
+
+    use super::*;
+
+    fn folder() -> (tempfile::TempDir, StateDir) {
+        let temp = tempfile::tempdir().unwrap();
+        let state = StateDir::open(temp.path()).unwrap().folder("objects").unwrap();
+        (temp, state)
+    }
+
+    #[test]
+    fn equal_contents_are_one_object() {
+        let (temp, state) = folder();
+        let (revision, size) = state.keep(&mut &b"content"[..], 100).unwrap();
+        assert_eq!((revision, size), (Revision::of(b"content"), 7));
+        assert_eq!(state.keep(&mut &b"content"[..], 100).unwrap().0, revision);
+        assert_eq!(std::fs::read_dir(temp.path().join("objects")).unwrap().count(), 1);
+        assert_eq!(state.object(revision, 100).unwrap(), b"content");
+        assert!(state.keeps(revision));
+    }
+
+    #[test]
+    fn what_is_too_large_leaves_nothing_behind() {
+        let (temp, state) = folder();
+        let error = state.keep(&mut &b"content"[..], 6).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(std::fs::read_dir(temp.path().join("objects")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_damaged_object_counts_as_missing_and_is_kept_anew() {
+        let (temp, state) = folder();
+        let (revision, _) = state.keep(&mut &b"content"[..], 100).unwrap();
+        std::fs::write(temp.path().join("objects").join(revision.to_string()), "damaged").unwrap();
+        assert!(!state.keeps(revision));
+        assert_eq!(state.object(revision, 100).unwrap_err().kind(), io::ErrorKind::NotFound);
+        state.keep(&mut &b"content"[..], 100).unwrap();
+        assert_eq!(state.object(revision, 100).unwrap(), b"content");
+    }
+
+    #[test]
+    fn a_file_that_was_renewed_after_the_listing_is_not_discarded() {
+        let (_temp, state) = folder();
+        let (revision, _) = state.keep(&mut &b"content"[..], 100).unwrap();
+        let mut listed = state.files().unwrap();
+        let file = listed.pop().unwrap();
+        assert_eq!((file.name.clone(), file.size), (revision.to_string(), 7));
+        let older = StateFile { modified: SystemTime::UNIX_EPOCH, ..file.clone() };
+        state.discard(&older).unwrap();
+        assert!(state.keeps(revision));
+        state.discard(&state.files().unwrap()[0]).unwrap();
+        assert!(!state.keeps(revision));
+    }
+}

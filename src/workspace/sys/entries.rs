@@ -1,0 +1,74 @@
+//! Moving, linking and removing entries by their names in open directories.
+//!
+//! The same footing as `unix`: names are single components, links are never followed.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd as _;
+
+use rustix::fs::{AtFlags, Mode, fchmod, renameat, symlinkat, unlinkat};
+
+use super::attributes::permission_bits;
+use super::{Dir, Use};
+
+impl Dir {
+    /// Removes an empty directory.
+    pub(crate) fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(self, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Makes a link that says `target`; the name must be free.
+    pub(crate) fn make_link(&self, target: &OsStr, name: &OsStr) -> io::Result<()> {
+        Ok(symlinkat(target, self, name)?)
+    }
+
+    /// Moves an entry to a name in `to_dir` that must be free (`AlreadyExists` otherwise).
+    pub(crate) fn move_new(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
+        #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+        {
+            use rustix::fs::{RenameFlags, renameat_with};
+            let moved = renameat_with(self, from, to_dir, to, RenameFlags::NOREPLACE);
+            match moved.map_err(super::unix::unsupported) {
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+                answer => return answer,
+            }
+        }
+        // Look, then rename: the best there is for directories where the flag is unknown.
+        match to_dir.child_stat(to) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.move_over(from, to_dir, to),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Moves an entry to a name in `to_dir`, replacing a file there.
+    pub(crate) fn move_over(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
+        Ok(renameat(self, from, to_dir, to)?)
+    }
+
+    /// Swaps two entries in one step; `Unsupported` where that cannot be done.
+    pub(crate) fn swap(&self, one: &OsStr, other_dir: &Self, other: &OsStr) -> io::Result<()> {
+        #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+        {
+            use rustix::fs::{RenameFlags, renameat_with};
+            renameat_with(self, one, other_dir, other, RenameFlags::EXCHANGE).map_err(super::unix::unsupported)
+        }
+        #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+        {
+            let _ = (one, other_dir, other);
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    }
+
+    /// Gives this directory the permission bits of `mode`.
+    pub(crate) fn set_mode(&self, mode: u32) -> io::Result<()> {
+        let listed = self.reopen(Use::List)?;
+        Ok(fchmod(listed.as_fd(), Mode::from_raw_mode(permission_bits(mode)))?)
+    }
+}
+
+/// Gives an open file the permission bits of `mode`, never set-user-id, set-group-id or sticky.
+pub(crate) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+    Ok(fchmod(file, Mode::from_raw_mode(permission_bits(mode)))?)
+}

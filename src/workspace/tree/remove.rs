@@ -1,0 +1,155 @@
+//! Removing an entry whose content has been recorded: out of the way first, then looked at, then gone.
+//!
+//! Under a name that nobody else uses the entry is compared with what was recorded; when it is
+//! something else, it goes back to where it was.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::super::error::{AccessError, AccessErrorKind};
+use super::super::handle::FileKind;
+use super::super::revision::Revision;
+use super::super::sys::{Dir, Failure, Use};
+use super::super::write::{Approval, WritablePath, free_name, still};
+use super::{Node, Tree, TreeGuard};
+
+impl TreeGuard {
+    /// Removes `tree`, which is at `entry`, if it is still the same. `revisions` holds, in the order
+    /// of its entries, the recorded content of each file.
+    ///
+    /// # Errors
+    /// `Stale`, with everything in its place, when something in it is not what was recorded. When
+    /// the system forbids a removal half-way, what is left goes back to its place.
+    pub fn remove(
+        &self,
+        entry: &WritablePath,
+        tree: &Tree,
+        revisions: &[Option<Revision>],
+        _: Approval,
+    ) -> Result<(), AccessError> {
+        self.remove_recorded(entry, tree, revisions)
+    }
+
+    pub(super) fn remove_recorded(
+        &self,
+        entry: &WritablePath,
+        tree: &Tree,
+        revisions: &[Option<Revision>],
+    ) -> Result<(), AccessError> {
+        let asked = entry.asked();
+        let failed = |error| AccessError::from_io(error, asked);
+        let stale = || AccessError::new(AccessErrorKind::Stale, asked);
+        let (dir, name) = self.place(entry)?;
+        if let Node::Link(target) = tree.node() {
+            // The kernel's wall may not let a link be renamed; it holds no content to lose.
+            if dir.child_link(&name).ok().as_ref() != Some(target) {
+                return Err(stale());
+            }
+            dir.remove(&name).map_err(failed)?;
+            let _ = dir.sync();
+            return Ok(());
+        }
+        let aside = free_name(&dir).map_err(failed)?;
+        dir.rename_new(&name, &aside).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => stale(),
+            _ => failed(error),
+        })?;
+        let same = is_same(&dir, &aside, tree, revisions).unwrap_or(false);
+        let removed = if same { wipe(&dir, &aside) } else { Ok(()) };
+        if !same || removed.is_err() {
+            put_back(&dir, &aside, &name);
+        }
+        let _ = dir.sync();
+        match removed {
+            Err(error) => Err(failed(error)),
+            Ok(()) if same => Ok(()),
+            Ok(()) => Err(stale()),
+        }
+    }
+}
+
+/// Whether the entry called `name` holds exactly the recorded tree.
+fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>]) -> io::Result<bool> {
+    let mut listed = 0;
+    for (entry, revision) in tree.entries().iter().zip(revisions) {
+        let top = entry.below.as_os_str().is_empty();
+        let parent = entry.below.parent().unwrap_or(Path::new(""));
+        let opened;
+        let (holder, own) = if top {
+            (dir, name)
+        } else {
+            opened = beneath(dir, name, parent)?;
+            (&opened, entry.below.file_name().unwrap_or_default())
+        };
+        let same = match (&entry.node, revision) {
+            (Node::File(stat), Some(revision)) => still(holder, own, stat, *revision)?,
+            (Node::Directory(seen), _) => {
+                let inside = holder.child_dir(own, Use::List)?;
+                listed += inside.list()?.len();
+                inside.stat()?.same_file(seen)
+            }
+            (Node::Link(target), _) => holder.child_link(own)? == *target,
+            _ => false,
+        };
+        if !same {
+            return Ok(false);
+        }
+    }
+    // Everything recorded is there; nothing may be there that was not.
+    Ok(listed + 1 == tree.entries().len())
+}
+
+/// A directory below the one called `name`, in one step however deep it is.
+pub(super) fn beneath(dir: &Dir, name: &OsStr, below: &Path) -> io::Result<Dir> {
+    match dir.dir_beneath(&Path::new(name).join(below), Use::Pass) {
+        Ok(found) => Ok(found),
+        Err(Failure::Io(error)) => Err(error),
+        Err(Failure::Link) => Err(io::ErrorKind::NotADirectory.into()),
+    }
+}
+
+/// Gives back the old name; where somebody has taken it meanwhile, a name that no sweep touches.
+fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr) {
+    if dir.rename_new(aside, name).is_err() {
+        let mut kept = OsString::from(name);
+        kept.push(".rootbound-kept");
+        let _ = dir.rename_new(aside, &kept);
+    }
+}
+
+/// Removes an entry with everything below it, following no link.
+pub(in crate::workspace) fn wipe(dir: &Dir, name: &OsStr) -> io::Result<()> {
+    if dir.child_stat(name)?.kind != FileKind::Directory {
+        return dir.remove(name);
+    }
+    // Paths, not handles: a tree may be deeper than a process may hold directories open.
+    let mut branch = vec![(PathBuf::new(), empty_of_files(&beneath(dir, name, Path::new(""))?)?)];
+    while let Some((below, directories)) = branch.last_mut() {
+        if let Some(next) = directories.pop() {
+            let deeper = below.join(next);
+            let left = empty_of_files(&beneath(dir, name, &deeper)?)?;
+            branch.push((deeper, left));
+            continue;
+        }
+        match (below.parent(), below.file_name()) {
+            (Some(parent), Some(own)) => beneath(dir, name, parent)?.remove_dir(own)?,
+            _ => dir.remove_dir(name)?,
+        }
+        branch.pop();
+    }
+    Ok(())
+}
+
+/// Removes all but the directories and returns their names.
+fn empty_of_files(dir: &Dir) -> io::Result<Vec<OsString>> {
+    let mut directories = Vec::new();
+    for listed in dir.reopen(Use::List)?.list()? {
+        if listed.kind == FileKind::Directory {
+            directories.push(listed.name);
+        } else {
+            dir.remove(&listed.name)?;
+        }
+    }
+    Ok(directories)
+}

@@ -1,0 +1,118 @@
+//! Many calls at once through one server: none is lost, and each is answered with what truly happened.
+
+use std::{collections::HashMap, fs, path::Path};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::process::Process;
+
+const MANY: usize = 64;
+
+/// Sends all calls before it reads an answer; the answers in the order of the calls.
+fn at_once(process: &mut Process, calls: &[(&str, Value)]) -> Vec<Value> {
+    let ids: Vec<u64> = calls
+        .iter()
+        .map(|(tool, arguments)| process.send("tools/call", &json!({ "name": tool, "arguments": arguments })))
+        .collect();
+    let mut answers: HashMap<u64, Value> = HashMap::new();
+    while answers.len() < ids.len() {
+        let mut message = process.next().expect("the server goes on");
+        if let Some(id) = message["id"].as_u64() {
+            answers.insert(id, message["result"].take());
+        }
+    }
+    ids.iter().map(|id| answers.remove(id).expect("every call was answered")).collect()
+}
+
+fn start(folder: &Path) -> Process {
+    let state = folder.join("state");
+    let root = folder.join("root");
+    fs::create_dir(&root).unwrap();
+    let mut process = Process::start_remembering(&root, &state, &["--allow", "manage", "--time-limit", "120", "."]);
+    process.initialize();
+    process
+}
+
+fn read(process: &mut Process, path: &str) {
+    let answer = process.ask("tools/call", &json!({ "name": "read", "arguments": { "path": path } }));
+    assert_ne!(answer["result"]["isError"], true, "{answer}");
+}
+
+fn landed(answers: &[Value]) -> usize {
+    answers.iter().filter(|answer| answer["isError"] != true).count()
+}
+
+#[test]
+fn parallel_edits_of_one_file_all_land() {
+    let folder = TempDir::new().unwrap();
+    let mut process = start(folder.path());
+    let line = |n: usize, value: &str| format!("line {n:02} = {value}\n");
+    let content = |value: &str| (0..MANY).map(|n| line(n, value)).collect::<String>();
+    fs::write(folder.path().join("root/f"), content("old")).unwrap();
+    read(&mut process, "f");
+    let calls: Vec<_> = (0..MANY)
+        .map(|n| ("edit", json!({ "path": "f", "old_string": line(n, "old"), "new_string": line(n, "new") })))
+        .collect();
+    let answers = at_once(&mut process, &calls);
+    assert_eq!(landed(&answers), MANY, "{answers:#?}");
+    assert_eq!(fs::read_to_string(folder.path().join("root/f")).unwrap(), content("new"));
+
+    // The way back is as long, and each step is the last change at its time.
+    for left in (0..MANY).rev() {
+        let answer = process.ask("tools/call", &json!({ "name": "undo", "arguments": { "path": "f" } }));
+        assert_ne!(answer["result"]["isError"], true, "{left} left: {answer}");
+    }
+    assert_eq!(fs::read_to_string(folder.path().join("root/f")).unwrap(), content("old"));
+}
+
+#[test]
+fn of_parallel_edits_of_one_place_one_lands_and_the_others_say_why_not() {
+    let folder = TempDir::new().unwrap();
+    let mut process = start(folder.path());
+    fs::write(folder.path().join("root/f"), "value = none\n").unwrap();
+    read(&mut process, "f");
+    let calls: Vec<_> = (0..MANY)
+        .map(|n| {
+            let new = format!("value = {n}\n");
+            ("edit", json!({ "path": "f", "old_string": "value = none\n", "new_string": new }))
+        })
+        .collect();
+    let answers = at_once(&mut process, &calls);
+    assert_eq!(landed(&answers), 1, "{answers:#?}");
+    let winner = answers.iter().position(|answer| answer["isError"] != true).unwrap();
+    assert_eq!(fs::read_to_string(folder.path().join("root/f")).unwrap(), format!("value = {winner}\n"));
+    for answer in answers.iter().filter(|answer| answer["isError"] == true) {
+        assert_eq!(answer["_meta"]["rootbound/error"], "no_match", "{answer}");
+    }
+}
+
+#[test]
+fn of_parallel_creations_one_lands_and_nothing_is_replaced() {
+    let folder = TempDir::new().unwrap();
+    let mut process = start(folder.path());
+    let calls: Vec<_> =
+        (0..MANY).map(|n| ("write", json!({ "path": "new", "content": format!("{n}\n"), "mode": "create" }))).collect();
+    let answers = at_once(&mut process, &calls);
+    assert_eq!(landed(&answers), 1, "{answers:#?}");
+    let winner = answers.iter().position(|answer| answer["isError"] != true).unwrap();
+    assert_eq!(fs::read_to_string(folder.path().join("root/new")).unwrap(), format!("{winner}\n"));
+}
+
+#[test]
+fn parallel_moves_and_writes_below_a_directory_lose_nothing() {
+    let folder = TempDir::new().unwrap();
+    let mut process = start(folder.path());
+    fs::create_dir(folder.path().join("root/a")).unwrap();
+    let mut calls = Vec::new();
+    for n in 0..MANY / 2 {
+        calls.push(("write", json!({ "path": format!("a/{n}"), "content": "x" })));
+        let (from, to) = if n % 2 == 0 { ("a", "b") } else { ("b", "a") };
+        calls.push(("move", json!({ "source": from, "destination": to })));
+    }
+    let answers = at_once(&mut process, &calls);
+    let written = answers.iter().step_by(2).filter(|answer| answer["isError"] != true).count();
+    let count = |name: &str| fs::read_dir(folder.path().join("root").join(name)).map_or(0, Iterator::count);
+    assert_eq!(count("a") + count("b"), written, "{answers:#?}");
+    assert!(written > 0);
+}

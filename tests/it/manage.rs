@@ -1,0 +1,453 @@
+//! `mkdir`, `move`, `copy`, `delete` and `undo` as a model calls them.
+
+use std::fs;
+
+use rootbound::{
+    tools::{Group, Selection},
+    workspace::{Access, PolicyRules},
+};
+use serde_json::{Value, json};
+
+use crate::harness::{Harness, Setup};
+
+fn setup() -> Setup {
+    let selection = Selection { groups: vec![Group::Manage], ..Selection::default() };
+    Setup { selection, state: true, ..Setup::default() }
+}
+
+fn open() -> Harness {
+    setup().open()
+}
+
+fn read(h: &Harness, path: &str) {
+    h.call("read", json!({ "path": path })).ok();
+}
+
+/// Every entry below the first root, links with what they say.
+fn entries(h: &Harness) -> Vec<String> {
+    fn collect(dir: &std::path::Path, below: &str, out: &mut Vec<String>) {
+        let mut names: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap()).collect();
+        names.sort_by_key(fs::DirEntry::file_name);
+        for entry in names {
+            let name = format!("{below}{}", entry.file_name().to_str().unwrap());
+            let kind = entry.file_type().unwrap();
+            if kind.is_dir() {
+                out.push(format!("{name}/"));
+                collect(&entry.path(), &format!("{name}/"), out);
+            } else if kind.is_symlink() {
+                out.push(format!("{name} -> {}", fs::read_link(entry.path()).unwrap().display()));
+            } else {
+                out.push(name);
+            }
+        }
+    }
+    let mut out = Vec::new();
+    collect(&h.path(""), "", &mut out);
+    out
+}
+
+#[test]
+fn the_group_is_offered_only_when_it_is_allowed() {
+    let names = |h: &Harness| -> Vec<String> {
+        let list = h.request("tools/list", json!({})).unwrap();
+        list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&Harness::new()), ["edit", "glob", "grep", "ls", "read", "write"]);
+    let all = ["copy", "delete", "edit", "glob", "grep", "ls", "mkdir", "move", "read", "undo", "write"];
+    assert_eq!(names(&open()), all);
+    let read_only = Selection { groups: vec![Group::Manage], read_only: true, ..Selection::default() };
+    let h = Setup { selection: read_only, ..Setup::default() }.open();
+    assert_eq!(names(&h), ["glob", "grep", "ls", "read"]);
+}
+
+#[test]
+fn the_hints_say_which_of_them_destroy_and_which_can_be_repeated() {
+    let list = open().request("tools/list", json!({})).unwrap();
+    let hints = |name: &str| {
+        let tools = list["tools"].as_array().unwrap();
+        let hints = &tools.iter().find(|tool| tool["name"] == name).unwrap()["annotations"];
+        (hints["readOnlyHint"] == true, hints["destructiveHint"] == true, hints["idempotentHint"] == true)
+    };
+    assert_eq!(hints("mkdir"), (false, false, true));
+    for name in ["move", "copy", "delete", "undo"] {
+        assert_eq!(hints(name), (false, true, false), "{name}");
+    }
+}
+
+#[test]
+fn mkdir_makes_the_parents_and_is_content_with_what_is_there() {
+    let h = open();
+    assert_eq!(h.call("mkdir", json!({ "path": "a/b/c" })).ok(), "Made a/b/c with 2 directories above it");
+    assert_eq!(entries(&h), ["a/", "a/b/", "a/b/c/"]);
+    assert_eq!(h.call("mkdir", json!({ "path": "a/b" })).facts()["created"], 0);
+    h.write("file", "x");
+    h.call("mkdir", json!({ "path": "file" })).fails("invalid_input");
+    h.call("mkdir", json!({ "path": "file/below" })).fails("invalid_input");
+    h.call("mkdir", json!({ "path": "../outside" })).denied();
+    h.call("mkdir", json!({ "path": ".git/hooks" })).denied();
+    assert_eq!(entries(&h), ["a/", "a/b/", "a/b/c/", "file"]);
+}
+
+#[test]
+fn a_file_is_moved_and_what_was_read_counts_at_its_new_path() {
+    let h = open();
+    h.write("a.txt", "one\n");
+    read(&h, "a.txt");
+    let answer = h.call("move", json!({ "source": "a.txt", "destination": "new/b.txt" }));
+    assert_eq!(answer.ok(), "Moved a.txt to new/b.txt");
+    assert_eq!(entries(&h), ["new/", "new/b.txt"]);
+    h.call("edit", json!({ "path": "new/b.txt", "old_string": "one", "new_string": "two" })).ok();
+    assert_eq!(h.bytes("new/b.txt"), b"two\n");
+}
+
+#[test]
+fn spellings_of_other_tools_are_understood() {
+    let h = open();
+    h.write("a", "x");
+    h.call("move", json!({ "from": "a", "to": "b" })).ok();
+    h.call("move", json!({ "old_path": "b", "new_path": "c" })).ok();
+    h.call("copy", json!({ "src": "c", "dest": "d" })).ok();
+    h.call("copy", json!({ "path": "d", "target": "e", "overwrite": "false" })).ok();
+    assert_eq!(entries(&h), ["c", "d", "e"]);
+}
+
+#[test]
+fn nothing_is_replaced_unasked() {
+    let h = open();
+    h.write("a", "a");
+    h.write("b", "b");
+    h.mkdir("dir/inner");
+    for tool in ["move", "copy"] {
+        let text = h.call(tool, json!({ "source": "a", "destination": "b" })).fails("invalid_input");
+        assert!(text.contains("overwrite=true"), "{text}");
+        let text = h.call(tool, json!({ "source": "a", "destination": "dir" })).fails("invalid_input");
+        assert!(text.contains("destination=dir/a"), "{text}");
+        h.call(tool, json!({ "source": "a", "destination": "dir", "overwrite": true })).fails("invalid_input");
+        h.call(tool, json!({ "source": "dir", "destination": "b", "overwrite": true })).fails("not_read");
+        h.call(tool, json!({ "source": "dir", "destination": "dir/inner/deeper" })).fails("invalid_input");
+        h.call(tool, json!({ "source": "a", "destination": "a" })).fails("invalid_input");
+        h.call(tool, json!({ "source": "none", "destination": "c" })).fails("not_found");
+    }
+    read(&h, "b");
+    h.call("move", json!({ "source": "dir", "destination": "b", "overwrite": true })).fails("invalid_input");
+    assert_eq!(entries(&h), ["a", "b", "dir/", "dir/inner/"]);
+    assert_eq!((h.bytes("a"), h.bytes("b")), (b"a".to_vec(), b"b".to_vec()));
+}
+
+#[test]
+fn a_file_that_is_replaced_must_have_been_read_and_comes_back_with_undo() {
+    for tool in ["move", "copy"] {
+        let h = open();
+        h.write("a", "new\n");
+        h.write("b", "old\n");
+        let arguments = json!({ "source": "a", "destination": "b", "overwrite": true });
+        h.call(tool, arguments.clone()).fails("not_read");
+        read(&h, "b");
+        h.write("b", "old, changed\n");
+        h.call(tool, arguments.clone()).fails("stale");
+        read(&h, "b");
+        assert!(h.call(tool, arguments).ok().contains("replacing the file there"));
+        assert_eq!(h.bytes("b"), b"new\n");
+        assert_eq!(h.exists("a"), tool == "copy");
+        h.call("undo", json!({})).ok();
+        assert_eq!((h.bytes("a"), h.bytes("b")), (b"new\n".to_vec(), b"old, changed\n".to_vec()), "{tool}");
+    }
+}
+
+#[test]
+fn a_directory_is_moved_copied_and_deleted_whole() {
+    let h = open();
+    h.write("d/one", "1");
+    h.write("d/sub/two", "22");
+    h.mkdir("d/empty");
+    assert_eq!(h.call("copy", json!({ "source": "d", "destination": "e/f" })).facts()["files"], 2);
+    h.call("move", json!({ "source": "d", "destination": "g" })).ok();
+    let copied = ["e/", "e/f/", "e/f/empty/", "e/f/one", "e/f/sub/", "e/f/sub/two"];
+    let moved = ["g/", "g/empty/", "g/one", "g/sub/", "g/sub/two"];
+    assert_eq!(entries(&h), [copied.as_slice(), &moved].concat());
+    let text = h.call("delete", json!({ "path": "g" })).fails("invalid_input");
+    assert!(text.contains("4 entries") && text.contains("recursive=true"), "{text}");
+    assert_eq!(h.call("delete", json!({ "path": "g", "recursive": true })).facts()["bytes"], 3);
+    assert_eq!(entries(&h), copied);
+    h.call("undo", json!({ "path": "g" })).ok();
+    assert_eq!(entries(&h), [copied.as_slice(), &moved].concat());
+    assert_eq!(h.bytes("g/sub/two"), b"22");
+}
+
+#[test]
+fn a_file_must_have_been_read_before_it_is_deleted() {
+    let h = open();
+    h.write("a.txt", "text");
+    h.write("binary", [0, 159, 146, 150, 0, 1]);
+    h.call("delete", json!({ "path": "a.txt" })).fails("not_read");
+    read(&h, "a.txt");
+    h.write("a.txt", "changed");
+    h.call("delete", json!({ "path": "a.txt" })).fails("stale");
+    assert_eq!(h.bytes("a.txt"), b"changed");
+    // What cannot be read as text cannot have been read.
+    h.call("delete", json!({ "path": "binary" })).ok();
+    assert_eq!(entries(&h), ["a.txt"]);
+    h.call("delete", json!({ "path": "none" })).fails("not_found");
+}
+
+#[test]
+fn roots_are_never_moved_or_deleted_nor_what_holds_one() {
+    let roots = vec![(None, "root", Access::ReadWrite), (Some("inner"), "root/a/inner", Access::ReadOnly)];
+    let h = Setup { roots, ..setup() }.open();
+    h.write("a/inner/x", "x");
+    for path in [".", "a", "a/inner", "inner"] {
+        let path = if path == "inner" { path.to_owned() } else { format!("root/{path}") };
+        h.call("delete", json!({ "path": path, "recursive": true })).denied();
+        h.call("move", json!({ "source": path, "destination": "root/z" })).denied();
+    }
+    h.call("delete", json!({ "path": "inner/x" })).fails("read_only");
+    h.call("move", json!({ "source": "inner/x", "destination": "root/x" })).fails("read_only");
+    h.call("copy", json!({ "source": "inner/x", "destination": "root/x" })).ok();
+    assert!(h.exists("a/inner/x") && h.exists("x"));
+}
+
+#[test]
+fn what_policy_protects_is_neither_moved_nor_copied_nor_deleted_not_even_as_a_part() {
+    let h = open();
+    h.write(".env", "SECRET=1");
+    h.write("project/.env", "SECRET=1");
+    h.write("repository/.git/config", "[core]");
+    h.write("plain", "x");
+    for (tool, arguments) in [
+        ("delete", json!({ "path": ".env" })),
+        ("delete", json!({ "path": "project", "recursive": true })),
+        ("delete", json!({ "path": "repository", "recursive": true })),
+        ("delete", json!({ "path": "repository/.git", "recursive": true })),
+        ("move", json!({ "source": ".env", "destination": "plain.txt" })),
+        ("move", json!({ "source": "project", "destination": "other" })),
+        ("move", json!({ "source": "repository/.git", "destination": "git" })),
+        ("move", json!({ "source": "plain", "destination": ".git/hooks/pre-commit" })),
+        ("move", json!({ "source": "plain", "destination": ".envrc" })),
+        ("copy", json!({ "source": ".env", "destination": "plain.txt" })),
+        ("copy", json!({ "source": "project", "destination": "other" })),
+        ("copy", json!({ "source": "plain", "destination": ".mcp.json" })),
+        ("copy", json!({ "source": "repository", "destination": "other" })),
+        ("move", json!({ "source": "plain", "destination": ".rootbound-0123456789abcdef.tmp" })),
+        ("write", json!({ "path": ".rootbound-0123456789abcdef.tmp", "content": "x" })),
+    ] {
+        h.call(tool, arguments).denied();
+    }
+    assert_eq!(
+        entries(&h),
+        [".env", "plain", "project/", "project/.env", "repository/", "repository/.git/", "repository/.git/config"]
+    );
+}
+
+#[test]
+fn a_rename_that_would_make_a_file_run_later_is_refused() {
+    let h = open();
+    h.write("staging/hooks/pre-commit", "#!/bin/sh\n");
+    h.write("vs/tasks.json", "{}");
+    h.call("move", json!({ "source": "staging", "destination": ".git" })).denied();
+    h.call("move", json!({ "source": "vs", "destination": ".vscode" })).denied();
+    h.call("copy", json!({ "source": "vs", "destination": ".vscode" })).denied();
+    assert!(!h.exists(".git") && !h.exists(".vscode"));
+}
+
+#[test]
+fn hidden_names_keep_their_directory_and_are_not_shown() {
+    let policy = PolicyRules { hide: vec!["private".into()], ..PolicyRules::default() };
+    let mut setup = setup();
+    setup.workspace.policy = policy;
+    let h = setup.open();
+    h.write("d/private", "x");
+    h.write("e", "x");
+    let text = h.call("delete", json!({ "path": "d", "recursive": true })).denied();
+    assert!(!text.contains("private"), "{text}");
+    h.call("delete", json!({ "path": "d/private" })).denied();
+    h.call("move", json!({ "source": "e", "destination": "private" })).denied();
+    assert!(h.exists("d/private"));
+}
+
+#[cfg(unix)]
+mod links {
+    use super::*;
+
+    #[test]
+    fn a_link_is_deleted_and_moved_itself_and_its_target_is_not_touched() {
+        let h = open();
+        h.write("real/file", "kept");
+        h.symlink("real/file", "link");
+        h.symlink("real", "dir");
+        h.call("move", json!({ "source": "link", "destination": "renamed" })).ok();
+        assert_eq!(entries(&h), ["dir -> real", "real/", "real/file", "renamed -> real/file"]);
+        h.call("delete", json!({ "path": "dir" })).ok();
+        h.call("delete", json!({ "path": "renamed" })).ok();
+        assert_eq!(entries(&h), ["real/", "real/file"]);
+        h.call("undo", json!({})).ok();
+        assert_eq!(entries(&h), ["real/", "real/file", "renamed -> real/file"]);
+    }
+
+    #[test]
+    fn a_move_never_makes_a_link_lead_out_of_its_root() {
+        let h = open();
+        h.write_outside("secret", "outside");
+        h.symlink("../../top", "a/b/link");
+        h.symlink("../../../secret", "x/y/z/link");
+        h.call("move", json!({ "source": "a/b/link", "destination": "link" })).denied();
+        h.call("move", json!({ "source": "x/y/z", "destination": "z" })).denied();
+        h.call("move", json!({ "source": "a/b", "destination": "a/c" })).ok();
+        assert!(h.exists("a/c/link") && h.exists("x/y/z/link"));
+    }
+
+    #[test]
+    fn a_copy_keeps_links_that_stay_inside_and_leaves_the_others_out() {
+        let h = open();
+        h.write_outside("secret", "outside");
+        h.write("d/file", "x");
+        h.symlink("file", "d/near");
+        h.symlink("../../secret", "d/out");
+        h.symlink(h.outside("secret"), "d/absolute");
+        let answer = h.call("copy", json!({ "source": "d", "destination": "e" }));
+        assert_eq!(answer.facts()["links_left_out"], 2);
+        assert!(answer.text().contains("d/out"), "{}", answer.text());
+        assert_eq!(entries(&h)[5..], ["e/", "e/file", "e/near -> file"]);
+    }
+
+    #[test]
+    fn a_directory_that_is_a_link_to_the_outside_leads_nowhere() {
+        let h = open();
+        h.write_outside("out/file", "outside");
+        h.symlink("../out", "link");
+        h.write("a", "a");
+        h.call("delete", json!({ "path": "link/file" })).denied();
+        h.call("move", json!({ "source": "a", "destination": "link/a" })).denied();
+        h.call("move", json!({ "source": "link/file", "destination": "b" })).denied();
+        h.call("copy", json!({ "source": "link/file", "destination": "b" })).denied();
+        h.call("copy", json!({ "source": "link", "destination": "b" })).denied();
+        h.call("mkdir", json!({ "path": "link/new" })).denied();
+        assert_eq!(fs::read_dir(h.outside("out")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn permission_bits_survive_a_copy_and_a_deletion_and_set_id_bits_do_not() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let h = open();
+        let mode = |path: &str| fs::metadata(h.path(path)).unwrap().permissions().mode() & 0o7777;
+        h.write("d/tool", "#!/bin/sh\n");
+        fs::set_permissions(h.path("d/tool"), fs::Permissions::from_mode(0o4750)).unwrap();
+        fs::set_permissions(h.path("d"), fs::Permissions::from_mode(0o700)).unwrap();
+        h.call("copy", json!({ "source": "d", "destination": "e" })).ok();
+        assert_eq!((mode("e/tool"), mode("e")), (0o750, 0o700));
+        h.call("delete", json!({ "path": "d", "recursive": true })).ok();
+        h.call("undo", json!({})).ok();
+        assert_eq!((mode("d/tool"), mode("d")), (0o750, 0o700));
+    }
+
+    #[test]
+    fn a_special_file_can_be_renamed_but_not_copied_or_deleted() {
+        let h = open();
+        h.mkdir("d");
+        let made = std::process::Command::new("mkfifo").arg(h.path("d/fifo")).status().unwrap();
+        assert!(made.success());
+        h.call("copy", json!({ "source": "d", "destination": "e" })).fails("invalid_input");
+        h.call("delete", json!({ "path": "d", "recursive": true })).fails("invalid_input");
+        h.call("move", json!({ "source": "d", "destination": "e" })).ok();
+        assert_eq!(entries(&h), ["e/", "e/fifo"]);
+    }
+}
+
+#[test]
+fn undo_goes_back_step_by_step_and_shows_the_diff() {
+    let h = open();
+    h.call("write", json!({ "path": "a.txt", "content": "one\n" })).ok();
+    h.call("edit", json!({ "path": "a.txt", "old_string": "one", "new_string": "two" })).ok();
+    h.call("write", json!({ "path": "a.txt", "content": "three\n" })).ok();
+    h.call("mkdir", json!({ "path": "p/q" })).ok();
+    h.call("move", json!({ "source": "a.txt", "destination": "p/q/b.txt" })).ok();
+    h.call("delete", json!({ "path": "p/q/b.txt" })).ok();
+    let undo = || h.call("undo", json!({})).ok();
+    assert!(undo().starts_with("Brought back p/q/b.txt\n\n--- a/p/q/b.txt\n+++ b/p/q/b.txt\n@@"));
+    assert_eq!(undo(), "Moved p/q/b.txt back to a.txt");
+    assert_eq!(undo(), "Removed the directory p/q");
+    assert_eq!(entries(&h), ["a.txt"]);
+    let text = undo();
+    assert!(text.starts_with("Reverted the last write of a.txt") && text.contains("-three\n+two"), "{text}");
+    assert!(undo().contains("-two\n+one"));
+    assert!(undo().starts_with("Deleted a.txt, which had been created"));
+    assert_eq!(entries(&h), Vec::<String>::new());
+    h.call("undo", json!({})).fails("not_found");
+}
+
+#[test]
+fn undo_of_one_path_leaves_the_others_alone() {
+    let h = open();
+    h.call("write", json!({ "path": "a", "content": "a1" })).ok();
+    h.call("write", json!({ "path": "b", "content": "b1" })).ok();
+    h.call("write", json!({ "path": "a", "content": "a2" })).ok();
+    h.call("write", json!({ "path": "b", "content": "b2" })).ok();
+    h.call("undo", json!({ "path": "a" })).ok();
+    assert_eq!((h.bytes("a"), h.bytes("b")), (b"a1".to_vec(), b"b2".to_vec()));
+    // What undo wrote counts as seen.
+    h.call("edit", json!({ "path": "a", "old_string": "a1", "new_string": "a3" })).ok();
+    h.call("undo", json!({ "path": "none" })).fails("not_found");
+}
+
+#[test]
+fn undo_never_reverts_what_somebody_else_has_changed_since() {
+    let h = open();
+    h.call("write", json!({ "path": "a", "content": "one" })).ok();
+    h.call("write", json!({ "path": "a", "content": "two" })).ok();
+    h.write("a", "theirs");
+    let text = h.call("undo", json!({})).fails("stale");
+    assert!(text.contains("changed since"), "{text}");
+    assert_eq!(h.bytes("a"), b"theirs");
+    h.write("a", "two");
+    h.call("undo", json!({})).ok();
+    assert_eq!(h.bytes("a"), b"one");
+
+    h.write("gone", "x");
+    read(&h, "gone");
+    h.call("delete", json!({ "path": "gone" })).ok();
+    h.write("gone", "theirs");
+    h.call("undo", json!({})).fails("stale");
+    assert_eq!(h.bytes("gone"), b"theirs");
+
+    h.write("d/x", "x");
+    h.call("copy", json!({ "source": "d", "destination": "e" })).ok();
+    h.write("e/y", "theirs");
+    h.call("undo", json!({})).fails("stale");
+    assert!(h.exists("e/y"));
+}
+
+#[test]
+fn another_session_does_not_undo_what_this_one_did() {
+    let h = open();
+    h.call("write", json!({ "path": "a", "content": "one" })).ok();
+    h.restart();
+    h.call("undo", json!({ "path": "a" })).fails("not_found");
+    assert_eq!(h.bytes("a"), b"one");
+}
+
+#[test]
+fn without_a_state_folder_small_things_come_back_and_large_ones_are_not_deleted() {
+    let h = Setup { state: false, ..setup() }.open();
+    h.write("small", "x\n");
+    h.write("large", vec![0; 5 << 20]);
+    read(&h, "small");
+    let answer = h.call("delete", json!({ "path": "small" }));
+    assert!(answer.ok().contains("until the server ends"), "{}", answer.text());
+    assert_eq!(answer.facts()["kept_on_disk"], Value::Bool(false));
+    h.call("undo", json!({})).ok();
+    assert_eq!(h.bytes("small"), b"x\n");
+    h.call("delete", json!({ "path": "large" })).fails("too_large");
+    assert_eq!(h.bytes("large").len(), 5 << 20);
+}
+
+#[test]
+fn a_change_that_was_not_asked_for_leaves_no_temporary_file() {
+    let h = open();
+    h.write("a", "a\n");
+    h.write("d/b", "b\n");
+    read(&h, "a");
+    h.call("edit", json!({ "path": "a", "old_string": "a", "new_string": "c" })).ok();
+    h.call("copy", json!({ "source": "d", "destination": "e" })).ok();
+    h.call("delete", json!({ "path": "d", "recursive": true })).ok();
+    h.call("undo", json!({})).ok();
+    assert_eq!(entries(&h), ["a", "d/", "d/b", "e/", "e/b"]);
+}
