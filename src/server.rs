@@ -5,6 +5,7 @@
 //! cancellation and its panics. What a tool returns becomes a result in `convert`. Nothing here
 //! touches a file or knows what a tool does.
 
+mod audited;
 mod convert;
 mod dispatch;
 mod handler;
@@ -27,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 pub use loopback::{Block, CallOutcome, Loopback, call_once, list_once};
 
 use crate::{
+    audit::Audit,
     session::Session,
     tools::{Settings, Toolbox},
     workspace::Workspace,
@@ -55,6 +57,8 @@ pub struct Options {
     pub max_line: usize,
     /// How long calls that are running when the input ends may take to answer.
     pub grace: Duration,
+    /// Where calls are recorded, if anywhere.
+    pub audit: Option<Arc<Audit>>,
 }
 
 impl Default for Options {
@@ -65,6 +69,7 @@ impl Default for Options {
             deadline: Duration::from_secs(30),
             max_line: 16 << 20,
             grace: Duration::from_secs(5),
+            audit: None,
         }
     }
 }

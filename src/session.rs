@@ -2,10 +2,12 @@
 
 pub mod history;
 mod ledger;
+mod quota;
 mod stop;
 
 pub use history::{History, HistoryLimits};
 pub use ledger::{Ledger, Seen};
+pub use quota::{Cost, Quota, QuotaError, QuotaLimits};
 pub use stop::{StopReason, StopSignal};
 
 use crate::workspace::StateDir;
@@ -17,6 +19,8 @@ pub struct Session {
     pub ledger: Ledger,
     /// Former contents, and the changes that can be undone.
     pub history: History,
+    /// What may still be spent.
+    pub quota: Quota,
 }
 
 impl Session {
@@ -28,6 +32,13 @@ impl Session {
     /// As [`Session::new`], with these bounds of the history.
     pub fn with_history(state: Option<StateDir>, limits: &HistoryLimits) -> Self {
         let history = History::new(state.as_ref(), limits);
-        Self { ledger: Ledger::new(state), history }
+        Self { ledger: Ledger::new(state), history, quota: Quota::default() }
+    }
+
+    /// The session with other bounds on what it may spend.
+    #[must_use]
+    pub fn within(mut self, limits: QuotaLimits) -> Self {
+        self.quota = Quota::new(limits);
+        self
     }
 }

@@ -36,7 +36,7 @@ pub use context::{CallContext, ReadBeforeWrite, Settings};
 pub use error::{Kind, ToolError};
 pub use output::{Answer, Content};
 
-use crate::workspace::Approval;
+use crate::{session::Cost, workspace::Approval};
 
 /// What is fixed about a tool: its name and what a client is told about it.
 #[derive(Debug)]
@@ -106,6 +106,10 @@ impl fmt::Debug for Plan {
 pub trait Change: Send {
     /// What a person is shown before it is made.
     fn preview(&self) -> Preview;
+    /// What it will take of the session's quotas; nothing unless it writes.
+    fn cost(&self) -> Cost {
+        Cost::default()
+    }
     /// Takes the lock, re-checks that the file is what the plan saw, and makes the change.
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError>;
 }
@@ -147,6 +151,7 @@ impl Entry {
             input_schema: schema::input::<T::Args>(),
             output_schema: schema::output::<T::Output>,
             plan: |cx, arguments, entry| {
+                args::bounded(&arguments, &cx.settings)?;
                 let arguments = args::normalise(arguments, &entry.input_schema, entry.spec)?;
                 T::plan(cx, args::decode(arguments)?)
             },

@@ -23,7 +23,7 @@ use crate::{
     workspace::Approval,
 };
 
-use super::{Parts, panic_text};
+use super::{Parts, audited::Trace, panic_text};
 
 /// Light calls (reads, listings, edits) that run at once.
 pub(super) const LIGHT_CALLS: usize = 16;
@@ -58,6 +58,8 @@ pub(super) struct Call {
     pub(super) cancelled: CancellationToken,
     /// Where progress goes.
     pub(super) progress: ProgressSink,
+    /// What the audit wants to know of a change.
+    pub(super) trace: Arc<Trace>,
 }
 
 /// Runs `call` and says in the log how it went.
@@ -81,7 +83,7 @@ pub(super) async fn run(parts: &Arc<Parts>, gates: &Gates, call: Call) -> Result
 }
 
 async fn planned(parts: &Arc<Parts>, gates: &Gates, call: Call, span: &Span) -> Result<Answer, ToolError> {
-    let Call { tool, arguments, cancelled, progress, .. } = call;
+    let Call { tool, arguments, cancelled, progress, trace, .. } = call;
     let heavy = parts.toolbox.get(&tool).is_some_and(|entry| entry.spec.heavy);
     let deadline = parts.options.deadline;
     // The clock runs while the call waits for its turn: the client waits, too.
@@ -125,7 +127,18 @@ async fn planned(parts: &Arc<Parts>, gates: &Gates, call: Call, span: &Span) -> 
         return Err(cancelled_error());
     }
     cx.check()?;
-    on_pool(&permit, span, move || change.commit(&cx, Approval::by_policy())).await
+    let commit = move || {
+        trace.announce()?;
+        let cost = change.cost();
+        cx.session.quota.spend(&cx.workspace, &cost)?;
+        let done = change.commit(&cx, Approval::by_policy());
+        match &done {
+            Ok(_) => trace.made(cost.bytes),
+            Err(_) => cx.session.quota.refund(&cost),
+        }
+        done
+    };
+    on_pool(&permit, span, commit).await
 }
 
 /// Waits for a place among the running calls.

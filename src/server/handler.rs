@@ -18,14 +18,9 @@ use rmcp::{
 };
 use serde_json::json;
 
-use crate::tools::Toolbox;
+use crate::{audit::Caller, tools::Toolbox};
 
-use super::{
-    Server, convert,
-    dispatch::{self, Call},
-    progress::Progress,
-    stdio::Outbox,
-};
+use super::{Server, audited, convert, dispatch::Call, progress::Progress, stdio::Outbox};
 
 /// How long a modern client may keep the list of tools: it cannot change while the process lives.
 const LISTING_TTL_MS: u64 = 3_600_000;
@@ -125,15 +120,18 @@ impl ServerHandler for Handler {
             return Err(self.unknown_tool(&request.name));
         }
         let progress = Progress::new(context.meta.get_progress_token(), self.outbox.clone());
+        let client = context.client_info().map(|client| (client.name, client.version));
+        let caller = Caller { client, request: context.id.to_string() };
         let call = Call {
             tool: request.name.into_owned(),
             arguments: request.arguments.unwrap_or_default(),
             id: context.id.to_string(),
             cancelled: context.ct.clone(),
             progress: progress.sink(),
+            trace: Arc::default(),
         };
         let parts = Arc::clone(&self.server.parts);
-        let result = dispatch::run(&parts, &self.server.gates, call).await;
+        let result = audited::run(&parts, &self.server.gates, caller, call).await;
         progress.end();
         let result = match result {
             Ok(answer) => convert::answer(answer, &parts.settings),

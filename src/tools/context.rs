@@ -38,6 +38,10 @@ pub struct Settings {
     pub max_search_file_size: u64,
     /// Threads that one search uses.
     pub search_threads: usize,
+    /// Arguments of one call.
+    pub max_arguments: usize,
+    /// Lists and objects within one another in the arguments of one call.
+    pub max_nesting: usize,
 }
 
 impl Default for Settings {
@@ -50,6 +54,8 @@ impl Default for Settings {
             max_image_size: 5 << 20,
             max_search_file_size: 16 << 20,
             search_threads: std::thread::available_parallelism().map_or(2, usize::from).min(8),
+            max_arguments: 50,
+            max_nesting: 8,
         }
     }
 }

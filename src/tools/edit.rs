@@ -7,11 +7,14 @@ mod job;
 mod missed;
 mod report;
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     edit,
+    session::Cost,
     workspace::{AccessErrorKind, Approval, Base, WriteGuard},
 };
 
@@ -214,6 +217,16 @@ impl Change for Pending {
             summary: format!("Edit {}: {}", self.job.path, count(self.planned.replacements, "replacement")),
             diff: diff.text,
             destructive: self.planned.base != Base::Absent,
+        }
+    }
+
+    fn cost(&self) -> Cost {
+        let bytes = self.planned.bytes.len() as u64;
+        Cost {
+            root: Some(Arc::clone(self.job.target.path().root())),
+            files: u64::from(self.planned.base == Base::Absent),
+            bytes,
+            growth: bytes.saturating_sub(self.planned.old_text.len() as u64),
         }
     }
 

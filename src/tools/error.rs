@@ -5,7 +5,10 @@
 
 use std::fmt;
 
-use crate::workspace::{AccessError, AccessErrorKind, PathError, Workspace, WorkspacePath, escape_controls};
+use crate::{
+    session::QuotaError,
+    workspace::{AccessError, AccessErrorKind, PathError, Workspace, WorkspacePath, escape_controls},
+};
 
 /// The closed set of error kinds, as they stand in `_meta` under `rootbound/error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,6 +181,18 @@ impl From<PathError> for ToolError {
                 .hint("use a path relative to a workspace root; ls without a path lists the roots"),
             PathError::Invalid { .. } => Self::invalid(error.to_string()),
         }
+    }
+}
+
+impl From<QuotaError> for ToolError {
+    fn from(error: QuotaError) -> Self {
+        let option = match &error {
+            QuotaError::Files { .. } => "--max-files-created",
+            QuotaError::Bytes { .. } => "--max-bytes-written",
+            QuotaError::Root { .. } => "--max-root-size",
+        };
+        Self::new(Kind::Quota, error.to_string())
+            .hint(format!("nothing was changed; tell the person, who can raise the limit with {option}"))
     }
 }
 

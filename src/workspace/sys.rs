@@ -27,9 +27,9 @@ pub(crate) use entries::set_mode;
 #[cfg(unix)]
 use unix::met_a_link;
 #[cfg(unix)]
-pub(crate) use unix::{Dir, file_stat};
+pub(crate) use unix::{Dir, file_stat, try_lock};
 #[cfg(not(unix))]
-pub(crate) use windows::{Dir, carry_attributes, file_stat, set_mode};
+pub(crate) use windows::{Dir, carry_attributes, file_stat, set_mode, try_lock};
 
 /// Why something beneath a directory could not be opened.
 #[derive(Debug)]

@@ -6,8 +6,10 @@
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests prepare and inspect real files")]
 
 mod attacks;
+mod audit;
 mod concurrency;
 mod config;
+mod doctor;
 mod fixtures;
 mod glob;
 mod grep;
@@ -18,6 +20,7 @@ mod manage;
 mod oracle;
 mod process;
 mod protocol;
+mod quota;
 mod race;
 mod stdio;
 mod tidy;

@@ -11,7 +11,8 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, fstat, fsync, linkat, mkdirat, openat, readlinkat, renameat, statat, unlinkat,
+    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, flock, fstat, fsync, linkat, mkdirat, openat, readlinkat,
+    renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -52,6 +53,11 @@ impl Dir {
             false
         };
         Ok(Self { fd, kernel })
+    }
+
+    /// Whether the kernel confines paths beneath it.
+    pub(crate) fn is_confined(&self) -> bool {
+        self.kernel
     }
 
     /// The same directory through another descriptor.
@@ -295,6 +301,11 @@ impl AsFd for Dir {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.fd.as_fd()
     }
+}
+
+/// Takes the file's advisory lock, which its last handle frees; false when somebody else has it.
+pub(crate) fn try_lock(file: &File) -> bool {
+    flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
 }
 
 /// Whether an open with links refused failed because of a link, which may be gone by now.
