@@ -5,12 +5,14 @@
 //! it. Every family runs behind each wall alone: with Landlock, without it, and without `openat2`.
 
 #![cfg(unix)]
+#![expect(clippy::print_stdout, reason = "says how many attacks there are")]
 
 mod aliases;
 mod disk;
 mod frames;
 mod leaks;
 mod links;
+mod manage;
 mod paths;
 mod patterns;
 mod policy;
@@ -175,6 +177,7 @@ families! {
     odd_names: leaks::odd_names();
     what_errors_tell: leaks::errors();
     replacements: writes::cases();
+    second_arguments: manage::cases();
 }
 
 fn families_of(family: &str) -> Vec<Case> {

@@ -5,6 +5,7 @@
 //! exchanged in one step.
 
 #![cfg(any(target_os = "linux", target_vendor = "apple"))]
+#![expect(clippy::print_stdout, reason = "says how often things were swapped")]
 
 use std::{
     collections::BTreeMap,
@@ -149,7 +150,8 @@ fn race(what: &str, calls: &[(&'static str, Value)]) {
         let dir = arena();
         let host = dir.path();
         let before = outside(host);
-        let arguments = [wall.arguments(), &["--read-before-write", "off", "--root", "app=root"]].concat();
+        let arguments =
+            [wall.arguments(), &["--read-before-write", "off", "--allow", "manage", "--root", "app=root"]].concat();
         let mut process = Process::start(host, &arguments);
         process.initialize();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -160,7 +162,7 @@ fn race(what: &str, calls: &[(&'static str, Value)]) {
         thread::scope(|scope| {
             scope.spawn(|| swap(&root, &done, &swaps));
             scope.spawn(|| plant(&root, host, &done, &swaps));
-            let carrier = (wall == Wall::Both).then(|| scope.spawn(|| carry_out(&root, host, &done, &swaps)));
+            let mover = (wall == Wall::Both).then(|| scope.spawn(|| carry_out(&root, host, &done, &swaps)));
             // Ends the attackers also when an assertion below fails.
             let _end = Done(&done);
             let started = Instant::now();
@@ -181,7 +183,7 @@ fn race(what: &str, calls: &[(&'static str, Value)]) {
                 open -= 1;
             }
             done.store(true, Ordering::Relaxed);
-            carried = carrier.map(|carrier| carrier.join().expect("the carrier ends")).unwrap_or_default();
+            carried = mover.map(|mover| mover.join().expect("the mover ends")).unwrap_or_default();
         });
         println!("{what} {wall:?}: {} swaps, {endings:?}", swaps.load(Ordering::Relaxed));
         assert_eq!(before, outside(host), "{what} {wall:?}: the outside changed");
@@ -256,4 +258,25 @@ fn globs_and_listings_never_see_the_outside() {
         calls.push(("glob", json!({ "pattern": "*", "path": path })));
     }
     race("glob and ls", &calls);
+}
+
+#[test]
+fn moves_copies_and_deletions_never_touch_the_outside() {
+    let calls = [
+        ("copy", json!({ "source": "still.txt", "destination": "dir/c.txt", "overwrite": true })),
+        ("copy", json!({ "source": "dir", "destination": "copied" })),
+        ("move", json!({ "source": "dir/c.txt", "destination": "far/mid/c.txt", "overwrite": true })),
+        ("delete", json!({ "path": "dir/deep", "recursive": true })),
+        ("write", json!({ "path": "dir/deep/a.txt", "content": "inside e\n" })),
+        ("grep", json!({ "pattern": "e", "path": "copied", "no_ignore": true })),
+        ("copy", json!({ "source": "file.txt", "destination": "copied/f.txt", "overwrite": true })),
+        ("read", json!({ "path": "copied/f.txt" })),
+        ("delete", json!({ "path": "copied", "recursive": true })),
+        ("mkdir", json!({ "path": "far/mid/made" })),
+        ("delete", json!({ "path": "far/mid/made" })),
+        ("move", json!({ "source": "moved/a.txt", "destination": "dir/m.txt" })),
+        ("move", json!({ "source": "dir/m.txt", "destination": "moved/a.txt" })),
+        ("undo", json!({})),
+    ];
+    race("manage", &calls);
 }

@@ -86,7 +86,7 @@ fn survives(wall: Wall) {
             }
         }
     }
-    world.unchanged(&before, &world.picture(), false).expect("frames change nothing");
+    World::unchanged(&before, &world.picture(), false).expect("frames change nothing");
     world.alive();
 }
 

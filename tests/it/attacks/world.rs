@@ -45,7 +45,8 @@ impl World {
     pub(super) fn with(wall: Wall, more: &[&str]) -> Self {
         let dir = tempfile::Builder::new().prefix("rootbound-host-").tempdir().expect("a temporary folder");
         build(dir.path());
-        let mut arguments = vec!["--root", "app=root", "--root", "lib=lib:ro", "--read-before-write", "off"];
+        let mut arguments =
+            vec!["--root", "app=root", "--root", "lib=lib:ro", "--read-before-write", "off", "--allow", "manage"];
         arguments.extend(wall.arguments());
         arguments.extend(more);
         let mut process = Process::start(dir.path(), &arguments);
@@ -65,7 +66,7 @@ impl World {
         let before = self.last.take().unwrap_or_else(|| self.picture());
         let answer = self.process.ask("tools/call", &json!({ "name": case.tool, "arguments": arguments }));
         let after = self.picture();
-        let checked = self.unchanged(&before, &after, case.writes);
+        let checked = Self::unchanged(&before, &after, case.writes);
         self.last = Some(after);
         let told = |what: String| format!("{}: {what}\n    {} {arguments}\n    {answer}", case.name, case.tool);
         checked.map_err(&told)?;
@@ -110,7 +111,7 @@ impl World {
     }
 
     /// What changed that may not change.
-    pub(super) fn unchanged(&self, before: &Picture, after: &Picture, root_too: bool) -> Result<(), String> {
+    pub(super) fn unchanged(before: &Picture, after: &Picture, root_too: bool) -> Result<(), String> {
         let guarded = |path: &Path| {
             let inside = path.starts_with("root");
             !(inside && root_too) || KEPT.iter().any(|kept| path.starts_with(Path::new("root").join(kept)))
@@ -163,7 +164,7 @@ impl World {
 }
 
 /// What stays as it is even where a case may write below the root.
-const KEPT: &[&str] = &[".git", ".env", ".ssh", "id_rsa", "keys", ".vscode", ".claude", ".mcp.json", "fifo", "socket"];
+const KEPT: &[&str] = &[".git", ".env", ".ssh", "id_rsa", "keys", ".vscode", ".claude", ".mcp.json"];
 
 /// Links in the root: name and target, `{host}` being the folder that holds everything.
 const LINKS: &[(&str, &str)] = &[
