@@ -40,7 +40,7 @@ pub use path::WorkspacePath;
 pub use policy::PolicyRules;
 pub use revision::{Revision, RevisionHasher};
 pub use root::{Access, Root, RootSpec};
-pub use state::{AppendLog, StateDir, StateFile};
+pub use state::{AppendLog, Durable, StateDir, StateFile};
 pub use tree::{Node, Part, Planted, Purpose, Replaced, Tree, TreeEntry, TreeGuard};
 pub use walk::{Entry, IgnoreRules, Ignored, WalkOptions, WalkReport};
 pub use write::{Approval, Base, Committed, Former, SweepAfter, WritablePath, WriteGuard};

@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use crate::workspace::{Revision, StateDir, WorkspacePath};
+use crate::workspace::{Durable, Revision, StateDir, WorkspacePath};
 
 pub use journal::{Record, RecordKind};
 pub use undo::{Change, Effect, Former, FormerEntry, FormerNode};
@@ -113,6 +113,7 @@ impl History {
         content: &mut dyn Read,
         size: u64,
         known: Option<Revision>,
+        durable: Durable,
     ) -> io::Result<(Option<Revision>, Kept)> {
         if let (Some(store), Some(known)) = (&self.store, known)
             && store.keeps(known)
@@ -123,7 +124,7 @@ impl History {
             let Some(store) = &self.store else {
                 return Ok((None, Kept::Nowhere("it is too large to be kept in memory".to_owned())));
             };
-            return Ok(match store.keep(content) {
+            return Ok(match store.keep(content, durable) {
                 Ok(revision) => (Some(revision), Kept::OnDisk),
                 Err(error) => (None, Kept::Nowhere(reason(&error))),
             });
@@ -133,12 +134,17 @@ impl History {
         let revision = Revision::of(&bytes);
         let kept = match &self.store {
             None => self.remember(revision, bytes, None),
-            Some(store) => match store.keep(&mut bytes.as_slice()) {
+            Some(store) => match store.keep(&mut bytes.as_slice(), durable) {
                 Ok(_) => Kept::OnDisk,
                 Err(error) => self.remember(revision, bytes, Some(reason(&error))),
             },
         };
         Ok((Some(revision), kept))
+    }
+
+    /// Puts on the disk what was kept [`Durable::Soon`]; to be called before anything is removed.
+    pub fn settle(&self) -> io::Result<()> {
+        self.store.as_ref().map_or(Ok(()), Store::settle)
     }
 
     fn remember(&self, revision: Revision, bytes: Vec<u8>, why: Option<String>) -> Kept {

@@ -14,13 +14,15 @@ use crate::{
     session::history::{Change, Effect, Former, FormerEntry, FormerNode, Kept, Pending, Record, RecordKind},
     text::Document,
     workspace::{
-        AccessError, AccessErrorKind, Approval, Committed, Node, OpenFile, Replaced, Revision, Tree, TreeGuard,
-        WorkspacePath, WritablePath, WriteGuard,
+        AccessError, AccessErrorKind, Approval, Committed, Durable, Node, OpenFile, Replaced, Revision, Tree,
+        TreeGuard, WorkspacePath, WritablePath, WriteGuard,
     },
 };
 
 use super::{CallContext, Kind, ToolError, freshness};
 
+/// More files than that are put on the disk all at once, with whatever else there is to write.
+const SYNCED_ONE_BY_ONE: usize = 16;
 /// Lines of a diff that are shown.
 const DIFF_LINES: usize = 60;
 
@@ -71,7 +73,7 @@ pub(super) fn commit(
     let path = guard.path().clone();
     let (before, note) = match guard.former() {
         Some(former) if former.revision != after => {
-            let kept = history.keep(former.content, former.size, Some(former.revision));
+            let kept = history.keep(former.content, former.size, Some(former.revision), Durable::Now);
             let (found, kept) = kept.map_err(|error| unreadable(&path, error))?;
             // Something else than what was checked: the commit finds that out, too.
             let usable = found == Some(former.revision) && !matches!(kept, Kept::Nowhere(_));
@@ -143,12 +145,13 @@ pub(super) fn remove(
     }
     let (mut former, mut records, mut revisions) = (Vec::new(), Vec::new(), Vec::new());
     let mut durable = true;
+    let durable_when = if tree.files() > SYNCED_ONE_BY_ONE { Durable::Soon } else { Durable::Now };
     for entry in tree.entries() {
         cx.check()?;
         let path = tree.path(entry);
         let (node, record, revision) = match &entry.node {
             Node::File(stat) => {
-                let (revision, kept) = keep_file(cx, &path, None)?;
+                let (revision, kept) = keep_file(cx, &path, None, durable_when)?;
                 if let Kept::Nowhere(why) = &kept {
                     return Err(refuse(&path, why));
                 }
@@ -173,8 +176,9 @@ pub(super) fn remove(
         records.push(record);
         revisions.push(revision);
     }
-    let pending = history
-        .begin(records)
+    let settled = if durable_when == Durable::Soon { history.settle() } else { Ok(()) };
+    let pending = settled
+        .and_then(|()| history.begin(records))
         .map_err(|error| refuse(shown, &format!("the history could not be written: {}", error.kind())).source(error))?;
     match guard.remove(target, tree, &revisions, approval) {
         Ok(()) => Ok(Removed { entries: Arc::new(former), pending, durable }),
@@ -200,7 +204,7 @@ pub(super) fn keep_replaced(
     expected: Option<Revision>,
 ) -> Result<(Replaced, Note, bool), ToolError> {
     let stat = cx.workspace.open_file(path)?.stat().clone();
-    let (revision, kept) = keep_file(cx, path, expected)?;
+    let (revision, kept) = keep_file(cx, path, expected, Durable::Now)?;
     if expected.is_some_and(|expected| expected != revision) {
         return Err(changed(path));
     }
@@ -209,10 +213,16 @@ pub(super) fn keep_replaced(
 }
 
 /// Keeps a file as it is now. Its revision is exact even where its content could not be kept.
-fn keep_file(cx: &CallContext, path: &WorkspacePath, known: Option<Revision>) -> Result<(Revision, Kept), ToolError> {
+fn keep_file(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    known: Option<Revision>,
+    durable: Durable,
+) -> Result<(Revision, Kept), ToolError> {
     let mut open = cx.workspace.open_file(path)?;
     let size = open.stat().size;
-    let (revision, kept) = cx.session.history.keep(&mut open, size, known).map_err(|error| unreadable(path, error))?;
+    let (revision, kept) =
+        cx.session.history.keep(&mut open, size, known, durable).map_err(|error| unreadable(path, error))?;
     let same = |open: &OpenFile| open.restat().is_ok_and(|now| now.same_file_state(open.stat()));
     if !same(&open) {
         return Err(changed(path));

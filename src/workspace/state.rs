@@ -14,7 +14,7 @@ use super::sys::{self, Dir, Use};
 use super::write::Temporary;
 
 pub use append_log::AppendLog;
-pub use objects::StateFile;
+pub use objects::{Durable, StateFile};
 
 /// The folder, open. Its files are readable by their owner only.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 //! roots and the secrets inside them are compared, and the answer is searched for what may not be in
 //! it. Every family runs behind each wall alone: with Landlock, without it, and without `openat2`.
 
-#![cfg(unix)]
+#![cfg(target_os = "linux")]
 #![expect(clippy::print_stdout, reason = "says how many attacks there are")]
 
 mod aliases;

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use crate::workspace::{Revision, StateDir};
+use crate::workspace::{Durable, Revision, StateDir};
 
 use super::{
     HistoryLimits,
@@ -21,8 +21,11 @@ use super::{
 const FOLDER: &str = "history";
 /// What a journal's name begins with; its day since 1970 follows.
 const JOURNAL: &str = "changes-";
-/// Holds when the folder was swept, and how many bytes have been added since.
+/// Holds when the folder was swept, and a line for each addition since, with its bytes.
 const SWEPT: &str = "swept";
+const MARKER_AT_MOST: u64 = 64 << 10;
+/// About what a change adds to the journal.
+const LINE: u64 = 400;
 /// The folder is looked through at least this often while it is used.
 const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
 /// An eighth of the size limit may be added between two sweeps, which leave seven eighths.
@@ -50,11 +53,16 @@ impl Store {
     }
 
     /// Keeps a content.
-    pub(super) fn keep(&self, content: &mut dyn Read) -> io::Result<Revision> {
+    pub(super) fn keep(&self, content: &mut dyn Read, durable: Durable) -> io::Result<Revision> {
         let folder = self.folder()?;
-        let (revision, size) = folder.keep(content, self.room())?;
+        let (revision, size) = folder.keep(content, self.room(), durable)?;
         self.added(&folder, size);
         Ok(revision)
+    }
+
+    /// Puts on the disk what was kept without waiting for it.
+    pub(super) fn settle(&self) -> io::Result<()> {
+        self.folder()?.settle()
     }
 
     /// Whether a content is kept already; if so it counts as new.
@@ -79,7 +87,6 @@ impl Store {
         } else {
             folder.append(&journal, lines.as_bytes())?;
         }
-        self.added(&folder, lines.len() as u64);
         Ok(())
     }
 
@@ -117,23 +124,26 @@ impl Store {
     /// Counts what was added, across processes, and sweeps when it is time. Failing to is no reason
     /// to fail a change.
     fn added(&self, folder: &StateDir, bytes: u64) {
-        let marker = folder.read(SWEPT, 64).ok().and_then(|bytes| {
-            let text = String::from_utf8(bytes).ok()?;
-            let (time, added) = text.trim_end().split_once(' ')?;
-            Some((time.parse::<u64>().ok()?, added.parse::<u64>().ok()?))
-        });
-        let due = marker.is_none_or(|(time, added)| {
-            now().saturating_sub(time) > SWEEP_EVERY.as_secs() || added + bytes > self.limits.bytes / EIGHTH
-        });
-        let (time, added) = if due {
+        let marker = folder.read(SWEPT, MARKER_AT_MOST).unwrap_or_default();
+        let marker = String::from_utf8_lossy(&marker);
+        let mut numbers = marker.lines().map(|line| line.parse::<u64>().unwrap_or(0));
+        let swept = numbers.next().unwrap_or(0);
+        let added: u64 = numbers.sum::<u64>() + bytes + LINE;
+        let due = now().saturating_sub(swept) > SWEEP_EVERY.as_secs()
+            || added > self.limits.bytes / EIGHTH
+            || marker.len() as u64 == MARKER_AT_MOST;
+        let noted = if due {
             if let Err(error) = self.sweep(folder) {
                 tracing::debug!(%error, "the history could not be swept");
             }
-            (now(), 0)
+            folder.replace(SWEPT, format!("{}\n", now()).as_bytes())
         } else {
-            marker.map_or((now(), bytes), |(time, added)| (time, added + bytes))
+            // Appended, as replacing a file costs as much as writing the object.
+            folder.append(SWEPT, format!("{}\n", bytes + LINE).as_bytes())
         };
-        let _ = folder.replace(SWEPT, format!("{time} {added}\n").as_bytes());
+        if let Err(error) = noted {
+            tracing::debug!(%error, "the next process will sweep the history once more");
+        }
     }
 
     fn sweep(&self, folder: &StateDir) -> io::Result<()> {
@@ -175,7 +185,7 @@ mod tests {
     }
 
     fn kept(store: &Store, content: &[u8]) -> Revision {
-        store.keep(&mut &*content).unwrap()
+        store.keep(&mut &*content, Durable::Now).unwrap()
     }
 
     #[test]
@@ -201,7 +211,10 @@ mod tests {
         }
         assert!(store.content(newest.unwrap()).is_some());
         assert!(store.content(Revision::of(&vec![0; 4 << 10])).is_none());
-        assert_eq!(store.keep(&mut &vec![0; 33 << 10][..]).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(
+            store.keep(&mut &vec![0; 33 << 10][..], Durable::Now).unwrap_err().kind(),
+            io::ErrorKind::FileTooLarge
+        );
     }
 
     #[test]

@@ -25,6 +25,17 @@ pub struct StateFile {
     pub modified: SystemTime,
 }
 
+/// When a content has to be on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durable {
+    /// When the call returns.
+    Now,
+    /// When [`StateDir::settle`] returns: for many contents in a row.
+    Soon,
+}
+
+const SYNCS_ALL_AT_ONCE: bool = cfg!(target_os = "linux");
+
 impl StateDir {
     /// The folder of that name in this one, made (mode 0700) when it is missing.
     pub fn folder(&self, name: &str) -> io::Result<Self> {
@@ -46,12 +57,11 @@ impl StateDir {
         open.sync_data()
     }
 
-    /// Keeps `content`, at most `limit` bytes of it, and returns its revision and length; on the
-    /// disk when it returns.
+    /// Keeps `content`, at most `limit` bytes of it, and returns its revision and length.
     ///
     /// # Errors
     /// `FileTooLarge` when there is more.
-    pub fn keep(&self, content: &mut dyn Read, limit: u64) -> io::Result<(Revision, u64)> {
+    pub fn keep(&self, content: &mut dyn Read, limit: u64, durable: Durable) -> io::Result<(Revision, u64)> {
         let mut temporary = Temporary::create(&self.dir, true)?;
         let mut hasher = Revision::hasher();
         let mut buffer = vec![0; 128 * 1024];
@@ -72,9 +82,16 @@ impl StateDir {
         let revision = hasher.finish();
         let file = temporary.file().try_clone()?;
         temporary.replace_any(revision.to_string().as_ref())?;
-        // After the rename: what is synced is the file with its name.
-        file.sync_all()?;
+        if durable == Durable::Now || !SYNCS_ALL_AT_ONCE {
+            // After the rename: what is synced is the file with its name.
+            file.sync_all()?;
+        }
         Ok((revision, size))
+    }
+
+    /// Puts everything that was kept [`Durable::Soon`] on the disk.
+    pub fn settle(&self) -> io::Result<()> {
+        self.dir.sync_file_system().map(|_| ())
     }
 
     /// Whether an object is there, whole; if so it counts as written now.
@@ -151,9 +168,9 @@ mod tests {
     #[test]
     fn equal_contents_are_one_object() {
         let (temp, state) = folder();
-        let (revision, size) = state.keep(&mut &b"content"[..], 100).unwrap();
+        let (revision, size) = state.keep(&mut &b"content"[..], 100, Durable::Now).unwrap();
         assert_eq!((revision, size), (Revision::of(b"content"), 7));
-        assert_eq!(state.keep(&mut &b"content"[..], 100).unwrap().0, revision);
+        assert_eq!(state.keep(&mut &b"content"[..], 100, Durable::Now).unwrap().0, revision);
         assert_eq!(std::fs::read_dir(temp.path().join("objects")).unwrap().count(), 1);
         assert_eq!(state.object(revision, 100).unwrap(), b"content");
         assert!(state.keeps(revision));
@@ -162,7 +179,7 @@ mod tests {
     #[test]
     fn what_is_too_large_leaves_nothing_behind() {
         let (temp, state) = folder();
-        let error = state.keep(&mut &b"content"[..], 6).unwrap_err();
+        let error = state.keep(&mut &b"content"[..], 6, Durable::Now).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
         assert_eq!(std::fs::read_dir(temp.path().join("objects")).unwrap().count(), 0);
     }
@@ -170,18 +187,18 @@ mod tests {
     #[test]
     fn a_damaged_object_counts_as_missing_and_is_kept_anew() {
         let (temp, state) = folder();
-        let (revision, _) = state.keep(&mut &b"content"[..], 100).unwrap();
+        let (revision, _) = state.keep(&mut &b"content"[..], 100, Durable::Now).unwrap();
         std::fs::write(temp.path().join("objects").join(revision.to_string()), "damaged").unwrap();
         assert!(!state.keeps(revision));
         assert_eq!(state.object(revision, 100).unwrap_err().kind(), io::ErrorKind::NotFound);
-        state.keep(&mut &b"content"[..], 100).unwrap();
+        state.keep(&mut &b"content"[..], 100, Durable::Now).unwrap();
         assert_eq!(state.object(revision, 100).unwrap(), b"content");
     }
 
     #[test]
     fn a_file_that_was_renewed_after_the_listing_is_not_discarded() {
         let (_temp, state) = folder();
-        let (revision, _) = state.keep(&mut &b"content"[..], 100).unwrap();
+        let (revision, _) = state.keep(&mut &b"content"[..], 100, Durable::Now).unwrap();
         let mut listed = state.files().unwrap();
         let file = listed.pop().unwrap();
         assert_eq!((file.name.clone(), file.size), (revision.to_string(), 7));

@@ -61,6 +61,20 @@ impl Dir {
         }
     }
 
+    /// Writes everything of this file system to the disk; false where that cannot be asked for.
+    pub(crate) fn sync_file_system(&self) -> io::Result<bool> {
+        #[cfg(target_os = "linux")]
+        {
+            rustix::fs::syncfs(self.reopen(Use::List)?)?;
+            Ok(true)
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = self;
+            Ok(false)
+        }
+    }
+
     /// Gives this directory the permission bits of `mode`.
     pub(crate) fn set_mode(&self, mode: u32) -> io::Result<()> {
         let listed = self.reopen(Use::List)?;
