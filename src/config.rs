@@ -4,6 +4,7 @@
 //! once. It opens nothing but the configuration file.
 
 mod args;
+mod doctor;
 mod file;
 mod options;
 mod past;
@@ -24,12 +25,13 @@ use tracing_subscriber::{filter::Targets, layer::SubscriberExt as _, util::Subsc
 
 use crate::{
     server,
-    session::HistoryLimits,
+    session::{HistoryLimits, QuotaLimits},
     tools::{Selection, Settings},
     workspace::{self, Confine, RootSpec},
 };
 
 pub use args::Action;
+pub use doctor::{Findings, doctor};
 pub use past::{history, restore};
 pub use trial::{call, tools};
 
@@ -55,6 +57,10 @@ pub struct Config {
     pub state: Option<PathBuf>,
     /// What is kept of what files held before.
     pub history: HistoryLimits,
+    /// What one session may spend.
+    pub quota: QuotaLimits,
+    /// Where calls are recorded, if anywhere.
+    pub audit: Option<AuditFile>,
     /// Which tools are offered.
     pub selection: Selection,
     /// What the tools are told.
@@ -63,6 +69,17 @@ pub struct Config {
     pub server: server::Options,
     /// What is odd but not wrong, for the log.
     pub warnings: Vec<String>,
+}
+
+/// The file that calls are recorded in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Bytes after which it is set aside.
+    pub size: u64,
+    /// Whether a call that cannot be recorded is refused.
+    pub required: bool,
 }
 
 /// What the process finds around it; a value, so that tests need not change the process.

@@ -36,6 +36,10 @@ pub const MAX_PLACES: usize = 1000;
 /// Lines shown to a model are cut to so many characters.
 const SHOWN_CHARS: usize = 160;
 
+/// Bytes that the replacements of one request may take in memory. Without a bound, a long `new_string` for
+/// each letter of a large file costs all there is.
+const MOST_INSERTED: usize = 128 << 20;
+
 /// What is to be changed.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
@@ -123,6 +127,11 @@ pub enum Miss {
         /// At least one, at most [`MAX_PLACES`].
         places: Vec<Place>,
     },
+    /// All places were asked for, and their replacements would take too much memory.
+    TooMany {
+        /// At least so many places match.
+        places: usize,
+    },
     /// No place matches.
     NotFound(Diagnosis),
 }
@@ -202,7 +211,7 @@ impl<'a> Search<'a> {
             text,
             old: request.old,
             new: request.new,
-            limit: if wants_all { usize::MAX } else { MAX_PLACES },
+            limit: if wants_all { most_places(request.new) } else { MAX_PLACES },
             ending: LineEnding::of(text),
             lines: OnceCell::new(),
             habit: OnceCell::new(),
@@ -254,6 +263,10 @@ impl Found {
 fn decide(text: &str, request: &Request<'_>, strategy: Strategy, found: Found) -> Result<Located, Miss> {
     let Found { replacements, overlapping } = found;
     let count = replacements.len();
+    let wants_all = request.replace_all || request.expected_replacements.is_some_and(|count| count > 1);
+    if wants_all && count >= most_places(request.new) {
+        return Err(Miss::TooMany { places: count });
+    }
     let listed = || {
         let mut starts: Vec<usize> = replacements.iter().map(|replacement| replacement.span.start).collect();
         starts.extend(overlapping);
@@ -269,6 +282,11 @@ fn decide(text: &str, request: &Request<'_>, strategy: Strategy, found: Found) -
         _ if is_single || request.replace_all => Ok(Located { strategy, replacements }),
         _ => Err(Miss::Ambiguous { strategy, places: listed() }),
     }
+}
+
+/// How many places may take `new` when all of them are asked for.
+fn most_places(new: &str) -> usize {
+    (MOST_INSERTED / (new.len() + size_of::<Replacement>())).max(2)
 }
 
 /// Line numbers and lines of ascending offsets.

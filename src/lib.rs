@@ -4,7 +4,7 @@
 //!
 //! A client starts `rootbound` and speaks JSON-RPC over its stdin and stdout. [`server`] decodes a
 //! request and hands it to one of the [`tools`], which plans an answer with the services below it
-//! ([`search`], [`session`]) over the sandbox ([`workspace`]) and the pure text code ([`edit`],
+//! ([`search`], [`session`], [`audit`]) over the sandbox ([`workspace`]) and the pure text code ([`edit`],
 //! [`text`]). A tool that changes a file returns a plan; the dispatcher obtains an approval and only
 //! then commits it.
 //!
@@ -15,7 +15,7 @@
 //! | 5 | `main`, [`config`] | everything |
 //! | 4 | [`server`] | rmcp, tokio |
 //! | 3 | [`tools`] | |
-//! | 2 | [`search`], [`session`] | |
+//! | 2 | [`search`], [`session`], [`audit`] | |
 //! | 1 | [`workspace`] | `std::fs`, rustix, landlock, cap-std |
 //! | 0 | [`edit`], [`text`] | nothing but values |
 //!
@@ -30,6 +30,7 @@
 //! 6. stdout is the wire: nothing prints, logs go to stderr.
 //! 7. No `unsafe`. A panic costs one call, not the server.
 
+pub mod audit;
 pub mod config;
 pub mod edit;
 pub mod search;

@@ -4,27 +4,37 @@
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
+    path::Path,
     process::ExitCode,
     sync::Arc,
 };
 
 use rootbound::{
-    config::{self, Action, Config, Refusal, Surroundings},
+    audit::Audit,
+    config::{self, Action, AuditFile, Config, Findings, Refusal, Surroundings},
     server::{self, Parts, Server},
     session::Session,
     tools::Toolbox,
-    workspace::{StateDir, Workspace},
+    workspace::{AppendLog, StateDir, Workspace},
 };
 
 fn main() -> ExitCode {
-    match Config::read(std::env::args_os(), &Surroundings::of_process()).and_then(start) {
+    let config = match Config::read(std::env::args_os(), &Surroundings::of_process()) {
+        Ok(config) => config,
+        Err(refusal) => return refusal.report(),
+    };
+    let diagnosing = config.action == Action::Doctor;
+    match start(config) {
         Ok(code) => code,
-        Err(refusal) => refusal.report(),
+        Err(refusal) => {
+            let code = refusal.report();
+            if diagnosing { ExitCode::FAILURE } else { code }
+        }
     }
 }
 
 fn start(config: Config) -> Result<ExitCode, Refusal> {
-    let parts = assemble(&config)?;
+    let (parts, findings) = assemble(&config)?;
     if config.action == Action::Serve && io::stdin().is_terminal() {
         let _ = writeln!(io::stderr(), "{WAITING}");
     }
@@ -34,6 +44,7 @@ fn start(config: Config) -> Result<ExitCode, Refusal> {
         Action::Tools { json } => config::tools(Server::new(parts), json),
         Action::History { path } => config::history(&parts, path.as_deref()),
         Action::Restore { path, revision } => config::restore(&parts, &path, revision.as_deref()),
+        Action::Doctor => config::doctor(&config, &parts, &findings),
     })
 }
 
@@ -41,22 +52,55 @@ const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends i
                        To try it without one: rootbound call grep pattern=main (see rootbound --help)";
 
 /// Opens what the configuration names, confines the process and puts the server's parts together.
-fn assemble(config: &Config) -> Result<Parts, Refusal> {
+fn assemble(config: &Config) -> Result<(Parts, Findings), Refusal> {
     config.start_log();
     let opened = Workspace::open(&config.roots, config.workspace.clone()).map_err(Refusal::Problems)?;
-    config.warnings.iter().chain(&opened.warnings).for_each(|warning| tracing::warn!("{warning}"));
-    let state = config.state.as_deref().and_then(|path| {
-        let failed = |error| tracing::warn!(path = %path.display(), %error, "remembering in memory only");
-        StateDir::open(path).map_err(failed).ok()
+    let mut complaints: Vec<String> = config.warnings.iter().chain(&opened.warnings).cloned().collect();
+    for warning in &complaints {
+        tracing::warn!("{warning}");
+    }
+    let state = config.state.as_deref().and_then(|path| match StateDir::open(path) {
+        Ok(state) => Some(state),
+        Err(error) => {
+            tracing::warn!(path = %path.display(), %error, "remembering in memory only");
+            complaints.push(format!("the state folder {} cannot be used: {error}", path.display()));
+            None
+        }
     });
-    let used = state.as_ref().and(config.state.as_deref());
-    let confined = opened.workspace.confine(config.confine, used).map_err(|why| Refusal::Problems(vec![why]))?;
+    let log = config.audit.as_ref().map(|file| audit_log(&opened.workspace, file)).transpose();
+    let log = log.map_err(|why| Refusal::Problems(vec![why]))?;
+    let folders: Vec<&Path> =
+        state.as_ref().and(config.state.as_deref()).into_iter().chain(log.as_ref().map(AppendLog::folder)).collect();
+    let confined = opened.workspace.confine(config.confine, &folders).map_err(|why| Refusal::Problems(vec![why]))?;
     tracing::info!(level = confined.level, enforced = confined.enforced, "confinement");
-    Ok(Parts {
+    let findings = Findings { confinement: confined, complaints, state: state.is_some() };
+    let required = config.audit.as_ref().is_some_and(|file| file.required);
+    let mut options = config.server.clone();
+    options.audit = log.map(|log| Arc::new(Audit::new(log, required)));
+    let parts = Parts {
         workspace: Arc::new(opened.workspace),
-        session: Arc::new(Session::with_history(state, &config.history)),
+        session: Arc::new(Session::with_history(state, &config.history).within(config.quota)),
         toolbox: Toolbox::new(&config.selection),
         settings: Arc::new(config.settings.clone()),
-        options: config.server.clone(),
-    })
+        options,
+    };
+    Ok((parts, findings))
+}
+
+/// Opens the audit's file where no call can reach it.
+fn audit_log(workspace: &Workspace, file: &AuditFile) -> Result<AppendLog, String> {
+    let shown = file.path.display();
+    let reachable = || {
+        format!(
+            "the audit file {shown} lies in, or beside, a directory that is offered: choose a folder of its own outside \
+             of all of them"
+        )
+    };
+    // By its letters first, so that nothing is made where it may not be.
+    if file.path.parent().is_some_and(|folder| workspace.overlaps(folder)) {
+        return Err(reachable());
+    }
+    let log = AppendLog::open(&file.path, file.size)
+        .map_err(|error| format!("the audit file {shown} cannot be written: {error}"))?;
+    if workspace.overlaps(log.folder()) { Err(reachable()) } else { Ok(log) }
 }

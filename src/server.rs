@@ -5,6 +5,7 @@
 //! cancellation and its panics. What a tool returns becomes a result in `convert`. Nothing here
 //! touches a file or knows what a tool does.
 
+mod audited;
 mod confirm;
 mod convert;
 mod dispatch;
@@ -29,6 +30,7 @@ pub use confirm::Confirm;
 pub use loopback::{Block, CallOutcome, Loopback, call_once, list_once};
 
 use crate::{
+    audit::Audit,
     session::Session,
     tools::{Settings, Toolbox},
     workspace::Workspace,
@@ -65,6 +67,8 @@ pub struct Options {
     pub confirm: Confirm,
     /// How long a person may take to answer; `deadline` does not run meanwhile.
     pub confirm_limit: Duration,
+    /// Where calls are recorded, if anywhere.
+    pub audit: Option<Arc<Audit>>,
 }
 
 impl Default for Options {
@@ -76,8 +80,22 @@ impl Default for Options {
             grace: Duration::from_secs(5),
             confirm: Confirm::Never,
             confirm_limit: Duration::from_secs(300),
+            audit: None,
         }
     }
+}
+
+impl Options {
+    /// Heavy calls that run at once.
+    pub fn heavy_calls(&self) -> usize {
+        heavy_calls(self.max_concurrent)
+    }
+}
+
+/// The bound on heavy calls: `limit`, or twice the processors and at least four.
+fn heavy_calls(limit: Option<usize>) -> usize {
+    let twice = || (2 * std::thread::available_parallelism().map_or(2, usize::from)).max(4);
+    limit.unwrap_or_else(twice).max(1)
 }
 
 /// What a server is made of.

@@ -2,10 +2,12 @@
 
 pub mod history;
 mod ledger;
+mod quota;
 mod stop;
 
 pub use history::{History, HistoryLimits};
 pub use ledger::{Ledger, Seen};
+pub use quota::{Cost, Quota, QuotaError, QuotaLimits};
 pub use stop::{StopReason, StopSignal};
 
 use std::sync::Arc;
@@ -24,6 +26,8 @@ pub struct Session {
     pub live: Arc<Live>,
     /// Former contents, and the changes that can be undone.
     pub history: History,
+    /// What may still be spent.
+    pub quota: Quota,
 }
 
 impl Session {
@@ -35,12 +39,19 @@ impl Session {
     /// As [`Session::new`], with these bounds of the history.
     pub fn with_history(state: Option<StateDir>, limits: &HistoryLimits) -> Self {
         let history = History::new(state.as_ref(), limits);
-        Self { ledger: Ledger::new(state), live: Arc::default(), history }
+        Self { ledger: Ledger::new(state), live: Arc::default(), history, quota: Quota::default() }
     }
 
     /// The same with another choice of what searches keep.
     #[must_use]
     pub fn index(self, mode: IndexMode) -> Self {
         Self { live: Arc::new(Live::new(mode)), ..self }
+    }
+
+    /// The session with other bounds on what it may spend.
+    #[must_use]
+    pub fn within(mut self, limits: QuotaLimits) -> Self {
+        self.quota = Quota::new(limits);
+        self
     }
 }

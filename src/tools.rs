@@ -36,7 +36,10 @@ pub use context::{CallContext, ReadBeforeWrite, Settings};
 pub use error::{Kind, ToolError};
 pub use output::{Answer, Content};
 
-use crate::workspace::{Approval, Base, Revision};
+use crate::{
+    session::Cost,
+    workspace::{Approval, Base, Revision},
+};
 
 /// What is fixed about a tool: its name and what a client is told about it.
 #[derive(Debug)]
@@ -106,6 +109,10 @@ impl fmt::Debug for Plan {
 pub trait Change: Send {
     /// What a person is shown before it is made.
     fn preview(&self) -> Preview;
+    /// What it will take of the session's quotas; nothing unless it writes.
+    fn cost(&self) -> Cost {
+        Cost::default()
+    }
     /// What exactly would be changed into what. A person's yes holds for this effect alone.
     fn fingerprint(&self) -> Fingerprint;
     /// Takes the lock, re-checks that the file is what the plan saw, and makes the change. With an
@@ -164,6 +171,7 @@ impl Entry {
             make_input_schema: schema::input::<T::Args>,
             output_schema: schema::output::<T::Output>,
             plan: |cx, arguments, entry| {
+                args::bounded(&arguments, &cx.settings)?;
                 let arguments = args::normalise(arguments, entry.input_schema(), entry.spec)?;
                 T::plan(cx, args::decode(arguments)?)
             },

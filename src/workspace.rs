@@ -30,18 +30,18 @@ mod write;
 
 use std::fmt;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use confine::{Confine, ConfineReport};
 pub use error::{AccessError, AccessErrorKind, PathError};
-pub use escape::escape_name;
+pub use escape::{escape_controls, escape_name};
 pub use handle::{FileKind, OpenFile, Snapshot, Stat};
 pub use path::WorkspacePath;
 pub use policy::PolicyRules;
 pub use revision::{Revision, RevisionHasher};
 pub use root::{Access, Root, RootSpec};
-pub use state::{Durable, StateDir, StateFile};
+pub use state::{AppendLog, Durable, StateDir, StateFile};
 pub use tree::{Node, Part, Planted, Purpose, Replaced, Tree, TreeEntry, TreeGuard};
 pub use walk::{Entry, IgnoreRules, Ignored, WalkOptions, WalkReport};
 pub use watch::{Changes, Surveyed, Unwatchable, Watcher, lower_priority};
@@ -168,11 +168,31 @@ impl Workspace {
         self.shared.locate(path)
     }
 
-    /// Puts the kernel's wall around the whole process: the roots with their rights and the state
-    /// folder, nothing else, no TCP. Call it before any other thread starts,
-    /// and once the state folder exists (see [`StateDir::open`]).
-    pub fn confine(&self, how: Confine, state: Option<&Path>) -> Result<ConfineReport, String> {
-        confine::confine(&self.shared.roots, how, state)
+    /// Puts the kernel's wall around the whole process: the roots with their rights and the folders
+    /// for state and audit, nothing else, no TCP. Call it before any other thread starts,
+    /// and once those folders exist (see [`StateDir::open`], [`AppendLog::open`]).
+    pub fn confine(&self, how: Confine, folders: &[&Path]) -> Result<ConfineReport, String> {
+        confine::confine(&self.shared.roots, how, folders)
+    }
+
+    /// Whether a folder of the host, by its canonical path, lies in a root or holds one: a log must not
+    /// lie where calls can reach it, nor the rights to write it reach into a root.
+    pub fn overlaps(&self, folder: &Path) -> bool {
+        let roots = &self.shared.roots;
+        roots.holding(folder, true).is_some() || roots.list().iter().any(|root| root.canonical().starts_with(folder))
+    }
+
+    /// What `text` names, as it is printed and as the host path it truly leads to: for logs that no
+    /// model reads.
+    pub fn whereabouts(&self, text: &str) -> Option<(String, PathBuf)> {
+        let path = self.resolve(text).ok()?;
+        let real = self.canonical(&path).ok()?;
+        Some((path.to_string(), real.host()))
+    }
+
+    /// Whether the kernel confines each open beneath a root, or it is walked name by name.
+    pub fn confined_opens(&self) -> bool {
+        self.roots().iter().all(|root| root.dir().is_confined())
     }
 }
 

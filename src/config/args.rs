@@ -33,6 +33,8 @@ pub enum Action {
         /// The content, by the first digits of its revision; none for the newest that differs.
         revision: Option<String>,
     },
+    /// Print what protects a run with these options.
+    Doctor,
     /// Print what a client would be offered.
     Tools {
         /// The whole `tools/list` answer instead of a summary.
@@ -49,6 +51,7 @@ Examples:
   rootbound call grep pattern=main glob='*.rs'    run one tool here and print what a model would read
   rootbound call edit '{\"path\":\"a.txt\",\"old_string\":\"x\",\"new_string\":\"y\"}'
   rootbound tools                                 what a client would be offered
+  rootbound doctor ~/code/app                     what protects a run with these options
   rootbound history src/main.rs                   what was changed, and which contents are kept
   rootbound restore src/main.rs                   put back what it held before the last change
 
@@ -64,7 +67,7 @@ pub(super) fn command_line(
     problems: &mut Vec<String>,
 ) -> Result<(Action, Vec<OsString>), clap::Error> {
     let matches = command().try_get_matches_from(arguments)?;
-    let directories: Vec<OsString> = matches.get_many("dir").into_iter().flatten().cloned().collect();
+    let mut directories: Vec<OsString> = matches.get_many("dir").into_iter().flatten().cloned().collect();
     collect(&matches, typed, problems);
     let action = match matches.subcommand() {
         Some(("call", inner)) => {
@@ -80,6 +83,11 @@ pub(super) fn command_line(
             collect(inner, typed, problems);
             let word = |id: &str| inner.get_one::<String>(id).cloned();
             Action::Restore { path: word("path").unwrap_or_default(), revision: word("revision") }
+        }
+        Some(("doctor", inner)) => {
+            collect(inner, typed, problems);
+            directories.extend(inner.get_many("dir").into_iter().flatten().cloned());
+            Action::Doctor
         }
         Some((_, inner)) => {
             collect(inner, typed, problems);
@@ -142,19 +150,12 @@ fn command() -> Command {
         .override_usage(
             "rootbound [OPTIONS] [DIR]...\n       rootbound [OPTIONS] call TOOL [JSON | KEY=VALUE]...\n       \
              rootbound [OPTIONS] tools [--json]\n       rootbound [OPTIONS] history [PATH]\n       \
-             rootbound [OPTIONS] restore PATH [REVISION]",
+             rootbound [OPTIONS] restore PATH [REVISION]\n       rootbound [OPTIONS] doctor [DIR]...",
         )
         // `rootbound ~/app call grep …`: a directory of that name is written ./call
         .subcommand_precedence_over_arg(true)
         .disable_help_subcommand(true)
-        .arg(
-            Arg::new("dir")
-                .value_name("DIR")
-                .action(ArgAction::Append)
-                .num_args(0..)
-                .value_parser(value_parser!(OsString))
-                .help("Directories to offer, taken literally; the same as --root without a name"),
-        )
+        .arg(directories())
         .args(OPTIONS.iter().map(flag))
         // Deferred, so that a server does not spend its start on subcommands.
         .subcommand(
@@ -171,6 +172,11 @@ fn command() -> Command {
             Command::new("restore")
                 .about("Put back what a file held before a recorded change, or a deleted file or directory")
                 .defer(restore),
+        )
+        .subcommand(
+            Command::new("doctor")
+                .about("Print what protects a run with these options; exit 1 when anything is not as configured")
+                .defer(doctor),
         )
         .subcommand(Command::new("tools").about("Print what a client would be offered").defer(tools))
 }
@@ -206,10 +212,23 @@ fn restore(command: Command) -> Command {
         .args(OPTIONS.iter().map(flag))
 }
 
+fn doctor(command: Command) -> Command {
+    command.arg(directories()).args(OPTIONS.iter().map(flag))
+}
+
 fn tools(command: Command) -> Command {
     command
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("The whole tools/list answer"))
         .args(OPTIONS.iter().map(flag))
+}
+
+fn directories() -> Arg {
+    Arg::new("dir")
+        .value_name("DIR")
+        .action(ArgAction::Append)
+        .num_args(0..)
+        .value_parser(value_parser!(OsString))
+        .help("Directories to offer, taken literally; the same as --root without a name")
 }
 
 fn flag(option: &'static Opt) -> Arg {

@@ -47,6 +47,7 @@ const ROOTS: &str = "Directories";
 const TOOLS: &str = "Tools";
 const POLICY: &str = "Policy (patterns are globs on paths below a root, and add to the built-in lists)";
 const LIMITS: &str = "Limits";
+const AUDIT: &str = "Audit";
 const PROCESS: &str = "Process";
 
 /// Every option there is.
@@ -193,11 +194,85 @@ pub(super) const OPTIONS: &[Opt] = &[
         heading: LIMITS,
     },
     Opt {
+        flag: "max-files-created",
+        shape: Shape::One,
+        value: "N",
+        help: "Files and directories that one session may make [default: 10000]",
+        heading: LIMITS,
+    },
+    Opt {
+        flag: "max-bytes-written",
+        shape: Shape::One,
+        value: "BYTES",
+        help: "What one session may write in all [default: 1GiB]",
+        heading: LIMITS,
+    },
+    Opt {
+        flag: "max-root-size",
+        shape: Shape::One,
+        value: "BYTES",
+        help: "Refuse to write below a directory whose files together would pass this; counted at most once a minute, \
+               and up to 500000 entries [default: no limit]",
+        heading: LIMITS,
+    },
+    Opt {
+        flag: "max-arguments",
+        shape: Shape::One,
+        value: "N",
+        help: "Arguments of one call [default: 50]",
+        heading: LIMITS,
+    },
+    Opt {
+        flag: "max-nesting",
+        shape: Shape::One,
+        value: "N",
+        help: "Lists and objects within one another in the arguments of one call [default: 8]. Patterns have limits of \
+               their own: a glob 1 KiB, a regex 8 KiB and 10 MiB when compiled",
+        heading: LIMITS,
+    },
+    Opt {
+        flag: "max-message",
+        shape: Shape::One,
+        value: "BYTES",
+        help: "Longest message that is read from the client [default: 16MiB]",
+        heading: LIMITS,
+    },
+    Opt {
+        flag: "audit",
+        shape: Shape::One,
+        value: "FILE",
+        help: "Append one JSON line for each call: when, who, what, where and how it ended; of content only length and \
+               SHA-256. Its folder must hold nothing that is offered",
+        heading: AUDIT,
+    },
+    Opt {
+        flag: "audit-required",
+        shape: Shape::Switch,
+        value: "BOOL",
+        help: "Refuse calls that cannot be recorded; a change is announced by a line of its own before it is made",
+        heading: AUDIT,
+    },
+    Opt {
+        flag: "audit-size",
+        shape: Shape::One,
+        value: "BYTES",
+        help: "Set the file aside as FILE.1 (up to FILE.5) when it has grown to this [default: 10MiB]",
+        heading: AUDIT,
+    },
+    Opt {
         flag: "confine",
         shape: Shape::One,
         value: "MODE",
         help: "Have the kernel confine the whole process to the directories (Landlock): `auto` (default) where it \
                can, `required` or not start, `off`",
+        heading: PROCESS,
+    },
+    Opt {
+        flag: "resolver",
+        shape: Shape::One,
+        value: "WAY",
+        help: "How paths are opened beneath a directory: `auto` (default): in one step that the kernel confines, \
+               where it can; `walk`: name by name, as on systems without openat2. For diagnosis",
         heading: PROCESS,
     },
     Opt {

@@ -13,13 +13,13 @@ use tracing::level_filters::LevelFilter;
 
 use crate::{
     server::{self, Confirm},
-    session::HistoryLimits,
+    session::{HistoryLimits, QuotaLimits},
     tools::{Group, ReadBeforeWrite, Selection, Settings, Toolbox},
     workspace::{self, Confine, IgnoreRules, PolicyRules},
 };
 
 use super::{
-    Action, Config, Surroundings,
+    Action, AuditFile, Config, Surroundings,
     options::{Place, Source, Typed, nearest},
     roots,
 };
@@ -43,8 +43,11 @@ pub(super) fn config(
     let settings = values.settings();
     let server = values.server();
     let history = values.history();
+    let quota = values.quota();
+    let audit = values.audit(file_base, around);
     let log = values.choice("log", LEVELS, LevelFilter::WARN);
     let confine = values.choice("confine", CONFINE, Confine::Auto);
+    let force_fallback = values.choice("resolver", RESOLVER, false);
     let mut policy = PolicyRules {
         deny: typed.list("deny"),
         allow_secret: typed.list("allow-secret"),
@@ -70,8 +73,22 @@ pub(super) fn config(
     // Else a model could forge what it has read, or allow itself more at the next start.
     policy.hide.extend(state.iter().flat_map(|path| roots::patterns_of(path, &roots)));
     policy.protect.extend(file.iter().flat_map(|path| roots::patterns_of(path, &roots)));
-    let workspace = workspace::Options { policy, ignore, ..workspace::Options::default() };
-    Ok(Config { action, log, roots, workspace, confine, state, history, selection, settings, server, warnings })
+    let workspace = workspace::Options { policy, ignore, force_fallback, ..workspace::Options::default() };
+    Ok(Config {
+        action,
+        log,
+        roots,
+        workspace,
+        confine,
+        state,
+        history,
+        quota,
+        audit,
+        selection,
+        settings,
+        server,
+        warnings,
+    })
 }
 
 const LEVELS: &[(&str, LevelFilter)] = &[
@@ -83,6 +100,8 @@ const LEVELS: &[(&str, LevelFilter)] = &[
     ("trace", LevelFilter::TRACE),
 ];
 const CONFINE: &[(&str, Confine)] = &[("auto", Confine::Auto), ("required", Confine::Required), ("off", Confine::Off)];
+/// Whether the walk name by name is forced.
+const RESOLVER: &[(&str, bool)] = &[("auto", false), ("walk", true)];
 const READ_BEFORE_WRITE: &[(&str, ReadBeforeWrite)] = &[
     ("strict", ReadBeforeWrite::Strict),
     ("changed-only", ReadBeforeWrite::ChangedOnly),
@@ -99,6 +118,14 @@ const LEAST_OUTPUT: u64 = 1_000;
 const MOST_OUTPUT: u64 = 10 << 20;
 /// Below this hardly an edit can be undone.
 const LEAST_HISTORY: u64 = 1 << 20;
+/// Below this an honest write of a source file does not fit.
+const LEAST_MESSAGE: u64 = 64 << 10;
+/// A message is held in memory several times over.
+const MOST_MESSAGE: u64 = 256 << 20;
+/// Below this hardly a line fits.
+const LEAST_AUDIT: u64 = 64 << 10;
+/// Some 20,000 calls.
+const AUDIT_SIZE: u64 = 10 << 20;
 /// An hour: a client has given up long before.
 const LONGEST_CALL: f64 = 3_600.0;
 /// A day: a person may be away.
@@ -165,6 +192,8 @@ impl Values<'_> {
             read_before_write: self.choice("read-before-write", READ_BEFORE_WRITE, default.read_before_write),
             max_file_size: self.size("max-file-size", 1..=u64::from(u32::MAX), default.max_file_size),
             max_search_file_size: self.size("max-search-file-size", 1..=i64::MAX as u64, default.max_search_file_size),
+            max_arguments: self.count("max-arguments", 1..=10_000, default.max_arguments),
+            max_nesting: self.count("max-nesting", 1..=100, default.max_nesting),
             ..default
         }
     }
@@ -178,21 +207,61 @@ impl Values<'_> {
         }
     }
 
+    fn quota(&mut self) -> QuotaLimits {
+        let default = QuotaLimits::default();
+        let all = 0..=i64::MAX as u64;
+        QuotaLimits {
+            files: self.count("max-files-created", 0..=usize::MAX, usize::try_from(default.files).unwrap_or(usize::MAX))
+                as u64,
+            bytes: self.size("max-bytes-written", all.clone(), default.bytes),
+            root_bytes: self.typed.one("max-root-size").is_some().then(|| self.size("max-root-size", all, u64::MAX)),
+        }
+    }
+
+    fn audit(&mut self, file_base: &Path, around: &Surroundings) -> Option<AuditFile> {
+        let required = self.switch("audit-required");
+        let size = self.size("audit-size", LEAST_AUDIT..=i64::MAX as u64, AUDIT_SIZE);
+        let Some((option, given)) = self.typed.one("audit") else {
+            if required {
+                self.problems.push("--audit-required needs --audit FILE".to_owned());
+            }
+            return None;
+        };
+        if given.text.is_empty() {
+            self.problems.push(format!("{} is empty: name a file, or leave it out", Place(option, &given.source)));
+            return None;
+        }
+        let base = if matches!(given.source, Source::File { .. }) { file_base } else { &around.directory };
+        Some(AuditFile { path: around.absolute(Path::new(&given.text), base), size, required })
+    }
+
+    fn count(&mut self, flag: &str, range: RangeInclusive<usize>, default: usize) -> usize {
+        let Some((option, given)) = self.typed.one(flag) else { return default };
+        match given.text.trim().parse::<usize>() {
+            Ok(number) if range.contains(&number) => number,
+            _ => {
+                self.problems.push(format!(
+                    "{} {:?} is no count: write a whole number from {} to {}",
+                    Place(option, &given.source),
+                    given.text,
+                    range.start(),
+                    range.end()
+                ));
+                default
+            }
+        }
+    }
+
     fn server(&mut self) -> server::Options {
         let mut options = server::Options::default();
         options.deadline = self.seconds("time-limit", LONGEST_CALL, options.deadline);
         options.confirm = self.choice("confirm", CONFIRM, options.confirm);
         options.confirm_limit = self.seconds("confirm-time-limit", LONGEST_ANSWER, options.confirm_limit);
-        if let Some((option, given)) = self.typed.one("max-concurrent") {
-            match given.text.trim().parse::<usize>() {
-                Ok(number @ 1..=256) => options.max_concurrent = Some(number),
-                _ => self.problems.push(format!(
-                    "{} {:?} is no count: write a whole number from 1 to 256",
-                    Place(option, &given.source),
-                    given.text
-                )),
-            }
+        if self.typed.one("max-concurrent").is_some() {
+            options.max_concurrent = Some(self.count("max-concurrent", 1..=256, 1));
         }
+        let longest = self.size("max-message", LEAST_MESSAGE..=MOST_MESSAGE, options.max_line as u64);
+        options.max_line = usize::try_from(longest).unwrap_or(usize::MAX);
         options
     }
 

@@ -26,6 +26,7 @@ use crate::{
 
 use super::{
     Parts,
+    audited::Trace,
     confirm::{Confirmation, Person, Question, Reply},
     panic_text,
 };
@@ -53,10 +54,7 @@ impl Gates {
     }
 
     fn heavy(&self) -> &Arc<Semaphore> {
-        self.heavy.get_or_init(|| {
-            let twice = || (2 * std::thread::available_parallelism().map_or(2, usize::from)).max(4);
-            Arc::new(Semaphore::new(self.limit.unwrap_or_else(twice).max(1)))
-        })
+        self.heavy.get_or_init(|| Arc::new(Semaphore::new(super::heavy_calls(self.limit))))
     }
 }
 
@@ -72,6 +70,8 @@ pub(super) struct Call {
     pub(super) cancelled: CancellationToken,
     /// Where progress goes.
     pub(super) progress: ProgressSink,
+    /// What the audit wants to know of a change.
+    pub(super) trace: Arc<Trace>,
     /// Whom to ask, where the change needs a yes.
     pub(super) person: Person,
 }
@@ -118,7 +118,7 @@ async fn planned(
     call: Call,
     span: &Span,
 ) -> Result<Outcome, ToolError> {
-    let Call { tool, arguments, cancelled, progress, person, .. } = call;
+    let Call { tool, arguments, cancelled, progress, person, trace, .. } = call;
     let heavy = parts.toolbox.get(&tool).is_some_and(|entry| entry.spec.heavy);
     let deadline = parts.options.deadline;
     // The clock runs while the call waits for its turn: the client waits, too.
@@ -187,7 +187,18 @@ async fn planned(
         return Err(ToolError::cancelled());
     }
     cx.check()?;
-    on_pool(&permit, span, move || change.commit(&cx, approval)).await.map(Outcome::Answer)
+    let commit = move || {
+        trace.announce()?;
+        let cost = change.cost();
+        cx.session.quota.spend(&cx.workspace, &cost)?;
+        let done = change.commit(&cx, approval);
+        match &done {
+            Ok(_) => trace.made(cost.bytes),
+            Err(_) => cx.session.quota.refund(&cost),
+        }
+        done
+    };
+    on_pool(&permit, span, commit).await.map(Outcome::Answer)
 }
 
 /// Waits for a place among the running calls.

@@ -18,13 +18,13 @@ use rmcp::{
 };
 use serde_json::json;
 
-use crate::tools::Toolbox;
+use crate::{audit::Caller, tools::Toolbox};
 
 use super::{
-    Server,
+    Server, audited,
     confirm::Person,
     convert,
-    dispatch::{self, Call, Outcome},
+    dispatch::{Call, Outcome},
     progress::Progress,
     stdio::Outbox,
 };
@@ -132,6 +132,8 @@ impl ServerHandler for Handler {
         }
         let progress = Progress::new(context.meta.get_progress_token(), self.outbox.clone());
         let person = Person::of(&context, is_modern(&context), &mut request);
+        let client = context.client_info().map(|client| (client.name, client.version));
+        let caller = Caller { client, request: context.id.to_string() };
         let call = Call {
             tool: request.name.into_owned(),
             arguments: request.arguments.unwrap_or_default(),
@@ -139,9 +141,10 @@ impl ServerHandler for Handler {
             cancelled: context.ct.clone(),
             progress: progress.sink(),
             person,
+            trace: Arc::default(),
         };
         let parts = Arc::clone(&self.server.parts);
-        let result = dispatch::run(&parts, &self.server.gates, &self.server.confirmation, call).await;
+        let result = audited::run(&parts, &self.server.gates, &self.server.confirmation, caller, call).await;
         progress.end();
         let result = match result {
             Ok(Outcome::Answer(answer)) => convert::answer(answer, &parts.settings),

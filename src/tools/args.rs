@@ -7,7 +7,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Number, Value};
 
-use super::{Kind, Spec, ToolError};
+use super::{Kind, Settings, Spec, ToolError};
 
 /// Another spelling of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,6 +152,33 @@ pub fn normalise(
         }
     }
     Ok(typed)
+}
+
+/// Refuses what no honest call holds before anything looks at it closely.
+///
+/// # Errors
+/// `invalid_input`, for too many arguments and for lists or objects too deep in one another.
+pub fn bounded(arguments: &Map<String, Value>, settings: &Settings) -> Result<(), ToolError> {
+    let (count, most) = (arguments.len(), settings.max_arguments);
+    if count > most {
+        return Err(ToolError::invalid(format!("{count} arguments were sent; a call takes at most {most}")));
+    }
+    let limit = settings.max_nesting;
+    match arguments.iter().find(|(_, value)| is_deeper(value, limit)) {
+        Some((name, _)) => Err(ToolError::invalid(format!(
+            "`{}` holds lists or objects more than {limit} deep in one another",
+            clip(name)
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn is_deeper(value: &Value, limit: usize) -> bool {
+    match value {
+        Value::Array(list) => limit == 0 || list.iter().any(|inner| is_deeper(inner, limit - 1)),
+        Value::Object(object) => limit == 0 || object.values().any(|inner| is_deeper(inner, limit - 1)),
+        _ => false,
+    }
 }
 
 /// Decodes normalised arguments.

@@ -41,6 +41,10 @@ pub struct Settings {
     pub max_search_file_size: u64,
     /// Threads that one search uses; `None` for as many as there are processors, up to eight.
     pub search_threads: Option<usize>,
+    /// Arguments of one call.
+    pub max_arguments: usize,
+    /// Lists and objects within one another in the arguments of one call.
+    pub max_nesting: usize,
 }
 
 impl Default for Settings {
@@ -53,6 +57,8 @@ impl Default for Settings {
             max_image_size: 5 << 20,
             max_search_file_size: 16 << 20,
             search_threads: None,
+            max_arguments: 50,
+            max_nesting: 8,
         }
     }
 }

@@ -1,12 +1,15 @@
 //! `copy`: make the like of a file or directory at another path.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    session::history::{Change as Made, Effect, Record},
+    session::{
+        Cost,
+        history::{Change as Made, Effect, Record},
+    },
     workspace::{Approval, Base, Node, Purpose, Tree, TreeGuard, WorkspacePath, WriteGuard},
 };
 
@@ -173,6 +176,16 @@ impl Change for Pending {
             self.to.path
         );
         Preview { summary, diff: String::new(), destructive: replaces }
+    }
+
+    fn cost(&self) -> Cost {
+        let bytes = self.tree.bytes();
+        Cost {
+            root: Some(Arc::clone(self.to.target.path().root())),
+            files: self.tree.entries().len() as u64,
+            bytes,
+            growth: bytes,
+        }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {

@@ -7,11 +7,14 @@ mod job;
 mod missed;
 mod report;
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     edit,
+    session::Cost,
     workspace::{AccessErrorKind, Approval, Base, Revision, WriteGuard},
 };
 
@@ -229,6 +232,16 @@ impl Change for Pending {
             path: self.job.target.path().to_string(),
             base: self.planned.base,
             content: Some(Revision::of(&self.planned.bytes)),
+        }
+    }
+
+    fn cost(&self) -> Cost {
+        let bytes = self.planned.bytes.len() as u64;
+        Cost {
+            root: Some(Arc::clone(self.job.target.path().root())),
+            files: u64::from(self.planned.base == Base::Absent),
+            bytes,
+            growth: bytes.saturating_sub(self.planned.old_text.len() as u64),
         }
     }
 

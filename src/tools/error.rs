@@ -7,7 +7,8 @@ use std::fmt;
 
 use crate::{
     search::ScopeError,
-    workspace::{AccessError, AccessErrorKind, PathError, Workspace, WorkspacePath},
+    session::QuotaError,
+    workspace::{AccessError, AccessErrorKind, PathError, Workspace, WorkspacePath, escape_controls},
 };
 
 /// The closed set of error kinds, as they stand in `_meta` under `rootbound/error`.
@@ -138,15 +139,16 @@ impl ToolError {
         self.source.as_deref()
     }
 
-    /// What the model reads.
+    /// What the model reads. Sentences repeat arguments, so what could drive a terminal is escaped in
+    /// them; details may hold file content and stand as they are.
     pub fn text(&self) -> String {
-        let mut text = elided(&self.message);
+        let mut text = escape_controls(&elided(&self.message)).into_owned();
         if !self.hints.is_empty() {
             text.push('\n');
         }
         for hint in &self.hints {
             text.push_str("\nhint: ");
-            text.push_str(hint);
+            text.push_str(&escape_controls(hint));
         }
         if !self.details.is_empty() {
             text.push_str("\n\n");
@@ -215,6 +217,18 @@ impl From<PathError> for ToolError {
                 Self::invalid(error.to_string()).hint("pass a path as ls, glob or grep print it")
             }
         }
+    }
+}
+
+impl From<QuotaError> for ToolError {
+    fn from(error: QuotaError) -> Self {
+        let option = match &error {
+            QuotaError::Files { .. } => "--max-files-created",
+            QuotaError::Bytes { .. } => "--max-bytes-written",
+            QuotaError::Root { .. } => "--max-root-size",
+        };
+        Self::new(Kind::Quota, error.to_string())
+            .hint(format!("nothing was changed; tell the person, who can raise the limit with {option}"))
     }
 }
 

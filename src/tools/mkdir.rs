@@ -1,12 +1,15 @@
 //! `mkdir`: make a directory, with all that are missing above it.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    session::history::{Change as Made, Effect},
+    session::{
+        Cost,
+        history::{Change as Made, Effect},
+    },
     workspace::{Approval, Base, FileKind, TreeGuard, WorkspacePath, WritablePath},
 };
 
@@ -82,6 +85,11 @@ impl Change for Pending {
 
     fn preview(&self) -> Preview {
         Preview { summary: format!("Make the directory {}", self.path), diff: String::new(), destructive: false }
+    }
+
+    fn cost(&self) -> Cost {
+        // A directory takes room, too.
+        Cost { root: Some(Arc::clone(self.target.path().root())), files: 1, bytes: 0, growth: 0 }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {

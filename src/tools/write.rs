@@ -1,6 +1,6 @@
 //! `write`: create a file, replace it whole, or append to it.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 use encoding_rs::UTF_8;
 use schemars::JsonSchema;
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     edit::{self, Diff},
+    session::Cost,
     text::{self, Document, LineEnding},
     workspace::{AccessErrorKind, Approval, Base, Revision, Snapshot, WorkspacePath, WritablePath, WriteGuard},
 };
@@ -299,6 +300,17 @@ impl Change for Planning {
             path: self.target.path().to_string(),
             base: self.base,
             content: Some(Revision::of(&self.planned.bytes)),
+        }
+    }
+
+    fn cost(&self) -> Cost {
+        let bytes = self.planned.bytes.len() as u64;
+        let old = self.planned.old.as_ref().map_or(0, String::len) as u64;
+        Cost {
+            root: Some(Arc::clone(self.target.path().root())),
+            files: u64::from(self.base == Base::Absent),
+            bytes,
+            growth: bytes.saturating_sub(old),
         }
     }
 

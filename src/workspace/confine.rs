@@ -1,4 +1,4 @@
-//! The second wall: the kernel confines the whole process to the roots and the state folder.
+//! The second wall: the kernel confines the whole process to the roots and the folders of state and audit.
 //!
 //! Landlock, where there is Linux. It also stops what directory handles cannot, such as creating a
 //! file through a directory that has meanwhile been moved out of its root.
@@ -29,11 +29,11 @@ pub struct ConfineReport {
 }
 
 /// See [`super::Workspace::confine`].
-pub(super) fn confine(roots: &Roots, how: Confine, state: Option<&Path>) -> Result<ConfineReport, String> {
+pub(super) fn confine(roots: &Roots, how: Confine, folders: &[&Path]) -> Result<ConfineReport, String> {
     if how == Confine::Off {
         return Ok(ConfineReport { level: "off, as configured".to_owned(), enforced: false });
     }
-    wall::put_up(roots, how, state)
+    wall::put_up(roots, how, folders)
 }
 
 #[cfg(target_os = "linux")]
@@ -52,9 +52,9 @@ mod wall {
     /// the same and takes what there is.
     const WANTED: ABI = ABI::V6;
 
-    pub(super) fn put_up(roots: &Roots, how: Confine, state: Option<&Path>) -> Result<ConfineReport, String> {
+    pub(super) fn put_up(roots: &Roots, how: Confine, folders: &[&Path]) -> Result<ConfineReport, String> {
         let failed = |error: RulesetError| format!("landlock could not be set up: {error}");
-        let rules = ruleset(roots, how, state)?;
+        let rules = ruleset(roots, how, folders)?;
         let status = rules.restrict_self().map_err(failed)?;
         let abi = match status.landlock {
             LandlockStatus::Available { effective_abi, .. } => format!("landlock {effective_abi:?}"),
@@ -71,7 +71,7 @@ mod wall {
         Ok(ConfineReport { level, enforced })
     }
 
-    fn ruleset(roots: &Roots, how: Confine, state: Option<&Path>) -> Result<RulesetCreated, String> {
+    fn ruleset(roots: &Roots, how: Confine, folders: &[&Path]) -> Result<RulesetCreated, String> {
         let failed = |error: RulesetError| format!("landlock could not be set up: {error}");
         let level = match how {
             Confine::Required => CompatLevel::HardRequirement,
@@ -91,8 +91,8 @@ mod wall {
             };
             rules = rules.add_rule(PathBeneath::new(root.dir(), access)).map_err(failed)?;
         }
-        if let Some(path) = state {
-            let folder = PathFd::new(path).map_err(|error| format!("the state folder cannot be opened: {error}"))?;
+        for path in folders {
+            let folder = PathFd::new(path).map_err(|error| format!("{} cannot be opened: {error}", path.display()))?;
             rules = rules.add_rule(PathBeneath::new(folder, reading() | writing())).map_err(failed)?;
         }
         Ok(rules)
@@ -123,7 +123,7 @@ mod wall {
     use super::{Confine, ConfineReport};
     use crate::workspace::root::Roots;
 
-    pub(super) fn put_up(_: &Roots, how: Confine, _: Option<&Path>) -> Result<ConfineReport, String> {
+    pub(super) fn put_up(_: &Roots, how: Confine, _: &[&Path]) -> Result<ConfineReport, String> {
         let level = "not available on this platform".to_owned();
         if how == Confine::Required {
             return Err(format!("confinement is required, but it is {level}"));
@@ -156,7 +156,7 @@ mod tests {
         let state = host("state");
         // The wall is around a thread and its children; this one ends with the test.
         let confined = || {
-            let report = workspace.confine(Confine::Auto, Some(&state)).unwrap();
+            let report = workspace.confine(Confine::Auto, &[&state]).unwrap();
             if !report.enforced {
                 // A kernel without Landlock: there is nothing to see but the honest report.
                 assert!(report.level.contains("not"), "{}", report.level);
@@ -191,7 +191,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let spec = RootSpec { name: None, path: temp.path().into(), access: Access::ReadOnly };
         let workspace = Workspace::open(&[spec], Options::default()).unwrap().workspace;
-        assert!(!workspace.confine(Confine::Off, None).unwrap().enforced);
+        assert!(!workspace.confine(Confine::Off, &[]).unwrap().enforced);
         assert!(fs::read_dir("/").is_ok());
     }
 }

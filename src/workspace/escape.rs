@@ -63,6 +63,20 @@ pub(super) fn escape_text(text: &str) -> String {
     out
 }
 
+/// Text of several lines that may repeat what a caller sent: control and invisible characters
+/// escaped, line breaks and tabs kept, so that no terminal is driven by it.
+pub fn escape_controls(text: &str) -> Cow<'_, str> {
+    let drives = |character: char| !matches!(character, '\n' | '\t') && needs_escape(character);
+    if !text.contains(drives) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if drives(character) { push_escape(&mut out, character) } else { out.push(character) }
+    }
+    Cow::Owned(out)
+}
+
 /// Characters that take no room, or turn the text around them: what hides one name in another.
 /// Default-ignorable code points and bidirectional controls of Unicode 16, plus the fillers.
 pub(super) fn is_invisible(character: char) -> bool {

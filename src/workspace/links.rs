@@ -64,7 +64,11 @@ pub(super) fn follow(roots: &Roots, asked: &WorkspacePath) -> Result<WorkspacePa
                     FileKind::Directory => {
                         let dir = if todo.is_empty() { Ok(dir) } else { dir.child_dir(&name, Use::Pass) };
                         names.push(name);
-                        let dir = dir.map_err(|error| AccessError::from_io(error, asked))?;
+                        let dir = dir.map_err(|error| match error.kind() {
+                            // It was a directory a moment ago: somebody is swapping names.
+                            std::io::ErrorKind::NotADirectory => AccessError::new(AccessErrorKind::Changed, asked),
+                            _ => AccessError::from_io(error, asked),
+                        })?;
                         Place::Inside { root, names, dir }
                     }
                     FileKind::File | FileKind::Other if todo.is_empty() => {

@@ -2,6 +2,7 @@
 //!
 //! Opened once; files in it are reached by bare names through its handle, never through a link.
 
+mod append_log;
 mod objects;
 
 use std::ffi::OsStr;
@@ -12,6 +13,7 @@ use super::handle::FileKind;
 use super::sys::{self, Dir, Use};
 use super::write::Temporary;
 
+pub use append_log::AppendLog;
 pub use objects::{Durable, StateFile};
 
 /// The folder, open. Its files are readable by their owner only.

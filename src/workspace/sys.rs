@@ -25,9 +25,11 @@ pub(crate) use attributes::carry_attributes;
 #[cfg(unix)]
 pub(crate) use entries::set_mode;
 #[cfg(unix)]
-pub(crate) use unix::{Dir, file_stat};
+use unix::met_a_link;
+#[cfg(unix)]
+pub(crate) use unix::{Dir, file_stat, try_lock};
 #[cfg(not(unix))]
-pub(crate) use windows::{Dir, carry_attributes, file_stat, set_mode};
+pub(crate) use windows::{Dir, carry_attributes, file_stat, set_mode, try_lock};
 
 /// Why something beneath a directory could not be opened.
 #[derive(Debug)]
@@ -42,6 +44,12 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
+}
+
+/// Whether an open with links refused failed because of a link; this system does not say.
+#[cfg(not(unix))]
+fn met_a_link(_: &io::Error) -> bool {
+    false
 }
 
 /// One name of a listing.

@@ -325,7 +325,11 @@ impl Scan<'_> {
             FileKind::Directory => Node::Directory(stat),
             FileKind::Symlink => {
                 let name = path.file_name().unwrap_or_default();
-                Node::Link(dir.child_link(name).map_err(|error| AccessError::from_io(error, &path))?)
+                Node::Link(dir.child_link(name).map_err(|error| match error.kind() {
+                    // It was a link a moment ago: somebody is swapping names.
+                    std::io::ErrorKind::InvalidInput => AccessError::new(AccessErrorKind::Changed, &path),
+                    _ => AccessError::from_io(error, &path),
+                })?)
             }
             FileKind::Other if matches!(self.purpose, Purpose::Move(_)) => Node::Other(stat),
             FileKind::Other => return Err(AccessError::new(AccessErrorKind::Special(stat.special()), &path)),

@@ -5,9 +5,12 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests prepare and inspect real files")]
 
+mod attacks;
+mod audit;
 mod concurrency;
 mod config;
 mod confirm;
+mod doctor;
 mod fixtures;
 mod glob;
 mod grep;
@@ -20,6 +23,8 @@ mod manage;
 mod oracle;
 mod process;
 mod protocol;
+mod quota;
+mod race;
 mod replay;
 mod stdio;
 mod tidy;

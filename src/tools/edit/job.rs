@@ -120,6 +120,15 @@ impl Job {
                 if self.edits.len() == 1 { error } else { error.hint("none of the edits was applied") }
             })?;
             let spans: Vec<_> = located.replacements.iter().map(|one| (one.span.clone(), one.text.as_str())).collect();
+            // Several edits can multiply one another; the file's own size is checked at the end. Text takes
+            // at most twice the room of its bytes in any encoding.
+            let grown = spans.iter().map(|(span, new)| new.len().saturating_sub(span.len())).sum::<usize>();
+            let grown = (document.text().len() + grown) as u64;
+            if grown > cx.settings.max_file_size.saturating_mul(2) {
+                let limit = cx.settings.max_file_size;
+                let message = format!("{} would grow to {grown} bytes; at most {limit} are allowed", self.path);
+                return Err(one.place(ToolError::new(Kind::TooLarge, message)));
+            }
             replacements += spans.len();
             strategies.push(located.strategy);
             document = one.put(&document, &spans, &self.path)?;

@@ -43,6 +43,14 @@ pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, wanted: &Wanted, m
         )
         .hint("nothing was changed; correct expected_replacements, or make old_string match just those places")
         .details(listed(places)),
+        Miss::TooMany { places } => ToolError::new(
+            Kind::TooLarge,
+            format!(
+                "old_string stands at {places} places or more in {path}, too many to replace with {} bytes each",
+                wanted.new.len()
+            ),
+        )
+        .hint("nothing was changed; use a longer old_string that stands at fewer places"),
         Miss::NotFound(Diagnosis { summary, details, already_applied }) => {
             let error = ToolError::new(Kind::NoMatch, format!("{path}: {summary}"));
             let error = if *already_applied {

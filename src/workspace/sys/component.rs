@@ -24,10 +24,12 @@ fn descend<'p>(dir: &Dir, relative: &'p Path) -> Result<(Dir, Option<&'p OsStr>)
     Ok((here, None))
 }
 
-/// One directory down, telling a link from other refusals.
+/// One directory down, telling a link from other refusals. A directory that was refused and is one
+/// now was a link in between: the caller looks again.
 fn step(dir: &Dir, name: &OsStr, purpose: Use) -> Result<Dir, Failure> {
-    dir.child_dir(name, purpose).map_err(|error| match dir.child_stat(name) {
-        Ok(stat) if stat.kind == FileKind::Symlink => Failure::Link,
+    dir.child_dir(name, purpose).map_err(|error| match (error.kind(), dir.child_stat(name)) {
+        (_, Ok(stat)) if stat.kind == FileKind::Symlink => Failure::Link,
+        (io::ErrorKind::NotADirectory, Ok(stat)) if stat.kind == FileKind::Directory => Failure::Link,
         _ => Failure::Io(error),
     })
 }
@@ -45,6 +47,7 @@ pub(super) fn file(dir: &Dir, relative: &Path) -> Result<File, Failure> {
     match descend(dir, relative)? {
         (parent, Some(name)) => parent.child_file(name).map_err(|error| match parent.child_stat(name) {
             Ok(stat) if stat.kind == FileKind::Symlink => Failure::Link,
+            _ if super::met_a_link(&error) => Failure::Link,
             _ => Failure::Io(error),
         }),
         (_, None) => Err(Failure::Io(io::ErrorKind::IsADirectory.into())),

@@ -11,7 +11,8 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, fstat, fsync, linkat, mkdirat, openat, readlinkat, renameat, statat, unlinkat,
+    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, flock, fstat, fsync, linkat, mkdirat, openat, readlinkat,
+    renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -54,6 +55,11 @@ impl Dir {
         Ok(Self { fd, kernel })
     }
 
+    /// Whether the kernel confines paths beneath it.
+    pub(crate) fn is_confined(&self) -> bool {
+        self.kernel
+    }
+
     /// The same directory through another descriptor.
     pub(crate) fn again(&self) -> io::Result<Self> {
         Ok(self.with(self.fd.try_clone()?))
@@ -76,7 +82,8 @@ impl Dir {
                     // With O_DIRECTORY | O_NOFOLLOW a final link is ENOTDIR, not ELOOP.
                     Failure::Io(error) if error.kind() == io::ErrorKind::NotADirectory => {
                         match self.stat_beneath(relative) {
-                            Ok(stat) if stat.kind == FileKind::Symlink => Failure::Link,
+                            // A directory by now: it was a link in between, so look again.
+                            Ok(stat) if matches!(stat.kind, FileKind::Symlink | FileKind::Directory) => Failure::Link,
                             _ => Failure::Io(error),
                         }
                     }
@@ -294,6 +301,17 @@ impl AsFd for Dir {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.fd.as_fd()
     }
+}
+
+/// Takes the file's advisory lock, which its last handle frees; false when somebody else has it.
+pub(crate) fn try_lock(file: &File) -> bool {
+    flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
+}
+
+/// Whether an open with links refused failed because of a link, which may be gone by now.
+pub(crate) fn met_a_link(error: &io::Error) -> bool {
+    // FreeBSD says EMLINK.
+    matches!(Errno::from_io_error(error), Some(Errno::LOOP | Errno::MLINK))
 }
 
 /// What an open file is.

@@ -26,6 +26,12 @@ impl Dir {
         Ok(Self { inner })
     }
 
+    /// Whether the kernel confines paths beneath it.
+    #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
+    pub(crate) fn is_confined(&self) -> bool {
+        false
+    }
+
     /// The same directory through another handle.
     pub(crate) fn again(&self) -> io::Result<Self> {
         Ok(Self { inner: self.inner.try_clone()? })
@@ -201,6 +207,11 @@ pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
 #[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
 pub(crate) fn carry_attributes(_old: &File, _old_stat: &Stat, _new: &File) -> io::Result<()> {
     Ok(())
+}
+
+/// There is no advisory lock here; at worst two processes set a log aside at once.
+pub(crate) fn try_lock(_file: &File) -> bool {
+    true
 }
 
 /// Rights are inherited here.

@@ -83,7 +83,7 @@ impl TreeGuard {
 /// Whether the name still stands for the entry that was listed.
 fn is_top_of(dir: &Dir, name: &std::ffi::OsStr, tree: &Tree) -> io::Result<bool> {
     Ok(match tree.node() {
-        Node::Link(target) => dir.child_link(name)? == *target,
+        Node::Link(target) => dir.child_link(name).is_ok_and(|now| now == *target),
         Node::File(seen) => dir.child_stat(name)?.same_content_state(seen),
         Node::Directory(seen) | Node::Other(seen) => dir.child_stat(name)?.same_file(seen),
     })

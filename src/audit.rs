@@ -1,0 +1,277 @@
+//! The audit: one JSON line for each call, for people who want to know what a model did.
+//!
+//! Says what a line holds; the file itself is the workspace layer's. Content never gets in: of text
+//! that may be content a line has the length and the hash.
+
+use std::{
+    fmt::Write as _,
+    io,
+    path::Path,
+    time::{Duration, SystemTime},
+};
+
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::workspace::{AppendLog, Workspace};
+
+/// Arguments that name a path, in every spelling that a tool takes.
+const PATHS: &[&str] = &[
+    "path",
+    "file_path",
+    "filePath",
+    "filename",
+    "file",
+    "directory",
+    "dir",
+    "source",
+    "destination",
+    "from",
+    "to",
+    "old_path",
+    "new_path",
+];
+/// Other arguments whose text is shown as it is, up to [`SHOWN`] bytes. Everything else may be content.
+const PLAIN: &[&str] = &[
+    "pattern",
+    "query",
+    "regex",
+    "glob",
+    "include",
+    "type",
+    "mode",
+    "sort",
+    "encoding",
+    "output_mode",
+    "outputMode",
+    "expected_revision",
+];
+/// Bytes of a text that is shown.
+const SHOWN: usize = 1024;
+/// Elements of a list, and arguments of a call, that a line tells.
+const LISTED: usize = 100;
+/// Bytes of all arguments that a line tells; beyond, it has their length and hash.
+const LINE: usize = 64 << 10;
+/// How deep a line follows lists and objects.
+const DEPTH: usize = 4;
+
+/// Where the lines go, and whether calls depend on them.
+#[derive(Debug)]
+pub struct Audit {
+    log: AppendLog,
+    required: bool,
+}
+
+/// Who called, and what.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    /// Name and version, as the client says.
+    pub client: Option<(String, String)>,
+    /// The request's id.
+    pub request: String,
+}
+
+/// A call that has been described but not answered yet.
+#[derive(Debug)]
+pub struct Record {
+    line: Map<String, Value>,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome {
+    /// `ok`, or the kind of the error.
+    pub kind: &'static str,
+    /// Whether the rules let it through: `allowed`, or `denied`.
+    pub allowed: bool,
+    /// Bytes of the answer.
+    pub answered: usize,
+    /// Bytes that were written to files.
+    pub written: u64,
+    /// From the arrival of the call to its answer.
+    pub duration: Duration,
+}
+
+impl Audit {
+    /// An audit to `log`. `required`: a call whose line cannot be written is refused.
+    pub fn new(log: AppendLog, required: bool) -> Self {
+        Self { log, required }
+    }
+
+    /// Whether a call whose line cannot be written is refused.
+    pub fn is_required(&self) -> bool {
+        self.required
+    }
+
+    /// Describes a call, with what its paths mean before it is made.
+    pub fn describe(caller: &Caller, tool: &str, arguments: &Map<String, Value>, workspace: &Workspace) -> Record {
+        let mut line = Map::new();
+        line.insert("time".into(), humantime::format_rfc3339_millis(SystemTime::now()).to_string().into());
+        let client =
+            caller.client.as_ref().map(|(name, version)| json!({ "name": cut(name), "version": cut(version) }));
+        line.insert("client".into(), client.unwrap_or(Value::Null));
+        line.insert("request".into(), cut(&caller.request).into());
+        line.insert("tool".into(), cut(tool).into());
+        let told = told_object(arguments, DEPTH);
+        let text = told.to_string();
+        line.insert("arguments".into(), if text.len() > LINE { digest(text.as_bytes()) } else { told });
+        line.insert("paths".into(), paths(arguments, workspace).into());
+        Record { line }
+    }
+
+    /// Writes that a change is about to be made. Only where the audit is required: the file may be gone
+    /// by the time the change has been made, and then it is too late to refuse it.
+    pub fn announce(&self, record: &Record) -> io::Result<()> {
+        if !self.required {
+            return Ok(());
+        }
+        let mut line = record.line.clone();
+        line.insert("event".into(), "intent".into());
+        self.write(line)
+    }
+
+    /// Writes how the call ended.
+    pub fn conclude(&self, record: &Record, outcome: &Outcome) -> io::Result<()> {
+        let mut line = record.line.clone();
+        line.insert("event".into(), "call".into());
+        line.insert("decision".into(), if outcome.allowed { "allowed" } else { "denied" }.into());
+        line.insert("outcome".into(), outcome.kind.into());
+        line.insert("bytes".into(), outcome.answered.into());
+        line.insert("written".into(), outcome.written.into());
+        let milliseconds = outcome.duration.as_secs_f64() * 1000.0;
+        line.insert("duration_ms".into(), json!((milliseconds * 1000.0).round() / 1000.0));
+        self.write(line)
+    }
+
+    fn write(&self, line: Map<String, Value>) -> io::Result<()> {
+        let mut text = Value::Object(line).to_string();
+        text.push('\n');
+        self.log.append(text.as_bytes())
+    }
+}
+
+/// What each path argument names: as it is printed, and as the host path it leads to.
+fn paths(arguments: &Map<String, Value>, workspace: &Workspace) -> Vec<Value> {
+    let named = arguments.iter().filter(|(name, _)| PATHS.contains(&name.as_str()));
+    named
+        .filter_map(|(name, value)| Some((name, value.as_str()?)))
+        .take(PATHS.len())
+        .map(|(name, text)| match workspace.whereabouts(text) {
+            Some((public, real)) => json!({ "argument": name, "public": public, "resolved": shown_path(&real) }),
+            None => json!({ "argument": name, "public": null, "resolved": null }),
+        })
+        .collect()
+}
+
+fn shown_path(path: &Path) -> String {
+    // Lossy for names that are no UTF-8: JSON can hold nothing else.
+    path.to_string_lossy().into_owned()
+}
+
+fn told_object(object: &Map<String, Value>, depth: usize) -> Value {
+    let mut lines = Map::new();
+    for (name, value) in object.iter().take(LISTED) {
+        lines.insert(cut(name), told(name, value, depth));
+    }
+    if object.len() > LISTED {
+        lines.insert("…".into(), json!({ "more": object.len() - LISTED }));
+    }
+    Value::Object(lines)
+}
+
+fn told(name: &str, value: &Value, depth: usize) -> Value {
+    match value {
+        Value::String(text) if PATHS.contains(&name) || PLAIN.contains(&name) => cut(text).into(),
+        Value::String(text) => digest(text.as_bytes()),
+        Value::Object(_) | Value::Array(_) if depth == 0 => digest(value.to_string().as_bytes()),
+        Value::Object(object) => told_object(object, depth - 1),
+        Value::Array(list) => {
+            let mut out: Vec<Value> = list.iter().take(LISTED).map(|one| told(name, one, depth - 1)).collect();
+            if list.len() > LISTED {
+                out.push(json!({ "more": list.len() - LISTED }));
+            }
+            Value::Array(out)
+        }
+        // A number can have as many digits as a line has bytes.
+        Value::Number(number) if number.to_string().len() > 40 => digest(number.to_string().as_bytes()),
+        other => other.clone(),
+    }
+}
+
+fn digest(bytes: &[u8]) -> Value {
+    let mut hash = String::with_capacity(64);
+    for byte in Sha256::digest(bytes) {
+        // Writing to a String does not fail.
+        let _ = write!(hash, "{byte:02x}");
+    }
+    json!({ "bytes": bytes.len(), "sha256": hash })
+}
+
+/// A text of bounded length.
+fn cut(text: &str) -> String {
+    if text.len() <= SHOWN {
+        return text.to_owned();
+    }
+    let end = (0..=SHOWN).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    format!("{}…", &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the tests look at real files")]
+
+    use super::*;
+    use crate::workspace::{Access, Options, RootSpec};
+
+    fn line(arguments: &Value) -> Value {
+        let temp = tempfile::tempdir().unwrap();
+        let spec = RootSpec { name: Some("app".into()), path: temp.path().to_owned(), access: Access::ReadWrite };
+        let workspace = Workspace::open(&[spec], Options::default()).unwrap().workspace;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit");
+        let audit = Audit::new(AppendLog::open(&path, 1 << 20).unwrap(), true);
+        let caller = Caller { client: Some(("c".into(), "1".into())), request: "7".into() };
+        let record = Audit::describe(&caller, "write", arguments.as_object().unwrap(), &workspace);
+        audit.announce(&record).unwrap();
+        let outcome =
+            Outcome { kind: "ok", allowed: true, answered: 3, written: 5, duration: Duration::from_micros(1500) };
+        audit.conclude(&record, &outcome).unwrap();
+        let text = std::fs::read_to_string(path).unwrap();
+        let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!((lines.len(), &lines[0]["event"], &lines[1]["event"]), (2, &json!("intent"), &json!("call")));
+        lines[1].clone()
+    }
+
+    #[test]
+    fn content_is_told_by_length_and_hash() {
+        let line = line(&json!({
+            "path": "app/a.txt", "content": "abc", "edits": [{ "old_string": "abc", "replace_all": true }],
+        }));
+        // NIST's test vector for SHA-256("abc").
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        let told = json!({ "bytes": 3, "sha256": abc });
+        assert_eq!(line["arguments"]["content"], told);
+        assert_eq!(line["arguments"]["edits"], json!([{ "old_string": told, "replace_all": true }]));
+        assert_eq!(line["arguments"]["path"], "app/a.txt");
+        assert_eq!(line["paths"][0]["public"], "app/a.txt");
+        assert!(line["paths"][0]["resolved"].as_str().unwrap().ends_with("/a.txt"));
+        assert_eq!((&line["bytes"], &line["written"], &line["duration_ms"]), (&json!(3), &json!(5), &json!(1.5)));
+    }
+
+    #[test]
+    fn a_path_outside_is_shown_as_it_was_given_and_means_nothing() {
+        let line = line(&json!({ "path": "/etc/passwd" }));
+        assert_eq!(line["arguments"]["path"], "/etc/passwd");
+        assert_eq!(line["paths"][0]["resolved"], Value::Null);
+    }
+
+    #[test]
+    fn a_line_is_bounded_whatever_was_sent() {
+        let many: Map<String, Value> = (0..20_000).map(|n| (format!("k{n}"), json!("x".repeat(50)))).collect();
+        let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
+        let line = line(&json!({ "path": "p".repeat(1 << 20), "many": many, "deep": deep, "unknown": "secret words" }));
+        let text = line.to_string();
+        assert!(text.len() < 80 << 10, "{}", text.len());
+        assert!(!text.contains("secret words"));
+    }
+}

@@ -1,0 +1,188 @@
+//! `rootbound doctor`: what protects a run with these options, in words for a person.
+//!
+//! Goes through the same start-up as serving and tells what that found; it decides nothing.
+
+use std::{
+    fmt::Write as _,
+    io::{self, Write as _},
+    process::ExitCode,
+};
+
+use crate::{
+    server::Parts,
+    workspace::{Access, Confine, ConfineReport},
+};
+
+use super::Config;
+
+/// What start-up found out.
+#[derive(Debug)]
+pub struct Findings {
+    /// How the kernel confines the process.
+    pub confinement: ConfineReport,
+    /// What is not as configured, one sentence each.
+    pub complaints: Vec<String>,
+    /// Whether the state folder can be used.
+    pub state: bool,
+}
+
+/// Prints the report: exit code 0 when all is as configured, 1 otherwise.
+pub fn doctor(config: &Config, parts: &Parts, findings: &Findings) -> ExitCode {
+    let (text, healthy) = report(config, parts, findings);
+    // A reader that has left, as `| head` does, is no failure.
+    let _ = io::stdout().lock().write_all(text.as_bytes());
+    if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn report(config: &Config, parts: &Parts, findings: &Findings) -> (String, bool) {
+    let mut complaints = findings.complaints.clone();
+    let mut out = Report(String::new());
+    out.head(
+        "rootbound",
+        &format!("{} on {}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH),
+    );
+    roots(&mut out, config, parts);
+    confinement(&mut out, config, parts, findings, &mut complaints);
+    policy(&mut out, config);
+    limits(&mut out, config);
+    records(&mut out, config, findings);
+    clients(&mut out, config, parts);
+    if complaints.is_empty() {
+        out.head("verdict", "all is as configured");
+    } else {
+        out.head("verdict", "not all is as configured:");
+        for complaint in &complaints {
+            out.line(&format!("- {complaint}"));
+        }
+    }
+    (out.0, complaints.is_empty())
+}
+
+struct Report(String);
+
+impl Report {
+    fn head(&mut self, name: &str, text: &str) {
+        let _ = writeln!(self.0, "{name:<13}{text}");
+    }
+
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.0, "             {text}");
+    }
+}
+
+fn roots(out: &mut Report, config: &Config, parts: &Parts) {
+    for (number, root) in parts.workspace.roots().iter().enumerate() {
+        let rights = match root.access() {
+            Access::ReadOnly => "read-only",
+            Access::ReadWrite => "read-write",
+        };
+        let host = parts.workspace.whereabouts(&root.public()).map(|(_, host)| host.display().to_string());
+        let name = root.name().unwrap_or("(without a name)");
+        let text = format!("{name}  {rights}  {}", host.unwrap_or_default());
+        if number == 0 { out.head("directories", &text) } else { out.line(&text) }
+    }
+    let names: Vec<&str> = parts.toolbox.entries().iter().map(|entry| entry.spec.name).collect();
+    out.head("tools", &format!("{}{}", names.join(", "), if config.selection.read_only { " (read-only)" } else { "" }));
+}
+
+fn confinement(out: &mut Report, config: &Config, parts: &Parts, findings: &Findings, complaints: &mut Vec<String>) {
+    let asked = match config.confine {
+        Confine::Auto => "auto",
+        Confine::Required => "required",
+        Confine::Off => "off",
+    };
+    out.head("kernel wall", &format!("{} (--confine {asked})", findings.confinement.level));
+    if config.confine != Confine::Off && !findings.confinement.enforced {
+        if cfg!(target_os = "linux") {
+            complaints.push(format!("the kernel does not confine the process: {}", findings.confinement.level));
+        } else {
+            out.line("this platform has no such wall; paths are still opened beneath each directory");
+        }
+    }
+    let resolver = match (parts.workspace.confined_opens(), config.workspace.force_fallback) {
+        (true, _) => "each in one step that the kernel confines (openat2)",
+        (false, true) => "name by name, no link followed (--resolver walk)",
+        (false, false) => "name by name, no link followed: this system, or its container, has no openat2",
+    };
+    out.head("path opening", resolver);
+}
+
+fn policy(out: &mut Report, config: &Config) {
+    let rules = &config.workspace.policy;
+    out.head("policy", "built-in lists of secrets (content refused) and of files that run later (not written)");
+    for (what, globs) in [
+        ("refused as well", &rules.deny),
+        ("secrets that may be read", &rules.allow_secret),
+        ("not written as well", &rules.protect),
+        ("files that run later and may be written", &rules.allow_protected),
+        ("hidden", &rules.hide),
+    ] {
+        if !globs.is_empty() {
+            out.line(&format!("{what}: {}", globs.join(", ")));
+        }
+    }
+}
+
+fn limits(out: &mut Report, config: &Config) {
+    let (settings, server, quota) = (&config.settings, &config.server, &config.quota);
+    out.head(
+        "limits",
+        &format!(
+            "a call: {} s, {} of text, {} arguments nested {} deep, a message of {}",
+            server.deadline.as_secs_f64(),
+            bytes(settings.max_output as u64),
+            settings.max_arguments,
+            settings.max_nesting,
+            bytes(server.max_line as u64)
+        ),
+    );
+    out.line(&format!(
+        "a file: {} to edit or write, {} to search, {} as an image",
+        bytes(settings.max_file_size),
+        bytes(settings.max_search_file_size),
+        bytes(settings.max_image_size)
+    ));
+    out.line(&format!("a session: {} files made, {} written", quota.files, bytes(quota.bytes)));
+    let root =
+        quota.root_bytes.map_or_else(|| "no limit on its size".to_owned(), |size| format!("{} in all", bytes(size)));
+    out.line(&format!("a directory offered: {root}"));
+    out.line(&format!("at once: {} searches", server.heavy_calls()));
+}
+
+fn records(out: &mut Report, config: &Config, findings: &Findings) {
+    match &config.state {
+        Some(path) if findings.state => out.head("state", &path.display().to_string()),
+        Some(path) => out.head("state", &format!("in memory only: {} cannot be used", path.display())),
+        None => out.head("state", "in memory only"),
+    }
+    match &config.audit {
+        Some(audit) => {
+            let required = if audit.required { ", calls depend on it" } else { "" };
+            out.head("audit", &format!("{} (set aside at {}{required})", audit.path.display(), bytes(audit.size)));
+        }
+        None => out.head("audit", "none"),
+    }
+}
+
+fn clients(out: &mut Report, config: &Config, parts: &Parts) {
+    out.head("clients", "Claude Code refuses results over 25,000 tokens; 50 KiB of text stay below that");
+    out.line("DeerFlow moves results over 12,000 characters out of the conversation: --max-output 11000 suits it");
+    if parts.settings.structured_output {
+        out.line("--structured-output: Claude Code and VS Code then show the model neither text nor images");
+    }
+    if parts.workspace.roots().iter().any(|root| root.name().is_none()) {
+        out.line("without a mount name, paths are relative; a name such as app=DIR stands before them");
+    }
+    if config.settings.max_output > 100 * 1024 {
+        out.line("--max-output is above what most clients pass on");
+    }
+}
+
+fn bytes(count: u64) -> String {
+    for (unit, shift) in [("GiB", 30), ("MiB", 20), ("KiB", 10)] {
+        if count > 0 && count.trailing_zeros() >= shift {
+            return format!("{} {unit}", count >> shift);
+        }
+    }
+    format!("{count} bytes")
+}

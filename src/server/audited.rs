@@ -1,0 +1,127 @@
+//! A call with its line in the audit: described before it runs, concluded when it has been answered.
+//!
+//! What a line holds is the audit's matter; how a call runs is the dispatcher's.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Instant,
+};
+
+use crate::{
+    audit::{Audit, Caller, Outcome, Record},
+    tools::{Content, Kind, ToolError},
+};
+
+use super::{
+    Parts,
+    confirm::Confirmation,
+    dispatch::{self, Call, Gates},
+};
+
+/// What the dispatcher tells of a change.
+#[derive(Debug, Default)]
+pub(super) struct Trace {
+    /// The line to announce a change with, where there is an audit.
+    record: Option<(Arc<Audit>, Record)>,
+    changed: AtomicBool,
+    written: AtomicU64,
+}
+
+impl Trace {
+    /// A change is about to be made.
+    ///
+    /// # Errors
+    /// When calls depend on the audit and it cannot be written: the change must not be made then.
+    pub(super) fn announce(&self) -> Result<(), ToolError> {
+        match &self.record {
+            Some((audit, record)) => audit.announce(record).map_err(unrecorded),
+            None => Ok(()),
+        }
+    }
+
+    /// A change was made, and so many bytes of files were written.
+    pub(super) fn made(&self, bytes: u64) {
+        self.changed.store(true, Ordering::Relaxed);
+        self.written.store(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Runs `call`; with an audit, writes its line.
+pub(super) async fn run(
+    parts: &Arc<Parts>,
+    gates: &Gates,
+    confirmation: &Confirmation,
+    caller: Caller,
+    mut call: Call,
+) -> Result<dispatch::Outcome, ToolError> {
+    let Some(audit) = parts.options.audit.clone() else {
+        return dispatch::run(parts, gates, confirmation, call).await;
+    };
+    let started = Instant::now();
+    let described = {
+        let (parts, tool, arguments) = (Arc::clone(parts), call.tool.clone(), call.arguments.clone());
+        // It looks where the paths lead, so it runs where looking may take a while.
+        tokio::task::spawn_blocking(move || Audit::describe(&caller, &tool, &arguments, &parts.workspace)).await
+    };
+    let record =
+        described.map_err(|error| ToolError::new(Kind::Internal, "the call could not be described").source(error))?;
+    let trace = Arc::new(Trace { record: Some((Arc::clone(&audit), record)), ..Trace::default() });
+    call.trace = Arc::clone(&trace);
+    let result = dispatch::run(parts, gates, confirmation, call).await;
+    let outcome = outcome(&result, &trace, started);
+    let concluded = {
+        let (audit, trace) = (Arc::clone(&audit), Arc::clone(&trace));
+        tokio::task::spawn_blocking(move || match &trace.record {
+            Some((_, record)) => audit.conclude(record, &outcome),
+            None => Ok(()),
+        })
+        .await
+    };
+    let failure = match concluded {
+        Ok(Ok(())) => return result,
+        Ok(Err(error)) => error,
+        Err(join) => std::io::Error::other(join),
+    };
+    tracing::error!(error = %failure, "the audit could not be written");
+    // What was changed stays changed, and the answer says what truly happened.
+    if audit.is_required() && !trace.changed.load(Ordering::Relaxed) {
+        return Err(unrecorded(failure));
+    }
+    result
+}
+
+fn outcome(result: &Result<dispatch::Outcome, ToolError>, trace: &Trace, started: Instant) -> Outcome {
+    let kind = result.as_ref().err().map(ToolError::kind);
+    let answered = match result {
+        Ok(dispatch::Outcome::Answer(answer)) => answer.content.iter().map(length).sum(),
+        Ok(dispatch::Outcome::Question(_)) => 0,
+        Err(error) => error.text().len(),
+    };
+    Outcome {
+        kind: match (result, kind) {
+            (_, Some(kind)) => kind.as_str(),
+            (Ok(dispatch::Outcome::Question(_)), None) => "asked",
+            _ => "ok",
+        },
+        allowed: !matches!(kind, Some(Kind::Denied | Kind::ReadOnly | Kind::Declined | Kind::Quota)),
+        answered,
+        written: trace.written.load(Ordering::Relaxed),
+        duration: started.elapsed(),
+    }
+}
+
+fn length(block: &Content) -> usize {
+    match block {
+        Content::Text(text) => text.len(),
+        Content::Image { bytes, .. } => bytes.len(),
+    }
+}
+
+fn unrecorded(error: std::io::Error) -> ToolError {
+    ToolError::new(Kind::Declined, "the call was refused because it cannot be recorded in the audit log")
+        .hint("nothing was changed; tell the person that the audit log cannot be written")
+        .source(error)
+}

@@ -1,0 +1,227 @@
+//! What one session may spend: files made, bytes written, and bytes in all beneath a root.
+//!
+//! A change says what it will cost before it is made; what was not made after all is given back.
+
+use std::{
+    collections::HashMap,
+    fmt,
+    ops::ControlFlow,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use crate::workspace::{FileKind, Ignored, Root, WalkOptions, Workspace};
+
+/// Entries of a root that are counted; what lies beyond is not known, and so not held against a write.
+const COUNTED: usize = 500_000;
+/// How long a count of a root stands; changes of this session are added to it meanwhile.
+const STANDS: Duration = Duration::from_secs(60);
+/// How long counting may take.
+const COUNTING: Duration = Duration::from_secs(5);
+
+/// The bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuotaLimits {
+    /// Files that one session may make.
+    pub files: u64,
+    /// Bytes that one session may write.
+    pub bytes: u64,
+    /// Bytes that the files beneath a root may have in all for a write to go ahead; none for no bound.
+    pub root_bytes: Option<u64>,
+}
+
+impl Default for QuotaLimits {
+    fn default() -> Self {
+        Self { files: 10_000, bytes: 1 << 30, root_bytes: None }
+    }
+}
+
+/// What a change would cost.
+#[derive(Clone, Debug, Default)]
+pub struct Cost {
+    /// The root it falls on; none when it costs nothing.
+    pub root: Option<Arc<Root>>,
+    /// Files that would be made.
+    pub files: u64,
+    /// Bytes that would be written.
+    pub bytes: u64,
+    /// Bytes that would be there more than before.
+    pub growth: u64,
+}
+
+/// Which bound a change would pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QuotaError {
+    /// Files made by this session.
+    Files {
+        /// The bound.
+        limit: u64,
+    },
+    /// Bytes written by this session.
+    Bytes {
+        /// Bytes that are left.
+        left: u64,
+        /// The bound.
+        limit: u64,
+    },
+    /// Bytes beneath a root.
+    Root {
+        /// The root as it is printed.
+        root: String,
+        /// Bytes there now.
+        holds: u64,
+        /// The bound.
+        limit: u64,
+    },
+}
+
+impl fmt::Display for QuotaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Files { limit } => write!(f, "this session has made {limit} files, as many as it may"),
+            Self::Bytes { left, limit } => {
+                write!(f, "{left} of the {limit} bytes that this session may write are left, fewer than this takes")
+            }
+            Self::Root { root, holds, limit } => {
+                write!(f, "{root} holds {holds} bytes; with this it would pass the limit of {limit}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for QuotaError {}
+
+/// The accounts of one session.
+#[derive(Debug, Default)]
+pub struct Quota {
+    limits: QuotaLimits,
+    spent: Mutex<Spent>,
+}
+
+#[derive(Debug, Default)]
+struct Spent {
+    files: u64,
+    bytes: u64,
+    /// By the root's key: bytes counted, and when.
+    roots: HashMap<String, (u64, Instant)>,
+}
+
+impl Quota {
+    /// Accounts within these bounds.
+    pub fn new(limits: QuotaLimits) -> Self {
+        Self { limits, spent: Mutex::default() }
+    }
+
+    /// The bounds.
+    pub fn limits(&self) -> QuotaLimits {
+        self.limits
+    }
+
+    /// Takes what a change costs off what is left, all of it or nothing.
+    pub fn spend(&self, workspace: &Workspace, cost: &Cost) -> Result<(), QuotaError> {
+        let counted = match (self.limits.root_bytes, &cost.root) {
+            (Some(limit), Some(root)) if cost.growth > 0 => Some((root, self.count(workspace, root), limit)),
+            _ => None,
+        };
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = spent.files.saturating_add(cost.files);
+        if cost.files > 0 && files > self.limits.files {
+            return Err(QuotaError::Files { limit: self.limits.files });
+        }
+        let bytes = spent.bytes.saturating_add(cost.bytes);
+        if cost.bytes > 0 && bytes > self.limits.bytes {
+            return Err(QuotaError::Bytes { left: self.limits.bytes - spent.bytes, limit: self.limits.bytes });
+        }
+        if let Some((root, counted, limit)) = counted {
+            // Another call may have counted or spent since.
+            let holds = &mut spent.roots.entry(root.key().to_owned()).or_insert(counted).0;
+            if holds.saturating_add(cost.growth) > limit {
+                return Err(QuotaError::Root { root: root.public(), holds: *holds, limit });
+            }
+            *holds += cost.growth;
+        }
+        (spent.files, spent.bytes) = (files, bytes);
+        Ok(())
+    }
+
+    /// Gives back what a change that was not made had taken.
+    pub fn refund(&self, cost: &Cost) {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        spent.files = spent.files.saturating_sub(cost.files);
+        spent.bytes = spent.bytes.saturating_sub(cost.bytes);
+        if let Some((holds, _)) = cost.root.as_ref().and_then(|root| spent.roots.get_mut(root.key())) {
+            *holds = holds.saturating_sub(cost.growth);
+        }
+    }
+
+    /// What a root holds: a count that still stands, or a new one.
+    fn count(&self, workspace: &Workspace, root: &Arc<Root>) -> (u64, Instant) {
+        {
+            let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+            match spent.roots.get(root.key()) {
+                Some(known) if known.1.elapsed() < STANDS => return *known,
+                _ => drop(spent.roots.remove(root.key())),
+            }
+        }
+        // Without the lock: other calls may spend while this one counts.
+        let options = WalkOptions { ignored: Ignored::Include, max_depth: None, directories: false, symlinks: false };
+        let (started, mut entries, mut bytes) = (Instant::now(), 0, 0_u64);
+        let _ = workspace.walk(&workspace.root_path(root), &options, &mut |entry| {
+            entries += 1;
+            if entry.kind() == FileKind::File {
+                bytes = bytes.saturating_add(entry.stat().map_or(0, |stat| stat.size));
+            }
+            if entries < COUNTED && started.elapsed() < COUNTING {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        });
+        (bytes, Instant::now())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the tests prepare real files")]
+
+    use super::*;
+    use crate::workspace::{Access, Options, RootSpec};
+
+    fn workspace(size: usize) -> (tempfile::TempDir, Workspace) {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::write(temp.path().join("a"), vec![0; size]).unwrap();
+        let spec = RootSpec { name: None, path: temp.path().to_owned(), access: Access::ReadWrite };
+        let workspace = Workspace::open(&[spec], Options::default()).unwrap().workspace;
+        (temp, workspace)
+    }
+
+    fn cost(workspace: &Workspace, files: u64, bytes: u64) -> Cost {
+        Cost { root: Some(Arc::clone(&workspace.roots()[0])), files, bytes, growth: bytes }
+    }
+
+    #[test]
+    fn what_is_spent_is_gone_and_what_is_given_back_is_there_again() {
+        let (_temp, workspace) = workspace(0);
+        let quota = Quota::new(QuotaLimits { files: 2, bytes: 10, root_bytes: None });
+        let one = cost(&workspace, 1, 6);
+        assert_eq!(quota.spend(&workspace, &one), Ok(()));
+        assert_eq!(quota.spend(&workspace, &one), Err(QuotaError::Bytes { left: 4, limit: 10 }));
+        quota.refund(&one);
+        assert_eq!(quota.spend(&workspace, &one), Ok(()));
+        assert_eq!(quota.spend(&workspace, &cost(&workspace, 1, 0)), Ok(()));
+        assert_eq!(quota.spend(&workspace, &cost(&workspace, 1, 0)), Err(QuotaError::Files { limit: 2 }));
+        assert_eq!(quota.spend(&workspace, &cost(&workspace, 0, 4)), Ok(()));
+    }
+
+    #[test]
+    fn a_root_may_not_grow_beyond_its_bound() {
+        let (_temp, workspace) = workspace(90);
+        let quota = Quota::new(QuotaLimits { root_bytes: Some(100), ..QuotaLimits::default() });
+        assert_eq!(quota.spend(&workspace, &cost(&workspace, 1, 6)), Ok(()));
+        let refused = quota.spend(&workspace, &cost(&workspace, 1, 6));
+        assert_eq!(refused, Err(QuotaError::Root { root: ".".into(), holds: 96, limit: 100 }));
+        let shrinking = Cost { growth: 0, ..cost(&workspace, 0, 50) };
+        assert_eq!(quota.spend(&workspace, &shrinking), Ok(()));
+    }
+}

@@ -1,0 +1,126 @@
+//! A file that only grows, one line at a time, and is set aside when it has grown enough.
+//!
+//! Several processes may write to one log. What a line says is decided above.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::StateDir;
+use crate::workspace::handle::FileKind;
+use crate::workspace::sys::{self, Dir};
+
+/// How many former logs are kept: `FILE.1` is the newest of them.
+const KEPT: usize = 5;
+
+/// An append-only file in an open folder.
+#[derive(Debug)]
+pub struct AppendLog {
+    dir: Dir,
+    name: OsString,
+    /// Bytes after which the file is set aside.
+    limit: u64,
+    folder: PathBuf,
+}
+
+impl AppendLog {
+    /// Opens the log at `path`, and makes it (for its owner only) with the folders that are missing.
+    /// A link or special file of that name is refused.
+    pub fn open(path: &Path, limit: u64) -> io::Result<Self> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
+        let folder = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let StateDir { dir } = StateDir::open(folder)?;
+        let log = Self { dir, name, limit, folder: real_folder(folder)? };
+        log.append(b"")?;
+        Ok(log)
+    }
+
+    /// The folder that the log lies in, without links.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Appends `line` in one write, so that lines of several processes do not mix.
+    pub fn append(&self, line: &[u8]) -> io::Result<()> {
+        let mut file = self.dir.append(&self.name)?;
+        let stat = sys::file_stat(&file)?;
+        if stat.kind != FileKind::File {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        // Without the lock another process is setting it aside; a line over the limit harms nobody.
+        if stat.size > 0 && stat.size + line.len() as u64 > self.limit && sys::try_lock(&file) {
+            let named = self.dir.child_stat(&self.name)?;
+            // Else it was set aside between the open and the lock.
+            if named.same_file(&stat) {
+                self.rotate()?;
+            }
+            file = self.dir.append(&self.name)?;
+        }
+        file.write_all(line)
+    }
+
+    /// `FILE.4` becomes `FILE.5` and so on up to `FILE`, which becomes `FILE.1`.
+    fn rotate(&self) -> io::Result<()> {
+        for number in (1..KEPT).rev() {
+            match self.dir.rename(&self.numbered(number), &self.numbered(number + 1)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        self.dir.rename(&self.name, &self.numbered(1))
+    }
+
+    fn numbered(&self, number: usize) -> OsString {
+        let mut name = self.name.clone();
+        name.push(OsStr::new(&format!(".{number}")));
+        name
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "once at start-up, on a trusted path, before any call is served")]
+fn real_folder(folder: &Path) -> io::Result<PathBuf> {
+    folder.canonicalize()
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test looks from outside")]
+
+    use super::*;
+
+    #[test]
+    fn a_full_log_is_set_aside_and_five_former_ones_are_kept() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("new/audit.log");
+        let log = AppendLog::open(&path, 10).unwrap();
+        for number in 0..9 {
+            log.append(format!("line {number}\n").as_bytes()).unwrap();
+        }
+        let read = |name: &str| std::fs::read_to_string(temp.path().join("new").join(name)).unwrap();
+        assert_eq!(read("audit.log"), "line 8\n");
+        assert_eq!(read("audit.log.1"), "line 7\n");
+        assert_eq!(read("audit.log.5"), "line 3\n");
+        assert_eq!(std::fs::read_dir(temp.path().join("new")).unwrap().count(), 6);
+    }
+
+    #[test]
+    fn a_line_longer_than_the_limit_is_kept_whole() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("log");
+        let log = AppendLog::open(&path, 4).unwrap();
+        log.append(b"a long line\n").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"a long line\n");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_the_place_of_the_log_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("log");
+        std::os::unix::fs::symlink(temp.path().join("other"), &path).unwrap();
+        assert!(AppendLog::open(&path, 100).is_err());
+    }
+}

@@ -1,0 +1,200 @@
+//! The attack suite: a hostile model against the spawned server, on a disk full of traps.
+//!
+//! Every case is one call, named, with the answer it must get; around each one the disk outside the
+//! roots and the secrets inside them are compared, and the answer is searched for what may not be in
+//! it. Every family runs behind each wall alone: with Landlock, without it, and without `openat2`.
+
+#![cfg(target_os = "linux")]
+#![expect(clippy::print_stdout, reason = "says how many attacks there are")]
+
+mod aliases;
+mod disk;
+mod frames;
+mod leaks;
+mod links;
+mod manage;
+mod paths;
+mod patterns;
+mod policy;
+mod special;
+mod world;
+mod writes;
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use world::World;
+
+/// What stands between the model and the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wall {
+    /// Everything, as it is by default.
+    Both,
+    /// Only the confined opens of the kernel.
+    Beneath,
+    /// Only the walk name by name.
+    Walk,
+}
+
+impl Wall {
+    /// The options that leave this wall alone.
+    pub(crate) fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Self::Both => &["--confine", "auto", "--resolver", "auto"],
+            Self::Beneath => &["--confine", "off", "--resolver", "auto"],
+            Self::Walk => &["--confine", "off", "--resolver", "walk"],
+        }
+    }
+}
+
+/// What a call must come to.
+#[derive(Clone, Debug)]
+enum Expect {
+    /// A tool's error of one of these kinds.
+    Fails(&'static [&'static str]),
+    /// An answer whose text holds this.
+    Answers(&'static str),
+    /// An answer whose text does not hold this.
+    Without(&'static str),
+    /// Anything that comes back: the disk and the text are what counts.
+    Harmless,
+    /// A protocol error.
+    Refused,
+}
+
+/// Refused at the boundary of the roots, or by policy.
+const DENIED: Expect = Expect::Fails(&["denied"]);
+
+/// One attack.
+#[derive(Clone, Debug)]
+struct Case {
+    name: String,
+    tool: &'static str,
+    arguments: Value,
+    expect: Expect,
+    /// Whether the call may change files of the read-write root.
+    writes: bool,
+}
+
+fn case(name: impl Into<String>, tool: &'static str, arguments: Value, expect: Expect) -> Case {
+    Case { name: name.into(), tool, arguments, expect, writes: false }
+}
+
+impl Case {
+    /// An honest use that changes something.
+    fn writes(mut self) -> Self {
+        self.writes = true;
+        self
+    }
+}
+
+/// Every tool pointed at one path; `name` says what lies there.
+fn every_tool(name: &str, path: &str, expect: &Expect) -> Vec<Case> {
+    use serde_json::json;
+    let calls = [
+        ("read", json!({ "path": path })),
+        ("ls", json!({ "path": path })),
+        ("glob", json!({ "pattern": "**", "path": path, "no_ignore": true })),
+        ("grep", json!({ "pattern": ".", "path": path, "no_ignore": true })),
+        ("write", json!({ "path": path, "content": "owned" })),
+        ("edit", json!({ "path": path, "old_string": "e", "new_string": "owned", "replace_all": true })),
+    ];
+    calls
+        .into_iter()
+        .map(|(tool, arguments)| case(format!("{name}: {tool}"), tool, arguments, expect.clone()))
+        .chain([
+            case(
+                format!("{name}: append"),
+                "write",
+                json!({ "path": path, "content": "owned", "mode": "append" }),
+                expect.clone(),
+            ),
+            case(
+                format!("{name}: create"),
+                "edit",
+                json!({ "path": path, "old_string": "", "new_string": "owned" }),
+                expect.clone(),
+            ),
+        ])
+        .collect()
+}
+
+/// Runs `cases` behind `wall` and reports every one that got through.
+fn run(wall: Wall, cases: &[Case]) {
+    let mut world = World::new(wall);
+    let complaints: Vec<String> = cases.iter().filter_map(|case| world.attack(case).err()).collect();
+    world.alive();
+    assert!(
+        complaints.is_empty(),
+        "{wall:?}: {} of {} got through\n{}",
+        complaints.len(),
+        cases.len(),
+        complaints.join("\n")
+    );
+}
+
+macro_rules! families {
+    ($($family:ident: $cases:expr;)*) => {
+        fn families() -> Vec<(&'static str, Vec<Case>)> {
+            vec![$((stringify!($family), $cases)),*]
+        }
+
+        $(mod $family {
+            use super::{Wall, run};
+
+            #[test]
+            fn behind_both_walls() {
+                run(Wall::Both, &super::families_of(stringify!($family)));
+            }
+
+            #[test]
+            fn behind_confined_opens_alone() {
+                run(Wall::Beneath, &super::families_of(stringify!($family)));
+            }
+
+            #[test]
+            fn behind_the_walk_alone() {
+                run(Wall::Walk, &super::families_of(stringify!($family)));
+            }
+        })*
+    };
+}
+
+families! {
+    prefix_siblings: paths::siblings();
+    paths_that_leave: paths::leaving();
+    magic_paths: paths::magic();
+    links_out: links::out();
+    links_within: links::honest();
+    patterns_that_leave: patterns::leaving();
+    patterns_that_cost: patterns::costly();
+    secrets_by_alias: aliases::secrets();
+    files_that_run_later: policy::run_later();
+    read_only_roots: policy::read_only();
+    hard_links: disk::hard_links();
+    special_files: special::cases();
+    odd_names: leaks::odd_names();
+    what_errors_tell: leaks::errors();
+    replacements: writes::cases();
+    second_arguments: manage::cases();
+}
+
+fn families_of(family: &str) -> Vec<Case> {
+    families().into_iter().find(|(name, _)| *name == family).map(|(_, cases)| cases).unwrap_or_default()
+}
+
+#[test]
+fn there_are_as_many_distinct_attacks_as_asked_for() {
+    let mut names = BTreeSet::new();
+    let mut calls = BTreeSet::new();
+    for (family, cases) in families() {
+        for case in cases {
+            assert!(names.insert(format!("{family}: {}", case.name)), "{family}: {} is there twice", case.name);
+            calls.insert(format!("{} {}", case.tool, case.arguments));
+        }
+    }
+    let frames = frames::names();
+    println!("{} named attacks, {} distinct calls, {} frames", names.len(), calls.len(), frames.len());
+    assert!(calls.len() >= 150, "{}", calls.len());
+}

@@ -1,0 +1,332 @@
+//! A disk to attack: two roots among siblings that hold canaries, with links of every kind.
+//!
+//! Also the client that calls, and compares what must not have changed.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::{
+        ffi::OsStrExt as _,
+        fs::{MetadataExt as _, symlink},
+        net::UnixListener,
+    },
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{Case, Expect, Wall};
+use crate::process::Process;
+
+/// What no answer may hold unless the call itself sent it: content from outside, content that
+/// policy keeps, and names from outside.
+pub(super) const CANARY: &str = "CANARY-of-the-outside";
+pub(super) const SECRET: &str = "SECRET-of-the-inside";
+pub(super) const NAME: &str = "zebra";
+
+/// The disk, and the server on it.
+pub(super) struct World {
+    dir: TempDir,
+    process: Process,
+    /// The disk after the last call, so that each is looked at once.
+    last: Option<Picture>,
+}
+
+type Picture = BTreeMap<PathBuf, String>;
+
+impl World {
+    /// Builds the disk and starts the server behind `wall`.
+    pub(super) fn new(wall: Wall) -> Self {
+        Self::with(wall, &[])
+    }
+
+    /// The same with more options.
+    pub(super) fn with(wall: Wall, more: &[&str]) -> Self {
+        let dir = tempfile::Builder::new().prefix("rootbound-host-").tempdir().expect("a temporary folder");
+        build(dir.path());
+        let mut arguments =
+            vec!["--root", "app=root", "--root", "lib=lib:ro", "--read-before-write", "off", "--allow", "manage"];
+        arguments.extend(wall.arguments());
+        arguments.extend(more);
+        let mut process = Process::start(dir.path(), &arguments);
+        process.initialize();
+        Self { dir, process, last: None }
+    }
+
+    /// The host path of `relative`.
+    pub(super) fn path(&self, relative: &str) -> PathBuf {
+        self.dir.path().join(relative)
+    }
+
+    /// Makes the call and says what went wrong, if anything did.
+    pub(super) fn attack(&mut self, case: &Case) -> Result<(), String> {
+        let mut arguments = case.arguments.clone();
+        self.fill_in(&mut arguments);
+        let before = self.last.take().unwrap_or_else(|| self.picture());
+        let answer = self.process.ask("tools/call", &json!({ "name": case.tool, "arguments": arguments }));
+        let after = self.picture();
+        let checked = Self::unchanged(&before, &after, case.writes);
+        self.last = Some(after);
+        let told = |what: String| format!("{}: {what}\n    {} {arguments}\n    {answer}", case.name, case.tool);
+        checked.map_err(&told)?;
+        self.silent(&arguments.to_string(), &answer).map_err(&told)?;
+        let result = &answer["result"];
+        let text = result["content"][0]["text"].as_str().unwrap_or_default();
+        let kind = result["_meta"]["rootbound/error"].as_str();
+        let failed = result["isError"] == true;
+        Self::plain(text, !failed && matches!(case.tool, "read" | "grep")).map_err(&told)?;
+        match case.expect {
+            Expect::Fails(kinds) if !(failed && kind.is_some_and(|kind| kinds.contains(&kind))) => {
+                Err(told(format!("expected an error of {kinds:?}")))
+            }
+            Expect::Answers(part) if failed || !text.contains(part) => {
+                Err(told(format!("expected an answer with {part:?}")))
+            }
+            Expect::Without(part) if failed || text.contains(part) => {
+                Err(told(format!("expected an answer without {part:?}")))
+            }
+            Expect::Refused if answer.get("error").is_none() => Err(told("expected a protocol error".into())),
+            Expect::Harmless if answer.get("error").is_some() => Err(told("unexpected protocol error".into())),
+            _ => Ok(()),
+        }
+    }
+
+    /// The server still answers, and still reads what it may read.
+    pub(super) fn alive(&mut self) {
+        let answer = self.process.ask("tools/call", &json!({ "name": "read", "arguments": { "path": "app/a.txt" } }));
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+    }
+
+    /// The connection itself, for what is no call.
+    pub(super) fn process(&mut self) -> &mut Process {
+        &mut self.process
+    }
+
+    /// Everything outside, the read-only root, and the read-write root without its directories' times.
+    pub(super) fn picture(&self) -> Picture {
+        let mut picture = Picture::new();
+        look(self.dir.path(), self.dir.path(), &mut picture);
+        picture
+    }
+
+    /// What changed that may not change.
+    pub(super) fn unchanged(before: &Picture, after: &Picture, root_too: bool) -> Result<(), String> {
+        let guarded = |path: &Path| {
+            let inside = path.starts_with("root");
+            !(inside && root_too) || KEPT.iter().any(|kept| path.starts_with(Path::new("root").join(kept)))
+        };
+        let differs = |path: &&PathBuf| guarded(path) && before.get(*path) != after.get(*path);
+        let changed: Vec<_> = before.keys().chain(after.keys()).filter(differs).collect();
+        if changed.is_empty() { Ok(()) } else { Err(format!("the disk changed: {changed:?}")) }
+    }
+
+    /// Whether the answer holds what it may not.
+    pub(super) fn silent(&self, sent: &str, answer: &Value) -> Result<(), String> {
+        let shown = answer.to_string();
+        let host = self.dir.path().to_str().expect("temporary folders have plain names");
+        for needle in [CANARY, SECRET, NAME, host, "root:x:0:0", "PATH=", "rootbound-host-"] {
+            if shown.contains(needle) && !sent.contains(needle) {
+                return Err(format!("the answer shows {needle:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the text could drive the terminal that shows it. `content`: it holds lines of files,
+    /// which stand as they are, turned or not.
+    fn plain(text: &str, content: bool) -> Result<(), String> {
+        let drives = |c: &char| match *c {
+            '\n' | '\t' => false,
+            c => {
+                c.is_control()
+                    || !content
+                        && matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            }
+        };
+        match text.chars().find(drives) {
+            Some(control) => Err(format!("the answer holds a raw {control:?}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts the host paths into arguments that name them as `{host}`.
+    fn fill_in(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                *text = text.replace("{host}", self.dir.path().to_str().expect("a plain name"));
+            }
+            Value::Object(map) => map.values_mut().for_each(|value| self.fill_in(value)),
+            Value::Array(list) => list.iter_mut().for_each(|value| self.fill_in(value)),
+            _ => {}
+        }
+    }
+}
+
+/// What stays as it is even where a case may write below the root.
+const KEPT: &[&str] = &[".git", ".env", ".ssh", "id_rsa", "keys", ".vscode", ".claude", ".mcp.json"];
+
+/// Links in the root: name and target, `{host}` being the folder that holds everything.
+const LINKS: &[(&str, &str)] = &[
+    // Out of the root
+    ("out_file", "../outside/zebra-secret.txt"),
+    ("out_file_absolute", "{host}/outside/zebra-secret.txt"),
+    ("out_dir", "../outside"),
+    ("out_dir_absolute", "{host}/outside"),
+    ("out_chain", "out_chain_2"),
+    ("out_chain_2", "sub/../out_file"),
+    ("out_through_dir", "sub/up/outside/zebra-secret.txt"),
+    ("sub/up", "../.."),
+    ("out_sibling", "../root-evil/zebra-secret.txt"),
+    ("out_sibling_dir", "../root-evil"),
+    ("out_parent", ".."),
+    ("out_bounce", "../outside/zebra-back"),
+    ("out_bounce_dir", "../outside/zebra-back-dir/a.txt"),
+    ("out_slash", "/"),
+    ("out_etc", "/etc/passwd"),
+    ("out_dangling", "../outside/zebra-new.txt"),
+    ("out_dangling_deep", "../outside/zebra-no/zebra-new.txt"),
+    ("out_dangling_absolute", "{host}/outside/zebra-new.txt"),
+    ("out_nowhere", "/nonexistent/zebra"),
+    ("out_dots", "sub/../../outside/./zebra-secret.txt"),
+    ("out_almost_root", "../root/../outside/zebra-secret.txt"),
+    // The kernel's magic
+    ("magic_root", "/proc/self/root"),
+    ("magic_cwd", "/proc/self/cwd"),
+    ("magic_environ", "/proc/self/environ"),
+    ("magic_maps", "/proc/self/maps"),
+    ("magic_fd", "/proc/self/fd/0"),
+    ("magic_fds", "/proc/self/fd"),
+    ("magic_thread", "/proc/thread-self/root/etc/passwd"),
+    ("magic_stdin", "/dev/stdin"),
+    ("magic_stdout", "/dev/stdout"),
+    ("device_zero", "/dev/zero"),
+    ("device_random", "/dev/urandom"),
+    ("device_full", "/dev/full"),
+    ("device_tty", "/dev/tty"),
+    // Round and round
+    ("loop_self", "loop_self"),
+    ("loop_a", "loop_b"),
+    ("loop_b", "loop_a"),
+    ("loop_deep", "loop_deep/x"),
+    // Names that policy knows
+    ("alias_env", ".env"),
+    ("alias_key", "keys/server.pem"),
+    ("alias_ssh", ".ssh"),
+    ("alias_of_alias", "alias_env"),
+    ("alias_absolute", "{host}/root/.env"),
+    ("sub/alias_up", "../id_rsa"),
+    ("alias_git", ".git"),
+    ("alias_hooks", ".git/hooks"),
+    ("alias_config", ".git/config"),
+    ("alias_tasks", ".vscode/tasks.json"),
+    ("alias_vscode", ".vscode"),
+    ("alias_future_hook", ".git/hooks/pre-push"),
+    ("alias_future_env", ".env.production"),
+    // Honest ones
+    ("in_file", "a.txt"),
+    ("in_dir", "sub"),
+    ("in_absolute", "{host}/root/a.txt"),
+    ("in_there_and_back", "../root/a.txt"),
+    ("in_chain", "in_file"),
+    ("in_dangling", "fresh.txt"),
+    ("in_lib", "../lib"),
+    ("in_lib_absolute", "{host}/lib/shared.txt"),
+];
+
+fn build(host: &Path) {
+    let root = host.join("root");
+    for (path, content) in [
+        ("root/a.txt", "alpha\nbeta\n".to_owned()),
+        ("root/sub/b.txt", "beneath\n".to_owned()),
+        ("root/sub/c.rs", "fn main() {}\n".to_owned()),
+        ("root/.env", format!("TOKEN={SECRET}\n")),
+        ("root/.ssh/config", format!("{SECRET}\n")),
+        ("root/id_rsa", format!("{SECRET}\n")),
+        ("root/keys/server.pem", format!("{SECRET}\n")),
+        ("root/.env.example", "TOKEN=\n".to_owned()),
+        ("root/.git/config", "[core]\n\tbare = false\n".to_owned()),
+        ("root/.git/hooks/pre-commit", "#!/bin/sh\nexit 0\n".to_owned()),
+        ("root/.vscode/tasks.json", "{}\n".to_owned()),
+        ("root/.claude/settings.json", "{}\n".to_owned()),
+        ("root/.mcp.json", "{}\n".to_owned()),
+        ("root/hidden.txt", "plain\u{202e}reversed\ntag\u{e0041}\n".to_owned()),
+        ("lib/shared.txt", "shared\n".to_owned()),
+        ("lib/deep/more.txt", "more\n".to_owned()),
+        ("outside/zebra-secret.txt", format!("{CANARY}\n")),
+        ("outside/zebra-dir/zebra-deep.txt", format!("{CANARY}\n")),
+        ("root-evil/zebra-secret.txt", format!("{CANARY}\n")),
+        ("root2/zebra-secret.txt", format!("{CANARY}\n")),
+        ("lib-evil/zebra-secret.txt", format!("{CANARY}\n")),
+        ("roo/zebra-secret.txt", format!("{CANARY}\n")),
+        ("zebra-beside.txt", format!("{CANARY}\n")),
+        ("outside/zebra-shared.txt", "hard linked\n".to_owned()),
+    ] {
+        let path = host.join(path);
+        fs::create_dir_all(path.parent().expect("below the host folder")).expect("a folder");
+        fs::write(path, content).expect("a file");
+    }
+    let at_host = |target: &str| target.replace("{host}", host.to_str().expect("a plain name"));
+    for (name, target) in LINKS {
+        symlink(at_host(target), root.join(name)).expect("a link");
+    }
+    symlink("../root/a.txt", host.join("outside/zebra-back")).expect("a link");
+    symlink("../root", host.join("outside/zebra-back-dir")).expect("a link");
+    symlink(at_host("{host}/outside/zebra-secret.txt"), host.join("lib/out")).expect("a link");
+    fs::hard_link(host.join("outside/zebra-shared.txt"), root.join("hard.txt")).expect("a hard link");
+    let odd: [&[u8]; 8] = [
+        b"odd\nline.txt",
+        b"odd\x1b[31mred.txt",
+        b"odd\xff\xfe.txt",
+        b"odd\x07bell.txt",
+        "odd\u{202e}txt.exe".as_bytes(),
+        "odd\u{200b}zero.txt".as_bytes(),
+        b"a%20b.txt",
+        b"-rf",
+    ];
+    for name in odd {
+        fs::write(root.join(std::ffi::OsStr::from_bytes(name)), "odd\n").expect("a file");
+    }
+    special(&root);
+}
+
+fn special(root: &Path) {
+    use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
+    mknodat(CWD, root.join("fifo"), FileType::Fifo, Mode::from_raw_mode(0o666), 0).expect("a FIFO");
+    drop(UnixListener::bind(root.join("socket")).expect("a socket"));
+    // Only a privileged user may make one; without it the links to /dev stand for it.
+    let zero = (FileType::CharacterDevice, makedev(1, 5));
+    if mknodat(CWD, root.join("device"), zero.0, Mode::from_raw_mode(0o666), zero.1).is_err() {
+        symlink("/dev/zero", root.join("device")).expect("a link");
+    }
+    let sparse = fs::File::create(root.join("sparse.bin")).expect("a file");
+    sparse.set_len(1 << 40).expect("a terabyte of nothing");
+    fs::write(root.join("long-line.txt"), "x".repeat(4 << 20)).expect("a file");
+    fs::create_dir(root.join("deep")).expect("a folder");
+    let mut deep = root.join("deep");
+    for _ in 0..300 {
+        deep.push("dddddd");
+    }
+    fs::create_dir_all(&deep).expect("a deep folder");
+}
+
+/// Kind, mode, owner, size, times and (where small) content of everything below `dir`.
+fn look(dir: &Path, host: &Path, picture: &mut Picture) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let Ok(stat) = fs::symlink_metadata(&path) else { continue };
+        let relative = path.strip_prefix(host).expect("below it").to_owned();
+        let inside = relative.starts_with("root");
+        let time = (stat.mtime(), stat.mtime_nsec());
+        let content = if stat.is_file() && stat.len() < 1 << 20 { fs::read(&path).unwrap_or_default() } else { vec![] };
+        let shown = if stat.is_dir() && inside {
+            format!("directory {:o}", stat.mode())
+        } else {
+            format!("{:o} {} {} {time:?} {} {content:?}", stat.mode(), stat.uid(), stat.len(), stat.ino())
+        };
+        if stat.is_dir() && !relative.starts_with("root/deep") {
+            look(&path, host, picture);
+        }
+        picture.insert(relative, shown);
+    }
+}

@@ -1,0 +1,80 @@
+//! Replacement: no litter, no fixed temporary names, no rights carried over that were not earned.
+
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+use serde_json::json;
+
+use super::{Case, Expect, Wall, case, world::World};
+
+/// Changes as a model may make them; each leaves everything else as it was.
+pub(super) fn cases() -> Vec<Case> {
+    const DONE: Expect = Expect::Answers("");
+    vec![
+        case("create", "write", json!({ "path": "app/new.txt", "content": "one\n" }), DONE).writes(),
+        case("create deep", "write", json!({ "path": "app/n1/n2/n3/new.txt", "content": "one\n" }), DONE).writes(),
+        case("replace", "write", json!({ "path": "app/new.txt", "content": "two\n" }), DONE).writes(),
+        case("append", "write", json!({ "path": "app/new.txt", "content": "three\n", "mode": "append" }), DONE)
+            .writes(),
+        case(
+            "several edits, one wrong",
+            "edit",
+            json!({ "path": "app/new.txt", "edits": [
+                { "old_string": "two", "new_string": "2" }, { "old_string": "no such", "new_string": "x" }] }),
+            Expect::Fails(&["no_match"]),
+        ),
+        case(
+            "an edit that would grow without end",
+            "edit",
+            json!({ "path": "app/long-line.txt", "old_string": "x", "new_string": "y".repeat(1 << 20), "replace_all": true }),
+            Expect::Fails(&["too_large"]),
+        ),
+        case(
+            "create where something is",
+            "write",
+            json!({ "path": "app/a.txt", "content": "x", "mode": "create" }),
+            Expect::Fails(&["invalid_input", "stale"]),
+        ),
+        case("create below a file", "write", json!({ "path": "app/a.txt/b", "content": "x" }), NO_PLACE),
+        case("create below a FIFO", "write", json!({ "path": "app/fifo/b", "content": "x" }), NO_PLACE),
+        case(
+            "a name that is too long",
+            "write",
+            json!({ "path": format!("app/{}", "n".repeat(300)), "content": "x" }),
+            NO_PLACE,
+        ),
+        case("a name that is a slash", "write", json!({ "path": "app/x\\x2fy", "content": "x" }), NO_PLACE),
+        case("an escaped dot-dot", "write", json!({ "path": "app/\\x2e\\x2e/zebra.txt", "content": "x" }), NO_PLACE),
+    ]
+}
+
+const NO_PLACE: Expect = Expect::Fails(&["invalid_input", "not_found", "denied"]);
+
+fn walls() -> [Wall; 3] {
+    [Wall::Both, Wall::Beneath, Wall::Walk]
+}
+
+/// CVE-2026-46406: a file that was set-user-id has new content, which has not earned it.
+#[test]
+fn set_user_id_does_not_survive_a_replacement() {
+    for wall in walls() {
+        let mut world = World::new(wall);
+        let tool = world.path("root/tool.sh");
+        fs::write(&tool, "old\n").expect("a file");
+        fs::set_permissions(&tool, fs::Permissions::from_mode(0o6755)).expect("a mode");
+        let call = case("replace", "write", json!({ "path": "app/tool.sh", "content": "new\n" }), Expect::Answers(""));
+        world.attack(&call.writes()).expect("an honest call");
+        assert_eq!(fs::metadata(&tool).expect("it is there").permissions().mode() & 0o7777, 0o755, "{wall:?}");
+    }
+}
+
+#[test]
+fn no_temporary_file_is_left_behind() {
+    for wall in walls() {
+        let mut world = World::new(wall);
+        for case in cases() {
+            world.attack(&case).unwrap_or_else(|error| panic!("{wall:?}: {error}"));
+        }
+        let left: Vec<_> = world.picture().into_keys().filter(|path| path.to_string_lossy().contains(".tmp")).collect();
+        assert!(left.is_empty(), "{wall:?}: {left:?}");
+    }
+}

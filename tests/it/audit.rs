@@ -1,0 +1,162 @@
+//! `--audit`: what a line says, that it is out of reach, and what happens when it cannot be written.
+
+use std::{fs, path::Path};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::process::{Process, modern};
+
+fn folders() -> TempDir {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    fs::create_dir(dir.path().join("root")).expect("a folder");
+    fs::write(dir.path().join("root/a.txt"), "alpha\n").expect("a file");
+    fs::write(dir.path().join("secret.txt"), "outside\n").expect("a file");
+    dir
+}
+
+fn start(dir: &TempDir, more: &[&str]) -> Process {
+    let arguments = [&["--root", "app=root", "--audit", "log/audit.jsonl"], more].concat();
+    Process::start(dir.path(), &arguments)
+}
+
+fn call(process: &mut Process, tool: &str, arguments: &Value) -> Value {
+    process.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))["result"].take()
+}
+
+fn lines(path: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect()
+}
+
+#[test]
+fn each_call_is_one_line_that_says_who_did_what_where_and_how_it_ended() {
+    let dir = folders();
+    let mut process = start(&dir, &[]);
+    process.initialize();
+    call(&mut process, "read", &json!({ "path": "a.txt" }));
+    call(&mut process, "read", &json!({ "path": "../secret.txt" }));
+    call(
+        &mut process,
+        "edit",
+        &json!({ "file_path": "app/a.txt", "old_string": "alpha", "new_string": "beta-content" }),
+    );
+    call(&mut process, "read", &json!({ "path": "missing" }));
+    let lines = lines(&dir.path().join("log/audit.jsonl"));
+    let told: Vec<_> = lines
+        .iter()
+        .map(|line| {
+            [&line["event"], &line["tool"], &line["decision"], &line["outcome"]]
+                .map(|value| value.as_str().expect("text"))
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ["call", "read", "allowed", "ok"],
+            ["call", "read", "denied", "denied"],
+            ["call", "edit", "allowed", "ok"],
+            ["call", "read", "allowed", "not_found"],
+        ]
+    );
+    let first = &lines[0];
+    assert_eq!(first["client"], json!({ "name": "test", "version": "1" }));
+    assert_eq!(first["paths"][0]["public"], "app/a.txt");
+    let host = fs::canonicalize(dir.path().join("root/a.txt")).expect("it is there");
+    assert_eq!(first["paths"][0]["resolved"], host.to_str().expect("a plain name"));
+    let time = first["time"].as_str().expect("text");
+    assert!(time.len() == 24 && time.ends_with('Z') && time.contains('T'), "{time}");
+    assert!(first["bytes"].as_u64() > Some(0) && first["duration_ms"].is_number(), "{first}");
+    assert_eq!(lines[1]["paths"][0]["resolved"], Value::Null);
+    let edit = &lines[2];
+    assert_eq!(edit["arguments"]["new_string"]["bytes"], "beta-content".len());
+    assert_eq!(edit["written"], "beta-content\n".len());
+    assert!(!edit.to_string().contains("beta-content"), "{edit}");
+}
+
+#[test]
+fn a_modern_client_is_named_too() {
+    let dir = folders();
+    let mut process = start(&dir, &[]);
+    let mut params = modern(json!({ "name": "read", "arguments": { "path": "a.txt" } }));
+    params["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({ "name": "modern", "version": "9" });
+    process.ask("tools/call", &params);
+    assert_eq!(lines(&dir.path().join("log/audit.jsonl"))[0]["client"], json!({ "name": "modern", "version": "9" }));
+}
+
+#[test]
+fn the_file_may_lie_neither_in_a_root_nor_above_one() {
+    let dir = folders();
+    for file in ["root/audit.jsonl", "root/new/audit.jsonl", "audit.jsonl", "root/../root/audit.jsonl"] {
+        let process = Process::start(dir.path(), &["--root", "app=root", "--audit", file]);
+        let (status, log) = process.exit();
+        assert_eq!(status.code(), Some(2), "{file}: {log}");
+        assert!(log.contains("outside of all of them"), "{log}");
+    }
+    assert_eq!(fs::read_dir(dir.path().join("root")).expect("it is there").count(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_into_a_root_is_found_out() {
+    let dir = folders();
+    std::os::unix::fs::symlink("root", dir.path().join("alias")).expect("a link");
+    let process = Process::start(dir.path(), &["--root", "app=root", "--audit", "alias/audit.jsonl"]);
+    assert_eq!(process.exit().0.code(), Some(2));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_required_audit_that_cannot_be_written_refuses_calls_and_changes_nothing() {
+    let dir = folders();
+    let mut process = start(&dir, &["--audit-required", "--read-before-write", "off"]);
+    process.initialize();
+    assert_eq!(call(&mut process, "read", &json!({ "path": "a.txt" }))["isError"], false);
+    // A directory in its place: nothing can be appended to it, whoever runs the server.
+    let log = dir.path().join("log/audit.jsonl");
+    fs::remove_file(&log).expect("it is there");
+    fs::create_dir(&log).expect("a folder");
+    for (tool, arguments) in [
+        ("read", json!({ "path": "a.txt" })),
+        ("write", json!({ "path": "a.txt", "content": "changed\n" })),
+        ("edit", json!({ "path": "a.txt", "old_string": "alpha", "new_string": "changed" })),
+    ] {
+        let result = call(&mut process, tool, &arguments);
+        assert_eq!(result["_meta"]["rootbound/error"], "declined", "{result}");
+        assert!(!result.to_string().contains("alpha"), "{result}");
+    }
+    assert_eq!(fs::read_to_string(dir.path().join("root/a.txt")).expect("it is there"), "alpha\n");
+    // Once it can be written again, calls go on.
+    fs::remove_dir(&log).expect("it is empty");
+    assert_eq!(call(&mut process, "write", &json!({ "path": "b.txt", "content": "b\n" }))["isError"], false);
+    let events: Vec<_> = lines(&log).iter().map(|line| line["event"].clone()).collect();
+    assert_eq!(events, ["intent", "call"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn without_being_required_a_failure_is_reported_and_the_call_goes_on() {
+    let dir = folders();
+    let mut process = start(&dir, &[]);
+    process.initialize();
+    let log = dir.path().join("log/audit.jsonl");
+    fs::remove_file(&log).expect("it is there");
+    fs::create_dir(&log).expect("a folder");
+    assert_eq!(call(&mut process, "read", &json!({ "path": "a.txt" }))["isError"], false);
+    process.end_input();
+    let (_, stderr) = process.exit();
+    assert!(stderr.contains("the audit could not be written"), "{stderr}");
+}
+
+#[test]
+fn a_full_file_is_set_aside() {
+    let dir = folders();
+    let mut process = start(&dir, &["--audit-size", "64KiB"]);
+    process.initialize();
+    for _ in 0..200 {
+        call(&mut process, "read", &json!({ "path": "a.txt", "encoding": "x".repeat(900) }));
+    }
+    let former = dir.path().join("log/audit.jsonl.1");
+    assert!(former.metadata().is_ok_and(|former| former.len() > 32 << 10));
+    assert!(dir.path().join("log/audit.jsonl").metadata().is_ok_and(|now| now.len() <= 64 << 10));
+}

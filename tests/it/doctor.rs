@@ -1,0 +1,91 @@
+//! `rootbound doctor`: what it tells, and what its exit code means.
+
+use std::{fs, process::Command};
+
+use tempfile::TempDir;
+
+fn folders() -> TempDir {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    for folder in ["app", "lib"] {
+        fs::create_dir(dir.path().join(folder)).expect("a folder");
+    }
+    dir
+}
+
+fn doctor(dir: &TempDir, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let kept = std::env::vars_os().filter(|(name, _)| !name.to_string_lossy().starts_with("ROOTBOUND_"));
+    let output = Command::new(env!("CARGO_BIN_EXE_rootbound"))
+        .current_dir(dir.path())
+        .env_clear()
+        .envs(kept)
+        .arg("doctor")
+        .args(arguments)
+        .output()
+        .expect("the binary starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn a_run_as_configured_is_described_and_exits_with_0() {
+    let dir = folders();
+    let (code, text, log) = doctor(
+        &dir,
+        &[
+            "--state-dir",
+            "state",
+            "--audit",
+            "audit/log.jsonl",
+            "--root",
+            "app=app",
+            "--root",
+            "lib=lib:ro",
+            "--deny",
+            "*.private",
+            "--confine",
+            "off",
+            "--max-files-created",
+            "7",
+        ],
+    );
+    for part in [
+        "app  read-write",
+        "lib  read-only",
+        "off, as configured (--confine off)",
+        "*.private",
+        "7 files made",
+        "audit/log.jsonl",
+        "verdict      all is as configured",
+    ] {
+        assert!(text.contains(part), "{part:?} is not in\n{text}\n{log}");
+    }
+    assert_eq!(code, Some(0), "{text}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_way_of_opening_paths_is_told() {
+    let dir = folders();
+    let (_, text, _) = doctor(&dir, &["--state-dir", "off", "--resolver", "walk", "app"]);
+    assert!(text.contains("name by name, no link followed (--resolver walk)"), "{text}");
+}
+
+#[test]
+fn what_is_not_as_configured_is_named_and_exits_with_1() {
+    let dir = folders();
+    fs::write(dir.path().join("state"), "a file in its place").expect("a file");
+    let options = ["--confine", "off", "--state-dir", "state", "--root", "app=app", "--root", "gone=gone"];
+    let (code, text, _) = doctor(&dir, &options);
+    assert_eq!(code, Some(1), "{text}");
+    for part in ["not all is as configured", "gone cannot be used", "the state folder"] {
+        assert!(text.contains(part), "{part:?} is not in\n{text}");
+    }
+}
+
+#[test]
+fn a_run_that_could_not_start_exits_with_1() {
+    let dir = folders();
+    let (code, text, log) = doctor(&dir, &["--state-dir", "off", "--audit", "app/log.jsonl", "app"]);
+    assert_eq!((code, text.as_str()), (Some(1), ""), "{log}");
+    assert!(log.contains("audit"), "{log}");
+}

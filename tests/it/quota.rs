@@ -1,0 +1,144 @@
+//! Limits of a session and of a call, as a model meets them.
+
+use std::fs;
+
+use rootbound::{server::Loopback, session::QuotaLimits, tools::Settings};
+use serde_json::{Value, json};
+
+use crate::{
+    harness::{Setup, mcp_test},
+    process::Process,
+};
+
+fn limited(more: &[&str]) -> (tempfile::TempDir, Process) {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    fs::create_dir(dir.path().join("root")).expect("a folder");
+    fs::write(dir.path().join("root/a.txt"), "alpha\n").expect("a file");
+    let arguments = [&["--read-before-write", "off", "root"], more].concat();
+    let mut process = Process::start(dir.path(), &arguments);
+    process.initialize();
+    (dir, process)
+}
+
+fn call(process: &mut Process, tool: &str, arguments: &Value) -> (Option<String>, String) {
+    let answer = process.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
+    let result = &answer["result"];
+    let kind = result["_meta"]["rootbound/error"].as_str().map(str::to_owned);
+    (kind, result["content"][0]["text"].as_str().unwrap_or_default().to_owned())
+}
+
+fn refused(process: &mut Process, tool: &str, arguments: &Value, option: &str) {
+    let (kind, text) = call(process, tool, arguments);
+    assert_eq!(kind.as_deref(), Some("quota"), "{text}");
+    assert!(text.contains(option), "{text}");
+}
+
+#[test]
+fn a_session_makes_so_many_files_and_no_more() {
+    let (dir, mut process) = limited(&["--max-files-created", "2"]);
+    for name in ["b.txt", "c.txt"] {
+        assert_eq!(call(&mut process, "write", &json!({ "path": name, "content": "x" })).0, None);
+    }
+    refused(&mut process, "write", &json!({ "path": "d.txt", "content": "x" }), "--max-files-created");
+    refused(
+        &mut process,
+        "edit",
+        &json!({ "path": "d.txt", "old_string": "", "new_string": "x" }),
+        "--max-files-created",
+    );
+    assert!(!dir.path().join("root/d.txt").exists());
+    assert_eq!(call(&mut process, "write", &json!({ "path": "b.txt", "content": "y" })).0, None);
+}
+
+#[test]
+fn a_session_writes_so_many_bytes_and_no_more() {
+    let (dir, mut process) = limited(&["--max-bytes-written", "10"]);
+    assert_eq!(call(&mut process, "write", &json!({ "path": "b.txt", "content": "123456" })).0, None);
+    refused(&mut process, "write", &json!({ "path": "a.txt", "content": "12345" }), "--max-bytes-written");
+    refused(
+        &mut process,
+        "edit",
+        &json!({ "path": "a.txt", "old_string": "alpha", "new_string": "beta" }),
+        "--max-bytes-written",
+    );
+    assert_eq!(fs::read_to_string(dir.path().join("root/a.txt")).expect("it is there"), "alpha\n");
+    // What was refused cost nothing.
+    assert_eq!(call(&mut process, "write", &json!({ "path": "b.txt", "content": "1234" })).0, None);
+}
+
+#[test]
+fn a_failed_change_costs_nothing() {
+    let (_dir, mut process) = limited(&["--max-files-created", "1"]);
+    let taken = json!({ "path": "a.txt/b", "content": "x" });
+    assert_eq!(call(&mut process, "write", &taken).0.as_deref(), Some("invalid_input"));
+    assert_eq!(call(&mut process, "write", &json!({ "path": "b.txt", "content": "x" })).0, None);
+}
+
+#[test]
+fn a_root_does_not_grow_beyond_its_limit() {
+    let (dir, mut process) = limited(&["--max-root-size", "100"]);
+    assert_eq!(call(&mut process, "write", &json!({ "path": "b.txt", "content": "x".repeat(80) })).0, None);
+    refused(&mut process, "write", &json!({ "path": "c.txt", "content": "x".repeat(20) }), "--max-root-size");
+    assert!(!dir.path().join("root/c.txt").exists());
+    assert_eq!(call(&mut process, "write", &json!({ "path": "b.txt", "content": "x".repeat(40) })).0, None);
+}
+
+#[test]
+fn copies_and_directories_count() {
+    let (_dir, mut process) = limited(&["--allow", "manage", "--max-files-created", "2"]);
+    assert_eq!(call(&mut process, "mkdir", &json!({ "path": "d" })).0, None);
+    assert_eq!(call(&mut process, "copy", &json!({ "source": "a.txt", "destination": "d/a.txt" })).0, None);
+    refused(&mut process, "mkdir", &json!({ "path": "e" }), "--max-files-created");
+    refused(&mut process, "copy", &json!({ "source": "a.txt", "destination": "b.txt" }), "--max-files-created");
+}
+
+mcp_test!(more_arguments_than_any_tool_takes_are_refused_by_number, |h| {
+    let many: serde_json::Map<String, Value> = (0..1_000).map(|number| (format!("k{number}"), json!(1))).collect();
+    let text = h.call("read", Value::Object(many)).fails("invalid_input");
+    assert!(text.contains("1000 arguments") && text.len() < 200, "{text}");
+});
+
+mcp_test!(arguments_deep_in_one_another_are_refused, |h| {
+    let deep = (0..20).fold(json!(1), |inner, _| json!([inner]));
+    let text = h.call("edit", json!({ "path": "a", "edits": deep })).fails("invalid_input");
+    assert!(text.contains("`edits`") && text.contains("deep"), "{text}");
+});
+
+#[test]
+fn the_limits_of_arguments_can_be_set() {
+    let settings = Settings { max_arguments: 1, ..Settings::default() };
+    let h = Setup { settings, ..Setup::default() }.open();
+    h.call("ls", json!({ "path": "." })).ok();
+    h.call("ls", json!({ "path": ".", "depth": 1 })).fails("invalid_input");
+}
+
+#[test]
+fn concurrent_changes_cannot_overspend() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    fs::create_dir(dir.path().join("root")).expect("a folder");
+    let mut process = Process::start(dir.path(), &["--max-files-created", "20", "root"]);
+    process.initialize();
+    for number in 0..60 {
+        process.send(
+            "tools/call",
+            &json!({ "name": "write", "arguments": { "path": format!("f{number}"), "content": "x" } }),
+        );
+    }
+    let refused = (0..60).filter(|_| process.next().expect("an answer")["result"]["isError"] == true).count();
+    assert_eq!(refused, 40);
+    assert_eq!(fs::read_dir(dir.path().join("root")).expect("it is there").count(), 20);
+}
+
+#[test]
+fn by_default_honest_work_meets_no_limit() {
+    let default = QuotaLimits::default();
+    assert!(default.files >= 1_000 && default.bytes >= 100 << 20 && default.root_bytes.is_none());
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    fs::create_dir(dir.path().join("root")).expect("a folder");
+    let mut client = Loopback::open(Setup::default().server(dir.path())).expect("the server starts");
+    for number in 0..200 {
+        let arguments = json!({ "path": format!("f{number}"), "content": "x" });
+        let outcome = client.call("write", arguments.as_object().expect("an object").clone()).expect("an answer");
+        assert!(!outcome.is_error, "{}", outcome.text());
+    }
+}
