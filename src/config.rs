@@ -24,6 +24,7 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::{filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
 use crate::{
+    search::IndexMode,
     server,
     session::{HistoryLimits, QuotaLimits},
     tools::{Selection, Settings},
@@ -57,6 +58,8 @@ pub struct Config {
     pub state: Option<PathBuf>,
     /// What is kept of what files held before.
     pub history: HistoryLimits,
+    /// What searches keep between calls.
+    pub index: IndexMode,
     /// What one session may spend.
     pub quota: QuotaLimits,
     /// Where calls are recorded, if anywhere.

@@ -39,7 +39,10 @@ fn start(config: Config) -> Result<ExitCode, Refusal> {
         let _ = writeln!(io::stderr(), "{WAITING}");
     }
     Ok(match config.action {
-        Action::Serve => ExitCode::from(server::run_stdio(Server::new(parts))),
+        Action::Serve => {
+            parts.session.live.start(&parts.workspace);
+            ExitCode::from(server::run_stdio(Server::new(parts)))
+        }
         Action::Call { tool, arguments } => config::call(Server::new(parts), &config.selection, &tool, &arguments),
         Action::Tools { json } => config::tools(Server::new(parts), json),
         Action::History { path } => config::history(&parts, path.as_deref()),
@@ -79,7 +82,7 @@ fn assemble(config: &Config) -> Result<(Parts, Findings), Refusal> {
     options.audit = log.map(|log| Arc::new(Audit::new(log, required)));
     let parts = Parts {
         workspace: Arc::new(opened.workspace),
-        session: Arc::new(Session::with_history(state, &config.history).within(config.quota)),
+        session: Arc::new(Session::with_history(state, &config.history).within(config.quota).index(config.index)),
         toolbox: Toolbox::new(&config.selection),
         settings: Arc::new(config.settings.clone()),
         options,

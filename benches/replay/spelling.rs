@@ -168,8 +168,8 @@ fn slipped(line: &str, random: &mut Random) -> Option<String> {
 /// The change with slips in `count` lines that it leaves alone, none of them the first or last.
 pub(crate) fn slip(change: &Change, random: &mut Random, count: usize, in_comment: bool) -> Option<Case> {
     let kept = |index: usize| {
-        let mut versions = change.new.iter().filter(|line| line.from == Some(index));
-        versions.next().is_some_and(|line| line.text == change.old[index])
+        let mut lines = change.new.iter().filter(|line| line.from == Some(index));
+        lines.next().is_some_and(|line| line.text == change.old[index])
     };
     let is_comment = |index: usize| change.old[index].trim_start().starts_with(change.comment);
     let mut places: Vec<usize> =

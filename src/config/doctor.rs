@@ -147,6 +147,11 @@ fn limits(out: &mut Report, config: &Config) {
         quota.root_bytes.map_or_else(|| "no limit on its size".to_owned(), |size| format!("{} in all", bytes(size)));
     out.line(&format!("a directory offered: {root}"));
     out.line(&format!("at once: {} searches", server.heavy_calls()));
+    out.line(match config.index {
+        IndexMode::Auto => "names and search filters of large trees are kept after their first search (--index)",
+        IndexMode::Eager => "names and search filters of every tree are kept from the start (--index)",
+        IndexMode::Off => "every search walks its directory anew (--index)",
+    });
 }
 
 fn records(out: &mut Report, config: &Config, findings: &Findings) {

@@ -284,6 +284,14 @@ pub(super) const OPTIONS: &[Opt] = &[
         heading: PROCESS,
     },
     Opt {
+        flag: "index",
+        shape: Shape::One,
+        value: "MODE",
+        help: "Keep the names in a directory, and which files a search can leave out, true in memory between calls: \
+               `auto` (default) for large trees after their first search, `eager` for every tree from the start, `off`",
+        heading: PROCESS,
+    },
+    Opt {
         flag: "history",
         shape: Shape::One,
         value: "MODE",

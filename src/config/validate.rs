@@ -12,6 +12,7 @@ use std::{
 use tracing::level_filters::LevelFilter;
 
 use crate::{
+    search::IndexMode,
     server::{self, Confirm},
     session::{HistoryLimits, QuotaLimits},
     tools::{Group, ReadBeforeWrite, Selection, Settings, Toolbox},
@@ -43,6 +44,7 @@ pub(super) fn config(
     let settings = values.settings();
     let server = values.server();
     let history = values.history();
+    let index = values.choice("index", INDEX, IndexMode::default());
     let quota = values.quota();
     let audit = values.audit(file_base, around);
     let log = values.choice("log", LEVELS, LevelFilter::WARN);
@@ -82,6 +84,7 @@ pub(super) fn config(
         confine,
         state,
         history,
+        index,
         quota,
         audit,
         selection,
@@ -109,6 +112,7 @@ const READ_BEFORE_WRITE: &[(&str, ReadBeforeWrite)] = &[
 ];
 const CONFIRM: &[(&str, Confirm)] =
     &[("never", Confirm::Never), ("destructive", Confirm::Destructive), ("writes", Confirm::Writes)];
+const INDEX: &[(&str, IndexMode)] = &[("auto", IndexMode::Auto), ("eager", IndexMode::Eager), ("off", IndexMode::Off)];
 const HISTORY: &[(&str, bool)] = &[("auto", true), ("off", false)];
 const GROUPS: &[(&str, Group)] = &[("manage", Group::Manage)];
 

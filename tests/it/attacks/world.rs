@@ -299,6 +299,7 @@ fn special(root: &Path) {
     if mknodat(CWD, root.join("device"), zero.0, Mode::from_raw_mode(0o666), zero.1).is_err() {
         symlink("/dev/zero", root.join("device")).expect("a link");
     }
+    #[expect(clippy::disallowed_types, reason = "a sparse file is made by its length alone")]
     let sparse = fs::File::create(root.join("sparse.bin")).expect("a file");
     sparse.set_len(1 << 40).expect("a terabyte of nothing");
     fs::write(root.join("long-line.txt"), "x".repeat(4 << 20)).expect("a file");
