@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     }
     let edits: usize = edits.unwrap_or(EDITS);
     let folders: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
-    let sources = sources(if folders.is_empty() { at_hand() } else { folders });
+    let sources = sources(&if folders.is_empty() { at_hand() } else { folders });
     if sources.is_empty() {
         println!("no source files at hand; name folders of them");
         return ExitCode::FAILURE;
@@ -91,6 +91,6 @@ fn at_hand() -> Vec<PathBuf> {
     folders
 }
 
-fn sources(folders: Vec<PathBuf>) -> Vec<Source> {
+fn sources(folders: &[PathBuf]) -> Vec<Source> {
     folders.iter().flat_map(|folder| source::collect(folder, FILES)).collect()
 }

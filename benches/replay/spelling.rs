@@ -171,9 +171,9 @@ pub(crate) fn slip(change: &Change, random: &mut Random, count: usize, in_commen
         let mut lines = change.new.iter().filter(|line| line.from == Some(index));
         lines.next().is_some_and(|line| line.text == change.old[index])
     };
-    let is_comment = |index: usize| change.old[index].trim_start().starts_with(change.comment);
+    let reads_as_comment = |index: usize| change.old[index].trim_start().starts_with(change.comment);
     let mut places: Vec<usize> =
-        (1..change.old.len() - 1).filter(|index| kept(*index) && is_comment(*index) == in_comment).collect();
+        (1..change.old.len() - 1).filter(|index| kept(*index) && reads_as_comment(*index) == in_comment).collect();
     let (mut old, mut new) = (change.old.clone(), change.new.clone());
     for _ in 0..count {
         let place = if places.is_empty() { None } else { Some(places.remove(random.below(places.len()))) }?;

@@ -111,13 +111,14 @@ fn merges(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> bool {
     edit.changes().all(|(is_kept, old, _)| {
         old.into_iter().all(|index| {
             let (old, file) = (likeness::trimmed(edit.old[index]), likeness::trimmed(file[index]));
-            old == file || is_kept && is_slip(old, file)
+            old == file || is_kept && is_slip(old, file, &|word| has_word(search.text, word))
         })
     })
 }
 
-/// Whether one line is a misremembered form of the other rather than one that says something else.
-fn is_slip(old: &str, file: &str) -> bool {
+/// Whether one line is a misremembered form of the other rather than one that says something else. A word that
+/// `is_known` in the file is that word and no slip for another.
+fn is_slip(old: &str, file: &str, is_known: &dyn Fn(&str) -> bool) -> bool {
     let (mut old_words, mut file_words) = (words(old), words(file));
     if is_comment(old) && is_comment(file) {
         for words in [&mut old_words, &mut file_words] {
@@ -126,7 +127,7 @@ fn is_slip(old: &str, file: &str) -> bool {
     }
     operators(old).eq(operators(file))
         && old_words.len() == file_words.len()
-        && old_words.iter().zip(&file_words).all(|(old, file)| old == file || is_misspelt(old, file))
+        && old_words.iter().zip(&file_words).all(|(old, file)| old == file || is_misspelt(old, file) && !is_known(old))
 }
 
 fn is_comment(line: &str) -> bool {
@@ -151,7 +152,21 @@ fn is_misspelt(old: &str, file: &str) -> bool {
         5..=7 => 1,
         _ => 2,
     };
-    !has_digit && same_start && rapidfuzz::distance::levenshtein::distance(old.chars(), file.chars()) <= allowed
+    // `maximum` for `minimum`: letters changed rather than left out, doubled or swapped.
+    let changed: Vec<usize> =
+        old.chars().zip(file.chars()).enumerate().filter(|(_, (a, b))| a != b).map(|(at, _)| at).collect();
+    let is_reworded = old.chars().count() == file.chars().count() && matches!(changed[..], [a, b] if b != a + 1);
+    !has_digit
+        && same_start
+        && !is_reworded
+        && rapidfuzz::distance::levenshtein::distance(old.chars(), file.chars()) <= allowed
+}
+
+/// Whether `text` has `word` with no letter beside it.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_letter = |character: char| character.is_alphanumeric() || character == '_';
+    text.match_indices(word)
+        .any(|(at, _)| !text[..at].ends_with(is_letter) && !text[at + word.len()..].starts_with(is_letter))
 }
 
 fn words(line: &str) -> Vec<&str> {
@@ -203,6 +218,13 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_the_file_has_elsewhere_is_no_slip() {
+        let old = FILE.replacen("item.price()", "item.prices()", 1);
+        let new = old.replace("    total\n", "    total + 1\n");
+        assert_missed(FILE, &old, &new);
+    }
+
+    #[test]
     fn a_near_duplicate_refuses_the_match() {
         let filler = "// filler line\n".repeat(20);
         let text = format!("{FILE}{filler}{}", FILE.replace("item.price()", "item.cost()"));
@@ -219,11 +241,12 @@ mod tests {
     fn slips_of_memory_are_told_from_other_meanings() {
         for (old, file) in [("serialize(x)", "serialise(x)"), ("f(a,b)", "f(a, b);"), ("// is fine", "// this is fine")]
         {
-            assert!(is_slip(old, file), "{old} {file}");
+            assert!(is_slip(old, file, &|_| false), "{old} {file}");
         }
         for (old, file) in [
             ("get(x)", "set(x)"),
             ("upper(x)", "lower(x)"),
+            ("maximum_len", "minimum_len"),
             ("a[1]", "a[2]"),
             ("a == b", "a != b"),
             ("if x", "if not x"),
@@ -237,7 +260,7 @@ mod tests {
             ("# if MINOR_VERSION", "# if not MINOR_VERSION"),
             ("*first = value", "*last = value"),
         ] {
-            assert!(!is_slip(old, file), "{old} {file}");
+            assert!(!is_slip(old, file, &|_| false), "{old} {file}");
         }
     }
 }

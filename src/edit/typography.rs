@@ -132,21 +132,44 @@ fn graft(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) -> Option<St
             }
             _ => None,
         };
-        // Spaces between two new words are repeated by chance; theirs are those that were typed.
-        let letters = &new_letters[op.new_range()];
-        let is_between = op.new_range().start > 0 && op.new_range().end < new_letters.len() && !letters.contains(&"\n");
-        let is_space = is_between
-            && letters.iter().any(|letter| letter.trim().is_empty())
-            && !letters.iter().any(|letter| letter.starts_with(char::is_alphanumeric));
-        if let Some((start, end)) = repeated.filter(|_| !is_space) {
+        // A space between two new words is repeated by chance; theirs is the one that was typed.
+        let by_chance = |offset: usize| {
+            let (old, new) = (op.old_range().start + offset, op.new_range().start + offset);
+            new_letters[new].trim().is_empty() && words_beside(&old_letters, old) != words_beside(&new_letters, new)
+        };
+        if let Some((start, end)) = repeated.filter(|_| !(0..op.new_range().len()).any(by_chance)) {
             result.push_str(&file[start..end]);
             continue;
         }
-        for index in op.new_range() {
-            result.push_str(spelling.of(&new_letters, index)?);
+        for (offset, index) in op.new_range().enumerate() {
+            let bounds = op.old_range().start + offset;
+            let place = |index: usize| in_file.get(&old_bounds[index].folded).copied();
+            let own = repeated.filter(|_| !by_chance(offset)).and_then(|_| place(bounds).zip(place(bounds + 1)));
+            match own {
+                Some((start, end)) => result.push_str(&file[start..end]),
+                None => result.push_str(spelling.of(&new_letters, index)?),
+            }
         }
     }
     Some(result)
+}
+
+/// The words on both sides of a space; two spaces stand alike where they share both, or one
+/// that is more than punctuation.
+struct Words<'l>(Vec<&'l str>, Vec<&'l str>);
+
+impl PartialEq for Words<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        let is_word = |letters: &[&str]| letters.iter().any(|letter| letter.starts_with(char::is_alphanumeric));
+        let (before, after) = (self.0 == other.0, self.1 == other.1);
+        before && after || before && is_word(&self.0) || after && is_word(&self.1)
+    }
+}
+
+fn words_beside<'l>(letters: &[&'l str], space: usize) -> Words<'l> {
+    let is_word = |letter: &&str| !letter.trim().is_empty();
+    let before = letters[..space].iter().rev().copied().take_while(is_word).collect();
+    Words(before, letters[space + 1..].iter().copied().take_while(is_word).collect())
 }
 
 /// What stands beside a letter.
@@ -393,6 +416,13 @@ mod tests {
     fn a_line_written_anew_takes_no_space_from_the_one_it_replaces() {
         assert_edited("return\u{a0}Err(x)\n", "return Err(x)\n", "done = go(1)\n", Typography, "done = go(1)\n");
         assert_edited("a\u{a0}= [first]\n", "a = [first]\n", "b = go(1)\n", Typography, "b = go(1)\n");
+        assert_edited(
+            "const\u{a0}N: u8 = 3;\n",
+            "const N: u8 = 3;\n",
+            "replacement = go(1)\n",
+            Typography,
+            "replacement = go(1)\n",
+        );
     }
 
     #[test]
