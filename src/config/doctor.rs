@@ -9,6 +9,7 @@ use std::{
 };
 
 use crate::{
+    search::IndexMode,
     server::Parts,
     workspace::{Access, Confine, ConfineReport},
 };
