@@ -153,9 +153,13 @@ fn is_misspelt(old: &str, file: &str) -> bool {
         _ => 2,
     };
     // `maximum` for `minimum`: letters changed rather than left out, doubled or swapped.
-    let changed: Vec<usize> =
-        old.chars().zip(file.chars()).enumerate().filter(|(_, (a, b))| a != b).map(|(at, _)| at).collect();
-    let is_reworded = old.chars().count() == file.chars().count() && matches!(changed[..], [a, b] if b != a + 1);
+    let changed: Vec<(char, char)> = old.chars().zip(file.chars()).filter(|(old, file)| old != file).collect();
+    let is_reworded = old.chars().count() == file.chars().count()
+        && match changed[..] {
+            [_] => false,
+            [first, second] => first != (second.1, second.0),
+            _ => true,
+        };
     !has_digit
         && same_start
         && !is_reworded

@@ -162,7 +162,7 @@ impl PartialEq for Words<'_> {
     fn eq(&self, other: &Self) -> bool {
         let is_word = |letters: &[&str]| letters.iter().any(|letter| letter.starts_with(char::is_alphanumeric));
         let (before, after) = (self.0 == other.0, self.1 == other.1);
-        before && after || before && is_word(&self.0) || after && is_word(&self.1)
+        before && (after || is_word(&self.0)) || after && is_word(&self.1)
     }
 }
 

@@ -15,9 +15,6 @@ use super::{
     recorded,
 };
 
-/// Paths of a directory that are shown before it is deleted.
-const LISTED: usize = 40;
-
 /// The tool.
 #[derive(Debug)]
 pub struct Delete;
@@ -110,12 +107,8 @@ impl Change for Pending {
         };
         let mut diff = String::new();
         if self.tree.is_directory() {
-            for entry in self.tree.entries().iter().skip(1).take(LISTED) {
+            for entry in self.tree.entries().iter().skip(1) {
                 let _ = writeln!(diff, "- {}", self.tree.path(entry));
-            }
-            let more = self.tree.entries().len().saturating_sub(LISTED + 1);
-            if more > 0 {
-                let _ = writeln!(diff, "… and {more} more");
             }
         }
         Preview { summary, diff, destructive: true }

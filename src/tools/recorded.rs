@@ -258,18 +258,24 @@ fn unreadable(path: &WorkspacePath, error: io::Error) -> ToolError {
     ToolError::new(Kind::Internal, format!("{path} could not be read: {}", error.kind())).source(error)
 }
 
-/// The diff between two contents, where both are text; none of them stands for a file that is not there.
+/// The whole diff between two contents, where both are text; none of them stands for a file that is not there.
 pub(super) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u8>>) -> String {
     let text = |bytes: Option<Vec<u8>>| match bytes {
         None => Some(String::new()),
         Some(bytes) => Document::decode(bytes, None).ok().map(|document| document.text().to_owned()),
     };
     let (Some(old), Some(new)) = (text(old), text(new)) else { return String::new() };
-    let diff = edit::unified_diff(&freshness::diff_name(path), &old, &new, Some(DIFF_LINES));
-    let mut shown = diff.text;
-    if diff.cut_lines > 0 {
-        let _ = writeln!(shown, "… {} more lines of diff", diff.cut_lines);
+    edit::unified_diff(&freshness::diff_name(path), &old, &new, None).text
+}
+
+/// A diff as an answer shows it: its first lines, and how many there are more.
+pub(super) fn cut(diff: &str) -> String {
+    let lines = diff.lines().count();
+    if lines <= DIFF_LINES {
+        return diff.to_owned();
     }
+    let mut shown: String = diff.split_inclusive('\n').take(DIFF_LINES).collect();
+    let _ = writeln!(shown, "… {} more lines of diff", lines - DIFF_LINES);
     shown
 }
 

@@ -88,6 +88,7 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
                 let guard = guard.with_mode(record.mode.unwrap_or(0));
                 let approval = Approval::by_policy();
                 let diff = recorded::diff(&real, now.map(|now| now.bytes), Some(bytes.clone()));
+                let diff = recorded::cut(&diff);
                 let (_, note) = recorded::commit(cx, guard, "restore", Undoable::No, &bytes, approval)?;
                 return Ok(format!("Restored {real} to {old}{}\n\n{diff}", note.text()));
             }

@@ -13,7 +13,9 @@ use crate::{
     workspace::{Approval, Base, Revision, WorkspacePath},
 };
 
-use super::{Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES};
+use super::{
+    Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES, recorded,
+};
 
 /// The tool.
 #[derive(Debug)]
@@ -133,12 +135,12 @@ impl Change for Pending {
         revert::revert(cx, &self.change, approval)?;
         cx.session.history.forget(self.number);
         let mut text = self.words().1;
-        if !self.diff.is_empty() {
+        let diff = recorded::cut(&self.diff);
+        if !diff.is_empty() {
             text.push_str("\n\n");
-            text.push_str(self.diff.trim_end_matches('\n'));
+            text.push_str(diff.trim_end_matches('\n'));
         }
-        let output =
-            Output { path: self.path().to_string(), reverted: self.change.tool.to_owned(), diff: self.diff.clone() };
+        let output = Output { path: self.path().to_string(), reverted: self.change.tool.to_owned(), diff };
         Ok(Answer::text(text, &output).data(cx, &output))
     }
 }

@@ -143,7 +143,9 @@ fn other_folders_changes_are_not_shown() {
     }
     assert_eq!(place.ok(&["history", "mine"]).lines().count(), 1);
     assert_eq!(place.ok(&["history"]).lines().count(), 2);
-    assert_eq!(place.ok(&["history", "mine"]), place.ok(&["history", "mine/a"]));
+    for path in ["mine", "mine/a"] {
+        assert!(place.ok(&["history", path]).trim_end().ends_with("  mine/a"));
+    }
     assert!(place.ok(&["mine", "history"]).contains("no recorded changes"));
 }
 
