@@ -179,10 +179,14 @@ pub(super) fn file_lines<'a>(search: &Search<'a>, edit: &LineEdit<'_>, site: Sit
     file
 }
 
-/// Whether a single line without its indentation is to be followed by lines that may lack theirs too.
+/// Whether a single line without its indentation is to be followed by lines that may lack theirs too, or is to go and
+/// would leave it behind.
 fn loses_indent(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> bool {
     let (indent, ..) = parts(search.lines()[site.line].content(search.text));
     let filled = |line: &&&str| !line.trim().is_empty();
+    if edit.new.first().is_none_or(|first| first.trim().is_empty()) {
+        return true;
+    }
     edit.old.iter().filter(filled).count() == 1
         && edit.new.iter().skip(1).filter(filled).any(|line| !line.starts_with(indent))
 }

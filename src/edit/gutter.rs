@@ -131,6 +131,7 @@ mod tests {
     #[test]
     fn a_single_line_without_its_indentation_takes_no_lines_that_may_lack_theirs() {
         assert_missed("if x:\n    alpha()\n\n", "2\talpha()\n3\t", "2\talpha()\n3\tbeta()\n4\t");
+        assert_missed("if x:\n    alpha()\n\nend\n", "2\talpha()\n3\t\n", "2\t\n");
     }
 
     #[test]
