@@ -10,7 +10,8 @@ use std::{
 
 use crate::{
     search::IndexMode,
-    server::Parts,
+    server::{Confirm, Parts},
+    tools::ReadBeforeWrite,
     workspace::{Access, Confine, ConfineReport},
 };
 
@@ -111,6 +112,16 @@ fn confinement(out: &mut Report, config: &Config, parts: &Parts, findings: &Find
 fn policy(out: &mut Report, config: &Config) {
     let rules = &config.workspace.policy;
     out.head("policy", "built-in lists of secrets (content refused) and of files that run later (not written)");
+    out.line(match config.server.confirm {
+        Confirm::Never => "changes: made without asking a person (--confirm)",
+        Confirm::Destructive => "changes: a person is asked before something is replaced or removed",
+        Confirm::Writes => "changes: a person is asked before each of them",
+    });
+    out.line(match config.settings.read_before_write {
+        ReadBeforeWrite::Strict => "a file is changed only after it was read, and unchanged since",
+        ReadBeforeWrite::ChangedOnly => "a file that was read is changed only when it is unchanged since",
+        ReadBeforeWrite::Off => "a file may be changed without having been read (--read-before-write off)",
+    });
     for (what, globs) in [
         ("refused as well", &rules.deny),
         ("secrets that may be read", &rules.allow_secret),
@@ -160,6 +171,12 @@ fn records(out: &mut Report, config: &Config, findings: &Findings) {
         Some(path) if findings.state => out.head("state", &path.display().to_string()),
         Some(path) => out.head("state", &format!("in memory only: {} cannot be used", path.display())),
         None => out.head("state", "in memory only"),
+    }
+    let history = &config.history;
+    if history.on_disk && findings.state {
+        out.line(&format!("former contents are kept there, up to {} in all", bytes(history.bytes)));
+    } else {
+        out.line("former contents are kept until the server ends");
     }
     match &config.audit {
         Some(audit) => {

@@ -291,7 +291,7 @@ fn build(host: &Path) {
 }
 
 fn special(root: &Path) {
-    use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
+    use rustix::fs::{CWD, FileType, Mode, OFlags, ftruncate, makedev, mknodat, openat};
     mknodat(CWD, root.join("fifo"), FileType::Fifo, Mode::from_raw_mode(0o666), 0).expect("a FIFO");
     drop(UnixListener::bind(root.join("socket")).expect("a socket"));
     // Only a privileged user may make one; without it the links to /dev stand for it.
@@ -299,9 +299,9 @@ fn special(root: &Path) {
     if mknodat(CWD, root.join("device"), zero.0, Mode::from_raw_mode(0o666), zero.1).is_err() {
         symlink("/dev/zero", root.join("device")).expect("a link");
     }
-    #[expect(clippy::disallowed_types, reason = "a sparse file is made by its length alone")]
-    let sparse = fs::File::create(root.join("sparse.bin")).expect("a file");
-    sparse.set_len(1 << 40).expect("a terabyte of nothing");
+    let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let sparse = openat(CWD, root.join("sparse.bin"), flags, Mode::from_raw_mode(0o644)).expect("a file");
+    ftruncate(&sparse, 1 << 40).expect("a terabyte of nothing");
     fs::write(root.join("long-line.txt"), "x".repeat(4 << 20)).expect("a file");
     fs::create_dir(root.join("deep")).expect("a folder");
     let mut deep = root.join("deep");
