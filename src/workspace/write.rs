@@ -249,7 +249,7 @@ impl std::fmt::Debug for WriteGuard {
 
 /// See [`Workspace::writable`].
 pub(super) fn writable(shared: &Arc<Shared>, asked: &WorkspacePath) -> Result<WritablePath, AccessError> {
-    let real = shared.locate(asked)?;
+    let real = shared.locate(asked).map_err(|error| without_hidden(shared, asked, error))?;
     allowed(shared, &real, asked)?;
     Ok(WritablePath { asked: asked.clone(), real })
 }
@@ -259,8 +259,7 @@ pub(super) fn allowed(shared: &Shared, real: &WorkspacePath, asked: &WorkspacePa
         return Err(AccessError::new(AccessErrorKind::ReadOnly, asked));
     }
     if shared.policy.hidden(real.relative()) {
-        let rule = "a name that is reserved";
-        return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, rule));
+        return Err(reserved(asked));
     }
     if real.relative().iter().any(is_reserved) {
         let rule = "the names of temporary files";
@@ -270,6 +269,24 @@ pub(super) fn allowed(shared: &Shared, real: &WorkspacePath, asked: &WorkspacePa
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
     }
     shared.readable(real, asked)
+}
+
+/// What a hidden name is called where it would be written; it tells nothing of what is there.
+fn reserved(asked: &WorkspacePath) -> AccessError {
+    AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, "a name that is reserved")
+}
+
+/// The error of a path that could not be followed; below a hidden name the same one as for a name that
+/// is not there, or "passes through a file" would tell that the hidden file exists.
+fn without_hidden(shared: &Shared, asked: &WorkspacePath, error: AccessError) -> AccessError {
+    let hidden = |path: &WorkspacePath| {
+        shared.policy.hidden(path.relative())
+            || shared.locate(path).is_ok_and(|real| shared.policy.hidden(real.relative()))
+    };
+    if std::iter::successors(Some(asked.clone()), WorkspacePath::parent).any(|path| hidden(&path)) {
+        return reserved(asked);
+    }
+    error
 }
 
 /// The directory at `path`, made with all above it where missing, each step in the handle before.

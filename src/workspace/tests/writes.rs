@@ -25,6 +25,22 @@ fn names(path: &Path) -> Vec<String> {
 }
 
 #[test]
+fn a_write_below_a_hidden_name_does_not_tell_whether_it_exists() {
+    Fixture::both(|mut fixture| {
+        fixture.policy.hide = vec!["hidden*".into(), "vault".into()];
+        fixture.file("ws/hidden", "s");
+        fixture.file("ws/vault/key", "s");
+        fixture.link("vault", "ws/plain");
+        let workspace = fixture.open();
+        for text in ["hidden/x", "hidden-not/x", "plain/key/x", "plain/not/x"] {
+            let error = workspace.writable(&workspace.resolve(text).unwrap()).unwrap_err();
+            assert_eq!(error.kind, AccessErrorKind::ProtectedWrite, "{text}");
+            assert!(error.to_string().ends_with("(matches a name that is reserved)"), "{error}");
+        }
+    });
+}
+
+#[test]
 fn a_new_file_gets_its_missing_directories() {
     Fixture::both(|fixture| {
         let workspace = fixture.open();
