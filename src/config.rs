@@ -192,7 +192,7 @@ mod tests {
 
     fn around() -> Surroundings {
         Surroundings {
-            directory: "/work/app".into(),
+            directory: "/code/app".into(),
             home: Some("/home/me".into()),
             state: Some("/home/me/.local/state/rootbound".into()),
             variables: Vec::new(),
@@ -222,7 +222,7 @@ mod tests {
     fn without_arguments_the_current_directory_is_served() {
         let config = read(&[], &around()).expect("fine");
         assert_eq!(config.action, Action::Serve);
-        assert_eq!(paths(&config), ["/work/app"]);
+        assert_eq!(paths(&config), ["/code/app"]);
         assert_eq!(config.roots[0].access, Access::ReadWrite);
         assert_eq!(config.state.as_deref(), Some(Path::new("/home/me/.local/state/rootbound")));
     }
@@ -246,7 +246,7 @@ mod tests {
     fn directories_may_stand_on_both_sides_of_a_subcommand() {
         let config = read(&["lib", "--root", "a=x:ro", "call", "grep", "pattern=y", "--root", "b=~/z"], &around());
         let config = config.expect("fine");
-        assert_eq!(paths(&config), ["/work/app/lib", "/work/app/x", "/home/me/z"]);
+        assert_eq!(paths(&config), ["/code/app/lib", "/code/app/x", "/home/me/z"]);
         assert_eq!(config.roots[1].access, Access::ReadOnly);
         assert_eq!(config.action, Action::Call { tool: "grep".into(), arguments: vec!["pattern=y".into()] });
         let config = read(&["--root", "x", "--read-only", "tools", "--json", "--log=info"], &around()).expect("fine");
@@ -271,9 +271,9 @@ mod tests {
         assert_eq!(config.settings.max_output, 20 << 10);
         assert!(!config.selection.read_only);
         assert_eq!(config.workspace.policy.deny, ["*.a", "*.b", "*.c"]);
-        assert_eq!(paths(&config), ["/work/app/a", "/srv/b"]);
+        assert_eq!(paths(&config), ["/code/app/a", "/srv/b"]);
         let config = read(&["x"], &around).expect("fine");
-        assert_eq!((paths(&config), config.roots[0].access), (vec!["/work/app/x"], Access::ReadOnly));
+        assert_eq!((paths(&config), config.roots[0].access), (vec!["/code/app/x"], Access::ReadOnly));
     }
 
     #[test]
