@@ -5,7 +5,7 @@
 
 use std::{
     fmt::Write as _,
-    io::{self, Read as _, Seek as _},
+    io::{self, Seek as _},
     sync::Arc,
 };
 
@@ -236,16 +236,7 @@ fn keep_file(
 
 fn hash(mut file: OpenFile) -> io::Result<Revision> {
     file.rewind()?;
-    let mut hasher = Revision::hasher();
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => return Ok(hasher.finish()),
-            Ok(count) => hasher.update(&buffer[..count]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
+    Revision::of_reader(&mut file)
 }
 
 /// The sentence for what is something else now.

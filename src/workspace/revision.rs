@@ -1,6 +1,7 @@
 //! The name of a file's content: SHA-256, cut to the 32 hexadecimal digits that are printed.
 
 use std::fmt;
+use std::io;
 use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
@@ -15,6 +16,20 @@ impl Revision {
         let mut hasher = Self::hasher();
         hasher.update(bytes);
         hasher.finish()
+    }
+
+    /// The revision of everything that `source` still gives, held 64 KiB at a time.
+    pub fn of_reader(source: &mut impl io::Read) -> io::Result<Self> {
+        let mut hasher = Self::hasher();
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match source.read(&mut buffer) {
+                Ok(0) => return Ok(hasher.finish()),
+                Ok(count) => hasher.update(&buffer[..count]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// For content that comes in pieces.

@@ -9,7 +9,7 @@ mod temporary;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, Seek as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -337,16 +337,7 @@ pub(super) fn still(dir: &Dir, name: &std::ffi::OsStr, seen: &Stat, revision: Re
 }
 
 pub(super) fn hash(mut file: &File) -> io::Result<Revision> {
-    let mut hasher = Revision::hasher();
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => return Ok(hasher.finish()),
-            Ok(count) => hasher.update(&buffer[..count]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
+    Revision::of_reader(&mut file)
 }
 
 pub(super) fn is_missing(failure: &Failure) -> bool {

@@ -141,16 +141,7 @@ impl StateDir {
 }
 
 fn hash(mut file: File) -> io::Result<Revision> {
-    let mut hasher = Revision::hasher();
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        match file.read(&mut buffer) {
-            Ok(0) => return Ok(hasher.finish()),
-            Ok(count) => hasher.update(&buffer[..count]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
+    Revision::of_reader(&mut file)
 }
 
 #[cfg(test)]
