@@ -221,11 +221,16 @@ mod tests {
     #![expect(clippy::disallowed_methods, reason = "the tests look at real files")]
 
     use super::*;
-    use crate::workspace::{Access, Options, RootSpec};
+    use crate::workspace::{Access, Options, PolicyRules, RootSpec};
 
     fn line(arguments: &Value) -> Value {
         let temp = tempfile::tempdir().unwrap();
-        let spec = RootSpec { name: Some("app".into()), path: temp.path().to_owned(), access: Access::ReadWrite };
+        let spec = RootSpec {
+            name: Some("app".into()),
+            path: temp.path().to_owned(),
+            access: Access::ReadWrite,
+            policy: PolicyRules::default(),
+        };
         let workspace = Workspace::open(&[spec], Options::default()).unwrap().workspace;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit");

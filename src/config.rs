@@ -8,6 +8,7 @@ mod doctor;
 mod file;
 mod options;
 mod past;
+mod policy;
 mod roots;
 mod trial;
 mod validate;
@@ -345,10 +346,10 @@ mod tests {
         #[expect(clippy::disallowed_methods, reason = "the test makes the file that is read")]
         std::fs::write(&file, "root = [\".\"]\nstate_dir = \"kept/seen\"\n").expect("written");
         let config = read(&["--config", file.to_str().expect("UTF-8")], &around()).expect("fine");
-        assert_eq!(config.workspace.policy.hide, ["/kept/seen"]);
-        assert_eq!(config.workspace.policy.protect, ["/r[[]1[]].toml"]);
+        assert_eq!(config.roots[0].policy.hide, ["/kept/seen"]);
+        assert_eq!(config.roots[0].policy.protect, ["/r[[]1[]].toml"]);
         let config = read(&[], &around()).expect("fine");
-        assert!(config.workspace.policy.hide.is_empty() && config.workspace.policy.protect.is_empty());
+        assert!(config.roots[0].policy.is_empty() && config.workspace.policy.is_empty());
     }
 
     #[test]

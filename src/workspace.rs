@@ -53,7 +53,7 @@ use root::Roots;
 /// What the configuration says about all roots.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Secrets, protected and hidden names.
+    /// Secrets, protected and hidden names, in all roots.
     pub policy: PolicyRules,
     /// What walks leave out.
     pub ignore: IgnoreRules,
@@ -83,10 +83,9 @@ impl Workspace {
     /// each other, is an error. The sentences hold host paths: they are for the log.
     pub fn open(specs: &[RootSpec], options: Options) -> Result<Opened, Vec<String>> {
         let Options { policy, ignore, force_fallback, sweep_after } = options;
-        let (roots, warnings) = Roots::open(specs, force_fallback)?;
+        let (roots, warnings) = Roots::open(specs, &policy, force_fallback)?;
         let shared = Shared {
             roots,
-            policy: policy::Policy::new(&policy),
             ignores: walk::Ignores::new(&ignore),
             locks: Arc::default(),
             swept: write::Swept::new(sweep_after),
@@ -119,7 +118,7 @@ impl Workspace {
 
     /// Whether policy denies the content of what is at a path, after links inside the roots.
     pub fn protected(&self, path: &WorkspacePath) -> Result<bool, AccessError> {
-        self.shared.stat(path).map(|(_, real)| self.shared.secret(&real))
+        self.shared.stat(path).map(|(_, real)| real.secret())
     }
 
     /// Opens a regular file for reading; never blocks on a special one.

@@ -12,7 +12,7 @@ use crate::{
     search::IndexMode,
     server::{Confirm, Parts},
     tools::ReadBeforeWrite,
-    workspace::{Access, Confine, ConfineReport},
+    workspace::{Access, Confine, ConfineReport, PolicyRules},
 };
 
 use super::Config;
@@ -45,7 +45,7 @@ fn report(config: &Config, parts: &Parts, findings: &Findings) -> (String, bool)
     );
     roots(&mut out, config, parts);
     confinement(&mut out, config, parts, findings, &mut complaints);
-    policy(&mut out, config);
+    policy(&mut out, config, parts);
     limits(&mut out, config);
     records(&mut out, config, findings);
     clients(&mut out, config, parts);
@@ -109,7 +109,7 @@ fn confinement(out: &mut Report, config: &Config, parts: &Parts, findings: &Find
     out.head("path opening", resolver);
 }
 
-fn policy(out: &mut Report, config: &Config) {
+fn policy(out: &mut Report, config: &Config, parts: &Parts) {
     let rules = &config.workspace.policy;
     out.head("policy", "built-in lists of secrets (content refused) and of files that run later (not written)");
     out.line(match config.server.confirm {
@@ -122,6 +122,13 @@ fn policy(out: &mut Report, config: &Config) {
         ReadBeforeWrite::ChangedOnly => "a file that was read is changed only when it is unchanged since",
         ReadBeforeWrite::Off => "a file may be changed without having been read (--read-before-write off)",
     });
+    rule_lines(out, "", rules);
+    for root in parts.workspace.roots().iter().filter(|root| !root.own_rules().is_empty()) {
+        rule_lines(out, &format!("below {}, ", root.public()), root.own_rules());
+    }
+}
+
+fn rule_lines(out: &mut Report, place: &str, rules: &PolicyRules) {
     for (what, globs) in [
         ("refused as well", &rules.deny),
         ("secrets that may be read", &rules.allow_secret),
@@ -130,7 +137,7 @@ fn policy(out: &mut Report, config: &Config) {
         ("hidden", &rules.hide),
     ] {
         if !globs.is_empty() {
-            out.line(&format!("{what}: {}", globs.join(", ")));
+            out.line(&format!("{place}{what}: {}", globs.join(", ")));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The configuration file: TOML, flat, one key for each option.
+//! The configuration file: TOML, one key for each option, and a `[[root]]` table for a directory with rules of its own.
 //!
 //! Every unknown key, wrong type and syntax error is reported with its line; what the values mean is
 //! `validate`'s matter.
@@ -10,7 +10,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::options::{OPTIONS, Opt, Shape, Source, Typed, nearest};
+use super::options::{OPTIONS, Opt, PER_ROOT, RootTable, Shape, Source, Typed, nearest};
 
 /// Larger than any real one; a wrong path may name a disk image.
 const MAX_BYTES: u64 = 1 << 20;
@@ -30,13 +30,34 @@ fn parse(text: &str, name: &str, typed: &mut Typed, problems: &mut Vec<String>) 
         let line = line_of(text, error.span().map_or(0, |span| span.start));
         problems.push(format!("{name}:{line}: not valid TOML: {}", error.message().trim().replace('\n', ", ")));
     }
+    let file = File { text, name };
     for (key, value) in table.get_ref() {
-        let line = line_of(text, key.span().start);
+        let line = file.line(key.span().start);
         let key: &str = key.get_ref();
-        let Some(option) = OPTIONS.iter().find(|option| option.key() == key && option.flag != "config") else {
-            problems.push(format!("{name}:{line}: {}", unknown(key)));
-            continue;
-        };
+        match OPTIONS.iter().find(|option| option.key() == key && option.flag != "config") {
+            Some(option) if option.flag == "root" => file.roots(option, value, line, typed, problems),
+            Some(option) => file.values(option, value, line, typed, problems),
+            None => problems.push(file.at(line, &unknown(key))),
+        }
+    }
+}
+
+/// The file at hand, for the places in messages.
+struct File<'f> {
+    text: &'f str,
+    name: &'f str,
+}
+
+impl File<'_> {
+    /// The values of one option.
+    fn values(
+        &self,
+        option: &'static Opt,
+        value: &Spanned<DeValue<'_>>,
+        line: usize,
+        typed: &mut Typed,
+        problems: &mut Vec<String>,
+    ) {
         let values = match (option.shape, value.get_ref()) {
             (Shape::List, DeValue::Array(values)) => values.iter().collect(),
             // `tools = ["read", "grep"]` is as clear as "read,grep".
@@ -44,28 +65,106 @@ fn parse(text: &str, name: &str, typed: &mut Typed, problems: &mut Vec<String>) 
             _ => vec![value],
         };
         let texts: Option<Vec<(String, usize)>> =
-            values.into_iter().map(|value| Some((scalar(option, value)?, line_of(text, value.span().start)))).collect();
+            values.into_iter().map(|value| Some((scalar(option, value)?, self.line(value.span().start)))).collect();
         match texts {
             Some(texts) if option.flag == "tools" => {
                 let names: Vec<String> = texts.into_iter().map(|(text, _)| text).collect();
-                typed.push(option, names.join(","), Source::File { name: name.to_owned(), line });
+                typed.push(option, names.join(","), self.source(line));
             }
             Some(texts) => {
                 for (text, line) in texts {
-                    typed.push(option, text, Source::File { name: name.to_owned(), line });
+                    typed.push(option, text, self.source(line));
                 }
             }
-            None => problems.push(format!(
-                "{name}:{line}: {key} is {}, but takes {}",
-                value.get_ref().type_str(),
-                match option.shape {
-                    Shape::Switch => "true or false",
-                    Shape::One => "a text or a number",
-                    Shape::List => "a text or a list of texts: [\"first\", \"second\"]",
-                }
-            )),
+            None => problems.push(self.at(line, &wrong_type(option, &option.key(), value.get_ref()))),
         }
     }
+
+    /// `root = ["a", "b=c:ro"]`, or tables with rules of their own, or both.
+    fn roots(
+        &self,
+        option: &'static Opt,
+        value: &Spanned<DeValue<'_>>,
+        line: usize,
+        typed: &mut Typed,
+        problems: &mut Vec<String>,
+    ) {
+        let values = match value.get_ref() {
+            DeValue::Array(values) => values.iter().collect(),
+            _ => vec![value],
+        };
+        for value in values {
+            let line = if value.span().is_empty() { line } else { self.line(value.span().start) };
+            match value.get_ref() {
+                DeValue::Table(table) => self.root_table(option, table, line, typed, problems),
+                DeValue::String(text) => typed.push(option, text.clone().into_owned(), self.source(line)),
+                other => problems.push(self.at(line, &wrong_type(option, "root", other))),
+            }
+        }
+    }
+
+    fn root_table(
+        &self,
+        option: &'static Opt,
+        table: &DeTable<'_>,
+        line: usize,
+        typed: &mut Typed,
+        problems: &mut Vec<String>,
+    ) {
+        let (mut path, mut root) = (None, RootTable::default());
+        for (key, value) in table {
+            let line = self.line(key.span().start);
+            let key: &str = key.get_ref();
+            if key == "path" || key == "name" {
+                match value.get_ref() {
+                    DeValue::String(text) if key == "path" => path = Some(text.clone().into_owned()),
+                    DeValue::String(text) => root.name = Some(text.clone().into_owned()),
+                    other => problems.push(self.at(line, &format!("{key} is {}, but takes a text", other.type_str()))),
+                }
+                continue;
+            }
+            if let Some(option) = per_root().find(|option| option.key() == key) {
+                self.values(option, value, line, &mut root.own, problems);
+            } else {
+                let own = per_root().map(Opt::key);
+                let names: Vec<String> = ["path", "name"].map(str::to_owned).into_iter().chain(own).collect();
+                problems.push(self.at(line, &no_such_key(key, "key of a root", &names)));
+            }
+        }
+        match path {
+            Some(path) => typed.push_root(option, path, self.source(line), root),
+            // One that is no text has been named.
+            None if table.contains_key("path") => {}
+            None => problems.push(self.at(line, "a root without a path: add path = \"/srv/docs\"")),
+        }
+    }
+
+    fn line(&self, offset: usize) -> usize {
+        line_of(self.text, offset)
+    }
+
+    fn source(&self, line: usize) -> Source {
+        Source::File { name: self.name.to_owned(), line }
+    }
+
+    fn at(&self, line: usize, problem: &str) -> String {
+        format!("{}:{line}: {problem}", self.name)
+    }
+}
+
+/// The options that a root may have of its own.
+fn per_root() -> impl Iterator<Item = &'static Opt> {
+    OPTIONS.iter().filter(|option| PER_ROOT.contains(&option.flag))
+}
+
+fn wrong_type(option: &Opt, key: &str, value: &DeValue<'_>) -> String {
+    let takes = match option.shape {
+        Shape::Switch => "true or false",
+        Shape::One => "a text or a number",
+        Shape::List if option.flag == "root" => "a text, a table, or a list of them",
+        Shape::List => "a text or a list of texts: [\"first\", \"second\"]",
+    };
+    format!("{key} is {}, but takes {takes}", value.type_str())
 }
 
 fn unknown(key: &str) -> String {
@@ -73,9 +172,13 @@ fn unknown(key: &str) -> String {
         return "a configuration file cannot name another: remove config".to_owned();
     }
     let names: Vec<String> = OPTIONS.iter().map(Opt::key).filter(|name| name != "config").collect();
+    no_such_key(key, "key", &names)
+}
+
+fn no_such_key(key: &str, what: &str, names: &[String]) -> String {
     match nearest(key, names.iter().map(String::as_str)) {
-        Some(near) => format!("unknown key {key:?}: did you mean {near}?"),
-        None => format!("unknown key {key:?}: the keys are {}", names.join(", ")),
+        Some(near) => format!("unknown {what} {key:?}: did you mean {near}?"),
+        None => format!("unknown {what} {key:?}: the keys are {}", names.join(", ")),
     }
 }
 
@@ -150,6 +253,41 @@ mod tests {
         assert!(all.contains("r.toml:4: unknown key \"max-output\": did you mean max_output?"), "{all}");
         assert!(all.contains("r.toml:5: unknown key \"colour\": the keys are root, "), "{all}");
         assert!(all.contains("r.toml:6: allow is integer, but takes a text or a list of texts"), "{all}");
+    }
+
+    #[test]
+    fn a_root_may_be_a_table_with_rules_of_its_own() {
+        let (typed, problems) = read_text(
+            "deny = [\"*.a\"]\n\n[[root]]\npath = \"docs\"\nname = \"d\"\nread_only = true\ndeny = [\"*.b\",\n  \"*.c\"]\n\n[[root]]\npath = \"x:ro\"\n",
+        );
+        assert!(problems.is_empty(), "{problems:?}");
+        assert_eq!(typed.list("root"), ["docs", "x:ro"]);
+        assert_eq!(typed.list("deny"), ["*.a"]);
+        let roots = typed.each("root");
+        let table = roots[0].1.table.as_ref().expect("a table");
+        assert_eq!((table.name.as_deref(), table.own.list("deny")), (Some("d"), vec!["*.b".into(), "*.c".into()]));
+        assert_eq!(table.own.each("deny")[1].1.source, Source::File { name: "r.toml".into(), line: 8 });
+        assert_eq!(roots[1].1.source, Source::File { name: "r.toml".into(), line: 10 });
+    }
+
+    #[test]
+    fn each_wrong_key_of_a_root_is_named() {
+        let (typed, problems) = read_text(
+            "root = [\"a\", {path = \"b\", denny = \"x\"}, {deny = \"x\"}, {path = 3, hide = 4, max_output = 5}, 7]\n",
+        );
+        assert_eq!(typed.list("root"), ["a", "b"]);
+        let all = problems.join("\n");
+        assert_eq!(problems.len(), 6, "{all}");
+        for part in [
+            "r.toml:1: unknown key of a root \"denny\": did you mean deny?",
+            "a root without a path",
+            "path is integer, but takes a text",
+            "hide is integer, but takes a text or a list",
+            "unknown key of a root \"max_output\": the keys are path, name, read_only, deny",
+            "root is integer, but takes a text, a table",
+        ] {
+            assert!(all.contains(part), "{part}: {all}");
+        }
     }
 
     #[test]

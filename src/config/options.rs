@@ -16,7 +16,7 @@ pub(super) enum Shape {
 }
 
 /// One option.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Opt {
     /// Its flag without the dashes; the other two spellings derive from it.
     pub(super) flag: &'static str,
@@ -328,7 +328,21 @@ pub(super) const OPTIONS: &[Opt] = &[
 pub(super) struct Given {
     pub(super) text: String,
     pub(super) source: Source,
+    /// What a `[[root]]` table of the file says beside its path, which is the text.
+    pub(super) table: Option<RootTable>,
 }
+
+/// A `[[root]]` table: what counts below one directory alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct RootTable {
+    /// The mount name as it was written.
+    pub(super) name: Option<String>,
+    /// Its rights and rules: the options of [`PER_ROOT`].
+    pub(super) own: Typed,
+}
+
+/// The options that may stand in a `[[root]]` table.
+pub(super) const PER_ROOT: &[&str] = &["read-only", "deny", "hide", "protect", "allow-secret", "allow-protected"];
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -359,7 +373,7 @@ impl fmt::Display for Place<'_> {
 }
 
 /// What was typed: for each option the values of each source, not yet understood.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Typed {
     given: Vec<(&'static Opt, Given)>,
 }
@@ -367,7 +381,12 @@ pub(super) struct Typed {
 impl Typed {
     /// Notes one value.
     pub(super) fn push(&mut self, option: &'static Opt, text: String, source: Source) {
-        self.given.push((option, Given { text, source }));
+        self.given.push((option, Given { text, source, table: None }));
+    }
+
+    /// Notes a directory that a table of the file names.
+    pub(super) fn push_root(&mut self, option: &'static Opt, path: String, source: Source, table: RootTable) {
+        self.given.push((option, Given { text: path, source, table: Some(table) }));
     }
 
     /// Every value there is.
@@ -387,10 +406,15 @@ impl Typed {
     }
 
     /// The values of every source: the file's, then the environment's, then the command line's.
+    pub(super) fn each(&self, flag: &str) -> Vec<(&'static Opt, &Given)> {
+        let mut all: Vec<_> = self.of(flag).collect();
+        all.sort_by_key(|(_, given)| rank(&given.source));
+        all
+    }
+
+    /// The texts of [`Self::each`].
     pub(super) fn list(&self, flag: &str) -> Vec<String> {
-        let mut all: Vec<&Given> = self.of(flag).map(|(_, given)| given).collect();
-        all.sort_by_key(|given| rank(&given.source));
-        all.into_iter().map(|given| given.text.clone()).collect()
+        self.each(flag).into_iter().map(|(_, given)| given.text.clone()).collect()
     }
 
     fn of(&self, flag: &str) -> impl Iterator<Item = (&'static Opt, &Given)> {

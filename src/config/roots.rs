@@ -1,4 +1,4 @@
-//! Which directories are offered, from `[NAME=]PATH[:ro]` and plain arguments.
+//! Which directories are offered, from `[NAME=]PATH[:ro]`, `[[root]]` tables and plain arguments.
 //!
 //! Decides names, rights and the refusal of directories that are too wide. It opens nothing:
 //! `Workspace::open` says which of them exist.
@@ -8,11 +8,12 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use crate::workspace::{Access, RootSpec};
+use crate::workspace::{Access, PolicyRules, RootSpec};
 
 use super::{
     Surroundings,
     options::{Given, Opt, Place, Source},
+    policy,
 };
 
 /// The directories as they were given, the plain arguments first.
@@ -39,14 +40,15 @@ pub(super) fn specs(
             continue;
         }
         let path = around.absolute(Path::new(directory), &around.directory);
-        specs.push(RootSpec { name: None, path, access: access(false) });
+        specs.push(RootSpec { name: None, path, access: access(false), policy: PolicyRules::default() });
     }
     for (option, given) in &asked.roots {
         let base = if matches!(given.source, Source::File { .. }) { asked.file_base } else { &around.directory };
-        match split(&given.text) {
+        let own = given.table.as_ref().map(|table| policy::rules(&table.own, problems));
+        match parts(given) {
             Ok(Parts { name, path, read_only }) => {
                 let path = around.absolute(Path::new(path), base);
-                specs.push(RootSpec { name, path, access: access(read_only) });
+                specs.push(RootSpec { name, path, access: access(read_only), policy: own.unwrap_or_default() });
             }
             Err(why) => problems.push(format!("{} {:?}: {why}", Place(option, &given.source), given.text)),
         }
@@ -54,11 +56,11 @@ pub(super) fn specs(
 
     let chosen = !asked.directories.is_empty() || !asked.roots.is_empty();
     if !chosen {
-        match refusal(around) {
-            Some(why) => problems.push(why),
-            None => {
-                specs.push(RootSpec { name: None, path: around.directory.clone(), access: access(false) });
-            }
+        if let Some(why) = refusal(around) {
+            problems.push(why);
+        } else {
+            let (path, policy) = (around.directory.clone(), PolicyRules::default());
+            specs.push(RootSpec { name: None, path, access: access(false), policy });
         }
         return specs;
     }
@@ -78,7 +80,7 @@ pub(super) fn specs(
         }
     }
     same_names(&specs, problems);
-    specs.dedup_by(|a, b| a.name == b.name && a.path == b.path && a.access == b.access);
+    specs.dedup();
     specs
 }
 
@@ -99,20 +101,14 @@ fn refusal(around: &Surroundings) -> Option<String> {
     (home == real).then(|| format!("no directory was named, and the current one is the home directory; {NEXT}"))
 }
 
-/// The patterns that name `path` from each root it lies below: for the files that are the program's
-/// own and no business of a model, whatever directory they were put in.
-pub(super) fn patterns_of(path: &Path, specs: &[RootSpec]) -> Vec<String> {
+/// The pattern that names `path` below a root, where it lies there: for the files that are the
+/// program's own and no business of a model, whatever directory they were put in.
+pub(super) fn pattern_of(path: &Path, root: &Path) -> Option<String> {
     let path = real(path);
-    let below = |spec: &RootSpec| Some(path.strip_prefix(real(&spec.path)).ok()?.to_owned());
-    specs
-        .iter()
-        .filter_map(below)
-        .map(|relative| {
-            let names = relative.components().map(|name| globset::escape(&name.as_os_str().to_string_lossy()));
-            format!("/{}", names.collect::<Vec<_>>().join("/"))
-        })
-        .filter(|pattern| pattern != "/")
-        .collect()
+    let below = path.strip_prefix(real(root)).ok()?;
+    let names = below.components().map(|name| globset::escape(&name.as_os_str().to_string_lossy()));
+    let pattern = format!("/{}", names.collect::<Vec<_>>().join("/"));
+    (pattern != "/").then_some(pattern)
 }
 
 /// `/`, a drive or a share by itself.
@@ -151,6 +147,17 @@ struct Parts<'a> {
     name: Option<String>,
     path: &'a str,
     read_only: bool,
+}
+
+/// What a table says, or a text by its letters.
+fn parts(given: &Given) -> Result<Parts<'_>, String> {
+    let Some(table) = &given.table else { return split(&given.text) };
+    let name = table.name.as_deref().map(checked).transpose()?;
+    if given.text.is_empty() {
+        return Err("the path is empty: write path = \"/srv/docs\"".to_owned());
+    }
+    let read_only = table.own.one("read-only").is_some_and(|(_, given)| given.text == "true");
+    Ok(Parts { name, path: &given.text, read_only })
 }
 
 /// Takes `[NAME=]PATH[:ro|:rw]` apart.
@@ -213,33 +220,33 @@ fn component(part: &str) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn parts(text: &str) -> (Option<String>, String, bool) {
+    fn taken(text: &str) -> (Option<String>, String, bool) {
         let Parts { name, path, read_only } = split(text).expect(text);
         (name, path.to_owned(), read_only)
     }
 
     #[test]
     fn a_root_may_have_a_name_and_a_right() {
-        assert_eq!(parts("."), (None, ".".into(), false));
-        assert_eq!(parts("docs=/srv/docs:ro"), (Some("docs".into()), "/srv/docs".into(), true));
-        assert_eq!(parts("/mnt/user-data/workspace=."), (Some("/mnt/user-data/workspace".into()), ".".into(), false));
-        assert_eq!(parts("/mnt/w/=x"), (Some("/mnt/w".into()), "x".into(), false));
+        assert_eq!(taken("."), (None, ".".into(), false));
+        assert_eq!(taken("docs=/srv/docs:ro"), (Some("docs".into()), "/srv/docs".into(), true));
+        assert_eq!(taken("/mnt/user-data/workspace=."), (Some("/mnt/user-data/workspace".into()), ".".into(), false));
+        assert_eq!(taken("/mnt/w/=x"), (Some("/mnt/w".into()), "x".into(), false));
     }
 
     #[test]
     fn a_path_that_looks_like_a_name_or_a_right_can_be_written() {
-        assert_eq!(parts("./a=b"), (None, "./a=b".into(), false));
-        assert_eq!(parts("../a=b:ro"), (None, "../a=b".into(), true));
-        assert_eq!(parts("=/srv/a=b"), (None, "/srv/a=b".into(), false));
-        assert_eq!(parts("/srv/odd:ro:rw"), (None, "/srv/odd:ro".into(), false));
-        assert_eq!(parts("n=x=y"), (Some("n".into()), "x=y".into(), false));
-        assert_eq!(parts("/srv/a:b"), (None, "/srv/a:b".into(), false));
+        assert_eq!(taken("./a=b"), (None, "./a=b".into(), false));
+        assert_eq!(taken("../a=b:ro"), (None, "../a=b".into(), true));
+        assert_eq!(taken("=/srv/a=b"), (None, "/srv/a=b".into(), false));
+        assert_eq!(taken("/srv/odd:ro:rw"), (None, "/srv/odd:ro".into(), false));
+        assert_eq!(taken("n=x=y"), (Some("n".into()), "x=y".into(), false));
+        assert_eq!(taken("/srv/a:b"), (None, "/srv/a:b".into(), false));
     }
 
     #[test]
     fn a_windows_drive_is_no_right() {
-        assert_eq!(parts(r"C:\work"), (None, r"C:\work".into(), false));
-        assert_eq!(parts(r"src=C:\work:ro"), (Some("src".into()), r"C:\work".into(), true));
+        assert_eq!(taken(r"C:\work"), (None, r"C:\work".into(), false));
+        assert_eq!(taken(r"src=C:\work:ro"), (Some("src".into()), r"C:\work".into(), true));
     }
 
     #[test]

@@ -16,13 +16,13 @@ use crate::{
     server::{self, Confirm},
     session::{HistoryLimits, QuotaLimits},
     tools::{Group, ReadBeforeWrite, Selection, Settings, Toolbox},
-    workspace::{self, Confine, IgnoreRules, PolicyRules},
+    workspace::{self, Confine, IgnoreRules},
 };
 
 use super::{
     Action, AuditFile, Config, Surroundings,
-    options::{Place, Source, Typed, nearest},
-    roots,
+    options::{Given, Opt, Place, Source, Typed, nearest},
+    policy, roots,
 };
 
 /// Understands what was typed. `file` is the configuration file, where there is one.
@@ -50,31 +50,27 @@ pub(super) fn config(
     let log = values.choice("log", LEVELS, LevelFilter::WARN);
     let confine = values.choice("confine", CONFINE, Confine::Auto);
     let force_fallback = values.choice("resolver", RESOLVER, false);
-    let mut policy = PolicyRules {
-        deny: typed.list("deny"),
-        allow_secret: typed.list("allow-secret"),
-        protect: typed.list("protect"),
-        allow_protected: typed.list("allow-protected"),
-        hide: typed.list("hide"),
-    };
     let ignore = IgnoreRules { extra: typed.list("ignore"), no_default: values.switch("no-default-ignore") };
     let state = state(typed, file_base, around, &mut problems, &mut warnings);
-    problems.extend(policy.validate());
+    let policy = policy::rules(typed, &mut problems);
     problems.extend(ignore.validate());
     let mut named = typed.highest("root");
     if !directories.is_empty() {
         // Plain directories are the command line's; roots of the environment and the file give way to them.
         named.retain(|(_, given)| given.source == Source::CommandLine);
     }
+    left_out(typed, &named, &mut warnings);
     let asked = roots::Asked { directories, roots: named, file_base, read_only };
-    let roots = roots::specs(&asked, around, &mut problems, &mut warnings);
+    let mut roots = roots::specs(&asked, around, &mut problems, &mut warnings);
 
     if !problems.is_empty() {
         return Err(problems);
     }
     // Else a model could forge what it has read, or allow itself more at the next start.
-    policy.hide.extend(state.iter().flat_map(|path| roots::patterns_of(path, &roots)));
-    policy.protect.extend(file.iter().flat_map(|path| roots::patterns_of(path, &roots)));
+    for root in &mut roots {
+        root.policy.hide.extend(state.iter().filter_map(|path| roots::pattern_of(path, &root.path)));
+        root.policy.protect.extend(file.iter().filter_map(|path| roots::pattern_of(path, &root.path)));
+    }
     let workspace = workspace::Options { policy, ignore, force_fallback, ..workspace::Options::default() };
     Ok(Config {
         action,
@@ -373,6 +369,22 @@ fn placeholders(typed: &Typed, directories: &[OsString], problems: &mut Vec<Stri
     let outside = typed.all().filter(|(_, given)| !matches!(given.source, Source::File { .. }));
     for (option, given) in outside.filter(|(_, given)| given.text.contains("${")) {
         problems.push(format!("{} {:?} still holds `${{`: {NEXT}", Place(option, &given.source), given.text));
+    }
+}
+
+/// Rules of a directory that the environment or the command line leaves out count nowhere, which a
+/// person should know.
+fn left_out(typed: &Typed, used: &[(&'static Opt, &Given)], warnings: &mut Vec<String>) {
+    for (option, given) in typed.each("root") {
+        let has_rules =
+            given.table.as_ref().is_some_and(|table| table.own.all().any(|(own, _)| own.flag != "read-only"));
+        if has_rules && !used.iter().any(|(_, other)| std::ptr::eq(*other, given)) {
+            warnings.push(format!(
+                "{} {} and its rules are not used: other directories were named",
+                Place(option, &given.source),
+                given.text
+            ));
+        }
     }
 }
 

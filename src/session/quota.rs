@@ -186,12 +186,17 @@ mod tests {
     #![expect(clippy::disallowed_methods, reason = "the tests prepare real files")]
 
     use super::*;
-    use crate::workspace::{Access, Options, RootSpec};
+    use crate::workspace::{Access, Options, PolicyRules, RootSpec};
 
     fn workspace(size: usize) -> (tempfile::TempDir, Workspace) {
         let temp = tempfile::tempdir().unwrap();
         std::fs::write(temp.path().join("a"), vec![0; size]).unwrap();
-        let spec = RootSpec { name: None, path: temp.path().to_owned(), access: Access::ReadWrite };
+        let spec = RootSpec {
+            name: None,
+            path: temp.path().to_owned(),
+            access: Access::ReadWrite,
+            policy: PolicyRules::default(),
+        };
         let workspace = Workspace::open(&[spec], Options::default()).unwrap().workspace;
         (temp, workspace)
     }

@@ -338,11 +338,16 @@ mod tests {
     use crate::{
         session::Session,
         tools::{Content, Kind, Settings},
-        workspace::{Access, Options, RootSpec, Workspace},
+        workspace::{Access, Options, PolicyRules, RootSpec, Workspace},
     };
 
     fn plan(stop: StopSignal) -> Result<String, ToolError> {
-        let root = RootSpec { name: None, path: env!("CARGO_MANIFEST_DIR").into(), access: Access::ReadOnly };
+        let root = RootSpec {
+            name: None,
+            path: env!("CARGO_MANIFEST_DIR").into(),
+            access: Access::ReadOnly,
+            policy: PolicyRules::default(),
+        };
         let cx = CallContext {
             workspace: Arc::new(Workspace::open(&[root], Options::default()).unwrap().workspace),
             session: Arc::new(Session::new(None)),

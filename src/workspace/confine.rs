@@ -139,7 +139,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::workspace::{Access, Base, Options, RootSpec, Workspace, WriteGuard};
+    use crate::workspace::{Access, Base, Options, PolicyRules, RootSpec, Workspace, WriteGuard};
     use crate::workspace::{Approval, StateDir};
 
     #[test]
@@ -150,7 +150,12 @@ mod tests {
             fs::create_dir(host(name)).unwrap();
             fs::write(host(name).join("file"), name).unwrap();
         }
-        let spec = |name: &str, access| RootSpec { name: Some(name.into()), path: host(name), access };
+        let spec = |name: &str, access| RootSpec {
+            name: Some(name.into()),
+            path: host(name),
+            access,
+            policy: PolicyRules::default(),
+        };
         let specs = [spec("rw", Access::ReadWrite), spec("ro", Access::ReadOnly)];
         let workspace = Workspace::open(&specs, Options::default()).unwrap().workspace;
         let state = host("state");
@@ -189,7 +194,8 @@ mod tests {
     #[test]
     fn switched_off_there_is_no_wall() {
         let temp = tempfile::tempdir().unwrap();
-        let spec = RootSpec { name: None, path: temp.path().into(), access: Access::ReadOnly };
+        let spec =
+            RootSpec { name: None, path: temp.path().into(), access: Access::ReadOnly, policy: PolicyRules::default() };
         let workspace = Workspace::open(&[spec], Options::default()).unwrap().workspace;
         assert!(!workspace.confine(Confine::Off, &[]).unwrap().enforced);
         assert!(fs::read_dir("/").is_ok());

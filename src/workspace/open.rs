@@ -9,7 +9,7 @@ use super::error::{AccessError, AccessErrorKind};
 use super::handle::{FileKind, OpenFile, Snapshot, Stat};
 use super::links;
 use super::path::WorkspacePath;
-use super::policy::{Policy, Verdict};
+use super::policy::Verdict;
 use super::revision::Revision;
 use super::root::Roots;
 use super::sys::{self, Dir, Failure, Use};
@@ -24,7 +24,6 @@ const READ_ATTEMPTS: usize = 4;
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) roots: Roots,
-    pub(super) policy: Policy,
     pub(super) ignores: Ignores,
     pub(super) locks: Arc<Locks>,
     pub(super) swept: Swept,
@@ -38,7 +37,7 @@ impl Shared {
         operation: impl Fn(&WorkspacePath) -> Result<T, Failure>,
     ) -> Result<(T, WorkspacePath), AccessError> {
         let direct = self.roots.deepest(asked);
-        self.visible(&direct, asked)?;
+        visible(&direct, asked)?;
         match operation(&direct) {
             Ok(value) => return Ok((value, direct)),
             Err(Failure::Io(error)) => return Err(explain(error, &direct, asked)),
@@ -49,7 +48,7 @@ impl Shared {
                 Err(error) if error.kind == AccessErrorKind::Changed => continue,
                 answer => answer?,
             };
-            self.visible(&real, asked)?;
+            visible(&real, asked)?;
             match operation(&real) {
                 Ok(value) => return Ok((value, real)),
                 Err(Failure::Io(error)) => return Err(explain(error, &real, asked)),
@@ -82,7 +81,7 @@ impl Shared {
         };
         let ((file, stat), real) = self.reach(asked, open)?;
         regular(&stat, asked)?;
-        self.readable(&real, asked)?;
+        readable(&real, asked)?;
         Ok(OpenFile { file, asked: asked.clone(), real, stat })
     }
 
@@ -123,28 +122,22 @@ impl Shared {
         }
         Err(AccessError::new(AccessErrorKind::Changed, asked))
     }
+}
 
-    /// Refuses secret content, naming the path as it was asked for.
-    pub(super) fn readable(&self, real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
-        match self.policy.content(real.relative()) {
-            Verdict::Allowed => Ok(()),
-            Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Protected, asked, &rule)),
-        }
+/// Refuses secret content, naming the path as it was asked for.
+pub(super) fn readable(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
+    match real.root().policy().content(real.relative()) {
+        Verdict::Allowed => Ok(()),
+        Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Protected, asked, &rule)),
     }
+}
 
-    /// Whether policy denies the content at a real path.
-    pub(super) fn secret(&self, real: &WorkspacePath) -> bool {
-        self.policy.content(real.relative()) != Verdict::Allowed
+/// Names that policy hides are not there.
+fn visible(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
+    if real.hidden() || asked.hidden() {
+        return Err(AccessError::new(AccessErrorKind::NotFound, asked));
     }
-
-    /// Names that policy hides are not there.
-    fn visible(&self, real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
-        let hidden = |path: &WorkspacePath| self.policy.hidden(path.relative());
-        if hidden(real) || hidden(asked) {
-            return Err(AccessError::new(AccessErrorKind::NotFound, asked));
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// Only regular files are read and written.

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use super::error::{AccessError, AccessErrorKind, PathError};
 use super::escape::escape_name;
 use super::gate;
+use super::policy::Verdict;
 use super::root::Root;
 
 /// A root and a path below it without `.`, `..` or empty components. Prints its public form, never
@@ -84,6 +85,16 @@ impl WorkspacePath {
             return self.clone();
         }
         Self::new(&self.root, &self.relative.join(relative))
+    }
+
+    /// Whether policy treats it as not there.
+    pub(super) fn hidden(&self) -> bool {
+        self.root.policy().hidden(&self.relative)
+    }
+
+    /// Whether policy denies the content there; the path must be a real one.
+    pub(super) fn secret(&self) -> bool {
+        self.root.policy().content(&self.relative) != Verdict::Allowed
     }
 
     /// The canonical host path. For keys and comparison inside the workspace layer only.

@@ -16,7 +16,7 @@ use fold::{Folded, fold};
 
 /// Configured rules, added to the defaults. Globs match the path below a root; one without `/`
 /// matches a name at any depth, and one that matches a directory covers all below it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PolicyRules {
     /// More files whose content is secret; nothing overrides these.
     pub deny: Vec<String>,
@@ -31,23 +31,32 @@ pub struct PolicyRules {
 }
 
 impl PolicyRules {
-    /// Problems, one sentence each.
-    pub fn validate(&self) -> Vec<String> {
-        let lists = [
-            ("deny", &self.deny),
-            ("allow_secret", &self.allow_secret),
-            ("protect", &self.protect),
-            ("allow_protected", &self.allow_protected),
-            ("hide", &self.hide),
-        ];
-        lists
-            .iter()
-            .flat_map(|(list, globs)| globs.iter().map(move |text| (list, text)))
-            .filter_map(|(list, text)| {
-                let problem = globs_for(text).err()?;
-                Some(format!("{list} pattern {text:?} is not a glob: {}", problem.kind()))
-            })
-            .collect()
+    /// Whether there is no rule at all.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// These rules and `more`.
+    pub(super) fn and(&self, more: &Self) -> Self {
+        let both = |one: &[String], two: &[String]| [one, two].concat();
+        Self {
+            deny: both(&self.deny, &more.deny),
+            allow_secret: both(&self.allow_secret, &more.allow_secret),
+            protect: both(&self.protect, &more.protect),
+            allow_protected: both(&self.allow_protected, &more.allow_protected),
+            hide: both(&self.hide, &more.hide),
+        }
+    }
+
+    /// Whether `pattern` can stand in one of the lists.
+    ///
+    /// # Errors
+    /// Why not, in a few words.
+    pub fn check(pattern: &str) -> Result<(), String> {
+        if pattern.trim_matches(['/', '.', ' ']).is_empty() {
+            return Err("it names nothing".to_owned());
+        }
+        globs_for(pattern).map(drop).map_err(|error| error.kind().to_string())
     }
 }
 
@@ -71,7 +80,7 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// Compiles the rules; a pattern that is no glob is left out (see [`PolicyRules::validate`]).
+    /// Compiles the rules; a pattern that is no glob is left out (see [`PolicyRules::check`]).
     pub(super) fn new(rules: &PolicyRules) -> Self {
         Self {
             deny: Globs::new(&rules.deny),
@@ -174,7 +183,8 @@ mod tests {
     fn policy(change: impl FnOnce(&mut PolicyRules)) -> Policy {
         let mut rules = PolicyRules::default();
         change(&mut rules);
-        assert_eq!(rules.validate(), Vec::<String>::new());
+        let lists = [&rules.deny, &rules.allow_secret, &rules.protect, &rules.allow_protected, &rules.hide];
+        assert!(lists.into_iter().flatten().all(|glob| PolicyRules::check(glob).is_ok()), "{rules:?}");
         Policy::new(&rules)
     }
 
@@ -328,9 +338,10 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_glob_is_reported_with_its_list() {
-        let rules = PolicyRules { deny: vec!["[".into()], ..PolicyRules::default() };
-        let problems = rules.validate();
-        assert!(problems.len() == 1 && problems[0].starts_with("deny pattern \"[\""), "{problems:?}");
+    fn a_pattern_that_is_none_is_told() {
+        for broken in ["[", "a{b", "", "/", "./", "."] {
+            assert!(PolicyRules::check(broken).is_err(), "{broken:?}");
+        }
+        assert_eq!(PolicyRules::check("a/**/*.{b,c}"), Ok(()));
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::escape::escape_name;
 use super::path::WorkspacePath;
+use super::policy::{Policy, PolicyRules};
 use super::revision::Revision;
 use super::sys::Dir;
 
@@ -22,7 +23,7 @@ pub enum Access {
 }
 
 /// One configured root, as the configuration validated it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootSpec {
     /// The mount name: a bare name or a virtual absolute path. None: chosen here.
     pub name: Option<String>,
@@ -30,6 +31,8 @@ pub struct RootSpec {
     pub path: PathBuf,
     /// The rights below it.
     pub access: Access,
+    /// Rules below it alone, added to those of all roots.
+    pub policy: PolicyRules,
 }
 
 /// A root, opened once. Everything below it is reached through its handle.
@@ -38,6 +41,8 @@ pub struct Root {
     name: Option<String>,
     prefix: String,
     access: Access,
+    own_rules: PolicyRules,
+    policy: Arc<Policy>,
     key: String,
     canonical: PathBuf,
     configured: PathBuf,
@@ -53,6 +58,11 @@ impl Root {
     /// The rights below it.
     pub fn access(&self) -> Access {
         self.access
+    }
+
+    /// The rules that count below it alone.
+    pub fn own_rules(&self) -> &PolicyRules {
+        &self.own_rules
     }
 
     /// What is printed for the root itself: its mount name, or ".".
@@ -86,6 +96,11 @@ impl Root {
     pub(super) fn dir(&self) -> &Dir {
         &self.dir
     }
+
+    /// The rules in force below it: those of all roots and its own.
+    pub(super) fn policy(&self) -> &Policy {
+        &self.policy
+    }
 }
 
 impl fmt::Debug for Root {
@@ -104,8 +119,12 @@ pub(super) struct Roots {
 
 impl Roots {
     /// Opens what can be opened. A root that cannot is a warning; none at all, or mount names that
-    /// contradict each other, is an error.
-    pub(super) fn open(specs: &[RootSpec], force_component: bool) -> Result<(Self, Vec<String>), Vec<String>> {
+    /// contradict each other, is an error. `rules` count below all of them.
+    pub(super) fn open(
+        specs: &[RootSpec],
+        rules: &PolicyRules,
+        force_component: bool,
+    ) -> Result<(Self, Vec<String>), Vec<String>> {
         let mut warnings = Vec::new();
         let mut opened: Vec<(&RootSpec, PathBuf, PathBuf, Dir)> = Vec::new();
         for spec in specs {
@@ -125,6 +144,10 @@ impl Roots {
             return Err(warnings);
         }
         let names = mount_names(&opened)?;
+        let everywhere = Arc::new(Policy::new(rules));
+        let policy = |own: &PolicyRules| {
+            if own.is_empty() { Arc::clone(&everywhere) } else { Arc::new(Policy::new(&rules.and(own))) }
+        };
         let list: Vec<_> = opened
             .into_iter()
             .zip(names)
@@ -135,6 +158,8 @@ impl Roots {
                     prefix: name.clone().unwrap_or_default(),
                     name,
                     access: spec.access,
+                    policy: policy(&spec.policy),
+                    own_rules: spec.policy.clone(),
                     key: Revision::of(canonical.as_os_str().as_encoded_bytes()).to_string(),
                     canonical,
                     configured,
@@ -164,16 +189,28 @@ impl Roots {
             .map(|(root, rest)| WorkspacePath::new(root, &rest))
     }
 
-    /// The same place, seen from the deepest root that holds it: that one's rights count.
-    pub(super) fn deepest(&self, path: &WorkspacePath) -> WorkspacePath {
+    /// Whether the deepest root that holds a real path treats it as not there.
+    pub(super) fn hidden(&self, root: &Root, relative: &Path) -> bool {
+        match self.inner(root, relative) {
+            Some((inner, rest)) => inner.policy().hidden(rest),
+            None => root.policy().hidden(relative),
+        }
+    }
+
+    /// The deepest root inside `root` that holds the path below it, and the path below that one.
+    fn inner<'p>(&self, root: &Root, relative: &'p Path) -> Option<(&Arc<Root>, &'p Path)> {
         self.nested
             .iter()
-            .filter(|(outer, ..)| *outer == path.root().index())
-            .find_map(|(_, inner_path, inner)| {
-                let rest = path.relative().strip_prefix(inner_path).ok()?;
-                Some(WorkspacePath::new(&self.list[*inner], rest))
-            })
-            .unwrap_or_else(|| path.clone())
+            .filter(|(outer, ..)| *outer == root.index())
+            .find_map(|(_, below, inner)| Some((&self.list[*inner], relative.strip_prefix(below).ok()?)))
+    }
+
+    /// The same place, seen from the deepest root that holds it: that one's rights count.
+    pub(super) fn deepest(&self, path: &WorkspacePath) -> WorkspacePath {
+        match self.inner(path.root(), path.relative()) {
+            Some((inner, rest)) => WorkspacePath::new(inner, rest),
+            None => path.clone(),
+        }
     }
 }
 

@@ -47,7 +47,7 @@ impl Fixture {
     fn root(&mut self, name: Option<&str>, below: &str, access: Access) {
         let path = self.temp.path().join(below);
         fs::create_dir_all(&path).unwrap();
-        self.specs.push(RootSpec { name: name.map(String::from), path, access });
+        self.specs.push(RootSpec { name: name.map(String::from), path, access, policy: PolicyRules::default() });
     }
 
     /// A path below the temporary folder.

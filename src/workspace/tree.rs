@@ -165,7 +165,7 @@ impl Workspace {
         if real.is_root() {
             return Err(is_root());
         }
-        allowed(&self.shared, &real, path)?;
+        allowed(&real, path)?;
         Ok(WritablePath::new(path, &real))
     }
 
@@ -215,7 +215,7 @@ impl TreeGuard {
     /// outermost first; none when it was there.
     pub fn make_directory(&self, entry: &WritablePath, _: Approval) -> Result<Vec<WorkspacePath>, AccessError> {
         let real = entry.path();
-        allowed(&self.shared, real, entry.asked())?;
+        allowed(real, entry.asked())?;
         let root = real.root().dir();
         let mut missing = Vec::new();
         let mut here = Some(real.clone());
@@ -249,9 +249,10 @@ impl TreeGuard {
 
     /// The directory that holds an entry, and its name there. The rights are asked again, as a
     /// guard may be old by now.
+    #[expect(clippy::unused_self, reason = "the guard itself is what entitles to the place")]
     fn place(&self, entry: &WritablePath) -> Result<(Dir, OsString), AccessError> {
         let (real, asked) = (entry.path(), entry.asked());
-        allowed(&self.shared, real, asked)?;
+        allowed(real, asked)?;
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
         };
@@ -262,7 +263,7 @@ impl TreeGuard {
     /// As [`Self::place`], making the directory where it is missing.
     fn new_place(&self, entry: &WritablePath) -> Result<(Dir, OsString), AccessError> {
         let (real, asked) = (entry.path(), entry.asked());
-        allowed(&self.shared, real, asked)?;
+        allowed(real, asked)?;
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
         };
@@ -348,17 +349,16 @@ impl Scan<'_> {
             // Another root with rights of its own.
             return Err(AccessError::new(AccessErrorKind::IsRoot, path));
         }
-        let policy = &self.shared.policy;
-        if policy.hidden(path.relative()) {
+        if path.hidden() {
             // Its name is not shown.
             let rule = "something below it whose name is hidden";
             return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, self.asked, rule));
         }
-        let secret = |path: &WorkspacePath| match policy.content(path.relative()) {
+        let secret = |path: &WorkspacePath| match path.root().policy().content(path.relative()) {
             Verdict::Allowed => Ok(()),
             Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Protected, path, &rule)),
         };
-        let protected = |path: &WorkspacePath| match policy.write(path.relative()) {
+        let protected = |path: &WorkspacePath| match path.root().policy().write(path.relative()) {
             Verdict::Allowed => Ok(()),
             Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, path, &rule)),
         };

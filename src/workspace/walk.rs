@@ -212,7 +212,7 @@ impl Walk<'_> {
         if directory && junk::is_version_control(&listed.name) {
             return ControlFlow::Continue(false);
         }
-        if self.base.shared.policy.hidden(&self.path) {
+        if self.base.shared.roots.hidden(self.base.real.root(), &self.path) {
             return ControlFlow::Continue(false);
         }
         let mut verdict = Answer::Silent;

@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime};
 use super::Workspace;
 use super::error::{AccessError, AccessErrorKind};
 use super::handle::{FileKind, Stat};
-use super::open::{Shared, regular};
+use super::open::{Shared, readable, regular};
 use super::path::WorkspacePath;
 use super::policy::Verdict;
 use super::revision::Revision;
@@ -204,7 +204,7 @@ impl WriteGuard {
         let real = &self.path.real;
         let failed = |error| AccessError::from_io(error, asked);
         // The rights are asked again: a guard may be old by now, and a nested root may be there.
-        allowed(&self.shared, real, asked)?;
+        allowed(real, asked)?;
         let Some(name) = real.file_name().map(OsString::from) else {
             return Err(AccessError::new(AccessErrorKind::IsDirectory, asked));
         };
@@ -250,25 +250,25 @@ impl std::fmt::Debug for WriteGuard {
 /// See [`Workspace::writable`].
 pub(super) fn writable(shared: &Arc<Shared>, asked: &WorkspacePath) -> Result<WritablePath, AccessError> {
     let real = shared.locate(asked).map_err(|error| without_hidden(shared, asked, error))?;
-    allowed(shared, &real, asked)?;
+    allowed(&real, asked)?;
     Ok(WritablePath { asked: asked.clone(), real })
 }
 
-pub(super) fn allowed(shared: &Shared, real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
+pub(super) fn allowed(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
     if real.root().access() == Access::ReadOnly {
         return Err(AccessError::new(AccessErrorKind::ReadOnly, asked));
     }
-    if shared.policy.hidden(real.relative()) {
+    if real.hidden() {
         return Err(reserved(asked));
     }
     if real.relative().iter().any(is_reserved) {
         let rule = "the names of temporary files";
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, rule));
     }
-    if let Verdict::Refused(rule) = shared.policy.write(real.relative()) {
+    if let Verdict::Refused(rule) = real.root().policy().write(real.relative()) {
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
     }
-    shared.readable(real, asked)
+    readable(real, asked)
 }
 
 /// What a hidden name is called where it would be written; it tells nothing of what is there.
@@ -279,10 +279,7 @@ fn reserved(asked: &WorkspacePath) -> AccessError {
 /// The error of a path that could not be followed; below a hidden name the same one as for a name that
 /// is not there, or "passes through a file" would tell that the hidden file exists.
 fn without_hidden(shared: &Shared, asked: &WorkspacePath, error: AccessError) -> AccessError {
-    let hidden = |path: &WorkspacePath| {
-        shared.policy.hidden(path.relative())
-            || shared.locate(path).is_ok_and(|real| shared.policy.hidden(real.relative()))
-    };
+    let hidden = |path: &WorkspacePath| path.hidden() || shared.locate(path).is_ok_and(|real| real.hidden());
     if std::iter::successors(Some(asked.clone()), WorkspacePath::parent).any(|path| hidden(&path)) {
         return reserved(asked);
     }

@@ -209,3 +209,58 @@ fn summary(tool: &Value) -> (String, String) {
     let sentence = line.find(". ").map_or(line, |dot| &line[..=dot]);
     (text("name"), sentence.to_owned())
 }
+
+#[test]
+fn a_root_of_the_file_has_rules_of_its_own() {
+    let place = Place::new();
+    for (path, text) in [("a.private", "one"), ("dev.pem", "key"), ("internal/x", "two")] {
+        for root in ["docs", "code"] {
+            let path = place.project().join(root).join(path);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(path, text).expect("written");
+        }
+    }
+    let rules = "root = [\n  { path = \"docs\", read_only = false, deny = \"*.private\", hide = [\"internal\"],\n    \
+                 protect = [\"*.lock\"], allow_secret = [\"dev.pem\"] },\n  \"source=code\",\n]\n";
+    fs::write(place.project().join("r.toml"), rules).expect("written");
+    let call = |words: &[&str]| place.run(&[&["--config", "r.toml", "call"], words].concat());
+
+    assert!(call(&["read", "path=docs/a.private"]).failed(1).contains("denied"));
+    assert!(call(&["read", "path=source/a.private"]).succeeded().contains("1\tone"));
+    assert!(call(&["read", "path=docs/dev.pem"]).succeeded().contains("1\tkey"));
+    assert!(call(&["read", "path=source/dev.pem"]).failed(1).contains("denied"));
+    assert!(call(&["write", "path=docs/c.lock", "content=x"]).failed(1).contains("*.lock"));
+    assert!(!place.project().join("docs/c.lock").exists());
+    call(&["write", "path=source/c.lock", "content=x"]).succeeded();
+    assert_eq!(fs::read(place.project().join("code/c.lock")).expect("there"), b"x");
+    let found = call(&["glob", "pattern=**/x"]).succeeded();
+    assert!(found.contains("source/internal/x") && !found.contains("docs/internal"), "{found}");
+
+    let told = place.run(&["--config", "r.toml", "--state-dir", "off", "doctor"]).succeeded();
+    for line in ["below docs, refused as well: *.private", "below docs, secrets that may be read: dev.pem"] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+    assert!(!told.contains("below source"), "{told}");
+
+    let warned = place.run(&["--config", "r.toml", "--root", "code", "call", "ls"]);
+    assert!(warned.stderr.contains("r.toml:2") && warned.stderr.contains("rules are not used"), "{}", warned.stderr);
+}
+
+#[test]
+fn every_mistake_in_the_roots_of_the_file_is_reported_at_once() {
+    let place = Place::new();
+    let text = "[[root]]\npath = \"docs\"\nallow_secrets = [\"x\"]\ndeny = [\"a[\"]\n\n[[root]]\nname = \"a b\"\npath = \"x\"\n\n\
+                [[root]]\nhide = [\"y\"]\n";
+    fs::write(place.project().join("r.toml"), text).expect("written");
+    let said = place.run(&["--config", "r.toml", "--deny", "b[", "tools"]).failed(2);
+    assert_eq!(said.lines().count(), 5, "{said}");
+    for part in [
+        "r.toml:3: unknown key of a root \"allow_secrets\": did you mean allow_secret?",
+        "r.toml:4: deny pattern \"a[\"",
+        "--deny pattern \"b[\"",
+        "' ' in the NAME \"a b\"",
+        "a root without a path",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}

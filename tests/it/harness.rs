@@ -13,7 +13,7 @@ use rootbound::{
     server::{Block, CallOutcome, Loopback, Options, Parts, Server},
     session::Session,
     tools::{Selection, Settings, Toolbox},
-    workspace::{self, Access, RootSpec, StateDir, Workspace},
+    workspace::{self, Access, PolicyRules, RootSpec, StateDir, Workspace},
 };
 use serde_json::{Map, Value};
 use tempfile::TempDir;
@@ -77,6 +77,7 @@ impl Setup {
                 name: name.map(str::to_owned),
                 path: dir.join(folder),
                 access: *access,
+                policy: PolicyRules::default(),
             })
             .collect();
         let opened = Workspace::open(&roots, self.workspace.clone()).expect("the roots open");

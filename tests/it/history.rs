@@ -200,7 +200,9 @@ mod killed {
         time::Duration,
     };
 
-    use rootbound::workspace::{Access, Approval, Base, Options, RootSpec, SweepAfter, Workspace, WriteGuard};
+    use rootbound::workspace::{
+        Access, Approval, Base, Options, PolicyRules, RootSpec, SweepAfter, Workspace, WriteGuard,
+    };
     use rustix::process::{Signal, kill_process};
     use serde_json::{Value, json};
 
@@ -284,7 +286,8 @@ mod killed {
 
     /// What the next server does at its first write in a directory, as if it were some time later.
     fn next_server_writes(place: &Place) {
-        let spec = RootSpec { name: None, path: place.root(), access: Access::ReadWrite };
+        let spec =
+            RootSpec { name: None, path: place.root(), access: Access::ReadWrite, policy: PolicyRules::default() };
         let options = Options { sweep_after: SweepAfter(Duration::ZERO), ..Options::default() };
         let workspace = Workspace::open(&[spec], options).unwrap().workspace;
         for path in ["w0/next", "w1/next", "m/next", "next"] {

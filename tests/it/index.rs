@@ -19,7 +19,7 @@ use rootbound::{
     search::IndexMode,
     session::{Session, StopSignal},
     tools::{CallContext, Content, Plan, Selection, Settings, Toolbox},
-    workspace::{Access, Options, RootSpec, Workspace},
+    workspace::{Access, Options, PolicyRules, RootSpec, Workspace},
 };
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -96,7 +96,12 @@ impl Game {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("root")).unwrap();
         fs::create_dir(dir.path().join("aside")).unwrap();
-        let spec = RootSpec { name: None, path: dir.path().join("root"), access: Access::ReadWrite };
+        let spec = RootSpec {
+            name: None,
+            path: dir.path().join("root"),
+            access: Access::ReadWrite,
+            policy: PolicyRules::default(),
+        };
         let workspace = Arc::new(Workspace::open(&[spec], Options::default()).unwrap().workspace);
         let settings = Arc::new(Settings { search_threads: Some(2), ..Settings::default() });
         let context = |mode| CallContext {

@@ -16,7 +16,7 @@ use crate::{
         Answer, CallContext, Change, Content, Entry, Fingerprint, Group, Plan, Preview, Settings, Spec, Tool,
         ToolError, Toolbox,
     },
-    workspace::{Access, Approval, Base, RootSpec, Workspace},
+    workspace::{Access, Approval, Base, PolicyRules, RootSpec, Workspace},
 };
 
 use super::super::{Options, Parts, Server};
@@ -45,7 +45,8 @@ pub(super) fn server(options: Options, settings: Settings) -> Server {
 }
 
 fn workspace() -> Workspace {
-    let root = RootSpec { name: None, path: std::env::temp_dir(), access: Access::ReadOnly };
+    let root =
+        RootSpec { name: None, path: std::env::temp_dir(), access: Access::ReadOnly, policy: PolicyRules::default() };
     Workspace::open(&[root], crate::workspace::Options::default()).expect("the temporary folder opens").workspace
 }
 

@@ -226,3 +226,53 @@ fn both_ways_of_opening_give_the_same_answers() {
         }
     }
 }
+
+#[test]
+fn the_rules_of_a_root_count_below_it_and_not_in_a_root_inside_it() {
+    Fixture::both(|mut fixture| {
+        fixture.policy.deny = vec!["everywhere".into()];
+        fixture.specs[0].policy.deny = vec!["*.outer".into(), "inner/x.mine".into()];
+        fixture.specs[0].policy.protect = vec!["*.lock".into()];
+        fixture.root(Some("inner"), "ws/inner", Access::ReadWrite);
+        fixture.specs[1].policy.deny = vec!["/x.inner".into()];
+        fixture.specs[1].policy.hide = vec!["ghost".into()];
+        fixture.specs[1].policy.allow_secret = vec!["dev.pem".into()];
+        for below in ["ws", "ws/inner"] {
+            for name in ["x.outer", "x.inner", "x.mine", "ghost", "dev.pem", "everywhere"] {
+                fixture.file(&format!("{below}/{name}"), "s");
+            }
+        }
+        fixture.link("inner/x.inner", "ws/link");
+        fixture.link("../x.outer", "ws/inner/link");
+        let workspace = fixture.open();
+        let secret = Err(AccessErrorKind::Protected);
+        for (name, outer, inner) in [
+            ("x.outer", secret.clone(), Ok("s")),
+            ("x.inner", Ok("s"), secret.clone()),
+            ("x.mine", Ok("s"), Ok("s")),
+            ("ghost", Ok("s"), Err(AccessErrorKind::NotFound)),
+            ("dev.pem", secret.clone(), Ok("s")),
+            ("everywhere", secret.clone(), secret.clone()),
+            // A link has the rules of where it leads.
+            ("link", secret.clone(), secret.clone()),
+        ] {
+            check(&workspace, &format!("ws/{name}"), outer);
+            check(&workspace, &format!("inner/{name}"), inner.clone());
+            check(&workspace, &format!("ws/inner/{name}"), inner);
+        }
+        let writable = |text: &str| workspace.writable(&workspace.resolve(text).unwrap()).map_err(|error| error.kind);
+        assert_eq!(writable("ws/new.lock").unwrap_err(), AccessErrorKind::ProtectedWrite);
+        assert!(writable("inner/new.lock").is_ok() && writable("ws/inner/new.lock").is_ok());
+        assert_eq!(writable("inner/ghost").unwrap_err(), AccessErrorKind::ProtectedWrite);
+
+        let options = WalkOptions { ignored: Ignored::Include, max_depth: None, directories: false, symlinks: false };
+        let mut names = Vec::new();
+        let start = workspace.resolve("ws").unwrap();
+        let visit = &mut |entry: Entry| {
+            names.push(entry.path().to_string());
+            ControlFlow::Continue(())
+        };
+        workspace.walk(&start, &options, visit).unwrap();
+        assert!(names.contains(&"ws/ghost".into()) && !names.contains(&"ws/inner/ghost".into()), "{names:?}");
+    });
+}

@@ -102,7 +102,12 @@ fn overlapping_names_and_no_usable_root_are_errors() {
     fixture.root(Some("/mnt"), "a", Access::ReadOnly);
     fixture.root(Some("/mnt/b"), "b", Access::ReadOnly);
     assert!(Workspace::open(&fixture.specs, Options::default()).is_err());
-    let missing = RootSpec { name: None, path: fixture.host("none"), access: Access::ReadOnly };
+    let missing = RootSpec {
+        name: None,
+        path: fixture.host("none"),
+        access: Access::ReadOnly,
+        policy: super::PolicyRules::default(),
+    };
     assert!(Workspace::open(std::slice::from_ref(&missing), Options::default()).is_err());
     let opened = Workspace::open(&[missing, fixture.specs[0].clone()], Options::default()).unwrap();
     assert!(opened.warnings[0].contains("none"), "{:?}", opened.warnings);

@@ -129,7 +129,12 @@ fn a_move_to_another_device_copies_compares_and_removes() {
     Fixture::both(|mut fixture| {
         let path = other.path().to_path_buf();
         assert_ne!(fs::metadata(&path).unwrap().dev(), fs::metadata(fixture.host("ws")).unwrap().dev());
-        fixture.specs.push(RootSpec { name: Some("other".into()), path, access: Access::ReadWrite });
+        fixture.specs.push(RootSpec {
+            name: Some("other".into()),
+            path,
+            access: Access::ReadWrite,
+            policy: super::PolicyRules::default(),
+        });
         fixture.file("ws/d/a", "a");
         fixture.file("ws/d/sub/b", "b");
         fixture.link("a", "ws/d/link");

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use crate::workspace::error::{AccessError, AccessErrorKind};
 use crate::workspace::handle::{FileKind, OpenFile, Stat};
 use crate::workspace::links;
-use crate::workspace::open::{Shared, regular};
+use crate::workspace::open::{Shared, readable, regular};
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::sys::{self, Dir, Failure};
 
@@ -81,7 +81,7 @@ impl Entry {
     pub fn open(&self) -> Result<OpenFile, AccessError> {
         let real = self.real();
         // Before the open: with many secrets about, a search should not touch one.
-        self.base.shared.readable(&real, &self.path)?;
+        readable(&real, &self.path)?;
         let open = || {
             // From the root, not from the directory's handle: a directory that was moved out of the
             // root meanwhile must not be read any more.
@@ -100,13 +100,12 @@ impl Entry {
             return None;
         }
         let target = links::follow(&self.base.shared.roots, &self.real()).ok()?;
-        (!self.base.shared.policy.hidden(target.relative())).then_some(target)
+        (!target.hidden()).then_some(target)
     }
 
     /// Whether policy denies its content, or that of what it links to.
     pub fn protected(&self) -> bool {
-        let shared = &self.base.shared;
-        shared.secret(&self.real()) || self.link_target().is_some_and(|target| shared.secret(&target))
+        self.real().secret() || self.link_target().is_some_and(|target| target.secret())
     }
 
     fn real(&self) -> WorkspacePath {
