@@ -124,6 +124,13 @@ pub(super) const OPTIONS: &[Opt] = &[
     },
     Opt { flag: "deny", shape: Shape::List, value: "GLOB", help: "Refuse the content of these files", heading: POLICY },
     Opt {
+        flag: "deny-extension",
+        shape: Shape::List,
+        value: "EXT",
+        help: "Refuse the content of files whose names end so: `exe`, `.pem`, `tar.gz`; upper and lower case alike",
+        heading: POLICY,
+    },
+    Opt {
         flag: "hide",
         shape: Shape::List,
         value: "GLOB",
@@ -342,7 +349,8 @@ pub(super) struct RootTable {
 }
 
 /// The options that may stand in a `[[root]]` table.
-pub(super) const PER_ROOT: &[&str] = &["read-only", "deny", "hide", "protect", "allow-secret", "allow-protected"];
+pub(super) const PER_ROOT: &[&str] =
+    &["read-only", "deny", "deny-extension", "hide", "protect", "allow-secret", "allow-protected"];
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]

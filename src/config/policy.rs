@@ -20,11 +20,56 @@ pub(super) fn rules(typed: &Typed, problems: &mut Vec<String>) -> PolicyRules {
         }
         typed.list(flag)
     };
-    PolicyRules {
-        deny: globs("deny"),
-        allow_secret: globs("allow-secret"),
-        protect: globs("protect"),
-        allow_protected: globs("allow-protected"),
-        hide: globs("hide"),
+    let mut deny = globs("deny");
+    let (allow_secret, protect) = (globs("allow-secret"), globs("protect"));
+    let (allow_protected, hide) = (globs("allow-protected"), globs("hide"));
+    deny.extend(extensions(typed, problems));
+    PolicyRules { deny, allow_secret, protect, allow_protected, hide }
+}
+
+/// `exe`, `.exe` and `*.exe` are one extension, and `tar.gz` is one of two parts.
+fn extensions(typed: &Typed, problems: &mut Vec<String>) -> Vec<String> {
+    let mut globs = Vec::new();
+    for (option, given) in typed.each("deny-extension") {
+        let text = given.text.trim();
+        let extension = text.strip_prefix("*.").or_else(|| text.strip_prefix('.')).unwrap_or(text);
+        // Trailing dots and spaces are no part of a name where names are compared.
+        if extension.is_empty() || extension.ends_with('.') || extension.contains(['/', '\\', '*', '?', '[', '{']) {
+            problems.push(format!(
+                "{} {:?} is no file name extension: write it as exe, .pem or tar.gz (--deny takes patterns)",
+                Place(option, &given.source),
+                given.text
+            ));
+        } else {
+            globs.push(format!("*.{}", globset::escape(extension)));
+        }
+    }
+    globs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::options::{OPTIONS, Source};
+
+    fn denied(given: &[&str]) -> (Vec<String>, Vec<String>) {
+        let (mut typed, mut problems) = (Typed::default(), Vec::new());
+        let option = OPTIONS.iter().find(|option| option.flag == "deny-extension").expect("in the table");
+        for text in given {
+            typed.push(option, (*text).to_owned(), Source::CommandLine);
+        }
+        (rules(&typed, &mut problems).deny, problems)
+    }
+
+    #[test]
+    fn an_extension_may_be_written_with_and_without_its_dot() {
+        assert_eq!(denied(&["exe", ".PEM", "*.tar.gz", "c++"]).0, ["*.exe", "*.PEM", "*.tar.gz", "*.c++"]);
+    }
+
+    #[test]
+    fn what_is_no_extension_is_told() {
+        let (globs, problems) = denied(&["", ".", "a/b", "e*", "x.", "[ab]"]);
+        assert_eq!((globs.len(), problems.len()), (0, 6), "{problems:?}");
+        assert!(problems[2].contains("--deny-extension \"a/b\" is no file name extension"), "{problems:?}");
     }
 }

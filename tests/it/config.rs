@@ -247,6 +247,30 @@ fn a_root_of_the_file_has_rules_of_its_own() {
 }
 
 #[test]
+fn files_of_a_denied_extension_are_refused_like_denied_ones() {
+    let place = Place::new();
+    for name in ["tool.exe", "TOOL.EXE", "a.tar.gz", "b.gz", "x.Drawing", ".drawing"] {
+        fs::write(place.project().join(name), "text").expect("written");
+    }
+    fs::write(place.project().join("r.toml"), "[[root]]\npath = \".\"\ndeny_extension = [\"drawing\"]\n")
+        .expect("written");
+    let options = ["--config", "r.toml", "--deny-extension", "exe", "--deny-extension", ".tar.gz", "call"];
+    let call = |words: &[&str]| place.run(&[&options[..], words].concat());
+    for name in ["tool.exe", "TOOL.EXE", "a.tar.gz", "x.Drawing", ".drawing"] {
+        let path = format!("path={name}");
+        let said = call(&["read", &path]).failed(1);
+        assert!(said.contains(&format!("access denied: {name} is a protected file")), "{said}");
+        call(&["write", &path, "content=new"]).failed(1);
+        assert_eq!(fs::read(place.project().join(name)).expect("there"), b"text");
+    }
+    assert!(call(&["read", "path=b.gz"]).succeeded().contains("text"));
+    call(&["write", "path=new.exe", "content=x"]).failed(1);
+    assert!(!place.project().join("new.exe").exists());
+    let found = call(&["grep", "pattern=text", "output_mode=files_with_matches"]).succeeded();
+    assert!(found.contains("b.gz") && !found.to_lowercase().contains("exe"), "{found}");
+}
+
+#[test]
 fn every_mistake_in_the_roots_of_the_file_is_reported_at_once() {
     let place = Place::new();
     let text = "[[root]]\npath = \"docs\"\nallow_secrets = [\"x\"]\ndeny = [\"a[\"]\n\n[[root]]\nname = \"a b\"\npath = \"x\"\n\n\
