@@ -19,7 +19,7 @@ pub use content::{Found, Query, search};
 pub use files::{FileFilter, FilterError, GlobError, NameGlob, Newest, literal_prefix};
 pub use list::{IndexMode, Live, Met, Source};
 pub use merge::{FileHits, Keep, Skipped, Tally};
-pub use pattern::{Pattern, PatternError, PatternOptions};
+pub use pattern::{Pattern, PatternError, PatternLimits, PatternOptions};
 pub use scope::{Scope, ScopeError};
 pub use sink::{HitLine, Mode};
 pub use worker::SeenContent;

@@ -155,6 +155,14 @@ fn limits(out: &mut Report, config: &Config) {
             bytes(server.max_line as u64)
         ),
     );
+    let patterns = settings.patterns;
+    out.line(&format!(
+        "a pattern: a glob of {}, a regex of {}, {} when compiled, {} repeats",
+        bytes(patterns.glob as u64),
+        bytes(patterns.regex as u64),
+        bytes(patterns.compiled as u64),
+        patterns.repeated
+    ));
     out.line(&format!(
         "a file: {} to edit or write, {} to search, {} as an image",
         bytes(settings.max_file_size),

@@ -233,8 +233,36 @@ pub(super) const OPTIONS: &[Opt] = &[
         flag: "max-nesting",
         shape: Shape::One,
         value: "N",
-        help: "Lists and objects within one another in the arguments of one call [default: 8]. Patterns have limits of \
-               their own: a glob 1 KiB, a regex 8 KiB and 10 MiB when compiled",
+        help: "Lists and objects within one another in the arguments of one call [default: 8]",
+        heading: LIMITS,
+    },
+    Opt {
+        flag: "max-glob",
+        shape: Shape::One,
+        value: "BYTES",
+        help: "Longest glob; its braces are never expanded, so this bounds the compiled one too [default: 1KiB]",
+        heading: LIMITS,
+    },
+    Opt {
+        flag: "max-regex",
+        shape: Shape::One,
+        value: "BYTES",
+        help: "Longest pattern of grep [default: 8KiB]",
+        heading: LIMITS,
+    },
+    Opt {
+        flag: "max-regex-size",
+        shape: Shape::One,
+        value: "BYTES",
+        help: "Largest pattern of grep once it is compiled, which bounds the time for that too [default: 10MiB]",
+        heading: LIMITS,
+    },
+    Opt {
+        flag: "max-regex-repeats",
+        shape: Shape::One,
+        value: "N",
+        help: "Positions that the counted repetitions of a pattern may stand for, as 6000 in `(.{1,100}){1,60}` \
+               [default: 3000]",
         heading: LIMITS,
     },
     Opt {

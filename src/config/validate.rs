@@ -12,7 +12,7 @@ use std::{
 use tracing::level_filters::LevelFilter;
 
 use crate::{
-    search::IndexMode,
+    search::{IndexMode, PatternLimits},
     server::{self, Confirm},
     session::{HistoryLimits, QuotaLimits},
     tools::{Group, ReadBeforeWrite, Selection, Settings, Toolbox},
@@ -126,6 +126,12 @@ const MOST_MESSAGE: u64 = 256 << 20;
 const LEAST_AUDIT: u64 = 64 << 10;
 /// Some 20,000 calls.
 const AUDIT_SIZE: u64 = 10 << 20;
+/// Parsing takes a multiple of it on the stack and in time.
+const MOST_PATTERN: u64 = 1 << 20;
+/// Below this a class of letters does not fit.
+const LEAST_COMPILED: u64 = 64 << 10;
+/// Each search thread may need as much.
+const MOST_COMPILED: u64 = 1 << 30;
 /// An hour: a client has given up long before.
 const LONGEST_CALL: f64 = 3_600.0;
 /// A day: a person may be away.
@@ -194,7 +200,20 @@ impl Values<'_> {
             max_search_file_size: self.size("max-search-file-size", 1..=i64::MAX as u64, default.max_search_file_size),
             max_arguments: self.count("max-arguments", 1..=10_000, default.max_arguments),
             max_nesting: self.count("max-nesting", 1..=100, default.max_nesting),
+            patterns: self.patterns(default.patterns),
             ..default
+        }
+    }
+
+    fn patterns(&mut self, default: PatternLimits) -> PatternLimits {
+        let mut bytes = |flag: &str, least: u64, most: u64, default: usize| {
+            usize::try_from(self.size(flag, least..=most, default as u64)).unwrap_or(usize::MAX)
+        };
+        PatternLimits {
+            glob: bytes("max-glob", 1, MOST_PATTERN, default.glob),
+            regex: bytes("max-regex", 1, MOST_PATTERN, default.regex),
+            compiled: bytes("max-regex-size", LEAST_COMPILED, MOST_COMPILED, default.compiled),
+            repeated: self.count("max-regex-repeats", 1..=1_000_000, default.repeated),
         }
     }
 

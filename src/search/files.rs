@@ -17,9 +17,6 @@ use ignore::{
     types::{Types, TypesBuilder},
 };
 
-/// Longest accepted glob, in bytes. Braces become alternations, which are never expanded, so the
-/// length bounds the compiled size too.
-const MAX_GLOB: usize = 1 << 10;
 /// Type names below this similarity are not offered.
 const SLIP: f64 = 0.5;
 
@@ -79,12 +76,13 @@ pub struct NameGlob {
 
 impl NameGlob {
     /// Compiles `pattern`: globset syntax, `*` stops at `/`, a pattern without `/` matches at any depth.
-    /// A leading `./` or `/` is dropped; a trailing `/` stands for everything below.
+    /// A leading `./` or `/` is dropped; a trailing `/` stands for everything below. `longest` is in
+    /// bytes: braces become alternations, which are never expanded, so it bounds the compiled size too.
     ///
     /// # Errors
     /// When it is empty, too long, leaves the root or is not a glob.
-    pub fn compile(pattern: &str, case_sensitive: bool) -> Result<Self, GlobError> {
-        bounded(pattern)?;
+    pub fn compile(pattern: &str, case_sensitive: bool, longest: usize) -> Result<Self, GlobError> {
+        bounded(pattern, longest)?;
         let mut pattern = pattern.trim();
         while let Some(rest) = pattern.strip_prefix("./").or_else(|| pattern.strip_prefix('/')) {
             pattern = rest;
@@ -126,9 +124,9 @@ pub fn literal_prefix(pattern: &str) -> Option<(&str, &str)> {
     (cut > 0).then(|| (&pattern[..cut], &pattern[cut + 1..]))
 }
 
-fn bounded(glob: &str) -> Result<(), GlobError> {
-    if glob.len() > MAX_GLOB {
-        return Err(GlobError::TooLong { length: glob.len(), limit: MAX_GLOB });
+fn bounded(glob: &str, longest: usize) -> Result<(), GlobError> {
+    if glob.len() > longest {
+        return Err(GlobError::TooLong { length: glob.len(), limit: longest });
     }
     // Braces may hide a component: `{..,a}/x`.
     if glob.split(['/', '{', '}', ',']).any(|part| part == "..") {
@@ -147,12 +145,13 @@ pub struct FileFilter {
 }
 
 impl FileFilter {
-    /// Reads `glob` (as `rg -g`; several by commas, `!` excludes) and `kind` (as `rg -t`).
+    /// Reads `glob` (as `rg -g`; several by commas, `!` excludes; at most `longest` bytes) and `kind`
+    /// (as `rg -t`).
     ///
     /// # Errors
     /// Naming the glob or type that cannot be used.
-    pub fn new(glob: Option<&str>, kind: Option<&str>) -> Result<Self, FilterError> {
-        let globs = glob.map(overrides).transpose()?.filter(|globs| !globs.is_empty());
+    pub fn new(glob: Option<&str>, kind: Option<&str>, longest: usize) -> Result<Self, FilterError> {
+        let globs = glob.map(|glob| overrides(glob, longest)).transpose()?.filter(|globs| !globs.is_empty());
         let types = kind.map(file_types).transpose()?.filter(|types| !types.is_empty());
         Ok(Self { globs, types, last: None })
     }
@@ -185,9 +184,9 @@ impl FileFilter {
     }
 }
 
-fn overrides(glob: &str) -> Result<Override, FilterError> {
+fn overrides(glob: &str, longest: usize) -> Result<Override, FilterError> {
     let wrong = |one: &str, error| FilterError::Glob { glob: one.to_owned(), error };
-    bounded(glob).map_err(|error| wrong(glob, error))?;
+    bounded(glob, longest).map_err(|error| wrong(glob, error))?;
     let mut builder = OverrideBuilder::new(".");
     for one in split_globs(glob) {
         let one = one.strip_prefix("./").unwrap_or(one);
@@ -307,12 +306,14 @@ mod tests {
 
     use super::*;
 
+    const LONGEST: usize = 1 << 10;
+
     fn globs(pattern: &str, path: &str) -> bool {
-        NameGlob::compile(pattern, true).unwrap().matches(Path::new(path))
+        NameGlob::compile(pattern, true, LONGEST).unwrap().matches(Path::new(path))
     }
 
     fn admits(glob: Option<&str>, kind: Option<&str>, path: &str) -> bool {
-        FileFilter::new(glob, kind).unwrap().admits(Path::new(path))
+        FileFilter::new(glob, kind, LONGEST).unwrap().admits(Path::new(path))
     }
 
     #[test]
@@ -336,12 +337,12 @@ mod tests {
     #[test]
     fn case_matters_unless_told_otherwise() {
         assert!(!globs("readme*", "README.md"));
-        assert!(NameGlob::compile("readme*", false).unwrap().matches(Path::new("README.md")));
+        assert!(NameGlob::compile("readme*", false, LONGEST).unwrap().matches(Path::new("README.md")));
     }
 
     #[test]
     fn patterns_that_leave_the_root_or_mean_nothing_are_errors() {
-        let wrong = |pattern: &str| NameGlob::compile(pattern, true).unwrap_err();
+        let wrong = |pattern: &str| NameGlob::compile(pattern, true, LONGEST).unwrap_err();
         assert_eq!(wrong("../*.rs"), GlobError::LeavesRoot);
         assert_eq!(wrong("a/../../b"), GlobError::LeavesRoot);
         assert_eq!(wrong("{..,a}/b"), GlobError::LeavesRoot);
@@ -370,7 +371,7 @@ mod tests {
 
     #[test]
     fn an_excluded_folder_is_remembered_per_parent() {
-        let mut filter = FileFilter::new(Some("!out"), None).unwrap();
+        let mut filter = FileFilter::new(Some("!out"), None, LONGEST).unwrap();
         assert!(!filter.admits(Path::new("out/a")));
         assert!(!filter.admits(Path::new("out/b")));
         assert!(filter.admits(Path::new("src/a")));
@@ -384,11 +385,11 @@ mod tests {
 
     #[test]
     fn an_unknown_type_names_the_nearest() {
-        let FilterError::Type { nearest, .. } = FileFilter::new(None, Some("rs")).unwrap_err() else {
+        let FilterError::Type { nearest, .. } = FileFilter::new(None, Some("rs"), LONGEST).unwrap_err() else {
             panic!("not a type error")
         };
         assert_eq!(nearest.first().map(String::as_str), Some("rust"));
-        let FilterError::Type { nearest, .. } = FileFilter::new(None, Some("pythn")).unwrap_err() else {
+        let FilterError::Type { nearest, .. } = FileFilter::new(None, Some("pythn"), LONGEST).unwrap_err() else {
             panic!("not a type error")
         };
         assert_eq!(nearest.first().map(String::as_str), Some("python"));
@@ -397,7 +398,7 @@ mod tests {
     #[test]
     fn a_broken_filter_glob_is_named() {
         assert!(matches!(
-            FileFilter::new(Some("*.rs,a[b"), None),
+            FileFilter::new(Some("*.rs,a[b"), None, LONGEST),
             Err(FilterError::Glob { glob, .. }) if glob.contains("a[b")
         ));
     }

@@ -10,20 +10,33 @@ use regex_syntax::{
     hir::{Hir, HirKind},
 };
 
-/// Longest accepted pattern, in bytes. Bounds parsing; a real pattern is a hundredth of it.
-const MAX_PATTERN: usize = 8 << 10;
-/// Largest compiled program, in bytes: the default of the regex crate. A pattern such as
-/// `(\w{500}){500}` would otherwise cost seconds and a gigabyte.
-const SIZE_LIMIT: usize = 10 << 20;
 /// Cache of the lazy automaton per thread, in bytes; it grows only as states are met.
 const DFA_CACHE: usize = 10 << 20;
 /// Nesting of groups, ripgrep's own value.
 const NEST_LIMIT: u32 = 250;
-/// Positions within counted repetitions, expanded: `(.{1,100}){1,60}` has 6000, and would need a
-/// millisecond for each byte of a line that keeps them all alive.
-const MAX_REPEATED: usize = 3000;
 /// Characters of the pattern that an error shows around the place.
 const SHOWN: usize = 80;
+
+/// How much a pattern may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PatternLimits {
+    /// Bytes of a glob.
+    pub glob: usize,
+    /// Bytes of a regular expression or a literal. Bounds parsing.
+    pub regex: usize,
+    /// Bytes of the compiled program: `(\w{500}){500}` would cost seconds and a gigabyte.
+    pub compiled: usize,
+    /// Positions within counted repetitions, expanded: `(.{1,100}){1,60}` has 6000, and would need a
+    /// millisecond for each byte of a line that keeps them all alive.
+    pub repeated: usize,
+}
+
+impl Default for PatternLimits {
+    /// Real patterns are a hundredth of that; `compiled` is the default of the regex crate.
+    fn default() -> Self {
+        Self { glob: 1 << 10, regex: 8 << 10, compiled: 10 << 20, repeated: 3000 }
+    }
+}
 
 /// How a pattern is to be read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,6 +49,8 @@ pub struct PatternOptions {
     pub word: bool,
     /// A match may span lines and `.` matches a line break, as `rg -U --multiline-dotall`.
     pub multiline: bool,
+    /// What it may come to.
+    pub limits: PatternLimits,
 }
 
 /// A compiled pattern; cloning it gives a thread its own caches.
@@ -69,8 +84,18 @@ pub enum PatternError {
     LineBreak,
     /// It needs a NUL byte to match, which no text holds.
     Nul,
-    /// Compiled, it would pass the size limit.
-    TooBig,
+    /// Compiled, it would have more than `limit` bytes.
+    TooBig {
+        /// Bytes allowed.
+        limit: usize,
+    },
+    /// Its counted repetitions stand for more than `limit` positions.
+    TooRepetitive {
+        /// Positions that they stand for.
+        positions: usize,
+        /// Positions allowed.
+        limit: usize,
+    },
 }
 
 impl Pattern {
@@ -79,8 +104,9 @@ impl Pattern {
     /// # Errors
     /// When it is too long, not a regular expression, too big when compiled, or cannot match.
     pub fn compile(text: &str, options: PatternOptions) -> Result<Self, PatternError> {
-        if text.len() > MAX_PATTERN {
-            return Err(PatternError::TooLong { length: text.len(), limit: MAX_PATTERN });
+        let limits = options.limits;
+        if text.len() > limits.regex {
+            return Err(PatternError::TooLong { length: text.len(), limit: limits.regex });
         }
         if !options.literal {
             check_syntax(text, options)?;
@@ -93,7 +119,7 @@ impl Pattern {
             .multi_line(true)
             .unicode(true)
             .octal(false)
-            .size_limit(SIZE_LIMIT)
+            .size_limit(limits.compiled)
             .dfa_size_limit(DFA_CACHE)
             .nest_limit(NEST_LIMIT)
             .ban_byte(Some(0));
@@ -110,7 +136,9 @@ impl Pattern {
             Err(error) => Err(match error.kind() {
                 ErrorKind::NotAllowed(_) => PatternError::LineBreak,
                 ErrorKind::Banned(_) => PatternError::Nul,
-                ErrorKind::Regex(reason) if reason.contains("size limit") => PatternError::TooBig,
+                ErrorKind::Regex(reason) if reason.contains("size limit") => {
+                    PatternError::TooBig { limit: limits.compiled }
+                }
                 other => PatternError::Syntax { reason: brief(&format!("{other:?}")), column: 1, place: String::new() },
             }),
         }
@@ -146,8 +174,12 @@ fn parser(options: PatternOptions) -> regex_syntax::Parser {
 /// Parses on its own first: grep-regex reports a place in a pattern that it has already wrapped.
 fn check_syntax(text: &str, options: PatternOptions) -> Result<(), PatternError> {
     match parser(options).parse(text) {
-        Ok(hir) if repeated(&hir, 1, false) > MAX_REPEATED => Err(PatternError::TooBig),
-        Ok(_) => Ok(()),
+        Ok(hir) => match repeated(&hir, 1, false) {
+            positions if positions > options.limits.repeated => {
+                Err(PatternError::TooRepetitive { positions, limit: options.limits.repeated })
+            }
+            _ => Ok(()),
+        },
         Err(regex_syntax::Error::Parse(error)) => Err(syntax(text, error.kind(), error.span())),
         Err(regex_syntax::Error::Translate(error)) => Err(syntax(text, error.kind(), error.span())),
         Err(other) => Err(PatternError::Syntax { reason: brief(&other.to_string()), column: 1, place: String::new() }),
@@ -296,13 +328,31 @@ mod tests {
     #[test]
     fn what_no_text_can_hold_and_what_is_too_much_are_refused() {
         assert_eq!(Pattern::compile("a\\x00", PatternOptions::default()).unwrap_err(), PatternError::Nul);
-        for too_much in ["(\\w{500}){500}", "(.{1,100}){1,60}x", "((a|b){1,80}){2,}{50}"] {
-            assert_eq!(Pattern::compile(too_much, PatternOptions::default()).unwrap_err(), PatternError::TooBig);
+        for (too_much, positions) in
+            [("(\\w{500}){500}", 250_000), ("(.{1,100}){1,60}x", 6000), ("((a|b){1,80}){2,}{50}", 8000)]
+        {
+            let error = Pattern::compile(too_much, PatternOptions::default()).unwrap_err();
+            assert_eq!(error, PatternError::TooRepetitive { positions, limit: 3000 });
         }
         assert!(Pattern::compile("\\w{150}x.{0,2000}y", PatternOptions::default()).is_ok());
         assert!(matches!(
-            Pattern::compile(&"a".repeat(MAX_PATTERN + 1), PatternOptions::default()),
-            Err(PatternError::TooLong { .. })
+            Pattern::compile(&"a".repeat((8 << 10) + 1), PatternOptions::default()),
+            Err(PatternError::TooLong { length: 8193, limit: 8192 })
         ));
+    }
+
+    #[test]
+    fn each_limit_is_the_callers() {
+        let compile = |text: &str, limits| Pattern::compile(text, PatternOptions { limits, ..Default::default() });
+        let default = PatternLimits::default();
+        assert!(compile("(.{1,100}){1,60}x", PatternLimits { repeated: 6000, ..default }).is_ok());
+        assert_eq!(
+            compile("\\w\\w", PatternLimits { compiled: 1000, ..default }).unwrap_err(),
+            PatternError::TooBig { limit: 1000 }
+        );
+        assert_eq!(
+            compile("abcd", PatternLimits { regex: 3, ..default }).unwrap_err(),
+            PatternError::TooLong { length: 4, limit: 3 }
+        );
     }
 }

@@ -6,6 +6,7 @@ use std::{
 };
 
 use crate::{
+    search::PatternLimits,
     session::{Session, StopReason, StopSignal},
     workspace::Workspace,
 };
@@ -45,6 +46,8 @@ pub struct Settings {
     pub max_arguments: usize,
     /// Lists and objects within one another in the arguments of one call.
     pub max_nesting: usize,
+    /// What globs and regular expressions may come to.
+    pub patterns: PatternLimits,
 }
 
 impl Default for Settings {
@@ -59,6 +62,7 @@ impl Default for Settings {
             search_threads: None,
             max_arguments: 50,
             max_nesting: 8,
+            patterns: PatternLimits::default(),
         }
     }
 }

@@ -128,7 +128,7 @@ impl Tool for Glob {
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let started = Instant::now();
-        let request = Request::read(&cx.workspace, &args)?;
+        let request = Request::read(&cx.workspace, &args, cx.settings.patterns.glob)?;
         let found = request.walk(cx, request.ignored(), &cx.stop)?;
         if found.stopped == Some(StopReason::Cancelled) {
             cx.check()?;
@@ -172,14 +172,14 @@ struct Found {
 }
 
 impl Request {
-    fn read(workspace: &Workspace, args: &Args) -> Result<Self, ToolError> {
+    fn read(workspace: &Workspace, args: &Args, longest: usize) -> Result<Self, ToolError> {
         let given = args.path.as_deref().filter(|path| !path.trim().is_empty());
         let mut scope = Scope::of(workspace, given).map_err(|error| ToolError::scope(workspace, error))?;
         let mut pattern = args.pattern.as_str();
         if let Some((below, rest)) = below_prefix(workspace, given.is_some().then_some(&scope), pattern)? {
             (scope, pattern) = (below, rest);
         }
-        let glob = NameGlob::compile(pattern, args.case_sensitive.unwrap_or(true))
+        let glob = NameGlob::compile(pattern, args.case_sensitive.unwrap_or(true), longest)
             .map_err(|error| glob_error(&args.pattern, &error))?;
         if let Some(file) = scope.file() {
             return Err(ToolError::invalid(format!("{file} is not a directory"))

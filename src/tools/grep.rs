@@ -14,7 +14,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    search::{FileFilter, FilterError, Found, Keep, Mode, Pattern, PatternError, PatternOptions, Query, Scope, search},
+    search::{
+        FileFilter, FilterError, Found, Keep, Mode, Pattern, PatternError, PatternLimits, PatternOptions, Query, Scope,
+        search,
+    },
     session::{StopReason, StopSignal},
     workspace::Ignored,
 };
@@ -124,7 +127,7 @@ impl Tool for Grep {
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let started = Instant::now();
-        let request = Request::read(args)?;
+        let request = Request::read(args, cx.settings.patterns)?;
         let scope = Scope::of(&cx.workspace, request.path.as_deref())
             .map_err(|error| ToolError::scope(&cx.workspace, error))?;
         let found =
@@ -180,12 +183,13 @@ struct Request {
 }
 
 impl Request {
-    fn read(args: Args) -> Result<Self, ToolError> {
+    fn read(args: Args, limits: PatternLimits) -> Result<Self, ToolError> {
         let options = PatternOptions {
             literal: args.literal.unwrap_or(false),
             case_sensitive: args.case_sensitive.unwrap_or(false),
             word: args.word.unwrap_or(false),
             multiline: args.multiline.unwrap_or(false),
+            limits,
         };
         if args.pattern.is_empty() {
             return Err(
@@ -193,7 +197,7 @@ impl Request {
             );
         }
         let pattern = Pattern::compile(&args.pattern, options).map_err(|error| pattern_error(error, options))?;
-        let filter = FileFilter::new(args.glob.as_deref(), args.kind.as_deref()).map_err(filter_error)?;
+        let filter = FileFilter::new(args.glob.as_deref(), args.kind.as_deref(), limits.glob).map_err(filter_error)?;
         let mode = args.output_mode.unwrap_or(OutputMode::Content);
         let newest = args.sort == Some(Sort::Modified);
         if newest && mode != OutputMode::FilesWithMatches {
@@ -308,8 +312,14 @@ fn pattern_error(error: PatternError, options: PatternOptions) -> ToolError {
         }),
         PatternError::Nul => ToolError::invalid("the pattern holds a NUL byte, which no text file has")
             .hint("leave the NUL byte out; binary files are not searched"),
-        PatternError::TooBig => ToolError::invalid("the pattern is too large when compiled")
-            .hint(format!("use smaller repetition counts; {AS_TEXT}")),
+        PatternError::TooBig { limit } => {
+            ToolError::invalid(format!("the pattern is too large: compiled, it has more than {limit} bytes"))
+                .hint(format!("use smaller repetition counts or fewer alternatives; {AS_TEXT}"))
+        }
+        PatternError::TooRepetitive { positions, limit } => ToolError::invalid(format!(
+            "the pattern is too large: its counted repetitions stand for {positions} positions, more than {limit}"
+        ))
+        .hint(format!("use smaller repetition counts; {AS_TEXT}")),
     }
 }
 

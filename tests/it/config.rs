@@ -288,3 +288,25 @@ fn every_mistake_in_the_roots_of_the_file_is_reported_at_once() {
         assert!(said.contains(part), "{part}: {said}");
     }
 }
+
+#[test]
+fn the_limits_of_patterns_are_options_and_errors_name_limit_and_value() {
+    let place = Place::new();
+    let options = ["--max-glob", "10", "--max-regex", "20", "--max-regex-repeats", "50", "--max-regex-size", "64KiB"];
+    let call = |words: &[&str]| place.run(&[&options[..], &["call"], words].concat());
+    for (words, said) in [
+        (["glob", "pattern=**/abcd*.rs"], "it has 11 bytes, more than 10"),
+        (["grep", "pattern=abcdefghijklmnopqrstu"], "the pattern has 21 bytes, more than 20"),
+        (["grep", "pattern=(.{1,10}){1,6}"], "stand for 60 positions, more than 50"),
+        (["grep", "pattern=\\w{49}\\d"], "compiled, it has more than 65536 bytes"),
+    ] {
+        let text = call(&words).failed(1);
+        assert!(text.contains(said) && text.contains("hint: "), "{words:?}: {text}");
+    }
+    assert!(call(&["grep", "pattern=tw[o]", "glob=*.{txt,mdx}"]).failed(1).contains("it has 11 bytes, more than 10"));
+    assert!(call(&["grep", "pattern=tw[o]", "glob=*.txt"]).succeeded().contains("a.txt:2: two"));
+    let wide = ["--max-regex-repeats", "6000", "call", "grep", "pattern=(.{1,100}){1,60}"];
+    assert!(place.run(&wide).succeeded().contains("a.txt"));
+    let said = place.run(&["--max-glob", "0", "--max-regex-size", "1", "tools"]).failed(2);
+    assert!(said.contains("--max-glob of 0 bytes is out of range") && said.contains("--max-regex-size"), "{said}");
+}
