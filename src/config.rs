@@ -344,12 +344,31 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("r[1].toml");
         #[expect(clippy::disallowed_methods, reason = "the test makes the file that is read")]
-        std::fs::write(&file, "root = [\".\"]\nstate_dir = \"kept/seen\"\n").expect("written");
+        std::fs::write(&file, "root = [\".\"]\n").expect("written");
         let config = read(&["--config", file.to_str().expect("UTF-8")], &around()).expect("fine");
-        assert_eq!(config.roots[0].policy.hide, ["/kept/seen"]);
         assert_eq!(config.roots[0].policy.protect, ["/r[[]1[]].toml"]);
         let config = read(&[], &around()).expect("fine");
         assert!(config.roots[0].policy.is_empty() && config.workspace.policy.is_empty());
+    }
+
+    #[test]
+    fn the_state_folder_overlaps_no_root() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |below: &str| folder.path().join(below).to_str().expect("UTF-8").to_owned();
+        let (root, other) = (at("a/root"), at("other"));
+        #[expect(clippy::disallowed_methods, reason = "the test makes what is offered")]
+        std::fs::create_dir_all(&root).expect("made");
+        for state in ["a/root", "a/root/state", "a", "new/../a/root/new", "."] {
+            let refused = problems(&["--state-dir", &at(state), "--log=loud", &other, &root], &around());
+            assert!(refused.len() == 2 && refused.iter().any(|why| why.contains("state-dir")), "{state}: {refused:?}");
+        }
+        let config = read(&["--state-dir", &at("a/roots"), &root], &around()).expect("fine");
+        assert_eq!(config.state, Some(folder.path().join("a/roots")));
+
+        let own = Surroundings { state: Some(at("a/root/.local/state").into()), ..around() };
+        let config = read(&[&root], &own).expect("a folder that nobody chose is no reason not to start");
+        assert_eq!(config.state, None);
+        assert!(config.warnings[0].contains("memory only"), "{:?}", config.warnings);
     }
 
     #[test]

@@ -111,6 +111,15 @@ pub(super) fn pattern_of(path: &Path, root: &Path) -> Option<String> {
     (pattern != "/").then_some(pattern)
 }
 
+/// The first root that holds a folder of the program's own or lies in it.
+pub(super) fn overlapping<'r>(folder: &Path, roots: &'r [RootSpec]) -> Option<&'r RootSpec> {
+    let folder = real(folder);
+    roots.iter().find(|root| {
+        let root = real(&root.path);
+        folder.starts_with(&root) || root.starts_with(&folder)
+    })
+}
+
 /// `/`, a drive or a share by itself.
 fn is_file_system_root(path: &Path) -> bool {
     path.has_root() && !path.components().any(|part| matches!(part, Component::Normal(_) | Component::ParentDir))
@@ -120,10 +129,18 @@ fn is_file_system_root(path: &Path) -> bool {
 #[expect(clippy::disallowed_methods, reason = "only compared with other paths; Workspace::open opens what was given")]
 fn real(path: &Path) -> PathBuf {
     let existing = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
-    match existing {
-        Some((part, real)) => path.strip_prefix(part).map_or(real.clone(), |rest| real.join(rest)),
-        None => path.to_owned(),
+    let Some((part, mut real)) = existing else { return path.to_owned() };
+    // Of what does not exist, `..` goes by its letters.
+    for name in path.strip_prefix(part).unwrap_or(Path::new("")).components() {
+        match name {
+            Component::ParentDir => {
+                real.pop();
+            }
+            Component::Normal(name) => real.push(name),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
     }
+    real
 }
 
 fn same_names(specs: &[RootSpec], problems: &mut Vec<String>) {

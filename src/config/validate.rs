@@ -16,7 +16,7 @@ use crate::{
     server::{self, Confirm},
     session::{HistoryLimits, QuotaLimits},
     tools::{Group, ReadBeforeWrite, Selection, Settings, Toolbox},
-    workspace::{self, Confine, IgnoreRules},
+    workspace::{self, Confine, IgnoreRules, RootSpec},
 };
 
 use super::{
@@ -51,7 +51,6 @@ pub(super) fn config(
     let confine = values.choice("confine", CONFINE, Confine::Auto);
     let force_fallback = values.choice("resolver", RESOLVER, false);
     let ignore = IgnoreRules { extra: typed.list("ignore"), no_default: values.switch("no-default-ignore") };
-    let state = state(typed, file_base, around, &mut problems, &mut warnings);
     let policy = policy::rules(typed, &mut problems);
     problems.extend(ignore.validate());
     let mut named = typed.highest("root");
@@ -62,13 +61,13 @@ pub(super) fn config(
     left_out(typed, &named, &mut warnings);
     let asked = roots::Asked { directories, roots: named, file_base, read_only };
     let mut roots = roots::specs(&asked, around, &mut problems, &mut warnings);
+    let state = state(typed, &roots, file_base, around, &mut problems, &mut warnings);
 
     if !problems.is_empty() {
         return Err(problems);
     }
-    // Else a model could forge what it has read, or allow itself more at the next start.
+    // Else a model could allow itself more at the next start.
     for root in &mut roots {
-        root.policy.hide.extend(state.iter().filter_map(|path| roots::pattern_of(path, &root.path)));
         root.policy.protect.extend(file.iter().filter_map(|path| roots::pattern_of(path, &root.path)));
     }
     let workspace = workspace::Options { policy, ignore, force_fallback, ..workspace::Options::default() };
@@ -407,8 +406,11 @@ fn left_out(typed: &Typed, used: &[(&'static Opt, &Given)], warnings: &mut Vec<S
     }
 }
 
+/// The folder for what outlives the process. One that calls could reach would let a model forge what
+/// it has read, and the rights to write it would reach into a read-only directory.
 fn state(
     typed: &Typed,
+    roots: &[RootSpec],
     file_base: &Path,
     around: &Surroundings,
     problems: &mut Vec<String>,
@@ -422,6 +424,15 @@ fn state(
                     .to_owned(),
             );
         }
+        let reachable = around.state.as_deref().and_then(|path| roots::overlapping(path, roots));
+        if let Some(root) = reachable {
+            warnings.push(format!(
+                "the state folder of this account overlaps {}, which is offered, so what has been read is remembered in \
+                 memory only; --state-dir names a folder outside",
+                root.path.display()
+            ));
+            return None;
+        }
         return around.state.clone();
     };
     match given.text.as_str() {
@@ -432,7 +443,16 @@ fn state(
         }
         text => {
             let base = if matches!(given.source, Source::File { .. }) { file_base } else { &around.directory };
-            Some(around.absolute(Path::new(text), base))
+            let path = around.absolute(Path::new(text), base);
+            if let Some(root) = roots::overlapping(&path, roots) {
+                problems.push(format!(
+                    "{} {text:?} lies in, or beside, {}, which is offered: choose a folder of its own outside of all \
+                     directories, or `off`",
+                    Place(option, &given.source),
+                    root.path.display()
+                ));
+            }
+            Some(path)
         }
     }
 }
