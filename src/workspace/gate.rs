@@ -68,16 +68,16 @@ fn interpret(roots: &Roots, text: &str, given: &str) -> Result<WorkspacePath, Pa
         let home = home_dir().ok_or_else(|| denied(given))?;
         return from_host(roots, &home.join(rest.trim_start_matches(is_separator)), given);
     }
-    if let Some((root, rest)) = mounted(roots, text) {
-        return descend(root, Vec::new(), rest, given);
-    }
     if is_absolute(text) {
-        // `/mnt/x/../data` may be a root's virtual name once its dots are gone.
+        // Dots first: what counts is where they lead, be it through the root's own name.
         let normal = lexically_normal(Path::new(text));
         if let Some((root, rest)) = normal.to_str().and_then(|text| mounted(roots, text)) {
             return descend(root, Vec::new(), rest, given);
         }
         return from_host(roots, &normal, given);
+    }
+    if let Some((root, rest)) = mounted(roots, text) {
+        return descend(root, Vec::new(), rest, given);
     }
     let first = roots.list().first().ok_or_else(|| denied(given))?;
     descend(first, Vec::new(), text, given)
@@ -146,7 +146,7 @@ fn from_uri(roots: &Roots, uri: &str, given: &str) -> Result<WorkspacePath, Path
         let reason = "it holds a NUL character";
         return Err(PathError::Invalid { given: given.to_owned(), reason });
     }
-    let path = host_path(bytes, given)?;
+    let path = lexically_normal(&host_path(bytes, given)?);
     // A root with a virtual absolute name is addressed by that name in URIs, too.
     if let Some((root, rest)) = path.to_str().and_then(|text| mounted(roots, text)) {
         let names: PathBuf = rest.split(is_separator).collect();
