@@ -12,7 +12,7 @@ use std::path::Path;
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use defaults::{PUBLIC, RUN_LATER, Rule, SECRET};
-use fold::{Folded, fold};
+use fold::{Folded, fold, fold_pattern};
 
 /// Configured rules, added to the defaults. Globs match the path below a root; one without `/`
 /// matches a name at any depth, and one that matches a directory covers all below it.
@@ -172,7 +172,7 @@ fn globs_for(pattern: &str) -> Result<Vec<globset::Glob>, globset::Error> {
     };
     [anchored.clone(), format!("{anchored}/**")]
         .iter()
-        .map(|text| GlobBuilder::new(&text.to_lowercase()).case_insensitive(true).literal_separator(true).build())
+        .map(|text| GlobBuilder::new(&fold_pattern(text)).case_insensitive(true).literal_separator(true).build())
         .collect()
 }
 
@@ -206,6 +206,8 @@ mod tests {
             ".env.",
             ".env ",
             ".e\u{200b}nv",
+            ".env::$DATA",
+            "keys/x.pem:$DATA",
             ".ｅnv",
             "id_rsa",
             "keys/id_ed25519",
@@ -270,6 +272,10 @@ mod tests {
             "sub/.git/hooks/post-checkout",
             ".git./config",
             ".g\u{200d}it/config",
+            ".git::$INDEX_ALLOCATION/config",
+            ".Git:$I30:$Index_Allocation/hooks/pre-commit",
+            ".bashrc::$DATA",
+            "git~2/config",
             "GIT~1/config",
             ".husky/pre-commit",
             ".vscode/tasks.json",
@@ -293,7 +299,14 @@ mod tests {
         }
         for path in [
             ".gitignore",
+            ".gitattributes",
+            ".rgignore",
             ".github/workflows/ci.yml",
+            ".gitlab-ci.yml",
+            ".pre-commit-config.yaml",
+            "conftest.py",
+            "notes:today",
+            "12:30:00.log",
             ".vscode/readme.md",
             "src/sitecustomize.py",
             "claude/settings.json",
@@ -321,6 +334,14 @@ mod tests {
         assert!(secret(&policy, ".env"));
         assert!(!protected(&policy, ".vscode/tasks.json"));
         assert!(protected(&policy, "Cargo.lock"));
+    }
+
+    #[test]
+    fn a_configured_pattern_is_compared_in_any_spelling() {
+        let policy = policy(|rules| rules.deny = vec!["re\u{301}sume\u{301}.txt".into(), "STRA\u{df}E".into()]);
+        for path in ["r\u{e9}sum\u{e9}.txt", "RE\u{301}SUM\u{c9}.TXT", "stra\u{df}e", "Strasse/x"] {
+            assert!(secret(&policy, path), "{path}");
+        }
     }
 
     #[test]

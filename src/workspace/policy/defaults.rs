@@ -163,9 +163,13 @@ pub(super) const PUBLIC: &[Rule] = &[
 
 /// Files that some program runs or obeys later, without asking.
 pub(super) const RUN_LATER: &[Rule] = &[
-    // Version control: hooks, filters, fsmonitor, aliases. `git~1` is its short name on Windows.
+    // Version control: hooks, filters, fsmonitor, aliases. `git~1` is its short name on
+    // Windows, with another number where that one was taken.
     Rule::Tree(".git"),
     Rule::Tree("git~1"),
+    Rule::Tree("git~2"),
+    Rule::Tree("git~3"),
+    Rule::Tree("git~4"),
     Rule::Name(".gitmodules"),
     Rule::Name(".gitconfig"),
     Rule::Tail(".config/git/config"),

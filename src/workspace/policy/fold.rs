@@ -47,10 +47,10 @@ pub(super) fn fold(relative: &Path) -> Folded {
     Folded { path, starts }
 }
 
-/// Lower case, compatibility form, nothing invisible, no dots or spaces at the end.
+/// Lower case, compatibility form, nothing invisible, no dots or spaces at the end, no stream of NTFS.
 fn fold_name(name: &OsStr) -> Cow<'_, str> {
     let text = name.to_string_lossy();
-    let simple = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase() && !byte.is_ascii_control();
+    let simple = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase() && !byte.is_ascii_control() && byte != b':';
     if text.bytes().all(simple) && !text.ends_with(['.', ' ']) {
         return text;
     }
@@ -63,7 +63,21 @@ fn fold_name(name: &OsStr) -> Cow<'_, str> {
         .nfkc()
         .map(|character| if character == '/' { '\u{fffd}' } else { character })
         .collect();
-    Cow::Owned(folded.trim_end_matches(['.', ' ']).to_owned())
+    Cow::Owned(without_stream(&folded).trim_end_matches(['.', ' ']).to_owned())
+}
+
+/// `.git::$INDEX_ALLOCATION` and `.env::$DATA` are `.git` and `.env` to NTFS, which Linux mounts too.
+/// A type begins with `$`; other names with colons stay what they are.
+fn without_stream(name: &str) -> &str {
+    match name.split_once(':') {
+        Some((file, stream)) if !file.is_empty() && (stream.starts_with('$') || stream.contains(":$")) => file,
+        _ => name,
+    }
+}
+
+/// A pattern in the form that paths are compared in.
+pub(super) fn fold_pattern(pattern: &str) -> String {
+    pattern.nfkc().flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfkc().collect()
 }
 
 #[cfg(test)]
@@ -76,5 +90,22 @@ mod tests {
             assert_eq!(fold(Path::new(spelling)).as_str(), "config", "{spelling:?}");
         }
         assert_eq!(fold(Path::new("a/\u{212a}ey\u{17f}")).as_str(), "a/keys");
+    }
+
+    #[test]
+    fn a_stream_of_ntfs_is_its_file_and_other_colons_are_names() {
+        for (name, folded) in [
+            (".git::$INDEX_ALLOCATION/config", ".git/config"),
+            (".git:$I30:$INDEX_ALLOCATION", ".git"),
+            (".env::$DATA", ".env"),
+            (".env .:$DATA", ".env"),
+            ("12:30:00.log", "12:30:00.log"),
+            ("a:b", "a:b"),
+            ("std::fs.md", "std::fs.md"),
+            ("price:5$", "price:5$"),
+            (":$x", ":$x"),
+        ] {
+            assert_eq!(fold(Path::new(name)).as_str(), folded, "{name}");
+        }
     }
 }
