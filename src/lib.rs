@@ -16,7 +16,7 @@
 //! | 4 | [`server`] | rmcp, tokio |
 //! | 3 | [`tools`] | |
 //! | 2 | [`search`], [`session`], [`audit`] | |
-//! | 1 | [`workspace`] | `std::fs`, rustix, landlock, cap-std |
+//! | 1 | [`workspace`] | `std::fs`, rustix, landlock, seccompiler, cap-std |
 //! | 0 | [`edit`], [`text`] | nothing but values |
 //!
 //! # Invariants, held by types, lints (`.clippy.toml`) and `tests/it/tidy.rs`

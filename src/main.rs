@@ -75,7 +75,7 @@ fn assemble(config: &Config) -> Result<(Parts, Findings), Refusal> {
     let folders: Vec<&Path> =
         state.as_ref().and(config.state.as_deref()).into_iter().chain(log.as_ref().map(AppendLog::folder)).collect();
     let confined = opened.workspace.confine(config.confine, &folders).map_err(|why| Refusal::Problems(vec![why]))?;
-    tracing::info!(level = confined.level, enforced = confined.enforced, "confinement");
+    tracing::info!(level = confined.level, enforced = confined.enforced, calls = confined.calls, "confinement");
     let findings = Findings { confinement: confined, complaints, state: state.is_some() };
     let required = config.audit.as_ref().is_some_and(|file| file.required);
     let mut options = config.server.clone();

@@ -168,7 +168,8 @@ impl Workspace {
     }
 
     /// Puts the kernel's wall around the whole process: the roots with their rights and the folders
-    /// for state and audit, nothing else, no TCP. Call it before any other thread starts,
+    /// for state and audit, nothing else, no TCP; and takes the system calls from it that a file server
+    /// never needs. Call it before any other thread starts,
     /// and once those folders exist (see [`StateDir::open`], [`AppendLog::open`]).
     pub fn confine(&self, how: Confine, folders: &[&Path]) -> Result<ConfineReport, String> {
         confine::confine(&self.shared.roots, how, folders)

@@ -101,6 +101,10 @@ fn confinement(out: &mut Report, config: &Config, parts: &Parts, findings: &Find
             out.line("this platform has no such wall; paths are still opened beneath each directory");
         }
     }
+    out.head("system calls", &findings.confinement.calls);
+    if config.confine != Confine::Off && !findings.confinement.calls_refused && cfg!(target_os = "linux") {
+        complaints.push(format!("system calls are {}", findings.confinement.calls));
+    }
     let resolver = match (parts.workspace.confined_opens(), config.workspace.force_fallback) {
         (true, _) => "each in one step that the kernel confines (openat2)",
         (false, true) => "name by name, no link followed (--resolver walk)",

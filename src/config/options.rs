@@ -298,8 +298,8 @@ pub(super) const OPTIONS: &[Opt] = &[
         flag: "confine",
         shape: Shape::One,
         value: "MODE",
-        help: "Have the kernel confine the whole process to the directories (Landlock): `auto` (default) where it \
-               can, `required` or not start, `off`",
+        help: "Have the kernel confine the whole process to the directories (Landlock) and refuse it programs, sockets \
+               and the like (seccomp): `auto` (default) where it can, `required` or not start, `off`",
         heading: PROCESS,
     },
     Opt {

@@ -1,7 +1,10 @@
 //! The second wall: the kernel confines the whole process to the roots and the folders of state and audit.
 //!
 //! Landlock, where there is Linux. It also stops what directory handles cannot, such as creating a
-//! file through a directory that has meanwhile been moved out of its root.
+//! file through a directory that has meanwhile been moved out of its root. Beside it stands a filter
+//! on system calls (`calls`).
+
+mod calls;
 
 use std::path::Path;
 
@@ -26,14 +29,27 @@ pub struct ConfineReport {
     pub level: String,
     /// Whether the kernel confines file access now.
     pub enforced: bool,
+    /// In words, what became of the filter on system calls.
+    pub calls: String,
+    /// Whether the kernel refuses programs, sockets and the like now.
+    pub calls_refused: bool,
 }
 
 /// See [`super::Workspace::confine`].
 pub(super) fn confine(roots: &Roots, how: Confine, folders: &[&Path]) -> Result<ConfineReport, String> {
     if how == Confine::Off {
-        return Ok(ConfineReport { level: "off, as configured".to_owned(), enforced: false });
+        let off = || "off, as configured".to_owned();
+        return Ok(ConfineReport { level: off(), enforced: false, calls: off(), calls_refused: false });
     }
-    wall::put_up(roots, how, folders)
+    let (level, enforced) = wall::put_up(roots, how, folders)?;
+    let (calls, calls_refused) = match calls::refuse() {
+        Ok(()) => ("programs, sockets, changes by path and the like are refused (seccomp)".to_owned(), true),
+        Err(why) => (format!("not filtered: {why}"), false),
+    };
+    if how == Confine::Required && !calls_refused {
+        return Err(format!("confinement is required, but system calls are {calls}"));
+    }
+    Ok(ConfineReport { level, enforced, calls, calls_refused })
 }
 
 #[cfg(target_os = "linux")]
@@ -45,14 +61,15 @@ mod wall {
         PathFd, Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
     };
 
-    use super::{Confine, ConfineReport};
+    use super::Confine;
     use crate::workspace::root::{Access, Roots};
 
     /// What `Required` asks for: file truncation, TCP and the scopes (Linux 6.12). `Auto` asks for
     /// the same and takes what there is.
     const WANTED: ABI = ABI::V6;
 
-    pub(super) fn put_up(roots: &Roots, how: Confine, folders: &[&Path]) -> Result<ConfineReport, String> {
+    /// In words what was reached, and whether file access is confined.
+    pub(super) fn put_up(roots: &Roots, how: Confine, folders: &[&Path]) -> Result<(String, bool), String> {
         let failed = |error: RulesetError| format!("landlock could not be set up: {error}");
         let rules = ruleset(roots, how, folders)?;
         let status = rules.restrict_self().map_err(failed)?;
@@ -68,7 +85,7 @@ mod wall {
         if how == Confine::Required && status.ruleset != RulesetStatus::FullyEnforced {
             return Err(format!("confinement is required, but it is {level}"));
         }
-        Ok(ConfineReport { level, enforced })
+        Ok((level, enforced))
     }
 
     fn ruleset(roots: &Roots, how: Confine, folders: &[&Path]) -> Result<RulesetCreated, String> {
@@ -120,15 +137,15 @@ mod wall {
 mod wall {
     use std::path::Path;
 
-    use super::{Confine, ConfineReport};
+    use super::Confine;
     use crate::workspace::root::Roots;
 
-    pub(super) fn put_up(_: &Roots, how: Confine, _: &[&Path]) -> Result<ConfineReport, String> {
+    pub(super) fn put_up(_: &Roots, how: Confine, _: &[&Path]) -> Result<(String, bool), String> {
         let level = "not available on this platform".to_owned();
         if how == Confine::Required {
             return Err(format!("confinement is required, but it is {level}"));
         }
-        Ok(ConfineReport { level, enforced: false })
+        Ok((level, false))
     }
 }
 
@@ -159,9 +176,13 @@ mod tests {
         let specs = [spec("rw", Access::ReadWrite), spec("ro", Access::ReadOnly)];
         let workspace = Workspace::open(&specs, Options::default()).unwrap().workspace;
         let state = host("state");
-        // The wall is around a thread and its children; this one ends with the test.
+        // The walls are around a thread and its children; this one ends with the test.
         let confined = || {
             let report = workspace.confine(Confine::Auto, &[&state]).unwrap();
+            if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
+                assert!(report.calls_refused, "{}", report.calls);
+                assert!(std::os::unix::net::UnixDatagram::unbound().is_err());
+            }
             if !report.enforced {
                 // A kernel without Landlock: there is nothing to see but the honest report.
                 assert!(report.level.contains("not"), "{}", report.level);
@@ -197,7 +218,9 @@ mod tests {
         let spec =
             RootSpec { name: None, path: temp.path().into(), access: Access::ReadOnly, policy: PolicyRules::default() };
         let workspace = Workspace::open(&[spec], Options::default()).unwrap().workspace;
-        assert!(!workspace.confine(Confine::Off, &[]).unwrap().enforced);
+        let report = workspace.confine(Confine::Off, &[]).unwrap();
+        assert!(!report.enforced && !report.calls_refused);
+        assert!(std::os::unix::net::UnixDatagram::unbound().is_ok());
         assert!(fs::read_dir("/").is_ok());
     }
 }

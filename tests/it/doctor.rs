@@ -52,6 +52,7 @@ fn a_run_as_configured_is_described_and_exits_with_0() {
         "app  read-write",
         "lib  read-only",
         "off, as configured (--confine off)",
+        "system calls off, as configured",
         "*.private",
         "7 files made",
         "audit/log.jsonl",
@@ -60,6 +61,14 @@ fn a_run_as_configured_is_described_and_exits_with_0() {
         assert!(text.contains(part), "{part:?} is not in\n{text}\n{log}");
     }
     assert_eq!(code, Some(0), "{text}");
+}
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[test]
+fn what_the_kernel_refuses_the_process_is_told() {
+    let dir = folders();
+    let (_, text, log) = doctor(&dir, &["--state-dir", "off", "app"]);
+    assert!(text.contains("system calls programs, sockets, changes by path and the like are refused"), "{text}{log}");
 }
 
 #[cfg(target_os = "linux")]

@@ -9,6 +9,7 @@ mod attacks;
 mod audit;
 mod concurrency;
 mod config;
+mod confined;
 mod confirm;
 mod doctor;
 mod fixtures;

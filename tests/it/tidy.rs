@@ -30,6 +30,8 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("rustix::", &["workspace"]),
     ("cap_std::", &["workspace"]),
     ("landlock::", &["workspace"]),
+    ("seccompiler::", &["workspace"]),
+    ("libc::", &["workspace"]),
     ("ignore::gitignore", &["workspace"]),
     ("WalkBuilder", &[]),
     ("WalkParallel", &[]),

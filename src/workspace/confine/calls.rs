@@ -1,0 +1,304 @@
+//! The system calls that a file server never needs are taken from the process (seccomp).
+//!
+//! Closes what Landlock leaves: programs, sockets of every family, memory files, changes by path
+//! that no directory handle confines, other processes, and the kernel's own machinery. A list of
+//! what is refused, not of what is allowed: an unknown call of a later libc must not end the server.
+
+/// Puts the filter on the calling thread, whose children inherit it.
+///
+/// # Errors
+/// Why the system does not take it, in words.
+pub(super) fn refuse() -> Result<(), String> {
+    filter::put_up()
+}
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod filter {
+    use std::collections::BTreeMap;
+
+    use libc::c_long;
+    use seccompiler::{
+        BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+        apply_filter, sock_filter,
+    };
+
+    /// Calls that are refused whatever their arguments.
+    const REFUSED: &[c_long] = &[
+        // Sockets of any family; a pair that leads nowhere else stays (signals of tokio)
+        libc::SYS_socket,
+        libc::SYS_connect,
+        libc::SYS_bind,
+        libc::SYS_listen,
+        libc::SYS_accept,
+        libc::SYS_accept4,
+        // Programs, and memory that could hold one
+        libc::SYS_execve,
+        libc::SYS_execveat,
+        libc::SYS_memfd_create,
+        libc::SYS_memfd_secret,
+        // Changes by path: descriptors serve, which the resolver has confined
+        libc::SYS_mknodat,
+        libc::SYS_fchmodat,
+        SYS_FCHMODAT2,
+        libc::SYS_fchownat,
+        libc::SYS_setxattr,
+        libc::SYS_lsetxattr,
+        libc::SYS_removexattr,
+        libc::SYS_lremovexattr,
+        SYS_SETXATTRAT,
+        SYS_REMOVEXATTRAT,
+        // Files by number instead of by path
+        libc::SYS_name_to_handle_at,
+        libc::SYS_open_by_handle_at,
+        libc::SYS_fanotify_init,
+        libc::SYS_fanotify_mark,
+        // A second way to every call
+        libc::SYS_io_uring_setup,
+        libc::SYS_io_uring_enter,
+        libc::SYS_io_uring_register,
+        // Other processes
+        libc::SYS_ptrace,
+        libc::SYS_process_vm_readv,
+        libc::SYS_process_vm_writev,
+        libc::SYS_process_madvise,
+        libc::SYS_process_mrelease,
+        libc::SYS_kcmp,
+        libc::SYS_pidfd_open,
+        libc::SYS_pidfd_getfd,
+        libc::SYS_pidfd_send_signal,
+        libc::SYS_kill,
+        libc::SYS_tkill,
+        libc::SYS_rt_sigqueueinfo,
+        libc::SYS_rt_tgsigqueueinfo,
+        libc::SYS_migrate_pages,
+        libc::SYS_move_pages,
+        // Mounts and namespaces
+        libc::SYS_mount,
+        libc::SYS_umount2,
+        libc::SYS_move_mount,
+        libc::SYS_mount_setattr,
+        libc::SYS_open_tree,
+        SYS_OPEN_TREE_ATTR,
+        libc::SYS_fsopen,
+        libc::SYS_fsconfig,
+        libc::SYS_fsmount,
+        libc::SYS_fspick,
+        libc::SYS_pivot_root,
+        libc::SYS_chroot,
+        libc::SYS_unshare,
+        libc::SYS_setns,
+        // The kernel and the machine
+        libc::SYS_bpf,
+        libc::SYS_perf_event_open,
+        libc::SYS_userfaultfd,
+        libc::SYS_keyctl,
+        libc::SYS_add_key,
+        libc::SYS_request_key,
+        libc::SYS_init_module,
+        libc::SYS_finit_module,
+        libc::SYS_delete_module,
+        libc::SYS_kexec_load,
+        libc::SYS_kexec_file_load,
+        libc::SYS_reboot,
+        libc::SYS_swapon,
+        libc::SYS_swapoff,
+        libc::SYS_acct,
+        libc::SYS_quotactl,
+        libc::SYS_quotactl_fd,
+        libc::SYS_syslog,
+        libc::SYS_vhangup,
+        libc::SYS_personality,
+        libc::SYS_settimeofday,
+        libc::SYS_clock_settime,
+        libc::SYS_clock_adjtime,
+        libc::SYS_adjtimex,
+        libc::SYS_sethostname,
+        libc::SYS_setdomainname,
+    ];
+
+    /// The older spellings that x86-64 still has.
+    #[cfg(target_arch = "x86_64")]
+    const REFUSED_HERE: &[c_long] = &[
+        libc::SYS_fork,
+        libc::SYS_vfork,
+        libc::SYS_mknod,
+        libc::SYS_chmod,
+        libc::SYS_chown,
+        libc::SYS_lchown,
+        libc::SYS_utime,
+        libc::SYS_utimes,
+        libc::SYS_futimesat,
+        libc::SYS_iopl,
+        libc::SYS_ioperm,
+        libc::SYS_modify_ldt,
+    ];
+    #[cfg(not(target_arch = "x86_64"))]
+    const REFUSED_HERE: &[c_long] = &[];
+
+    // Numbers that libc does not have on every platform; from 424 on they are the same on all.
+    const SYS_FCHMODAT2: c_long = 452;
+    const SYS_SETXATTRAT: c_long = 463;
+    const SYS_REMOVEXATTRAT: c_long = 466;
+    const SYS_OPEN_TREE_ATTR: c_long = 467;
+
+    /// Where the numbers of the x32 interface begin, by which each call of x86-64 has a second name.
+    const X32: u32 = 0x4000_0000;
+
+    pub(super) fn put_up() -> Result<(), String> {
+        let program = program().map_err(|error| error.to_string())?;
+        apply_filter(&program).map_err(|error| error.to_string())
+    }
+
+    fn program() -> Result<BpfProgram, seccompiler::BackendError> {
+        let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
+            REFUSED.iter().chain(REFUSED_HERE).map(|call| (*call, Vec::new())).collect();
+        // A new process: without the flag that makes it a thread of this one.
+        let thread = libc::CLONE_THREAD.unsigned_abs().into();
+        rules.insert(libc::SYS_clone, vec![when(0, SeccompCmpOp::MaskedEq(thread), 0)?]);
+        // Times by path; `futimens` gives a descriptor and no path.
+        rules.insert(libc::SYS_utimensat, vec![when(1, SeccompCmpOp::Ne, 0)?]);
+        // Typing into the terminal that the server was started from.
+        rules.insert(libc::SYS_ioctl, vec![when_word(1, libc::TIOCSTI)?, when_word(1, TIOCLINUX)?]);
+        let filter = SeccompFilter::new(
+            rules,
+            SeccompAction::Allow,
+            SeccompAction::Errno(libc::EPERM.unsigned_abs()),
+            std::env::consts::ARCH.try_into()?,
+        )?;
+        let mut program = before();
+        program.extend(BpfProgram::try_from(filter)?);
+        Ok(program)
+    }
+
+    /// `ioctl` on a console: pastes its selection, among other things.
+    const TIOCLINUX: libc::Ioctl = 0x541c;
+
+    fn when(index: u8, how: SeccompCmpOp, value: u64) -> Result<SeccompRule, seccompiler::BackendError> {
+        SeccompRule::new(vec![SeccompCondition::new(index, SeccompCmpArgLen::Qword, how, value)?])
+    }
+
+    fn when_word(index: u8, value: libc::Ioctl) -> Result<SeccompRule, seccompiler::BackendError> {
+        // The kernel looks at 32 bits of it.
+        let value = u64::from(u32::try_from(value).unwrap_or_default());
+        SeccompRule::new(vec![SeccompCondition::new(index, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)?])
+    }
+
+    /// What the rules cannot say: `clone3` is not there, so that libc makes its threads by `clone`,
+    /// whose flags can be seen; and no call goes by its x32 number. All else falls through to the rules.
+    fn before() -> BpfProgram {
+        let one = |code: u32, jt: u8, jf: u8, k: u32| sock_filter {
+            code: u16::try_from(code).unwrap_or(u16::MAX),
+            jt,
+            jf,
+            k,
+        };
+        let answer =
+            |errno: i32| one(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | errno.unsigned_abs());
+        vec![
+            // The number is the first word of what a filter sees.
+            one(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+            one(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, X32),
+            answer(libc::EPERM),
+            one(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, u32::try_from(libc::SYS_clone3).unwrap_or_default()),
+            answer(libc::ENOSYS),
+        ]
+    }
+}
+
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+mod filter {
+    pub(super) fn put_up() -> Result<(), String> {
+        Err("not available on this platform".to_owned())
+    }
+}
+
+#[cfg(all(test, target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod tests {
+    #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the test tries what must be refused")]
+
+    use std::{
+        fs,
+        io::{self, Read as _, Write as _},
+        net::{TcpStream, UdpSocket},
+        os::unix::{
+            fs::{PermissionsExt as _, chown, symlink},
+            net::{UnixDatagram, UnixListener, UnixStream},
+        },
+        path::Path,
+        process::Command,
+        thread,
+        time::SystemTime,
+    };
+
+    use rustix::fs::{
+        AtFlags, CWD, FileType, MemfdFlags, Mode, Timespec, Timestamps, UTIME_NOW, XattrFlags, chmodat, memfd_create,
+        mknodat, setxattr, utimensat,
+    };
+
+    use super::*;
+
+    /// Runs `test` on a thread of its own behind the filter, which ends with it.
+    fn behind(test: impl FnOnce(&Path) + Send) {
+        let temp = tempfile::tempdir().unwrap();
+        fs::write(temp.path().join("file"), "x").unwrap();
+        let confined = || {
+            refuse().unwrap();
+            test(temp.path());
+        };
+        thread::scope(|scope| scope.spawn(confined).join().unwrap());
+    }
+
+    fn refused<T>(what: &str, result: Result<T, impl Into<io::Error>>) {
+        match result.map_err(Into::into) {
+            Ok(_) => panic!("{what} was let through"),
+            Err(error) => assert_eq!(error.raw_os_error(), Some(libc::EPERM), "{what}: {error}"),
+        }
+    }
+
+    #[test]
+    fn programs_sockets_and_changes_by_path_are_refused() {
+        behind(|dir| {
+            let file = dir.join("file");
+            refused("a program", Command::new("/bin/true").spawn());
+            refused("TCP", TcpStream::connect("127.0.0.1:9"));
+            refused("UDP", UdpSocket::bind("127.0.0.1:0"));
+            refused("a local socket", UnixListener::bind(dir.join("socket")));
+            refused("a local datagram", UnixDatagram::unbound());
+            refused("a file in memory", memfd_create("x", MemfdFlags::empty()));
+            refused("a FIFO", mknodat(CWD, dir.join("fifo"), FileType::Fifo, Mode::RWXU, 0));
+            refused("chmod", fs::set_permissions(&file, fs::Permissions::from_mode(0o777)));
+            refused("fchmodat", chmodat(CWD, &file, Mode::RWXU, AtFlags::empty()));
+            refused("chown", chown(&file, None, None));
+            refused("setxattr", setxattr(&file, "user.x", b"y", XattrFlags::empty()));
+            let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+            let now = Timestamps { last_access: now, last_modification: now };
+            refused("times by path", utimensat(CWD, &file, &now, AtFlags::empty()));
+            assert_eq!(fs::read_dir(dir).unwrap().count(), 1);
+        });
+    }
+
+    #[test]
+    fn what_the_tools_need_is_let_through() {
+        behind(|dir| {
+            let mut file = fs::File::options().read(true).write(true).open(dir.join("file")).unwrap();
+            file.set_permissions(fs::Permissions::from_mode(0o640)).unwrap();
+            std::os::unix::fs::fchown(&file, None, None).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+            let _ = rustix::fs::fsetxattr(&file, "user.x", b"y", XattrFlags::empty())
+                .inspect_err(|error| assert_ne!(error.raw_os_error(), libc::EPERM));
+            file.write_all(b"new").unwrap();
+            symlink("file", dir.join("link")).unwrap();
+            fs::rename(dir.join("file"), dir.join("other")).unwrap();
+            fs::hard_link(dir.join("other"), dir.join("again")).unwrap();
+            // As tokio tells itself of signals.
+            let (mut one, mut two) = UnixStream::pair().unwrap();
+            one.write_all(b"s").unwrap();
+            two.read_exact(&mut [0]).unwrap();
+            // `clone3` is not there; a thread is made all the same, and it is behind the filter, too.
+            let inherited = thread::spawn(|| UnixDatagram::unbound().is_err()).join().unwrap();
+            assert!(inherited);
+        });
+        // The thread that started it all is as free as before.
+        assert!(UnixDatagram::unbound().is_ok());
+    }
+}
