@@ -222,3 +222,21 @@ async fn thousands_of_pipelined_calls_are_all_answered() {
     }
     drop(sending.await.expect("all were sent"));
 }
+
+#[tokio::test]
+async fn a_line_that_just_fits_is_taken_however_it_arrives() {
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let options = Options { max_line: 250, ..Options::default() };
+    let mut wire = Wire::with(options, Settings::default()).greet().await;
+    let line = format!("{ping}{}\r\n", " ".repeat(250 - ping.len()));
+    for cut in [line.len(), line.len() - 1, line.len() - 2, 1] {
+        let (first, second) = line.as_bytes().split_at(cut);
+        wire.bytes(first).await;
+        // The server has read the first part and waits.
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        wire.bytes(second).await;
+        assert_eq!(wire.answer().await, json!({ "jsonrpc": "2.0", "id": 1, "result": {} }), "cut at {cut}");
+    }
+}
