@@ -19,6 +19,9 @@ use super::id_scanner::IdScanner;
 /// Characters of a parser's complaint that are repeated; it may quote whole values.
 const REASON: usize = 300;
 
+/// The code of a request that is refused for now; JSON-RPC leaves -32000 to -32099 to servers.
+const BUSY: ErrorCode = ErrorCode(-32000);
+
 /// The meaning of a line.
 #[derive(Debug)]
 pub(super) enum Incoming {
@@ -100,6 +103,16 @@ pub(super) fn too_long(id: Option<RequestId>, limit: usize) -> Incoming {
 pub(super) fn duplicate(id: &RequestId) -> ErrorData {
     let shown: String = id.to_string().chars().take(REASON).collect();
     ErrorData::invalid_request(format!("a request with the id {shown} is still being answered"), None)
+}
+
+/// The answer to a call that comes while as many are being answered as there may be.
+pub(super) fn too_many(calls: usize, bytes: usize) -> ErrorData {
+    let megabytes = bytes >> 20;
+    let message = format!(
+        "too many calls in flight: at most {calls}, of {megabytes} MiB in all; this one was not begun, send it again \
+         when others are answered"
+    );
+    ErrorData::new(BUSY, message, None)
 }
 
 fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
