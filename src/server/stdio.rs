@@ -8,6 +8,7 @@ mod frame;
 mod id_scanner;
 mod message;
 mod outbox;
+mod repeated;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -28,6 +29,7 @@ use rmcp::{
 use tokio::{io::AsyncRead, time};
 use tokio_util::sync::CancellationToken;
 
+pub(super) use message::Repeated;
 pub(super) use outbox::Outbox;
 
 use self::{

@@ -14,10 +14,14 @@ use rmcp::{
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::IgnoredAny};
 use serde_json::{Value, error::Category};
 
-use super::id_scanner::IdScanner;
+use super::{id_scanner::IdScanner, repeated};
 
 /// Characters of a parser's complaint that are repeated; it may quote whole values.
 const REASON: usize = 300;
+
+/// The name of a member that stands twice in one object of a call.
+#[derive(Clone, Debug)]
+pub(in crate::server) struct Repeated(pub(in crate::server) String);
 
 /// The code of a request that is refused for now; JSON-RPC leaves -32000 to -32099 to servers.
 const BUSY: ErrorCode = ErrorCode(-32000);
@@ -121,7 +125,7 @@ fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
         "server/discover" => typed::<DiscoverRequest>(line),
         "ping" => typed::<PingRequest>(line),
         "tools/list" => typed::<ListToolsRequest>(line),
-        "tools/call" => typed::<CallToolRequest>(line),
+        "tools/call" => call(line),
         _ => match typed::<CustomRequest>(line) {
             // One that names its protocol version is the service's, which checks the version first.
             Ok(custom) if custom.get_meta().protocol_version().is_some() => Ok(custom),
@@ -176,6 +180,16 @@ fn notification(method: &str, line: &[u8]) -> Incoming {
             Incoming::Ignore
         }
     }
+}
+
+/// A call. A parser of JSON keeps the last of two members of one name, so that what a person or a
+/// filter saw first would not be what is done: where a name stands twice, the request says so.
+fn call(line: &[u8]) -> Result<ClientRequest, serde_json::Error> {
+    let mut request: CallToolRequest = serde_json::from_slice(line)?;
+    if let Some(name) = repeated::member(line) {
+        request.extensions.insert(Repeated(name));
+    }
+    Ok(request.into())
 }
 
 fn typed<T: DeserializeOwned + Into<ClientRequest>>(line: &[u8]) -> Result<ClientRequest, serde_json::Error> {

@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::tools::Settings;
 
-use super::{Options, Wire, text};
+use super::{Options, Wire, error_kind, text};
 
 const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
@@ -293,6 +293,24 @@ async fn calls_of_more_bytes_than_the_server_holds_are_refused_and_one_alone_is_
     wire.output = sending.await.expect("all were sent");
     wire.stop.cancel();
     wire.ended().await;
+}
+
+#[tokio::test]
+async fn a_name_that_stands_twice_in_the_arguments_is_refused_by_name() {
+    let mut wire = Wire::open().await;
+    for (arguments, name) in [
+        (r#"{"text":"a","text":"b"}"#, "text"),
+        (r#"{"text":"same","text":"same"}"#, "text"),
+        (r#"{"text":"a","list":[{"deep":1,"de\u0065p":2}]}"#, "deep"),
+    ] {
+        let params = format!(r#"{{"name":"echo","arguments":{arguments}}}"#);
+        wire.line(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#)).await;
+        let answer = wire.answer().await;
+        assert_eq!(error_kind(&answer), "invalid_input", "{arguments}");
+        let said = format!("`{name}` stands twice in one object of the call\n\nhint: send {name} once");
+        assert_eq!(text(&answer), said);
+    }
+    wire.alive().await;
 }
 
 #[tokio::test]
