@@ -2,7 +2,7 @@
 //!
 //! Also where a wrong pattern becomes an error that shows the place. Knows nothing of files.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::{
@@ -111,6 +111,7 @@ impl Pattern {
         if !options.literal {
             check_syntax(text, options)?;
         }
+        let wrapped = wrappable(text, options);
         let mut builder = RegexMatcherBuilder::new();
         builder
             .fixed_strings(options.literal)
@@ -129,7 +130,7 @@ impl Pattern {
             // Tells the matcher that no match spans lines, which lets it search whole buffers.
             builder.line_terminator(Some(b'\n')).dot_matches_new_line(false);
         }
-        match builder.build(text) {
+        match builder.build(&wrapped) {
             Ok(matcher) => {
                 Ok(Self { matcher, multiline: options.multiline, source: Arc::new((text.to_owned(), options)) })
             }
@@ -184,6 +185,20 @@ fn check_syntax(text: &str, options: PatternOptions) -> Result<(), PatternError>
         Err(regex_syntax::Error::Translate(error)) => Err(syntax(text, error.kind(), error.span())),
         Err(other) => Err(PatternError::Syntax { reason: brief(&other.to_string()), column: 1, place: String::new() }),
     }
+}
+
+/// The pattern as grep-regex can put it into a group: where it ends in a comment (`(?x)`), the comment
+/// would swallow the end of the group, so a line break ends it.
+fn wrappable(text: &str, options: PatternOptions) -> Cow<'_, str> {
+    // In a pattern without comments the line break would have to match.
+    if !options.literal && text.contains('#') {
+        let ended = format!("{text}\n");
+        let (plain, with_end) = (parser(options).parse(text), parser(options).parse(&ended));
+        if plain.is_ok() && plain == with_end {
+            return Cow::Owned(ended);
+        }
+    }
+    Cow::Borrowed(text)
 }
 
 fn syntax(text: &str, reason: &impl ToString, span: &Span) -> PatternError {
@@ -313,6 +328,15 @@ mod tests {
     #[test]
     fn what_closes_a_group_of_the_wrapper_is_an_error() {
         assert!(matches!(Pattern::compile("a)|(?:b", PatternOptions::default()), Err(PatternError::Syntax { .. })));
+    }
+
+    #[test]
+    fn a_pattern_may_end_in_a_comment() {
+        for word in [false, true] {
+            let options = PatternOptions { word, ..Default::default() };
+            assert!(matches("(?x) a b # two letters", options, "x ab") && !matches("(?x) a b # two", options, "a b"));
+            assert!(matches("a #b", options, "a #b"), "without the flag it is no comment");
+        }
     }
 
     #[test]

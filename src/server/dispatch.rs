@@ -64,6 +64,8 @@ pub(super) struct Call {
     pub(super) tool: String,
     /// Its arguments as sent.
     pub(super) arguments: Map<String, Value>,
+    /// A name that stands twice in one object of the request, so that nobody can tell which was meant.
+    pub(super) repeated: Option<String>,
     /// The request's id, for the log.
     pub(super) id: String,
     /// Cancelled when the client no longer wants the answer, or the server ends.
@@ -118,7 +120,11 @@ async fn planned(
     call: Call,
     span: &Span,
 ) -> Result<Outcome, ToolError> {
-    let Call { tool, arguments, cancelled, progress, person, trace, .. } = call;
+    let Call { tool, arguments, repeated, cancelled, progress, person, trace, .. } = call;
+    if let Some(name) = repeated {
+        return Err(ToolError::invalid(format!("`{name}` stands twice in one object of the call"))
+            .hint(format!("send {name} once")));
+    }
     let heavy = parts.toolbox.get(&tool).is_some_and(|entry| entry.spec.heavy);
     let deadline = parts.options.deadline;
     // The clock runs while the call waits for its turn: the client waits, too.

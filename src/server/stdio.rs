@@ -8,6 +8,7 @@ mod frame;
 mod id_scanner;
 mod message;
 mod outbox;
+mod repeated;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,8 +20,8 @@ use std::{
 use rmcp::{
     RoleServer,
     model::{
-        ClientJsonRpcMessage, ClientNotification, ErrorData, GetExtensions as _, JsonRpcMessage, RequestId,
-        ServerNotification,
+        ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetExtensions as _, JsonRpcMessage,
+        RequestId, ServerNotification,
     },
     service::{OriginatingRequestId, RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
@@ -28,6 +29,7 @@ use rmcp::{
 use tokio::{io::AsyncRead, time};
 use tokio_util::sync::CancellationToken;
 
+pub(super) use message::Repeated;
 pub(super) use outbox::Outbox;
 
 use self::{
@@ -37,10 +39,14 @@ use self::{
 
 use super::Options;
 
-/// Requests in flight before reading pauses: a flood waits in the client's pipe, not in memory.
-const MAX_IN_FLIGHT: usize = 1024;
-/// Bytes of requests in flight before reading pauses.
-const MAX_BYTES_IN_FLIGHT: usize = 64 << 20;
+/// Calls in flight at most. One more is refused at once instead of left in the client's pipe, where it
+/// would stand before the cancellation or the ping that comes after it.
+const MAX_CALLS: usize = 1024;
+/// Bytes of calls in flight at most.
+const MAX_BYTES: usize = 64 << 20;
+/// Requests in flight before reading pauses. Those that are no calls are answered as soon as they are
+/// looked at, so that a pause for them is short.
+const MAX_IN_FLIGHT: usize = MAX_CALLS + 256;
 
 /// One client on a pair of streams.
 #[derive(Debug)]
@@ -76,8 +82,9 @@ impl<R: AsyncRead + Unpin> SafeStdio<R> {
             Incoming::Deliver(message) => {
                 match &*message {
                     JsonRpcMessage::Request(request) => {
-                        if !self.in_flight.insert(request.id.clone(), bytes) {
-                            self.outbox.refuse(Some(&request.id), &message::duplicate(&request.id));
+                        let is_call = matches!(request.request, ClientRequest::CallToolRequest(_));
+                        if let Err(error) = self.in_flight.insert(&request.id, is_call.then_some(bytes)) {
+                            self.outbox.refuse(Some(&request.id), &error);
                             return None;
                         }
                     }
@@ -207,34 +214,48 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for SafeStdio<R> {
     }
 }
 
-/// The requests that are being answered, with their sizes.
+/// The requests that are being answered.
 #[derive(Debug, Default)]
 struct InFlight {
-    requests: HashMap<RequestId, usize>,
+    /// With the sizes of those that are calls.
+    requests: HashMap<RequestId, Option<usize>>,
+    calls: usize,
     bytes: usize,
 }
 
 impl InFlight {
-    /// Whether `id` is new.
-    fn insert(&mut self, id: RequestId, bytes: usize) -> bool {
-        if self.requests.contains_key(&id) {
-            return false;
+    /// Notes a request, of so many bytes where it is a call.
+    ///
+    /// # Errors
+    /// What it is refused with: its id is in use, or there are too many calls.
+    fn insert(&mut self, id: &RequestId, call: Option<usize>) -> Result<(), ErrorData> {
+        if self.requests.contains_key(id) {
+            return Err(message::duplicate(id));
         }
-        self.requests.insert(id, bytes);
-        self.bytes += bytes;
-        true
+        if let Some(bytes) = call {
+            // A single call is served whatever its size: that is the frame's limit.
+            let too_large = self.bytes > 0 && self.bytes + bytes > MAX_BYTES;
+            if self.calls >= MAX_CALLS || too_large {
+                return Err(message::too_many(MAX_CALLS, MAX_BYTES));
+            }
+            self.calls += 1;
+            self.bytes += bytes;
+        }
+        self.requests.insert(id.clone(), call);
+        Ok(())
     }
 
     /// Whether `id` was there.
     fn remove(&mut self, id: &RequestId) -> bool {
-        let Some(bytes) = self.requests.remove(id) else { return false };
-        self.bytes -= bytes;
+        let Some(call) = self.requests.remove(id) else { return false };
+        self.calls -= usize::from(call.is_some());
+        self.bytes -= call.unwrap_or(0);
         true
     }
 
     /// Counts the request no longer by its size.
     fn release_bytes(&mut self, id: &RequestId) {
-        if let Some(bytes) = self.requests.get_mut(id) {
+        if let Some(Some(bytes)) = self.requests.get_mut(id) {
             self.bytes -= std::mem::take(bytes);
         }
     }
@@ -248,6 +269,6 @@ impl InFlight {
     }
 
     fn is_full(&self) -> bool {
-        self.requests.len() >= MAX_IN_FLIGHT || self.bytes >= MAX_BYTES_IN_FLIGHT
+        self.requests.len() >= MAX_IN_FLIGHT
     }
 }

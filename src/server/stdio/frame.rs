@@ -2,6 +2,8 @@
 //!
 //! Knows no JSON, except that it has the id looked for in a line that is too long to keep.
 
+use std::ops::Range;
+
 use rmcp::model::RequestId;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
@@ -108,7 +110,8 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
                 scanner.feed(&self.buffer[from..end]);
                 return Step::TooLong(scanner.finish());
             }
-            let (from, to) = self.trimmed(from, end);
+            let Range { start: from, end: to } = self.trimmed(from, end);
+            self.at_beginning = false;
             if to - from > self.limit {
                 let mut scanner = IdScanner::default();
                 scanner.feed(&self.buffer[from..to]);
@@ -124,8 +127,9 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
     fn compact(&mut self) {
         self.buffer.drain(..self.start);
         self.start = 0;
-        if self.skipping.is_none() && self.buffer.len() > self.limit {
+        if self.skipping.is_none() && self.trimmed(0, self.buffer.len()).len() > self.limit {
             self.skipping = Some(IdScanner::default());
+            self.at_beginning = false;
         }
         if let Some(scanner) = &mut self.skipping {
             scanner.feed(&self.buffer);
@@ -137,11 +141,12 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         }
     }
 
-    fn trimmed(&mut self, from: usize, to: usize) -> (usize, usize) {
+    /// The part of a line, or of what has come of it, that counts: without a mark and without the CR of
+    /// its end. What is left out here is no reason to drop a line, however the input is cut.
+    fn trimmed(&self, from: usize, to: usize) -> Range<usize> {
         let line = &self.buffer[from..to];
         let front = if self.at_beginning && line.starts_with(BOM) { BOM.len() } else { 0 };
         let back = usize::from(line.ends_with(b"\r"));
-        self.at_beginning = false;
-        (from + front, to - back)
+        from + front..to - back
     }
 }

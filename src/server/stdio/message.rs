@@ -14,10 +14,17 @@ use rmcp::{
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::IgnoredAny};
 use serde_json::{Value, error::Category};
 
-use super::id_scanner::IdScanner;
+use super::{id_scanner::IdScanner, repeated};
 
 /// Characters of a parser's complaint that are repeated; it may quote whole values.
 const REASON: usize = 300;
+
+/// The name of a member that stands twice in one object of a call.
+#[derive(Clone, Debug)]
+pub(in crate::server) struct Repeated(pub(in crate::server) String);
+
+/// The code of a request that is refused for now; JSON-RPC leaves -32000 to -32099 to servers.
+const BUSY: ErrorCode = ErrorCode(-32000);
 
 /// The meaning of a line.
 #[derive(Debug)]
@@ -102,13 +109,23 @@ pub(super) fn duplicate(id: &RequestId) -> ErrorData {
     ErrorData::invalid_request(format!("a request with the id {shown} is still being answered"), None)
 }
 
+/// The answer to a call that comes while as many are being answered as there may be.
+pub(super) fn too_many(calls: usize, bytes: usize) -> ErrorData {
+    let megabytes = bytes >> 20;
+    let message = format!(
+        "too many calls in flight: at most {calls}, of {megabytes} MiB in all; this one was not begun, send it again \
+         when others are answered"
+    );
+    ErrorData::new(BUSY, message, None)
+}
+
 fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
     let typed = match method {
         "initialize" => typed::<InitializeRequest>(line),
         "server/discover" => typed::<DiscoverRequest>(line),
         "ping" => typed::<PingRequest>(line),
         "tools/list" => typed::<ListToolsRequest>(line),
-        "tools/call" => typed::<CallToolRequest>(line),
+        "tools/call" => call(line),
         _ => match typed::<CustomRequest>(line) {
             // One that names its protocol version is the service's, which checks the version first.
             Ok(custom) if custom.get_meta().protocol_version().is_some() => Ok(custom),
@@ -163,6 +180,16 @@ fn notification(method: &str, line: &[u8]) -> Incoming {
             Incoming::Ignore
         }
     }
+}
+
+/// A call. A parser of JSON keeps the last of two members of one name, so that what a person or a
+/// filter saw first would not be what is done: where a name stands twice, the request says so.
+fn call(line: &[u8]) -> Result<ClientRequest, serde_json::Error> {
+    let mut request: CallToolRequest = serde_json::from_slice(line)?;
+    if let Some(name) = repeated::member(line) {
+        request.extensions.insert(Repeated(name));
+    }
+    Ok(request.into())
 }
 
 fn typed<T: DeserializeOwned + Into<ClientRequest>>(line: &[u8]) -> Result<ClientRequest, serde_json::Error> {

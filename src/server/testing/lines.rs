@@ -3,11 +3,14 @@
 use std::{collections::HashSet, mem};
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncWriteExt as _, duplex};
+use tokio::{
+    io::{AsyncWriteExt as _, DuplexStream, duplex},
+    task::JoinHandle,
+};
 
 use crate::tools::Settings;
 
-use super::{Options, Wire, text};
+use super::{Options, Wire, error_kind, text};
 
 const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
@@ -201,19 +204,29 @@ async fn an_id_that_is_in_flight_cannot_be_used_again() {
     assert_eq!(wire.ask(1, "ping", json!({})).await["result"], json!({}), "free again");
 }
 
-#[tokio::test]
-async fn thousands_of_pipelined_calls_are_all_answered() {
-    const CALLS: usize = 3_000;
-    let mut wire = Wire::open().await;
+/// Sends lines while the answers are read.
+fn send_all(wire: &mut Wire, lines: Vec<String>) -> JoinHandle<DuplexStream> {
     let mut sender = mem::replace(&mut wire.output, duplex(1).0);
-    let sending = tokio::spawn(async move {
-        for id in 0..CALLS {
-            let line = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
-                "params": { "name": "echo", "arguments": { "text": id.to_string() } } });
+    tokio::spawn(async move {
+        for line in lines {
             sender.write_all(format!("{line}\n").as_bytes()).await.expect("the server reads");
         }
         sender
-    });
+    })
+}
+
+fn call(id: usize, tool: &str, arguments: Value) -> String {
+    let mut params = json!({ "name": tool });
+    params["arguments"] = arguments;
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()
+}
+
+#[tokio::test]
+async fn a_thousand_pipelined_calls_are_all_served() {
+    const CALLS: usize = 1_000;
+    let mut wire = Wire::open().await;
+    let sending =
+        send_all(&mut wire, (0..CALLS).map(|id| call(id, "echo", json!({ "text": id.to_string() }))).collect());
     let mut missing: HashSet<_> = (0..CALLS).map(|id| id.to_string()).collect();
     while !missing.is_empty() {
         let answer = wire.answer().await;
@@ -221,4 +234,99 @@ async fn thousands_of_pipelined_calls_are_all_answered() {
         assert_eq!(answer["id"].to_string(), text(&answer));
     }
     drop(sending.await.expect("all were sent"));
+}
+
+#[tokio::test]
+async fn a_flood_of_calls_does_not_stand_before_a_ping_or_a_cancellation() {
+    const CALLS: usize = 3_000;
+    let mut wire = Wire::open().await;
+    let mut lines: Vec<_> = (0..CALLS).map(|id| call(id, "nap", json!({ "millis": 600_000 }))).collect();
+    // One that was taken makes room for another when it is cancelled.
+    lines.push(
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } }).to_string(),
+    );
+    lines.push(json!({ "jsonrpc": "2.0", "id": "ping", "method": "ping" }).to_string());
+    lines.push(call(CALLS, "nap", json!({ "millis": 600_000 })));
+    lines.push(json!({ "jsonrpc": "2.0", "id": "again", "method": "ping" }).to_string());
+    let sending = send_all(&mut wire, lines);
+
+    let mut refused = HashSet::new();
+    loop {
+        let answer = wire.answer().await;
+        if answer["id"] == "ping" || answer["id"] == "again" {
+            assert_eq!(answer["result"], json!({}));
+            if answer["id"] == "again" {
+                break;
+            }
+            continue;
+        }
+        assert_eq!(answer["error"]["code"], -32000, "{answer}");
+        let message = answer["error"]["message"].as_str().expect("a message");
+        assert!(message.starts_with("too many calls in flight: at most 1024"), "{message}");
+        assert!(refused.insert(answer["id"].as_u64().expect("the id of a call")), "twice: {answer}");
+    }
+    // Those that came first are the ones that run.
+    assert_eq!(refused, (1_024..CALLS as u64).collect());
+    wire.output = sending.await.expect("all were sent");
+    wire.stop.cancel();
+    let rest = wire.ended().await;
+    let answered: HashSet<_> = rest.iter().filter_map(|answer| answer["id"].as_u64()).collect();
+    assert_eq!(answered.len(), rest.len(), "an answer came twice");
+    assert!(answered.is_disjoint(&refused), "a call was refused and answered");
+}
+
+#[tokio::test]
+async fn calls_of_more_bytes_than_the_server_holds_are_refused_and_one_alone_is_not() {
+    let mut wire = Wire::open().await;
+    let padding = " ".repeat(15 << 20);
+    let padded = |id| call(id, "nap", json!({ "millis": 600_000 })) + &padding;
+    let mut lines: Vec<_> = (0..6).map(padded).collect();
+    lines.push(json!({ "jsonrpc": "2.0", "id": "ping", "method": "ping" }).to_string());
+    let sending = send_all(&mut wire, lines);
+    let mut answers = Vec::new();
+    while answers.last() != Some(&json!("ping")) {
+        let answer = wire.answer().await;
+        assert!(answer["id"] == "ping" || answer["error"]["code"] == -32000, "{answer}");
+        answers.push(answer["id"].clone());
+    }
+    assert_eq!(answers, [json!(4), json!(5), json!("ping")]);
+    wire.output = sending.await.expect("all were sent");
+    wire.stop.cancel();
+    wire.ended().await;
+}
+
+#[tokio::test]
+async fn a_name_that_stands_twice_in_the_arguments_is_refused_by_name() {
+    let mut wire = Wire::open().await;
+    for (arguments, name) in [
+        (r#"{"text":"a","text":"b"}"#, "text"),
+        (r#"{"text":"same","text":"same"}"#, "text"),
+        (r#"{"text":"a","list":[{"deep":1,"de\u0065p":2}]}"#, "deep"),
+    ] {
+        let params = format!(r#"{{"name":"echo","arguments":{arguments}}}"#);
+        wire.line(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#)).await;
+        let answer = wire.answer().await;
+        assert_eq!(error_kind(&answer), "invalid_input", "{arguments}");
+        let said = format!("`{name}` stands twice in one object of the call\n\nhint: send {name} once");
+        assert_eq!(text(&answer), said);
+    }
+    wire.alive().await;
+}
+
+#[tokio::test]
+async fn a_line_that_just_fits_is_taken_however_it_arrives() {
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let options = Options { max_line: 250, ..Options::default() };
+    let mut wire = Wire::with(options, Settings::default()).greet().await;
+    let line = format!("{ping}{}\r\n", " ".repeat(250 - ping.len()));
+    for cut in [line.len(), line.len() - 1, line.len() - 2, 1] {
+        let (first, second) = line.as_bytes().split_at(cut);
+        wire.bytes(first).await;
+        // The server has read the first part and waits.
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        wire.bytes(second).await;
+        assert_eq!(wire.answer().await, json!({ "jsonrpc": "2.0", "id": 1, "result": {} }), "cut at {cut}");
+    }
 }
