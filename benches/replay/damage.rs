@@ -160,7 +160,9 @@ pub(crate) fn shows_indent(change: &Change) -> bool {
 
 pub(crate) fn indent_lost(change: &Change, random: &mut Random) -> Option<Case> {
     let lost = common_indent(change.old.iter().cloned().chain(change.new_lines()));
-    seen(change, random, |line| without(line, &lost)).filter(|_| !lost.is_empty() && shows_indent(change))
+    // A last line of nothing but white space would be gone with it, and the request speak of another place.
+    let keeps_last = change.old.last().is_some_and(|line| line.is_empty() || !line.trim().is_empty());
+    seen(change, random, |line| without(line, &lost)).filter(|_| !lost.is_empty() && keeps_last && shows_indent(change))
 }
 
 pub(crate) fn indent_less(change: &Change, random: &mut Random) -> Option<Case> {

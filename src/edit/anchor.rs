@@ -30,6 +30,9 @@ const LINE_BUDGET: usize = 2_000_000;
 /// Unanchored windows that are looked at as rivals.
 const RIVALS: usize = 16;
 
+/// A word of so many letters with another one is another word.
+const SHORT: usize = 4;
+
 /// What starts a line of comment, where fillers may drift, whatever follows.
 const COMMENTS: [&str; 3] = ["//", "/*", "<!--"];
 
@@ -105,9 +108,12 @@ fn nearly_identical(search: &Search<'_>, edit: &LineEdit<'_>) -> Option<usize> {
 }
 
 /// Whether the request can be merged into what the file has: nothing that it changes has drifted, and what
-/// drifted is a slip.
+/// drifted is a slip. A block in which nothing has drifted was refused by the steps before, for their reasons.
 fn merges(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> bool {
     let file = block::file_lines(search, edit, site);
+    if edit.old.iter().zip(&file).all(|(old, file)| likeness::trimmed(old) == likeness::trimmed(file)) {
+        return false;
+    }
     edit.changes().all(|(is_kept, old, _)| {
         old.into_iter().all(|index| {
             let (old, file) = (likeness::trimmed(edit.old[index]), likeness::trimmed(file[index]));
@@ -163,7 +169,35 @@ fn is_misspelt(old: &str, file: &str) -> bool {
     !has_digit
         && same_start
         && !is_reworded
+        && !is_other_part(old, file)
         && rapidfuzz::distance::levenshtein::distance(old.chars(), file.chars()) <= allowed
+}
+
+/// Whether two names have the same parts but for a short one with another letter: `cb_get_t` and `cb_set_t`.
+fn is_other_part(old: &str, file: &str) -> bool {
+    let (old, file) = (parts_of(old), parts_of(file));
+    let is_other = |(old, file): (&&str, &&str)| {
+        old != file && old.chars().count() == file.chars().count() && file.chars().count() <= SHORT
+    };
+    old.len() == file.len() && old.iter().zip(&file).any(is_other)
+}
+
+/// The words that a name is made of: `read_all` and `readAll` have two.
+fn parts_of(name: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    for part in name.split('_') {
+        let mut start = 0;
+        let mut was_lower = false;
+        for (at, character) in part.char_indices() {
+            if character.is_uppercase() && was_lower {
+                parts.push(&part[start..at]);
+                start = at;
+            }
+            was_lower = character.is_lowercase();
+        }
+        parts.push(&part[start..]);
+    }
+    parts
 }
 
 /// Whether `text` has `word` with no letter beside it.
@@ -251,6 +285,8 @@ mod tests {
             ("get(x)", "set(x)"),
             ("upper(x)", "lower(x)"),
             ("maximum_len", "minimum_len"),
+            ("perf_mmap_cb_set_t", "perf_mmap_cb_get_t"),
+            ("isNewValue", "isOldValue"),
             ("a[1]", "a[2]"),
             ("a == b", "a != b"),
             ("if x", "if not x"),
