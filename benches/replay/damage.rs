@@ -48,7 +48,10 @@ pub(crate) fn fragment(change: &Change, random: &mut Random) -> Option<Case> {
     let kept = |(index, text): (usize, &String)| NewLine { from: Some(index), text: text.clone() };
     let mut lines: Vec<NewLine> = change.old.iter().enumerate().map(kept).collect();
     lines[place] = new;
-    Case::new(&Change { new: lines, ..change.clone() }, old.to_owned(), "other".to_owned())
+    let case = Case::new(&Change { new: lines, ..change.clone() }, old.to_owned(), "other".to_owned())?;
+    // A part of a line is meant to the letter, also where it ends in the white space at the line's end.
+    let literal = String::from_utf8_lossy(&case.file).replacen(old, "other", 1).into_bytes();
+    Some(Case { accepted: [literal].into(), ..case })
 }
 
 pub(crate) fn bare_first_line(change: &Change, random: &mut Random) -> Option<Case> {

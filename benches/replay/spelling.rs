@@ -4,7 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::{
     case::Case,
-    change::{Change, NewLine},
+    change::{Change, NewLine, indent},
     damage::{request, seen, shows_indent},
     random::Random,
 };
@@ -68,8 +68,11 @@ pub(crate) fn curly_file(change: &Change, random: &mut Random) -> Option<Case> {
 }
 
 fn dashed(line: &str, dashes: bool, ellipses: bool) -> String {
-    let line = if dashes { line.replace(" - ", " – ") } else { line.to_owned() };
-    if ellipses { line.replace("...", "…") } else { line }
+    // A dash that begins a line is the mark of a list, whether the line is indented or not.
+    let (indent, content) = line.split_at(indent(line).len());
+    let content = if dashes { content.replace(" - ", " – ") } else { content.to_owned() };
+    let content = if ellipses { content.replace("...", "…") } else { content };
+    format!("{indent}{content}")
 }
 
 pub(crate) fn dashed_request(change: &Change, random: &mut Random) -> Option<Case> {

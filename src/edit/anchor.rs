@@ -30,9 +30,6 @@ const LINE_BUDGET: usize = 2_000_000;
 /// Unanchored windows that are looked at as rivals.
 const RIVALS: usize = 16;
 
-/// A word of so many letters with another one is another word.
-const SHORT: usize = 4;
-
 /// What starts a line of comment, where fillers may drift, whatever follows.
 const COMMENTS: [&str; 3] = ["//", "/*", "<!--"];
 
@@ -148,9 +145,16 @@ fn is_comment(line: &str) -> bool {
     })
 }
 
+/// Whether two names are likely the same one: each of their parts is, so that `cb_get_t` is not `cb_set_t`, nor
+/// `unlock_all` `lock_all`.
+fn is_misspelt(old: &str, file: &str) -> bool {
+    let (old, file) = (parts_of(old), parts_of(file));
+    old.len() == file.len() && old.iter().zip(&file).all(|(old, file)| old == file || is_misspelt_part(old, file))
+}
+
 /// Whether two words are likely the same one: the longer they are, the more may differ. `get` and `set`, `upper`
 /// and `lower`, `increase` and `decrease` are not.
-fn is_misspelt(old: &str, file: &str) -> bool {
+fn is_misspelt_part(old: &str, file: &str) -> bool {
     let has_digit = old.chars().chain(file.chars()).any(|character| character.is_ascii_digit());
     let same_start = old.chars().next() == file.chars().next();
     let allowed = match old.chars().count().min(file.chars().count()) {
@@ -169,17 +173,7 @@ fn is_misspelt(old: &str, file: &str) -> bool {
     !has_digit
         && same_start
         && !is_reworded
-        && !is_other_part(old, file)
         && rapidfuzz::distance::levenshtein::distance(old.chars(), file.chars()) <= allowed
-}
-
-/// Whether two names have the same parts but for a short one with another letter: `cb_get_t` and `cb_set_t`.
-fn is_other_part(old: &str, file: &str) -> bool {
-    let (old, file) = (parts_of(old), parts_of(file));
-    let is_other = |(old, file): (&&str, &&str)| {
-        old != file && old.chars().count() == file.chars().count() && file.chars().count() <= SHORT
-    };
-    old.len() == file.len() && old.iter().zip(&file).any(is_other)
 }
 
 /// The words that a name is made of: `read_all` and `readAll` have two.
@@ -287,6 +281,7 @@ mod tests {
             ("maximum_len", "minimum_len"),
             ("perf_mmap_cb_set_t", "perf_mmap_cb_get_t"),
             ("isNewValue", "isOldValue"),
+            ("dal_gpio_service_unlock(", "dal_gpio_service_lock("),
             ("a[1]", "a[2]"),
             ("a == b", "a != b"),
             ("if x", "if not x"),
