@@ -40,6 +40,9 @@ const SHOWN_CHARS: usize = 160;
 /// each letter of a large file costs all there is.
 const MOST_INSERTED: usize = 128 << 20;
 
+/// Places that one request may replace. The diff of more of them nobody reads, and it takes minutes to make.
+const MOST_REPLACED: usize = 100_000;
+
 /// What is to be changed.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
@@ -52,6 +55,12 @@ pub struct Request<'a> {
     /// How many places the caller expects. A number above one that is met exactly is as good as
     /// `replace_all`: nothing is ambiguous about it.
     pub expected_replacements: Option<usize>,
+}
+
+impl Request<'_> {
+    fn wants_all(&self) -> bool {
+        self.replace_all || self.expected_replacements.is_some_and(|count| count > 1)
+    }
 }
 
 /// The step of the ladder that found the place, from strict to tolerant.
@@ -193,6 +202,8 @@ struct Search<'a> {
     text: &'a str,
     old: &'a str,
     new: &'a str,
+    /// Whether every place is to be replaced.
+    wants_all: bool,
     /// Stop collecting after so many places.
     limit: usize,
     ending: LineEnding,
@@ -206,11 +217,12 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(text: &'a str, request: &Request<'a>) -> Self {
-        let wants_all = request.replace_all || request.expected_replacements.is_some_and(|count| count > 1);
+        let wants_all = request.wants_all();
         Self {
             text,
             old: request.old,
             new: request.new,
+            wants_all,
             limit: if wants_all { most_places(request.new) } else { MAX_PLACES },
             ending: LineEnding::of(text),
             lines: OnceCell::new(),
@@ -240,7 +252,7 @@ struct Found {
 }
 
 impl Found {
-    /// Places of an exact kind beside a `lost` one, which matched but cannot take the new text as it is: it makes a
+    /// Places beside a `lost` one, which matched but cannot take the new text as it is: it makes a
     /// single place ambiguous, and all places no answer.
     fn with_lost(
         search: &Search<'_>,
@@ -248,7 +260,7 @@ impl Found {
         overlapping: Option<usize>,
         lost: Option<usize>,
     ) -> Self {
-        if lost.is_some() && search.limit == usize::MAX {
+        if lost.is_some() && search.wants_all {
             return Self::default();
         }
         let overlapping = if replacements.len() == 1 { overlapping.or(lost) } else { None };
@@ -263,8 +275,7 @@ impl Found {
 fn decide(text: &str, request: &Request<'_>, strategy: Strategy, found: Found) -> Result<Located, Miss> {
     let Found { replacements, overlapping } = found;
     let count = replacements.len();
-    let wants_all = request.replace_all || request.expected_replacements.is_some_and(|count| count > 1);
-    if wants_all && count >= most_places(request.new) {
+    if request.wants_all() && count >= most_places(request.new) {
         return Err(Miss::TooMany { places: count });
     }
     let listed = || {
@@ -286,7 +297,7 @@ fn decide(text: &str, request: &Request<'_>, strategy: Strategy, found: Found) -
 
 /// How many places may take `new` when all of them are asked for.
 fn most_places(new: &str) -> usize {
-    (MOST_INSERTED / (new.len() + size_of::<Replacement>())).max(2)
+    (MOST_INSERTED / (new.len() + size_of::<Replacement>())).clamp(2, MOST_REPLACED + 1)
 }
 
 /// Line numbers and lines of ascending offsets.

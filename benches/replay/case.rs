@@ -7,6 +7,7 @@ use rootbound::{
     edit::{self, Miss, Request, Strategy},
     text::{Document, SpliceError},
 };
+use serde_json::{Value, json};
 
 use super::change::{Change, NewLine};
 
@@ -21,12 +22,18 @@ pub(crate) enum Duty {
     Refuse,
 }
 
-/// One edit.
+/// One call: an edit, or several.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
     pub(crate) file: Vec<u8>,
     pub(crate) old: String,
     pub(crate) new: String,
+    /// Edits after the first one, as they are in the call.
+    pub(crate) more: Vec<(String, String)>,
+    /// Whether every place is to be replaced.
+    pub(crate) replace_all: bool,
+    /// How many replacements the request expects.
+    pub(crate) expected: Option<usize>,
     /// Every result that a careful person could have made; none where there is nothing to be made.
     pub(crate) accepted: BTreeSet<Vec<u8>>,
 }
@@ -40,6 +47,19 @@ pub(crate) enum Outcome {
     /// Refused without a reason that fits, or because of the encoding.
     Unfit(String),
     Wrong(Vec<u8>),
+}
+
+impl Outcome {
+    /// What came of a call of the tool that left the file as `bytes`.
+    pub(crate) fn of_call(case: &Case, error: Option<&str>, bytes: Vec<u8>) -> Self {
+        match error {
+            None => case.judged(bytes, None),
+            Some(_) if bytes != case.file => Self::Wrong(bytes),
+            Some("no_match" | "invalid_input") => Self::NoMatch,
+            Some("ambiguous") => Self::Ambiguous,
+            Some(other) => Self::Unfit(other.to_owned()),
+        }
+    }
 }
 
 impl Case {
@@ -57,7 +77,35 @@ impl Case {
             .into_iter()
             .map(|(keeps_trail, as_after)| result(change, endings, keeps_trail, as_after).into_bytes())
             .collect();
-        (old != new && !old.is_empty()).then(|| Self { file: file.into_bytes(), old, new, accepted })
+        (old != new && !old.is_empty()).then(|| Self {
+            file: file.into_bytes(),
+            old,
+            new,
+            more: Vec::new(),
+            replace_all: false,
+            expected: None,
+            accepted,
+        })
+    }
+
+    /// The arguments of the tool's call for the file at `path`.
+    pub(crate) fn arguments(&self, path: &str) -> Value {
+        let edit = |old: &str, new: &str| json!({ "old_string": old, "new_string": new });
+        let mut arguments = edit(&self.old, &self.new);
+        if !self.more.is_empty() {
+            let first = (self.old.clone(), self.new.clone());
+            let edits: Vec<Value> =
+                std::iter::once(&first).chain(&self.more).map(|(old, new)| edit(old, new)).collect();
+            arguments = json!({ "edits": edits });
+        }
+        arguments["path"] = path.into();
+        if self.replace_all {
+            arguments["replace_all"] = true.into();
+        }
+        if let Some(expected) = self.expected {
+            arguments["expected_replacements"] = expected.into();
+        }
+        arguments
     }
 
     /// The same request where the results of `other` are as good.
@@ -95,16 +143,22 @@ impl Case {
         }
     }
 
-    /// Makes the edit with the engine, from bytes to bytes.
+    /// Makes a single edit with the engine, from bytes to bytes.
     pub(crate) fn run(&self) -> Outcome {
         let document = match Document::decode(self.file.clone(), None) {
             Ok(document) => document,
             Err(error) => return Outcome::Unfit(error.to_string()),
         };
-        let request = Request { old: &self.old, new: &self.new, replace_all: false, expected_replacements: None };
+        let request = Request {
+            old: &self.old,
+            new: &self.new,
+            replace_all: self.replace_all,
+            expected_replacements: self.expected,
+        };
         let located = match edit::locate(document.text(), &request) {
             Ok(located) => located,
             Err(Miss::Ambiguous { places, .. }) if places.len() > 1 => return Outcome::Ambiguous,
+            Err(Miss::Count { places, .. }) if !places.is_empty() => return Outcome::Ambiguous,
             Err(Miss::NotFound(diagnosis)) if !diagnosis.summary.is_empty() => return Outcome::NoMatch,
             Err(miss) => return Outcome::Unfit(format!("{miss:?}")),
         };

@@ -33,6 +33,11 @@ impl Change {
     pub(crate) fn of(source: &Source, least: usize, most: usize, random: &mut Random) -> Option<Self> {
         let count = least + random.below(most + 1 - least);
         let start = random.below(source.lines.len().checked_sub(count)?);
+        Self::at(source, start, count, random)
+    }
+
+    /// A change of the `count` lines from `start` on, counted from 0.
+    pub(crate) fn at(source: &Source, start: usize, count: usize, random: &mut Random) -> Option<Self> {
         let old = source.lines[start..start + count].to_vec();
         let change = Self {
             lines: source.lines.clone(),

@@ -48,7 +48,10 @@ pub(crate) fn fragment(change: &Change, random: &mut Random) -> Option<Case> {
     let kept = |(index, text): (usize, &String)| NewLine { from: Some(index), text: text.clone() };
     let mut lines: Vec<NewLine> = change.old.iter().enumerate().map(kept).collect();
     lines[place] = new;
-    Case::new(&Change { new: lines, ..change.clone() }, old.to_owned(), "other".to_owned())
+    let case = Case::new(&Change { new: lines, ..change.clone() }, old.to_owned(), "other".to_owned())?;
+    // A part of a line is meant to the letter, also where it ends in the white space at the line's end.
+    let literal = String::from_utf8_lossy(&case.file).replacen(old, "other", 1).into_bytes();
+    Some(Case { accepted: [literal].into(), ..case })
 }
 
 pub(crate) fn bare_first_line(change: &Change, random: &mut Random) -> Option<Case> {
@@ -160,7 +163,9 @@ pub(crate) fn shows_indent(change: &Change) -> bool {
 
 pub(crate) fn indent_lost(change: &Change, random: &mut Random) -> Option<Case> {
     let lost = common_indent(change.old.iter().cloned().chain(change.new_lines()));
-    seen(change, random, |line| without(line, &lost)).filter(|_| !lost.is_empty() && shows_indent(change))
+    // A last line of nothing but white space would be gone with it, and the request speak of another place.
+    let keeps_last = change.old.last().is_some_and(|line| line.is_empty() || !line.trim().is_empty());
+    seen(change, random, |line| without(line, &lost)).filter(|_| !lost.is_empty() && keeps_last && shows_indent(change))
 }
 
 pub(crate) fn indent_less(change: &Change, random: &mut Random) -> Option<Case> {

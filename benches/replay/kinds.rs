@@ -7,6 +7,7 @@ use super::{
     change::Change,
     damage,
     random::Random,
+    several,
     source::Source,
     spelling, traps,
 };
@@ -46,6 +47,8 @@ pub(crate) fn all() -> Vec<Kind> {
     let mut kinds = repairable();
     kinds.extend(encoded());
     kinds.extend(combined());
+    kinds.extend(several());
+    kinds.extend(all_places());
     kinds.extend(doubtful());
     kinds.extend(hopeless());
     kinds
@@ -157,6 +160,53 @@ fn combined() -> Vec<Kind> {
         kind("windows-1252 and white space lost", Duty::Apply, (1, 12), |change, random| {
             damage::trail_lost(&spelling::in_language(change, 2), random)?.in_encoding(WINDOWS_1252)
         }),
+    ]
+}
+
+/// Two to five edits in one call, each on what the ones before it made.
+fn several() -> Vec<Kind> {
+    let apply = |name, make: fn(&Change, &mut Random) -> Option<Case>| kind(name, Duty::Apply, (1, 8), make);
+    let refuse = |name, make: fn(&Change, &mut Random) -> Option<Case>| kind(name, Duty::Refuse, (1, 8), make);
+    vec![
+        apply("several edits", several::exact),
+        apply("several edits, damaged", several::damaged),
+        apply("several edits, CR LF file", |change, random| Some(several::damaged(change, random)?.in_crlf())),
+        kind("several edits, UTF-16", Duty::Apply, (1, 8), |change, random| {
+            several::damaged(change, random)?.in_encoding(UTF_16LE)
+        }),
+        kind("several edits, Shift_JIS", Duty::Apply, (1, 8), |change, random| {
+            several::damaged(&spelling::in_language(change, 0), random)?.in_encoding(SHIFT_JIS)
+        }),
+        kind("several edits, windows-1252", Duty::Apply, (1, 8), |change, random| {
+            several::damaged(&spelling::in_language(change, 2), random)?.in_crlf().in_encoding(WINDOWS_1252)
+        }),
+        apply("several edits, each in the lines of the last", several::dependent),
+        apply("several edits, their number expected", several::counted),
+        refuse("several edits in the wrong order", several::out_of_order),
+        refuse("several edits, another number expected", several::miscounted),
+        refuse("several edits, one of them absent", several::one_absent),
+        refuse("several edits, one of them ambiguous", several::one_ambiguous),
+    ]
+}
+
+/// Requests for every place.
+fn all_places() -> Vec<Kind> {
+    let apply = |name, make: fn(&Change, &mut Random) -> Option<Case>| kind(name, Duty::Apply, (1, 8), make);
+    let refuse = |name, make: fn(&Change, &mut Random) -> Option<Case>| kind(name, Duty::Refuse, (1, 8), make);
+    vec![
+        apply("all of a word", several::all_of_word),
+        apply("all copies", several::all_copies),
+        apply("all copies, damaged", several::all_copies_damaged),
+        apply("all copies, CR LF file", |change, random| Some(several::all_copies_damaged(change, random)?.in_crlf())),
+        kind("all copies, UTF-16", Duty::Apply, (1, 8), |change, random| {
+            several::all_copies_damaged(change, random)?.in_encoding(UTF_16BE)
+        }),
+        kind("all copies, GB 18030", Duty::Apply, (1, 8), |change, random| {
+            several::all_copies_damaged(&spelling::in_language(change, 1), random)?.in_encoding(GB18030)
+        }),
+        apply("all copies but for one with another number", several::all_but_near),
+        kind("all copies at two depths, indentation lost", Duty::ApplyOrRefuse, (2, 8), several::all_depths),
+        refuse("all copies, another number expected", several::all_miscounted),
     ]
 }
 

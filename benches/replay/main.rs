@@ -1,5 +1,6 @@
 //! Replays edits of real source files, damaged in the ways that models damage them.
 //!
+//! Most are made by the engine alone, one in five and all calls of several edits by the tool on a file.
 //! `cargo bench --bench replay [-- EDITS [FOLDER…]]` prints for each kind of damage how many edits came out right,
 //! were refused and were wrong, and fails where anything was wrong. `REPLAY_SEED` chooses other edits;
 //! `REPLAY_SHOW=KIND` prints those of a kind that were wrong or refused.
@@ -13,8 +14,10 @@ mod damage;
 mod kinds;
 mod random;
 mod score;
+mod several;
 mod source;
 mod spelling;
+mod tool;
 mod traps;
 
 use std::{env, path::PathBuf, process::ExitCode};
@@ -24,12 +27,16 @@ use kinds::Kind;
 use random::Random;
 use score::Table;
 use source::Source;
+use tool::Tool;
 
 /// Edits where none are asked for.
 const EDITS: usize = 6000;
 
 /// Files taken from each folder.
 const FILES: usize = 900;
+
+/// One in so many edits is made by a call of the tool; the engine alone makes the others.
+const BY_TOOL: usize = 5;
 
 /// Edits of one kind printed at most.
 const SHOWN: usize = 12;
@@ -53,10 +60,22 @@ fn main() -> ExitCode {
     let mut random = Random::new(seed);
     let all = kinds::all();
     let mut table = Table::default();
+    let mut tool = match Tool::start() {
+        Ok(tool) => tool,
+        Err(error) => {
+            println!("the server does not start: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let (mut made, mut made_by_tool) = (0_usize, 0_usize);
     for kind in &all {
         let mut left = SHOWN;
         for case in kind.cases(&sources, edits.div_ceil(all.len()), &mut random) {
-            let outcome = case.run();
+            made += 1;
+            // Several edits are the tool's business; of the others it makes some, too.
+            let by_tool = !case.more.is_empty() || made % BY_TOOL == 0;
+            let outcome = if by_tool { tool.run(&case) } else { case.run() };
+            made_by_tool += usize::from(by_tool);
             if shown.as_deref().is_some_and(|name| name == kind.name || name == "wrong")
                 && left > 0
                 && is_telling(kind, &outcome, shown.as_deref() == Some("wrong"))
@@ -67,7 +86,7 @@ fn main() -> ExitCode {
             table.add(kind, &outcome);
         }
     }
-    println!("{} source files, seed {seed}\n{table}", sources.len());
+    println!("{} source files, seed {seed}, {made_by_tool} edits by calls of the tool\n{table}", sources.len());
     if table.wrong() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

@@ -1,6 +1,9 @@
 //! The table of what came of the edits, kind by kind.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write as _},
+};
 
 use rootbound::edit;
 
@@ -101,7 +104,10 @@ impl fmt::Display for Table {
 
 /// What was asked and what came of it, to be read by a person.
 pub(crate) fn explained(kind: &Kind, case: &Case, outcome: &Outcome) -> String {
-    let asked = format!("{} {:?}\nold {:?}\nnew {:?}", kind.name, short(outcome), case.old, case.new);
+    let mut asked = format!("{} {:?}\nold {:?}\nnew {:?}", kind.name, short(outcome), case.old, case.new);
+    if !case.more.is_empty() || case.replace_all || case.expected.is_some() {
+        let _ = write!(asked, "\nmore {:?} replace_all {} expected {:?}", case.more, case.replace_all, case.expected);
+    }
     let diff = |to: &[u8]| {
         let (from, to) = (String::from_utf8_lossy(&case.file), String::from_utf8_lossy(to));
         edit::unified_diff("file", &from, &to, Some(60)).text.replace('\r', "\\r").replace('\t', "\\t")

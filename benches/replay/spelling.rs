@@ -4,7 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::{
     case::Case,
-    change::{Change, NewLine},
+    change::{Change, NewLine, indent},
     damage::{request, seen, shows_indent},
     random::Random,
 };
@@ -68,8 +68,11 @@ pub(crate) fn curly_file(change: &Change, random: &mut Random) -> Option<Case> {
 }
 
 fn dashed(line: &str, dashes: bool, ellipses: bool) -> String {
-    let line = if dashes { line.replace(" - ", " – ") } else { line.to_owned() };
-    if ellipses { line.replace("...", "…") } else { line }
+    // A dash that begins a line is the mark of a list, whether the line is indented or not.
+    let (indent, content) = line.split_at(indent(line).len());
+    let content = if dashes { content.replace(" - ", " – ") } else { content.to_owned() };
+    let content = if ellipses { content.replace("...", "…") } else { content };
+    format!("{indent}{content}")
 }
 
 pub(crate) fn dashed_request(change: &Change, random: &mut Random) -> Option<Case> {
@@ -78,7 +81,13 @@ pub(crate) fn dashed_request(change: &Change, random: &mut Random) -> Option<Cas
 }
 
 pub(crate) fn dashed_file(change: &Change, random: &mut Random) -> Option<Case> {
-    let dashy = change.map(|line| dashed(line, true, true));
+    let mut dashy = change.map(|line| dashed(line, true, true));
+    // Lines that the file has in plain characters stay plain when they are reworded.
+    for (line, plain) in dashy.new.iter_mut().zip(&change.new) {
+        if line.from.is_some_and(|from| dashy.old[from] == change.old[from]) {
+            line.text.clone_from(&plain.text);
+        }
+    }
     let (old, new) = request(&change.old, &change.new_lines(), random);
     (dashy.old != change.old && is_plain(change)).then(|| Case::new(&dashy, old, new))?
 }
@@ -106,9 +115,14 @@ pub(crate) fn nbsp_file(change: &Change, random: &mut Random) -> Option<Case> {
     let mut other = file.clone();
     for (line, other) in file.new.iter_mut().zip(&mut other.new) {
         // Beside a word that changes it may stay or go, unless the line is written anew.
-        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        let (before, after) = (words(&change.old[at]), words(&line.text));
-        let (first, second) = (before.first() == after.first(), before.get(1) == after.get(1));
+        // The words at both sides of the space; tabs part words as well.
+        let words = |text: &str| {
+            let (before, after) = text.trim_start().split_once(' ')?;
+            let word = |text: Option<&str>| text.unwrap_or_default().to_owned();
+            Some((word(before.split_whitespace().last()), word(after.split_whitespace().next())))
+        };
+        let (Some(before), Some(after)) = (words(&change.old[at]), words(&line.text)) else { continue };
+        let (first, second) = (before.0 == after.0, before.1 == after.1);
         if line.from == Some(at) && (first || second) {
             line.text = joined(&line.text);
             if first && second {

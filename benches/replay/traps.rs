@@ -190,8 +190,9 @@ pub(crate) fn other_word(change: &Change, random: &mut Random) -> Option<Case> {
     ];
     let is_comment = |line: &str| line.contains(change.comment) || line.trim_start().starts_with(['*', '/']);
     remembered(change, random, |line| {
-        let (from, to) = PAIRS.iter().find(|(from, _)| words(line).any(|(_, word)| word == *from))?;
-        (!is_comment(line)).then(|| line.replacen(from, to, 1))
+        let whole = |from: &str| words(line).find(|(_, word)| *word == from).map(|(at, _)| at);
+        let (at, from, to) = PAIRS.iter().find_map(|(from, to)| Some((whole(from)?, *from, *to)))?;
+        (!is_comment(line)).then(|| format!("{}{to}{}", &line[..at], &line[at + from.len()..]))
     })
 }
 

@@ -105,9 +105,12 @@ fn nearly_identical(search: &Search<'_>, edit: &LineEdit<'_>) -> Option<usize> {
 }
 
 /// Whether the request can be merged into what the file has: nothing that it changes has drifted, and what
-/// drifted is a slip.
+/// drifted is a slip. A block in which nothing has drifted was refused by the steps before, for their reasons.
 fn merges(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> bool {
     let file = block::file_lines(search, edit, site);
+    if edit.old.iter().zip(&file).all(|(old, file)| likeness::trimmed(old) == likeness::trimmed(file)) {
+        return false;
+    }
     edit.changes().all(|(is_kept, old, _)| {
         old.into_iter().all(|index| {
             let (old, file) = (likeness::trimmed(edit.old[index]), likeness::trimmed(file[index]));
@@ -142,9 +145,16 @@ fn is_comment(line: &str) -> bool {
     })
 }
 
+/// Whether two names are likely the same one: each of their parts is, so that `cb_get_t` is not `cb_set_t`, nor
+/// `unlock_all` `lock_all`.
+fn is_misspelt(old: &str, file: &str) -> bool {
+    let (old, file) = (parts_of(old), parts_of(file));
+    old.len() == file.len() && old.iter().zip(&file).all(|(old, file)| old == file || is_misspelt_part(old, file))
+}
+
 /// Whether two words are likely the same one: the longer they are, the more may differ. `get` and `set`, `upper`
 /// and `lower`, `increase` and `decrease` are not.
-fn is_misspelt(old: &str, file: &str) -> bool {
+fn is_misspelt_part(old: &str, file: &str) -> bool {
     let has_digit = old.chars().chain(file.chars()).any(|character| character.is_ascii_digit());
     let same_start = old.chars().next() == file.chars().next();
     let allowed = match old.chars().count().min(file.chars().count()) {
@@ -164,6 +174,24 @@ fn is_misspelt(old: &str, file: &str) -> bool {
         && same_start
         && !is_reworded
         && rapidfuzz::distance::levenshtein::distance(old.chars(), file.chars()) <= allowed
+}
+
+/// The words that a name is made of: `read_all` and `readAll` have two.
+fn parts_of(name: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    for part in name.split('_') {
+        let mut start = 0;
+        let mut was_lower = false;
+        for (at, character) in part.char_indices() {
+            if character.is_uppercase() && was_lower {
+                parts.push(&part[start..at]);
+                start = at;
+            }
+            was_lower = character.is_lowercase();
+        }
+        parts.push(&part[start..]);
+    }
+    parts
 }
 
 /// Whether `text` has `word` with no letter beside it.
@@ -251,6 +279,9 @@ mod tests {
             ("get(x)", "set(x)"),
             ("upper(x)", "lower(x)"),
             ("maximum_len", "minimum_len"),
+            ("perf_mmap_cb_set_t", "perf_mmap_cb_get_t"),
+            ("isNewValue", "isOldValue"),
+            ("dal_gpio_service_unlock(", "dal_gpio_service_lock("),
             ("a[1]", "a[2]"),
             ("a == b", "a != b"),
             ("if x", "if not x"),

@@ -13,7 +13,7 @@ use std::{
 
 use similar::{Algorithm, DiffOp};
 
-use super::{Found, Replacement, Search, line_endings};
+use super::{Found, Replacement, Search, indent, line_endings};
 
 /// How two lines are compared: they are equal when their foldings are.
 pub(super) type Fold = fn(&str) -> Cow<'_, str>;
@@ -188,7 +188,8 @@ fn loses_indent(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> bool {
         return true;
     }
     edit.old.iter().filter(filled).count() == 1
-        && edit.new.iter().skip(1).filter(filled).any(|line| !line.starts_with(indent))
+        && (edit.new.iter().skip(1).filter(filled).any(|line| !line.starts_with(indent))
+            || indent::hangs(edit.new.iter().copied(), indent))
 }
 
 /// A line without spaces and tabs at its end.
@@ -244,6 +245,8 @@ fn collect(
     rewrite: &mut dyn FnMut(Site) -> Option<Replacement>,
 ) -> Found {
     let mut found = Found::default();
+    // A place that matches but cannot take the new text is still one that may have been meant.
+    let mut lost = None;
     let mut free_from = 0;
     let mut budget = LINE_BUDGET;
     for site in sites {
@@ -254,14 +257,17 @@ fn collect(
         let Some(left) = budget.checked_sub(edit.old.len() + edit.new.len()) else {
             // Two places are as ambiguous as all of them; but where all or a single one are wanted, what was
             // found so far is no answer.
-            let is_ambiguous = search.limit < usize::MAX && found.is_ambiguous();
+            let is_ambiguous = !search.wants_all && found.is_ambiguous();
             return if is_ambiguous { found } else { Found::default() };
         };
         budget = left;
         if !is_equal(search, edit, fold, *site) {
             continue;
         }
-        let Some(replacement) = rewrite(*site) else { continue };
+        let Some(replacement) = rewrite(*site) else {
+            lost = lost.or(Some(search.lines()[site.line].start));
+            continue;
+        };
         if overlaps {
             found.overlapping = Some(replacement.span.start);
             continue;
@@ -272,10 +278,7 @@ fn collect(
             break;
         }
     }
-    if found.replacements.len() > 1 {
-        found.overlapping = None;
-    }
-    found
+    Found::with_lost(search, found.replacements, found.overlapping, lost)
 }
 
 /// Where the lines of `old` may stand, overlapping places too, in linear time: Knuth, Morris and Pratt's search

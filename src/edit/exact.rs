@@ -80,6 +80,15 @@ mod tests {
     }
 
     #[test]
+    fn no_more_than_a_hundred_thousand_places_are_replaced_at_once() {
+        let mut request = Request { old: "a", new: "b", replace_all: true, expected_replacements: None };
+        assert!(tried(&"a\n".repeat(100_000), &request).is_ok());
+        assert!(matches!(tried(&"a\n".repeat(100_001), &request), Err(Miss::TooMany { places: 100_001 })));
+        request.expected_replacements = Some(200_000);
+        assert!(matches!(tried(&"a\n".repeat(200_000), &request), Err(Miss::TooMany { .. })));
+    }
+
+    #[test]
     fn an_expected_number_that_is_met_replaces_all() {
         let mut request = Request { old: "a", new: "b", replace_all: false, expected_replacements: Some(2) };
         assert_eq!(tried("a a", &request).unwrap().1, "b b");

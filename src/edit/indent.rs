@@ -52,18 +52,22 @@ impl Search<'_> {
         let new_lines = || self.new.lines().filter(|line| !line.trim().is_empty());
         // Whole lines that go would leave the indentation of the first in front of the line after them.
         let deletes = self.old.ends_with(['\n', '\r']) && self.new.trim().is_empty();
-        if self.old.trim().is_empty() || !deletes && new_lines().nth(1).is_none() {
+        let has_further_lines = self.old.trim_end().contains('\n');
+        if self.old.trim().is_empty() || !deletes && !has_further_lines && new_lines().nth(1).is_none() {
             return false;
         }
         let is_indented = |line: &str| line.starts_with([' ', '\t']);
-        // The first of several lines with a part of its indentation: what is brought in may lack as much.
-        let has_further_lines = self.old.trim_end().contains('\n');
-        let brings_in = || {
+        // The first of several lines with a part of its indentation: what is brought in may lack as much. One without
+        // any stays in front of its own line only.
+        let is_placed = || {
+            let (first, new_first) = (self.old.lines().next(), self.new.lines().next());
+            if !is_indented(self.old) {
+                return first == new_first || self.old.lines().skip(1).all(|old| Some(old) != new_first);
+            }
             let is_new = |line: &str| self.old.lines().all(|old| old != line);
-            self.old.lines().next() != self.new.lines().next()
-                || new_lines().any(|line| is_indented(line) && is_new(line))
+            first == new_first && !new_lines().any(|line| is_indented(line) && is_new(line))
         };
-        if has_further_lines && !deletes && !(is_indented(self.old) && brings_in()) {
+        if has_further_lines && !deletes && is_placed() {
             return false;
         }
         let before = &self.text[..span.start];
@@ -73,17 +77,29 @@ impl Search<'_> {
         if indent.is_empty() || !starts_line {
             return false;
         }
-        if deletes || is_indented(self.old) {
+        if deletes || has_further_lines || is_indented(self.old) {
             return true;
         }
         let after = self.text[span.end..].trim_start_matches([' ', '\t']);
         let ends_line = self.old.ends_with(['\n', '\r']) || after.is_empty() || after.starts_with(['\n', '\r']);
-        let loses = ends_line && new_lines().skip(1).any(|line| !line.starts_with(indent));
+        let loses =
+            ends_line && (new_lines().skip(1).any(|line| !line.starts_with(indent)) || hangs(new_lines(), indent));
         if loses && self.bare_line.get().is_none() {
             self.bare_line.set(Some(line_start));
         }
         loses
     }
+}
+
+/// Whether the first of `lines`, put behind `indent`, would open a block that the next one, which has its whole
+/// indentation, does not stand in.
+pub(super) fn hangs<'l>(lines: impl Iterator<Item = &'l str>, indent: &str) -> bool {
+    let mut filled = lines.filter(|line| !line.trim().is_empty());
+    let (Some(first), Some(next)) = (filled.next(), filled.next()) else { return false };
+    let (next_indent, next, _) = block::parts(next);
+    first.trim_end().ends_with([':', '{', '(', '['])
+        && !next.starts_with(['}', ')', ']'])
+        && width(next_indent, TAB_WIDTHS[0]) <= width(indent, TAB_WIDTHS[0])
 }
 
 /// How indentation in the request becomes indentation in the file.
@@ -134,7 +150,8 @@ impl Shift {
             }
         }
         let request = Style::of(pairs.iter().map(|(old, _)| *old).chain(wanted.iter().copied()));
-        let mut file = Style::of(pairs.iter().map(|(_, file)| *file));
+        // A single space, as in front of the stars of a comment, aligns and is no choice of spaces over tabs.
+        let mut file = Style::of(pairs.iter().map(|(_, file)| *file).filter(|indent| *indent != " "));
         if file == Style::None {
             file = if habit().prefers_tabs { Style::Tabs } else { Style::Spaces };
         }
@@ -309,8 +326,9 @@ impl Habit {
 mod tests {
     use super::{Habit, Rest, Shift};
     use crate::edit::{
+        Request,
         Strategy::{Exact, Indentation},
-        trial::{assert_ambiguous, assert_edited, assert_missed},
+        trial::{assert_ambiguous, assert_edited, assert_missed, tried},
     };
 
     #[test]
@@ -393,6 +411,44 @@ mod tests {
             Exact,
             "    return p\n\ndef g():\n",
         );
+    }
+
+    #[test]
+    fn a_first_line_that_goes_does_not_leave_a_part_of_its_indentation_behind() {
+        let text = "fn f() {\n    run(0);\n}\n";
+        assert_missed(text, "  run(0);\n}", "}");
+        assert_missed(text, "run(0);\n}", "}");
+        assert_edited(text, "run(0);\n}", "run(1);\n}", Exact, "fn f() {\n    run(1);\n}\n");
+    }
+
+    #[test]
+    fn a_bare_line_is_not_put_behind_one_that_opens_a_block_at_its_own_depth() {
+        let text = "def f():\n    return 1\n\n\nx\n";
+        assert_missed(text, "return 1\n", "if x:\n    return 1\n");
+        assert_missed(text, "return 1 \n\n\n", "if x:\n    return 1\n\n");
+        assert_edited(
+            text,
+            "return 1",
+            "if x:\n        return 1",
+            Exact,
+            "def f():\n    if x:\n        return 1\n\n\nx\n",
+        );
+        assert_edited(text, "return 1", "g()\n    return 1", Exact, "def f():\n    g()\n    return 1\n\n\nx\n");
+    }
+
+    #[test]
+    fn the_space_before_a_comments_star_does_not_turn_tabs_into_spaces() {
+        let text = "int f(void)\n{\n\tint a;\n\tint b;\n\tint c;\n}\n/*\n * one two\n * three\n */\n";
+        assert_missed(text, "\t\t * one two\n\t\t * three\n", "\t\t when:\n\t\t\t * one two\n\t\t\t * three\n");
+    }
+
+    #[test]
+    fn a_place_that_cannot_take_the_new_lines_is_a_place_all_the_same() {
+        let text = "  a(1)\n  b(2)\n\tc(3)\n        a(1)\n \tb(2)\n";
+        assert_eq!(assert_ambiguous(text, "a(1)\nb(2)\n", "a(1)\nx()\nb(2)\n"), [1, 4]);
+        let request =
+            Request { old: "a(1)\nb(2)\n", new: "a(1)\nx()\nb(2)\n", replace_all: true, expected_replacements: None };
+        assert!(tried(text, &request).is_err());
     }
 
     #[test]

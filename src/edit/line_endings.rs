@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use similar::DiffOp;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::{Found, Replacement, Search, exact};
 use crate::text::LineEnding;
@@ -83,17 +83,8 @@ fn fit_mixed(search: &Search<'_>, span: &Range<usize>, old: &str, new: &str) -> 
     let old_lines: Vec<&str> = old.split('\n').collect();
     let new_lines: Vec<&str> = new.split('\n').collect();
     let mut chosen: Vec<Option<&str>> = vec![None; new_lines.len()];
-    // A line that is only indented anew is still the same line.
-    let trimmed = |lines: &[&'_ str]| -> Vec<String> { lines.iter().map(|line| line.trim().to_owned()).collect() };
-    for op in similar::capture_diff_slices(similar::Algorithm::Myers, &trimmed(&old_lines), &trimmed(&new_lines)) {
-        let paired = match op {
-            DiffOp::Equal { len, .. } => len,
-            DiffOp::Replace { old_len, new_len, .. } => old_len.min(new_len),
-            DiffOp::Delete { .. } | DiffOp::Insert { .. } => 0,
-        };
-        for offset in 0..paired {
-            chosen[op.new_range().start + offset] = endings.get(op.old_range().start + offset).copied();
-        }
+    for (old, new) in versions(&old_lines, &new_lines) {
+        chosen[new] = endings.get(old).copied();
     }
     let mut result = String::with_capacity(new.len());
     let mut last = endings.first().copied().unwrap_or(around);
@@ -105,6 +96,37 @@ fn fit_mixed(search: &Search<'_>, span: &Range<usize>, old: &str, new: &str) -> 
         }
     }
     result
+}
+
+/// Which line of `new` is a version of which line of `old`, as pairs of indices into both.
+fn versions(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
+    // A line that is only indented anew is still the same line. But where lines go, those that stay as they are tell
+    // better which ones: of two braces the one that is left.
+    let trimmed = |lines: &[&'_ str]| -> Vec<String> { lines.iter().map(|line| line.trim().to_owned()).collect() };
+    let (old_trimmed, new_trimmed) = (trimmed(old), trimmed(new));
+    let by_content = capture_diff_slices(Algorithm::Myers, &old_trimmed, &new_trimmed);
+    let loses_lines = by_content.iter().any(|op| !matches!(op, DiffOp::Equal { .. } | DiffOp::Insert { .. }));
+    if !loses_lines {
+        return pairs(&by_content, 0, 0);
+    }
+    let mut found = Vec::new();
+    for op in capture_diff_slices(Algorithm::Myers, old, new) {
+        let (old, new) = (op.old_range(), op.new_range());
+        if matches!(op, DiffOp::Equal { .. }) {
+            found.extend(old.zip(new));
+        } else {
+            let within = capture_diff_slices(Algorithm::Myers, &old_trimmed[old.clone()], &new_trimmed[new.clone()]);
+            found.extend(pairs(&within, old.start, new.start));
+        }
+    }
+    found
+}
+
+/// The lines that `ops` pair, those of a replacement in their order, counted from the given ones on.
+fn pairs(ops: &[DiffOp], old: usize, new: usize) -> Vec<(usize, usize)> {
+    let paired = |op: &&DiffOp| matches!(op, DiffOp::Equal { .. } | DiffOp::Replace { .. });
+    let shifted = |op: &DiffOp| op.old_range().zip(op.new_range()).map(move |(from, to)| (old + from, new + to));
+    ops.iter().filter(paired).flat_map(shifted).collect()
 }
 
 /// The line endings in `text`, in order.
@@ -161,6 +183,11 @@ mod tests {
     fn in_mixed_files_a_line_indented_anew_and_the_last_one_keep_their_own_ending() {
         assert_edited("a\nb\r\nc\nd\n", "a\nb\nc", "if x\n  a\n  b\n  c", LineEndings, "if x\n  a\n  b\r\n  c\nd\n");
         assert_edited("a\r\nb\nc\n", "a\nb", "a\nb\n\nn", LineEndings, "a\r\nb\n\nn\nc\n");
+    }
+
+    #[test]
+    fn in_mixed_files_the_line_that_goes_takes_its_own_ending_along() {
+        assert_edited("  }\n }\r\nx\nend\n", "  }\n }\nx", " }\nx", LineEndings, " }\r\nx\nend\n");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::{
     borrow::Cow,
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     time::{Duration, Instant},
 };
 
@@ -15,7 +15,7 @@ use unicode_normalization::{UnicodeNormalization, char::canonical_combining_clas
 
 use super::{
     Found, Search,
-    block::{self, Hunk, LineEdit},
+    block::{self, Hunk, LineEdit, Site},
     line_endings, whitespace,
 };
 
@@ -31,6 +31,9 @@ pub(super) fn find(search: &Search<'_>) -> Found {
     let (old, new) = (line_endings::canonical(search.old), line_endings::canonical(search.new));
     let Some(edit) = LineEdit::new(&old, &new).filter(LineEdit::has_substance) else { return Found::default() };
     block::find(search, &edit, fold, &mut |site| {
+        if has_unclear_spelling(search, &edit, site) {
+            return None;
+        }
         let noise = whitespace::noise(search, &edit, site);
         let file_lines = block::file_lines(search, &edit, site);
         let (old, file) = (joined(&edit.old), joined(&file_lines));
@@ -38,6 +41,21 @@ pub(super) fn find(search: &Search<'_>) -> Found {
         spelling.learn_lines(&edit.old, &file_lines);
         block::rewrite(search, &edit, site, &mut |hunk| lines(hunk, &spelling, noise))
     })
+}
+
+/// Whether lines that read alike in the request are spelled in several ways in the file and do not all stay: then
+/// nobody can tell which of them is which.
+fn has_unclear_spelling(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> bool {
+    let mut spelled: HashMap<&str, &str> = HashMap::new();
+    let mut unclear: HashSet<&str> = HashSet::new();
+    for (old, file) in edit.old.iter().zip(block::file_lines(search, edit, site)) {
+        let (old, file) = (block::parts(old).1, block::parts(file).1);
+        if *spelled.entry(old).or_insert(file) != file {
+            unclear.insert(old);
+        }
+    }
+    let has_unclear = |lines: &[&str]| lines.iter().any(|line| unclear.contains(block::parts(line).1));
+    edit.changes().any(|(is_kept, old, new)| !is_kept && (has_unclear(&edit.old[old]) || has_unclear(&edit.new[new])))
 }
 
 /// A line with plain characters in the composed normal form, without white space at its end.
@@ -348,6 +366,13 @@ mod tests {
     fn a_fragment_is_not_widened_and_two_places_are_ambiguous() {
         assert_missed("say “hello there” now\n", "\"hello there\"", "x");
         assert_eq!(assert_ambiguous("a “bcd”\na “bcd”\n", "a \"bcd\"\n", "x\n"), [1, 2]);
+    }
+
+    #[test]
+    fn of_lines_that_read_alike_but_are_spelled_apart_nobody_can_tell_which_one_moved() {
+        let (text, old) = ("  f(a,\u{a0}b)\nif c:\n    f(a, b)\n", "  f(a, b)\nif c:\n    f(a, b)\n");
+        assert_missed(text, old, "x:\n    f(a, b)\n  if c:\n      f(a, b)\n");
+        assert_edited(text, old, &old.replace("if c", "if d"), Typography, &text.replace("if c", "if d"));
     }
 
     #[test]

@@ -1,0 +1,69 @@
+//! The edits made by calls of the tool: the whole server in this process, judged by the bytes on the disk.
+
+use std::{fs, path::PathBuf, sync::Arc};
+
+use rootbound::{
+    server::{Loopback, Options, Parts, Server},
+    session::Session,
+    tools::{Selection, Settings, Toolbox},
+    workspace::{self, Access, RootSpec, Workspace},
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::case::{Case, Outcome};
+
+/// The file that is edited, over and over.
+const FILE: &str = "file.txt";
+
+/// A workspace of one file and a client of a server on it.
+pub(crate) struct Tool {
+    client: Loopback,
+    folder: TempDir,
+}
+
+impl Tool {
+    /// Starts a server on an empty folder.
+    pub(crate) fn start() -> Result<Self, String> {
+        // Syncing to a disk would be most of the time.
+        let memory = PathBuf::from("/dev/shm");
+        let folder = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
+        let folder = folder.map_err(|error| error.to_string())?;
+        let root = RootSpec { name: None, path: folder.path().to_owned(), access: Access::ReadWrite };
+        let opened = Workspace::open(&[root], workspace::Options::default()).map_err(|problems| problems.join("; "))?;
+        let server = Server::new(Parts {
+            workspace: Arc::new(opened.workspace),
+            session: Arc::new(Session::new(None)),
+            toolbox: Toolbox::new(&Selection::default()),
+            settings: Arc::new(Settings::default()),
+            options: Options::default(),
+        });
+        Ok(Self { client: Loopback::open(server)?, folder })
+    }
+
+    /// Reads the file and makes the edit, like a model.
+    pub(crate) fn run(&mut self, case: &Case) -> Outcome {
+        self.tried(case).unwrap_or_else(Outcome::Unfit)
+    }
+
+    fn tried(&mut self, case: &Case) -> Result<Outcome, String> {
+        let path = self.folder.path().join(FILE);
+        fs::write(&path, &case.file).map_err(|error| error.to_string())?;
+        self.call("read", &json!({ "path": FILE }))?;
+        let kind = self.call("edit", &case.arguments(FILE))?;
+        let bytes = fs::read(&path).map_err(|error| error.to_string())?;
+        let left = fs::read_dir(self.folder.path()).map_err(|error| error.to_string())?.count();
+        if left != 1 {
+            return Err(format!("{left} files in the folder of one"));
+        }
+        Ok(Outcome::of_call(case, kind.as_deref(), bytes))
+    }
+
+    /// The kind of error, if it was one.
+    fn call(&mut self, tool: &str, arguments: &Value) -> Result<Option<String>, String> {
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        let outcome = self.client.call(tool, arguments)?;
+        let kind = outcome.meta.get("rootbound/error").and_then(Value::as_str).map(str::to_owned);
+        if outcome.is_error && kind.is_none() { Err(outcome.text()) } else { Ok(kind) }
+    }
+}
