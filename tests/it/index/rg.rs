@@ -75,6 +75,10 @@ impl Asked<'_> {
 
     /// The part of all results that was asked for.
     fn page(&self, all: Vec<String>) -> Vec<String> {
+        if self.flag("multiline") && self.text("output_mode") == "content" {
+            // Complete, as `matches` made sure; a page would count matches and not lines.
+            return all;
+        }
         let default = if self.arguments.contains_key("include_dirs") { 200 } else { 100 };
         let take = self.number("max_results").unwrap_or(default);
         all.into_iter().skip(self.number("offset").unwrap_or(0)).take(take).collect()
