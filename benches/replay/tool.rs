@@ -6,7 +6,7 @@ use rootbound::{
     server::{Loopback, Options, Parts, Server},
     session::Session,
     tools::{Selection, Settings, Toolbox},
-    workspace::{self, Access, RootSpec, Workspace},
+    workspace::{self, Access, PolicyRules, RootSpec, Workspace},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -29,7 +29,12 @@ impl Tool {
         let memory = PathBuf::from("/dev/shm");
         let folder = if memory.is_dir() { TempDir::new_in(memory) } else { TempDir::new() };
         let folder = folder.map_err(|error| error.to_string())?;
-        let root = RootSpec { name: None, path: folder.path().to_owned(), access: Access::ReadWrite };
+        let root = RootSpec {
+            name: None,
+            path: folder.path().to_owned(),
+            access: Access::ReadWrite,
+            policy: PolicyRules::default(),
+        };
         let opened = Workspace::open(&[root], workspace::Options::default()).map_err(|problems| problems.join("; "))?;
         let server = Server::new(Parts {
             workspace: Arc::new(opened.workspace),

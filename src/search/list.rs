@@ -170,6 +170,17 @@ impl Live {
         self.work(workspace);
     }
 
+    /// Compares every list with the disk, whatever the clock says, and does all other background work:
+    /// for checks.
+    pub fn verify(self: &Arc<Self>, workspace: &Workspace) {
+        for tree in self.trees().iter_mut() {
+            if let State::Listed(listed) = &mut tree.state {
+                listed.verified = None;
+            }
+        }
+        self.settle(workspace);
+    }
+
     /// Tells that a search is under way, until the answer is dropped.
     pub(in crate::search) fn call(&self) -> Call<'_> {
         self.calls.fetch_add(1, Ordering::Relaxed);
@@ -274,13 +285,16 @@ impl Listed {
         applied.is_ok() && self.watcher.failure().is_none()
     }
 
-    /// Forgets what is known of files, where they still are in that state.
+    /// Forgets what is known of files, where they still are in that state. They changed without an
+    /// event, so somebody may go on doing that: they are searched each time until an event tells
+    /// that they were closed.
     fn renew(&mut self, files: &[(WorkspacePath, u64)]) {
         let list = Arc::make_mut(&mut self.list);
         let mut dropped = Vec::new();
         for (path, id) in files {
             if let Some(at) = list.find(path).filter(|at| list.items[*at].id == *id) {
                 list.renew(at, &mut dropped);
+                list.items[at].content = Content::Loose;
             }
         }
         self.stale += dropped.len();

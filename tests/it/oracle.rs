@@ -1,8 +1,8 @@
 //! grep and glob against `rg`: random queries over real sources, answers compared line by line.
 //!
 //! The sources are those of this crate's dependencies, which whoever builds it has. Needs `rg`;
-//! without it the test says so, and fails where `CI` is set. `ROOTBOUND_ORACLE_QUERIES` and
-//! `ROOTBOUND_ORACLE_SEED` make it longer and different.
+//! without it the test says so, and fails where `CI` is set. `ORACLE_QUERIES` and
+//! `ORACLE_SEED` make it longer and different.
 
 use std::{
     collections::HashMap,
@@ -156,7 +156,7 @@ fn rg(dir: &Path, arguments: &[String]) -> Vec<u8> {
 }
 
 /// `path NUL number mark text` lines → (path, number, text, is context).
-fn parse(output: &[u8]) -> Vec<(String, u64, String, bool)> {
+pub(crate) fn parse(output: &[u8]) -> Vec<(String, u64, String, bool)> {
     let mut lines = Vec::new();
     for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && *line != b"--") {
         let at = line.iter().position(|byte| *byte == 0).expect("rg -0 ends each path with NUL");
@@ -362,8 +362,8 @@ fn random_queries_agree_with_rg() {
         return;
     };
     let number = |name: &str, default: u64| env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);
-    let queries = number("ROOTBOUND_ORACLE_QUERIES", 200);
-    let mut random = Random(number("ROOTBOUND_ORACLE_SEED", 14));
+    let queries = number("ORACLE_QUERIES", 200);
+    let mut random = Random(number("ORACLE_SEED", 14));
 
     let mut crates: Vec<String> =
         fs::read_dir(&root).unwrap().flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();

@@ -1,0 +1,207 @@
+//! The changes that are made behind the server's back, by kind.
+//!
+//! Each tells whether it changed anything; what is asked afterwards is the game's matter.
+
+use std::{
+    fs,
+    io::Write as _,
+    os::unix::fs::{FileExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+};
+
+use super::game::{FOLDERS, Game, NAMES};
+
+/// One kind of change and how often it is chosen.
+pub(super) struct Kind {
+    pub(super) name: &'static str,
+    weight: usize,
+    make: fn(&mut Game, &Places) -> bool,
+}
+
+/// Where a change is made: places that may hold something or nothing.
+struct Places {
+    file: PathBuf,
+    other: PathBuf,
+    folder: PathBuf,
+}
+
+pub(super) const KINDS: &[Kind] = &[
+    Kind { name: "created or rewritten", weight: 5, make: written },
+    Kind { name: "appended", weight: 1, make: appended },
+    Kind { name: "truncated", weight: 1, make: truncated },
+    Kind { name: "overwritten, same size and time", weight: 2, make: overwritten },
+    Kind { name: "file renamed", weight: 1, make: |_, at| fs::rename(&at.file, &at.other).is_ok() },
+    Kind { name: "folder renamed", weight: 1, make: folder_renamed },
+    Kind {
+        name: "folder renamed back",
+        weight: 1,
+        make: |game, at| fs::rename(game.path("moved"), &at.folder).is_ok(),
+    },
+    Kind { name: "file removed", weight: 1, make: |_, at| fs::remove_file(&at.file).is_ok() },
+    Kind { name: "folder removed", weight: 1, make: |_, at| fs::remove_dir_all(&at.folder).is_ok() },
+    Kind { name: "time set back", weight: 1, make: |game, at| game.age(&at.file) },
+    Kind { name: "written through a hard link", weight: 1, make: linked },
+    Kind {
+        name: "written through a mapping",
+        weight: 2,
+        make: |game, at| game.mapper.write(&at.file, 2, "needle ÉKERNEL "),
+    },
+    Kind { name: "mapping held meanwhile", weight: 1, make: mapped_for_a_while },
+    Kind { name: "ignore file written", weight: 1, make: rules_written },
+    Kind { name: "ignore or mark file removed", weight: 1, make: rules_removed },
+    Kind { name: "mark file written", weight: 1, make: marked },
+    Kind { name: "rights changed", weight: 1, make: rights },
+    Kind { name: "replaced by renaming", weight: 1, make: replaced },
+    Kind { name: "replaced by a link", weight: 1, make: symlinked },
+    Kind { name: "folder swapped", weight: 1, make: folder_swapped },
+    Kind { name: "repository excludes changed", weight: 1, make: excludes },
+    Kind { name: "open for writing during a query", weight: 1, make: open_meanwhile },
+];
+
+impl Game {
+    /// One change; it may come to nothing.
+    pub(super) fn mutate(&mut self) {
+        let (file, other) = (self.file(), self.file());
+        let folder = self.random.pick(&FOLDERS[1..]);
+        let at = Places { file, other, folder: self.path(folder) };
+        let mut chosen = self.random.below(KINDS.iter().map(|kind| kind.weight).sum());
+        let kind = KINDS.iter().find(|kind| {
+            let here = chosen < kind.weight;
+            chosen = chosen.wrapping_sub(kind.weight);
+            here
+        });
+        let kind = kind.expect("the weights add up");
+        let (file, other, folder) = (at.file.display(), at.other.display(), at.folder.display());
+        self.log.push(format!("{}: {file} {other} {folder}", kind.name));
+        if (kind.make)(self, &at) {
+            *self.tally.changes.entry(kind.name).or_default() += 1;
+        }
+    }
+
+    /// The root or the folder of the change.
+    fn place(&mut self, folder: &Path) -> PathBuf {
+        if self.random.chance(50) { self.path("") } else { folder.to_owned() }
+    }
+}
+
+fn written(game: &mut Game, at: &Places) -> bool {
+    game.write(&at.file)
+}
+
+fn appended(game: &mut Game, at: &Places) -> bool {
+    let Ok(mut open) = fs::File::options().append(true).open(&at.file) else { return false };
+    open.write_all(b"\nneedle appended kernel\n").unwrap();
+    game.age(&at.file);
+    true
+}
+
+fn truncated(game: &mut Game, at: &Places) -> bool {
+    let Ok(open) = fs::File::options().write(true).open(&at.file) else { return false };
+    let length = open.metadata().unwrap().len();
+    open.set_len(length / 2).unwrap();
+    game.age(&at.file);
+    length > 0
+}
+
+fn overwritten(_: &mut Game, at: &Places) -> bool {
+    let (Ok(bytes), Ok(meta)) = (fs::read(&at.file), fs::metadata(&at.file)) else { return false };
+    let Ok(open) = fs::File::options().write(true).open(&at.file) else { return false };
+    let other: Vec<u8> = bytes.iter().map(|byte| if *byte == b'e' { b'i' } else { *byte }).collect();
+    open.write_all_at(&other, 0).unwrap();
+    open.set_modified(meta.modified().unwrap()).unwrap();
+    bytes != other
+}
+
+fn folder_renamed(game: &mut Game, at: &Places) -> bool {
+    let target = game.random.pick(&["moved", "lib/moved", "src/moved", "docs"]);
+    fs::rename(&at.folder, game.path(target)).is_ok()
+}
+
+/// Another name beside it, and a write through that. (Where the other name is in no folder that is
+/// looked at, nothing tells of it: see `workspace::watch`.)
+fn linked(_: &mut Game, at: &Places) -> bool {
+    let other = at.file.with_extension("link");
+    let _ = fs::hard_link(&at.file, &other);
+    let open = fs::File::options().write(true).open(&other);
+    open.is_ok_and(|open| open.write_at(b"needle KERNEL ", 3).is_ok())
+}
+
+/// No event tells of the writes: the end of the mapping does.
+fn mapped_for_a_while(game: &mut Game, at: &Places) -> bool {
+    if !game.mapper.hold(&at.file) {
+        return false;
+    }
+    let wrote = game.mapper.poke(1, "привет");
+    if game.random.chance(50) {
+        game.settle();
+    }
+    game.mapper.poke(0, "SKI needle");
+    game.mapper.release();
+    wrote
+}
+
+fn rules_written(game: &mut Game, at: &Places) -> bool {
+    let rules = game.random.pick(&["*.rs\n", "deep\n", "/src\n", "!*.log\n*.txt\n", "", "a.*\n!a.rs\n"]);
+    let name = game.random.pick(&[".gitignore", ".ignore"]);
+    fs::write(game.place(&at.folder).join(name), rules).is_ok()
+}
+
+fn rules_removed(game: &mut Game, at: &Places) -> bool {
+    let name = game.random.pick(&[".gitignore", ".ignore", "CACHEDIR.TAG", "Cargo.toml", "package.json"]);
+    fs::remove_file(game.place(&at.folder).join(name)).is_ok()
+}
+
+fn marked(game: &mut Game, at: &Places) -> bool {
+    let name = game.random.pick(&["CACHEDIR.TAG", "Cargo.toml", "package.json"]);
+    fs::write(game.place(&at.folder).join(name), "x").is_ok()
+}
+
+fn rights(game: &mut Game, at: &Places) -> bool {
+    let mode = if game.random.chance(50) { 0o000 } else { 0o755 };
+    let what = if game.random.chance(50) { &at.file } else { &at.folder };
+    fs::set_permissions(what, fs::Permissions::from_mode(mode)).is_ok()
+}
+
+/// Replaced at once, as editors do.
+fn replaced(game: &mut Game, at: &Places) -> bool {
+    let temporary = at.file.with_extension("tmp");
+    game.write(&temporary);
+    fs::rename(&temporary, &at.file).is_ok()
+}
+
+fn symlinked(_: &mut Game, at: &Places) -> bool {
+    let _ = fs::remove_file(&at.file);
+    std::os::unix::fs::symlink(&at.other, &at.file).is_ok()
+}
+
+fn folder_swapped(game: &mut Game, at: &Places) -> bool {
+    let (aside, kept) = (game.dir.path().join("aside/folder"), game.dir.path().join("aside/kept"));
+    fs::create_dir_all(&aside).unwrap();
+    let content = game.content();
+    fs::write(aside.join(game.random.pick(NAMES)), content).unwrap();
+    if fs::rename(&at.folder, &kept).is_err() {
+        return false;
+    }
+    let swapped = fs::rename(&aside, &at.folder).is_ok();
+    let _ = fs::set_permissions(&kept, fs::Permissions::from_mode(0o755));
+    let _ = fs::remove_dir_all(&kept);
+    swapped
+}
+
+fn excludes(game: &mut Game, at: &Places) -> bool {
+    let place = game.place(&at.folder);
+    let rules = game.random.pick(&["*.py\n", "lib\n", ""]);
+    if game.random.chance(70) {
+        fs::create_dir_all(place.join(".git/info")).is_ok() && fs::write(place.join(".git/info/exclude"), rules).is_ok()
+    } else {
+        fs::remove_dir_all(place.join(".git")).is_ok()
+    }
+}
+
+/// Still open when the next query comes: closed after it.
+fn open_meanwhile(game: &mut Game, at: &Places) -> bool {
+    let Ok(open) = fs::File::options().write(true).open(&at.file) else { return false };
+    let _ = open.write_at("É module_init".as_bytes(), 1);
+    game.query();
+    open.write_at(b"needle", 0).is_ok()
+}

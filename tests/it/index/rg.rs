@@ -1,0 +1,276 @@
+//! `rg` as the second oracle: what it finds in the same tree, cut to the page that was asked for.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use serde_json::{Map, Value};
+
+use crate::oracle;
+
+/// What a comparison came to.
+pub(super) enum Verdict {
+    Same,
+    /// rg has no such question, or answers another one.
+    NotComparable,
+    Differs {
+        ours: String,
+        theirs: String,
+    },
+}
+
+/// Whether rg is installed.
+pub(super) fn is_there() -> bool {
+    Command::new("rg").arg("--version").stdout(Stdio::null()).status().is_ok()
+}
+
+/// Compares an answer (as data) to `tool` with what rg says of the tree at `root`.
+pub(super) fn compare(root: &Path, tool: &str, arguments: &Map<String, Value>, data: &Value) -> Verdict {
+    let asked = Asked { root, arguments };
+    let expected = if tool == "glob" { asked.paths() } else { asked.matches(data) };
+    let Some(expected) = expected else { return Verdict::NotComparable };
+    let found = match tool {
+        "glob" => texts(&data["paths"], |path| path.as_str().unwrap().to_owned()),
+        _ if asked.text("output_mode") == "content" => lines(data),
+        mode => {
+            assert_eq!(mode, "grep");
+            let counts = asked.text("output_mode") == "count";
+            texts(&data["results"], |file| {
+                let path = file["path"].as_str().unwrap();
+                if counts { format!("{path}:{}", file["matches"]) } else { path.to_owned() }
+            })
+        }
+    };
+    let page = asked.page(expected);
+    // A modification time says nothing of the order in rg.
+    let same = if asked.text("sort") == "modified" {
+        page.iter().collect::<BTreeSet<_>>() == found.iter().collect::<BTreeSet<_>>()
+    } else {
+        page == found
+    };
+    if same { Verdict::Same } else { Verdict::Differs { ours: found.join("\n"), theirs: page.join("\n") } }
+}
+
+/// One question.
+struct Asked<'a> {
+    root: &'a Path,
+    arguments: &'a Map<String, Value>,
+}
+
+impl Asked<'_> {
+    fn text(&self, name: &str) -> &str {
+        self.arguments.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.arguments.get(name).and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    fn number(&self, name: &str) -> Option<usize> {
+        self.arguments.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok())
+    }
+
+    /// The part of all results that was asked for.
+    fn page(&self, all: Vec<String>) -> Vec<String> {
+        if self.flag("multiline") && self.text("output_mode") == "content" {
+            // Complete, as `matches` made sure; a page would count matches and not lines.
+            return all;
+        }
+        let default = if self.arguments.contains_key("include_dirs") { 200 } else { 100 };
+        let take = self.number("max_results").unwrap_or(default);
+        all.into_iter().skip(self.number("offset").unwrap_or(0)).take(take).collect()
+    }
+
+    fn pages(&self) -> bool {
+        self.arguments.contains_key("max_results")
+    }
+
+    /// The files that are not ignored, or all.
+    fn files(&self) -> BTreeSet<String> {
+        let mut flags = vec!["--files"];
+        if self.flag("no_ignore") {
+            flags.push("--no-ignore");
+        }
+        paths(&rg(self.root, &flags), "").collect()
+    }
+
+    /// Below the path of the call; `None` where that path itself is ignored: rg looks into nothing
+    /// then, and here the caller who names it is believed.
+    fn files_below(&self) -> Option<BTreeSet<String>> {
+        let start = self.text("path");
+        let all = self.files();
+        if start.is_empty() {
+            return Some(all);
+        }
+        let below: BTreeSet<String> = all.into_iter().filter(|path| is_below(path, start)).collect();
+        (!below.is_empty()).then_some(below)
+    }
+
+    /// glob: files by name. rg lists no directories, and knows no order by time within a page.
+    fn paths(&self) -> Option<Vec<String>> {
+        if self.flag("include_dirs") || (self.pages() && self.text("sort") != "path") {
+            return None;
+        }
+        let mut known = self.files_below()?;
+        let start = self.text("path");
+        if !self.root.join(start).is_dir() {
+            return None;
+        }
+        let matching = rg(&self.root.join(start), &["--files", "--no-ignore", "-g", self.text("pattern")]);
+        let matching: BTreeSet<String> = paths(&matching, start).collect();
+        known.retain(|path| matching.contains(path));
+        Some(sorted(known))
+    }
+
+    /// grep: the lines, the files or the counts, in order. `None` for what rg counts otherwise.
+    fn matches(&self, data: &Value) -> Option<Vec<String>> {
+        let pattern = self.text("pattern");
+        let multiline = self.flag("multiline");
+        let word = self.flag("word");
+        // Releases of rg differ in what -w means for a pattern that does not begin and end in a word.
+        if word && !pattern.chars().all(|character| character.is_alphanumeric() || character == '_') {
+            return None;
+        }
+        let mode = self.text("output_mode");
+        // A match of several lines is one here and several there.
+        if multiline && (mode == "count" || mode == "content" && data["truncated"] != Value::Bool(false)) {
+            return None;
+        }
+        if multiline && mode == "content" && (self.pages() || data.to_string().contains("more lines of this match")) {
+            return None;
+        }
+        let start = self.text("path");
+        let globbed = self.arguments.contains_key("glob");
+        let mut known = self.files_below()?;
+        let mut flags = vec!["-0", "-n", "--no-heading", "--with-filename", "--max-filesize=16M"];
+        // A glob of rg's brings ignored files back; here it only narrows.
+        if globbed {
+            flags.extend(["-g", self.text("glob"), "--no-ignore"]);
+        } else if self.flag("no_ignore") {
+            flags.push("--no-ignore");
+        }
+        if self.arguments.contains_key("type") {
+            // So does it bring back what its type leaves out.
+            let typed: BTreeSet<String> =
+                paths(&rg(self.root, &["--files", "--no-ignore", "-t", self.text("type")]), "").collect();
+            known.retain(|path| typed.contains(path));
+        }
+        for (name, on) in [
+            ("-F", self.flag("literal")),
+            ("-i", !self.flag("case_sensitive")),
+            ("-w", word),
+            ("-U", multiline),
+            ("--multiline-dotall", multiline),
+        ] {
+            if on {
+                flags.push(name);
+            }
+        }
+        flags.extend(["-e", pattern]);
+        // A glob is relative to where the search starts.
+        let from = if globbed { start } else { "" };
+        if !self.root.join(from).is_dir() {
+            return None;
+        }
+        let mut found: BTreeMap<Vec<String>, (String, Vec<String>)> = BTreeMap::new();
+        for (path, number, text, _) in oracle::parse(&lines_only(&rg(&self.root.join(from), &flags))) {
+            let path = joined(from, &path);
+            if known.contains(&path) && !is_binary(&self.root.join(&path)) {
+                found
+                    .entry(key(&path))
+                    .or_insert_with(|| (path, Vec::new()))
+                    .1
+                    .push(format!("{number}:{}", shown(&text)));
+            }
+        }
+        Some(match mode {
+            "content" => found
+                .into_values()
+                .flat_map(|(path, lines)| lines.into_iter().map(move |line| format!("{path}:{line}")))
+                .collect(),
+            "count" => found.into_values().map(|(path, lines)| format!("{path}:{}", lines.len())).collect(),
+            _ => found.into_values().map(|(path, _)| path).collect(),
+        })
+    }
+}
+
+fn rg(folder: &Path, flags: &[&str]) -> Vec<u8> {
+    let output = Command::new("rg")
+        .args(["--no-config", "--hidden", "--no-require-git", "--no-ignore-parent", "--no-ignore-global"])
+        .args(["--no-messages", "--color=never"])
+        .args(flags)
+        .args(["-g", "!.git", "./"])
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .expect("rg starts");
+    // 2 with nothing to say is a file that could not be opened.
+    let fine = output.status.code().is_some_and(|code| code < 2) || output.stderr.is_empty();
+    assert!(fine, "rg {flags:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
+/// Without what rg says of binary files among the lines.
+fn lines_only(output: &[u8]) -> Vec<u8> {
+    let is_line = |line: &&[u8]| {
+        let number = line.iter().position(|byte| *byte == 0).map(|at| &line[at + 1..]);
+        number.is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_digit))
+    };
+    output.split(|byte| *byte == b'\n').filter(is_line).collect::<Vec<_>>().join(&b'\n')
+}
+
+fn paths(output: &[u8], start: &str) -> impl Iterator<Item = String> {
+    let text = String::from_utf8_lossy(output).into_owned();
+    let paths: Vec<String> = text.lines().map(|path| joined(start, path.trim_start_matches("./"))).collect();
+    paths.into_iter()
+}
+
+fn joined(start: &str, path: &str) -> String {
+    if start.is_empty() { path.to_owned() } else { format!("{start}/{path}") }
+}
+
+fn is_below(path: &str, start: &str) -> bool {
+    path.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The order of answers: name by name.
+fn key(path: &str) -> Vec<String> {
+    path.split('/').map(str::to_owned).collect()
+}
+
+fn sorted(paths: BTreeSet<String>) -> Vec<String> {
+    let mut paths: Vec<String> = paths.into_iter().collect();
+    paths.sort_by_key(|path| key(path));
+    paths
+}
+
+/// rg shows what stands before the first NUL byte of a file; here such a file has no matches.
+fn is_binary(path: &Path) -> bool {
+    let bytes = fs::read(path).unwrap_or_default();
+    let utf16 = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);
+    !utf16 && bytes.contains(&0)
+}
+
+fn texts(list: &Value, text: impl Fn(&Value) -> String) -> Vec<String> {
+    list.as_array().unwrap().iter().map(text).collect()
+}
+
+/// The matching lines of an answer.
+fn lines(data: &Value) -> Vec<String> {
+    let mut out = Vec::new();
+    for file in data["results"].as_array().unwrap() {
+        for line in file["lines"].as_array().unwrap().iter().filter(|line| line["context"] == Value::Bool(false)) {
+            let (path, text) = (file["path"].as_str().unwrap(), line["text"].as_str().unwrap());
+            out.push(format!("{path}:{}:{}", line["line"], shown(text)));
+        }
+    }
+    out
+}
+
+/// A long line is shown in part, around its first match: compared by its number alone.
+fn shown(text: &str) -> &str {
+    if text.chars().count() >= 200 || text.contains('…') { "(long)" } else { text }
+}
