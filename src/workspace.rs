@@ -98,6 +98,11 @@ impl Workspace {
         self.shared.roots.list()
     }
 
+    /// Whether a path lies in another root that is inside its own.
+    pub fn in_inner_root(&self, path: &WorkspacePath) -> bool {
+        self.shared.roots.is_in_inner(path)
+    }
+
     /// A root directory itself.
     pub fn root_path(&self, root: &Arc<Root>) -> WorkspacePath {
         WorkspacePath::new(root, Path::new(""))

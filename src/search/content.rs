@@ -197,7 +197,7 @@ fn search_directories(
             let mut snapshot = query.live.and_then(|live| live.snapshot(start, Some(query.pattern)));
             let mut candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());
             let (one, from) = live.walk_with(workspace, snapshot.as_ref(), start, &options, &mut |met| {
-                if met.kind() != FileKind::File {
+                if met.kind() != FileKind::File || scope.is_anothers(workspace, met.path()) {
                     return shared.go_on();
                 }
                 files += 1;

@@ -52,6 +52,11 @@ impl Scope {
         &self.starts
     }
 
+    /// Whether what a walk from a start meets is another start's to tell: one root may lie in another.
+    pub fn is_anothers(&self, workspace: &Workspace, path: &WorkspacePath) -> bool {
+        self.starts.len() > 1 && workspace.in_inner_root(path)
+    }
+
     /// The file that is the whole scope, where it is not a directory.
     pub fn file(&self) -> Option<&WorkspacePath> {
         match self.kind {

@@ -197,6 +197,11 @@ impl Roots {
         }
     }
 
+    /// Whether a path lies below a root that is inside its own.
+    pub(super) fn is_in_inner(&self, path: &WorkspacePath) -> bool {
+        self.inner(path.root(), path.relative()).is_some_and(|(_, rest)| !rest.as_os_str().is_empty())
+    }
+
     /// The deepest root inside `root` that holds the path below it, and the path below that one.
     fn inner<'p>(&self, root: &Root, relative: &'p Path) -> Option<(&Arc<Root>, &'p Path)> {
         self.nested

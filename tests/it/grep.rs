@@ -312,6 +312,34 @@ fn several_roots_are_searched_in_their_order() {
 }
 
 #[test]
+fn a_root_inside_another_is_searched_once() {
+    let setup = Setup {
+        roots: vec![(Some("outer"), "o", Access::ReadWrite), (Some("inner"), "o/deep/in", Access::ReadOnly)],
+        ..Setup::default()
+    };
+    let h = setup.open();
+    for path in ["o/a.txt", "o/deep/b.txt", "o/deep/in/c.txt", "o/deep/in/d/e.txt", "o/deep/inside.txt"] {
+        h.write_outside(path, "hit\n");
+    }
+    let own = "outer/a.txt:1: hit\nouter/deep/b.txt:1: hit\nouter/deep/inside.txt:1: hit";
+    assert_eq!(
+        h.call("grep", json!({"pattern": "hit"})).ok(),
+        format!("Found 5 matches in 5 files\n{own}\ninner/c.txt:1: hit\ninner/d/e.txt:1: hit")
+    );
+    // Asked for by name, all below it is told.
+    let below = h.call("grep", json!({"pattern": "hit", "path": "outer", "output_mode": "files_with_matches"})).ok();
+    assert!(below.starts_with("Found 5 files") && below.contains("outer/deep/in/d/e.txt"), "{below}");
+    assert_eq!(
+        h.call("glob", json!({"pattern": "*.txt", "sort": "path"})).ok(),
+        "Found 5 paths\n1. outer/a.txt\n2. outer/deep/b.txt\n3. outer/deep/inside.txt\n4. inner/c.txt\n5. inner/d/e.txt"
+    );
+    let below = h.call("glob", json!({"pattern": "**/*.txt", "path": "outer"})).ok();
+    assert!(below.starts_with("Found 5 paths under outer"), "{below}");
+    let listed = h.call("ls", json!({"path": "outer", "depth": 3})).ok();
+    assert!(listed.contains("in/"), "{listed}");
+}
+
+#[test]
 fn structured_output_holds_what_the_text_says() {
     let h = with_settings(|settings| settings.structured_output = true);
     h.write("a.txt", "one\nhit\nthree\n");

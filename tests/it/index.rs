@@ -21,6 +21,7 @@ use std::{
 use rootbound::search::IndexMode;
 use serde_json::json;
 
+use crate::process::Process;
 use game::{Game, Rules, Tally};
 
 /// Rounds of changes and queries that are played on one tree, and trees when no time is given.
@@ -194,4 +195,28 @@ fn a_small_tree_is_walked() {
     game.settle();
     game.compare("grep", &grep);
     assert_eq!(game.tally.listed, 0);
+}
+
+#[test]
+fn a_root_inside_another_is_searched_once_from_the_list_too() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("outer/in/d")).unwrap();
+    for path in ["outer/a.txt", "outer/in/c.txt", "outer/in/d/e.txt"] {
+        fs::write(dir.path().join(path), "hit\n").unwrap();
+    }
+    let mut server = Process::start(dir.path(), &["--index", "eager", "--root", "outer", "--root", "outer/in"]);
+    server.initialize();
+    let begun = Instant::now();
+    loop {
+        let grep = json!({"name": "grep", "arguments": {"pattern": "hit", "output_mode": "files_with_matches"}});
+        let answer = server.ask("tools/call", &grep)["result"].clone();
+        assert_eq!(answer["content"][0]["text"], "Found 3 files\nouter/a.txt\nin/c.txt\nin/d/e.txt");
+        if answer["_meta"]["rootbound/result"]["source"] == "list" {
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "never listed: {answer}");
+    }
+    let glob = json!({"name": "glob", "arguments": {"pattern": "*.txt", "sort": "path"}});
+    let text = server.ask("tools/call", &glob)["result"]["content"][0]["text"].clone();
+    assert_eq!(text, "Found 3 paths\n1. outer/a.txt\n2. in/c.txt\n3. in/d/e.txt");
 }
