@@ -90,20 +90,17 @@ fn assemble(config: &Config) -> Result<(Parts, Findings), Refusal> {
     Ok((parts, findings))
 }
 
-/// Opens the audit's file where no call can reach it.
+/// Opens the audit's file where no call can reach it: the configuration has looked at its path, this
+/// looks at where it truly is.
 fn audit_log(workspace: &Workspace, file: &AuditFile) -> Result<AppendLog, String> {
     let shown = file.path.display();
-    let reachable = || {
-        format!(
-            "the audit file {shown} lies in, or beside, a directory that is offered: choose a folder of its own outside \
-             of all of them"
-        )
-    };
-    // By its letters first, so that nothing is made where it may not be.
-    if file.path.parent().is_some_and(|folder| workspace.overlaps(folder)) {
-        return Err(reachable());
-    }
     let log = AppendLog::open(&file.path, file.size)
         .map_err(|error| format!("the audit file {shown} cannot be written: {error}"))?;
-    if workspace.overlaps(log.folder()) { Err(reachable()) } else { Ok(log) }
+    if workspace.overlaps(log.folder()) {
+        return Err(format!(
+            "the audit file {shown} lies in, or beside, a directory that is offered: choose a folder of its own outside \
+             of all directories"
+        ));
+    }
+    Ok(log)
 }

@@ -173,6 +173,13 @@ pub(super) const OPTIONS: &[Opt] = &[
         heading: LIMITS,
     },
     Opt {
+        flag: "max-image-size",
+        shape: Shape::One,
+        value: "BYTES",
+        help: "Largest image that read shows; clients refuse larger ones than the default [default: 5MiB]",
+        heading: LIMITS,
+    },
+    Opt {
         flag: "max-search-file-size",
         shape: Shape::One,
         value: "BYTES",

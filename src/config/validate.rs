@@ -61,6 +61,13 @@ pub(super) fn config(
     left_out(typed, &named, &mut warnings);
     let asked = roots::Asked { directories, roots: named, file_base, read_only };
     let mut roots = roots::specs(&asked, around, &mut problems, &mut warnings);
+    if let Some(root) = audit.as_ref().and_then(|file| roots::overlapping(file.path.parent()?, &roots)) {
+        problems.push(format!(
+            "the audit file lies in, or beside, {}, which is offered: choose a folder of its own outside of all \
+             directories",
+            root.path.display()
+        ));
+    }
     let state = state(typed, &roots, file_base, around, &mut problems, &mut warnings);
 
     if !problems.is_empty() {
@@ -196,6 +203,7 @@ impl Values<'_> {
             structured_output: self.switch("structured-output"),
             read_before_write: self.choice("read-before-write", READ_BEFORE_WRITE, default.read_before_write),
             max_file_size: self.size("max-file-size", 1..=u64::from(u32::MAX), default.max_file_size),
+            max_image_size: self.size("max-image-size", 1..=MOST_MESSAGE, default.max_image_size),
             max_search_file_size: self.size("max-search-file-size", 1..=i64::MAX as u64, default.max_search_file_size),
             max_arguments: self.count("max-arguments", 1..=10_000, default.max_arguments),
             max_nesting: self.count("max-nesting", 1..=100, default.max_nesting),

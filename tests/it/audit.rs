@@ -87,11 +87,19 @@ fn a_modern_client_is_named_too() {
 #[test]
 fn the_file_may_lie_neither_in_a_root_nor_above_one() {
     let dir = folders();
-    for file in ["root/audit.jsonl", "root/new/audit.jsonl", "audit.jsonl", "root/../root/audit.jsonl"] {
+    fs::create_dir(dir.path().join("aside")).expect("made");
+    for file in [
+        "root/audit.jsonl",
+        "root/new/audit.jsonl",
+        "audit.jsonl",
+        "root/../root/audit.jsonl",
+        "aside/../root/audit.jsonl",
+        "missing/../root/audit.jsonl",
+    ] {
         let process = Process::start(dir.path(), &["--root", "app=root", "--audit", file]);
         let (status, log) = process.exit();
         assert_eq!(status.code(), Some(2), "{file}: {log}");
-        assert!(log.contains("outside of all of them"), "{log}");
+        assert!(log.contains("outside of all directories"), "{log}");
     }
     assert_eq!(fs::read_dir(dir.path().join("root")).expect("it is there").count(), 1);
 }

@@ -94,7 +94,8 @@ fn what_is_not_as_configured_is_named_and_exits_with_1() {
 #[test]
 fn a_run_that_could_not_start_exits_with_1() {
     let dir = folders();
-    let (code, text, log) = doctor(&dir, &["--state-dir", "off", "--audit", "app/log.jsonl", "app"]);
+    fs::write(dir.path().join("file"), "").expect("a file");
+    let (code, text, log) = doctor(&dir, &["--state-dir", "off", "--audit", "file/log.jsonl", "app"]);
     assert_eq!((code, text.as_str()), (Some(1), ""), "{log}");
     assert!(log.contains("audit"), "{log}");
 }
