@@ -158,6 +158,15 @@ async fn what_is_no_request_is_refused() {
 }
 
 #[tokio::test]
+async fn an_error_says_what_was_expected_in_words_of_json() {
+    let mut wire = Wire::open().await;
+    wire.line("17").await;
+    let answer = wire.answer().await;
+    let said = "not a JSON-RPC message: invalid type: integer `17`, expected an object at line 1 column 2";
+    assert_eq!(answer["error"]["message"], said);
+}
+
+#[tokio::test]
 async fn line_ends_blank_lines_and_a_byte_order_mark_do_not_matter() {
     let mut wire = Wire::raw();
     wire.bytes(b"\xEF\xBB\xBF\r\n\n   \n").await;
