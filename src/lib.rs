@@ -33,6 +33,8 @@
 pub mod audit;
 pub mod config;
 pub mod edit;
+#[cfg(all(any(test, fuzzing), unix))]
+pub mod fuzzing;
 pub mod search;
 pub mod server;
 pub mod session;
