@@ -3,6 +3,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::{
@@ -59,9 +60,14 @@ fn one_line(line: &[u8], expected: &mut HashMap<String, usize>) {
         assert!(message.chars().count() < LONGEST_MESSAGE, "{message}");
         assert!(!message.contains("expected struct Head"), "{message}");
     }
-    let Ok(value @ Value::Object(_)) = serde_json::from_slice::<Value>(line) else {
-        assert!(matches!(meaning, Meaning::Refused(..)), "{meaning:?} for what is no object");
-        return;
+    let value = match serde_json::from_slice::<Value>(line) {
+        Ok(value @ Value::Object(_)) => value,
+        // What nobody looks at may hold bytes that are no text, or numbers beyond all.
+        Err(_) if serde_json::from_slice::<IgnoredAny>(line).is_ok() => return,
+        _ => {
+            assert!(matches!(meaning, Meaning::Refused(..)), "{meaning:?} for what is no object");
+            return;
+        }
     };
     let once = line.windows(4).filter(|window| window == b"\"id\"").count() == 1 && !line.contains(&b'\\');
     if let Some(found) = scanned.filter(|_| once) {
