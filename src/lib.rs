@@ -12,7 +12,7 @@
 //!
 //! | layer | modules | may use |
 //! |---|---|---|
-//! | 5 | `main`, [`config`] | everything |
+//! | 5 | `main`, [`config`], `fuzzing` (for tests alone) | everything |
 //! | 4 | [`server`] | rmcp, tokio |
 //! | 3 | [`tools`] | |
 //! | 2 | [`search`], [`session`], [`audit`] | |
@@ -33,6 +33,8 @@
 pub mod audit;
 pub mod config;
 pub mod edit;
+#[cfg(all(any(test, fuzzing), unix))]
+pub mod fuzzing;
 pub mod search;
 pub mod server;
 pub mod session;

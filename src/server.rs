@@ -28,6 +28,8 @@ use tokio_util::sync::CancellationToken;
 
 pub use confirm::Confirm;
 pub use loopback::{Block, CallOutcome, Loopback, call_once, list_once};
+#[cfg(all(any(test, fuzzing), unix))]
+pub(crate) use stdio::probe;
 
 use crate::{
     audit::Audit,

@@ -109,7 +109,7 @@ impl Workspace {
     }
 
     /// What a caller's text means: the printed form, a path relative to the first root, a host path
-    /// or `file://` URI under a root, `~/…`, each with an optional leading `@`. At most 4096 bytes.
+    /// or `file://` URI under a root, `~/…`, each with an optional leading `@`. At most 4096 bytes below the root.
     ///
     /// By letters alone, but for one look whether an entry literally begins with `@`.
     pub fn resolve(&self, text: &str) -> Result<WorkspacePath, PathError> {

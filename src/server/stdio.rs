@@ -8,6 +8,8 @@ mod frame;
 mod id_scanner;
 mod message;
 mod outbox;
+#[cfg(all(any(test, fuzzing), unix))]
+pub(crate) mod probe;
 mod repeated;
 
 use std::{

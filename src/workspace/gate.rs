@@ -14,8 +14,11 @@ use super::escape::unescape_name;
 use super::path::WorkspacePath;
 use super::root::{Root, Roots, lexically_normal};
 
-/// Longest text that is taken for a path, in bytes: Linux's `PATH_MAX`.
+/// Longest path below a root, in bytes: Linux's `PATH_MAX`.
 const LONGEST: usize = 4096;
+/// Longest text that is taken for a path, in bytes. An escape has six for one (`\u{1f}`), and a mount
+/// name stands before: what is printed for a path must be taken back.
+const LONGEST_TEXT: usize = 8 * LONGEST;
 
 /// What `text` means. `is_there` says whether a path (taken literally) exists.
 pub(super) fn resolve(
@@ -25,6 +28,16 @@ pub(super) fn resolve(
 ) -> Result<WorkspacePath, PathError> {
     let given = text;
     check_text(text)?;
+    let path = understood(roots, text, given, is_there)?;
+    bounded(path, given)
+}
+
+fn understood(
+    roots: &Roots,
+    text: &str,
+    given: &str,
+    is_there: impl Fn(&WorkspacePath) -> bool,
+) -> Result<WorkspacePath, PathError> {
     if let Some(mention) = text.strip_prefix('@') {
         // Clients write `@file` for a mention of `file`; a file may also be called that.
         return match interpret(roots, text, given) {
@@ -42,18 +55,22 @@ pub(super) fn below(base: &WorkspacePath, text: &str) -> Result<WorkspacePath, P
         return Err(denied(text));
     }
     let start = base.relative().iter().map(OsStr::to_os_string).collect();
-    descend(base.root(), start, text, text)
+    bounded(descend(base.root(), start, text, text)?, text)
+}
+
+fn bounded(path: WorkspacePath, given: &str) -> Result<WorkspacePath, PathError> {
+    if path.relative().as_os_str().len() > LONGEST { Err(too_long(given)) } else { Ok(path) }
+}
+
+fn too_long(given: &str) -> PathError {
+    PathError::Invalid { given: given.to_owned(), reason: "it is longer than 4096 bytes" }
 }
 
 fn check_text(text: &str) -> Result<(), PathError> {
-    let invalid = |reason| Err(PathError::Invalid { given: text.to_owned(), reason });
     if text.contains('\0') {
-        return invalid("it holds a NUL character");
+        return Err(PathError::Invalid { given: text.to_owned(), reason: "it holds a NUL character" });
     }
-    if text.len() > LONGEST {
-        return invalid("it is longer than 4096 bytes");
-    }
-    Ok(())
+    if text.len() > LONGEST_TEXT { Err(too_long(text)) } else { Ok(()) }
 }
 
 fn denied(given: &str) -> PathError {

@@ -11,6 +11,7 @@ use std::{
 const LAYERS: &[(&str, u8)] = &[
     ("main", 5),
     ("config", 5),
+    ("fuzzing", 5),
     ("server", 4),
     ("tools", 3),
     ("search", 2),
@@ -26,7 +27,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("rmcp::", &["server"]),
     ("tokio::", &["server"]),
     ("tokio_util::", &["server"]),
-    ("std::fs", &["workspace", "config/file"]),
+    ("std::fs", &["workspace", "config/file", "fuzzing"]),
     ("rustix::", &["workspace"]),
     ("cap_std::", &["workspace"]),
     ("landlock::", &["workspace"]),
@@ -229,4 +230,21 @@ fn every_integration_module_is_listed() {
         }
     }
     none(&complaints);
+}
+
+#[test]
+fn the_corpus_of_the_fuzz_targets_is_complete_and_small() {
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let (mut files, mut bytes) = (0, 0);
+    for entry in fs::read_dir(fuzz.join("fuzz_targets")).unwrap() {
+        let target = entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned();
+        let replay = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/fuzzing/replay.rs")).unwrap();
+        assert!(replay.contains(&format!("replay(\"{target}\", {target}::check)")), "{target} is not replayed");
+        assert!(fuzz.join(format!("dictionaries/{target}.dict")).is_file(), "{target} has no dictionary");
+        for input in fs::read_dir(fuzz.join("corpus").join(target)).unwrap() {
+            files += 1;
+            bytes += input.unwrap().metadata().unwrap().len();
+        }
+    }
+    assert!((40..300).contains(&files) && bytes < 300_000, "{files} files of {bytes} bytes");
 }

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use super::id_scanner::IdScanner;
 
 /// Bytes asked for at once.
-const CHUNK: usize = 16 << 10;
+pub(super) const CHUNK: usize = 16 << 10;
 /// A buffer that grew beyond this for one line is given back.
 const KEEP: usize = 1 << 20;
 /// Some programs begin what they write with it.
@@ -67,6 +67,12 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
             at_beginning: true,
             ended: false,
         }
+    }
+
+    /// Bytes of memory that are held, used or not.
+    #[cfg(all(any(test, fuzzing), unix))]
+    pub(super) fn held(&self) -> usize {
+        self.buffer.capacity()
     }
 
     /// The next frame.

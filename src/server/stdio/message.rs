@@ -43,6 +43,7 @@ pub(super) enum Incoming {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct Head {
     #[serde(default)]
     jsonrpc: Option<String>,

@@ -226,3 +226,21 @@ fn what_is_printed_resolves_to_the_same_path() {
     });
     assert!(report.is_ok() && seen == odd.len());
 }
+
+#[test]
+fn a_path_that_prints_longer_than_it_is_resolves_and_one_that_is_too_long_does_not() {
+    let mut fixture = Fixture::new(false);
+    fixture.specs[0].name = Some("/mnt/data".into());
+    let workspace = fixture.open();
+    for text in ["\u{1f}".repeat(4096), "x".repeat(4096), format!("/mnt/data/{}", "\u{7f}/".repeat(2048))] {
+        let path = workspace.resolve(&text).unwrap();
+        let printed = path.to_string();
+        assert!(printed.len() > 4096);
+        assert_eq!(workspace.resolve(&printed).unwrap(), path);
+        let longer = format!("{printed}/{}", "y".repeat(4096));
+        let refused = workspace.resolve(&longer).unwrap_err().to_string();
+        assert!(refused.ends_with(": it is longer than 4096 bytes"), "{refused}");
+        assert!(path.join(&"y".repeat(4096)).is_err());
+    }
+    assert!(matches!(workspace.resolve(&"./".repeat(20_000)), Err(PathError::Invalid { .. })));
+}

@@ -1,0 +1,12 @@
+//! The properties of `rootbound::fuzzing::edits` under libFuzzer.
+
+#![no_main]
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use rootbound::fuzzing::{Ground, edits};
+
+static GROUND: LazyLock<Ground> = LazyLock::new(|| Ground::at(&std::env::temp_dir().join("rootbound-fuzz-edits")));
+
+fuzz_target!(|input: &[u8]| edits::check(&GROUND, input));

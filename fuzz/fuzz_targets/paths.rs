@@ -1,0 +1,12 @@
+//! The properties of `rootbound::fuzzing::paths` under libFuzzer.
+
+#![no_main]
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use rootbound::fuzzing::{Ground, paths};
+
+static GROUND: LazyLock<Ground> = LazyLock::new(|| Ground::at(&std::env::temp_dir().join("rootbound-fuzz-paths")));
+
+fuzz_target!(|input: &[u8]| paths::check(&GROUND, input));

@@ -1,0 +1,249 @@
+//! Folders on the disk with links of every kind, the workspaces on them, and what a path there means.
+//!
+//! The meaning is an oracle: it follows a path one component after another through a list of names,
+//! and asks the disk nothing.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use crate::{
+    search::IndexMode,
+    session::{Session, StopSignal},
+    tools::{CallContext, ReadBeforeWrite, Selection, Settings, Toolbox},
+    workspace::{Access, Options, RootSpec, Workspace},
+};
+
+/// What stands at a name.
+#[derive(Clone, Copy, Debug)]
+enum Node {
+    Folder,
+    File(&'static str),
+    /// A link; a target that begins with `@` is absolute, from the ground itself.
+    Link(&'static str),
+}
+
+use Node::{File, Folder, Link};
+
+/// Names below the ground, folders before what they hold.
+const TREE: &[(&str, Node)] = &[
+    ("one", Folder),
+    ("one/a", Folder),
+    ("one/a/b", Folder),
+    ("one/a/b/g", File("fn g() {}\n")),
+    ("one/a/b/top", Link("../..")),
+    ("one/a/back", Link("../in")),
+    ("one/a/f", File("alpha\nbeta\n")),
+    ("one/a/l", Link("../out/f")),
+    ("one/abs", Link("@/one/a")),
+    ("one/around", Link("../out/../one/a")),
+    ("one/f", File("one\n")),
+    ("one/far", Link("@/two/c")),
+    ("one/gone", Link("a/none")),
+    ("one/in", Link("a/b")),
+    ("one/l", Link("f")),
+    ("one/loop", Link("loop")),
+    ("one/nil", Link("../out/none")),
+    ("one/other", Link("../two")),
+    ("one/out", Link("../out")),
+    ("one/up", Link("..")),
+    ("out", Folder),
+    ("out/a", Folder),
+    ("out/f", File("outside\n")),
+    ("two", Folder),
+    ("two/c", Folder),
+    ("two/c/f", File("two\n")),
+    ("two/f", File("2\n")),
+    ("two/home", Link("../one/in")),
+    // For the files that single inputs need.
+    ("desk", Folder),
+];
+
+/// As many links as Linux follows in one path.
+const MOST_LINKS: usize = 40;
+
+/// Where a path leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// To this name below the ground; whether it is a folder.
+    There(String, bool),
+    /// Nowhere, inside.
+    Missing,
+    /// Through a file.
+    ThroughFile,
+    /// Out of the roots, whether or not anything is there.
+    Outside,
+    /// Round and round.
+    Loop,
+}
+
+/// Workspaces with the same roots, opened in both ways.
+#[derive(Debug)]
+pub(super) struct Site {
+    /// With the kernel's own confinement, and one name at a time.
+    pub(super) both: [Workspace; 2],
+    /// The roots below the ground, with the mount name that a path may begin with.
+    pub(super) roots: Vec<(Option<&'static str>, &'static str)>,
+}
+
+/// The folders and what was opened on them.
+#[derive(Debug)]
+pub struct Ground {
+    host: PathBuf,
+    nodes: HashMap<&'static str, Node>,
+    pub(super) sites: Vec<Site>,
+    toolbox: Toolbox,
+    desk: Arc<Workspace>,
+    tree: Arc<Workspace>,
+}
+
+impl Ground {
+    /// Arranges what is missing below `folder` and opens it.
+    ///
+    /// # Panics
+    /// Where that cannot be done.
+    pub fn at(folder: &Path) -> Self {
+        fs::create_dir_all(folder).expect("the ground can be made");
+        let host = folder.canonicalize().expect("the ground is there");
+        for (name, node) in TREE {
+            let path = host.join(name);
+            if path.symlink_metadata().is_ok() {
+                continue;
+            }
+            match node {
+                Folder => fs::create_dir(path),
+                File(content) => fs::write(path, content),
+                Link(target) => match target.strip_prefix("@/") {
+                    Some(absolute) => symlink(host.join(absolute), path),
+                    None => symlink(target, path),
+                },
+            }
+            .expect("the ground can be arranged");
+        }
+        let open = |roots: &[(Option<&'static str>, &'static str)], force_fallback| {
+            let specs: Vec<RootSpec> = roots
+                .iter()
+                .map(|(name, below)| RootSpec {
+                    name: name.map(str::to_owned),
+                    path: host.join(below),
+                    access: Access::ReadWrite,
+                })
+                .collect();
+            Workspace::open(&specs, Options { force_fallback, ..Options::default() }).expect("the roots open").workspace
+        };
+        let kinds: [&[(Option<&str>, &str)]; 4] = [
+            &[(None, "one")],
+            &[(Some("one"), "one"), (Some("two"), "two")],
+            &[(Some("/mnt/data"), "one"), (Some("two"), "two")],
+            &[(Some("ws"), "one"), (Some("inner"), "one/a")],
+        ];
+        let sites = kinds
+            .iter()
+            .map(|roots| Site { both: [open(roots, false), open(roots, true)], roots: roots.to_vec() })
+            .collect();
+        let desk = Arc::new(open(&[(None, "desk")], false));
+        let tree = Arc::new(open(&[(None, "one")], false));
+        let toolbox = Toolbox::new(&Selection::default());
+        Self { host, nodes: TREE.iter().copied().collect(), sites, toolbox, desk, tree }
+    }
+
+    /// The host path that no answer may hold.
+    pub(super) fn host(&self) -> &str {
+        self.host.to_str().expect("the ground has a plain name")
+    }
+
+    /// The tools.
+    pub(super) fn toolbox(&self) -> &Toolbox {
+        &self.toolbox
+    }
+
+    /// The workspace of one root over the links.
+    pub(super) fn tree(&self) -> &Arc<Workspace> {
+        &self.tree
+    }
+
+    /// A file of this name on the desk, which is a root of its own.
+    pub(super) fn put(&self, name: &str, content: &[u8]) {
+        fs::write(self.host.join("desk").join(name), content).expect("the desk can be written");
+    }
+
+    /// The workspace of the desk.
+    pub(super) fn desk(&self) -> &Arc<Workspace> {
+        &self.desk
+    }
+
+    /// Where `names` below the root `start` lead, with `roots` to stay in.
+    pub(super) fn meaning<'a>(
+        &self,
+        roots: &[(Option<&'static str>, &'static str)],
+        start: &'a str,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Meaning {
+        let mut todo: VecDeque<&str> = names.collect();
+        let mut at: Vec<&str> = start.split('/').collect();
+        let (mut links, mut above) = (0, false);
+        let inside = |at: &[&str], above: bool| {
+            let here = at.join("/");
+            !above
+                && roots.iter().any(|(_, root)| {
+                    here.strip_prefix(root).is_some_and(|below| below.is_empty() || below.starts_with('/'))
+                })
+        };
+        while let Some(name) = todo.pop_front() {
+            if name == ".." {
+                // Above the ground nothing leads back but the absolute path.
+                above |= at.pop().is_none();
+                continue;
+            }
+            if !inside(&at, above) {
+                at.push(name);
+                continue;
+            }
+            let here = format!("{}/{name}", at.join("/"));
+            match self.nodes.get(here.as_str()) {
+                None => return Meaning::Missing,
+                Some(Folder) => at.push(name),
+                Some(File(_)) if todo.is_empty() => at.push(name),
+                Some(File(_)) => return Meaning::ThroughFile,
+                Some(Link(target)) => {
+                    links += 1;
+                    if links > MOST_LINKS {
+                        return Meaning::Loop;
+                    }
+                    let relative = target.strip_prefix("@/");
+                    if relative.is_some() {
+                        (at, above) = (Vec::new(), false);
+                    }
+                    relative.unwrap_or(target).split('/').rev().for_each(|part| todo.push_front(part));
+                }
+            }
+        }
+        if !inside(&at, above) {
+            return Meaning::Outside;
+        }
+        let here = at.join("/");
+        let folder = matches!(self.nodes.get(here.as_str()), Some(Folder));
+        Meaning::There(here, folder)
+    }
+}
+
+/// What a call in a workspace is given.
+pub(super) fn context(workspace: &Arc<Workspace>) -> CallContext {
+    CallContext {
+        workspace: Arc::clone(workspace),
+        session: Arc::new(Session::new(None).index(IndexMode::Off)),
+        settings: Arc::new(Settings {
+            read_before_write: ReadBeforeWrite::Off,
+            structured_output: true,
+            search_threads: Some(1),
+            ..Settings::default()
+        }),
+        stop: StopSignal::after(Duration::from_secs(30)),
+        progress: None,
+    }
+}

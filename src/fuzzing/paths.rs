@@ -1,0 +1,204 @@
+//! Paths: any text is a place in a root or an error, printing and reading are inverse, links lead where
+//! an oracle says, by both ways of opening.
+
+use std::path::{Component, Path};
+
+use crate::workspace::{AccessErrorKind, FileKind, PathError, Workspace, WorkspacePath, escape_name};
+
+use super::ground::{Ground, Meaning, Site};
+
+/// Longest text that the oracle takes for a path.
+const LONGEST: usize = 4096;
+
+/// Stands for the ground's own host path, which is another one on each machine.
+const HOST: &str = "{ground}";
+
+/// Reads `input` as a path in each workspace of `ground`.
+///
+/// # Panics
+/// Where a property does not hold.
+pub fn check(ground: &Ground, input: &[u8]) {
+    let text = String::from_utf8_lossy(input).replace(HOST, ground.host());
+    for site in &ground.sites {
+        let mut answers = site.both.iter().map(|workspace| resolved(ground, workspace, &text));
+        let (kernel, careful) = (answers.next().expect("two ways"), answers.next().expect("two ways"));
+        assert_eq!(kernel.as_ref().map(shown), careful.as_ref().map(shown), "{text:?} depends on the way of opening");
+        let expected = lexical(site, &text);
+        if expected != Lexical::Unknown {
+            let inside = |path: &WorkspacePath| Lexical::Inside(path.root().public(), names(path).join("/"));
+            assert_eq!(kernel.as_ref().map_or(Lexical::Outside, inside), expected, "{text:?} by components");
+        }
+        if let Some(path) = kernel {
+            opened(ground, site, &path);
+        }
+    }
+}
+
+/// What the text resolves to, and what must hold of that.
+fn resolved(ground: &Ground, workspace: &Workspace, text: &str) -> Option<WorkspacePath> {
+    match workspace.resolve(text) {
+        Ok(path) => {
+            assert_plain(path.relative(), text);
+            let printed = path.to_string();
+            assert!(!printed.contains(char::is_control), "{printed:?} drives a terminal");
+            assert!(!leaks(ground, &printed, &path), "{printed:?} shows a host path");
+            match workspace.resolve(&printed) {
+                Ok(back) => assert_eq!(back, path, "{text:?} prints as {printed:?}"),
+                Err(error) => panic!("{text:?} prints as {printed:?}, which is refused: {error}"),
+            }
+            for name in path.relative() {
+                let name = escape_name(name);
+                assert!(!name.contains(char::is_control) && !name.contains('/'), "{name:?}");
+            }
+            if let Ok(below) = path.join(text) {
+                assert_plain(below.relative(), text);
+                assert!(below.root().key() == path.root().key(), "{text:?} below {path} changes the root");
+            }
+            Some(path)
+        }
+        Err(error) => {
+            let said = error.to_string();
+            assert!(!said.contains(char::is_control), "{said:?} drives a terminal");
+            assert!(said.len() < 2500, "{} bytes of error", said.len());
+            assert!(text.contains(ground.host()) || !said.contains(ground.host()), "{said:?} shows a host path");
+            if let PathError::Denied { .. } = error {
+                assert!(said.starts_with("access denied: ") && said.ends_with(" is outside the workspace roots"));
+            }
+            None
+        }
+    }
+}
+
+/// Whether a host path is shown that is no part of the path itself.
+fn leaks(ground: &Ground, shown: &str, path: &WorkspacePath) -> bool {
+    shown.contains(ground.host()) && !path.relative().to_string_lossy().contains(ground.host().trim_start_matches('/'))
+}
+
+/// Below a root there are names alone.
+fn assert_plain(relative: &Path, text: &str) {
+    let plain = |part: Component<'_>| matches!(part, Component::Normal(name) if !name.as_encoded_bytes().contains(&0));
+    assert!(relative.components().all(plain) && !relative.has_root(), "{text:?} became {}", relative.display());
+}
+
+/// What the oracle says of a text.
+#[derive(Debug, PartialEq, Eq)]
+enum Lexical {
+    /// A root, by its public name, and what follows below it.
+    Inside(String, String),
+    /// Outside of every root.
+    Outside,
+    /// Nothing: the text has a special beginning.
+    Unknown,
+}
+
+/// What a text without any special beginning means, one component after another.
+fn lexical(site: &Site, text: &str) -> Lexical {
+    let special = text.starts_with(['/', '~', '@']) || text.contains(['\\', '\0']) || text.len() > LONGEST;
+    if special || text.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file://")) {
+        return Lexical::Unknown;
+    }
+    let first = text.split('/').next().unwrap_or_default();
+    let roots = site.both[0].roots();
+    let (root, rest) = match roots.iter().find(|root| root.name() == Some(first)) {
+        Some(root) => (root, &text[first.len()..]),
+        None => (&roots[0], text),
+    };
+    let mut below = Vec::new();
+    for part in rest.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if below.is_empty() => return Lexical::Outside,
+            ".." => {
+                below.pop();
+            }
+            name => below.push(name),
+        }
+    }
+    Lexical::Inside(root.public(), below.join("/"))
+}
+
+/// Opens the place and compares with where the oracle says it leads.
+fn opened(ground: &Ground, site: &Site, path: &WorkspacePath) {
+    let roots = site.both[0].roots();
+    let index = roots.iter().position(|root| root.key() == path.root().key()).expect("one of the roots");
+    let names = names(path);
+    let meaning = ground.meaning(&site.roots, site.roots[index].1, names.iter().map(String::as_str));
+    for workspace in &site.both {
+        let path = workspace.resolve(&path.to_string()).expect("resolved before");
+        let stat = workspace.stat(&path);
+        if let Err(error) = &stat {
+            let said = error.to_string();
+            assert!(!leaks(ground, &said, &path) && !said.contains(char::is_control), "{said:?}");
+        }
+        let kind = stat.map(|stat| stat.kind).map_err(|error| error.kind);
+        match &meaning {
+            Meaning::There(real, folder) => {
+                assert_eq!(kind, Ok(if *folder { FileKind::Directory } else { FileKind::File }), "{path}");
+                let canonical = workspace.canonical(&path).expect("it is there");
+                let at = workspace.roots().iter().position(|root| root.key() == canonical.root().key());
+                let root = site.roots[at.expect("one of the roots")].1;
+                let below = self::names(&canonical).join("/");
+                let found = if below.is_empty() { root.to_owned() } else { format!("{root}/{below}") };
+                assert_eq!(&found, real, "{path}");
+            }
+            Meaning::Missing => {
+                let gone = [AccessErrorKind::NotFound, AccessErrorKind::NameTooLong];
+                assert!(kind.as_ref().is_err_and(|kind| gone.contains(kind)), "{path}: {kind:?}");
+            }
+            Meaning::ThroughFile => assert_eq!(kind, Err(AccessErrorKind::NotADirectory), "{path}"),
+            Meaning::Outside => assert_eq!(kind, Err(AccessErrorKind::Denied), "{path}"),
+            Meaning::Loop => assert_eq!(kind, Err(AccessErrorKind::TooManyLinks), "{path}"),
+        }
+    }
+}
+
+fn names(path: &WorkspacePath) -> Vec<String> {
+    path.relative().iter().map(|name| name.to_string_lossy().into_owned()).collect()
+}
+
+fn shown(path: &WorkspacePath) -> String {
+    path.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    static GROUND: LazyLock<(tempfile::TempDir, Ground)> = LazyLock::new(|| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let ground = Ground::at(folder.path());
+        (folder, ground)
+    });
+
+    /// Every name that leads somewhere in the tree, by itself or over a link, and one that does not.
+    const NAMES: &[&str] = &[
+        "..", "a", "abs", "around", "b", "back", "f", "far", "g", "gone", "home", "in", "l", "loop", "nil", "one",
+        "other", "out", "top", "two", "up", "z",
+    ];
+
+    #[test]
+    fn every_path_of_two_names_leads_where_the_oracle_says_by_both_ways_of_opening() {
+        for one in NAMES {
+            check(&GROUND.1, one.as_bytes());
+            for two in NAMES {
+                check(&GROUND.1, format!("{one}/{two}").as_bytes());
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn longer_paths_lead_where_the_oracle_says_by_both_ways_of_opening(
+            names in proptest::collection::vec(proptest::sample::select(NAMES), 3..9),
+            separators in proptest::collection::vec(proptest::sample::select(&["/", "/", "/", "//", "/./"]), 9),
+            begin in proptest::sample::select(&["", "", "", "./", "@", "/", "~/", "ws/", "inner/", "/mnt/data/", "{ground}/"]),
+        ) {
+            let path: Vec<String> = names.iter().zip(&separators).map(|(name, separator)| format!("{name}{separator}")).collect();
+            check(&GROUND.1, (begin.to_owned() + &path.concat()).as_bytes());
+        }
+    }
+}
