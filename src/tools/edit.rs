@@ -23,7 +23,7 @@ use super::{
     args::{PATH_ALIASES, joined},
     freshness,
     output::count,
-    recorded,
+    recorded, write,
 };
 use job::{Job, Planned, Wanted};
 
@@ -138,7 +138,8 @@ impl Tool for Edit {
         let expected_revision = freshness::expected(args.expected_revision.as_deref())?;
         let expected = args.expected_replacements.map(expected_count).transpose()?;
         let dry_run = args.dry_run.unwrap_or(false);
-        let path = cx.workspace.resolve(&args.path)?;
+        let creates = args.old_string.as_deref() == Some("");
+        let path = if creates { write::file_path(cx, &args.path)? } else { cx.workspace.resolve(&args.path)? };
         let edits = edits(args)?;
         let target = cx.workspace.writable(&path)?;
         let job = Job { path, target, edits, expected, expected_revision };
