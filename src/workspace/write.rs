@@ -299,21 +299,22 @@ pub(super) fn make_dirs(path: &WorkspacePath, asked: &WorkspacePath) -> Result<D
         Ok(dir) => dir,
         Err(failure) => return Err(refusal(failure, asked)),
     };
+    // One sync for all new levels, of the directory that holds the topmost: what is made below it is in the same
+    // transaction of a file system with a journal, and the lowest is synced with the file that it is made for.
+    let mut holds_new = None;
     for name in path.relative() {
-        let made = here.make_dir(name, false);
-        match made {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(failed(error));
-            }
-            Ok(()) => {
-                let _ = here.sync();
-            }
-            Err(_) => {}
+        match here.make_dir(name, false) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+            Ok(()) if holds_new.is_none() => holds_new = here.again().ok(),
+            Ok(()) | Err(_) => {}
         }
         here = here.child_dir(name, Use::Pass).map_err(|error| match here.child_stat(name) {
             Ok(stat) if stat.kind == FileKind::Symlink => AccessError::new(AccessErrorKind::Changed, asked),
             _ => failed(error),
         })?;
+    }
+    if let Some(top) = holds_new {
+        let _ = top.sync();
     }
     Ok(here)
 }
