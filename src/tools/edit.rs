@@ -252,8 +252,8 @@ impl Change for Pending {
             match WriteGuard::acquire(&cx.workspace, job.target.clone(), planned.base) {
                 Ok(guard) => {
                     let undoable = recorded::Undoable::Yes;
-                    let (_, kept) = recorded::commit(cx, guard, "edit", undoable, &planned.bytes, approval)?;
-                    return Ok(planned.answer(cx, &job.path, Some(kept.text())));
+                    let (committed, kept) = recorded::commit(cx, guard, "edit", undoable, &planned.bytes, approval)?;
+                    return Ok(planned.answer(cx, &job.path, Some((committed.revision, kept.text()))));
                 }
                 // Another call came first. If it was one of this session, the ledger knows its result
                 // and the edit is worked out on that; anything else fails its check as stale.
