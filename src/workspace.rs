@@ -45,7 +45,7 @@ pub use state::{AppendLog, Durable, StateDir, StateFile};
 pub use tree::{Node, Part, Planted, Purpose, Replaced, Tree, TreeEntry, TreeGuard};
 pub use walk::{Entry, IgnoreRules, Ignored, WalkOptions, WalkReport};
 pub use watch::{Changes, Surveyed, Unwatchable, Watcher, lower_priority};
-pub use write::{Approval, Base, Committed, Former, SweepAfter, WritablePath, WriteGuard};
+pub use write::{Approval, Base, Committed, Content, Former, SweepAfter, WritablePath, WriteGuard};
 
 use open::Shared;
 use root::Roots;

@@ -4,6 +4,8 @@
 //! drifted keep the file's content. A drift that could be a difference in meaning (a number, another name, a
 //! word more or less) is no slip of memory but another place.
 
+use rapidfuzz::distance::{levenshtein, osa};
+
 use super::{
     Found, Search,
     block::{self, LineEdit, Site},
@@ -170,10 +172,12 @@ fn is_misspelt_part(old: &str, file: &str) -> bool {
             [first, second] => first != (second.1, second.0),
             _ => true,
         };
+    // Two letters that changed places are one slip, though not in a word as short as `from`.
+    let is_swapped = || allowed > 0 && osa::distance(old.chars(), file.chars()) <= 1;
     !has_digit
         && same_start
         && !is_reworded
-        && rapidfuzz::distance::levenshtein::distance(old.chars(), file.chars()) <= allowed
+        && (levenshtein::distance(old.chars(), file.chars()) <= allowed || is_swapped())
 }
 
 /// The words that a name is made of: `read_all` and `readAll` have two.
@@ -271,12 +275,17 @@ mod tests {
 
     #[test]
     fn slips_of_memory_are_told_from_other_meanings() {
-        for (old, file) in [("serialize(x)", "serialise(x)"), ("f(a,b)", "f(a, b);"), ("// is fine", "// this is fine")]
-        {
+        for (old, file) in [
+            ("serialize(x)", "serialise(x)"),
+            ("reutrn x", "return x"),
+            ("f(a,b)", "f(a, b);"),
+            ("// is fine", "// this is fine"),
+        ] {
             assert!(is_slip(old, file, &|_| false), "{old} {file}");
         }
         for (old, file) in [
             ("get(x)", "set(x)"),
+            ("form(x)", "from(x)"),
             ("upper(x)", "lower(x)"),
             ("maximum_len", "minimum_len"),
             ("perf_mmap_cb_set_t", "perf_mmap_cb_get_t"),

@@ -48,45 +48,49 @@ pub(super) fn diagnose(search: &Search<'_>) -> Diagnosis {
     let already_applied = search.already_applied.get() || applied_at.is_some();
     let mut summary = "old_string was not found".to_owned();
     let mut add = |clause: &str| {
-        if summary.chars().count() + clause.chars().count() <= SUMMARY {
+        let fits = summary.chars().count() + clause.chars().count() <= SUMMARY;
+        if fits {
             summary.push_str(clause);
         }
+        fits
     };
     match applied_at {
-        Some(line) => add(&format!("; new_string is already there, at line {line}")),
-        None if already_applied => add("; the file already is as new_string would make it"),
+        Some(line) => _ = add(&format!("; new_string is already there, at line {line}")),
+        None if already_applied => _ = add("; the file already is as new_string would make it"),
         None => {}
     }
     let other_case = if already_applied { None } else { in_other_case(search) };
     if let Some(line) = other_case {
-        add(&format!("; the same text in another casing is at line {line}"));
+        _ = add(&format!("; the same text in another casing is at line {line}"));
     }
     let mut details = String::new();
     match &nearest {
         Some(nearest) => {
             if other_case.is_none() {
-                add(&format!("; the nearest block is at {} ({}% alike)", nearest.range(), nearest.percent()));
+                _ = add(&format!("; the nearest block is at {} ({}% alike)", nearest.range(), nearest.percent()));
             }
-            let differences = nearest.differences(search, &old);
+            let mut differences = nearest.differences(search, &old);
             if let Some(first) = differences.first()
                 && !already_applied
+                && add(&format!("; {first}"))
             {
-                add(&format!("; {first}"));
+                differences.remove(0);
             }
             details = nearest.show(search, &differences);
         }
-        None if !already_applied && other_case.is_none() => add(" and nothing in the file resembles it"),
+        None if !already_applied && other_case.is_none() => _ = add(" and nothing in the file resembles it"),
         None => {}
     }
     if holds_path(search.old) && !already_applied {
         let hint = "a client may show paths rewritten; if so, use a shorter old_string without the path";
-        add(&format!("; {hint}"));
-        if !details.is_empty() {
+        if !add(&format!("; {hint}")) {
+            if !details.is_empty() {
+                details.push('\n');
+            }
+            details.push_str("old_string holds a path: ");
+            details.push_str(hint);
             details.push('\n');
         }
-        details.push_str("old_string holds a path: ");
-        details.push_str(hint);
-        details.push('\n');
     }
     Diagnosis { summary, details, already_applied }
 }
@@ -349,6 +353,8 @@ mod tests {
         let text = "root = \"/home/me/project/data\"\n";
         let diagnosis = assert_missed(text, "root = \"/mnt/user-data/workspace/data\"", "x");
         assert!(diagnosis.summary.contains("a client may show paths rewritten"), "{diagnosis:?}");
+        assert!(!diagnosis.details.contains("rewritten"), "said once: {diagnosis:?}");
+        assert!(!diagnosis.details.contains("line 1:"), "said once: {diagnosis:?}");
         assert!(!summary(FILE, "a / b / c + 1", "x").contains("path"));
     }
 

@@ -23,7 +23,7 @@ use super::{
     args::{PATH_ALIASES, joined},
     freshness,
     output::count,
-    recorded,
+    recorded, write,
 };
 use job::{Job, Planned, Wanted};
 
@@ -138,7 +138,8 @@ impl Tool for Edit {
         let expected_revision = freshness::expected(args.expected_revision.as_deref())?;
         let expected = args.expected_replacements.map(expected_count).transpose()?;
         let dry_run = args.dry_run.unwrap_or(false);
-        let path = cx.workspace.resolve(&args.path)?;
+        let creates = args.old_string.as_deref() == Some("");
+        let path = if creates { write::file_path(cx, &args.path)? } else { cx.workspace.resolve(&args.path)? };
         let edits = edits(args)?;
         let target = cx.workspace.writable(&path)?;
         let job = Job { path, target, edits, expected, expected_revision };
@@ -251,8 +252,8 @@ impl Change for Pending {
             match WriteGuard::acquire(&cx.workspace, job.target.clone(), planned.base) {
                 Ok(guard) => {
                     let undoable = recorded::Undoable::Yes;
-                    let (_, kept) = recorded::commit(cx, guard, "edit", undoable, &planned.bytes, approval)?;
-                    return Ok(planned.answer(cx, &job.path, Some(kept.text())));
+                    let (committed, kept) = recorded::commit(cx, guard, "edit", undoable, &planned.bytes, approval)?;
+                    return Ok(planned.answer(cx, &job.path, Some((committed.revision, kept.text()))));
                 }
                 // Another call came first. If it was one of this session, the ledger knows its result
                 // and the edit is worked out on that; anything else fails its check as stale.

@@ -14,7 +14,7 @@ use crate::{
     session::history::{Change, Effect, Former, FormerEntry, FormerNode, Kept, Pending, Record, RecordKind},
     text::Document,
     workspace::{
-        AccessError, AccessErrorKind, Approval, Committed, Durable, Node, OpenFile, Replaced, Revision, Tree,
+        AccessError, AccessErrorKind, Approval, Committed, Content, Durable, Node, OpenFile, Replaced, Revision, Tree,
         TreeGuard, WorkspacePath, WritablePath, WriteGuard,
     },
 };
@@ -69,7 +69,8 @@ pub(super) fn commit(
     approval: Approval,
 ) -> Result<(Committed, Note), ToolError> {
     let history = &cx.session.history;
-    let after = Revision::of(bytes);
+    let content = Content::of(bytes);
+    let after = content.revision();
     let path = guard.path().clone();
     let (before, note) = match guard.former() {
         Some(former) if former.revision != after => {
@@ -100,7 +101,7 @@ pub(super) fn commit(
         }
         cx.session.ledger.saw(&committed.path, committed.revision, Some(bytes));
     };
-    match guard.commit_noting(bytes, approval, note_down) {
+    match guard.commit_noting(content, approval, note_down) {
         Ok(committed) => Ok((committed, note)),
         Err(error) => {
             history.void(&pending);

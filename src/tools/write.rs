@@ -10,7 +10,10 @@ use crate::{
     edit::{self, Diff},
     session::Cost,
     text::{self, Document, LineEnding},
-    workspace::{AccessErrorKind, Approval, Base, Revision, Snapshot, WorkspacePath, WritablePath, WriteGuard},
+    workspace::{
+        AccessError, AccessErrorKind, Approval, Base, Committed, Revision, Snapshot, WorkspacePath, WritablePath,
+        WriteGuard,
+    },
 };
 
 use super::{
@@ -23,6 +26,9 @@ use super::{
 
 /// Lines of the diff that are shown after a replacement.
 const DIFF_LINES: usize = 60;
+
+/// How often an appending is worked out again after another call of this session came first.
+const ATTEMPTS: usize = 200;
 
 /// The tool.
 #[derive(Debug)]
@@ -110,7 +116,7 @@ impl Tool for Write {
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let mode = args.mode.unwrap_or_default();
         let expected = freshness::expected(args.expected_revision.as_deref())?;
-        let path = cx.workspace.resolve(&args.path)?;
+        let path = file_path(cx, &args.path)?;
         let target = cx.workspace.writable(&path)?;
         let limit = cx.settings.max_file_size;
         if args.content.len() as u64 > limit {
@@ -120,49 +126,75 @@ impl Tool for Write {
             )
             .hint("split it over several files"));
         }
-        let plan = match cx.workspace.read(&path, limit) {
-            Err(error) if error.kind == AccessErrorKind::NotFound => {
-                if let Some(expected) = expected {
-                    return Err(ToolError::new(
-                        Kind::Stale,
-                        format!("{path} does not exist, so it is not at expected_revision {expected}"),
-                    )
-                    .hint("leave expected_revision out to create it"));
-                }
-                let planned = Planned {
-                    bytes: args.content.into_bytes(),
-                    old: None,
-                    encoding: UTF_8.name(),
-                    note: String::new(),
-                };
-                Planning { path, target, base: Base::Absent, mode, planned }
+        let job = Job { path, target, content: args.content, mode, expected };
+        let (base, planned) = job.work_out(cx)?;
+        Ok(Plan::Change(Box::new(Planning { job, base, planned })))
+    }
+}
+
+/// What was asked for.
+struct Job {
+    path: WorkspacePath,
+    target: WritablePath,
+    content: String,
+    mode: Mode,
+    expected: Option<Revision>,
+}
+
+impl Job {
+    /// What it comes to on the file as it is now; writes nothing.
+    fn work_out(&self, cx: &CallContext) -> Result<(Base, Planned), ToolError> {
+        let (path, limit) = (&self.path, cx.settings.max_file_size);
+        let now = match cx.workspace.read(path, limit) {
+            Err(error) if error.kind == AccessErrorKind::NotFound => return self.created(),
+            Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) if self.mode == Mode::Create => {
+                return Err(exists(path));
             }
             Err(error) => return Err(error.into()),
-            Ok(_) if mode == Mode::Create => {
-                return Err(ToolError::invalid(format!(
-                    "{path} already exists, and mode=create never replaces a file"
-                ))
-                .hint("choose another name, or read it and use mode=overwrite or edit"));
-            }
-            Ok(now) => {
-                let now = freshness::settled(cx, &path, &target, now, expected)?;
-                let base = Base::Revision(now.revision);
-                let planned = match mode {
-                    Mode::Append => appended(&path, now, &args.content)?,
-                    Mode::Overwrite | Mode::Create => replaced(now, args.content),
-                };
-                if planned.bytes.len() as u64 > limit {
-                    return Err(ToolError::new(
-                        Kind::TooLarge,
-                        format!("{path} would grow to {} bytes; at most {limit} are allowed", planned.bytes.len()),
-                    )
-                    .hint("write the rest to another file"));
-                }
-                Planning { path, target, base, mode, planned }
-            }
+            Ok(_) if self.mode == Mode::Create => return Err(exists(path)),
+            Ok(now) => freshness::settled(cx, path, &self.target, now, self.expected)?,
         };
-        Ok(Plan::Change(Box::new(plan)))
+        let base = Base::Revision(now.revision);
+        let planned = match self.mode {
+            Mode::Append => appended(path, now, &self.content)?,
+            Mode::Overwrite | Mode::Create => replaced(now, &self.content),
+        };
+        if planned.bytes.len() as u64 > limit {
+            return Err(ToolError::new(
+                Kind::TooLarge,
+                format!("{path} would grow to {} bytes; at most {limit} are allowed", planned.bytes.len()),
+            )
+            .hint("write the rest to another file"));
+        }
+        Ok((base, planned))
     }
+
+    fn created(&self) -> Result<(Base, Planned), ToolError> {
+        if let Some(expected) = self.expected {
+            return Err(ToolError::new(
+                Kind::Stale,
+                format!("{} does not exist, so it is not at expected_revision {expected}", self.path),
+            )
+            .hint("leave expected_revision out to create it"));
+        }
+        let bytes = self.content.clone().into_bytes();
+        Ok((Base::Absent, Planned { bytes, old: None, encoding: UTF_8.name(), note: String::new() }))
+    }
+}
+
+/// The path of a file to be made; a name with a slash behind it is a directory's.
+pub(super) fn file_path(cx: &CallContext, text: &str) -> Result<WorkspacePath, ToolError> {
+    let path = cx.workspace.resolve(text)?;
+    if text.trim_end().ends_with('/') && !path.is_root() {
+        return Err(ToolError::invalid(format!("`path` ends with a slash, so it names a directory: {path}/"))
+            .hint("give the name of a file; the directories above it are made"));
+    }
+    Ok(path)
+}
+
+fn exists(path: &WorkspacePath) -> ToolError {
+    ToolError::invalid(format!("{path} already exists, and mode=create never replaces a file"))
+        .hint("choose another name, or read it and use mode=overwrite or edit")
 }
 
 /// The bytes that would be written.
@@ -175,17 +207,20 @@ struct Planned {
 }
 
 struct Planning {
-    path: WorkspacePath,
-    target: WritablePath,
+    job: Job,
     base: Base,
-    mode: Mode,
     planned: Planned,
 }
 
 /// The new text in the old file's encoding, with its BOM and its uniform CRLF.
-fn replaced(now: Snapshot, content: String) -> Planned {
+fn replaced(now: Snapshot, content: &str) -> Planned {
     let Ok(old) = Document::decode(now.bytes, None) else {
-        return Planned { bytes: content.into_bytes(), old: None, encoding: UTF_8.name(), note: String::new() };
+        return Planned {
+            bytes: content.to_owned().into_bytes(),
+            old: None,
+            encoding: UTF_8.name(),
+            note: String::new(),
+        };
     };
     let line_ending = match old.line_ending() {
         LineEnding::CrLf if !content.contains('\r') => LineEnding::CrLf,
@@ -194,11 +229,11 @@ fn replaced(now: Snapshot, content: String) -> Planned {
     // A detected encoding is only kept where the old file was certainly in it.
     let keep = old.has_bom() || (!old.had_errors() && old.encoding() == UTF_8) || legacy(&old);
     let (encoding, bom) = if keep { (old.encoding(), old.has_bom()) } else { (UTF_8, false) };
-    let content = content.strip_prefix('\u{feff}').map_or(content.clone(), str::to_owned);
-    let (bytes, encoding, mut note) = match text::encode(&content, encoding, bom, line_ending) {
+    let content = content.strip_prefix('\u{feff}').unwrap_or(content);
+    let (bytes, encoding, mut note) = match text::encode(content, encoding, bom, line_ending) {
         Ok(bytes) => (bytes, encoding, String::new()),
         Err(_) => (
-            text::encode(&content, UTF_8, false, line_ending).unwrap_or_else(|_| content.clone().into_bytes()),
+            text::encode(content, UTF_8, false, line_ending).unwrap_or_else(|_| content.to_owned().into_bytes()),
             UTF_8,
             format!("; now in UTF-8, as {} cannot hold the new text", encoding.name()),
         ),
@@ -252,11 +287,11 @@ impl Planning {
             encoding_rs::Encoding::for_label(self.planned.encoding.as_bytes()),
         )
         .ok()?;
-        Some(edit::unified_diff(&freshness::diff_name(&self.path), old, new.text(), max_lines))
+        Some(edit::unified_diff(&freshness::diff_name(&self.job.path), old, new.text(), max_lines))
     }
 
     fn verb(&self) -> &'static str {
-        match (self.base, self.mode) {
+        match (self.base, self.job.mode) {
             (Base::Absent, _) => "Created",
             (_, Mode::Append) => "Appended to",
             _ => "Replaced",
@@ -266,7 +301,7 @@ impl Planning {
 
 impl Change for Planning {
     fn preview(&self) -> Preview {
-        let verb = match (self.base, self.mode) {
+        let verb = match (self.base, self.job.mode) {
             (Base::Absent, _) => "Create",
             (_, Mode::Append) => "Append to",
             _ => "Replace",
@@ -274,7 +309,7 @@ impl Change for Planning {
         Preview {
             summary: format!(
                 "{verb} {}: {} when done{}",
-                self.path,
+                self.job.path,
                 count(self.planned.bytes.len(), "byte"),
                 self.planned.note
             ),
@@ -282,7 +317,7 @@ impl Change for Planning {
                 || {
                     let old = if self.base == Base::Absent { "/dev/null" } else { "(not text)" };
                     let new = String::from_utf8_lossy(&self.planned.bytes);
-                    let mut diff = format!("--- {old}\n+++ b/{}\n", freshness::diff_name(&self.path));
+                    let mut diff = format!("--- {old}\n+++ b/{}\n", freshness::diff_name(&self.job.path));
                     for line in new.split_inclusive('\n') {
                         diff.push('+');
                         diff.push_str(line);
@@ -291,13 +326,13 @@ impl Change for Planning {
                 },
                 |diff| diff.text,
             ),
-            destructive: self.base != Base::Absent && self.mode != Mode::Append,
+            destructive: self.base != Base::Absent && self.job.mode != Mode::Append,
         }
     }
 
     fn fingerprint(&self) -> Fingerprint {
         Fingerprint {
-            path: self.target.path().to_string(),
+            path: self.job.target.path().to_string(),
             base: self.base,
             content: Some(Revision::of(&self.planned.bytes)),
         }
@@ -307,7 +342,7 @@ impl Change for Planning {
         let bytes = self.planned.bytes.len() as u64;
         let old = self.planned.old.as_ref().map_or(0, String::len) as u64;
         Cost {
-            root: Some(Arc::clone(self.target.path().root())),
+            root: Some(Arc::clone(self.job.target.path().root())),
             files: u64::from(self.base == Base::Absent),
             bytes,
             growth: bytes.saturating_sub(old),
@@ -315,16 +350,42 @@ impl Change for Planning {
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        let (this, committed, kept) = (*self).written(cx, approval)?;
+        Ok(this.answer(cx, &committed, &kept))
+    }
+}
+
+impl Planning {
+    /// Writes the file. What is appended is worked out again where another call of this session came first.
+    fn written(mut self, cx: &CallContext, approval: Approval) -> Result<(Self, Committed, recorded::Note), ToolError> {
+        for _ in 0..ATTEMPTS {
+            match WriteGuard::acquire(&cx.workspace, self.job.target.clone(), self.base) {
+                Ok(guard) => {
+                    let undoable = recorded::Undoable::Yes;
+                    let bytes = &self.planned.bytes;
+                    let (committed, kept) = recorded::commit(cx, guard, "write", undoable, bytes, approval)?;
+                    return Ok((self, committed, kept));
+                }
+                Err(error) if matches!(error.kind, AccessErrorKind::Stale | AccessErrorKind::Exists) => {
+                    if approval.is_for_this_plan_only() {
+                        return Err(ToolError::changed_while_asked(&self.job.path));
+                    }
+                    match self.job.mode {
+                        Mode::Append => (self.base, self.planned) = self.job.work_out(cx)?,
+                        Mode::Create => return Err(exists(&self.job.path)),
+                        Mode::Overwrite => return Err(error.into()),
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(ToolError::new(Kind::Stale, format!("{} is being changed by too many calls at once", self.job.path))
+            .hint("nothing was written by this call; repeat it"))
+    }
+
+    fn answer(self, cx: &CallContext, committed: &Committed, kept: &recorded::Note) -> Answer {
         let diff = self.diff(Some(DIFF_LINES));
         let verb = self.verb();
-        let guard = WriteGuard::acquire(&cx.workspace, self.target, self.base).map_err(|error| match error.kind {
-            AccessErrorKind::Stale | AccessErrorKind::Exists if approval.is_for_this_plan_only() => {
-                ToolError::changed_while_asked(&self.path)
-            }
-            _ => error.into(),
-        })?;
-        let (committed, kept) =
-            recorded::commit(cx, guard, "write", recorded::Undoable::Yes, &self.planned.bytes, approval)?;
         let lines =
             Document::decode(self.planned.bytes.clone(), None).map_or(0, |document| document.text().lines().count());
         let facts = Facts {
@@ -339,7 +400,7 @@ impl Change for Planning {
         };
         let mut text = format!(
             "{verb} {}: {}, {}{}{}",
-            self.path,
+            self.job.path,
             count(facts.bytes, "byte"),
             count(lines, "line"),
             self.planned.note,
@@ -355,7 +416,7 @@ impl Change for Planning {
         } else if !committed.created {
             text.push_str(" (no change)");
         }
-        let data = Output { path: self.path.to_string(), diff, facts: facts.clone() };
-        Ok(Answer::text(text, &facts).data(cx, &data))
+        let data = Output { path: self.job.path.to_string(), diff, facts: facts.clone() };
+        Answer::text(text, &facts).data(cx, &data)
     }
 }

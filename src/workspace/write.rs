@@ -95,6 +95,30 @@ impl Approval {
     }
 }
 
+/// What is to be written, with its revision: hashing is most of the work on a large file, and done once.
+#[derive(Clone, Copy, Debug)]
+pub struct Content<'b> {
+    bytes: &'b [u8],
+    revision: Revision,
+}
+
+impl<'b> Content<'b> {
+    /// Hashes the bytes.
+    pub fn of(bytes: &'b [u8]) -> Self {
+        Self { bytes, revision: Revision::of(bytes) }
+    }
+
+    /// The bytes.
+    pub fn bytes(self) -> &'b [u8] {
+        self.bytes
+    }
+
+    /// Their revision.
+    pub fn revision(self) -> Revision {
+        self.revision
+    }
+}
+
 /// What a commit did.
 #[derive(Debug)]
 pub struct Committed {
@@ -189,14 +213,14 @@ impl WriteGuard {
     /// attributes of a replaced file are kept, set-user-id and set-group-id are not. On an error
     /// nothing has changed, except that directories may have been made.
     pub fn commit(self, bytes: &[u8], approval: Approval) -> Result<Committed, AccessError> {
-        self.commit_noting(bytes, approval, |_| {})
+        self.commit_noting(Content::of(bytes), approval, |_| {})
     }
 
     /// As [`Self::commit`]; `note` is called while the file's lock is still held, so that what is to
     /// be remembered of the new content is remembered before another call in this process looks.
     pub fn commit_noting(
         self,
-        bytes: &[u8],
+        content: Content<'_>,
         _: Approval,
         note: impl FnOnce(&Committed),
     ) -> Result<Committed, AccessError> {
@@ -213,7 +237,7 @@ impl WriteGuard {
         sweep_once(&self.shared, &parent, &dir);
 
         let mut temporary = Temporary::create(&dir, self.old.is_some()).map_err(failed)?;
-        temporary.file().write_all(bytes).map_err(failed)?;
+        temporary.file().write_all(content.bytes).map_err(failed)?;
         if let Some((old, stat, _)) = &self.old {
             sys::carry_attributes(old, stat, temporary.file()).map_err(failed)?;
         } else if let Some(mode) = self.mode {
@@ -235,7 +259,7 @@ impl WriteGuard {
         }
         // The file is there; that its directory entry may not be on the disk yet undoes nothing.
         let _ = dir.sync();
-        let committed = Committed { created: self.old.is_none(), revision: Revision::of(bytes), path: real.clone() };
+        let committed = Committed { created: self.old.is_none(), revision: content.revision, path: real.clone() };
         note(&committed);
         Ok(committed)
     }
@@ -299,21 +323,22 @@ pub(super) fn make_dirs(path: &WorkspacePath, asked: &WorkspacePath) -> Result<D
         Ok(dir) => dir,
         Err(failure) => return Err(refusal(failure, asked)),
     };
+    // One sync for all new levels, of the directory that holds the topmost: what is made below it is in the same
+    // transaction of a file system with a journal, and the lowest is synced with the file that it is made for.
+    let mut holds_new = None;
     for name in path.relative() {
-        let made = here.make_dir(name, false);
-        match made {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(failed(error));
-            }
-            Ok(()) => {
-                let _ = here.sync();
-            }
-            Err(_) => {}
+        match here.make_dir(name, false) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+            Ok(()) if holds_new.is_none() => holds_new = here.again().ok(),
+            Ok(()) | Err(_) => {}
         }
         here = here.child_dir(name, Use::Pass).map_err(|error| match here.child_stat(name) {
             Ok(stat) if stat.kind == FileKind::Symlink => AccessError::new(AccessErrorKind::Changed, asked),
             _ => failed(error),
         })?;
+    }
+    if let Some(top) = holds_new {
+        let _ = top.sync();
     }
     Ok(here)
 }

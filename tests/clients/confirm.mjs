@@ -3,7 +3,7 @@
 // an answer for two seconds. The only answer that may change a file is the last one.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -15,10 +15,12 @@ let before = read();
 const asked = [];
 let answer;
 let delay = 0;
+let meanwhile;
 
 const person = async (request) => {
   asked.push(request.params.message);
   await sleep(delay);
+  if (meanwhile !== undefined) writeFileSync(file, meanwhile);
   return answer;
 };
 
@@ -49,11 +51,11 @@ async function connect(withPerson) {
 const edit = (client, old_string, new_string) =>
   client.callTool({ name: "edit", arguments: { path: "src/config.py", old_string, new_string } });
 
-function refused(result, words) {
+function refused(result, words, kind = "declined") {
   const { text } = result.content[0];
-  console.log(`--- declined\n${text}`);
+  console.log(`--- ${kind}\n${text}`);
   assert.equal(result.isError, true, text);
-  assert.equal(result._meta["rootbound/error"], "declined", text);
+  assert.equal(result._meta["rootbound/error"], kind, text);
   assert.ok(text.includes(words), text);
   assert.equal(read(), before);
 }
@@ -77,6 +79,20 @@ refused(
   sdk === "v2-auto" ? "came after more than 2s" : "did not answer within 2s",
 );
 delay = 0;
+
+// Another program changes the file while the person looks at the diff.
+const untouched = before;
+before = meanwhile = before + "# new";
+refused(
+  await edit(client, "RETRIES = 3", "RETRIES = 4"),
+  sdk === "v2-auto" ? "has changed since it was read" : "changed while a person was asked",
+  "stale",
+);
+writeFileSync(file, untouched);
+before = untouched;
+meanwhile = undefined;
+
+if (sdk === "v2-auto") await tampered();
 const made = await edit(client, "RETRIES = 3", "RETRIES = 5");
 assert.ok(!made.isError, made.content[0].text);
 assert.equal(read(), before.replace("RETRIES = 3", "RETRIES = 5"));
@@ -86,3 +102,18 @@ before = read();
 const unable = await connect(false);
 refused(await edit(unable, "RETRIES = 5", "RETRIES = 6"), "declares no elicitation");
 await unable.close();
+
+// The state that the client carries, changed or used for what was not shown.
+async function tampered() {
+  const ask = (args, more = {}) =>
+    client.request({ method: "tools/call", params: { name: "edit", arguments: args, ...more } }, { allowInputRequired: true });
+  const shown = { path: "src/config.py", old_string: "RETRIES = 3", new_string: "RETRIES = 4" };
+  const reply = (args, requestState) =>
+    ask(args, { inputResponses: { confirm: { action: "accept", content: { confirm: true } } }, requestState });
+  const { resultType, requestState: state } = await ask(shown);
+  assert.equal(resultType, "input_required");
+  const words = "is not one to this call";
+  refused(await reply({ ...shown, new_string: "RETRIES = 99" }, state), words);
+  refused(await reply(shown, state.slice(0, -1) + (state.endsWith("A") ? "B" : "A")), words);
+  refused(await reply(shown, undefined), words);
+}

@@ -22,10 +22,13 @@ async def main(mode, program, *arguments):
     asked = []
     answer = {}
     delay = 0
+    meanwhile = None
 
     async def person(context, params):
         asked.append(params)
         await anyio.sleep(delay)
+        if meanwhile is not None:
+            file.write_bytes(meanwhile)
         return ElicitResult(**answer)
 
     def client(**more):
@@ -63,6 +66,13 @@ async def main(mode, program, *arguments):
         refused(await session.call_tool("edit", edit("RETRIES = 4")), "declined", words)
         delay = 0
 
+        # Another program changes the file while the person looks at the diff.
+        untouched, before, meanwhile = before, before + b"# new", before + b"# new"
+        words = "has changed since it was read" if modern else "changed while a person was asked"
+        refused(await session.call_tool("edit", edit("RETRIES = 4")), "stale", words)
+        file.write_bytes(untouched)
+        before, meanwhile = untouched, None
+
         if modern:
             await tampered(session.session, edit, refused)
 
@@ -93,6 +103,9 @@ async def tampered(session, edit, refused):
     refused(await reply(edit("RETRIES = 99"), state), "declined", words)
     refused(await reply(shown, state[:-1] + ("A" if state[-1] != "A" else "B")), "declined", words)
     refused(await reply(shown, None), "declined", words)
+    # The state of one file's change does not serve another file's.
+    await session.call_tool("read", {"path": "README.md"})
+    refused(await reply({**shown, "path": "README.md", "old_string": "Sample"}, state), "declined", words)
 
 
 anyio.run(main, *sys.argv[1:])

@@ -88,6 +88,23 @@ fn of_parallel_edits_of_one_place_one_lands_and_the_others_say_why_not() {
 }
 
 #[test]
+fn parallel_appends_that_create_the_file_all_land() {
+    let folder = TempDir::new().unwrap();
+    let mut process = start(folder.path());
+    let calls: Vec<_> = (0..MANY)
+        .map(|n| ("write", json!({ "path": "log", "content": format!("line {n:02}\n"), "mode": "append" })))
+        .collect();
+    let answers = at_once(&mut process, &calls);
+    assert_eq!(landed(&answers), MANY, "{answers:#?}");
+    let text = fs::read_to_string(folder.path().join("root/log")).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, (0..MANY).map(|n| format!("line {n:02}")).collect::<Vec<_>>());
+    let created = answers.iter().filter(|answer| answer["_meta"]["rootbound/result"]["created"] == true).count();
+    assert_eq!(created, 1, "{answers:#?}");
+}
+
+#[test]
 fn of_parallel_creations_one_lands_and_nothing_is_replaced() {
     let folder = TempDir::new().unwrap();
     let mut process = start(folder.path());
@@ -97,6 +114,10 @@ fn of_parallel_creations_one_lands_and_nothing_is_replaced() {
     assert_eq!(landed(&answers), 1, "{answers:#?}");
     let winner = answers.iter().position(|answer| answer["isError"] != true).unwrap();
     assert_eq!(fs::read_to_string(folder.path().join("root/new")).unwrap(), format!("{winner}\n"));
+    for answer in answers.iter().filter(|answer| answer["isError"] == true) {
+        let text = answer["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("new already exists, and mode=create never replaces a file"), "{answer}");
+    }
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod harness;
 mod history;
 #[cfg(unix)]
 mod index;
+mod limits;
 mod ls;
 mod manage;
 mod oracle;

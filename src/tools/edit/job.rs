@@ -140,6 +140,7 @@ impl Job {
             )
             .hint("nothing was changed; correct expected_replacements or the edits"));
         }
+        cx.check()?;
         let new_text = document.text().to_owned();
         Ok(Planned { base, bytes: document.into_bytes(), old_text, new_text, strategies, replacements })
     }

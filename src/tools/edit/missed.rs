@@ -46,11 +46,11 @@ pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, wanted: &Wanted, m
         Miss::TooMany { places } => ToolError::new(
             Kind::TooLarge,
             format!(
-                "old_string stands at {places} places or more in {path}, too many to replace with {} bytes each",
-                wanted.new.len()
+                "old_string stands at {places} places or more in {path}, too many to replace at once with {} each",
+                count(wanted.new.len(), "byte")
             ),
         )
-        .hint("nothing was changed; use a longer old_string that stands at fewer places"),
+        .hint("nothing was changed; use a longer old_string that stands at fewer places, or write the whole file anew"),
         Miss::NotFound(Diagnosis { summary, details, already_applied }) => {
             let error = ToolError::new(Kind::NoMatch, format!("{path}: {summary}"));
             let error = if *already_applied {

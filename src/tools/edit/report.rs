@@ -17,9 +17,9 @@ use super::{
 const AROUND: usize = 400;
 
 impl Planned {
-    /// The answer, with as much of the diff as fits. `made`: what there is to say about an edit that
-    /// was made, "" for nothing; none for a dry run.
-    pub(super) fn answer(self, cx: &CallContext, path: &WorkspacePath, made: Option<&str>) -> Answer {
+    /// The answer, with as much of the diff as fits. `made`: the revision of an edit that was made and
+    /// what there is to say about it, "" for nothing; none for a dry run.
+    pub(super) fn answer(self, cx: &CallContext, path: &WorkspacePath, made: Option<(Revision, &str)>) -> Answer {
         let dry_run = made.is_none();
         let name = freshness::diff_name(path);
         let room = cx.settings.max_output.saturating_sub(AROUND);
@@ -54,7 +54,7 @@ impl Planned {
             added: diff.added,
             removed: diff.removed,
             diff_cut_lines: diff.cut_lines,
-            revision: Revision::of(&self.bytes).to_string(),
+            revision: made.map_or_else(|| Revision::of(&self.bytes), |(revision, _)| revision).to_string(),
             created,
             dry_run,
         };
@@ -69,7 +69,7 @@ impl Planned {
             text.push_str("; ");
             text.push_str(&one);
         }
-        text.push_str(made.unwrap_or_default());
+        text.push_str(made.map(|(_, note)| note).unwrap_or_default());
         text.push_str("\n\n");
         text.push_str(diff.text.trim_end_matches('\n'));
         if diff.cut_lines > 0 {
