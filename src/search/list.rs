@@ -304,7 +304,7 @@ impl Listed {
     /// Takes out of the filter what is no longer true.
     fn release(&mut self, dropped: Vec<Content>) {
         for content in dropped {
-            if let Content::Placed(placement, bytes) = content {
+            if let Content::Placed(placement, bytes, _) = content {
                 self.signatures.remove(&placement, bytes as usize);
             }
         }

@@ -222,7 +222,7 @@ fn fill(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Opt
         item.content = match content {
             Reading::Says(content) => content,
             Reading::Text(text) => match (listed.signatures.insert(&text), u32::try_from(text.len())) {
-                (Some(placement), Ok(bytes)) => Content::Placed(placement, bytes),
+                (Some(placement), Ok(bytes)) => Content::Placed(placement, bytes, str::from_utf8(&text).is_ok()),
                 _ => Content::Loose,
             },
         };

@@ -29,8 +29,8 @@ pub(in crate::search) enum Content {
     Binary(u32),
     /// Policy denies it.
     Protected,
-    /// In the filter, with so many bytes.
-    Placed(Placement, u32),
+    /// In the filter, with so many bytes; whether they are UTF-8.
+    Placed(Placement, u32, bool),
 }
 
 /// What a stat said of a file that has no other name and has not changed since.
