@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     search::{IndexMode, index::Signatures},
-    workspace::{Entry, Unwatchable, Workspace, WorkspacePath, lower_priority},
+    workspace::{Entry, GiveWay, Unwatchable, Workspace, WorkspacePath, lower_priority},
 };
 
 /// Bytes of the largest file that is taken in: directory searches look into no larger one.
@@ -47,7 +47,7 @@ impl Live {
         }
         let (live, workspace) = (Arc::downgrade(self), workspace.clone());
         let spawned = thread::Builder::new().name("index".to_owned()).spawn(move || {
-            lower_priority();
+            lower_priority(GiveWay::ToAll);
             work(&live, &workspace);
         });
         if spawned.is_err() {
