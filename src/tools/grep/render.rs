@@ -109,6 +109,9 @@ pub struct Facts {
     ignored: Option<InIgnored>,
     /// Whether the names came from the live list or from a walk.
     source: Source,
+    /// Why a list of the names cannot be kept, where it cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    walked_because: Option<String>,
     /// How long it took.
     elapsed_ms: u64,
 }
@@ -224,8 +227,10 @@ impl Report<'_> {
             complete: self.found.complete(),
             searched_files: self.found.tally.searched,
             skipped,
+            not_utf8,
             ignored: self.hidden,
             source: self.found.source,
+            walked_because: listing::walked_because(cx, self.scope),
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         };
         let text = with_notes(self.header(rendered.shown, next_offset) + &rendered.body, &notes);
