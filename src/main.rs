@@ -15,7 +15,7 @@ use rootbound::{
     server::{self, Parts, Server},
     session::Session,
     tools::Toolbox,
-    workspace::{AppendLog, StateDir, Workspace},
+    workspace::{AppendLog, StateDir, Workspace, watch_limit},
 };
 
 fn main() -> ExitCode {
@@ -62,6 +62,8 @@ fn assemble(config: &Config) -> Result<(Parts, Findings), Refusal> {
     for warning in &complaints {
         tracing::warn!("{warning}");
     }
+    // Before the wall: what it says is the system's.
+    let watch_limit = if config.action == Action::Doctor { watch_limit() } else { None };
     let state = config.state.as_deref().and_then(|path| match StateDir::open(path) {
         Ok(state) => Some(state),
         Err(error) => {
@@ -76,7 +78,7 @@ fn assemble(config: &Config) -> Result<(Parts, Findings), Refusal> {
         state.as_ref().and(config.state.as_deref()).into_iter().chain(log.as_ref().map(AppendLog::folder)).collect();
     let confined = opened.workspace.confine(config.confine, &folders).map_err(|why| Refusal::Problems(vec![why]))?;
     tracing::info!(level = confined.level, enforced = confined.enforced, calls = confined.calls, "confinement");
-    let findings = Findings { confinement: confined, complaints, state: state.is_some() };
+    let findings = Findings { confinement: confined, complaints, state: state.is_some(), watch_limit };
     let required = config.audit.as_ref().is_some_and(|file| file.required);
     let mut options = config.server.clone();
     options.audit = log.map(|log| Arc::new(Audit::new(log, required)));

@@ -12,6 +12,7 @@ mod dispatch;
 mod handler;
 mod instructions;
 mod loopback;
+mod pools;
 mod progress;
 mod stdio;
 #[cfg(test)]
@@ -49,6 +50,9 @@ use self::{
 const CALL_THREAD: &str = "call";
 /// How long a cancelled service may take to flush its answers; clients kill a server that lingers.
 const SHUTDOWN: Duration = Duration::from_millis(900);
+
+/// How long a change that has begun may take beyond that: without it, its temporary file stays.
+const FINISH: Duration = Duration::from_secs(2);
 
 /// Blocking threads at most where the gates alone bound what runs; tokio's own default.
 const POOL: usize = 512;
@@ -188,6 +192,7 @@ pub fn run_stdio(server: Server) -> u8 {
             return 1;
         }
     };
+    let gates = Arc::clone(&server.gates);
     let ended = runtime.block_on(async {
         let stop = CancellationToken::new();
         stop_on_signal(&stop);
@@ -195,6 +200,9 @@ pub fn run_stdio(server: Server) -> u8 {
         server.serve(input, output, stop).await
     });
     runtime.shutdown_background();
+    if !gates.pools.commits().wait(FINISH) {
+        tracing::warn!("a change was under way at the end and was left half done");
+    }
     match ended {
         Ok(()) => 0,
         Err(error) => {

@@ -10,6 +10,7 @@ pub mod hidden;
 mod image;
 mod lines;
 mod offsets;
+pub mod utf8;
 
 use std::fmt;
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::{
-    search::IndexMode,
+    search::{IndexMode, Live},
     server::{Confirm, Parts},
     tools::ReadBeforeWrite,
     workspace::{Access, Confine, ConfineReport, PolicyRules},
@@ -26,6 +26,8 @@ pub struct Findings {
     pub complaints: Vec<String>,
     /// Whether the state folder can be used.
     pub state: bool,
+    /// How many directories the user may watch in all, where the system says.
+    pub watch_limit: Option<u64>,
 }
 
 /// Prints the report: exit code 0 when all is as configured, 1 otherwise.
@@ -47,6 +49,7 @@ fn report(config: &Config, parts: &Parts, findings: &Findings) -> (String, bool)
     confinement(&mut out, config, parts, findings, &mut complaints);
     policy(&mut out, config, parts);
     limits(&mut out, config);
+    names(&mut out, config, parts, findings);
     records(&mut out, config, findings);
     clients(&mut out, config, parts);
     if complaints.is_empty() {
@@ -178,11 +181,33 @@ fn limits(out: &mut Report, config: &Config) {
         quota.root_bytes.map_or_else(|| "no limit on its size".to_owned(), |size| format!("{} in all", bytes(size)));
     out.line(&format!("a directory offered: {root}"));
     out.line(&format!("at once: {} searches", server.heavy_calls()));
-    out.line(match config.index {
-        IndexMode::Auto => "names and search filters of large trees are kept after their first search (--index)",
-        IndexMode::Eager => "names and search filters of every tree are kept from the start (--index)",
-        IndexMode::Off => "every search walks its directory anew (--index)",
-    });
+}
+
+/// Whether names are kept between searches, tried here as a search would.
+fn names(out: &mut Report, config: &Config, parts: &Parts, findings: &Findings) {
+    out.head(
+        "names",
+        match config.index {
+            IndexMode::Auto => "of large trees, and search filters, are kept after their first search (--index auto)",
+            IndexMode::Eager => "of every tree, and search filters, are kept from the start (--index eager)",
+            IndexMode::Off => "every search walks its directory anew (--index off)",
+        },
+    );
+    if config.index == IndexMode::Off {
+        return;
+    }
+    for root in parts.workspace.roots() {
+        let name = root.name().unwrap_or("(without a name)");
+        match Live::probe(&parts.workspace, &parts.workspace.root_path(root)) {
+            Ok(watched) => {
+                let of = findings
+                    .watch_limit
+                    .map_or_else(String::new, |limit| format!(" of {limit} that the user may watch"));
+                out.line(&format!("{name}  can be kept: {watched} directories to watch{of}"));
+            }
+            Err(why) => out.line(&format!("{name}  falls back to walking at each search because {why}")),
+        }
+    }
 }
 
 fn records(out: &mut Report, config: &Config, findings: &Findings) {

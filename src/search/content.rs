@@ -206,7 +206,7 @@ fn search_directories(
                     (Met::Listed(_), _) if !admitted => return shared.go_on_often(files),
                     (Met::Walked(_), _) if !admitted => return shared.go_on(),
                     (Met::Listed(item), Some(candidates)) => {
-                        if let Some(tally) = answered(item, candidates, query.max_file_size) {
+                        if let Some(tally) = answered(item, candidates, query) {
                             feeder.count(tally);
                             return shared.go_on_often(files);
                         }
@@ -258,13 +258,17 @@ fn search_directories(
 }
 
 /// What a search of this file would come to, where that is known without opening it.
-fn answered(item: &Item, candidates: &mut Candidates, max_file_size: u64) -> Option<Tally> {
+fn answered(item: &Item, candidates: &mut Candidates, query: &Query<'_>) -> Option<Tally> {
+    let max_file_size = query.max_file_size;
     let mut tally = Tally::default();
     match &item.content {
         Content::Protected => tally.skip(Skipped::Protected),
         Content::Binary(bytes) if u64::from(*bytes) <= max_file_size => tally.skip(Skipped::Binary),
-        Content::Placed(placement, bytes) if u64::from(*bytes) <= max_file_size && !candidates.admit(placement) => {
+        Content::Placed(placement, bytes, utf8)
+            if u64::from(*bytes) <= max_file_size && !candidates.admit(placement) =>
+        {
             tally.searched = 1;
+            tally.not_utf8 = usize::from(!utf8 && query.pattern.beyond_ascii());
         }
         _ => return None,
     }
@@ -354,6 +358,10 @@ impl Shared<'_> {
             let limits = self.limits(room, skip, bytes);
             let found = match worker.search(haystack, limits, self.query.text_budget.saturating_sub(content))? {
                 Searched::Done(found) => found,
+                Searched::NotUtf8 => {
+                    hits.tally.not_utf8 += 1;
+                    None
+                }
                 Searched::Stopped(reason, found) => {
                     hits.stopped = Some(reason);
                     found

@@ -155,6 +155,28 @@ impl Live {
         self.trees().iter().map(|tree| (tree.root.to_string(), describe(&tree.state))).collect()
     }
 
+    /// Why the root of `start` is only walked, where a list of it was tried and cannot be kept.
+    pub fn unwatchable(&self, start: &WorkspacePath) -> Option<Unwatchable> {
+        match &self.trees().iter().find(|tree| tree.root.root().key() == start.root().key())?.state {
+            State::Walked(why) => Some(*why),
+            _ => None,
+        }
+    }
+
+    /// What a list of this root would take: the directories that would be watched.
+    ///
+    /// # Errors
+    /// Why no list of it can be kept.
+    pub fn probe(workspace: &Workspace, root: &WorkspacePath) -> Result<usize, Unwatchable> {
+        let mut watcher = workspace.watch(root.root())?;
+        let listed = List::survey(root, &mut watcher);
+        match (listed, watcher.failure()) {
+            (_, Some(why)) => Err(why),
+            (Err(_), None) => Err(Unwatchable::Refused),
+            (Ok(_), None) => Ok(watcher.watches()),
+        }
+    }
+
     /// With [`IndexMode::Eager`], begins to list all roots in the background.
     pub fn start(self: &Arc<Self>, workspace: &Workspace) {
         if self.mode == IndexMode::Eager {
@@ -304,7 +326,7 @@ impl Listed {
     /// Takes out of the filter what is no longer true.
     fn release(&mut self, dropped: Vec<Content>) {
         for content in dropped {
-            if let Content::Placed(placement, bytes) = content {
+            if let Content::Placed(placement, bytes, _) = content {
                 self.signatures.remove(&placement, bytes as usize);
             }
         }

@@ -61,6 +61,8 @@ pub struct Tally {
     pub protected: usize,
     /// Left out because they cannot be read.
     pub unreadable: usize,
+    /// Looked into without a match, and not UTF-8; counted for patterns beyond ASCII only.
+    pub not_utf8: usize,
 }
 
 impl Tally {
@@ -80,6 +82,7 @@ impl Tally {
             too_large: self.too_large + other.too_large,
             protected: self.protected + other.protected,
             unreadable: self.unreadable + other.unreadable,
+            not_utf8: self.not_utf8 + other.not_utf8,
         }
     }
 }

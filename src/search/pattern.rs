@@ -149,6 +149,13 @@ impl Pattern {
         &self.matcher
     }
 
+    /// Whether the pattern names a character beyond ASCII, which files in other encodings than UTF-8
+    /// do not hold in that form.
+    pub fn beyond_ascii(&self) -> bool {
+        let (text, options) = &*self.source;
+        !text.is_ascii() || (!options.literal && ["\\u", "\\U", "\\x{"].iter().any(|escape| text.contains(escape)))
+    }
+
     pub(super) fn multiline(&self) -> bool {
         self.multiline
     }

@@ -10,6 +10,7 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 
 use crate::{
     session::{StopReason, StopSignal},
+    text::utf8::Utf8Check,
     workspace::{AccessError, AccessErrorKind, Entry, OpenFile, Revision, Stat, Workspace, WorkspacePath},
 };
 
@@ -52,6 +53,8 @@ pub struct SeenContent {
 pub(super) enum Searched {
     /// Looked into; there may be hits.
     Done(Option<Box<FileHits>>),
+    /// Looked into without a hit, for a pattern beyond ASCII, and not UTF-8.
+    NotUtf8,
     /// Left out.
     Skipped(Skipped),
     /// No longer there, or no regular file: nothing to report.
@@ -66,6 +69,8 @@ pub(super) struct Worker<'a> {
     workspace: &'a Workspace,
     query: &'a Query<'a>,
     matcher: RegexMatcher,
+    /// Whether it matters that a file is not UTF-8.
+    beyond_ascii: bool,
     searcher: Searcher,
     buffer: Vec<u8>,
     pace: Pace,
@@ -89,6 +94,7 @@ impl<'a> Worker<'a> {
             workspace,
             query,
             matcher: query.pattern.matcher().clone(),
+            beyond_ascii: query.pattern.beyond_ascii(),
             searcher,
             buffer: Vec::new(),
             pace: Pace::default(),
@@ -125,7 +131,7 @@ impl<'a> Worker<'a> {
         if !named && file.stat().size > self.query.max_file_size {
             return Ok(Searched::Skipped(Skipped::TooLarge));
         }
-        Ok(self.search_open(path, file, limits, keep_content))
+        Ok(self.search_open(path, file, limits, keep_content, named))
     }
 
     fn search_open(
@@ -134,6 +140,7 @@ impl<'a> Worker<'a> {
         mut file: OpenFile,
         limits: Limits,
         keep_content: usize,
+        named: bool,
     ) -> Searched {
         let stop = self.query.stop;
         let (mut length, mut whole) = (0, false);
@@ -149,11 +156,14 @@ impl<'a> Worker<'a> {
         let multiline = self.query.pattern.multiline();
         let mut sink = Collector::new(&self.matcher, multiline, self.query.mode, limits, stop, slice);
         let matcher = Watched { inner: &self.matcher, stop, pace: &self.pace };
+        let mut utf8 = Utf8Check::default();
         let result = if whole {
             self.searcher.search_slice(&matcher, content, &mut sink)
         } else {
             // What a small file that grew had at first, then the rest.
+            let checked = self.beyond_ascii.then_some(&mut utf8);
             let reader = Cursor::new(content).chain(Stoppable { inner: &mut file, stop });
+            let reader = Checked { inner: reader, checked };
             self.searcher.search_reader(&matcher, reader, &mut sink)
         };
         let Collector { lines, bytes, matches, binary, cut, mut stopped, .. } = sink;
@@ -166,8 +176,18 @@ impl<'a> Worker<'a> {
                 _ => return Searched::Skipped(Skipped::Unreadable),
             }
         }
-        if binary {
+        // The searcher looks for NUL in what comes first and in matching lines. That is enough among
+        // many files; who names one is told.
+        if binary || (named && matches == 0 && slice.is_some_and(|content| content.contains(&0))) {
             return Searched::Skipped(Skipped::Binary);
+        }
+        if self.beyond_ascii && matches == 0 && stopped.is_none() {
+            if let Some(content) = slice {
+                utf8.push(content);
+            }
+            if !utf8.is_valid() {
+                return Searched::NotUtf8;
+            }
         }
         let hits = (matches > 0).then(|| {
             let shown = matches!(self.query.mode, Mode::Lines { .. }) && !lines.is_empty();
@@ -267,5 +287,21 @@ impl Read for Stoppable<'_> {
             return Err(io::Error::other(Stopped));
         }
         self.inner.read(buffer)
+    }
+}
+
+/// A reader that looks at what passes.
+struct Checked<'a, R> {
+    inner: R,
+    checked: Option<&'a mut Utf8Check>,
+}
+
+impl<R: Read> Read for Checked<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        if let Some(check) = &mut self.checked {
+            check.push(&buffer[..read]);
+        }
+        Ok(read)
     }
 }

@@ -12,6 +12,7 @@ use std::{
 
 use serde_json::{Map, Value};
 use tokio::{
+    runtime::Handle,
     sync::{OwnedSemaphorePermit, Semaphore},
     time,
 };
@@ -29,6 +30,7 @@ use super::{
     audited::Trace,
     confirm::{Confirmation, Person, Question, Reply},
     panic_text,
+    pools::Pools,
 };
 
 /// Light calls (reads, listings, edits) that run at once.
@@ -45,12 +47,19 @@ pub(super) struct Gates {
     heavy: OnceLock<Arc<Semaphore>>,
     limit: Option<usize>,
     light: Arc<Semaphore>,
+    pub(super) pools: Pools,
 }
 
 impl Gates {
     /// At most `limit` heavy calls at once, and [`LIGHT_CALLS`] light ones.
     pub(super) fn new(limit: Option<usize>) -> Self {
-        Self { heavy: OnceLock::new(), limit, light: Arc::new(Semaphore::new(LIGHT_CALLS)) }
+        let light = Arc::new(Semaphore::new(LIGHT_CALLS));
+        Self { heavy: OnceLock::new(), limit, light, pools: Pools::default() }
+    }
+
+    /// Whether a heavy call that has its place runs beside another one.
+    fn is_crowded(&self) -> bool {
+        self.heavy().available_permits() + 1 < super::heavy_calls(self.limit)
     }
 
     fn heavy(&self) -> &Arc<Semaphore> {
@@ -156,7 +165,8 @@ async fn planned(
         }
     };
     let planned = {
-        let mut plan = Box::pin(on_pool(&permit, span, work));
+        let pool = if heavy && gates.is_crowded() { gates.pools.patient() } else { None };
+        let mut plan = Box::pin(on_pool(pool, &permit, span, work));
         tokio::select! {
             biased;
             done = plan.as_mut() => done,
@@ -193,7 +203,9 @@ async fn planned(
         return Err(ToolError::cancelled());
     }
     cx.check()?;
+    let under_way = gates.pools.commits();
     let commit = move || {
+        let _under_way = under_way.begin();
         trace.announce()?;
         let cost = change.cost();
         cx.session.quota.spend(&cx.workspace, &cost)?;
@@ -204,7 +216,7 @@ async fn planned(
         }
         done
     };
-    on_pool(&permit, span, commit).await.map(Outcome::Answer)
+    on_pool(None, &permit, span, commit).await.map(Outcome::Answer)
 }
 
 /// Waits for a place among the running calls.
@@ -226,8 +238,9 @@ async fn turn(
     }
 }
 
-/// Runs `work` on the blocking pool; a panic becomes an error of this call.
+/// Runs `work` on that pool, else on the usual one; a panic becomes an error of this call.
 async fn on_pool<T: Send + 'static>(
+    pool: Option<Handle>,
     permit: &Arc<OwnedSemaphorePermit>,
     span: &Span,
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
@@ -239,7 +252,11 @@ async fn on_pool<T: Send + 'static>(
         // recover from poison.
         span.in_scope(|| panic::catch_unwind(AssertUnwindSafe(work)))
     };
-    match tokio::task::spawn_blocking(guarded).await {
+    let running = match pool {
+        Some(pool) => pool.spawn_blocking(guarded),
+        None => tokio::task::spawn_blocking(guarded),
+    };
+    match running.await {
         Ok(Ok(result)) => result,
         Ok(Err(payload)) => Err(crashed(panic_text(&*payload))),
         Err(join) => Err(crashed(&join.to_string())),

@@ -6,11 +6,11 @@
 use std::{
     collections::{HashMap, HashSet},
     fmt::Write as _,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, Once, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use crate::workspace::{Revision, StateDir, WorkspacePath};
+use crate::workspace::{Revision, StateDir, StateFile, WorkspacePath};
 
 /// What has been seen counts for a day, across processes.
 const EXPIRES: Duration = Duration::from_secs(24 * 60 * 60);
@@ -26,6 +26,8 @@ const FILES: usize = 20_000;
 const COMPACT_AT: u64 = 512 << 10;
 /// Lines kept then: half of that, at 77 bytes a line, so that rewriting stays rare.
 const KEPT: usize = (256 << 10) / 77;
+/// How the names of the state files begin.
+const PREFIX: &str = "seen-";
 /// Bytes of a state file that are read at most.
 const READ_AT_MOST: u64 = 8 << 20;
 
@@ -43,6 +45,7 @@ pub struct Seen {
 pub struct Ledger {
     state: Option<StateDir>,
     memory: Mutex<Memory>,
+    swept: Once,
 }
 
 #[derive(Debug, Default)]
@@ -70,7 +73,7 @@ struct Sighting {
 impl Ledger {
     /// A ledger that keeps sightings in `state` as well as in memory.
     pub fn new(state: Option<StateDir>) -> Self {
-        Self { state, memory: Mutex::default() }
+        Self { state, memory: Mutex::default(), swept: Once::new() }
     }
 
     /// Records that the file at the real path `path` was seen at `revision`.
@@ -81,11 +84,11 @@ impl Ledger {
             let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
             memory.remember(key.clone(), revision, content, now)
         };
-        if due
-            && let Some(state) = &self.state
-            && let Err(error) = keep(state, &file_name(&key.root), &line(now, &key.path, revision), now)
-        {
-            tracing::debug!(%error, "what was read is remembered in memory only");
+        if due && let Some(state) = &self.state {
+            if let Err(error) = keep(state, &file_name(&key.root), &line(now, &key.path, revision), now) {
+                tracing::debug!(%error, "what was read is remembered in memory only");
+            }
+            self.swept.call_once(|| sweep(state, now));
         }
     }
 
@@ -190,8 +193,19 @@ fn keep(state: &StateDir, file: &str, line: &str, now: SystemTime) -> std::io::R
     Ok(())
 }
 
+/// Removes the files of roots that nobody has read in for so long that nothing in them counts.
+fn sweep(state: &StateDir, now: SystemTime) {
+    let files = state.files().unwrap_or_default();
+    let old = |file: &StateFile| now.duration_since(file.modified).is_ok_and(|age| age > EXPIRES);
+    for file in files.iter().filter(|file| file.name.starts_with(PREFIX) && old(file)) {
+        if let Err(error) = state.discard(file) {
+            tracing::debug!(%error, "what has expired could not be removed");
+        }
+    }
+}
+
 fn file_name(root: &str) -> String {
-    format!("seen-{root}")
+    format!("{PREFIX}{root}")
 }
 
 fn seconds(time: SystemTime) -> u64 {
@@ -258,6 +272,24 @@ mod tests {
         let another = Ledger::new(StateDir::open(state.path()).ok());
         assert_eq!(another.seen(&path(count - 1)).map(|seen| seen.revision), Some(revision));
         assert!(another.seen(&path(0)).is_none(), "the oldest had to go");
+    }
+
+    #[test]
+    fn the_files_of_roots_that_are_no_longer_read_are_removed() {
+        let (root, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let workspace = workspace(root.path());
+        let state = StateDir::open(folder.path()).unwrap();
+        for (name, hours) in [("seen-old", 25), ("seen-yesterday", 23), ("other", 1000)] {
+            state.append(name, b"x").unwrap();
+            let then = SystemTime::now() - Duration::from_secs(hours * 3600);
+            #[expect(clippy::disallowed_types, reason = "sets a time, which no other handle can")]
+            std::fs::File::options().append(true).open(folder.path().join(name)).unwrap().set_modified(then).unwrap();
+        }
+        Ledger::new(state.again().ok()).saw(&workspace.resolve("f").unwrap(), Revision::of(b"x"), None);
+        assert!(state.size("seen-old").is_err());
+        for kept in ["seen-yesterday", "other", &file_name(workspace.roots()[0].key())] {
+            assert!(state.size(kept).is_ok(), "{kept}");
+        }
     }
 
     #[test]

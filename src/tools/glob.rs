@@ -102,6 +102,9 @@ pub struct Facts {
     ignored: Option<InIgnored>,
     /// Whether the names came from the live list or from a walk.
     source: Source,
+    /// Why a list of the names cannot be kept, where it cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    walked_because: Option<String>,
     /// How long it took.
     elapsed_ms: u64,
 }
@@ -312,6 +315,7 @@ impl Request {
             skipped,
             ignored: hidden,
             source: found.source,
+            walked_because: listing::walked_because(cx, &self.scope),
             elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
         let text = with_notes(self.header(found, shown, next_offset) + &body, &notes);

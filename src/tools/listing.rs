@@ -5,12 +5,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    search::Tally,
+    search::{Scope, Tally},
     session::{StopReason, StopSignal},
     workspace::WalkReport,
 };
 
-use super::{ToolError, output::count};
+use super::{CallContext, ToolError, output::count};
 
 /// Results that can be passed over: beyond it the search should be narrowed.
 const MAX_OFFSET: usize = 100_000;
@@ -115,6 +115,11 @@ pub(super) fn stopped_note(
     next: &str,
 ) -> Option<String> {
     reason.map(|_| format!("time limit of {:.0?} reached after {}; {next}", stop.limit(), count(n, noun)))
+}
+
+/// Why no list of the names is kept where a search looked, if that cannot be.
+pub(super) fn walked_because(cx: &CallContext, scope: &Scope) -> Option<String> {
+    scope.starts().iter().find_map(|start| cx.session.live.unwatchable(start)).map(|why| why.to_string())
 }
 
 /// Joins an answer's lines and what is said below them.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     search::Scope,
+    session::StopReason,
     workspace::{Access, AccessError, Entry, FileKind, Ignored, WalkOptions, Workspace, WorkspacePath},
 };
 
@@ -97,6 +98,8 @@ pub struct Facts {
     unreadable: usize,
     /// Whether there is more than is shown.
     truncated: bool,
+    /// Whether the time limit ended the listing.
+    timed_out: bool,
 }
 
 /// The ls tool.
@@ -186,8 +189,8 @@ impl Request {
                 if entry.kind() != FileKind::Directory {
                     continue;
                 }
-                cx.check()?;
-                let state = if left == 0 {
+                facts.timed_out |= out_of_time(cx)?;
+                let state = if left == 0 || facts.timed_out {
                     facts.unlisted += 1;
                     State::Unlisted
                 } else if let Ok(listing) = self.list(cx, &entry.path().clone(), NESTED.min(left)) {
@@ -202,7 +205,7 @@ impl Request {
                 listings[at].entries[place].1 = state;
             }
         }
-        cx.check()?;
+        facts.timed_out |= out_of_time(cx)?;
         facts.more = listings.iter().map(|listing| listing.more).sum();
         facts.ignored = listings.iter().map(|listing| listing.ignored).sum();
 
@@ -213,10 +216,13 @@ impl Request {
         printer.print(&listings[0], 1);
         let Printer { text, entries, cut, .. } = printer;
         facts.shown = entries.len();
-        facts.truncated = cut || facts.more + facts.unlisted > 0;
+        facts.truncated = cut || facts.timed_out || facts.more + facts.unlisted > 0;
 
         let mut notes = Vec::new();
-        if cut {
+        if facts.timed_out {
+            let (shown, next) = (facts.shown, "narrow the path, or ask for less depth");
+            notes.extend(listing::stopped_note(&cx.stop, Some(StopReason::Deadline), shown, "entry", next));
+        } else if cut {
             notes.push("the text limit is reached; narrow the path, or ask for less depth".to_owned());
         } else if facts.unlisted > 0 || listings[0].more > 0 {
             let unlisted = if facts.unlisted > 0 {
@@ -257,6 +263,15 @@ impl Request {
         entries.append(&mut others);
         entries.truncate(most);
         Ok(Listing { more: met - entries.len(), entries, ignored: report.ignored_files + report.ignored_dirs })
+    }
+}
+
+/// Whether the call has used up its time; a cancelled one is an error.
+fn out_of_time(cx: &CallContext) -> Result<bool, ToolError> {
+    match cx.stop.stopped() {
+        None => Ok(false),
+        Some(StopReason::Deadline) => Ok(true),
+        Some(StopReason::Cancelled) => Err(ToolError::cancelled()),
     }
 }
 

@@ -16,7 +16,9 @@ use crate::{
     workspace::{OpenFile, Revision, WorkspacePath},
 };
 
-use super::{Answer, CallContext, Content, Group, Kind, Plan, Spec, Tool, ToolError, args::PATH_ALIASES};
+use super::{
+    Answer, CallContext, Content, Group, Kind, Plan, Spec, Tool, ToolError, args::PATH_ALIASES, output::count,
+};
 use window::{Range, Totals, Window};
 
 /// Lines shown without a limit.
@@ -132,7 +134,8 @@ impl Tool for Read {
         } else {
             large(cx, &path, file, &head, encoding, wanted)?
         };
-        Ok(Plan::Answer(page.answer(cx, &path)))
+        let by_number = args.start_line.is_some() || args.end_line.is_some();
+        Ok(Plan::Answer(page.answer(cx, &path, by_number)))
     }
 }
 
@@ -370,7 +373,8 @@ fn image_answer(
 }
 
 impl Page {
-    fn answer(self, cx: &CallContext, path: &WorkspacePath) -> Answer {
+    /// `by_number` where lines were asked for by their numbers.
+    fn answer(self, cx: &CallContext, path: &WorkspacePath, by_number: bool) -> Answer {
         let total = self.totals.lines;
         let end = (self.range.skip + self.kept).min(total);
         let has_more = self.kept > 0 && end < total;
@@ -378,7 +382,9 @@ impl Page {
         if self.size == 0 || total == 0 {
             text.push_str("(empty file)\n");
         } else if self.kept == 0 {
-            text = format!("(offset {} is past the end: {path} has {total} lines)\n", self.range.skip);
+            let asked =
+                if by_number { format!("line {}", self.range.skip + 1) } else { format!("offset {}", self.range.skip) };
+            text = format!("({asked} is past the end: {path} has {})\n", count(total, "line"));
         } else if has_more {
             let _ = writeln!(text, "(lines {}-{end} of {total}; continue with offset={end})", self.range.skip + 1);
         } else if self.range.skip > 0 {

@@ -173,6 +173,11 @@ impl Watcher {
         self.failed
     }
 
+    /// How many directories are watched.
+    pub fn watches(&self) -> usize {
+        self.watched.len()
+    }
+
     /// All that has changed since the last time; a fraction of a microsecond when nothing has.
     pub fn changes(&mut self) -> Changes {
         let mut changes = Changes::default();
@@ -237,10 +242,30 @@ impl Watcher {
     }
 }
 
-/// Lets other threads go before the calling one, where the system can: for background work.
-pub fn lower_priority() {
+/// How many directories this user may watch in all, where the system says. Asked before the process
+/// is confined, as it is the system's to say.
+pub fn watch_limit() -> Option<u64> {
     #[cfg(target_os = "linux")]
-    inotify::lower_priority();
+    return inotify::watch_limit();
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+/// What the calling thread gives way to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GiveWay {
+    /// To short calls: for one search of several.
+    ToCalls,
+    /// To everything: for background work.
+    ToAll,
+}
+
+/// Lets other threads go before the calling one and those that it starts, where the system can.
+pub fn lower_priority(to: GiveWay) {
+    #[cfg(target_os = "linux")]
+    inotify::lower_priority(to);
+    #[cfg(not(target_os = "linux"))]
+    let _ = to;
 }
 
 fn forget_one(by_path: &mut BTreeMap<WorkspacePath, Vec<i32>>, path: &WorkspacePath, watch: i32) {

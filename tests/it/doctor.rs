@@ -55,6 +55,7 @@ fn a_run_as_configured_is_described_and_exits_with_0() {
         "system calls off, as configured",
         "*.private",
         "7 files made",
+        "names        of large trees",
         "audit/log.jsonl",
         "verdict      all is as configured",
     ] {

@@ -358,3 +358,35 @@ mcp_test!(links_out_of_the_root_are_not_followed, |h| {
     assert_eq!(h.call("grep", json!({"pattern": "hit"})).ok(), "No matches found");
     assert_eq!(h.call("grep", json!({"pattern": "hit", "path": "link.txt"})).error_kind(), Some("denied"));
 });
+
+mcp_test!(files_that_are_not_utf8_are_told_of_where_a_pattern_goes_beyond_ascii, |h| {
+    h.write("latin.txt", b"caf\xe9 au lait\n");
+    h.write("large.txt", [b"caf\xe9\n".as_slice(), &b"0123456789abcdef\n".repeat(100_000)].concat());
+    h.write("plain.txt", "café\n");
+    let answer = h.call("grep", json!({ "pattern": "café" }));
+    let text = answer.ok();
+    assert!(text.contains("plain.txt:1: café"), "{text}");
+    assert!(
+        text.contains("(2 files without a match are not UTF-8: characters beyond ASCII are not found in them"),
+        "{text}"
+    );
+    assert_eq!(answer.facts()["not_utf8"], json!(2));
+    let answer = h.call("grep", json!({ "pattern": "caf\\u{e9}", "path": "latin.txt" }));
+    assert!(answer.ok().contains("(1 file without a match is not UTF-8"), "{}", answer.text());
+    // Where it changes nothing, nothing is said.
+    let answer = h.call("grep", json!({ "pattern": "nowhere" }));
+    assert_eq!(answer.ok(), "No matches found");
+    assert!(!answer.facts().contains_key("not_utf8"));
+});
+
+mcp_test!(a_named_file_whose_nul_comes_late_is_said_to_be_binary, |h| {
+    let late = [b"text\n".repeat(40_000), b"\0end\n".to_vec()].concat();
+    h.write("late.bin", &late);
+    h.write("later.bin", late.repeat(8));
+    // Of the larger one a page is full before the NUL byte comes.
+    for (name, pattern) in [("late.bin", "nothing"), ("late.bin", "text"), ("later.bin", "nothing")] {
+        let text = h.call("grep", json!({ "pattern": pattern, "path": name })).ok();
+        let expected = format!("No matches found\n({name} is binary: it holds NUL bytes, and only text is searched)");
+        assert_eq!(text, expected, "{pattern}");
+    }
+});

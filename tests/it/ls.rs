@@ -112,3 +112,20 @@ mcp_test!(a_secret_is_marked_when_it_is_named_and_behind_a_link, |h| {
     let text = h.call("ls", json!({})).ok();
     assert!(text.contains("settings -> .env [protected]"), "{text}");
 });
+
+mcp_test!(a_time_limit_ends_a_listing_with_what_was_found, |_h| {
+    let mut setup = Setup::default();
+    setup.options.deadline = std::time::Duration::ZERO;
+    let h = setup.open();
+    for n in 0..40 {
+        h.write(&format!("folder{n}/file.txt"), "x");
+    }
+    let answer = h.call("ls", json!({}));
+    let text = answer.ok();
+    assert!(text.contains("folder0/ …"), "{text}");
+    assert!(
+        text.contains("time limit of 0ns reached after 40 entries; narrow the path, or ask for less depth"),
+        "{text}"
+    );
+    assert_eq!((&answer.facts()["timed_out"], &answer.facts()["truncated"]), (&json!(true), &json!(true)));
+});

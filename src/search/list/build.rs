@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     search::{IndexMode, index::Signatures},
-    workspace::{Entry, Unwatchable, Workspace, WorkspacePath, lower_priority},
+    workspace::{Entry, GiveWay, Unwatchable, Workspace, WorkspacePath, lower_priority},
 };
 
 /// Bytes of the largest file that is taken in: directory searches look into no larger one.
@@ -31,7 +31,9 @@ const FIRST_LOOK: usize = 64 << 10;
 const VERIFY_FILES: usize = 512;
 /// A file that was modified so shortly ago is likely to be again.
 const HOT: Duration = Duration::from_secs(2);
-/// How long one file waits for calls to end, at most, and how often it looks.
+/// How long a batch waits for calls to end, at most, and how often it looks. Each of its files would
+/// be too much: with calls without end the filter would never be there, which is when it is needed
+/// most.
 const YIELD: Duration = Duration::from_millis(100);
 const LOOK: Duration = Duration::from_millis(2);
 /// Share of dead content, in percent, from which the filter is built anew.
@@ -45,7 +47,7 @@ impl Live {
         }
         let (live, workspace) = (Arc::downgrade(self), workspace.clone());
         let spawned = thread::Builder::new().name("index".to_owned()).spawn(move || {
-            lower_priority();
+            lower_priority(GiveWay::ToAll);
             work(&live, &workspace);
         });
         if spawned.is_err() {
@@ -141,8 +143,8 @@ fn verify(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> O
     };
     let mut last = None;
     let mut changed = Vec::new();
+    live.yield_to_calls();
     for item in names.items[from..].iter().take(VERIFY_FILES) {
-        live.yield_to_calls();
         if !item.is_as_known() {
             changed.push((item.entry.path().clone(), item.id));
         }
@@ -197,8 +199,8 @@ fn fill(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Opt
     let batch = next_batch(live, root, after)?;
     let last = batch.last().map(|(entry, _)| entry.path().clone())?;
     let (mut readings, mut bytes, mut reached) = (Vec::new(), 0, None);
+    live.yield_to_calls();
     for (entry, id) in batch {
-        live.yield_to_calls();
         reached = Some(entry.path().clone());
         let Some((content, known)) = read(&entry) else { continue };
         if let Reading::Text(text) = &content {
@@ -220,7 +222,7 @@ fn fill(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Opt
         item.content = match content {
             Reading::Says(content) => content,
             Reading::Text(text) => match (listed.signatures.insert(&text), u32::try_from(text.len())) {
-                (Some(placement), Ok(bytes)) => Content::Placed(placement, bytes),
+                (Some(placement), Ok(bytes)) => Content::Placed(placement, bytes, str::from_utf8(&text).is_ok()),
                 _ => Content::Loose,
             },
         };

@@ -29,8 +29,8 @@ pub(in crate::search) enum Content {
     Binary(u32),
     /// Policy denies it.
     Protected,
-    /// In the filter, with so many bytes.
-    Placed(Placement, u32),
+    /// In the filter, with so many bytes; whether they are UTF-8.
+    Placed(Placement, u32, bool),
 }
 
 /// What a stat said of a file that has no other name and has not changed since.
@@ -188,16 +188,13 @@ impl List {
             changes,
             touched,
             covered: Vec::new(),
+            vanished: Vec::new(),
             edits: Edits::default(),
-            contradiction: false,
             dropped,
         };
         update.trees()?;
         update.directories()?;
-        let Update { edits, contradiction, .. } = update;
-        if contradiction {
-            return Err(TooMuch);
-        }
+        let Update { edits, .. } = update;
         self.merge(edits, dropped);
         for path in &changes.files {
             if let Some(at) = self.find(path) {
@@ -272,6 +269,16 @@ struct Edits {
     kept: Vec<Item>,
 }
 
+impl Edits {
+    /// Puts nothing in below `path`.
+    fn withdraw(&mut self, path: &WorkspacePath, dropped: &mut Vec<Content>) {
+        let below = |item: &Item| item.path().relative().starts_with(path.relative());
+        for list in [&mut self.added, &mut self.kept] {
+            dropped.extend(list.extract_if(.., |item| below(item)).map(|item| item.content));
+        }
+    }
+}
+
 struct Update<'u> {
     list: &'u mut List,
     watcher: &'u mut Watcher,
@@ -280,9 +287,9 @@ struct Update<'u> {
     touched: BTreeSet<WorkspacePath>,
     /// Trees that were surveyed as a whole.
     covered: Vec<WorkspacePath>,
+    /// Trees that could no longer be surveyed.
+    vanished: Vec<WorkspacePath>,
     edits: Edits,
-    /// A surveyed tree is gone by a later listing.
-    contradiction: bool,
     dropped: &'u mut Vec<Content>,
 }
 
@@ -295,7 +302,17 @@ impl Update<'_> {
             }
             let Some(old) = self.list.below(tree) else { continue };
             let mut met = Vec::new();
-            self.watcher.survey(tree, true, &mut |surveyed| met.push(surveyed)).map_err(|_| TooMuch)?;
+            match self.watcher.survey(tree, true, &mut |surveyed| met.push(surveyed)) {
+                Ok(()) => {}
+                Err(_) if tree.is_root() => return Err(TooMuch),
+                // Gone since: its parent is told that, too.
+                Err(_) => {
+                    self.watcher.forget(tree);
+                    self.edits.removed.push(old);
+                    self.vanished.push(tree.clone());
+                    continue;
+                }
+            }
             for surveyed in met {
                 let mut item = self.item(surveyed);
                 if let Some(at) = self.list.find(item.path())
@@ -379,7 +396,10 @@ impl Update<'_> {
         let end = self.list.end_of(at);
         if self.list.items[at].entry.kind() == FileKind::Directory {
             let path = self.list.items[at].path();
-            self.contradiction |= self.covered.iter().any(|tree| tree.relative().starts_with(path.relative()));
+            if self.covered.iter().any(|tree| tree.relative().starts_with(path.relative())) {
+                // Surveyed a moment ago, and gone by a later listing.
+                self.edits.withdraw(path, self.dropped);
+            }
             self.watcher.forget(path);
         }
         self.edits.removed.push(at..end);
@@ -408,9 +428,10 @@ impl Update<'_> {
         Item::new(surveyed, self.list.next_id)
     }
 
-    /// Whether it lies in a tree that was surveyed as a whole, or is one.
+    /// Whether it lies in a tree that was dealt with as a whole, or is one.
     fn is_covered(&self, path: &WorkspacePath) -> bool {
-        self.covered.iter().any(|tree| path.relative().starts_with(tree.relative()))
+        let mut trees = self.covered.iter().chain(&self.vanished);
+        trees.any(|tree| path.relative().starts_with(tree.relative()))
     }
 
     /// Whether it, or a directory above it, was replaced: its parent's listing deals with it.

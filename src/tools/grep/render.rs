@@ -11,7 +11,7 @@ use crate::{
     search::{FileHits, Found, HitLine, Scope, Source},
     tools::{
         Answer, CallContext,
-        listing::{InIgnored, SkippedFiles, shown_range, stopped_note, with_notes},
+        listing::{self, InIgnored, SkippedFiles, shown_range, stopped_note, with_notes},
         output::count,
     },
 };
@@ -101,11 +101,17 @@ pub struct Facts {
     searched_files: usize,
     /// Files left out.
     skipped: SkippedFiles,
+    /// Files without a match that are not UTF-8, where the pattern has characters beyond ASCII.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_utf8: Option<usize>,
     /// What ignored files hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     ignored: Option<InIgnored>,
     /// Whether the names came from the live list or from a walk.
     source: Source,
+    /// Why a list of the names cannot be kept, where it cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    walked_because: Option<String>,
     /// How long it took.
     elapsed_ms: u64,
 }
@@ -205,7 +211,9 @@ impl Report<'_> {
             "file",
             "narrow the path or add a glob filter",
         ));
-        notes.extend(skipped.note(cx.settings.max_search_file_size));
+        notes.extend(self.skipped_note(skipped, cx.settings.max_search_file_size));
+        let not_utf8 = Some(self.found.tally.not_utf8).filter(|files| *files > 0);
+        notes.extend(not_utf8.map(not_utf8_note));
 
         let results = self.results();
         let truncated = self.found.capped || results > self.request.skip + rendered.shown;
@@ -219,8 +227,10 @@ impl Report<'_> {
             complete: self.found.complete(),
             searched_files: self.found.tally.searched,
             skipped,
+            not_utf8,
             ignored: self.hidden,
             source: self.found.source,
+            walked_because: listing::walked_because(cx, self.scope),
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         };
         let text = with_notes(self.header(rendered.shown, next_offset) + &rendered.body, &notes);
@@ -230,6 +240,15 @@ impl Report<'_> {
             return answer.data(cx, &Output { mode: self.request.mode, facts, results, notes });
         }
         answer
+    }
+
+    fn skipped_note(&self, skipped: SkippedFiles, limit: u64) -> Option<String> {
+        match self.scope.file() {
+            Some(file) if self.found.tally.binary > 0 => {
+                Some(format!("({file} is binary: it holds NUL bytes, and only text is searched)"))
+            }
+            _ => skipped.note(limit),
+        }
     }
 
     fn file_results(&self, rendered: Rendered) -> Vec<FileResult> {
@@ -277,6 +296,15 @@ impl Report<'_> {
             None => found,
         }
     }
+}
+
+/// What is said of files whose letters beyond ASCII are other bytes than the pattern's.
+fn not_utf8_note(files: usize) -> String {
+    let (verb, them) = if files == 1 { ("is", "it") } else { ("are", "them") };
+    format!(
+        "({} without a match {verb} not UTF-8: characters beyond ASCII are not found in {them}; search for an ASCII part of the text)",
+        count(files, "file")
+    )
 }
 
 /// Cuts the text after the last whole match.

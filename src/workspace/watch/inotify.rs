@@ -12,7 +12,7 @@ use rustix::fs::fstatfs;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
 
-use super::Unwatchable;
+use super::{GiveWay, Unwatchable};
 use crate::workspace::sys::Dir;
 
 /// Bytes read at once: some 500 events.
@@ -42,12 +42,21 @@ const NAMES: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::CLOSE_WRITE)
     .union(WatchFlags::ONLYDIR);
 
-/// How much less urgent background work is, on the scale of `nice`.
-const NICE: i32 = 10;
+/// On Linux a priority is a thread's own, and `None` is the calling one. The numbers are those of
+/// `nice`: at 5 a thread has a third of the share of one at 0, at 10 a tenth.
+pub(super) fn lower_priority(to: GiveWay) {
+    let nice = match to {
+        GiveWay::ToCalls => 5,
+        GiveWay::ToAll => 10,
+    };
+    let _ = rustix::process::setpriority_process(None, nice);
+}
 
-/// On Linux a priority is a thread's own, and `None` is the calling one.
-pub(super) fn lower_priority() {
-    let _ = rustix::process::setpriority_process(None, NICE);
+/// The user's limit, from `/proc/sys/fs/inotify/max_user_watches` (inotify(7)).
+pub(super) fn watch_limit() -> Option<u64> {
+    #[expect(clippy::disallowed_methods, reason = "a file of the kernel's, which lies in no root")]
+    let text = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
+    text.trim().parse().ok()
 }
 
 /// One event.

@@ -154,7 +154,7 @@ pub(super) struct Game {
 /// Text and facts, where the names came from, and the answer as data.
 pub(super) struct Answered {
     pub(super) text: String,
-    source: Option<Value>,
+    pub(super) source: Option<Value>,
     pub(super) data: Value,
 }
 
@@ -400,8 +400,8 @@ impl Game {
     }
 
     /// What the list alone says, for what is not promised to be exact.
-    pub(super) fn listed(&self, tool: &str, arguments: &Value) -> String {
-        self.answer(&self.with, tool, arguments.as_object().unwrap()).text
+    pub(super) fn listed(&self, tool: &str, arguments: &Value) -> Answered {
+        self.answer(&self.with, tool, arguments.as_object().unwrap())
     }
 
     fn answer(&self, cx: &CallContext, tool: &str, arguments: &Map<String, Value>) -> Answered {

@@ -134,6 +134,10 @@ impl Asked<'_> {
         if word && !pattern.chars().all(|character| character.is_alphanumeric() || character == '_') {
             return None;
         }
+        // rg 13 finds no empty line by this.
+        if !self.flag("literal") && pattern.contains("$^") {
+            return None;
+        }
         let mode = self.text("output_mode");
         // A match of several lines is one here and several there.
         if multiline && (mode == "count" || mode == "content" && data["truncated"] != Value::Bool(false)) {
@@ -153,6 +157,10 @@ impl Asked<'_> {
             flags.push("--no-ignore");
         }
         if self.arguments.contains_key("type") {
+            // A file that is named is searched whatever its type, which rg does when it is told it.
+            if self.root.join(start).is_file() {
+                return None;
+            }
             // So does it bring back what its type leaves out.
             let typed: BTreeSet<String> =
                 paths(&rg(self.root, &["--files", "--no-ignore", "-t", self.text("type")]), "").collect();
