@@ -16,7 +16,7 @@ use crate::{
     search::IndexMode,
     session::{Session, StopSignal},
     tools::{CallContext, ReadBeforeWrite, Selection, Settings, Toolbox},
-    workspace::{Access, Options, RootSpec, Workspace},
+    workspace::{Access, Options, PolicyRules, RootSpec, Workspace},
 };
 
 /// What stands at a name.
@@ -132,6 +132,7 @@ impl Ground {
                     name: name.map(str::to_owned),
                     path: host.join(below),
                     access: Access::ReadWrite,
+                    policy: PolicyRules::default(),
                 })
                 .collect();
             Workspace::open(&specs, Options { force_fallback, ..Options::default() }).expect("the roots open").workspace

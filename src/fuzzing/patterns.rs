@@ -7,7 +7,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    search::{FileFilter, NameGlob, Pattern, PatternError, PatternOptions},
+    search::{FileFilter, NameGlob, Pattern, PatternError, PatternLimits, PatternOptions},
     tools::{Answer, CallContext, Content, Kind, Plan, ToolError},
 };
 
@@ -57,6 +57,7 @@ pub fn check(ground: &Ground, input: &[u8]) {
         case_sensitive: options & 2 != 0,
         word: options & 4 != 0,
         multiline: options & 8 != 0,
+        limits: PatternLimits::default(),
     };
     globs(ground, &glob, options.case_sensitive);
     regexes(ground, &pattern, options, &haystack);
@@ -64,8 +65,9 @@ pub fn check(ground: &Ground, input: &[u8]) {
 
 /// A glob as the pattern of glob and as the filter of grep.
 fn globs(ground: &Ground, glob: &str, case_sensitive: bool) {
-    let exact = NameGlob::compile(glob, true);
-    let loose = NameGlob::compile(glob, false);
+    let longest = PatternLimits::default().glob;
+    let exact = NameGlob::compile(glob, true, longest);
+    let loose = NameGlob::compile(glob, false, longest);
     assert_eq!(exact.is_ok(), loose.is_ok(), "{glob:?} depends on case");
     if let (Ok(exact), Ok(loose)) = (&exact, &loose) {
         // What a class leaves out, it leaves out in both cases.
@@ -83,7 +85,7 @@ fn globs(ground: &Ground, glob: &str, case_sensitive: bool) {
             }
         }
     }
-    if let Ok(mut filter) = FileFilter::new(Some(glob), None) {
+    if let Ok(mut filter) = FileFilter::new(Some(glob), None, longest) {
         for name in NAMES {
             let _ = filter.admits(Path::new(name));
         }
