@@ -1,5 +1,7 @@
 //! The first step: the text as given, anywhere, also in the middle of a line.
 
+use std::ops::Range;
+
 use super::{Found, Replacement, Search, line_endings};
 
 /// Every place where `old` stands byte for byte, without those that would cut a CR LF in two, and those where
@@ -14,7 +16,7 @@ pub(super) fn find(search: &Search<'_>) -> Found {
         if cuts_crlf(text, span.start) || cuts_crlf(text, span.end) {
             continue;
         }
-        if search.loses_indent(&span) {
+        if search.loses_indent(&span) || leaves_trail(search, &span) {
             lost = Some(start);
             continue;
         }
@@ -28,6 +30,14 @@ pub(super) fn find(search: &Search<'_>) -> Found {
         }
     }
     Found::with_lost(search, replacements, overlapping, lost)
+}
+
+/// Whether white space that ends the last line would be left as a line of its own, behind a new text that ends with a
+/// line ending where the old one does not.
+pub(super) fn leaves_trail(search: &Search<'_>, span: &Range<usize>) -> bool {
+    let is_ending = |character: char| matches!(character, '\n' | '\r');
+    let rest = search.text[span.end..].split(is_ending).next().unwrap_or_default();
+    !rest.is_empty() && rest.trim().is_empty() && search.new.ends_with(is_ending) && !search.old.ends_with(is_ending)
 }
 
 /// The next match after `start`, where it overlaps the one there.
@@ -86,6 +96,13 @@ mod tests {
         assert!(matches!(tried(&"a\n".repeat(100_001), &request), Err(Miss::TooMany { places: 100_001 })));
         request.expected_replacements = Some(200_000);
         assert!(matches!(tried(&"a\n".repeat(200_000), &request), Err(Miss::TooMany { .. })));
+    }
+
+    #[test]
+    fn white_space_behind_the_last_line_is_not_left_as_a_line_of_its_own() {
+        assert_missed("a1 b2\nc3 d4 \ne\n", "a1 b2\nc3 d4", "a1 b2\n");
+        assert_missed("a1 b2\r\nc3 d4 \r\ne\r\n", "a1 b2\nc3 d4", "a1 b2\n");
+        assert_edited("a1 b2\nc3 d4 \ne\n", "a1 b2\nc3 d4", "a1 b2", Exact, "a1 b2 \ne\n");
     }
 
     #[test]

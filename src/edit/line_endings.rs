@@ -27,7 +27,7 @@ pub(super) fn find(search: &Search<'_>) -> Found {
             overlapping = exact::overlapping_second(&text, &old, start).map(real);
         }
         let span = real(start)..real(start + matched.len());
-        if search.loses_indent(&span) {
+        if search.loses_indent(&span) || exact::leaves_trail(search, &span) {
             lost = Some(span.start);
             continue;
         }
