@@ -200,10 +200,10 @@ fn names(out: &mut Report, config: &Config, parts: &Parts, findings: &Findings) 
         let name = root.name().unwrap_or("(without a name)");
         match Live::probe(&parts.workspace, &parts.workspace.root_path(root)) {
             Ok(watched) => {
-                let of = findings
+                let limit = findings
                     .watch_limit
-                    .map_or_else(String::new, |limit| format!(" of {limit} that the user may watch"));
-                out.line(&format!("{name}  can be kept: {watched} directories to watch{of}"));
+                    .map_or_else(String::new, |limit| format!(" of the {limit} that the user may set"));
+                out.line(&format!("{name}  can be kept, with watches on its directories: {watched}{limit}"));
             }
             Err(why) => out.line(&format!("{name}  falls back to walking at each search because {why}")),
         }
