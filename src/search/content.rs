@@ -18,12 +18,12 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
 use crate::{
     session::{StopReason, StopSignal},
-    workspace::{AccessError, FileKind, Ignored, Revision, WalkOptions, WalkReport, Workspace},
+    workspace::{AccessError, FileKind, Ignored, LeftOut, Revision, WalkOptions, WalkReport, Workspace},
 };
 
 use super::{
     files::FileFilter,
-    index::Candidates,
+    index::{Admitted, Candidates},
     list::{Content, Item, Live, Met, Source},
     merge::{ChunkHits, FileHits, Keep, Merge, Skipped, Tally},
     pattern::Pattern,
@@ -66,6 +66,8 @@ pub struct Query<'a> {
     pub progress: &'a (dyn Fn(usize) + Sync),
     /// What is kept between calls, where anything is.
     pub live: Option<&'a Arc<Live>>,
+    /// For a search of ignored files alone: what an earlier one left out.
+    pub left_out: Option<&'a LeftOut>,
 }
 
 impl std::fmt::Debug for Query<'_> {
@@ -194,9 +196,13 @@ fn search_directories(
         for start in scope.starts() {
             let mut failed = None;
             let mut files = 0;
-            let mut snapshot = query.live.and_then(|live| live.snapshot(start, Some(query.pattern)));
+            let left_out = query.left_out.filter(|left_out| left_out.all().is_some());
+            let mut snapshot = match (left_out, query.live) {
+                (None, Some(live)) => live.snapshot(start, Some(query.pattern)),
+                _ => None,
+            };
             let mut candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());
-            let (one, from) = live.walk_with(workspace, snapshot.as_ref(), start, &options, &mut |met| {
+            let mut visit = |met: Met<'_>| {
                 if met.kind() != FileKind::File || scope.is_anothers(workspace, met.path()) {
                     return shared.go_on();
                 }
@@ -205,15 +211,15 @@ fn search_directories(
                 match (&met, &mut candidates) {
                     (Met::Listed(_), _) if !admitted => return shared.go_on_often(files),
                     (Met::Walked(_), _) if !admitted => return shared.go_on(),
-                    (Met::Listed(item), Some(candidates)) => {
-                        if let Some(tally) = answered(item, candidates, query) {
+                    (Met::Listed(item), Some(candidates)) => match haystack(item, candidates, query) {
+                        Haystack::Answered(tally) => {
                             feeder.count(tally);
                             return shared.go_on_often(files);
                         }
-                    }
-                    _ => {}
+                        to_open => feeder.chunk.push(to_open),
+                    },
+                    _ => feeder.chunk.push(Haystack::Met(met.into_entry())),
                 }
-                feeder.chunk.push(Haystack::Met(met.into_entry()));
                 if feeder.chunk.len() < feeder.size {
                     return shared.go_on();
                 }
@@ -230,7 +236,11 @@ fn search_directories(
                         ControlFlow::Break(())
                     }
                 }
-            })?;
+            };
+            let (one, from) = match left_out {
+                Some(left_out) => live.walk_left_out(workspace, start, left_out, &options, &mut visit),
+                None => live.walk_with(workspace, snapshot.as_ref(), start, &options, &mut visit),
+            }?;
             if let Some(error) = failed {
                 return Err(error);
             }
@@ -257,22 +267,29 @@ fn search_directories(
     })
 }
 
-/// What a search of this file would come to, where that is known without opening it.
-fn answered(item: &Item, candidates: &mut Candidates, query: &Query<'_>) -> Option<Tally> {
+/// What has to be searched of a listed file, or what that would come to where it is known.
+fn haystack(item: &Item, candidates: &mut Candidates, query: &Query<'_>) -> Haystack {
     let max_file_size = query.max_file_size;
     let mut tally = Tally::default();
     match &item.content {
         Content::Protected => tally.skip(Skipped::Protected),
         Content::Binary(bytes) if u64::from(*bytes) <= max_file_size => tally.skip(Skipped::Binary),
-        Content::Placed(placement, bytes, utf8)
-            if u64::from(*bytes) <= max_file_size && !candidates.admit(placement) =>
-        {
-            tally.searched = 1;
-            tally.not_utf8 = usize::from(!utf8 && query.pattern.beyond_ascii());
+        Content::Placed(placement, bytes, utf8) if u64::from(*bytes) <= max_file_size => {
+            let not_utf8 = !utf8 && query.pattern.beyond_ascii();
+            match (candidates.admit(placement), item.state()) {
+                (Admitted::Nothing, _) => {
+                    tally.searched = 1;
+                    tally.not_utf8 = usize::from(not_utf8);
+                }
+                (Admitted::Within(lines), Some(state)) if !not_utf8 => {
+                    return Haystack::Within(item.entry.clone(), lines, state);
+                }
+                _ => return Haystack::Met(item.entry.clone()),
+            }
         }
-        _ => return None,
+        _ => return Haystack::Met(item.entry.clone()),
     }
-    Some(tally)
+    Haystack::Answered(tally)
 }
 
 fn add_report(sum: &mut WalkReport, one: WalkReport) {
@@ -280,6 +297,7 @@ fn add_report(sum: &mut WalkReport, one: WalkReport) {
     sum.unreadable_count += one.unreadable_count;
     sum.ignored_files += one.ignored_files;
     sum.ignored_dirs += one.ignored_dirs;
+    sum.left_out.append(one.left_out);
     sum.stopped |= one.stopped;
 }
 

@@ -8,7 +8,7 @@ mod gram;
 mod signature;
 
 use formula::Formula;
-pub(in crate::search) use signature::{Candidates, Placement, Signatures};
+pub(in crate::search) use signature::{Admitted, Candidates, Placement, Signatures};
 
 use super::pattern::Pattern;
 
@@ -24,7 +24,7 @@ impl Probe {
     /// The demands of `pattern`.
     pub(in crate::search) fn of(pattern: &Pattern) -> Self {
         // What cannot be told leaves nothing out.
-        let formula = pattern.hir().map_or(Formula::All, |hir| Formula::of(&hir));
+        let formula = pattern.hir().map_or(Formula::All, |hir| Formula::of(&hir, !pattern.multiline()));
         Self { formula, across: pattern.multiline() }
     }
 }

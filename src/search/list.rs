@@ -29,8 +29,8 @@ pub use walk::{Met, Source};
 
 /// Files from which a tree is worth a list: a walk over fewer takes a millisecond or two.
 const LARGE: usize = 2000;
-/// Memory of the filter, in bytes: that of some 1.2 GB of text.
-const FILTER_MEMORY: usize = 80 << 20;
+/// Memory of the filter, in bytes: that of some 1.4 GB of text.
+const FILTER_MEMORY: usize = 96 << 20;
 /// Changed files from which the filter is brought up to date, and how long after the last time.
 const STALE: usize = 64;
 const REST: Duration = Duration::from_secs(2);

@@ -3,8 +3,12 @@
 //! A small file costs one read and one pass of the matcher's prefilter; a large one is streamed.
 //! Never maps a file: a truncation under a mapped reader would kill the process.
 
-use std::io::{self, Cursor, Read};
+use std::{
+    io::{self, Cursor, Read, Seek, SeekFrom},
+    ops::Range,
+};
 
+use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 
@@ -35,6 +39,8 @@ pub(super) enum Haystack {
     Met(Entry),
     /// Named as the path of the call.
     Named(WorkspacePath),
+    /// Met, with lines that may match, and nowhere else while it is in the state of this fingerprint.
+    Within(Entry, Vec<Range<u32>>, u64),
     /// Files in a row that need not be opened, and what a search of them comes to.
     Answered(Tally),
 }
@@ -112,7 +118,13 @@ impl<'a> Worker<'a> {
         keep_content: usize,
     ) -> Result<Searched, AccessError> {
         let named = matches!(haystack, Haystack::Named(_));
+        let mut within = None;
         let (path, opened) = match haystack {
+            Haystack::Within(entry, lines, state) => {
+                within = Some((lines, state));
+                let opened = entry.open();
+                (entry.into_path(), opened)
+            }
             Haystack::Met(entry) => {
                 let opened = entry.open();
                 (entry.into_path(), opened)
@@ -123,7 +135,7 @@ impl<'a> Worker<'a> {
                 (path, opened)
             }
         };
-        let file = match opened {
+        let mut file = match opened {
             Ok(file) => file,
             Err(error) if named => return Err(error),
             Err(error) => return Ok(left_out(&error.kind)),
@@ -131,7 +143,33 @@ impl<'a> Worker<'a> {
         if !named && file.stat().size > self.query.max_file_size {
             return Ok(Searched::Skipped(Skipped::TooLarge));
         }
+        if let Some((lines, state)) = within {
+            if self.holds_none(&mut file, &lines, state) {
+                return Ok(Searched::Done(None));
+            }
+            if file.rewind().is_err() {
+                return Ok(Searched::Skipped(Skipped::Unreadable));
+            }
+        }
         Ok(self.search_open(path, file, limits, keep_content, named))
+    }
+
+    /// Whether the file is in that state and none of `lines` matches.
+    fn holds_none(&mut self, file: &mut OpenFile, lines: &[Range<u32>], state: u64) -> bool {
+        if file.stat().fingerprint() != state {
+            return false;
+        }
+        let matcher = Watched { inner: &self.matcher, stop: self.query.stop, pace: &self.pace };
+        for range in lines {
+            self.buffer.resize(self.buffer.len().max(range.len()), 0);
+            let lines = &mut self.buffer[..range.len()];
+            let read = file.seek(SeekFrom::Start(range.start.into())).and_then(|_| file.read_exact(lines));
+            // A stopped search is no answer, and the search of the whole says why.
+            if read.is_err() || !matches!(matcher.find_candidate_line(lines), Ok(None)) {
+                return false;
+            }
+        }
+        file.restat().is_ok_and(|stat| stat.fingerprint() == state)
     }
 
     fn search_open(

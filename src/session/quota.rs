@@ -164,7 +164,8 @@ impl Quota {
             }
         }
         // Without the lock: other calls may spend while this one counts.
-        let options = WalkOptions { ignored: Ignored::Include, max_depth: None, directories: false, symlinks: false };
+        // Directories are visited for the limits alone: a tree may have few files.
+        let options = WalkOptions { ignored: Ignored::Include, max_depth: None, directories: true, symlinks: false };
         let (started, mut entries, mut bytes) = (Instant::now(), 0, 0_u64);
         let _ = workspace.walk(&workspace.root_path(root), &options, &mut |entry| {
             entries += 1;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     search::{GlobError, Met, NameGlob, Newest, Scope, Source, literal_prefix},
     session::{StopReason, StopSignal},
-    workspace::{FileKind, Ignored, WalkOptions, WalkReport, Workspace, WorkspacePath},
+    workspace::{FileKind, Ignored, LeftOut, WalkOptions, WalkReport, Workspace, WorkspacePath},
 };
 
 use super::{
@@ -132,7 +132,7 @@ impl Tool for Glob {
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let started = Instant::now();
         let request = Request::read(&cx.workspace, &args, cx.settings.patterns.glob)?;
-        let found = request.walk(cx, request.ignored(), &cx.stop)?;
+        let found = request.walk(cx, request.ignored(), &cx.stop, None)?;
         if found.stopped == Some(StopReason::Cancelled) {
             cx.check()?;
         }
@@ -203,7 +203,14 @@ impl Request {
         if self.no_ignore { Ignored::Include } else { Ignored::Skip }
     }
 
-    fn walk(&self, cx: &CallContext, ignored: Ignored, stop: &StopSignal) -> Result<Found, ToolError> {
+    /// Walks; or looks through what an earlier walk left out.
+    fn walk(
+        &self,
+        cx: &CallContext,
+        ignored: Ignored,
+        stop: &StopSignal,
+        left_out: Option<&LeftOut>,
+    ) -> Result<Found, ToolError> {
         let mut found = Found::default();
         let counting = ignored == Ignored::Only;
         let wanted = self.skip + self.take;
@@ -247,15 +254,17 @@ impl Request {
                 }
                 ControlFlow::Continue(())
             };
-            let (report, source) = cx
-                .session
-                .live
-                .walk(&cx.workspace, start, &options, &mut visit)
-                .map_err(|error| ToolError::access(&cx.workspace, error))?;
+            let live = &cx.session.live;
+            let walked = match left_out {
+                Some(left_out) => live.walk_left_out(&cx.workspace, start, left_out, &options, &mut visit),
+                None => live.walk(&cx.workspace, start, &options, &mut visit),
+            };
+            let (report, source) = walked.map_err(|error| ToolError::access(&cx.workspace, error))?;
             found.source = source;
             found.walk.unreadable_count += report.unreadable_count;
             found.walk.ignored_files += report.ignored_files;
             found.walk.ignored_dirs += report.ignored_dirs;
+            found.walk.left_out.append(report.left_out);
             if report.stopped {
                 break;
             }
@@ -273,7 +282,7 @@ impl Request {
             return None;
         }
         let stop = cx.stop.within(if found.total > 0 { IGNORED_SHORT } else { IGNORED_LONG });
-        let below = self.walk(cx, Ignored::Only, &stop).ok()?;
+        let below = self.walk(cx, Ignored::Only, &stop, Some(&found.walk.left_out)).ok()?;
         let exact = below.stopped.is_none();
         (below.total > 0 || (!exact && found.total == 0)).then_some(InIgnored { count: below.total, exact })
     }

@@ -19,7 +19,7 @@ use crate::{
         search,
     },
     session::{StopReason, StopSignal},
-    workspace::Ignored,
+    workspace::{Ignored, LeftOut},
 };
 
 use render::Report;
@@ -130,8 +130,7 @@ impl Tool for Grep {
         let request = Request::read(args, cx.settings.patterns)?;
         let scope = Scope::of(&cx.workspace, request.path.as_deref())
             .map_err(|error| ToolError::scope(&cx.workspace, error))?;
-        let found =
-            request.run(cx, &scope, request.ignored(), request.keep(), &mut request.filter.clone(), &cx.stop)?;
+        let found = request.run(cx, &scope, &cx.stop, None)?;
         if found.stopped == Some(StopReason::Cancelled) {
             cx.check()?;
         }
@@ -239,15 +238,16 @@ impl Request {
         }
     }
 
+    /// Searches; or counts what there is in the files that an earlier search left out.
     fn run(
         &self,
         cx: &CallContext,
         scope: &Scope,
-        ignored: Ignored,
-        keep: Keep,
-        filter: &mut FileFilter,
         stop: &StopSignal,
+        left_out: Option<&LeftOut>,
     ) -> Result<Found, ToolError> {
+        let (ignored, keep) =
+            if left_out.is_some() { (Ignored::Only, Keep::Nothing) } else { (self.ignored(), self.keep()) };
         let last = AtomicUsize::new(0);
         let query = Query {
             pattern: &self.pattern,
@@ -268,8 +268,10 @@ impl Request {
                 }
             },
             live: Some(&cx.session.live),
+            left_out,
         };
-        search(&cx.workspace, scope, filter, ignored, &query).map_err(|error| ToolError::access(&cx.workspace, error))
+        search(&cx.workspace, scope, &mut self.filter.clone(), ignored, &query)
+            .map_err(|error| ToolError::access(&cx.workspace, error))
     }
 
     /// Counts what ignored files hold, for a moment, after a search that left them out: an answer
@@ -280,7 +282,7 @@ impl Request {
             return None;
         }
         let stop = cx.stop.within(if found.matches > 0 { IGNORED_SHORT } else { IGNORED_LONG });
-        let below = self.run(cx, scope, Ignored::Only, Keep::Nothing, &mut self.filter.clone(), &stop).ok()?;
+        let below = self.run(cx, scope, &stop, Some(&found.walk.left_out)).ok()?;
         let count = match self.mode {
             OutputMode::FilesWithMatches => below.matching_files,
             OutputMode::Content | OutputMode::Count => below.matches,

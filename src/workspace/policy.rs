@@ -6,6 +6,7 @@
 
 mod defaults;
 mod fold;
+mod screen;
 
 use std::path::Path;
 
@@ -13,6 +14,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use defaults::{PUBLIC, RUN_LATER, Rule, SECRET};
 use fold::{Folded, fold, fold_pattern};
+use screen::Screen;
 
 /// Configured rules, added to the defaults. Globs match the path below a root; one without `/`
 /// matches a name at any depth, and one that matches a directory covers all below it.
@@ -77,6 +79,8 @@ pub(super) struct Policy {
     protect: Globs,
     allow_protected: Globs,
     hide: Globs,
+    /// Of the default secrets.
+    secrets: Screen,
 }
 
 impl Policy {
@@ -88,11 +92,15 @@ impl Policy {
             protect: Globs::new(&rules.protect),
             allow_protected: Globs::new(&rules.allow_protected),
             hide: Globs::new(&rules.hide),
+            secrets: Screen::new(SECRET),
         }
     }
 
     /// May the content at this real path be read or replaced?
     pub(super) fn content(&self, relative: &Path) -> Verdict {
+        if self.deny.is_empty() && self.secrets.passes(relative) {
+            return Verdict::Allowed;
+        }
         let path = fold(relative);
         decide(&path, &self.deny, &self.allow_secret, SECRET, PUBLIC)
     }

@@ -6,6 +6,7 @@
 mod entry;
 mod ignore;
 mod junk;
+mod left_out;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ pub use entry::Entry;
 pub use ignore::IgnoreRules;
 pub(super) use ignore::Ignores;
 use ignore::{Answer, Level, Rules};
+pub use left_out::LeftOut;
 
 /// How many directories of a branch stay open.
 const OPEN_AT_ONCE: usize = 64;
@@ -64,6 +66,8 @@ pub struct WalkReport {
     pub ignored_files: usize,
     /// Directories left out by ignore rules, as met.
     pub ignored_dirs: usize,
+    /// What ignore rules left out of a walk over all depths, for a look into it without that walk.
+    pub left_out: LeftOut,
     /// Whether the visitor ended the walk.
     pub stopped: bool,
 }
@@ -104,7 +108,6 @@ pub(super) fn walk(
     let mut walk = Walk {
         rules: Rules { ignores: &shared.ignores, needed: options.ignored != Ignored::Include },
         path: base.real.relative().to_path_buf(),
-        below: PathBuf::new(),
         base,
         options,
         visit,
@@ -143,9 +146,8 @@ struct Walk<'w> {
     visit: &'w mut dyn Visitor,
     report: WalkReport,
     branch: Vec<Frame>,
-    /// The real path below the root of the entry at hand, and the same below the start.
+    /// The real path below the root of the entry at hand.
     path: PathBuf,
-    below: PathBuf,
 }
 
 /// A directory that can be entered.
@@ -182,12 +184,10 @@ impl Walk<'_> {
             let Some(listed) = frame.names.get(frame.next) else {
                 self.branch.pop();
                 self.path.pop();
-                self.below.pop();
                 continue;
             };
             frame.next += 1;
             self.path.push(&listed.name);
-            self.below.push(&listed.name);
             let kind = listed.kind;
             let depth = self.branch.len();
             let entered = match self.look(kind, depth) {
@@ -199,7 +199,6 @@ impl Walk<'_> {
             };
             if !entered {
                 self.path.pop();
-                self.below.pop();
             }
         }
     }
@@ -292,6 +291,9 @@ impl Walk<'_> {
         if self.visit.wants_left_out() {
             let entry = self.entry(kind, depth);
             self.visit.left_out(entry);
+        } else if self.options.max_depth.is_none() {
+            let entry = self.entry(kind, depth);
+            self.report.left_out.push(entry);
         }
     }
 
@@ -305,8 +307,13 @@ impl Walk<'_> {
         if self.base.is_direct() {
             WorkspacePath::new(self.base.real.root(), &self.path)
         } else {
-            self.base.asked.child(&self.below)
+            self.base.asked.child(self.below())
         }
+    }
+
+    /// The path at hand below the start.
+    fn below(&self) -> &Path {
+        self.path.strip_prefix(self.base.real.relative()).unwrap_or(&self.path)
     }
 
     /// Opens the directory at hand, and lists it when it is going to be entered. One that cannot be
@@ -359,7 +366,7 @@ impl Walk<'_> {
         }
         let nearest = (0..index).rev().find(|at| self.branch[*at].dir.is_some())?;
         let mut dir = self.branch[nearest].dir.clone()?;
-        let names: Vec<_> = self.below.iter().map(ToOwned::to_owned).collect();
+        let names: Vec<_> = self.below().iter().map(ToOwned::to_owned).collect();
         let first = (index + 1).saturating_sub(OPEN_AT_ONCE / 2).max(nearest + 1);
         let skipped: PathBuf = names[nearest..first].iter().collect();
         dir = Arc::new(dir.dir_beneath(&skipped, Use::List).ok()?);

@@ -200,6 +200,40 @@ fn a_file_that_the_filter_refuses_is_found_once_it_changes() {
 }
 
 #[test]
+fn a_large_file_of_which_little_may_match_is_answered_as_a_whole_search_would() {
+    let mut game = Game::new(1, IndexMode::Eager, Rules::Ours);
+    let path = game.path("large.txt");
+    let line = "nothing of interest here\n";
+    let mut lines = vec![line; 20_000];
+    // In one row of the filter, and no match: each on its own line.
+    (lines[9000], lines[9001]) = ("the first_word stands\n", "here the second_word\n");
+    let put = |lines: &[&str]| {
+        fs::write(&path, lines.concat()).unwrap();
+        let open = fs::File::options().write(true).open(&path).unwrap();
+        open.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
+    };
+    put(&lines);
+    game.settle();
+    if !listed(&game.report()) {
+        return;
+    }
+    assert!(game.report().contains("1 files, 1 in the filter"), "{}", game.report());
+    let both = json!({ "pattern": "first_word.*second_word" });
+    let one = json!({ "pattern": "second_word$", "context": 1 });
+    game.compare("grep", both.as_object().unwrap());
+    game.compare("grep", one.as_object().unwrap());
+    assert!(game.listed("grep", &one).text.contains("9002: here the second_word"));
+    // Elsewhere in the file, before the filter has seen it and after.
+    lines[100] = "the first_word, then the second_word\n";
+    put(&lines);
+    game.compare("grep", both.as_object().unwrap());
+    game.settle();
+    game.compare("grep", both.as_object().unwrap());
+    assert!(game.listed("grep", &both).text.contains("101: the first_word"));
+    assert_eq!(game.tally.listed, 4);
+}
+
+#[test]
 fn a_large_tree_is_listed_after_its_first_search() {
     let mut game = Game::new(1, IndexMode::Auto, Rules::Ours);
     for folder in 0..30 {

@@ -8,8 +8,8 @@ use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use super::gram::{self, GRAM, Gram};
 
-/// Characters of a class that are told apart; a larger one could be anything.
-const MAX_CLASS: usize = 16;
+/// Characters of a class that are told apart, such as those of `\s`; a larger one could be anything.
+const MAX_CLASS: usize = 32;
 /// Strings of an alternation that are kept as they are, and their length in bytes.
 const MAX_STRINGS: usize = 32;
 const MAX_STRING: usize = 64;
@@ -40,9 +40,9 @@ pub(super) enum Formula {
 }
 
 impl Formula {
-    /// The formula of a pattern, as it was compiled.
-    pub(super) fn of(pattern: &Hir) -> Self {
-        let formula = sequence(pattern).formula();
+    /// The formula of a pattern, as it was compiled. `lines`: no match holds a line break.
+    pub(super) fn of(pattern: &Hir, lines: bool) -> Self {
+        let formula = sequence(pattern, lines).formula();
         if formula.grams() > MAX_GRAMS { Self::All } else { formula }
     }
 
@@ -115,26 +115,26 @@ struct Sequence {
     items: Vec<Item>,
 }
 
-fn sequence(pattern: &Hir) -> Sequence {
+fn sequence(pattern: &Hir, lines: bool) -> Sequence {
     let mut items = Sequence::default();
     match pattern.kind() {
         // Looks take no room: what stands beside one is adjacent.
         HirKind::Empty | HirKind::Look(_) => {}
         HirKind::Literal(literal) => items.literal(&literal.0),
-        HirKind::Class(class) => items.push(self::class(class)),
-        HirKind::Capture(capture) => return sequence(&capture.sub),
+        HirKind::Class(class) => items.push(self::class(class, lines)),
+        HirKind::Capture(capture) => return sequence(&capture.sub, lines),
         HirKind::Concat(parts) => {
             for part in parts {
-                items.append(&sequence(part));
+                items.append(&sequence(part, lines));
             }
         }
-        HirKind::Alternation(branches) => items.push(alternation(branches)),
-        HirKind::Repetition(repetition) => items.repeat(repetition),
+        HirKind::Alternation(branches) => items.push(alternation(branches, lines)),
+        HirKind::Repetition(repetition) => items.repeat(repetition, lines),
     }
     items
 }
 
-fn class(class: &Class) -> Item {
+fn class(class: &Class, lines: bool) -> Item {
     let mut strings = Vec::new();
     match class {
         Class::Unicode(class) => {
@@ -154,6 +154,9 @@ fn class(class: &Class) -> Item {
             }
         }
     }
+    if lines {
+        strings.retain(|string| string != b"\n");
+    }
     if strings.is_empty() {
         return Item::Gap(Formula::Nothing);
     }
@@ -162,8 +165,8 @@ fn class(class: &Class) -> Item {
     Item::Strings(strings)
 }
 
-fn alternation(branches: &[Hir]) -> Item {
-    let sequences: Vec<_> = branches.iter().map(sequence).collect();
+fn alternation(branches: &[Hir], lines: bool) -> Item {
+    let sequences: Vec<_> = branches.iter().map(|branch| sequence(branch, lines)).collect();
     let mut strings = Vec::new();
     for branch in &sequences {
         match branch.strings() {
@@ -203,8 +206,8 @@ impl Sequence {
         }
     }
 
-    fn repeat(&mut self, repetition: &Repetition) {
-        let once = sequence(&repetition.sub);
+    fn repeat(&mut self, repetition: &Repetition, lines: bool) {
+        let once = sequence(&repetition.sub, lines);
         if repetition.min == 0 {
             let optional = match (repetition.max, once.strings()) {
                 (Some(1), Some(mut strings)) => {
@@ -308,7 +311,7 @@ mod tests {
 
     fn formula(pattern: &str) -> Formula {
         let hir = regex_syntax::ParserBuilder::new().utf8(false).case_insensitive(true).multi_line(true).build();
-        Formula::of(&hir.clone().parse(pattern).unwrap())
+        Formula::of(&hir.clone().parse(pattern).unwrap(), true)
     }
 
     fn admits(formula: &Formula, held: &HashSet<Gram>) -> bool {
@@ -349,6 +352,18 @@ mod tests {
         assert!(may_match("(abc)+def", "abcabcdef") && !may_match("(abc)+def", "abcabc def"));
         assert!(may_match("colou?r_", "the color_x") && !may_match("colou?r_", "colon_"));
         assert!(may_match("x{6}y", "xxxxxxy") && !may_match("(needle|haystack).*end", "nothing at the end"));
+    }
+
+    #[test]
+    fn white_space_before_a_word_is_part_of_what_is_demanded() {
+        for text in ["fn block_on_x", "fn\tblock_on_x", "fn \u{2003}block_on_x"] {
+            assert!(may_match(r"fn\s+block_on_", text), "{text:?}");
+        }
+        // Each gram of the word is here, but the word begins nowhere.
+        assert!(!may_match(r"fn\s+block_on_", "fn CLOCK_ON_BLOCK"));
+        assert!(!may_match(r"\sblock", "a\nblock"));
+        let hir = regex_syntax::ParserBuilder::new().utf8(false).build().parse(r"\sblock").unwrap();
+        assert_eq!(Formula::of(&hir, false), formula("block"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! rows make a block, which holds for each column one bit a row. Only ever answers "perhaps" or
 //! "certainly not", and knows neither names nor whether a file is still what it was.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use super::Probe;
 use super::formula::Formula;
@@ -32,10 +32,29 @@ pub(in crate::search) enum Placement {
     /// In several rows; where a line was cut, no single row need hold all of a match.
     Many {
         /// The rows, in the order of the content.
-        rows: Box<[u32]>,
+        rows: Box<[Slice]>,
         /// A line runs from one row into the next.
         within_line: bool,
     },
+}
+
+/// A row's share of a large file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::search) struct Slice {
+    row: u32,
+    /// Where it ends in the file; it begins where the one before ends.
+    end: u32,
+}
+
+/// What a formula leaves of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::search) enum Admitted {
+    /// Nothing: it holds no match.
+    Nothing,
+    /// Perhaps a match anywhere.
+    Whole,
+    /// Perhaps a match in the whole lines at these bytes, and nowhere else.
+    Within(Vec<Range<u32>>),
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,19 +90,19 @@ impl Signatures {
         loop {
             let (end, cut) = slice_end(content, at);
             within_line |= cut;
-            let Some(row) = self.row_for(end - at) else {
-                self.release(&rows, content.len());
+            let (Some(row), Ok(until)) = (self.row_for(end - at), u32::try_from(end)) else {
+                self.release(rows.iter().map(|slice: &Slice| slice.row), content.len());
                 return None;
             };
             self.mark(row, end - at, &content[at..(end + OVERLAP).min(content.len())]);
-            rows.push(row);
+            rows.push(Slice { row, end: until });
             at = end;
             if at == content.len() {
                 break;
             }
         }
         Some(match rows.as_slice() {
-            [row] => Placement::One(*row),
+            [slice] => Placement::One(slice.row),
             _ => Placement::Many { rows: rows.into(), within_line },
         })
     }
@@ -91,8 +110,8 @@ impl Signatures {
     /// Forgets a file of `bytes` bytes.
     pub(in crate::search) fn remove(&mut self, placement: &Placement, bytes: usize) {
         match placement {
-            Placement::One(row) => self.release(&[*row], bytes),
-            Placement::Many { rows, .. } => self.release(rows, bytes),
+            Placement::One(row) => self.release([*row].into_iter(), bytes),
+            Placement::Many { rows, .. } => self.release(rows.iter().map(|slice| slice.row), bytes),
         }
     }
 
@@ -181,25 +200,25 @@ impl Signatures {
         }
     }
 
-    fn release(&mut self, rows: &[u32], bytes: usize) {
+    fn release(&mut self, rows: impl ExactSizeIterator<Item = u32>, bytes: usize) {
         let share = u32::try_from(bytes / rows.len().max(1)).unwrap_or(u32::MAX);
         for row in rows {
-            let state = &mut self.rows[*row as usize];
+            let state = &mut self.rows[row as usize];
             state.files = state.files.saturating_sub(1);
             state.dead = state.dead.saturating_add(share).min(state.bytes);
             if state.files > 0 {
                 continue;
             }
             *state = Row::default();
-            if self.open == Some(*row) {
+            if self.open == Some(row) {
                 self.open = None;
             }
-            let index = *row as usize / ROWS;
+            let index = row as usize / ROWS;
             let Some(block) = self.blocks[index].as_mut() else { continue };
             let block = Arc::make_mut(block);
             block.used -= 1;
             if block.used > 0 {
-                self.free.push(*row);
+                self.free.push(row);
             } else {
                 self.blocks[index] = None;
                 self.free.retain(|free| *free as usize / ROWS != index);
@@ -289,24 +308,40 @@ impl Candidates {
         matches!(self.node, Node::All)
     }
 
-    /// Whether the file there may hold a match.
-    pub(in crate::search) fn admit(&mut self, placement: &Placement) -> bool {
+    /// What may hold a match of the file there.
+    pub(in crate::search) fn admit(&mut self, placement: &Placement) -> Admitted {
         if self.all() {
-            return true;
+            return Admitted::Whole;
         }
+        let whole = |perhaps| if perhaps { Admitted::Whole } else { Admitted::Nothing };
         match placement {
-            Placement::One(row) => self.hit(*row),
+            Placement::One(row) => whole(self.hit(*row)),
             Placement::Many { rows, within_line } if self.across || *within_line => {
                 let rows: Vec<_> = rows
                     .iter()
-                    .filter_map(|row| {
+                    .filter_map(|Slice { row, .. }| {
                         let block = self.blocks.get(*row as usize / ROWS)?.as_deref()?;
                         Some((block, 1 << (*row as usize % ROWS)))
                     })
                     .collect();
-                self.node.together(&rows)
+                whole(self.node.together(&rows))
             }
-            Placement::Many { rows, .. } => rows.iter().any(|row| self.hit(*row)),
+            Placement::Many { rows, .. } => {
+                let mut within: Vec<Range<u32>> = Vec::new();
+                let mut start = 0;
+                for Slice { row, end } in rows {
+                    if self.hit(*row) {
+                        match within.last_mut() {
+                            Some(last) if last.end == start => last.end = *end,
+                            _ => within.push(start..*end),
+                        }
+                    }
+                    start = *end;
+                }
+                let bytes: usize = within.iter().map(Range::len).sum();
+                // Most of it read piece by piece, and then perhaps all of it, gains nothing.
+                if bytes == 0 || bytes > start as usize / 2 { whole(bytes > 0) } else { Admitted::Within(within) }
+            }
         }
     }
 
@@ -337,7 +372,7 @@ mod tests {
     fn probe(pattern: &str, multiline: bool) -> Probe {
         let mut parser = regex_syntax::ParserBuilder::new();
         parser.utf8(false).multi_line(true).case_insensitive(true).dot_matches_new_line(multiline);
-        Probe { formula: Formula::of(&parser.build().parse(pattern).unwrap()), across: multiline }
+        Probe { formula: Formula::of(&parser.build().parse(pattern).unwrap(), !multiline), across: multiline }
     }
 
     fn oracle(pattern: &str, multiline: bool, content: &[u8]) -> bool {
@@ -362,7 +397,7 @@ mod tests {
         let placed: Vec<_> = files.iter().map(|file| signatures.insert(file.as_bytes()).unwrap()).collect();
         let left = |pattern| {
             let mut candidates = signatures.candidates(&probe(pattern, false));
-            placed.iter().filter(|placement| candidates.admit(placement)).count()
+            placed.iter().filter(|placement| candidates.admit(placement) != Admitted::Nothing).count()
         };
         assert_eq!(left("unheard_of"), 0);
         assert!((1..60).contains(&left("name_499")));
@@ -377,10 +412,27 @@ mod tests {
         line.extend(vec![b'-'; ROW]);
         let one_line = signatures.insert(&line).unwrap();
         assert!(matches!(one_line, Placement::Many { within_line: true, .. }));
-        assert!(signatures.candidates(&probe("needles", false)).admit(&one_line));
+        assert_eq!(signatures.candidates(&probe("needles", false)).admit(&one_line), Admitted::Whole);
         let lines = signatures.insert(&[vec![b'-'; ROW - 7], b"first\nsecond".to_vec()].concat()).unwrap();
         assert!(matches!(lines, Placement::Many { within_line: false, .. }));
-        assert!(signatures.candidates(&probe("first.second", true)).admit(&lines));
+        assert_eq!(signatures.candidates(&probe("first.second", true)).admit(&lines), Admitted::Whole);
+    }
+
+    #[test]
+    fn of_a_large_file_only_the_lines_that_may_match_are_left() {
+        let mut signatures = memory();
+        let mut content = b"plain words here\n".repeat(10 * ROW / 17);
+        let middle = content.len() / 34 * 17;
+        content.splice(middle..middle, *b"a needle, and more\n");
+        let placed = signatures.insert(&content).unwrap();
+        let admitted = signatures.candidates(&probe("needle", false)).admit(&placed);
+        let Admitted::Within(slices) = &admitted else { panic!("{admitted:?}") };
+        let [slice] = slices.as_slice() else { panic!("{slices:?}") };
+        let bytes = &content[slice.start as usize..slice.end as usize];
+        assert!(bytes.len() <= ROW && bytes.ends_with(b"\n") && content[slice.start as usize - 1] == b'\n');
+        assert!(memchr::memmem::find(bytes, b"a needle").is_some());
+        assert_eq!(signatures.candidates(&probe("noodle", false)).admit(&placed), Admitted::Nothing);
+        assert_eq!(signatures.candidates(&probe("plain", false)).admit(&placed), Admitted::Whole);
     }
 
     #[test]
@@ -407,8 +459,8 @@ mod tests {
         signatures.remove(&old, 30_000);
         let new = signatures.insert(&b"different ".repeat(3000)).unwrap();
         assert_eq!(new, old);
-        assert!(!signatures.candidates(&probe("forgotten", false)).admit(&new));
-        assert!(signatures.candidates(&probe("different", false)).admit(&new));
+        assert_eq!(signatures.candidates(&probe("forgotten", false)).admit(&new), Admitted::Nothing);
+        assert_eq!(signatures.candidates(&probe("different", false)).admit(&new), Admitted::Whole);
     }
 
     /// Few by default, as each compiles a pattern; `PROPTEST_CASES` for a long run.
@@ -476,9 +528,20 @@ mod tests {
             let placed: Vec<_> = files.iter().map(|file| signatures.insert(file).unwrap()).collect();
             let mut candidates = signatures.candidates(&probe);
             for (file, placement) in files.iter().zip(&placed) {
-                if oracle(&pattern, multiline, file) {
-                    prop_assert!(candidates.admit(placement), "{} in {:?}", pattern, String::from_utf8_lossy(file));
+                if !oracle(&pattern, multiline, file) {
+                    continue;
                 }
+                let admitted = candidates.admit(placement);
+                // A match need not be in all slices that are left, but it must be in one.
+                let held = match &admitted {
+                    Admitted::Nothing => false,
+                    Admitted::Whole => true,
+                    Admitted::Within(slices) => {
+                        let lines = |slice: &Range<u32>| &file[slice.start as usize..slice.end as usize];
+                        slices.iter().any(|slice| oracle(&pattern, multiline, lines(slice)))
+                    }
+                };
+                prop_assert!(held, "{} in {:?}: {:?}", pattern, String::from_utf8_lossy(file), admitted);
             }
         }
     }

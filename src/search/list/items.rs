@@ -101,6 +101,11 @@ impl Item {
         self.known.get().is_none_or(|known| self.entry.stat().is_ok_and(|stat| stat.fingerprint() == known.fingerprint))
     }
 
+    /// The fingerprint of the state that all knowledge of its content is about.
+    pub(in crate::search) fn state(&self) -> Option<u64> {
+        self.known.get().map(|known| known.fingerprint)
+    }
+
     pub(super) fn set_known(&self, known: Known) {
         let _ = self.known.set(known);
     }

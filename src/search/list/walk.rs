@@ -5,7 +5,9 @@
 use std::{ops::ControlFlow, sync::Arc, time::SystemTime};
 
 use super::{Item, Live, Snapshot};
-use crate::workspace::{AccessError, Entry, FileKind, Ignored, WalkOptions, WalkReport, Workspace, WorkspacePath};
+use crate::workspace::{
+    AccessError, Entry, FileKind, Ignored, LeftOut, WalkOptions, WalkReport, Workspace, WorkspacePath,
+};
 
 /// Unreadable directories that a report names, as the workspace's walk does.
 const NAMED: usize = 5;
@@ -100,6 +102,25 @@ impl Live {
         result
     }
 
+    /// What `left_out` holds below `start`, as a walk with [`Ignored::Only`] would meet it, without
+    /// that walk where all is held.
+    ///
+    /// # Errors
+    /// As that walk's.
+    pub fn walk_left_out(
+        self: &Arc<Self>,
+        workspace: &Workspace,
+        start: &WorkspacePath,
+        left_out: &LeftOut,
+        options: &WalkOptions,
+        visit: &mut dyn FnMut(Met<'_>) -> ControlFlow<()>,
+    ) -> Result<(WalkReport, Source), AccessError> {
+        match left_out.all() {
+            Some(entries) => Ok((over_left_out(workspace, start, entries, options, visit), Source::Walk)),
+            None => self.walk(workspace, start, options, visit),
+        }
+    }
+
     /// As [`Self::walk`], with the snapshot that was taken.
     #[expect(clippy::unused_self, reason = "a walk is the live list's even where it has no list")]
     pub(in crate::search) fn walk_with(
@@ -137,6 +158,8 @@ fn over(
         let directory = kind == FileKind::Directory;
         if item.ignored && options.ignored == Ignored::Skip {
             *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
+            // What is known of their content is in the list alone.
+            report.left_out.forget();
             continue;
         }
         let wanted = match options.ignored {
@@ -149,21 +172,53 @@ fn over(
             return report;
         }
         // Below ignored directories nothing is listed.
-        if item.ignored && directory {
-            let below = WalkOptions { ignored: Ignored::Include, ..options.clone() };
-            match workspace.walk(item.entry.path(), &below, &mut |entry| visit(Met::Walked(entry))) {
-                Ok(walked) => {
-                    report.unreadable_count += walked.unreadable_count;
-                    let room = NAMED - report.unreadable.len();
-                    report.unreadable.extend(walked.unreadable.into_iter().take(room));
-                    report.stopped |= walked.stopped;
-                }
-                Err(_) => report.unreadable_count += 1,
-            }
-            if report.stopped {
-                return report;
-            }
+        if item.ignored && directory && below(workspace, item.entry.path(), options, &mut report, visit).is_break() {
+            return report;
         }
     }
     report
+}
+
+/// The walk over entries that another one left out.
+fn over_left_out(
+    workspace: &Workspace,
+    start: &WorkspacePath,
+    entries: &[Entry],
+    options: &WalkOptions,
+    visit: &mut dyn FnMut(Met<'_>) -> ControlFlow<()>,
+) -> WalkReport {
+    let mut report = WalkReport::default();
+    for entry in entries.iter().filter(|entry| entry.path().root().key() == start.root().key()) {
+        let directory = entry.kind() == FileKind::Directory;
+        let shown = if directory { options.directories } else { entry.kind() == FileKind::File || options.symlinks };
+        if shown && visit(Met::Walked(entry.clone())).is_break() {
+            report.stopped = true;
+            return report;
+        }
+        if directory && below(workspace, entry.path(), options, &mut report, visit).is_break() {
+            return report;
+        }
+    }
+    report
+}
+
+/// Walks all below an ignored directory.
+fn below(
+    workspace: &Workspace,
+    directory: &WorkspacePath,
+    options: &WalkOptions,
+    report: &mut WalkReport,
+    visit: &mut dyn FnMut(Met<'_>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let options = WalkOptions { ignored: Ignored::Include, ..options.clone() };
+    match workspace.walk(directory, &options, &mut |entry| visit(Met::Walked(entry))) {
+        Ok(walked) => {
+            report.unreadable_count += walked.unreadable_count;
+            let room = NAMED - report.unreadable.len();
+            report.unreadable.extend(walked.unreadable.into_iter().take(room));
+            report.stopped |= walked.stopped;
+        }
+        Err(_) => report.unreadable_count += 1,
+    }
+    if report.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }

@@ -152,24 +152,24 @@ impl Dir {
     pub(crate) fn list(&self) -> io::Result<Vec<Listed>> {
         let mut names = Vec::new();
         self.each_name(|name, kind| {
-            if name != b"." && name != b".." {
-                names.push((OsString::from_vec(name.to_vec()), kind));
+            if name == b"." || name == b".." {
+                return;
             }
+            let name = OsString::from_vec(name.to_vec());
+            let kind = match kind {
+                FileType::RegularFile => FileKind::File,
+                FileType::Directory => FileKind::Directory,
+                FileType::Symlink => FileKind::Symlink,
+                // Some file systems do not tell; a name that is gone by now is left out.
+                FileType::Unknown => match self.child_stat(&name) {
+                    Ok(stat) => stat.kind,
+                    Err(_) => return,
+                },
+                _ => FileKind::Other,
+            };
+            names.push(Listed { name, kind });
         })?;
-        Ok(names
-            .into_iter()
-            .filter_map(|(name, kind)| {
-                let kind = match kind {
-                    FileType::RegularFile => FileKind::File,
-                    FileType::Directory => FileKind::Directory,
-                    FileType::Symlink => FileKind::Symlink,
-                    // Some file systems do not tell; a name that is gone by now is left out.
-                    FileType::Unknown => self.child_stat(&name).ok()?.kind,
-                    _ => FileKind::Other,
-                };
-                Some(Listed { name, kind })
-            })
-            .collect())
+        Ok(names)
     }
 
     #[cfg(target_os = "linux")]

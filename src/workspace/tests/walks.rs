@@ -40,6 +40,26 @@ fn entries_come_in_path_order_with_directories_before_their_content() {
 }
 
 #[test]
+fn a_report_holds_what_was_left_out_and_says_when_that_was_too_much() {
+    let fixture = Fixture::new(false);
+    fixture.file("ws/.ignore", "*.log\nout/\n");
+    for name in ["a/x.log", "b/out/y", "c", "z.log"] {
+        fixture.file(&format!("ws/{name}"), "");
+    }
+    let workspace = fixture.open();
+    let (_, report) = walked(&workspace, ".", &FILES);
+    let left_out = |report: &WalkReport| -> Option<Vec<_>> {
+        Some(report.left_out.all()?.iter().map(|entry| entry.path().to_string()).collect())
+    };
+    assert_eq!(left_out(&report).unwrap(), ["a/x.log", "b/out", "z.log"]);
+    for number in 0..4100 {
+        fixture.file(&format!("ws/logs/{number}.log"), "");
+    }
+    let (_, report) = walked(&workspace, ".", &FILES);
+    assert_eq!((left_out(&report), report.ignored_files), (None, 4102));
+}
+
+#[test]
 fn a_start_may_be_a_file_a_link_or_a_repository() {
     Fixture::both(|fixture| {
         fixture.file("ws/real/sub/x", "1");

@@ -1,0 +1,147 @@
+//! A look at a path that tells, for nearly all of them, that no default rule can be about it.
+//!
+//! Every file of a search is asked about, and folding its names costs more than opening it. Errs on
+//! one side only: what is not passed here is folded and compared for real.
+
+use std::path::{Path, is_separator};
+
+use super::defaults::Rule;
+
+/// What the rules of a table have in common with the names they match.
+#[derive(Debug)]
+pub(super) struct Screen {
+    /// By the last byte of the last name: how that name ends where a rule matches.
+    ends: Vec<Vec<&'static str>>,
+    /// How the last name begins where a rule looks at that.
+    begins: Vec<&'static str>,
+    /// First bytes of any name where a rule is about a directory.
+    trees: Vec<u8>,
+}
+
+impl Screen {
+    /// The screen of a table, whose texts are ASCII and not empty.
+    pub(super) fn new(rules: &[Rule]) -> Self {
+        let mut screen = Self { ends: vec![Vec::new(); 256], begins: Vec::new(), trees: Vec::new() };
+        for rule in rules {
+            match *rule {
+                Rule::Prefix(text) => screen.begins.push(text),
+                Rule::Tree(text) => screen.trees.extend(text.bytes().take(1)),
+                Rule::Name(text)
+                | Rule::Suffix(text)
+                | Rule::Within(_, text)
+                | Rule::Tail(text)
+                | Rule::Top(text)
+                | Rule::TopSuffix(text) => {
+                    let end = text.rsplit('/').next().unwrap_or(text);
+                    if let Some(last) = end.bytes().next_back() {
+                        screen.ends[usize::from(last)].push(end);
+                    }
+                }
+            }
+        }
+        screen
+    }
+
+    /// Whether certainly none of the rules matches `relative`, in whatever spelling.
+    pub(super) fn passes(&self, relative: &Path) -> bool {
+        let path = relative.as_os_str().as_encoded_bytes();
+        let mut start = 0;
+        for (at, byte) in path.iter().enumerate() {
+            if is_separator(char::from(*byte)) {
+                if !self.passes_name(&path[start..at]) {
+                    return false;
+                }
+                start = at + 1;
+            } else if *byte == b':' || !(0x20..0x7f).contains(byte) {
+                // Folding may make anything of it.
+                return false;
+            }
+        }
+        let name = &path[start..];
+        let Some(last) = name.last() else { return path.is_empty() };
+        let begins_so = |text: &&str| {
+            name.get(..text.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(text.as_bytes()))
+        };
+        if !self.passes_name(name) || self.begins.iter().any(begins_so) {
+            return false;
+        }
+        let ends_so = |end: &&str| {
+            let at = name.len().checked_sub(end.len());
+            at.is_some_and(|at| name[at..].eq_ignore_ascii_case(end.as_bytes()))
+        };
+        !self.ends[usize::from(last.to_ascii_lowercase())].iter().any(ends_so)
+    }
+
+    /// Whether folding keeps the end of a name, and no rule is about a directory called like that.
+    fn passes_name(&self, name: &[u8]) -> bool {
+        let (Some(first), Some(last)) = (name.first(), name.last()) else { return false };
+        !matches!(last, b'.' | b' ') && !self.trees.contains(&first.to_ascii_lowercase())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::workspace::policy::{
+        defaults::{RUN_LATER, SECRET},
+        fold::fold,
+    };
+
+    fn texts(rule: Rule) -> Vec<String> {
+        match rule {
+            Rule::Within(text, end) => vec![format!("{text}{end}"), format!("a{text}b{end}"), end.to_owned()],
+            Rule::Prefix(text) => vec![text.to_owned(), format!("{text}x")],
+            Rule::Suffix(text) | Rule::TopSuffix(text) => vec![text.to_owned(), format!("x{text}")],
+            Rule::Name(text) | Rule::Tail(text) | Rule::Tree(text) | Rule::Top(text) => vec![text.to_owned()],
+        }
+    }
+
+    #[test]
+    fn source_files_pass() {
+        let screen = Screen::new(SECRET);
+        for path in ["", "a", "src/main.rs", "Documentation/Makefile", "include/linux/key-type.h", "a/b.tar.gz"] {
+            assert!(screen.passes(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn names_that_may_fold_to_something_else_do_not_pass() {
+        let screen = Screen::new(SECRET);
+        for path in ["a.", "a ", "a./b", "é", "a\u{7f}b", "a\tb", "a:$DATA", ".SSH/x", "x/server.KEY", "ID_RSA"] {
+            assert!(!screen.passes(Path::new(path)), "{path:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_passes_is_matched_by_no_rule(
+            parts in prop::collection::vec((0..usize::MAX, 0..7_u8, any::<bool>()), 1..5),
+            secret in any::<bool>(),
+        ) {
+            let rules = if secret { SECRET } else { RUN_LATER };
+            let mut path = String::new();
+            for (pick, change, separate) in parts {
+                let all = texts(rules[pick % rules.len()]);
+                let text = &all[pick % all.len()];
+                match change {
+                    0 => path.push_str(&text.to_uppercase()),
+                    1 => path.extend([text, "."]),
+                    5 => path.extend([text, "::$DATA"]),
+                    2 => path.extend(["b", text]),
+                    3 => path.extend([&text[1..], "c"]),
+                    4 => path.push_str("plain"),
+                    _ => path.push_str(text),
+                }
+                if separate {
+                    path.push('/');
+                }
+            }
+            let path = Path::new(path.trim_matches('/'));
+            let folded = fold(path);
+            let matched = rules.iter().any(|rule| rule.matches(&folded));
+            prop_assert!(!(matched && Screen::new(rules).passes(path)), "{}", path.display());
+        }
+    }
+}
