@@ -8,6 +8,7 @@ does not follow the size, and cancelled work that ends at once. --small is a ten
 
 Needs 7 GB below TMPDIR. PROGRAM names another binary than target/release/rootbound.
 """
+import argparse
 import json
 import os
 import re
@@ -204,11 +205,17 @@ def deep(top):
 
 
 def main():
-    chosen = [name for name in sys.argv[1:] if not name.startswith("-")]
+    things = {thing.__name__: thing for thing in (log, names, line, ignored, deep)}
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--small", action="store_true", help="a tenth of it")
+    arguments.add_argument("thing", nargs="*", help="all of them without one: " + ", ".join(things))
+    chosen = arguments.parse_args().thing or things
+    unknown = set(chosen) - set(things)
+    if unknown:
+        arguments.error("there is no " + ", ".join(sorted(unknown)))
     with tempfile.TemporaryDirectory(prefix="big-") as top:
-        for thing in (log, names, line, ignored, deep):
-            if not chosen or thing.__name__ in chosen:
-                thing(top)
+        for name in chosen:
+            things[name](top)
 
 
 main()
