@@ -282,6 +282,7 @@ mod tests {
             ".g\u{200d}it/config",
             ".git::$INDEX_ALLOCATION/config",
             ".Git:$I30:$Index_Allocation/hooks/pre-commit",
+            "vendor/any/HEAD",
             ".bashrc::$DATA",
             "git~2/config",
             "GIT~1/config",
@@ -308,6 +309,8 @@ mod tests {
         for path in [
             ".gitignore",
             ".gitattributes",
+            "HEAD.md",
+            "include/head.h",
             ".rgignore",
             ".github/workflows/ci.yml",
             ".gitlab-ci.yml",

@@ -170,6 +170,9 @@ pub(super) const RUN_LATER: &[Rule] = &[
     Rule::Tree("git~2"),
     Rule::Tree("git~3"),
     Rule::Tree("git~4"),
+    // A folder of any name with HEAD, `objects` and `refs` is a (bare) repository to git, whose `config`
+    // may start programs. The file that nothing else is called makes it one.
+    Rule::Name("head"),
     Rule::Name(".gitmodules"),
     Rule::Name(".gitconfig"),
     Rule::Tail(".config/git/config"),
