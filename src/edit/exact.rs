@@ -11,8 +11,9 @@ pub(super) fn find(search: &Search<'_>) -> Found {
     let mut replacements = Vec::new();
     let mut overlapping = None;
     let mut lost = None;
-    for (start, matched) in text.match_indices(old) {
-        let span = start..start + matched.len();
+    // Bytes for speed: UTF-8 matches UTF-8 at character boundaries only.
+    for start in memchr::memmem::find_iter(text.as_bytes(), old) {
+        let span = start..start + old.len();
         if cuts_crlf(text, span.start) || cuts_crlf(text, span.end) {
             continue;
         }
