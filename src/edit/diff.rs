@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use similar::{Algorithm, ChangeTag, TextDiffConfig, udiff::UnifiedHunkHeader};
+use similar::{Algorithm, ChangeTag, DiffOp, TextDiffConfig, udiff::UnifiedHunkHeader};
 
 /// Unchanged lines shown around a change, as `diff -u` does.
 const CONTEXT: usize = 3;
@@ -28,34 +28,130 @@ pub struct Diff {
 /// The unified diff with `--- a/path` and `+++ b/path`; at most `max_lines` lines of hunks, their `@@` lines
 /// counted. `path` must be printable; it is not escaped here.
 pub fn unified_diff(path: &str, old: &str, new: &str, max_lines: Option<usize>) -> Diff {
-    let mut diff = Diff { text: String::new(), added: 0, removed: 0, cut_lines: 0 };
     if old == new {
-        return diff;
+        return Diff::empty();
     }
-    let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
-    let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
-    let mut config = TextDiffConfig::default();
-    config.algorithm(Algorithm::Myers).timeout(PATIENCE);
-    let changes = config.diff_slices(&old_lines, &new_lines);
-    let mut left = max_lines.unwrap_or(usize::MAX);
-    diff.text = format!("--- a/{path}\n+++ b/{path}\n");
-    for ops in changes.grouped_ops(CONTEXT).iter().filter(|ops| !ops.is_empty()) {
-        diff.push(&mut left, &UnifiedHunkHeader::new(ops).to_string(), "\n");
-        for change in ops.iter().flat_map(|op| changes.iter_changes(op)) {
-            let sign = match change.tag() {
-                ChangeTag::Equal => " ",
-                ChangeTag::Delete => "-",
-                ChangeTag::Insert => "+",
-            };
-            diff.added += usize::from(change.tag() == ChangeTag::Insert);
-            diff.removed += usize::from(change.tag() == ChangeTag::Delete);
-            diff.push(&mut left, sign, change.value());
+    let narrow = Window::of(old, new).diff(path, max_lines);
+    narrow.or_else(|| Window::whole(old, new).diff(path, max_lines)).unwrap_or_else(Diff::empty)
+}
+
+impl Window<'_> {
+    /// The diff of the texts; none where a change came to lie too near an edge of the window, as one among
+    /// equal lines does, to be shown as it would be without one.
+    fn diff(&self, path: &str, max_lines: Option<usize>) -> Option<Diff> {
+        let old_lines: Vec<&str> = self.old.split_inclusive('\n').collect();
+        let new_lines: Vec<&str> = self.new.split_inclusive('\n').collect();
+        let mut config = TextDiffConfig::default();
+        config.algorithm(Algorithm::Myers).timeout(PATIENCE);
+        let changes = config.diff_slices(&old_lines, &new_lines);
+        let is_context = |op: Option<&DiffOp>| matches!(op, Some(DiffOp::Equal { len, .. }) if *len >= CONTEXT);
+        if (self.lines_before > 0 && !is_context(changes.ops().first()))
+            || (self.is_cut && !is_context(changes.ops().last()))
+        {
+            return None;
+        }
+        let mut diff = Diff::empty();
+        let mut left = max_lines.unwrap_or(usize::MAX);
+        diff.text = format!("--- a/{path}\n+++ b/{path}\n");
+        for ops in changes.grouped_ops(CONTEXT).iter().filter(|ops| !ops.is_empty()) {
+            let placed: Vec<DiffOp> = ops.iter().map(|op| moved(*op, self.lines_before)).collect();
+            diff.push(&mut left, &UnifiedHunkHeader::new(&placed).to_string(), "\n");
+            for change in ops.iter().flat_map(|op| changes.iter_changes(op)) {
+                let sign = match change.tag() {
+                    ChangeTag::Equal => " ",
+                    ChangeTag::Delete => "-",
+                    ChangeTag::Insert => "+",
+                };
+                diff.added += usize::from(change.tag() == ChangeTag::Insert);
+                diff.removed += usize::from(change.tag() == ChangeTag::Delete);
+                diff.push(&mut left, sign, change.value());
+            }
+        }
+        Some(diff)
+    }
+}
+
+/// What is left of two texts without the lines that they share at both ends, but for those shown around a
+/// change. Sorting the lines of a large file out costs far more than comparing its bytes.
+struct Window<'t> {
+    old: &'t str,
+    new: &'t str,
+    /// Lines in front of it, as many in both texts.
+    lines_before: usize,
+    /// Whether there are lines behind it.
+    is_cut: bool,
+}
+
+impl<'t> Window<'t> {
+    fn of(old: &'t str, new: &'t str) -> Self {
+        let (was, is) = (old.as_bytes(), new.as_bytes());
+        let before = shared_prefix(was, is);
+        let start = lines_back(&was[..before], CONTEXT);
+        // The end is looked for behind the shared beginning, so that the two never overlap.
+        let after = shared_suffix(&was[before..], &is[before..]);
+        let cut = after - lines_on(&was[was.len() - after..], CONTEXT);
+        Self {
+            old: &old[start..old.len() - cut],
+            new: &new[start..new.len() - cut],
+            lines_before: memchr::memchr_iter(b'\n', &was[..start]).count(),
+            is_cut: cut > 0,
         }
     }
-    diff
+
+    fn whole(old: &'t str, new: &'t str) -> Self {
+        Self { old, new, lines_before: 0, is_cut: false }
+    }
+}
+
+/// Bytes compared at once: a whole piece is compared much faster than each byte on its own.
+const PIECE: usize = 4096;
+
+/// How many bytes two texts have in common at their beginning.
+fn shared_prefix(a: &[u8], b: &[u8]) -> usize {
+    let pieces = a.chunks_exact(PIECE).zip(b.chunks_exact(PIECE)).take_while(|(a, b)| a == b).count() * PIECE;
+    pieces + a[pieces..].iter().zip(&b[pieces..]).take_while(|(a, b)| a == b).count()
+}
+
+/// How many bytes two texts have in common at their end.
+fn shared_suffix(a: &[u8], b: &[u8]) -> usize {
+    let pieces = a.rchunks_exact(PIECE).zip(b.rchunks_exact(PIECE)).take_while(|(a, b)| a == b).count() * PIECE;
+    let (a, b) = (&a[..a.len() - pieces], &b[..b.len() - pieces]);
+    pieces + a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count()
+}
+
+/// Where the last `lines` whole lines of `text` begin; what follows its last LF is left over.
+fn lines_back(text: &[u8], lines: usize) -> usize {
+    memchr::memrchr_iter(b'\n', text).nth(lines).map_or(0, |end| end + 1)
+}
+
+/// Where the first `lines` whole lines of `text` end, behind what may be the rest of a line.
+fn lines_on(text: &[u8], lines: usize) -> usize {
+    memchr::memchr_iter(b'\n', text).nth(lines).map_or(text.len(), |end| end + 1)
+}
+
+/// The operation so many lines further down in both texts.
+fn moved(op: DiffOp, by: usize) -> DiffOp {
+    match op {
+        DiffOp::Equal { old_index, new_index, len } => {
+            DiffOp::Equal { old_index: old_index + by, new_index: new_index + by, len }
+        }
+        DiffOp::Delete { old_index, old_len, new_index } => {
+            DiffOp::Delete { old_index: old_index + by, old_len, new_index: new_index + by }
+        }
+        DiffOp::Insert { old_index, new_index, new_len } => {
+            DiffOp::Insert { old_index: old_index + by, new_index: new_index + by, new_len }
+        }
+        DiffOp::Replace { old_index, old_len, new_index, new_len } => {
+            DiffOp::Replace { old_index: old_index + by, old_len, new_index: new_index + by, new_len }
+        }
+    }
 }
 
 impl Diff {
+    fn empty() -> Self {
+        Self { text: String::new(), added: 0, removed: 0, cut_lines: 0 }
+    }
+
     /// Adds one line while there are lines `left`. A last line without LF gets the mark `patch` expects.
     fn push(&mut self, left: &mut usize, sign: &str, line: &str) {
         if *left == 0 {
@@ -114,6 +210,40 @@ mod tests {
             let diff = unified_diff("f", &old, &new, None);
             prop_assert_eq!(patched(&old, &diff.text), new);
         }
+    }
+
+    /// The diff with nothing set aside beforehand.
+    fn whole(old: &str, new: &str) -> String {
+        if old == new { String::new() } else { Window::whole(old, new).diff("f", None).unwrap().text }
+    }
+
+    proptest! {
+        #[test]
+        fn setting_shared_lines_aside_shows_in_no_line_number(
+            head in "([ab]\n){0,9}", old in "([abc]\n){0,4}", new in "([abc]\n){0,4}", tail in "([ab]\n){0,9}",
+        ) {
+            let (old, new) = (format!("{head}{old}{tail}"), format!("{head}{new}{tail}"));
+            prop_assert_eq!(unified_diff("f", &old, &new, None).text, whole(&old, &new));
+        }
+    }
+
+    #[test]
+    fn a_line_deep_in_a_large_text_has_its_own_number() {
+        let old = (1..=20_000).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
+        let diff = unified_diff("f", &old, &old.replace("line 15000\n", "fifteen é\n"), None);
+        assert_eq!(
+            diff.text,
+            "--- a/f\n+++ b/f\n@@ -14997,7 +14997,7 @@\n line 14997\n line 14998\n line 14999\n\
+             -line 15000\n+fifteen é\n line 15001\n line 15002\n line 15003\n"
+        );
+    }
+
+    #[test]
+    fn a_change_inside_a_character_is_shown_in_whole_lines() {
+        let diff = unified_diff("f", "é\nx\n", "è\nx\n", None);
+        assert!(diff.text.ends_with("@@ -1,2 +1,2 @@\n-é\n+è\n x\n"), "{}", diff.text);
+        let diff = unified_diff("f", "é", "ĩ", None);
+        assert!(diff.text.contains("-é\n") && diff.text.contains("+ĩ\n"), "{}", diff.text);
     }
 
     #[test]

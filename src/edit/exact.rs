@@ -11,8 +11,9 @@ pub(super) fn find(search: &Search<'_>) -> Found {
     let mut replacements = Vec::new();
     let mut overlapping = None;
     let mut lost = None;
-    for (start, matched) in text.match_indices(old) {
-        let span = start..start + matched.len();
+    // Bytes for speed: UTF-8 matches UTF-8 at character boundaries only.
+    for start in memchr::memmem::find_iter(text.as_bytes(), old) {
+        let span = start..start + old.len();
         if cuts_crlf(text, span.start) || cuts_crlf(text, span.end) {
             continue;
         }
@@ -36,8 +37,12 @@ pub(super) fn find(search: &Search<'_>) -> Found {
 /// line ending where the old one does not.
 pub(super) fn leaves_trail(search: &Search<'_>, span: &Range<usize>) -> bool {
     let is_ending = |character: char| matches!(character, '\n' | '\r');
+    // Asked first, as the rest of a long line is long for each of its places.
+    if !search.new.ends_with(is_ending) || search.old.ends_with(is_ending) {
+        return false;
+    }
     let rest = search.text[span.end..].split(is_ending).next().unwrap_or_default();
-    !rest.is_empty() && rest.trim().is_empty() && search.new.ends_with(is_ending) && !search.old.ends_with(is_ending)
+    !rest.is_empty() && rest.trim().is_empty()
 }
 
 /// The next match after `start`, where it overlaps the one there.

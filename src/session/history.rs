@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use crate::workspace::{Durable, Revision, StateDir, WorkspacePath};
+use crate::workspace::{Content, Durable, Revision, StateDir, WorkspacePath};
 
 pub use journal::{Record, RecordKind};
 pub use undo::{Change, Effect, Former, FormerEntry, FormerNode};
@@ -44,6 +44,9 @@ impl Default for HistoryLimits {
         Self { on_disk: true, bytes: 256 << 20, age: Duration::from_secs(30 * 24 * 60 * 60) }
     }
 }
+
+/// Why a content is kept nowhere, where there is no state folder.
+const TOO_LARGE: &str = "it is too large to be kept in memory";
 
 /// Where a content is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,7 +125,7 @@ impl History {
         }
         if size > memory::EACH as u64 {
             let Some(store) = &self.store else {
-                return Ok((None, Kept::Nowhere("it is too large to be kept in memory".to_owned())));
+                return Ok((None, Kept::Nowhere(TOO_LARGE.to_owned())));
             };
             return Ok(match store.keep(content, durable) {
                 Ok(revision) => (Some(revision), Kept::OnDisk),
@@ -142,6 +145,23 @@ impl History {
         Ok((Some(revision), kept))
     }
 
+    /// Keeps a content that is at hand with its revision; on the disk, where it is kept there, when it returns.
+    pub fn keep_content(&self, content: Content<'_>) -> Kept {
+        let (bytes, revision) = (content.bytes(), content.revision());
+        let why = match &self.store {
+            None => None,
+            Some(store) if store.keeps(revision) => return Kept::OnDisk,
+            Some(store) => match store.keep_content(content) {
+                Ok(()) => return Kept::OnDisk,
+                Err(error) => Some(reason(&error)),
+            },
+        };
+        if bytes.len() > memory::EACH {
+            return Kept::Nowhere(why.unwrap_or_else(|| TOO_LARGE.to_owned()));
+        }
+        self.remember(revision, bytes.to_vec(), why)
+    }
+
     /// Puts on the disk what was kept [`Durable::Soon`]; to be called before anything is removed.
     pub fn settle(&self) -> io::Result<()> {
         self.store.as_ref().map_or(Ok(()), Store::settle)
@@ -151,7 +171,7 @@ impl History {
         if self.memory().insert(revision, bytes) {
             Kept::InMemory(why)
         } else {
-            Kept::Nowhere(why.unwrap_or_else(|| "it is too large to be kept in memory".to_owned()))
+            Kept::Nowhere(why.unwrap_or_else(|| TOO_LARGE.to_owned()))
         }
     }
 

@@ -30,9 +30,13 @@ impl LineEnding {
     /// Classifies the whole of `text`; stops at the first proof of a mixture.
     pub fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
+        // Nearly every text: two fast scans instead of a stop at each line.
+        if memchr::memchr(b'\r', bytes).is_none() {
+            return if memchr::memchr(b'\n', bytes).is_some() { Self::Lf } else { Self::None };
+        }
         let mut seen = Self::None;
         let mut at = 0;
-        while let Some(found) = bytes[at..].iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+        while let Some(found) = memchr::memchr2(b'\n', b'\r', &bytes[at..]) {
             at += found;
             let here = match (bytes[at], bytes.get(at + 1)) {
                 (b'\n', _) => Self::Lf,

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     edit,
     session::Cost,
-    workspace::{AccessErrorKind, Approval, Base, Revision, WriteGuard},
+    workspace::{AccessErrorKind, Approval, Base, Revision},
 };
 
 use super::{
@@ -217,8 +217,8 @@ impl Change for Pending {
     fn preview(&self) -> Preview {
         let diff = edit::unified_diff(
             &freshness::diff_name(&self.job.path),
-            &self.planned.old_text,
-            &self.planned.new_text,
+            self.planned.old_text(),
+            self.planned.new_text(),
             None,
         );
         Preview {
@@ -232,27 +232,27 @@ impl Change for Pending {
         Fingerprint {
             path: self.job.target.path().to_string(),
             base: self.planned.base,
-            content: Some(Revision::of(&self.planned.bytes)),
+            content: Some(Revision::of(self.planned.bytes())),
         }
     }
 
     fn cost(&self) -> Cost {
-        let bytes = self.planned.bytes.len() as u64;
+        let bytes = self.planned.bytes().len() as u64;
         Cost {
             root: Some(Arc::clone(self.job.target.path().root())),
             files: u64::from(self.planned.base == Base::Absent),
             bytes,
-            growth: bytes.saturating_sub(self.planned.old_text.len() as u64),
+            growth: bytes.saturating_sub(self.planned.old_text().len() as u64),
         }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let Self { job, mut planned } = *self;
         for _ in 0..ATTEMPTS {
-            match WriteGuard::acquire(&cx.workspace, job.target.clone(), planned.base) {
+            match planned.guard(cx, &job.target) {
                 Ok(guard) => {
                     let undoable = recorded::Undoable::Yes;
-                    let (committed, kept) = recorded::commit(cx, guard, "edit", undoable, &planned.bytes, approval)?;
+                    let (committed, kept) = recorded::commit(cx, guard, "edit", undoable, planned.bytes(), approval)?;
                     return Ok(planned.answer(cx, &job.path, Some((committed.revision, kept.text()))));
                 }
                 // Another call came first. If it was one of this session, the ledger knows its result

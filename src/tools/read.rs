@@ -27,6 +27,8 @@ const DEFAULT_LIMIT: usize = 2000;
 const WHOLE: u64 = 2 << 20;
 /// Bytes read at a time from a larger file.
 const CHUNK: usize = 256 << 10;
+/// Bytes after which the progress is told.
+const REPORT_EVERY: u64 = 64 << 20;
 /// Bytes of output kept back for the footer.
 const FOOTER: usize = 160;
 
@@ -259,6 +261,9 @@ fn large(
     let hash = size <= cx.settings.max_file_size;
     let range = wanted.range(
         || {
+            if ends_in_bytes(encoding) {
+                return count_lines(cx, path, &mut file);
+            }
             let mut count = Window::new(Range { skip: 0, take: 0, budget: 0 });
             stream(cx, path, &mut file, encoding, None, &mut count)?;
             Ok(count.finish().lines)
@@ -295,6 +300,33 @@ fn large(
     })
 }
 
+/// Whether each LF of the text is a byte LF of the file, and the other way round.
+fn ends_in_bytes(encoding: &'static Encoding) -> bool {
+    encoding == encoding_rs::UTF_8 || encoding.is_single_byte()
+}
+
+/// The lines of the whole file, counted in its bytes: decoding them takes several times as long.
+fn count_lines(cx: &CallContext, path: &WorkspacePath, file: &mut OpenFile) -> Result<usize, ToolError> {
+    std::io::Seek::rewind(file).map_err(|error| failed(path, error))?;
+    let size = file.stat().size;
+    let mut bytes = vec![0; CHUNK];
+    let (mut done, mut ends, mut open, mut reported) = (0u64, 0, false, 0);
+    loop {
+        cx.check()?;
+        let n = file.read(&mut bytes).map_err(|error| failed(path, error))?;
+        let left = usize::try_from(size.saturating_sub(done)).unwrap_or(usize::MAX);
+        let piece = &bytes[..n.min(left)];
+        let Some(last) = piece.last() else { return Ok(ends + usize::from(open)) };
+        ends += memchr::memchr_iter(b'\n', piece).count();
+        open = *last != b'\n';
+        done += piece.len() as u64;
+        if done - reported >= REPORT_EVERY {
+            reported = done;
+            cx.report(done, Some(size), format!("counting the lines of {path}"));
+        }
+    }
+}
+
 /// Decodes the whole file into `window`, piece by piece; returns whether something was not valid.
 fn stream(
     cx: &CallContext,
@@ -325,7 +357,7 @@ fn stream(
         lossy |= errors;
         window.push(&text);
         done += piece.len() as u64;
-        if done - reported >= 64 << 20 {
+        if done - reported >= REPORT_EVERY {
             reported = done;
             cx.report(done, Some(size), format!("reading {path}"));
         }
@@ -427,7 +459,8 @@ impl Page {
     }
 }
 
-fn lines(text: &str) -> usize {
+/// The number of lines of `text`, as they are numbered.
+pub(super) fn lines(text: &str) -> usize {
     let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count();
     ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
 }

@@ -62,7 +62,7 @@ pub(super) enum Undoable {
 /// Makes `bytes` the content of the file that `guard` holds, and counts it as seen.
 pub(super) fn commit(
     cx: &CallContext,
-    mut guard: WriteGuard,
+    mut guard: WriteGuard<'_>,
     tool: &'static str,
     undoable: Undoable,
     bytes: &[u8],
@@ -74,8 +74,12 @@ pub(super) fn commit(
     let path = guard.path().clone();
     let (before, note) = match guard.former() {
         Some(former) if former.revision != after => {
-            let kept = history.keep(former.content, former.size, Some(former.revision), Durable::Now);
-            let (found, kept) = kept.map_err(|error| unreadable(&path, error))?;
+            let (found, kept) = match former.known {
+                Some(content) => (Some(content.revision()), history.keep_content(content)),
+                None => history
+                    .keep(former.content, former.size, Some(former.revision), Durable::Now)
+                    .map_err(|error| unreadable(&path, error))?,
+            };
             // Something else than what was checked: the commit finds that out, too.
             let usable = found == Some(former.revision) && !matches!(kept, Kept::Nowhere(_));
             (Some((former.revision, former.mode, usable)), Note::of(&kept))

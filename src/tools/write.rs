@@ -11,8 +11,8 @@ use crate::{
     session::Cost,
     text::{self, Document, LineEnding},
     workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Committed, Revision, Snapshot, WorkspacePath, WritablePath,
-        WriteGuard,
+        AccessError, AccessErrorKind, Approval, Base, Committed, Content, Revision, Snapshot, WorkspacePath,
+        WritablePath, WriteGuard,
     },
 };
 
@@ -200,10 +200,23 @@ fn exists(path: &WorkspacePath) -> ToolError {
 /// The bytes that would be written.
 struct Planned {
     bytes: Vec<u8>,
-    /// What is replaced, as text where it is text.
-    old: Option<String>,
+    /// What is replaced, where it is text.
+    old: Option<Document>,
     encoding: &'static str,
     note: String,
+}
+
+impl Planned {
+    /// The right to write it over what was read.
+    fn guard(&self, cx: &CallContext, target: &WritablePath, base: Base) -> Result<WriteGuard<'_>, AccessError> {
+        match (base, &self.old) {
+            (Base::Revision(revision), Some(old)) => {
+                let now = Content::hashed(old.bytes(), revision);
+                WriteGuard::acquire_over(&cx.workspace, target.clone(), now)
+            }
+            _ => WriteGuard::acquire(&cx.workspace, target.clone(), base),
+        }
+    }
 }
 
 struct Planning {
@@ -243,7 +256,7 @@ fn replaced(now: Snapshot, content: &str) -> Planned {
     } else if line_ending == LineEnding::CrLf {
         note.push_str("; CRLF line endings kept");
     }
-    Planned { bytes, old: Some(old.text().to_owned()), encoding: encoding.name(), note }
+    Planned { bytes, old: Some(old), encoding: encoding.name(), note }
 }
 
 /// Whether the bytes are exactly what the detected legacy encoding would write.
@@ -272,10 +285,8 @@ fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Result<Planne
     })?;
     let joined = !old.text().is_empty() && !old.text().ends_with(['\n', '\r']) && !content.is_empty();
     let note = if joined { "; the file did not end with a newline, so its last line was continued" } else { "" };
-    let text = old.text().to_owned();
-    let mut bytes = old.into_bytes();
-    bytes.extend_from_slice(&tail);
-    Ok(Planned { bytes, old: Some(text), encoding: encoding.name(), note: note.to_owned() })
+    let bytes = [old.bytes(), &tail].concat();
+    Ok(Planned { bytes, old: Some(old), encoding: encoding.name(), note: note.to_owned() })
 }
 
 impl Planning {
@@ -287,7 +298,7 @@ impl Planning {
             encoding_rs::Encoding::for_label(self.planned.encoding.as_bytes()),
         )
         .ok()?;
-        Some(edit::unified_diff(&freshness::diff_name(&self.job.path), old, new.text(), max_lines))
+        Some(edit::unified_diff(&freshness::diff_name(&self.job.path), old.text(), new.text(), max_lines))
     }
 
     fn verb(&self) -> &'static str {
@@ -340,7 +351,7 @@ impl Change for Planning {
 
     fn cost(&self) -> Cost {
         let bytes = self.planned.bytes.len() as u64;
-        let old = self.planned.old.as_ref().map_or(0, String::len) as u64;
+        let old = self.planned.old.as_ref().map_or(0, |old| old.text().len()) as u64;
         Cost {
             root: Some(Arc::clone(self.job.target.path().root())),
             files: u64::from(self.base == Base::Absent),
@@ -359,7 +370,7 @@ impl Planning {
     /// Writes the file. What is appended is worked out again where another call of this session came first.
     fn written(mut self, cx: &CallContext, approval: Approval) -> Result<(Self, Committed, recorded::Note), ToolError> {
         for _ in 0..ATTEMPTS {
-            match WriteGuard::acquire(&cx.workspace, self.job.target.clone(), self.base) {
+            match self.planned.guard(cx, &self.job.target, self.base) {
                 Ok(guard) => {
                     let undoable = recorded::Undoable::Yes;
                     let bytes = &self.planned.bytes;
@@ -386,8 +397,8 @@ impl Planning {
     fn answer(self, cx: &CallContext, committed: &Committed, kept: &recorded::Note) -> Answer {
         let diff = self.diff(Some(DIFF_LINES));
         let verb = self.verb();
-        let lines =
-            Document::decode(self.planned.bytes.clone(), None).map_or(0, |document| document.text().lines().count());
+        let lines = Document::decode(self.planned.bytes.clone(), None)
+            .map_or(0, |document| super::read::lines(document.text()));
         let facts = Facts {
             created: committed.created,
             bytes: self.planned.bytes.len(),

@@ -95,7 +95,7 @@ impl Approval {
     }
 }
 
-/// What is to be written, with its revision: hashing is most of the work on a large file, and done once.
+/// A content with its revision: hashing is most of the work on a large file, and done once.
 #[derive(Clone, Copy, Debug)]
 pub struct Content<'b> {
     bytes: &'b [u8],
@@ -106,6 +106,12 @@ impl<'b> Content<'b> {
     /// Hashes the bytes.
     pub fn of(bytes: &'b [u8]) -> Self {
         Self { bytes, revision: Revision::of(bytes) }
+    }
+
+    /// Bytes that were hashed before: `revision` must be theirs, as in a [`Snapshot`](super::Snapshot).
+    pub fn hashed(bytes: &'b [u8], revision: Revision) -> Self {
+        debug_assert_eq!(Revision::of(bytes), revision, "the bytes of a revision");
+        Self { bytes, revision }
     }
 
     /// The bytes.
@@ -131,14 +137,54 @@ pub struct Committed {
 }
 
 /// The right to replace one file: its lock is held, and it was what the plan saw.
-pub struct WriteGuard {
+pub struct WriteGuard<'b> {
     shared: Arc<Shared>,
     path: WritablePath,
     /// The file to be replaced, still open, and what it was when its content was checked.
-    old: Option<(File, Stat, Revision)>,
+    old: Option<(File, Stat, Checked<'b>)>,
     /// Permission bits of a new file; none for what the umask gives.
     mode: Option<u32>,
     _lock: Lock,
+}
+
+/// The content that a file must have, by its name or by its bytes: comparing costs a tenth of hashing.
+#[derive(Clone, Copy, Debug)]
+enum Checked<'b> {
+    Revision(Revision),
+    Content(Content<'b>),
+}
+
+impl Checked<'_> {
+    fn revision(self) -> Revision {
+        match self {
+            Self::Revision(revision) => revision,
+            Self::Content(content) => content.revision,
+        }
+    }
+
+    /// Whether it is what `file` holds from its beginning, where it is placed.
+    fn is_in(self, mut file: &File) -> io::Result<bool> {
+        match self {
+            Self::Revision(revision) => Ok(hash(file)? == revision),
+            Self::Content(content) => holds(&mut file, content.bytes),
+        }
+    }
+}
+
+/// Whether `source` gives exactly `bytes`.
+fn holds(source: &mut impl io::Read, mut bytes: &[u8]) -> io::Result<bool> {
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match source.read(&mut buffer) {
+            Ok(0) => return Ok(bytes.is_empty()),
+            Ok(count) => match bytes.strip_prefix(&buffer[..count]) {
+                Some(rest) => bytes = rest,
+                None => return Ok(false),
+            },
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// A file that is about to be replaced.
@@ -151,6 +197,8 @@ pub struct Former<'g> {
     pub mode: u32,
     /// The revision of its content, when it was checked.
     pub revision: Revision,
+    /// The content itself, where the guard was given it and found the file to hold it.
+    pub known: Option<Content<'g>>,
 }
 
 impl std::fmt::Debug for Former<'_> {
@@ -159,16 +207,29 @@ impl std::fmt::Debug for Former<'_> {
     }
 }
 
-impl WriteGuard {
+impl<'b> WriteGuard<'b> {
+    /// As [`Self::acquire`] for a file whose content is at hand, which saves hashing what is there.
+    pub fn acquire_over(workspace: &Workspace, path: WritablePath, now: Content<'b>) -> Result<Self, AccessError> {
+        Self::checked(workspace, path, Some(Checked::Content(now)))
+    }
+
     /// Waits for the file's lock, then checks that the file still equals `base`: `Stale` when its
     /// content differs or it is gone, `Exists` when something is there that was not.
     pub fn acquire(workspace: &Workspace, path: WritablePath, base: Base) -> Result<Self, AccessError> {
+        let base = match base {
+            Base::Absent => None,
+            Base::Revision(revision) => Some(Checked::Revision(revision)),
+        };
+        Self::checked(workspace, path, base)
+    }
+
+    fn checked(workspace: &Workspace, path: WritablePath, base: Option<Checked<'b>>) -> Result<Self, AccessError> {
         let shared = Arc::clone(&workspace.shared);
         let lock = Locks::lock(&shared.locks, &path.real.host());
         let root = path.real.root().dir();
         let old = match (root.file_beneath(path.real.relative()), base) {
-            (Err(failure), Base::Absent) if is_missing(&failure) => None,
-            (Err(failure), Base::Revision(_)) if is_missing(&failure) => {
+            (Err(failure), None) if is_missing(&failure) => None,
+            (Err(failure), Some(_)) if is_missing(&failure) => {
                 return Err(AccessError::new(AccessErrorKind::Stale, &path.asked));
             }
             (Err(failure), _) => return Err(refusal(failure, &path.asked)),
@@ -176,10 +237,10 @@ impl WriteGuard {
                 let failed = |error| AccessError::from_io(error, &path.asked);
                 let stat = sys::file_stat(&file).map_err(failed)?;
                 regular(&stat, &path.asked)?;
-                let Base::Revision(expected) = base else {
+                let Some(expected) = base else {
                     return Err(AccessError::new(AccessErrorKind::Exists, &path.asked));
                 };
-                if hash(&file).map_err(failed)? != expected {
+                if !expected.is_in(&file).map_err(failed)? {
                     return Err(AccessError::new(AccessErrorKind::Stale, &path.asked));
                 }
                 Some((file, stat, expected))
@@ -196,9 +257,13 @@ impl WriteGuard {
     /// What a commit will replace: its content from the beginning, and what it is; none for a new
     /// file. Read it before the commit, which may make it unreachable.
     pub fn former(&mut self) -> Option<Former<'_>> {
-        let (file, stat, revision) = self.old.as_mut()?;
+        let (file, stat, checked) = self.old.as_mut()?;
         file.rewind().ok()?;
-        Some(Former { content: file, size: stat.size, mode: stat.permissions(), revision: *revision })
+        let known = match *checked {
+            Checked::Revision(_) => None,
+            Checked::Content(content) => Some(content),
+        };
+        Some(Former { content: file, size: stat.size, mode: stat.permissions(), revision: checked.revision(), known })
     }
 
     /// A new file will have these permission bits; 0 leaves them to the umask. A file that is
@@ -250,8 +315,8 @@ impl WriteGuard {
                 io::ErrorKind::AlreadyExists => AccessError::new(AccessErrorKind::Exists, asked),
                 _ => failed(error),
             })?,
-            Some((_, stat, revision)) => {
-                let is_base = |dir: &Dir, name: &std::ffi::OsStr| still(dir, name, stat, *revision);
+            Some((_, stat, checked)) => {
+                let is_base = |dir: &Dir, name: &std::ffi::OsStr| still_holds(dir, name, stat, *checked);
                 if !temporary.replace(&name, is_base).map_err(failed)? {
                     return Err(AccessError::new(AccessErrorKind::Stale, asked));
                 }
@@ -265,7 +330,7 @@ impl WriteGuard {
     }
 }
 
-impl std::fmt::Debug for WriteGuard {
+impl std::fmt::Debug for WriteGuard<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("WriteGuard").field(&self.path).finish()
     }
@@ -345,6 +410,10 @@ pub(super) fn make_dirs(path: &WorkspacePath, asked: &WorkspacePath) -> Result<D
 
 /// Whether the file called `name` is the one that was checked, with the content it had.
 pub(super) fn still(dir: &Dir, name: &std::ffi::OsStr, seen: &Stat, revision: Revision) -> io::Result<bool> {
+    still_holds(dir, name, seen, Checked::Revision(revision))
+}
+
+fn still_holds(dir: &Dir, name: &std::ffi::OsStr, seen: &Stat, content: Checked<'_>) -> io::Result<bool> {
     let now = dir.child_stat(name)?;
     if now.kind != FileKind::File || !now.same_content_state(seen) {
         return Ok(false);
@@ -355,7 +424,7 @@ pub(super) fn still(dir: &Dir, name: &std::ffi::OsStr, seen: &Stat, revision: Re
     if settled {
         return Ok(true);
     }
-    Ok(hash(&dir.child_file(name)?)? == revision)
+    content.is_in(&dir.child_file(name)?)
 }
 
 pub(super) fn hash(mut file: &File) -> io::Result<Revision> {

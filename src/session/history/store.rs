@@ -10,7 +10,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use crate::workspace::{Durable, Revision, StateDir};
+use crate::workspace::{Content, Durable, Revision, StateDir};
 
 use super::{
     HistoryLimits,
@@ -58,6 +58,14 @@ impl Store {
         let (revision, size) = folder.keep(content, self.room(), durable)?;
         self.added(&folder, size);
         Ok(revision)
+    }
+
+    /// Keeps a content whose revision is known; on the disk when it returns.
+    pub(super) fn keep_content(&self, content: Content<'_>) -> io::Result<()> {
+        let folder = self.folder()?;
+        folder.keep_content(content, self.room())?;
+        self.added(&folder, content.bytes().len() as u64);
+        Ok(())
     }
 
     /// Puts on the disk what was kept without waiting for it.

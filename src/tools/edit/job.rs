@@ -7,7 +7,9 @@ use std::ops::Range;
 use crate::{
     edit::{self, Request, Strategy},
     text::{Document, SpliceError},
-    workspace::{AccessErrorKind, Base, Revision, Snapshot, WorkspacePath, WritablePath},
+    workspace::{
+        AccessError, AccessErrorKind, Base, Content, Revision, Snapshot, WorkspacePath, WritablePath, WriteGuard,
+    },
 };
 
 use super::{
@@ -37,11 +39,51 @@ pub(super) struct Job {
 /// What it comes to on the file as it is now.
 pub(super) struct Planned {
     pub(super) base: Base,
-    pub(super) bytes: Vec<u8>,
-    pub(super) old_text: String,
-    pub(super) new_text: String,
+    /// What is there now, unless that is nothing.
+    old: Option<Document>,
+    new: New,
     pub(super) strategies: Vec<Strategy>,
     pub(super) replacements: usize,
+}
+
+/// What will be there: a new file's text is taken as it is, whatever it would be read as.
+enum New {
+    Text(String),
+    Document(Document),
+}
+
+impl Planned {
+    /// The text as it is now, "" where there is no file.
+    pub(super) fn old_text(&self) -> &str {
+        self.old.as_ref().map_or("", Document::text)
+    }
+
+    /// The text as it will be.
+    pub(super) fn new_text(&self) -> &str {
+        match &self.new {
+            New::Text(text) => text,
+            New::Document(document) => document.text(),
+        }
+    }
+
+    /// The bytes that will be written.
+    pub(super) fn bytes(&self) -> &[u8] {
+        match &self.new {
+            New::Text(text) => text.as_bytes(),
+            New::Document(document) => document.bytes(),
+        }
+    }
+
+    /// The right to write them over what was read.
+    pub(super) fn guard(&self, cx: &CallContext, target: &WritablePath) -> Result<WriteGuard<'_>, AccessError> {
+        match (self.base, &self.old) {
+            (Base::Revision(revision), Some(old)) => {
+                let now = Content::hashed(old.bytes(), revision);
+                WriteGuard::acquire_over(&cx.workspace, target.clone(), now)
+            }
+            (base, _) => WriteGuard::acquire(&cx.workspace, target.clone(), base),
+        }
+    }
 }
 
 impl Job {
@@ -58,10 +100,10 @@ impl Job {
             now = freshness::settled(cx, &self.path, &self.target, now, self.expected_revision)?;
         }
         let planned = self.splice(cx, now)?;
-        if planned.bytes.len() as u64 > limit {
+        if planned.bytes().len() as u64 > limit {
             return Err(ToolError::new(
                 Kind::TooLarge,
-                format!("{} would grow to {} bytes; at most {limit} are allowed", self.path, planned.bytes.len()),
+                format!("{} would grow to {} bytes; at most {limit} are allowed", self.path, planned.bytes().len()),
             )
             .hint("put the new text into another file"));
         }
@@ -83,9 +125,8 @@ impl Job {
         }
         Ok(Planned {
             base: Base::Absent,
-            bytes: only.new.clone().into_bytes(),
-            old_text: String::new(),
-            new_text: only.new.clone(),
+            old: None,
+            new: New::Text(only.new.clone()),
             strategies: vec![Strategy::Exact],
             replacements: 1,
         })
@@ -94,13 +135,14 @@ impl Job {
     fn splice(&self, cx: &CallContext, now: Snapshot) -> Result<Planned, ToolError> {
         let base = Base::Revision(now.revision);
         let size = now.bytes.len() as u64;
-        let mut document = Document::decode(now.bytes, None).map_err(|error| read::binary(&self.path, size, &error))?;
-        let old_text = document.text().to_owned();
+        let old = Document::decode(now.bytes, None).map_err(|error| read::binary(&self.path, size, &error))?;
+        let mut made = None;
         let (mut strategies, mut replacements) = (Vec::new(), 0);
         // With a single edit its own count is checked, so that the error can list the places.
         let each = self.expected.filter(|_| self.edits.len() == 1);
         for one in &self.edits {
             cx.check()?;
+            let document = made.as_ref().unwrap_or(&old);
             if one.old.is_empty() {
                 if !document.text().is_empty() {
                     return Err(one.place(
@@ -108,7 +150,7 @@ impl Job {
                             .hint("to change it, pass the text to replace; to replace it whole, use write"),
                     ));
                 }
-                document = one.put(&document, &[(0..0, one.new.as_str())], &self.path)?;
+                made = Some(one.put(document, &[(0..0, one.new.as_str())], &self.path)?);
                 strategies.push(Strategy::Exact);
                 replacements += 1;
                 continue;
@@ -131,7 +173,7 @@ impl Job {
             }
             replacements += spans.len();
             strategies.push(located.strategy);
-            document = one.put(&document, &spans, &self.path)?;
+            made = Some(one.put(document, &spans, &self.path)?);
         }
         if let Some(expected) = self.expected.filter(|expected| *expected != replacements) {
             return Err(ToolError::new(
@@ -141,8 +183,8 @@ impl Job {
             .hint("nothing was changed; correct expected_replacements or the edits"));
         }
         cx.check()?;
-        let new_text = document.text().to_owned();
-        Ok(Planned { base, bytes: document.into_bytes(), old_text, new_text, strategies, replacements })
+        let new = New::Document(made.unwrap_or_else(|| old.clone()));
+        Ok(Planned { base, old: Some(old), new, strategies, replacements })
     }
 }
 

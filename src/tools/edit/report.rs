@@ -23,12 +23,12 @@ impl Planned {
         let dry_run = made.is_none();
         let name = freshness::diff_name(path);
         let room = cx.settings.max_output.saturating_sub(AROUND);
-        let mut diff = edit::unified_diff(&name, &self.old_text, &self.new_text, None);
+        let mut diff = edit::unified_diff(&name, self.old_text(), self.new_text(), None);
         if diff.text.len() > room {
             // Lines that fit on the average; the last resort keeps the head.
             let lines = diff.text.lines().count().max(1);
             let fit = (room / (diff.text.len() / lines).max(1)).max(4);
-            diff = edit::unified_diff(&name, &self.old_text, &self.new_text, Some(fit));
+            diff = edit::unified_diff(&name, self.old_text(), self.new_text(), Some(fit));
             if diff.text.len() > room {
                 let end = (0..=room).rev().find(|at| diff.text.is_char_boundary(*at)).unwrap_or(0);
                 diff.text.truncate(end);
@@ -54,7 +54,7 @@ impl Planned {
             added: diff.added,
             removed: diff.removed,
             diff_cut_lines: diff.cut_lines,
-            revision: made.map_or_else(|| Revision::of(&self.bytes), |(revision, _)| revision).to_string(),
+            revision: made.map_or_else(|| Revision::of(self.bytes()), |(revision, _)| revision).to_string(),
             created,
             dry_run,
         };
@@ -63,7 +63,8 @@ impl Planned {
             (false, true) => "Created",
             (false, false) => "Edited",
         };
-        let how_much = if created { count(self.bytes.len(), "byte") } else { count(self.replacements, "replacement") };
+        let how_much =
+            if created { count(self.bytes().len(), "byte") } else { count(self.replacements, "replacement") };
         let mut text = format!("{done} {path}: {how_much}");
         for one in tolerant {
             text.push_str("; ");

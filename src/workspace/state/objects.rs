@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use super::super::handle::FileKind;
 use super::super::revision::Revision;
 use super::super::sys::{self, Use};
-use super::super::write::Temporary;
+use super::super::write::{Content, Temporary};
 use super::{StateDir, bare};
 
 /// One file of a folder.
@@ -87,6 +87,18 @@ impl StateDir {
             file.sync_all()?;
         }
         Ok((revision, size))
+    }
+
+    /// As [`Self::keep`] with [`Durable::Now`], for a content that has been hashed.
+    pub fn keep_content(&self, content: Content<'_>, limit: u64) -> io::Result<()> {
+        if content.bytes().len() as u64 > limit {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let mut temporary = Temporary::create(&self.dir, true)?;
+        temporary.file().write_all(content.bytes())?;
+        let file = temporary.file().try_clone()?;
+        temporary.replace_any(content.revision().to_string().as_ref())?;
+        file.sync_all()
     }
 
     /// Puts everything that was kept [`Durable::Soon`] on the disk.
@@ -165,6 +177,16 @@ mod tests {
         assert_eq!(std::fs::read_dir(temp.path().join("objects")).unwrap().count(), 1);
         assert_eq!(state.object(revision, 100).unwrap(), b"content");
         assert!(state.keeps(revision));
+    }
+
+    #[test]
+    fn a_content_that_was_hashed_before_is_the_same_object() {
+        let (temp, state) = folder();
+        let content = Content::of(b"content");
+        state.keep_content(content, 100).unwrap();
+        assert_eq!(state.object(content.revision(), 100).unwrap(), b"content");
+        assert_eq!(state.keep_content(content, 6).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(std::fs::read_dir(temp.path().join("objects")).unwrap().count(), 1);
     }
 
     #[test]

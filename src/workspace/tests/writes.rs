@@ -97,7 +97,7 @@ fn a_changed_base_is_stale_before_and_after_the_lock_and_nothing_is_left_behind(
             let writable = workspace.writable(&workspace.resolve(text).unwrap()).unwrap();
             WriteGuard::acquire(&workspace, writable, base).unwrap()
         };
-        let commit = |guard: WriteGuard| guard.commit(b"new", Approval::by_policy()).unwrap_err().kind;
+        let commit = |guard: WriteGuard<'_>| guard.commit(b"new", Approval::by_policy()).unwrap_err().kind;
         // Another process writes in place: same inode, same length, same clock tick.
         let held = guard("file", base("other"));
         fs::write(fixture.host("ws/file"), "OTHER").unwrap();
@@ -194,4 +194,32 @@ fn user_attributes_survive_a_replacement() {
     let mut value = [0_u8; 8];
     let found = rustix::fs::getxattr(&host, "user.note", &mut value).is_ok_and(|length| &value[..length] == b"kept");
     assert_eq!(found, kept);
+}
+
+#[test]
+fn a_file_whose_content_is_at_hand_is_only_replaced_while_it_holds_just_that() {
+    Fixture::both(|fixture| {
+        let workspace = fixture.open();
+        let long = "x".repeat(200 << 10);
+        let held = |text: &'static str| {
+            let writable = workspace.writable(&workspace.resolve("file").unwrap()).unwrap();
+            WriteGuard::acquire_over(&workspace, writable, Content::of(text.as_bytes()))
+        };
+        for other in ["olx", "ol", "", "oldest", &long] {
+            fixture.file("ws/file", other);
+            assert_eq!(held("old").unwrap_err().kind, AccessErrorKind::Stale, "{}", other.len());
+            assert_eq!(fixture.content("ws/file"), other);
+        }
+        fixture.file("ws/file", "old");
+        let mut guard = held("old").unwrap();
+        let former = guard.former().unwrap();
+        assert_eq!(former.known.map(Content::bytes), Some(&b"old"[..]));
+        // Another process writes in place between the check and the commit.
+        fs::write(fixture.host("ws/file"), "OLD").unwrap();
+        assert_eq!(guard.commit(b"new", Approval::by_policy()).unwrap_err().kind, AccessErrorKind::Stale);
+        assert_eq!(fixture.content("ws/file"), "OLD");
+        fixture.file("ws/file", "old");
+        held("old").unwrap().commit(b"new", Approval::by_policy()).unwrap();
+        assert_eq!(fixture.content("ws/file"), "new");
+    });
 }
