@@ -211,6 +211,8 @@ struct Search<'a> {
     habit: OnceCell<indent::Habit>,
     /// Set to the start of a line that a step found but could not indent the new text for.
     bare_line: Cell<Option<usize>>,
+    /// Set to the end of a text that stands before white space which the new text would leave alone on a line.
+    trail: Cell<Option<usize>>,
     /// Set by a step that found the change already made.
     already_applied: Cell<bool>,
 }
@@ -228,6 +230,7 @@ impl<'a> Search<'a> {
             lines: OnceCell::new(),
             habit: OnceCell::new(),
             bare_line: Cell::new(None),
+            trail: Cell::new(None),
             already_applied: Cell::new(false),
         }
     }

@@ -42,7 +42,11 @@ pub(super) fn leaves_trail(search: &Search<'_>, span: &Range<usize>) -> bool {
         return false;
     }
     let rest = search.text[span.end..].split(is_ending).next().unwrap_or_default();
-    !rest.is_empty() && rest.trim().is_empty()
+    let leaves = !rest.is_empty() && rest.trim().is_empty();
+    if leaves {
+        search.trail.set(Some(span.end));
+    }
+    leaves
 }
 
 /// The next match after `start`, where it overlaps the one there.

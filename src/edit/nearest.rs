@@ -41,6 +41,15 @@ pub(super) fn diagnose(search: &Search<'_>) -> Diagnosis {
         );
         return Diagnosis { summary, details: String::new(), already_applied: false };
     }
+    if let Some(end) = search.trail.get() {
+        let line = line_of(search.text, end);
+        let summary = format!(
+            "old_string ends before the white space that ends line {line}, and new_string ends with a line ending, which \
+             would leave that white space as a line of its own; repeat line {line} to its end, or end new_string without \
+             a line ending"
+        );
+        return Diagnosis { summary, details: String::new(), already_applied: false };
+    }
     let old = line_endings::canonical(search.old);
     let old: Vec<&str> = old.strip_suffix('\n').unwrap_or(&old).split('\n').collect();
     let nearest = nearest(search, &old);
@@ -332,6 +341,12 @@ mod tests {
         assert!(diagnosis.already_applied);
         assert!(diagnosis.summary.contains("new_string is already there, at line 7"), "{diagnosis:?}");
         assert!(!assert_missed(FILE, "    done(6);", "7").already_applied);
+    }
+
+    #[test]
+    fn a_text_before_white_space_that_would_stay_is_not_called_absent() {
+        let said = summary("one\u{a0}\ntwo\n", "one", "1\n");
+        assert!(said.starts_with("old_string ends before the white space that ends line 1"), "{said}");
     }
 
     #[test]

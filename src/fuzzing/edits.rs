@@ -133,7 +133,7 @@ fn places(text: &str, request: &Request<'_>, located: &Located) {
     if let Some(at) = single(text, request.old)
         && located.strategy != Strategy::Exact
     {
-        assert!(may_lose_indent(text, at), "{:?} stands in {text:?} once, but: {located:?}", request.old);
+        assert!(may_be_passed_over(text, at, request), "{:?} stands in {text:?} once, but: {located:?}", request.old);
     }
     if located.strategy == Strategy::Exact && !request.new.contains(['\n', '\r']) {
         assert!(located.replacements.iter().all(|one| one.text == request.new), "{located:?}");
@@ -148,17 +148,20 @@ fn single(text: &str, old: &str) -> Option<usize> {
     alone.then_some(at)
 }
 
-/// The one reason to pass over a text that stands there once: further new lines, or what follows the
-/// removed ones, would be left with the wrong part of the indentation that stands before it.
-fn may_lose_indent(text: &str, at: usize) -> bool {
-    text[..at].ends_with([' ', '\t'])
+/// The two reasons to pass over a text that stands there once: further new lines, or what follows the
+/// removed ones, would be left with the wrong part of the indentation that stands before it; white space
+/// that ends its last line would be left as a line of its own.
+fn may_be_passed_over(text: &str, at: usize, request: &Request<'_>) -> bool {
+    let rest = text[at + request.old.len()..].split(['\n', '\r']).next().unwrap_or_default();
+    let trails = !rest.is_empty() && rest.trim().is_empty() && request.new.ends_with(['\n', '\r']);
+    text[..at].ends_with([' ', '\t']) || trails
 }
 
 /// What the engine says of a text that it did not find as wanted.
 fn missed(text: &str, request: &Request<'_>, miss: &Miss) {
     if let Some(at) = single(text, request.old).filter(|_| request.expected_replacements.is_none_or(|count| count == 1))
     {
-        assert!(may_lose_indent(text, at), "{:?} stands in {text:?} once, but: {miss:?}", request.old);
+        assert!(may_be_passed_over(text, at, request), "{:?} stands in {text:?} once, but: {miss:?}", request.old);
     }
     match miss {
         Miss::NotFound(diagnosis) => {
