@@ -213,6 +213,8 @@ impl From<PathError> for ToolError {
         match &error {
             PathError::Denied { .. } => Self::new(Kind::Denied, error.to_string())
                 .hint("use a path relative to a workspace root; ls without a path lists the roots"),
+            PathError::TooLong { .. } => Self::invalid(error.to_string())
+                .hint("name a directory above it in fewer bytes; what lies deeper is shown, but not read or changed"),
             PathError::Invalid { .. } => {
                 Self::invalid(error.to_string()).hint("pass a path as ls, glob or grep print it")
             }

@@ -21,7 +21,17 @@ pub enum PathError {
         /// Why, as the end of a sentence.
         reason: &'static str,
     },
+    /// It has more bytes than a path may have below its root.
+    TooLong {
+        /// What was given.
+        given: String,
+        /// Bytes allowed.
+        limit: usize,
+    },
 }
+
+/// Characters that are shown of a path that is too long to be one.
+const SHOWN: usize = 60;
 
 impl fmt::Display for PathError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,6 +41,14 @@ impl fmt::Display for PathError {
             }
             Self::Invalid { given, reason } => {
                 write!(f, "invalid path {}: {reason}", escape_text(given))
+            }
+            Self::TooLong { given, limit } => {
+                let start: String = given.chars().take(SHOWN).collect();
+                let (start, length) = (escape_text(&start), given.len());
+                write!(
+                    f,
+                    "the path {start}… ({length} bytes) is longer than the {limit} bytes that a path may have below its root"
+                )
             }
         }
     }

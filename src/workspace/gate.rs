@@ -63,7 +63,7 @@ fn bounded(path: WorkspacePath, given: &str) -> Result<WorkspacePath, PathError>
 }
 
 fn too_long(given: &str) -> PathError {
-    PathError::Invalid { given: given.to_owned(), reason: "it is longer than 4096 bytes" }
+    PathError::TooLong { given: given.to_owned(), limit: LONGEST }
 }
 
 fn check_text(text: &str) -> Result<(), PathError> {
