@@ -106,9 +106,7 @@ fn refusal(around: &Surroundings) -> Option<String> {
 pub(super) fn pattern_of(path: &Path, root: &Path) -> Option<String> {
     let path = real(path);
     let below = path.strip_prefix(real(root)).ok()?;
-    let names = below.components().map(|name| globset::escape(&name.as_os_str().to_string_lossy()));
-    let pattern = format!("/{}", names.collect::<Vec<_>>().join("/"));
-    (pattern != "/").then_some(pattern)
+    PolicyRules::exactly(below)
 }
 
 /// The first root that holds a folder of the program's own or lies in it.

@@ -6,14 +6,15 @@
 
 mod defaults;
 mod fold;
+mod pattern;
 mod screen;
 
 use std::path::Path;
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use defaults::{PUBLIC, RUN_LATER, Rule, SECRET};
-use fold::{Folded, fold, fold_pattern};
+use fold::{Folded, fold};
 use screen::Screen;
 
 /// Configured rules, added to the defaults. Globs match the path below a root; one without `/`
@@ -58,7 +59,14 @@ impl PolicyRules {
         if pattern.trim_matches(['/', '.', ' ']).is_empty() {
             return Err("it names nothing".to_owned());
         }
-        globs_for(pattern).map(drop).map_err(|error| error.kind().to_string())
+        globs_for(pattern, true).and(globs_for(pattern, false)).map(drop)
+    }
+
+    /// The pattern for a file or folder below a root, whatever characters are in its names. None for
+    /// the root itself.
+    pub fn exactly(relative: &Path) -> Option<String> {
+        let names = relative.iter().map(|name| format!("/{}", pattern::literal(&name.to_string_lossy())));
+        Some(names.collect::<String>()).filter(|pattern| !pattern.is_empty())
     }
 }
 
@@ -74,11 +82,11 @@ pub(super) enum Verdict {
 /// The rules in force.
 #[derive(Debug)]
 pub(super) struct Policy {
-    deny: Globs,
+    deny: Refusals,
     allow_secret: Globs,
-    protect: Globs,
+    protect: Refusals,
     allow_protected: Globs,
-    hide: Globs,
+    hide: Refusals,
     /// Of the default secrets.
     secrets: Screen,
 }
@@ -87,11 +95,11 @@ impl Policy {
     /// Compiles the rules; a pattern that is no glob is left out (see [`PolicyRules::check`]).
     pub(super) fn new(rules: &PolicyRules) -> Self {
         Self {
-            deny: Globs::new(&rules.deny),
-            allow_secret: Globs::new(&rules.allow_secret),
-            protect: Globs::new(&rules.protect),
-            allow_protected: Globs::new(&rules.allow_protected),
-            hide: Globs::new(&rules.hide),
+            deny: Refusals::new(&rules.deny),
+            allow_secret: Globs::new(&rules.allow_secret, true),
+            protect: Refusals::new(&rules.protect),
+            allow_protected: Globs::new(&rules.allow_protected, true),
+            hide: Refusals::new(&rules.hide),
             secrets: Screen::new(SECRET),
         }
     }
@@ -102,23 +110,25 @@ impl Policy {
             return Verdict::Allowed;
         }
         let path = fold(relative);
-        decide(&path, &self.deny, &self.allow_secret, SECRET, PUBLIC)
+        let refused = self.deny.first_match(&path, relative);
+        decide(&path, refused, &self.allow_secret, SECRET, PUBLIC)
     }
 
     /// May this real path be created, replaced, moved or deleted, as far as names go?
     pub(super) fn write(&self, relative: &Path) -> Verdict {
         let path = fold(relative);
-        decide(&path, &self.protect, &self.allow_protected, RUN_LATER, &[])
+        let refused = self.protect.first_match(&path, relative);
+        decide(&path, refused, &self.allow_protected, RUN_LATER, &[])
     }
 
     /// Is this real path to be treated as not there?
     pub(super) fn hidden(&self, relative: &Path) -> bool {
-        !self.hide.is_empty() && self.hide.first_match(&fold(relative)).is_some()
+        !self.hide.is_empty() && self.hide.first_match(&fold(relative), relative).is_some()
     }
 }
 
-fn decide(path: &Folded, refused: &Globs, allowed: &Globs, defaults: &[Rule], exceptions: &[Rule]) -> Verdict {
-    if let Some(rule) = refused.first_match(path) {
+fn decide(path: &Folded, refused: Option<&str>, allowed: &Globs, defaults: &[Rule], exceptions: &[Rule]) -> Verdict {
+    if let Some(rule) = refused {
         return Verdict::Refused(rule.to_owned());
     }
     if path.as_str().is_empty() {
@@ -129,7 +139,7 @@ fn decide(path: &Folded, refused: &Globs, allowed: &Globs, defaults: &[Rule], ex
         rule.matches(path) && (rule.covers_directory() || !exceptions.iter().any(|other| other.matches(path)))
     });
     match by_default {
-        Some(rule) if allowed.first_match(path).is_none() => Verdict::Refused(rule.to_string()),
+        Some(rule) if allowed.first_match(path.as_str()).is_none() => Verdict::Refused(rule.to_string()),
         _ => Verdict::Allowed,
     }
 }
@@ -143,11 +153,12 @@ struct Globs {
 }
 
 impl Globs {
-    fn new(patterns: &[String]) -> Self {
+    /// For names in the form they are compared in (`folded`), or as they are.
+    fn new(patterns: &[String], folded: bool) -> Self {
         let mut builder = GlobSetBuilder::new();
         let mut sources = Vec::new();
         for pattern in patterns {
-            for glob in globs_for(pattern).unwrap_or_default() {
+            for glob in globs_for(pattern, folded).unwrap_or_default() {
                 builder.add(glob);
                 sources.push(format!("`{pattern}`"));
             }
@@ -160,17 +171,39 @@ impl Globs {
         self.set.is_empty()
     }
 
-    fn first_match(&self, path: &Folded) -> Option<&str> {
+    fn first_match(&self, path: impl AsRef<Path>) -> Option<&str> {
         if self.is_empty() {
             return None;
         }
-        let found = self.set.matches(path.as_str());
+        let found = self.set.matches(path);
         found.first().map(|index| self.sources[*index].as_str())
     }
 }
 
+/// A configured list that refuses: a name is on it as it is compared, or as it is. A wildcard may
+/// stand for what folding takes away (`*.` for `a.`), and then only the name itself can tell.
+#[derive(Debug)]
+struct Refusals {
+    folded: Globs,
+    exact: Globs,
+}
+
+impl Refusals {
+    fn new(patterns: &[String]) -> Self {
+        Self { folded: Globs::new(patterns, true), exact: Globs::new(patterns, false) }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.folded.is_empty() && self.exact.is_empty()
+    }
+
+    fn first_match(&self, path: &Folded, relative: &Path) -> Option<&str> {
+        self.folded.first_match(path.as_str()).or_else(|| self.exact.first_match(relative))
+    }
+}
+
 /// A pattern as globs on the whole relative path: what it names, and everything below that.
-fn globs_for(pattern: &str) -> Result<Vec<globset::Glob>, globset::Error> {
+fn globs_for(pattern: &str, folded: bool) -> Result<Vec<Glob>, String> {
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
     let trimmed = pattern.trim_end_matches('/');
     let anchored = match trimmed.strip_prefix('/') {
@@ -178,14 +211,19 @@ fn globs_for(pattern: &str) -> Result<Vec<globset::Glob>, globset::Error> {
         None if trimmed.contains('/') => trimmed.to_owned(),
         None => format!("**/{trimmed}"),
     };
-    [anchored.clone(), format!("{anchored}/**")]
+    let told = |error: globset::Error| error.kind().to_string();
+    Glob::new(&anchored).map_err(told)?;
+    let translated = pattern::translate(&anchored, folded)?;
+    [translated.clone(), format!("{translated}/**")]
         .iter()
-        .map(|text| GlobBuilder::new(&fold_pattern(text)).case_insensitive(true).literal_separator(true).build())
+        .map(|text| GlobBuilder::new(text).case_insensitive(true).literal_separator(true).build().map_err(told))
         .collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn policy(change: impl FnOnce(&mut PolicyRules)) -> Policy {
@@ -217,6 +255,12 @@ mod tests {
             ".env::$DATA",
             "keys/x.pem:$DATA",
             ".ｅnv",
+            ".env.pub",
+            ".env.id_x.pub",
+            "republic.pem",
+            "nonpublic.key",
+            "nonpubkey.pem",
+            "republic_key.pem",
             "id_rsa",
             "keys/id_ed25519",
             "ID_RSA",
@@ -257,6 +301,12 @@ mod tests {
             "id_rsa.pub",
             "keys/id_ed25519.pub",
             "public.pem",
+            "id_ecdsa_sk.pub",
+            "jwt-public.pem",
+            "jwt_public_key.pem",
+            "site.pubkey.pem",
+            "server.pub.pem",
+            "a.public.key",
             "environment.rs",
             "env",
             "src/env.rs",
@@ -352,6 +402,70 @@ mod tests {
         let policy = policy(|rules| rules.deny = vec!["re\u{301}sume\u{301}.txt".into(), "STRA\u{df}E".into()]);
         for path in ["r\u{e9}sum\u{e9}.txt", "RE\u{301}SUM\u{c9}.TXT", "stra\u{df}e", "Strasse/x"] {
             assert!(secret(&policy, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_is_about_the_name_that_it_spells() {
+        for name in
+            ["secret.", "notes ", "a\u{200d}b.dat", "\u{2764}\u{fe0f}.md", "［x］.dat", "＊.k2", "k:$v", "d:$x/f"]
+        {
+            let policy = policy(|rules| {
+                rules.deny = vec![name.into()];
+                rules.hide = vec![name.into()];
+                rules.protect = vec![name.into()];
+            });
+            assert!(secret(&policy, name) && protected(&policy, name) && policy.hidden(Path::new(name)), "{name:?}");
+            assert!(!secret(&policy, "other.k2") && !protected(&policy, "x.dat"), "{name:?}");
+        }
+        let policy = policy(|rules| rules.deny = vec!["*.x\u{ad}".into(), "{a. ,b}/c.".into(), "*.!.".into()]);
+        for path in ["n.x", "n.x\u{ad}", "a/c", "a. /c.", "b/c", "z.!."] {
+            assert!(secret(&policy, path), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_folds_to_nothing_does_not_match_everything() {
+        let policy = policy(|rules| {
+            rules.deny = vec!["*.".into(), "\u{200b}".into()];
+            rules.allow_secret = vec!["*.".into(), "\u{200b}".into()];
+        });
+        assert!(secret(&policy, "a.") && secret(&policy, "\u{200b}") && secret(&policy, ".env"));
+        assert!(!secret(&policy, "a") && !secret(&policy, "a/b"));
+    }
+
+    #[test]
+    fn a_question_mark_and_a_class_stand_for_a_character_of_any_script() {
+        let policy = policy(|rules| rules.deny = vec!["?.k2".into(), "[日é!-]*.k3".into(), "x[!a]y".into()]);
+        for path in
+            ["é.k2", "日.k2", "\u{1f600}.k2", "a.k2", "-.k2", "].k2", "日本.k3", "É.k3", "!x.k3", "-.k3", "xéy", "x]y"]
+        {
+            assert!(secret(&policy, path), "{path}");
+        }
+        for path in ["ab.k2", "éé.k2", "d/.k2", "a.k3", "xay", "xAy", "xy", "x/y"] {
+            assert!(!secret(&policy, path), "{path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_name_matches_the_pattern_that_is_its_own_escape(
+            names in prop::collection::vec("[a-zA-Z.: $?*\\[\\]{},!^-]{1,4}|\\PC{1,4}|[^/\\x00]{1,4}", 1..3),
+        ) {
+            prop_assume!(!names.iter().any(|name| name.contains('/') || matches!(name.as_str(), "." | "..")));
+            let path = names.join("/");
+            let pattern = PolicyRules::exactly(Path::new(&path)).expect("it is not the root");
+            let rules = PolicyRules {
+                deny: vec![pattern.clone()], protect: vec![pattern.clone()], hide: vec![pattern.clone()],
+                ..PolicyRules::default()
+            };
+            let policy = Policy::new(&rules);
+            prop_assert!(secret(&policy, &path) && protected(&policy, &path), "{path:?} {pattern:?}");
+            prop_assert!(policy.hidden(Path::new(&path)), "{path:?} {pattern:?}");
+            if !path.contains('\\') {
+                let policy = Policy::new(&PolicyRules { deny: vec![globset::escape(&path)], ..PolicyRules::default() });
+                prop_assert!(secret(&policy, &path), "{path:?} by globset::escape");
+            }
         }
     }
 

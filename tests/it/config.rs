@@ -271,6 +271,39 @@ fn files_of_a_denied_extension_are_refused_like_denied_ones() {
 }
 
 #[test]
+fn a_file_whose_name_folds_to_another_is_denied_and_hidden_by_its_own_name() {
+    for name in ["secret.", "notes ", "a\u{200d}b.dat", "\u{2764}\u{fe0f}.md", "［x］.dat", "k:$v", "é.k2"] {
+        let place = Place::new();
+        fs::write(place.project().join(name), "kept").expect("written");
+        let path = format!("path={name}");
+        let pattern = if name == "é.k2" { "?.k2" } else { name };
+        let said = place.run(&["--deny", pattern, "call", "read", &path]).failed(1);
+        assert!(said.contains("access denied"), "{name:?}: {said}");
+        place.run(&["--deny", pattern, "call", "write", &path, "content=new"]).failed(1);
+        assert_eq!(fs::read(place.project().join(name)).expect("there"), b"kept", "{name:?}");
+        let said = place.run(&["--hide", pattern, "call", "read", &path]).failed(1);
+        assert!(!said.contains("kept"), "{name:?}: {said}");
+        assert!(
+            !place.run(&["--hide", pattern, "call", "grep", "pattern=kept"]).succeeded().contains(":kept"),
+            "{name:?}"
+        );
+    }
+}
+
+#[test]
+fn the_configuration_file_is_not_written_whatever_it_is_called() {
+    for name in ["rb.toml", "rb.toml.", "rb\u{ad}.toml", "［x］.toml", "rb .toml ", "r\\b.toml", "r[b]{,}.toml"] {
+        let place = Place::new();
+        fs::write(place.project().join(name), "deny = [\"x\"]\n").expect("written");
+        let path = format!("path={}", name.replace('\\', "\\\\"));
+        let options = ["--config", name, "--read-before-write", "off", "call", "write", &path, "content=a"];
+        let said = place.run(&options).failed(1);
+        assert!(said.contains("is a protected file") || said.contains("protected from writing"), "{name:?}: {said}");
+        assert_eq!(fs::read(place.project().join(name)).expect("there"), b"deny = [\"x\"]\n", "{name:?}");
+    }
+}
+
+#[test]
 fn every_mistake_in_the_roots_of_the_file_is_reported_at_once() {
     let place = Place::new();
     let text = "[[root]]\npath = \"docs\"\nallow_secrets = [\"x\"]\ndeny = [\"a[\"]\n\n[[root]]\nname = \"a b\"\npath = \"x\"\n\n\

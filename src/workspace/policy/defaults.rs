@@ -15,6 +15,8 @@ pub(super) enum Rule {
     Suffix(&'static str),
     /// The last name holds the first text and ends with the second.
     Within(&'static str, &'static str),
+    /// The last name begins with the first text and ends with the second.
+    Around(&'static str, &'static str),
     /// The path ends with these names.
     Tail(&'static str),
     /// A name (or names) of the path, and everything below it.
@@ -33,6 +35,7 @@ impl Rule {
             Self::Prefix(text) => name.starts_with(text),
             Self::Suffix(text) => name.ends_with(text),
             Self::Within(text, end) => name.ends_with(end) && name.contains(text),
+            Self::Around(text, end) => name.strip_prefix(text).is_some_and(|rest| rest.ends_with(end)),
             Self::Tail(text) => {
                 path.as_str().strip_suffix(text).is_some_and(|before| before.is_empty() || before.ends_with('/'))
             }
@@ -57,6 +60,7 @@ impl fmt::Display for Rule {
             Self::Prefix(text) => write!(f, "`{text}*`"),
             Self::Suffix(text) => write!(f, "`*{text}`"),
             Self::Within(text, end) => write!(f, "`*{text}*{end}`"),
+            Self::Around(text, end) => write!(f, "`{text}*{end}`"),
             Self::Tree(text) => write!(f, "`{text}/`"),
             Self::Top(text) => write!(f, "`/{text}`"),
             Self::TopSuffix(text) => write!(f, "`/*{text}`"),
@@ -152,13 +156,30 @@ pub(super) const PUBLIC: &[Rule] = &[
     Rule::Name(".env.example"),
     Rule::Name(".env.sample"),
     Rule::Name(".env.template"),
-    Rule::Suffix(".pub"),
+    Rule::Around("id_", ".pub"),
     Rule::Suffix(".pub.pem"),
-    Rule::Suffix("public.pem"),
-    Rule::Suffix("public_key.pem"),
-    Rule::Suffix("public-key.pem"),
-    Rule::Suffix("pubkey.pem"),
-    Rule::Suffix("public.key"),
+    Rule::Suffix(".pub.key"),
+    // The word by itself: `republic.pem` and `nonpublic.key` are private keys like others.
+    Rule::Name("public.pem"),
+    Rule::Name("public.key"),
+    Rule::Name("public_key.pem"),
+    Rule::Name("public-key.pem"),
+    Rule::Name("pubkey.pem"),
+    Rule::Suffix(".public.pem"),
+    Rule::Suffix("-public.pem"),
+    Rule::Suffix("_public.pem"),
+    Rule::Suffix(".public.key"),
+    Rule::Suffix("-public.key"),
+    Rule::Suffix("_public.key"),
+    Rule::Suffix(".public_key.pem"),
+    Rule::Suffix("-public_key.pem"),
+    Rule::Suffix("_public_key.pem"),
+    Rule::Suffix(".public-key.pem"),
+    Rule::Suffix("-public-key.pem"),
+    Rule::Suffix("_public-key.pem"),
+    Rule::Suffix(".pubkey.pem"),
+    Rule::Suffix("-pubkey.pem"),
+    Rule::Suffix("_pubkey.pem"),
 ];
 
 /// Files that some program runs or obeys later, without asking.

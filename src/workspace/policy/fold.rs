@@ -54,16 +54,24 @@ fn fold_name(name: &OsStr) -> Cow<'_, str> {
     if text.bytes().all(simple) && !text.ends_with(['.', ' ']) {
         return text;
     }
+    Cow::Owned(fold_text(&text))
+}
+
+/// A whole name, which is text.
+pub(super) fn fold_text(name: &str) -> String {
+    without_stream(&fold_characters(name)).trim_end_matches(['.', ' ']).to_owned()
+}
+
+/// A part of a name: its characters only, not what is special about the end of a name.
+pub(super) fn fold_characters(text: &str) -> String {
     // Twice through case: U+017F (long s) is lower case already, and becomes `s` by way of `S`.
-    let folded: String = text
-        .nfkc()
+    text.nfkc()
         .filter(|character| !is_invisible(*character) && !character.is_control())
         .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase)
         .nfkc()
         .map(|character| if character == '/' { '\u{fffd}' } else { character })
-        .collect();
-    Cow::Owned(without_stream(&folded).trim_end_matches(['.', ' ']).to_owned())
+        .collect()
 }
 
 /// `.git::$INDEX_ALLOCATION` and `.env::$DATA` are `.git` and `.env` to NTFS, which Linux mounts too.
@@ -73,11 +81,6 @@ fn without_stream(name: &str) -> &str {
         Some((file, stream)) if !file.is_empty() && (stream.starts_with('$') || stream.contains(":$")) => file,
         _ => name,
     }
-}
-
-/// A pattern in the form that paths are compared in.
-pub(super) fn fold_pattern(pattern: &str) -> String {
-    pattern.nfkc().flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfkc().collect()
 }
 
 #[cfg(test)]

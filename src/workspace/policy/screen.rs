@@ -29,6 +29,7 @@ impl Screen {
                 Rule::Name(text)
                 | Rule::Suffix(text)
                 | Rule::Within(_, text)
+                | Rule::Around(_, text)
                 | Rule::Tail(text)
                 | Rule::Top(text)
                 | Rule::TopSuffix(text) => {
@@ -91,7 +92,9 @@ mod tests {
 
     fn texts(rule: Rule) -> Vec<String> {
         match rule {
-            Rule::Within(text, end) => vec![format!("{text}{end}"), format!("a{text}b{end}"), end.to_owned()],
+            Rule::Within(text, end) | Rule::Around(text, end) => {
+                vec![format!("{text}{end}"), format!("a{text}b{end}"), end.to_owned()]
+            }
             Rule::Prefix(text) => vec![text.to_owned(), format!("{text}x")],
             Rule::Suffix(text) | Rule::TopSuffix(text) => vec![text.to_owned(), format!("x{text}")],
             Rule::Name(text) | Rule::Tail(text) | Rule::Tree(text) | Rule::Top(text) => vec![text.to_owned()],
