@@ -249,7 +249,7 @@ impl Change for Pending {
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let Self { job, mut planned } = *self;
         for _ in 0..ATTEMPTS {
-            match WriteGuard::acquire(&cx.workspace, job.target.clone(), planned.base) {
+            match WriteGuard::acquire_within(&cx.workspace, job.target.clone(), planned.base, &cx.patience()) {
                 Ok(guard) => {
                     let undoable = recorded::Undoable::Yes;
                     let (committed, kept) = recorded::commit(cx, guard, "edit", undoable, &planned.bytes, approval)?;

@@ -112,7 +112,7 @@ impl Change for Pending {
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let Self { source, from, tree: planned, to } = *self;
         let history = &cx.session.history;
-        let guard = TreeGuard::acquire(&cx.workspace, &[&from, &to.target]);
+        let guard = TreeGuard::acquire_within(&cx.workspace, &[&from, &to.target], cx.patience())?;
         let tree = cx.workspace.tree(&from, Purpose::Move(&to.target))?;
         if tree.mark() != planned.mark() {
             return Err(recorded::changed(&source));

@@ -359,7 +359,7 @@ impl Planning {
     /// Writes the file. What is appended is worked out again where another call of this session came first.
     fn written(mut self, cx: &CallContext, approval: Approval) -> Result<(Self, Committed, recorded::Note), ToolError> {
         for _ in 0..ATTEMPTS {
-            match WriteGuard::acquire(&cx.workspace, self.job.target.clone(), self.base) {
+            match WriteGuard::acquire_within(&cx.workspace, self.job.target.clone(), self.base, &cx.patience()) {
                 Ok(guard) => {
                     let undoable = recorded::Undoable::Yes;
                     let bytes = &self.planned.bytes;

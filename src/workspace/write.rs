@@ -5,6 +5,7 @@
 
 mod lock;
 mod orphans;
+mod patience;
 mod temporary;
 
 use std::ffi::OsString;
@@ -24,9 +25,11 @@ use super::revision::Revision;
 use super::root::Access;
 use super::sys::{self, Dir, Failure, Use};
 
+pub use lock::MOST_WAITING;
 pub(super) use lock::{Lock, Locks};
 pub use orphans::SweepAfter;
 pub(super) use orphans::{Swept, sweep_once};
+pub use patience::Patience;
 pub(super) use temporary::{Temporary, free_name, is_reserved};
 
 /// A file changed this recently may change again without its times showing it, so its content is
@@ -163,8 +166,19 @@ impl WriteGuard {
     /// Waits for the file's lock, then checks that the file still equals `base`: `Stale` when its
     /// content differs or it is gone, `Exists` when something is there that was not.
     pub fn acquire(workspace: &Workspace, path: WritablePath, base: Base) -> Result<Self, AccessError> {
+        Self::acquire_within(workspace, path, base, &Patience::default())
+    }
+
+    /// As [`Self::acquire`]; `Stopped` or `Crowded` when the lock is not to be had within `patience`.
+    pub fn acquire_within(
+        workspace: &Workspace,
+        path: WritablePath,
+        base: Base,
+        patience: &Patience,
+    ) -> Result<Self, AccessError> {
         let shared = Arc::clone(&workspace.shared);
-        let lock = Locks::lock(&shared.locks, &path.real.host());
+        let lock = Locks::lock_all(&shared.locks, &[&path.real.host()], patience)
+            .map_err(|kind| AccessError::new(kind, &path.asked))?;
         let root = path.real.root().dir();
         let old = match (root.file_beneath(path.real.relative()), base) {
             (Err(failure), Base::Absent) if is_missing(&failure) => None,
