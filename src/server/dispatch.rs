@@ -211,14 +211,14 @@ async fn planned(
     let under_way = gates.pools.commits();
     let stop = cx.stop.clone();
     let place = Arc::new(Mutex::new(Some(permit)));
-    if change.cost().bytes <= WAITS_ASIDE {
-        let place = Arc::clone(&place);
-        cx.yields = Some(Arc::new(move || drop(place.lock().unwrap_or_else(PoisonError::into_inner).take())));
-    }
+    let held = Arc::clone(&place);
     let commit = move || {
         let _under_way = under_way.begin();
         trace.announce()?;
         let cost = change.cost();
+        if cost.bytes <= WAITS_ASIDE {
+            cx.yields = Some(Arc::new(move || drop(held.lock().unwrap_or_else(PoisonError::into_inner).take())));
+        }
         cx.session.quota.spend(&cx.workspace, &cost)?;
         let done = change.commit(&cx, approval);
         match &done {

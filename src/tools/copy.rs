@@ -182,7 +182,7 @@ impl Change for Pending {
         let bytes = self.tree.bytes();
         Cost {
             root: Some(Arc::clone(self.to.target.path().root())),
-            files: self.tree.entries().len() as u64,
+            files: self.tree.entries().len() as u64 + self.to.target.missing_above(),
             bytes,
             growth: bytes,
         }

@@ -240,7 +240,7 @@ impl Change for Pending {
         let bytes = self.planned.bytes.len() as u64;
         Cost {
             root: Some(Arc::clone(self.job.target.path().root())),
-            files: u64::from(self.planned.base == Base::Absent),
+            files: if self.planned.base == Base::Absent { 1 + self.job.target.missing_above() } else { 0 },
             bytes,
             growth: bytes.saturating_sub(self.planned.old_text.len() as u64),
         }

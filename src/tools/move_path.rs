@@ -1,12 +1,15 @@
 //! `move`: give a file or directory another path; never over something unless asked to.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    session::history::{Change as Made, Effect, Former, Record, RecordKind},
+    session::{
+        Cost,
+        history::{Change as Made, Effect, Former, Record, RecordKind},
+    },
     workspace::{Approval, Node, Purpose, Tree, TreeGuard, WorkspacePath, WritablePath},
 };
 
@@ -107,6 +110,11 @@ impl Change for Pending {
         let over = if replaces { ", replacing the file there" } else { "" };
         let summary = format!("Move {}{what} to {}{over}", self.source, self.to.path);
         Preview { summary, diff: String::new(), destructive: replaces }
+    }
+
+    fn cost(&self) -> Cost {
+        let to = &self.to.target;
+        Cost { root: Some(Arc::clone(to.path().root())), files: to.missing_above(), bytes: 0, growth: 0 }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {

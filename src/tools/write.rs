@@ -343,7 +343,7 @@ impl Change for Planning {
         let old = self.planned.old.as_ref().map_or(0, String::len) as u64;
         Cost {
             root: Some(Arc::clone(self.job.target.path().root())),
-            files: u64::from(self.base == Base::Absent),
+            files: if self.base == Base::Absent { 1 + self.job.target.missing_above() } else { 0 },
             bytes,
             growth: bytes.saturating_sub(old),
         }

@@ -20,7 +20,7 @@ use super::path::WorkspacePath;
 use super::policy::Verdict;
 use super::revision::Revision;
 use super::sys::{Dir, Use};
-use super::write::{Approval, Lock, Locks, Patience, WritablePath, allowed, make_dirs, refusal};
+use super::write::{Approval, Lock, Locks, NewDirs, Patience, WritablePath, allowed, make_dirs, refusal};
 
 pub use plant::{Part, Planted};
 pub(super) use remove::wipe;
@@ -244,7 +244,7 @@ impl TreeGuard {
             }
             here = path.parent();
         }
-        make_dirs(real, entry.asked())?;
+        make_dirs(real, entry.asked())?.1.keep();
         missing.reverse();
         Ok(missing)
     }
@@ -279,15 +279,15 @@ impl TreeGuard {
     }
 
     /// As [`Self::place`], making the directory where it is missing.
-    fn new_place(&self, entry: &WritablePath) -> Result<(Dir, OsString), AccessError> {
+    fn new_place(&self, entry: &WritablePath) -> Result<(Dir, OsString, NewDirs), AccessError> {
         let (real, asked) = (entry.path(), entry.asked());
         allowed(real, asked)?;
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
         };
-        let dir = make_dirs(&parent, asked)?;
+        let (dir, new) = make_dirs(&parent, asked)?;
         super::write::sweep_once(&self.shared, &parent, &dir);
-        Ok((dir, name.to_os_string()))
+        Ok((dir, name.to_os_string(), new))
     }
 }
 

@@ -3,6 +3,7 @@
 //! Bytes in, a file out. The temporary file lies in the target's own directory handle, so neither
 //! a swapped parent nor a planted link moves the write. What to write is decided above.
 
+mod directories;
 mod lock;
 mod orphans;
 mod patience;
@@ -11,7 +12,6 @@ mod temporary;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -23,8 +23,9 @@ use super::path::WorkspacePath;
 use super::policy::Verdict;
 use super::revision::Revision;
 use super::root::Access;
-use super::sys::{self, Dir, Failure, Use};
+use super::sys::{self, Dir, Failure};
 
+pub(super) use directories::{NewDirs, make_dirs};
 pub use lock::MOST_WAITING;
 pub(super) use lock::{Lock, Locks};
 pub use orphans::SweepAfter;
@@ -35,6 +36,9 @@ pub(super) use temporary::{Temporary, free_name, is_reserved};
 /// A file changed this recently may change again without its times showing it, so its content is
 /// hashed once more. Twice the coarsest clock among usual file systems (FAT: 2 s).
 const CLOCK_GRAIN: Duration = Duration::from_secs(4);
+
+/// Bytes of the longest name that usual file systems take (`NAME_MAX`).
+const LONGEST_NAME: usize = 255;
 
 /// A path whose root is read-write and whose real name policy lets be written.
 #[derive(Clone, Debug)]
@@ -56,6 +60,11 @@ impl WritablePath {
     /// The path as it was asked for.
     pub fn asked(&self) -> &WorkspacePath {
         &self.asked
+    }
+
+    /// How many directories above it would have to be made.
+    pub fn missing_above(&self) -> u64 {
+        directories::missing_above(&self.real)
     }
 }
 
@@ -225,7 +234,7 @@ impl WriteGuard {
 
     /// Makes `bytes` the file's content. Missing directories are made; mode, owner, ACL and user
     /// attributes of a replaced file are kept, set-user-id and set-group-id are not. On an error
-    /// nothing has changed, except that directories may have been made.
+    /// nothing has changed.
     pub fn commit(self, bytes: &[u8], approval: Approval) -> Result<Committed, AccessError> {
         self.commit_noting(Content::of(bytes), approval, |_| {})
     }
@@ -247,7 +256,7 @@ impl WriteGuard {
             return Err(AccessError::new(AccessErrorKind::IsDirectory, asked));
         };
         let parent = real.parent().unwrap_or_else(|| real.clone());
-        let dir = make_dirs(&parent, asked)?;
+        let (dir, new) = make_dirs(&parent, asked)?;
         sweep_once(&self.shared, &parent, &dir);
 
         let mut temporary = Temporary::create(&dir, self.old.is_some()).map_err(failed)?;
@@ -271,6 +280,7 @@ impl WriteGuard {
                 }
             }
         }
+        new.keep();
         // The file is there; that its directory entry may not be on the disk yet undoes nothing.
         let _ = dir.sync();
         let committed = Committed { created: self.old.is_none(), revision: content.revision, path: real.clone() };
@@ -299,6 +309,10 @@ pub(super) fn allowed(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(),
     if real.hidden() {
         return Err(reserved(asked));
     }
+    // Before a directory is made for it.
+    if real.relative().iter().any(|name| name.len() > LONGEST_NAME) {
+        return Err(AccessError::new(AccessErrorKind::NameTooLong, asked));
+    }
     if real.relative().iter().any(is_reserved) {
         let rule = "the names of temporary files";
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, rule));
@@ -322,39 +336,6 @@ fn without_hidden(shared: &Shared, asked: &WorkspacePath, error: AccessError) ->
         return reserved(asked);
     }
     error
-}
-
-/// The directory at `path`, made with all above it where missing, each step in the handle before.
-pub(super) fn make_dirs(path: &WorkspacePath, asked: &WorkspacePath) -> Result<Dir, AccessError> {
-    let failed = |error| AccessError::from_io(error, asked);
-    let root = path.root().dir();
-    match root.dir_beneath(path.relative(), Use::Pass) {
-        Ok(dir) => return Ok(dir),
-        Err(failure) if is_missing(&failure) => {}
-        Err(failure) => return Err(refusal(failure, asked)),
-    }
-    let mut here = match root.dir_beneath(Path::new(""), Use::Pass) {
-        Ok(dir) => dir,
-        Err(failure) => return Err(refusal(failure, asked)),
-    };
-    // One sync for all new levels, of the directory that holds the topmost: what is made below it is in the same
-    // transaction of a file system with a journal, and the lowest is synced with the file that it is made for.
-    let mut holds_new = None;
-    for name in path.relative() {
-        match here.make_dir(name, false) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
-            Ok(()) if holds_new.is_none() => holds_new = here.again().ok(),
-            Ok(()) | Err(_) => {}
-        }
-        here = here.child_dir(name, Use::Pass).map_err(|error| match here.child_stat(name) {
-            Ok(stat) if stat.kind == FileKind::Symlink => AccessError::new(AccessErrorKind::Changed, asked),
-            _ => failed(error),
-        })?;
-    }
-    if let Some(top) = holds_new {
-        let _ = top.sync();
-    }
-    Ok(here)
 }
 
 /// Whether the file called `name` is the one that was checked, with the content it had.

@@ -97,7 +97,7 @@ impl TreeGuard {
     ) -> Result<Planted, AccessError> {
         let asked = to.asked();
         let failed = |error| AccessError::from_io(error, asked);
-        let (dir, name) = self.new_place(to)?;
+        let (dir, name, new) = self.new_place(to)?;
         if over.is_none() && dir.child_stat(&name).is_ok() {
             return Err(AccessError::new(AccessErrorKind::Exists, asked));
         }
@@ -112,6 +112,9 @@ impl TreeGuard {
         if result.is_err() || over.is_some() {
             // What was built in vain, or what was replaced.
             let _ = wipe(&dir, &aside);
+        }
+        if result.is_ok() {
+            new.keep();
         }
         let _ = dir.sync();
         result
