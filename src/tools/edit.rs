@@ -30,7 +30,8 @@ use job::{Job, Planned, Wanted};
 /// Edits in one call.
 const MAX_EDITS: usize = 100;
 /// How often a change is worked out again after another call of this session came first.
-const ATTEMPTS: usize = 200;
+// Every lost attempt is one of the calls that wait beside it having won, and so many may wait.
+const ATTEMPTS: usize = crate::workspace::MOST_WAITING + 64;
 
 /// The tool.
 #[derive(Debug)]

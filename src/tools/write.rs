@@ -28,7 +28,8 @@ use super::{
 const DIFF_LINES: usize = 60;
 
 /// How often an appending is worked out again after another call of this session came first.
-const ATTEMPTS: usize = 200;
+// Every lost attempt is one of the calls that wait beside it having won, and so many may wait.
+const ATTEMPTS: usize = crate::workspace::MOST_WAITING + 64;
 
 /// The tool.
 #[derive(Debug)]
