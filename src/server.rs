@@ -36,7 +36,7 @@ use crate::{
     audit::Audit,
     session::Session,
     tools::{Settings, Toolbox},
-    workspace::Workspace,
+    workspace::{MOST_WAITING, Workspace},
 };
 
 use self::{
@@ -144,8 +144,10 @@ impl Server {
 
     /// One thread serves the wire; calls run on a bounded pool of blocking threads.
     fn runtime(&self) -> std::io::Result<Runtime> {
-        // Two more for the standard streams where they are not pipes.
-        let threads = self.parts.options.max_concurrent.map_or(POOL, |heavy| heavy.max(1) + LIGHT_CALLS + 2);
+        // Changes that wait for others have no place, but a thread. Two more for the standard streams
+        // where they are not pipes.
+        let threads =
+            self.parts.options.max_concurrent.map_or(POOL, |heavy| heavy.max(1) + LIGHT_CALLS + MOST_WAITING + 2);
         Builder::new_current_thread().enable_all().max_blocking_threads(threads).thread_name(CALL_THREAD).build()
     }
 

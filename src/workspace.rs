@@ -45,7 +45,9 @@ pub use state::{AppendLog, Durable, StateDir, StateFile};
 pub use tree::{Node, Part, Planted, Purpose, Replaced, Tree, TreeEntry, TreeGuard};
 pub use walk::{Entry, IgnoreRules, Ignored, LeftOut, WalkOptions, WalkReport};
 pub use watch::{Changes, GiveWay, Surveyed, Unwatchable, Watcher, lower_priority, watch_limit};
-pub use write::{Approval, Base, Committed, Content, Former, SweepAfter, WritablePath, WriteGuard};
+pub use write::{
+    Approval, Base, Committed, Content, Former, MOST_WAITING, Patience, SweepAfter, WritablePath, WriteGuard,
+};
 
 use open::Shared;
 use root::Roots;

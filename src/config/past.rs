@@ -46,6 +46,7 @@ pub fn restore(parts: &Parts, path: &str, revision: Option<&str>) -> ExitCode {
         settings: Arc::clone(&parts.settings),
         stop: StopSignal::after(PATIENCE),
         progress: None,
+        yields: None,
     };
     match bring_back::restore(&cx, path, revision) {
         Ok(text) => {

@@ -246,5 +246,6 @@ pub(super) fn context(workspace: &Arc<Workspace>) -> CallContext {
         }),
         stop: StopSignal::after(Duration::from_secs(30)),
         progress: None,
+        yields: None,
     }
 }

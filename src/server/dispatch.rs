@@ -1,12 +1,13 @@
 //! One call from its arguments to its answer: span, permit, clock, cancellation, panic, approval, commit.
 //!
 //! Knows no protocol types and no tool. Planning is raced against cancellation and the deadline; a
-//! commit never is: once a rename may happen, the answer says what truly happened. While a person is
+//! commit is only told of them, and heeds them while nothing of it can be seen: once a rename may
+//! happen, the answer says what truly happened. While a commit waits for another one, or while a person is
 //! asked, the call gives up its place among the running ones and its clock stands still.
 
 use std::{
     panic::{self, AssertUnwindSafe},
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -20,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
 use crate::{
-    session::StopSignal,
+    session::{StopReason, StopSignal},
     tools::{Answer, CallContext, Kind, Plan, ToolError, context::ProgressSink},
     workspace::Approval,
 };
@@ -39,6 +40,9 @@ pub(super) const LIGHT_CALLS: usize = 16;
 const NOTICE: Duration = Duration::from_millis(400);
 /// How long work at its deadline may take to wind up what it found.
 const WIND_UP: Duration = Duration::from_secs(2);
+/// Bytes of the largest change that gives up its place while it waits for another one; larger ones are
+/// not held in memory by more calls than have a place.
+const WAITS_ASIDE: u64 = 1 << 20;
 
 /// The bounds on what runs at once.
 #[derive(Debug)]
@@ -143,6 +147,7 @@ async fn planned(
         settings: Arc::clone(&parts.settings),
         stop: StopSignal::after(deadline),
         progress,
+        yields: None,
     };
     let overdue = time::Instant::now() + deadline;
     let gate = if heavy { gates.heavy() } else { &gates.light };
@@ -204,19 +209,37 @@ async fn planned(
     }
     cx.check()?;
     let under_way = gates.pools.commits();
+    let stop = cx.stop.clone();
+    let place = Arc::new(Mutex::new(Some(permit)));
+    let held = Arc::clone(&place);
     let commit = move || {
         let _under_way = under_way.begin();
         trace.announce()?;
         let cost = change.cost();
+        if cost.bytes <= WAITS_ASIDE {
+            cx.yields = Some(Arc::new(move || drop(held.lock().unwrap_or_else(PoisonError::into_inner).take())));
+        }
         cx.session.quota.spend(&cx.workspace, &cost)?;
         let done = change.commit(&cx, approval);
         match &done {
             Ok(_) => trace.made(cost.bytes),
             Err(_) => cx.session.quota.refund(&cost),
         }
-        done
+        match (done, cx.stop.stopped()) {
+            (Err(error), Some(StopReason::Cancelled)) if error.kind() == Kind::TimedOut => Err(ToolError::cancelled()),
+            (done, _) => done,
+        }
     };
-    on_pool(None, &permit, span, commit).await.map(Outcome::Answer)
+    let mut commit = Box::pin(on_pool(None, &place, span, commit));
+    tokio::select! {
+        biased;
+        done = commit.as_mut() => done,
+        () = cancelled.cancelled() => {
+            stop.cancel();
+            commit.await
+        }
+    }
+    .map(Outcome::Answer)
 }
 
 /// Waits for a place among the running calls.
@@ -239,15 +262,16 @@ async fn turn(
 }
 
 /// Runs `work` on that pool, else on the usual one; a panic becomes an error of this call.
-async fn on_pool<T: Send + 'static>(
+/// `place` is kept until it ends, even where nobody waits for it any more.
+async fn on_pool<T: Send + 'static, P: Send + Sync + 'static>(
     pool: Option<Handle>,
-    permit: &Arc<OwnedSemaphorePermit>,
+    place: &Arc<P>,
     span: &Span,
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    let (permit, span) = (Arc::clone(permit), span.clone());
+    let (place, span) = (Arc::clone(place), span.clone());
     let guarded = move || {
-        let _permit = permit;
+        let _place = place;
         // What the panic left half done is dropped with the call; the locks of the layers below
         // recover from poison.
         span.in_scope(|| panic::catch_unwind(AssertUnwindSafe(work)))

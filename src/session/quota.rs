@@ -41,7 +41,7 @@ impl Default for QuotaLimits {
 pub struct Cost {
     /// The root it falls on; none when it costs nothing.
     pub root: Option<Arc<Root>>,
-    /// Files that would be made.
+    /// Files and directories that would be made.
     pub files: u64,
     /// Bytes that would be written.
     pub bytes: u64,
@@ -78,7 +78,12 @@ pub enum QuotaError {
 impl fmt::Display for QuotaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Files { limit } => write!(f, "this session has made {limit} files, as many as it may"),
+            Self::Files { limit } => {
+                write!(
+                    f,
+                    "with this, the session would have made more than {limit} files and directories, which is its limit"
+                )
+            }
             Self::Bytes { left, limit } => {
                 write!(f, "{left} of the {limit} bytes that this session may write are left, fewer than this takes")
             }

@@ -8,7 +8,7 @@ use std::{
 use crate::{
     search::PatternLimits,
     session::{Session, StopReason, StopSignal},
-    workspace::Workspace,
+    workspace::{Patience, Workspace},
 };
 
 use super::{Kind, ToolError};
@@ -105,6 +105,9 @@ pub struct CallContext {
     pub stop: StopSignal,
     /// Progress notifications.
     pub progress: ProgressSink,
+    /// Called when the call is about to wait for another one's change: it gives up its place among
+    /// those that run. `None` where it has none, or keeps it.
+    pub yields: Option<Arc<dyn Fn() + Send + Sync>>,
 }
 
 impl fmt::Debug for CallContext {
@@ -125,6 +128,19 @@ impl CallContext {
             )
             .hint("ask for less: a narrower path, a smaller range or a more exact pattern")),
         }
+    }
+
+    /// How long a change of this call waits for others: until the call is cancelled or out of time.
+    pub fn patience(&self) -> Patience {
+        let (stop, yields) = (self.stop.clone(), self.yields.clone());
+        Patience::until(
+            move || stop.stopped().is_some(),
+            move || {
+                if let Some(yields) = &yields {
+                    yields();
+                }
+            },
+        )
     }
 
     /// Reports progress, where the client asked for it.

@@ -105,7 +105,7 @@ impl Pending {
     /// Over a file: as a write of the other's content, which keeps the mode and owner it has.
     fn replace(&self, cx: &CallContext, base: Base, approval: Approval) -> Result<(Output, String), ToolError> {
         let snapshot = cx.workspace.read(&self.source, cx.settings.max_file_size)?;
-        let guard = WriteGuard::acquire(&cx.workspace, self.to.target.clone(), base)?;
+        let guard = WriteGuard::acquire_within(&cx.workspace, self.to.target.clone(), base, &cx.patience())?;
         let (_, note) = recorded::commit(cx, guard, "copy", recorded::Undoable::Yes, &snapshot.bytes, approval)?;
         let bytes = snapshot.bytes.len() as u64;
         let output = self.output(1, bytes, true, 0);
@@ -125,7 +125,7 @@ impl Pending {
 
     fn make(&self, cx: &CallContext, approval: Approval) -> Result<(Output, String), ToolError> {
         let history = &cx.session.history;
-        let guard = TreeGuard::acquire(&cx.workspace, &[&self.to.target]);
+        let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.to.target], cx.patience())?;
         let record = Record::new("copy", self.to.target.path());
         let (pending, note) = recorded::begin(cx, vec![record], recorded::Note::none());
         let planted = match guard.copy(&self.tree, &self.to.target, approval) {
@@ -182,7 +182,7 @@ impl Change for Pending {
         let bytes = self.tree.bytes();
         Cost {
             root: Some(Arc::clone(self.to.target.path().root())),
-            files: self.tree.entries().len() as u64,
+            files: self.tree.entries().len() as u64 + self.to.target.missing_above(),
             bytes,
             growth: bytes,
         }

@@ -30,7 +30,8 @@ use job::{Job, Planned, Wanted};
 /// Edits in one call.
 const MAX_EDITS: usize = 100;
 /// How often a change is worked out again after another call of this session came first.
-const ATTEMPTS: usize = 200;
+// Every lost attempt is one of the calls that wait beside it having won, and so many may wait.
+const ATTEMPTS: usize = crate::workspace::MOST_WAITING + 64;
 
 /// The tool.
 #[derive(Debug)]
@@ -240,7 +241,7 @@ impl Change for Pending {
         let bytes = self.planned.bytes().len() as u64;
         Cost {
             root: Some(Arc::clone(self.job.target.path().root())),
-            files: u64::from(self.planned.base == Base::Absent),
+            files: if self.planned.base == Base::Absent { 1 + self.job.target.missing_above() } else { 0 },
             bytes,
             growth: bytes.saturating_sub(self.planned.old_text().len() as u64),
         }

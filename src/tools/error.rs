@@ -261,6 +261,13 @@ impl From<AccessError> for ToolError {
             A::Changed => (Kind::Stale, "another program is changing it; read it again"),
             A::Exists => (Kind::Stale, "read it, then edit it or overwrite it"),
             A::Stale => (Kind::Stale, "read it again, then repeat the change on what is there now"),
+            A::Stopped => (
+                Kind::TimedOut,
+                "nothing was changed; wait for the other changes there to end, or ask for less at a time",
+            ),
+            A::Crowded => {
+                (Kind::Stale, "nothing was changed; wait for the answers of the other calls, then send it again")
+            }
             A::TooManyLinks => (Kind::InvalidInput, "its links lead in a circle; use the path of the file itself"),
             A::NameTooLong => (Kind::InvalidInput, "use a shorter name"),
             A::Io => (Kind::Internal, "try once more; if it fails again, tell the person"),

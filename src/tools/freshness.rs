@@ -74,7 +74,7 @@ pub(super) fn settled(
         Ok(()) => Ok(now),
         Err(error) if error.kind() == Kind::Stale && expected.is_none() => {
             drop(now);
-            let _quiet = TreeGuard::acquire(&cx.workspace, &[target]);
+            let _quiet = TreeGuard::acquire_within(&cx.workspace, &[target], cx.patience())?;
             let now = cx.workspace.read(asked, cx.settings.max_file_size)?;
             check(cx, asked, &now, expected)?;
             Ok(now)

@@ -370,6 +370,7 @@ mod tests {
             settings: Arc::new(Settings::default()),
             stop,
             progress: None,
+            yields: None,
         };
         match Grep::plan(&cx, serde_json::from_value(json!({"pattern": "e"})).unwrap())? {
             Plan::Answer(answer) => match answer.content.into_iter().next() {

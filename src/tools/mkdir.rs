@@ -89,11 +89,12 @@ impl Change for Pending {
 
     fn cost(&self) -> Cost {
         // A directory takes room, too.
-        Cost { root: Some(Arc::clone(self.target.path().root())), files: 1, bytes: 0, growth: 0 }
+        let files = 1 + self.target.missing_above();
+        Cost { root: Some(Arc::clone(self.target.path().root())), files, bytes: 0, growth: 0 }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let guard = TreeGuard::acquire(&cx.workspace, &[&self.target]);
+        let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.target], cx.patience())?;
         let directories = guard.make_directory(&self.target, approval)?;
         let created = directories.len();
         let mut text = match created {

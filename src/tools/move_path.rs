@@ -1,12 +1,15 @@
 //! `move`: give a file or directory another path; never over something unless asked to.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    session::history::{Change as Made, Effect, Former, Record, RecordKind},
+    session::{
+        Cost,
+        history::{Change as Made, Effect, Former, Record, RecordKind},
+    },
     workspace::{Approval, Node, Purpose, Tree, TreeGuard, WorkspacePath, WritablePath},
 };
 
@@ -109,10 +112,15 @@ impl Change for Pending {
         Preview { summary, diff: String::new(), destructive: replaces }
     }
 
+    fn cost(&self) -> Cost {
+        let to = &self.to.target;
+        Cost { root: Some(Arc::clone(to.path().root())), files: to.missing_above(), bytes: 0, growth: 0 }
+    }
+
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let Self { source, from, tree: planned, to } = *self;
         let history = &cx.session.history;
-        let guard = TreeGuard::acquire(&cx.workspace, &[&from, &to.target]);
+        let guard = TreeGuard::acquire_within(&cx.workspace, &[&from, &to.target], cx.patience())?;
         let tree = cx.workspace.tree(&from, Purpose::Move(&to.target))?;
         if tree.mark() != planned.mark() {
             return Err(recorded::changed(&source));

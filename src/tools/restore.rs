@@ -103,7 +103,7 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
 /// A deleted directory, as its records describe it.
 fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&Record]) -> Result<String, ToolError> {
     let entry = cx.workspace.writable_entry(top)?;
-    let guard = TreeGuard::acquire(&cx.workspace, &[&entry]);
+    let guard = TreeGuard::acquire(&cx.workspace, &[&entry])?;
     let mut left_out = Vec::new();
     let mut parts = Vec::new();
     for record in records {

@@ -28,7 +28,8 @@ use super::{
 const DIFF_LINES: usize = 60;
 
 /// How often an appending is worked out again after another call of this session came first.
-const ATTEMPTS: usize = 200;
+// Every lost attempt is one of the calls that wait beside it having won, and so many may wait.
+const ATTEMPTS: usize = crate::workspace::MOST_WAITING + 64;
 
 /// The tool.
 #[derive(Debug)]
@@ -212,9 +213,9 @@ impl Planned {
         match (base, &self.old) {
             (Base::Revision(revision), Some(old)) => {
                 let now = Content::hashed(old.bytes(), revision);
-                WriteGuard::acquire_over(&cx.workspace, target.clone(), now)
+                WriteGuard::acquire_over(&cx.workspace, target.clone(), now, &cx.patience())
             }
-            _ => WriteGuard::acquire(&cx.workspace, target.clone(), base),
+            _ => WriteGuard::acquire_within(&cx.workspace, target.clone(), base, &cx.patience()),
         }
     }
 }
@@ -354,7 +355,7 @@ impl Change for Planning {
         let old = self.planned.old.as_ref().map_or(0, |old| old.text().len()) as u64;
         Cost {
             root: Some(Arc::clone(self.job.target.path().root())),
-            files: u64::from(self.base == Base::Absent),
+            files: if self.base == Base::Absent { 1 + self.job.target.missing_above() } else { 0 },
             bytes,
             growth: bytes.saturating_sub(old),
         }

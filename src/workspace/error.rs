@@ -110,6 +110,10 @@ pub enum AccessErrorKind {
     Exists,
     /// It is not what the plan saw.
     Stale,
+    /// The call was ended, or its time was used up, before anything of the change could be seen.
+    Stopped,
+    /// Too many calls wait for other changes already.
+    Crowded,
     /// More than 40 links on the way, or a loop.
     TooManyLinks,
     /// The system has no names that long.
@@ -177,6 +181,10 @@ impl fmt::Display for AccessError {
             AccessErrorKind::Changed => write!(f, "{path} kept changing during the call"),
             AccessErrorKind::Exists => write!(f, "{path} already exists"),
             AccessErrorKind::Stale => write!(f, "{path} has changed since it was read"),
+            AccessErrorKind::Stopped => write!(f, "the time of this call was used up before {path} was changed"),
+            AccessErrorKind::Crowded => {
+                write!(f, "{path} is part of another change, and too many calls wait for such changes already")
+            }
             AccessErrorKind::TooManyLinks => write!(f, "{path} passes through too many links"),
             AccessErrorKind::NameTooLong => write!(f, "a name in {path} is too long for the system"),
             AccessErrorKind::Io => match &self.source {

@@ -20,7 +20,7 @@ use super::path::WorkspacePath;
 use super::policy::Verdict;
 use super::revision::Revision;
 use super::sys::{Dir, Use};
-use super::write::{Approval, Lock, Locks, WritablePath, allowed, make_dirs, refusal};
+use super::write::{Approval, Lock, Locks, NewDirs, Patience, WritablePath, allowed, make_dirs, refusal};
 
 pub use plant::{Part, Planted};
 pub(super) use remove::wipe;
@@ -199,16 +199,34 @@ impl Workspace {
 /// below them, meanwhile.
 pub struct TreeGuard {
     shared: Arc<Shared>,
+    patience: Patience,
     _lock: Lock,
 }
 
 impl TreeGuard {
     /// Waits for the locks of all entries at once.
-    pub fn acquire(workspace: &Workspace, entries: &[&WritablePath]) -> Self {
+    ///
+    /// # Errors
+    /// `Crowded` where too many calls wait already.
+    pub fn acquire(workspace: &Workspace, entries: &[&WritablePath]) -> Result<Self, AccessError> {
+        Self::acquire_within(workspace, entries, Patience::default())
+    }
+
+    /// As [`Self::acquire`]; `Stopped` when `patience` ends first. What is built by this guard ends with
+    /// it, too, as long as nothing of it can be seen.
+    pub fn acquire_within(
+        workspace: &Workspace,
+        entries: &[&WritablePath],
+        patience: Patience,
+    ) -> Result<Self, AccessError> {
         let hosts: Vec<PathBuf> = entries.iter().map(|entry| entry.path().host()).collect();
         let paths: Vec<&Path> = hosts.iter().map(PathBuf::as_path).collect();
         let shared = Arc::clone(&workspace.shared);
-        Self { _lock: Locks::lock_all(&shared.locks, &paths), shared }
+        let lock = Locks::lock_all(&shared.locks, &paths, &patience).map_err(|kind| match entries.first() {
+            Some(entry) => AccessError::new(kind, entry.asked()),
+            None => AccessError::new(kind, &workspace.root_path(&workspace.roots()[0])),
+        })?;
+        Ok(Self { _lock: lock, patience, shared })
     }
 
     /// Makes a directory with all that are missing above it. Returns those that were made, the
@@ -226,7 +244,7 @@ impl TreeGuard {
             }
             here = path.parent();
         }
-        make_dirs(real, entry.asked())?;
+        make_dirs(real, entry.asked())?.1.keep();
         missing.reverse();
         Ok(missing)
     }
@@ -261,15 +279,15 @@ impl TreeGuard {
     }
 
     /// As [`Self::place`], making the directory where it is missing.
-    fn new_place(&self, entry: &WritablePath) -> Result<(Dir, OsString), AccessError> {
+    fn new_place(&self, entry: &WritablePath) -> Result<(Dir, OsString, NewDirs), AccessError> {
         let (real, asked) = (entry.path(), entry.asked());
         allowed(real, asked)?;
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
         };
-        let dir = make_dirs(&parent, asked)?;
+        let (dir, new) = make_dirs(&parent, asked)?;
         super::write::sweep_once(&self.shared, &parent, &dir);
-        Ok((dir, name.to_os_string()))
+        Ok((dir, name.to_os_string(), new))
     }
 }
 

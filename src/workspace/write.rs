@@ -3,14 +3,15 @@
 //! Bytes in, a file out. The temporary file lies in the target's own directory handle, so neither
 //! a swapped parent nor a planted link moves the write. What to write is decided above.
 
+mod directories;
 mod lock;
 mod orphans;
+mod patience;
 mod temporary;
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -22,16 +23,22 @@ use super::path::WorkspacePath;
 use super::policy::Verdict;
 use super::revision::Revision;
 use super::root::Access;
-use super::sys::{self, Dir, Failure, Use};
+use super::sys::{self, Dir, Failure};
 
+pub(super) use directories::{NewDirs, make_dirs};
+pub use lock::MOST_WAITING;
 pub(super) use lock::{Lock, Locks};
 pub use orphans::SweepAfter;
 pub(super) use orphans::{Swept, sweep_once};
+pub use patience::Patience;
 pub(super) use temporary::{Temporary, free_name, is_reserved};
 
 /// A file changed this recently may change again without its times showing it, so its content is
 /// hashed once more. Twice the coarsest clock among usual file systems (FAT: 2 s).
 const CLOCK_GRAIN: Duration = Duration::from_secs(4);
+
+/// Bytes of the longest name that usual file systems take (`NAME_MAX`).
+const LONGEST_NAME: usize = 255;
 
 /// A path whose root is read-write and whose real name policy lets be written.
 #[derive(Clone, Debug)]
@@ -53,6 +60,11 @@ impl WritablePath {
     /// The path as it was asked for.
     pub fn asked(&self) -> &WorkspacePath {
         &self.asked
+    }
+
+    /// How many directories above it would have to be made.
+    pub fn missing_above(&self) -> u64 {
+        directories::missing_above(&self.real)
     }
 }
 
@@ -208,24 +220,45 @@ impl std::fmt::Debug for Former<'_> {
 }
 
 impl<'b> WriteGuard<'b> {
-    /// As [`Self::acquire`] for a file whose content is at hand, which saves hashing what is there.
-    pub fn acquire_over(workspace: &Workspace, path: WritablePath, now: Content<'b>) -> Result<Self, AccessError> {
-        Self::checked(workspace, path, Some(Checked::Content(now)))
+    /// As [`Self::acquire_within`] for a file whose content is at hand, which saves hashing what is there.
+    pub fn acquire_over(
+        workspace: &Workspace,
+        path: WritablePath,
+        now: Content<'b>,
+        patience: &Patience,
+    ) -> Result<Self, AccessError> {
+        Self::checked(workspace, path, Some(Checked::Content(now)), patience)
     }
 
     /// Waits for the file's lock, then checks that the file still equals `base`: `Stale` when its
     /// content differs or it is gone, `Exists` when something is there that was not.
     pub fn acquire(workspace: &Workspace, path: WritablePath, base: Base) -> Result<Self, AccessError> {
+        Self::acquire_within(workspace, path, base, &Patience::default())
+    }
+
+    /// As [`Self::acquire`]; `Stopped` or `Crowded` when the lock is not to be had within `patience`.
+    pub fn acquire_within(
+        workspace: &Workspace,
+        path: WritablePath,
+        base: Base,
+        patience: &Patience,
+    ) -> Result<Self, AccessError> {
         let base = match base {
             Base::Absent => None,
             Base::Revision(revision) => Some(Checked::Revision(revision)),
         };
-        Self::checked(workspace, path, base)
+        Self::checked(workspace, path, base, patience)
     }
 
-    fn checked(workspace: &Workspace, path: WritablePath, base: Option<Checked<'b>>) -> Result<Self, AccessError> {
+    fn checked(
+        workspace: &Workspace,
+        path: WritablePath,
+        base: Option<Checked<'b>>,
+        patience: &Patience,
+    ) -> Result<Self, AccessError> {
         let shared = Arc::clone(&workspace.shared);
-        let lock = Locks::lock(&shared.locks, &path.real.host());
+        let lock = Locks::lock_all(&shared.locks, &[&path.real.host()], patience)
+            .map_err(|kind| AccessError::new(kind, &path.asked))?;
         let root = path.real.root().dir();
         let old = match (root.file_beneath(path.real.relative()), base) {
             (Err(failure), None) if is_missing(&failure) => None,
@@ -276,7 +309,7 @@ impl<'b> WriteGuard<'b> {
 
     /// Makes `bytes` the file's content. Missing directories are made; mode, owner, ACL and user
     /// attributes of a replaced file are kept, set-user-id and set-group-id are not. On an error
-    /// nothing has changed, except that directories may have been made.
+    /// nothing has changed.
     pub fn commit(self, bytes: &[u8], approval: Approval) -> Result<Committed, AccessError> {
         self.commit_noting(Content::of(bytes), approval, |_| {})
     }
@@ -298,7 +331,7 @@ impl<'b> WriteGuard<'b> {
             return Err(AccessError::new(AccessErrorKind::IsDirectory, asked));
         };
         let parent = real.parent().unwrap_or_else(|| real.clone());
-        let dir = make_dirs(&parent, asked)?;
+        let (dir, new) = make_dirs(&parent, asked)?;
         sweep_once(&self.shared, &parent, &dir);
 
         let mut temporary = Temporary::create(&dir, self.old.is_some()).map_err(failed)?;
@@ -322,6 +355,7 @@ impl<'b> WriteGuard<'b> {
                 }
             }
         }
+        new.keep();
         // The file is there; that its directory entry may not be on the disk yet undoes nothing.
         let _ = dir.sync();
         let committed = Committed { created: self.old.is_none(), revision: content.revision, path: real.clone() };
@@ -350,6 +384,10 @@ pub(super) fn allowed(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(),
     if real.hidden() {
         return Err(reserved(asked));
     }
+    // Before a directory is made for it.
+    if real.relative().iter().any(|name| name.len() > LONGEST_NAME) {
+        return Err(AccessError::new(AccessErrorKind::NameTooLong, asked));
+    }
     if real.relative().iter().any(is_reserved) {
         let rule = "the names of temporary files";
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, rule));
@@ -373,39 +411,6 @@ fn without_hidden(shared: &Shared, asked: &WorkspacePath, error: AccessError) ->
         return reserved(asked);
     }
     error
-}
-
-/// The directory at `path`, made with all above it where missing, each step in the handle before.
-pub(super) fn make_dirs(path: &WorkspacePath, asked: &WorkspacePath) -> Result<Dir, AccessError> {
-    let failed = |error| AccessError::from_io(error, asked);
-    let root = path.root().dir();
-    match root.dir_beneath(path.relative(), Use::Pass) {
-        Ok(dir) => return Ok(dir),
-        Err(failure) if is_missing(&failure) => {}
-        Err(failure) => return Err(refusal(failure, asked)),
-    }
-    let mut here = match root.dir_beneath(Path::new(""), Use::Pass) {
-        Ok(dir) => dir,
-        Err(failure) => return Err(refusal(failure, asked)),
-    };
-    // One sync for all new levels, of the directory that holds the topmost: what is made below it is in the same
-    // transaction of a file system with a journal, and the lowest is synced with the file that it is made for.
-    let mut holds_new = None;
-    for name in path.relative() {
-        match here.make_dir(name, false) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
-            Ok(()) if holds_new.is_none() => holds_new = here.again().ok(),
-            Ok(()) | Err(_) => {}
-        }
-        here = here.child_dir(name, Use::Pass).map_err(|error| match here.child_stat(name) {
-            Ok(stat) if stat.kind == FileKind::Symlink => AccessError::new(AccessErrorKind::Changed, asked),
-            _ => failed(error),
-        })?;
-    }
-    if let Some(top) = holds_new {
-        let _ = top.sync();
-    }
-    Ok(here)
 }
 
 /// Whether the file called `name` is the one that was checked, with the content it had.

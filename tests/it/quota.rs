@@ -51,6 +51,28 @@ fn a_session_makes_so_many_files_and_no_more() {
 }
 
 #[test]
+fn the_directories_above_a_new_file_count_and_a_failure_leaves_none_of_them() {
+    let (dir, mut process) = limited(&["--max-files-created", "5", "--allow", "manage"]);
+    let deep = "d/".repeat(20);
+    refused(&mut process, "write", &json!({ "path": format!("{deep}f"), "content": "x" }), "--max-files-created");
+    refused(&mut process, "mkdir", &json!({ "path": deep }), "--max-files-created");
+    refused(&mut process, "copy", &json!({ "source": "a.txt", "destination": format!("{deep}f") }), "--max-files");
+    refused(&mut process, "move", &json!({ "source": "a.txt", "destination": format!("{deep}f") }), "--max-files");
+    let long = format!("e/f/{}", "x".repeat(256));
+    for tool in ["write", "mkdir"] {
+        let content = if tool == "write" { json!({ "path": long, "content": "x" }) } else { json!({ "path": long }) };
+        let (kind, text) = call(&mut process, tool, &content);
+        assert_eq!(kind.as_deref(), Some("invalid_input"), "{text}");
+    }
+    assert!(!dir.path().join("root/d").exists() && !dir.path().join("root/e").exists());
+    // Two directories and a file, then what is left: two.
+    assert_eq!(call(&mut process, "write", &json!({ "path": "p/q/f", "content": "x" })).0, None);
+    assert_eq!(call(&mut process, "mkdir", &json!({ "path": "p/r/s" })).0, None);
+    refused(&mut process, "mkdir", &json!({ "path": "t" }), "--max-files-created");
+    assert!(dir.path().join("root/p/r/s").is_dir());
+}
+
+#[test]
 fn a_session_writes_so_many_bytes_and_no_more() {
     let (dir, mut process) = limited(&["--max-bytes-written", "10"]);
     assert_eq!(call(&mut process, "write", &json!({ "path": "b.txt", "content": "123456" })).0, None);

@@ -174,3 +174,29 @@ async fn there_is_no_progress_without_a_token() {
     let answer = wire.ask(1, "tools/call", json!({ "name": "report", "arguments": { "millis": 50 } })).await;
     assert_eq!(text(&answer), "reported");
 }
+
+#[tokio::test]
+async fn changes_that_wait_for_another_one_keep_nobody_out_and_heed_the_client() {
+    let options = Options { deadline: Duration::from_millis(FOREVER), ..Options::default() };
+    let mut wire = with(options).await;
+    let waiting = 3 * super::super::dispatch::LIGHT_CALLS;
+    for n in 0..waiting {
+        wire.call(format!("w{n}"), "queue", json!({ "text": format!("waiting {n}") })).await;
+    }
+    begun(&format!("waiting {}", waiting - 1)).await;
+    wire.alive().await;
+    for n in 0..waiting {
+        wire.notify("notifications/cancelled", json!({ "requestId": format!("w{n}") })).await;
+    }
+    wire.alive().await;
+    wire.end_input().await;
+    wire.ended().await;
+}
+
+#[tokio::test]
+async fn a_change_that_waits_for_another_one_ends_with_its_time() {
+    let mut wire = with(Options { deadline: Duration::from_millis(300), ..Options::default() }).await;
+    wire.call(1, "queue", json!({})).await;
+    assert_eq!(error_kind(&wire.answer().await), "timed_out");
+    wire.alive().await;
+}

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::{
     session::Session,
     tools::{
-        Answer, CallContext, Change, Content, Entry, Fingerprint, Group, Plan, Preview, Settings, Spec, Tool,
+        Answer, CallContext, Change, Content, Entry, Fingerprint, Group, Kind, Plan, Preview, Settings, Spec, Tool,
         ToolError, Toolbox,
     },
     workspace::{Access, Approval, Base, PolicyRules, RootSpec, Workspace},
@@ -31,6 +31,7 @@ pub(super) fn server(options: Options, settings: Settings) -> Server {
         Entry::of::<Crash>(),
         Entry::of::<Report>(),
         Entry::of::<Commit>(),
+        Entry::of::<Queue>(),
         Entry::of::<Flood>(),
         Entry::of::<Picture>(),
     ]);
@@ -202,6 +203,37 @@ impl Change for Slow {
         thread::sleep(self.0.duration());
         log("made", &self.0);
         Ok(Answer::text("committed", &json!({})))
+    }
+}
+
+tool!(
+    /// Plans at once, and waits in its commit for a change that never ends, as long as it may.
+    Queue, "queue", false, |_cx, args| {
+        Ok(Plan::Change(Box::new(Waiting(args))))
+    }
+);
+
+struct Waiting(Args);
+
+impl Change for Waiting {
+    fn preview(&self) -> Preview {
+        Preview { summary: "a change that waits".to_owned(), diff: String::new(), destructive: false }
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        Fingerprint { path: "waiting".to_owned(), base: Base::Absent, content: None }
+    }
+
+    fn commit(self: Box<Self>, cx: &CallContext, _: Approval) -> Result<Answer, ToolError> {
+        if let Some(yields) = &cx.yields {
+            yields();
+        }
+        log("begun", &self.0);
+        loop {
+            // As the locks answer, which do not know why they were told to end.
+            cx.check().map_err(|_| ToolError::new(Kind::TimedOut, "the time was used up"))?;
+            thread::sleep(Duration::from_millis(2));
+        }
     }
 }
 

@@ -79,9 +79,9 @@ impl Planned {
         match (self.base, &self.old) {
             (Base::Revision(revision), Some(old)) => {
                 let now = Content::hashed(old.bytes(), revision);
-                WriteGuard::acquire_over(&cx.workspace, target.clone(), now)
+                WriteGuard::acquire_over(&cx.workspace, target.clone(), now, &cx.patience())
             }
-            (base, _) => WriteGuard::acquire(&cx.workspace, target.clone(), base),
+            (base, _) => WriteGuard::acquire_within(&cx.workspace, target.clone(), base, &cx.patience()),
         }
     }
 }

@@ -61,14 +61,14 @@ pub(super) fn revert(cx: &CallContext, change: &Change, approval: Approval) -> R
         Effect::Wrote { path, before: Some(former), after } => {
             let bytes = content(cx, path, former.revision)?;
             let target = cx.workspace.writable(path)?;
-            let guard = WriteGuard::acquire(&cx.workspace, target, Base::Revision(*after))
+            let guard = WriteGuard::acquire_within(&cx.workspace, target, Base::Revision(*after), &cx.patience())
                 .map_err(|error| gone(path, error))?;
             recorded::commit(cx, guard, "undo", Undoable::No, &bytes, approval)?;
             Ok(())
         }
         Effect::Wrote { path, before: None, after } => {
             let entry = cx.workspace.writable_entry(path)?;
-            let guard = TreeGuard::acquire(&cx.workspace, &[&entry]);
+            let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.patience())?;
             unchanged(cx, path, *after)?;
             remove(cx, &guard, &entry, None, approval)
         }
@@ -76,7 +76,7 @@ pub(super) fn revert(cx: &CallContext, change: &Change, approval: Approval) -> R
         Effect::Moved { from, to, mark, replaced } => move_back(cx, from, to, *mark, *replaced, approval),
         Effect::Copied { to, mark } => {
             let entry = cx.workspace.writable_entry(to)?;
-            let guard = TreeGuard::acquire(&cx.workspace, &[&entry]);
+            let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.patience())?;
             remove(cx, &guard, &entry, Some(*mark), approval)
         }
         Effect::Made { directories } => {
@@ -84,7 +84,7 @@ pub(super) fn revert(cx: &CallContext, change: &Change, approval: Approval) -> R
                 directories.iter().rev().map(|path| cx.workspace.writable_entry(path)).collect();
             let entries = innermost_first?;
             let locked: Vec<&WritablePath> = entries.iter().collect();
-            let guard = TreeGuard::acquire(&cx.workspace, &locked);
+            let guard = TreeGuard::acquire_within(&cx.workspace, &locked, cx.patience())?;
             guard.remove_empty(&entries, approval)?;
             Ok(())
         }
@@ -114,7 +114,7 @@ fn bring_back(
     approval: Approval,
 ) -> Result<(), ToolError> {
     let entry = cx.workspace.writable_entry(path)?;
-    let guard = TreeGuard::acquire(&cx.workspace, &[&entry]);
+    let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.patience())?;
     let mut parts = entries.iter().map(|one| {
         let part = match &one.node {
             FormerNode::Directory { mode } => Part::Directory { mode: *mode },
@@ -155,7 +155,7 @@ fn move_back(
     let restored = replaced.map(|former| content(cx, to, former.revision)).transpose()?;
     let [first, second] = approval.for_two_steps();
     {
-        let guard = TreeGuard::acquire(&cx.workspace, &[&old, &new]);
+        let guard = TreeGuard::acquire_within(&cx.workspace, &[&old, &new], cx.patience())?;
         let tree = marked(cx, &new, &old, mark)?;
         let record = Record { to: Some(from.to_string()), ..Record::new("undo", to) };
         let (pending, _) = recorded::begin(cx, vec![record], recorded::Note::none());

@@ -52,7 +52,7 @@ fn what_changed_after_it_was_recorded_is_not_removed_and_goes_back_to_its_place(
             fixture.file("ws/d/sub/b", "b");
             let workspace = fixture.open();
             let target = entry(&workspace, "d");
-            let guard = TreeGuard::acquire(&workspace, &[&target]);
+            let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
             let tree = workspace.tree(&target, Purpose::Remove).unwrap();
             let recorded = revisions(&workspace, &tree);
             meddle(&fixture);
@@ -74,7 +74,7 @@ fn a_recorded_tree_is_removed_without_a_trace_and_links_in_it_are_not_followed()
         fs::create_dir_all(fixture.host("ws/d/e/f/g")).unwrap();
         let workspace = fixture.open();
         let target = entry(&workspace, "d");
-        let guard = TreeGuard::acquire(&workspace, &[&target]);
+        let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
         let tree = workspace.tree(&target, Purpose::Remove).unwrap();
         guard.remove(&target, &tree, &revisions(&workspace, &tree), yes()).unwrap();
         assert!(names(&fixture.host("ws")).is_empty());
@@ -88,7 +88,7 @@ fn a_deep_tree_is_made_listed_and_removed() {
     Fixture::both(|fixture| {
         let workspace = fixture.open();
         let target = entry(&workspace, "d");
-        let guard = TreeGuard::acquire(&workspace, &[&target]);
+        let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
         let mut parts = (0..DEEP).map(|depth| {
             let below: PathBuf = std::iter::repeat_n("d", depth).collect();
             Ok((below, Part::Directory { mode: 0o755 }))
@@ -108,7 +108,7 @@ fn a_move_over_a_file_that_is_not_the_recorded_one_changes_nothing() {
         fixture.file("ws/b", "b");
         let workspace = fixture.open();
         let (from, to) = (entry(&workspace, "a"), entry(&workspace, "b"));
-        let guard = TreeGuard::acquire(&workspace, &[&from, &to]);
+        let guard = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap();
         let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
         let stat = workspace.entry_stat(&to).unwrap().unwrap();
         let over = Replaced { stat, revision: Revision::of(b"b") };
@@ -143,7 +143,7 @@ fn a_move_to_another_device_copies_compares_and_removes() {
         let workspace = fixture.open();
 
         let (from, to) = (entry(&workspace, "ws/d"), entry(&workspace, "other/x/d"));
-        let guard = TreeGuard::acquire(&workspace, &[&from, &to]);
+        let guard = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap();
         let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
         assert!(guard.transfer(&from, &tree, &to, None, yes()).unwrap());
         assert_eq!(names(&fixture.host("ws")), ["over"]);
@@ -152,7 +152,7 @@ fn a_move_to_another_device_copies_compares_and_removes() {
         drop(guard);
 
         let (from, to) = (entry(&workspace, "ws/over"), entry(&workspace, "other/file"));
-        let guard = TreeGuard::acquire(&workspace, &[&from, &to]);
+        let guard = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap();
         let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
         let stat = workspace.entry_stat(&to).unwrap().unwrap();
         let over = Replaced { stat, revision: Revision::of(b"old") };
@@ -225,7 +225,7 @@ mod raced {
                     let _ = remove(&workspace, "moved");
                     let _ = remove(&workspace, "dir/copy");
                     if let Ok(target) = workspace.writable_entry(&workspace.resolve("dir/made/deeper").unwrap()) {
-                        let _ = TreeGuard::acquire(&workspace, &[&target]).make_directory(&target, yes());
+                        let _ = TreeGuard::acquire(&workspace, &[&target]).unwrap().make_directory(&target, yes());
                     }
                     let _ = remove(&workspace, "dir/made");
                 }
@@ -241,19 +241,19 @@ mod raced {
     fn copy(workspace: &Workspace, from: &str, to: &str) -> Result<Planted, AccessError> {
         let to = workspace.writable_entry(&workspace.resolve(to).unwrap())?;
         let tree = workspace.tree_to_copy(&workspace.resolve(from).unwrap(), &to)?;
-        TreeGuard::acquire(workspace, &[&to]).copy(&tree, &to, yes())
+        TreeGuard::acquire(workspace, &[&to]).unwrap().copy(&tree, &to, yes())
     }
 
     fn transfer(workspace: &Workspace, from: &str, to: &str) -> Result<bool, AccessError> {
         let from = workspace.writable_entry(&workspace.resolve(from).unwrap())?;
         let to = workspace.writable_entry(&workspace.resolve(to).unwrap())?;
         let tree = workspace.tree(&from, Purpose::Move(&to))?;
-        TreeGuard::acquire(workspace, &[&from, &to]).transfer(&from, &tree, &to, None, yes())
+        TreeGuard::acquire(workspace, &[&from, &to]).unwrap().transfer(&from, &tree, &to, None, yes())
     }
 
     fn remove(workspace: &Workspace, text: &str) -> Result<(), AccessError> {
         let target = workspace.writable_entry(&workspace.resolve(text).unwrap())?;
-        let guard = TreeGuard::acquire(workspace, &[&target]);
+        let guard = TreeGuard::acquire(workspace, &[&target]).unwrap();
         let tree = workspace.tree(&target, Purpose::Remove)?;
         let revisions: Vec<Option<Revision>> = tree
             .entries()
@@ -262,4 +262,33 @@ mod raced {
             .collect();
         guard.remove(&target, &tree, &revisions, yes())
     }
+}
+
+#[test]
+fn a_copy_that_is_stopped_while_it_is_built_leaves_nothing_behind() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    Fixture::both(|fixture| {
+        for n in 0..5 {
+            fixture.file(&format!("ws/d/{n}"), "content");
+        }
+        let workspace = fixture.open();
+        let to = entry(&workspace, "new/e");
+        let tree = workspace.tree_to_copy(&workspace.resolve("d").unwrap(), &to).unwrap();
+        // Every moment at which it may end: between entries, within a file, before the last step.
+        for moment in 0..17 {
+            let asked = AtomicUsize::new(0);
+            let patience = Patience::until(move || asked.fetch_add(1, Ordering::Relaxed) >= moment, || {});
+            let guard = TreeGuard::acquire_within(&workspace, &[&to], patience).unwrap();
+            match guard.copy(&tree, &to, yes()) {
+                Err(error) => assert_eq!(error.kind, AccessErrorKind::Stopped),
+                Ok(planted) => {
+                    assert!(moment > 6, "it was asked {moment} times");
+                    assert_eq!(planted.revisions.iter().flatten().count(), 5);
+                    return;
+                }
+            }
+            assert_eq!(names(&fixture.host("ws")), ["d"]);
+        }
+        panic!("with enough time it is made");
+    });
 }

@@ -12,7 +12,7 @@ use super::super::links;
 use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
 use super::super::sys::{self, Dir};
-use super::super::write::{Approval, WritablePath, free_name, refusal, still};
+use super::super::write::{Approval, Patience, WritablePath, free_name, refusal, still};
 use super::remove::{beneath, wipe};
 use super::{Node, Tree, TreeEntry, TreeGuard};
 
@@ -97,12 +97,12 @@ impl TreeGuard {
     ) -> Result<Planted, AccessError> {
         let asked = to.asked();
         let failed = |error| AccessError::from_io(error, asked);
-        let (dir, name) = self.new_place(to)?;
+        let (dir, name, new) = self.new_place(to)?;
         if over.is_none() && dir.child_stat(&name).is_ok() {
             return Err(AccessError::new(AccessErrorKind::Exists, asked));
         }
         let aside = free_name(&dir).map_err(failed)?;
-        let result = build(&dir, &aside, parts, asked).and_then(|planted| {
+        let result = build(&dir, &aside, parts, asked, &self.patience).and_then(|planted| {
             match over {
                 None => dir.move_new(&aside, &dir, &name).map_err(failed)?,
                 Some((stat, revision)) => exchange(&dir, &aside, &name, stat, revision, asked)?,
@@ -112,6 +112,9 @@ impl TreeGuard {
         if result.is_err() || over.is_some() {
             // What was built in vain, or what was replaced.
             let _ = wipe(&dir, &aside);
+        }
+        if result.is_ok() {
+            new.keep();
         }
         let _ = dir.sync();
         result
@@ -139,11 +142,20 @@ pub(super) fn part(tree: &Tree, entry: &TreeEntry) -> Result<(PathBuf, Part), Ac
     Ok((entry.below.clone(), part))
 }
 
-fn build(dir: &Dir, aside: &OsStr, parts: Parts<'_>, asked: &WorkspacePath) -> Result<Planted, AccessError> {
+fn build(
+    dir: &Dir,
+    aside: &OsStr,
+    parts: Parts<'_>,
+    asked: &WorkspacePath,
+    patience: &Patience,
+) -> Result<Planted, AccessError> {
     let mut planted = Planted::default();
     let mut directories = Vec::new();
     let failed = |error| AccessError::from_io(error, asked);
+    // The temporary name shows nothing yet, and is wiped by the caller.
+    let heed = || if patience.ended() { Err(AccessError::new(AccessErrorKind::Stopped, asked)) } else { Ok(()) };
     for part in parts {
+        heed()?;
         let (below, part) = part?;
         let opened;
         let (holder, own) = match (below.parent(), below.file_name()) {
@@ -164,7 +176,14 @@ fn build(dir: &Dir, aside: &OsStr, parts: Parts<'_>, asked: &WorkspacePath) -> R
                 None
             }
             Part::File { mode, content } => {
-                let (revision, bytes) = file(holder, own, mode, content).map_err(failed)?;
+                let (revision, bytes) = file(holder, own, mode, content, patience).map_err(|error| {
+                    // What ended in the middle of a file ended for that reason.
+                    if error.kind() == io::ErrorKind::Interrupted {
+                        AccessError::new(AccessErrorKind::Stopped, asked)
+                    } else {
+                        failed(error)
+                    }
+                })?;
                 planted.bytes += bytes;
                 Some(revision)
             }
@@ -173,6 +192,7 @@ fn build(dir: &Dir, aside: &OsStr, parts: Parts<'_>, asked: &WorkspacePath) -> R
     }
     // From the innermost: a directory without the right to write takes nothing any more.
     for (below, mode) in directories.iter().rev() {
+        heed()?;
         let made = beneath(dir, aside, below).map_err(failed)?;
         let _ = made.sync();
         if *mode != 0 {
@@ -182,7 +202,14 @@ fn build(dir: &Dir, aside: &OsStr, parts: Parts<'_>, asked: &WorkspacePath) -> R
     Ok(planted)
 }
 
-fn file(holder: &Dir, name: &OsStr, mode: u32, mut content: Box<dyn Read>) -> io::Result<(Revision, u64)> {
+/// `Interrupted` when the patience ends first.
+fn file(
+    holder: &Dir,
+    name: &OsStr,
+    mode: u32,
+    mut content: Box<dyn Read>,
+    patience: &Patience,
+) -> io::Result<(Revision, u64)> {
     let mut file = holder.create(name, false)?;
     let mut hasher = Revision::hasher();
     let mut buffer = vec![0; 128 * 1024];
@@ -193,6 +220,9 @@ fn file(holder: &Dir, name: &OsStr, mode: u32, mut content: Box<dyn Read>) -> io
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             answer => answer?,
         };
+        if patience.ended() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
         hasher.update(&buffer[..count]);
         file.write_all(&buffer[..count])?;
         bytes += count as u64;

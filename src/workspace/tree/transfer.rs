@@ -36,7 +36,7 @@ impl TreeGuard {
     ) -> Result<bool, AccessError> {
         let failed = |error| AccessError::from_io(error, to.asked());
         let (from_dir, from_name) = self.place(from)?;
-        let (to_dir, to_name) = self.new_place(to)?;
+        let (to_dir, to_name, new) = self.new_place(to)?;
         if !is_top_of(&from_dir, &from_name, tree).unwrap_or(false) {
             return Err(AccessError::new(AccessErrorKind::Stale, from.asked()));
         }
@@ -74,6 +74,7 @@ impl TreeGuard {
             }
             Err(error) => return Err(failed(error)),
         };
+        new.keep();
         let _ = to_dir.sync();
         let _ = from_dir.sync();
         Ok(copied)

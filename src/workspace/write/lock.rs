@@ -1,17 +1,33 @@
 //! One lock per path, so that concurrent changes of it in this process happen one after another.
 //!
 //! A lock covers everything below its path, too: a directory is not moved while a file in it is
-//! being written.
+//! being written. Who waits gives up when its patience ends, and does not wait at all where too many do:
+//! one long change must not take every thread from the calls that have nothing to do with it.
 
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::super::error::AccessErrorKind;
+use super::patience::Patience;
+
+/// Changes that wait at once for other changes; each holds a thread, and the server has more.
+pub const MOST_WAITING: usize = 256;
+/// How often who waits asks whether it still should.
+const ASK_AGAIN: Duration = Duration::from_millis(50);
 
 /// The paths that are being changed.
 #[derive(Debug, Default)]
 pub(in crate::workspace) struct Locks {
-    held: Mutex<HashSet<String>>,
+    table: Mutex<Table>,
     freed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    held: HashSet<String>,
+    waiting: usize,
 }
 
 /// Held locks; dropping them frees them.
@@ -22,34 +38,57 @@ pub(in crate::workspace) struct Lock {
 }
 
 impl Locks {
-    /// Waits until nobody holds the lock of this canonical path, then holds it.
-    pub(super) fn lock(locks: &Arc<Self>, path: &Path) -> Lock {
-        Self::lock_all(locks, &[path])
-    }
-
-    /// Waits until nobody holds any of these, one above or one below them, then holds them all at
-    /// once, so that two calls which want the same two never wait for each other.
-    pub(in crate::workspace) fn lock_all(locks: &Arc<Self>, paths: &[&Path]) -> Lock {
+    /// Waits until nobody holds any of these canonical paths, one above or one below them, then holds
+    /// them all at once, so that two calls which want the same two never wait for each other.
+    ///
+    /// # Errors
+    /// `Stopped` when the patience ends first, `Crowded` where too many wait already.
+    pub(in crate::workspace) fn lock_all(
+        locks: &Arc<Self>,
+        paths: &[&Path],
+        patience: &Patience,
+    ) -> Result<Lock, AccessErrorKind> {
         // Folded, so that two spellings on a case-insensitive file system share a lock; that two
         // different files may share one, too, only makes one of them wait.
         let keys: Vec<String> = paths.iter().map(|path| path.to_string_lossy().to_lowercase()).collect();
-        // A panic while the set was borrowed cannot leave it half-changed.
-        let mut held = locks.held.lock().unwrap_or_else(PoisonError::into_inner);
-        while held.iter().any(|other| keys.iter().any(|key| covers(other, key) || covers(key, other))) {
-            held = locks.freed.wait(held).unwrap_or_else(PoisonError::into_inner);
+        // A panic while the table was borrowed cannot leave it half-changed.
+        let mut table = locks.table.lock().unwrap_or_else(PoisonError::into_inner);
+        if table.is_taken(&keys) {
+            if table.waiting >= MOST_WAITING {
+                return Err(AccessErrorKind::Crowded);
+            }
+            table.waiting += 1;
+            drop(table);
+            patience.before_waiting();
+            table = locks.table.lock().unwrap_or_else(PoisonError::into_inner);
+            while table.is_taken(&keys) {
+                table = locks.freed.wait_timeout(table, ASK_AGAIN).unwrap_or_else(PoisonError::into_inner).0;
+                if patience.ended() {
+                    table.waiting -= 1;
+                    return Err(AccessErrorKind::Stopped);
+                }
+            }
+            table.waiting -= 1;
         }
-        held.extend(keys.iter().cloned());
-        Lock { locks: Arc::clone(locks), keys }
+        table.held.extend(keys.iter().cloned());
+        drop(table);
+        Ok(Lock { locks: Arc::clone(locks), keys })
+    }
+}
+
+impl Table {
+    fn is_taken(&self, keys: &[String]) -> bool {
+        self.held.iter().any(|other| keys.iter().any(|key| covers(other, key) || covers(key, other)))
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        let mut held = self.locks.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut table = self.locks.table.lock().unwrap_or_else(PoisonError::into_inner);
         for key in &self.keys {
-            held.remove(key);
+            table.held.remove(key);
         }
-        drop(held);
+        drop(table);
         self.locks.freed.notify_all();
     }
 }
@@ -67,6 +106,43 @@ mod tests {
 
     use super::*;
 
+    fn lock(locks: &Arc<Locks>, path: &str) -> Lock {
+        Locks::lock_all(locks, &[Path::new(path)], &Patience::default()).unwrap()
+    }
+
+    #[test]
+    fn who_waits_gives_up_when_its_patience_ends_and_gives_back_its_place_first() {
+        let locks = Arc::new(Locks::default());
+        let held = lock(&locks, "/a");
+        let told = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let patience = Patience::until(|| true, {
+            let told = Arc::clone(&told);
+            move || {
+                told.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            }
+        });
+        drop(Locks::lock_all(&locks, &[Path::new("/b")], &patience).unwrap());
+        assert_eq!(told.load(std::sync::atomic::Ordering::Relaxed), 0);
+        let refused = Locks::lock_all(&locks, &[Path::new("/a/b")], &patience);
+        assert_eq!(refused.unwrap_err(), AccessErrorKind::Stopped);
+        assert_eq!(told.load(std::sync::atomic::Ordering::Relaxed), 1);
+        assert_eq!(locks.table.lock().unwrap().waiting, 0);
+        drop(held);
+        drop(lock(&locks, "/a/b"));
+    }
+
+    #[test]
+    fn where_too_many_wait_nobody_joins_them() {
+        let locks = Arc::new(Locks::default());
+        let held = lock(&locks, "/a");
+        locks.table.lock().unwrap().waiting = MOST_WAITING;
+        let refused = Locks::lock_all(&locks, &[Path::new("/a")], &Patience::default());
+        assert_eq!(refused.unwrap_err(), AccessErrorKind::Crowded);
+        drop(lock(&locks, "/b"));
+        drop(held);
+        drop(lock(&locks, "/a"));
+    }
+
     #[test]
     fn a_lock_covers_what_lies_below_and_nothing_beside() {
         assert!(covers("/a/b", "/a/b") && covers("/a/b", "/a/b/c"));
@@ -76,20 +152,20 @@ mod tests {
     #[test]
     fn who_wants_a_path_below_a_held_one_waits_until_it_is_free() {
         let locks = Arc::new(Locks::default());
-        let held = Locks::lock_all(&locks, &[Path::new("/a"), Path::new("/z")]);
+        let held = Locks::lock_all(&locks, &[Path::new("/a"), Path::new("/z")], &Patience::default()).unwrap();
         let (sender, receiver) = mpsc::channel();
         let other = thread::spawn({
             let locks = Arc::clone(&locks);
             move || {
-                let _lock = Locks::lock(&locks, Path::new("/a/b"));
+                let _lock = lock(&locks, "/a/b");
                 sender.send(()).unwrap();
             }
         });
-        drop(Locks::lock(&locks, Path::new("/ab")));
+        drop(lock(&locks, "/ab"));
         assert!(receiver.recv_timeout(Duration::from_millis(50)).is_err());
         drop(held);
         receiver.recv_timeout(Duration::from_secs(20)).unwrap();
         other.join().unwrap();
-        assert!(locks.held.lock().unwrap().is_empty());
+        assert!(locks.table.lock().unwrap().held.is_empty());
     }
 }

@@ -188,6 +188,7 @@ impl Game {
             settings: Arc::clone(&settings),
             stop: StopSignal::after(Duration::from_secs(24 * 3600)),
             progress: None,
+            yields: None,
         };
         let (with, without) = (context(mode), context(IndexMode::Off));
         let toolbox = Toolbox::new(&Selection::default());

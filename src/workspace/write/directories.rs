@@ -1,0 +1,88 @@
+//! The directories above what is written: made where missing, and taken back when the change fails.
+
+use std::io;
+use std::path::Path;
+
+use super::super::error::{AccessError, AccessErrorKind};
+use super::super::handle::FileKind;
+use super::super::path::WorkspacePath;
+use super::super::sys::{Dir, Use};
+use super::{is_missing, refusal};
+
+/// Directories that a change has made; dropped without [`Self::keep`], those that are empty go again,
+/// so that a change that fails leaves nothing that no account has counted.
+#[derive(Debug, Default)]
+pub(in crate::workspace) struct NewDirs(Vec<WorkspacePath>);
+
+impl NewDirs {
+    /// The change was made: they stay.
+    pub(in crate::workspace) fn keep(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for NewDirs {
+    fn drop(&mut self) {
+        for path in self.0.iter().rev() {
+            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
+            let Ok(dir) = path.root().dir().dir_beneath(parent.relative(), Use::Pass) else { return };
+            if dir.remove_dir(name).is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// The directory at `path`, made with all above it where missing, each step in the handle before.
+pub(in crate::workspace) fn make_dirs(
+    path: &WorkspacePath,
+    asked: &WorkspacePath,
+) -> Result<(Dir, NewDirs), AccessError> {
+    let failed = |error| AccessError::from_io(error, asked);
+    let root = path.root().dir();
+    let mut new = NewDirs::default();
+    match root.dir_beneath(path.relative(), Use::Pass) {
+        Ok(dir) => return Ok((dir, new)),
+        Err(failure) if is_missing(&failure) => {}
+        Err(failure) => return Err(refusal(failure, asked)),
+    }
+    let mut here = match root.dir_beneath(Path::new(""), Use::Pass) {
+        Ok(dir) => dir,
+        Err(failure) => return Err(refusal(failure, asked)),
+    };
+    // One sync for all new levels, of the directory that holds the topmost: what is made below it is in the same
+    // transaction of a file system with a journal, and the lowest is synced with the file that it is made for.
+    let mut holds_new = None;
+    let mut level = std::path::PathBuf::new();
+    let top = WorkspacePath::new(path.root(), Path::new(""));
+    for name in path.relative() {
+        level.push(name);
+        match here.make_dir(name, false) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+            Ok(()) => {
+                new.0.push(top.child(&level));
+                if holds_new.is_none() {
+                    holds_new = here.again().ok();
+                }
+            }
+            Err(_) => {}
+        }
+        here = here.child_dir(name, Use::Pass).map_err(|error| match here.child_stat(name) {
+            Ok(stat) if stat.kind == FileKind::Symlink => AccessError::new(AccessErrorKind::Changed, asked),
+            _ => failed(error),
+        })?;
+    }
+    if let Some(top) = holds_new {
+        let _ = top.sync();
+    }
+    Ok((here, new))
+}
+
+/// How many directories above `path` are missing.
+pub(super) fn missing_above(path: &WorkspacePath) -> u64 {
+    let root = path.root().dir();
+    let above = std::iter::successors(path.parent(), WorkspacePath::parent);
+    let missing =
+        |path: &WorkspacePath| matches!(root.stat_beneath(path.relative()), Err(failure) if is_missing(&failure));
+    above.take_while(missing).count() as u64
+}

@@ -1,0 +1,42 @@
+//! How long a change waits for other changes, and goes on while nothing of it can be seen.
+
+use std::fmt;
+use std::sync::Arc;
+
+type Question = Arc<dyn Fn() -> bool + Send + Sync>;
+type Notice = Arc<dyn Fn() + Send + Sync>;
+
+/// What ends a wait or a preparation early. The default waits for ever.
+#[derive(Clone, Default)]
+pub struct Patience {
+    stopped: Option<Question>,
+    waiting: Option<Notice>,
+}
+
+impl Patience {
+    /// Ends as soon as `stopped` says so; it is asked often. `waiting` is called each time before the
+    /// change waits for another one, so that it gives back what others could use meanwhile.
+    pub fn until(
+        stopped: impl Fn() -> bool + Send + Sync + 'static,
+        waiting: impl Fn() + Send + Sync + 'static,
+    ) -> Self {
+        Self { stopped: Some(Arc::new(stopped)), waiting: Some(Arc::new(waiting)) }
+    }
+
+    /// Whether it has ended.
+    pub(in crate::workspace) fn ended(&self) -> bool {
+        self.stopped.as_ref().is_some_and(|stopped| stopped())
+    }
+
+    pub(super) fn before_waiting(&self) {
+        if let Some(waiting) = &self.waiting {
+            waiting();
+        }
+    }
+}
+
+impl fmt::Debug for Patience {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Patience").field("ended", &self.ended()).finish_non_exhaustive()
+    }
+}
