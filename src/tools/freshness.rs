@@ -61,8 +61,8 @@ fn check(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, expected: Opti
 }
 
 /// As [`check`], fair to calls that run at the same time: another call of this session may have
-/// written the file and be about to note that. What looks stale is looked at once more when nobody
-/// here is writing it. Returns the file as it was checked.
+/// written or made the file and be about to note that. What looks stale or never seen is looked at
+/// once more when nobody here is writing it. Returns the file as it was checked.
 pub(super) fn settled(
     cx: &CallContext,
     asked: &WorkspacePath,
@@ -72,7 +72,7 @@ pub(super) fn settled(
 ) -> Result<Snapshot, ToolError> {
     match check(cx, asked, &now, expected) {
         Ok(()) => Ok(now),
-        Err(error) if error.kind() == Kind::Stale && expected.is_none() => {
+        Err(error) if matches!(error.kind(), Kind::Stale | Kind::NotRead) && expected.is_none() => {
             drop(now);
             let _quiet = TreeGuard::acquire_within(&cx.workspace, &[target], cx.patience())?;
             let now = cx.workspace.read(asked, cx.settings.max_file_size)?;
