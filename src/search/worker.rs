@@ -27,6 +27,8 @@ use super::{
 
 /// Bytes up to which a file is read whole before it is searched.
 const SMALL: usize = 1 << 20;
+/// Bytes of the buffer for the first of them.
+const LEAST: usize = 64 << 10;
 /// Bytes of the longest line, and of the largest file in a multiline search.
 const HEAP: usize = 64 << 20;
 /// Bytes up to which the content of a file with hits is handed on to the ledger.
@@ -183,7 +185,8 @@ impl<'a> Worker<'a> {
         let stop = self.query.stop;
         let (mut length, mut whole) = (0, false);
         if file.stat().size <= SMALL as u64 {
-            let Ok(read) = read_small(&mut file, &mut self.buffer) else {
+            let size = file.stat().size;
+            let Ok(read) = read_small(&mut file, size, &mut self.buffer) else {
                 return Searched::Skipped(Skipped::Unreadable);
             };
             (length, whole) = read;
@@ -253,12 +256,17 @@ impl<'a> Worker<'a> {
 
 /// Reads a file into `buffer`, up to a little more than [`SMALL`]: how many bytes there are, and
 /// whether they are all.
-fn read_small(file: &mut OpenFile, buffer: &mut Vec<u8>) -> io::Result<(usize, bool)> {
-    // One byte more than any small file has, so that a full read of it is a short one.
-    buffer.resize(SMALL + 1, 0);
-    let size = usize::try_from(file.stat().size).unwrap_or(usize::MAX);
+fn read_small(file: &mut impl Read, size: u64, buffer: &mut Vec<u8>) -> io::Result<(usize, bool)> {
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    // One byte more than the file has, so that a full read of it is a short one. No more: dozens of
+    // searches at once hold two of these each.
+    buffer.resize(buffer.len().clamp(size.clamp(LEAST, SMALL) + 1, SMALL + 1), 0);
     let mut length = 0;
-    while length < buffer.len() {
+    while length <= SMALL {
+        if length == buffer.len() {
+            // It has grown, or has no size of its own.
+            buffer.resize(SMALL + 1, 0);
+        }
         match file.read(&mut buffer[length..]) {
             Ok(0) => return Ok((length, true)),
             Ok(read) => length += read,
@@ -341,5 +349,25 @@ impl<R: Read> Read for Checked<'_, R> {
             check.push(&buffer[..read]);
         }
         Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_file_takes_a_small_buffer_and_one_that_grew_is_read_on() {
+        let small = vec![b'x'; 1000];
+        let mut buffer = Vec::new();
+        assert_eq!(read_small(&mut &small[..], 1000, &mut buffer).unwrap(), (1000, true));
+        assert_eq!(buffer.len(), LEAST + 1);
+        let grown: Vec<u8> = (0..=250).cycle().take(3 * LEAST).collect();
+        for size in [0, 1000, LEAST as u64 + 1, grown.len() as u64] {
+            assert_eq!(read_small(&mut &grown[..], size, &mut buffer).unwrap(), (grown.len(), true), "{size}");
+            assert_eq!(buffer[..grown.len()], grown, "{size}");
+        }
+        let large = vec![b'x'; 2 * SMALL];
+        assert_eq!(read_small(&mut &large[..], 1000, &mut buffer).unwrap(), (SMALL + 1, false));
     }
 }

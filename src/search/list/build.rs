@@ -219,6 +219,7 @@ fn fill(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Opt
         let Some(item) = names.find(&path).map(|at| &mut names.items[at]).filter(|item| item.id == id) else {
             continue;
         };
+        let item = Arc::make_mut(item);
         item.content = match content {
             Reading::Says(content) => content,
             Reading::Text(text) => match (listed.signatures.insert(&text), u32::try_from(text.len())) {
@@ -243,7 +244,7 @@ fn next_batch(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) 
             listed.signatures = Signatures::new(FILTER_MEMORY);
             for item in &mut Arc::make_mut(&mut listed.list).items {
                 if matches!(item.content, Content::Placed(..)) {
-                    item.content = Content::Unread;
+                    Arc::make_mut(item).content = Content::Unread;
                 }
             }
         }

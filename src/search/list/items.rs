@@ -6,7 +6,7 @@
 use std::{
     collections::{BTreeSet, HashSet},
     ops::Range,
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
     time::SystemTime,
 };
 
@@ -119,7 +119,9 @@ impl Item {
 /// The names below one root, in path order, each directory before what lies in it.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct List {
-    pub(super) items: Vec<Item>,
+    /// Shared with the lists of other moments: each search under way may hold one of its own, and
+    /// a tree that changes all the time makes another one for each.
+    pub(super) items: Vec<Arc<Item>>,
     root: WorkspacePath,
     next_id: u64,
 }
@@ -134,7 +136,7 @@ impl List {
         let mut items = Vec::new();
         watcher.survey(root, true, &mut |surveyed| {
             list.next_id += 1;
-            items.push(Item::new(surveyed, list.next_id));
+            items.push(Arc::new(Item::new(surveyed, list.next_id)));
         })?;
         items.shrink_to_fit();
         list.items = items;
@@ -212,7 +214,7 @@ impl List {
     /// Forgets what is known of a file.
     pub(super) fn renew(&mut self, at: usize, dropped: &mut Vec<Content>) {
         self.next_id += 1;
-        let item = &mut self.items[at];
+        let item = Arc::make_mut(&mut self.items[at]);
         dropped.push(std::mem::replace(&mut item.content, Content::Unread));
         item.known = OnceLock::new();
         item.id = self.next_id;
@@ -239,15 +241,15 @@ impl List {
             let mut added = added.into_iter().peekable();
             for (item, gone) in std::mem::take(&mut self.items).into_iter().zip(gone) {
                 if gone {
-                    dropped.push(item.content);
+                    dropped.push(Arc::unwrap_or_clone(item).content);
                     continue;
                 }
                 while let Some(new) = added.next_if(|new| new.path() < item.path()) {
-                    merged.push(new);
+                    merged.push(Arc::new(new));
                 }
                 merged.push(item);
             }
-            merged.extend(added);
+            merged.extend(added.map(Arc::new));
             self.items = merged;
         }
         if !linked.is_empty() {
@@ -324,7 +326,7 @@ impl Update<'_> {
                     && self.list.items[at].entry.kind() == item.entry.kind()
                     && !self.is_touched(item.path())
                 {
-                    let was = &mut self.list.items[at];
+                    let was = Arc::make_mut(&mut self.list.items[at]);
                     item.content = std::mem::replace(&mut was.content, Content::Unread);
                     item.known = std::mem::take(&mut was.known);
                     item.id = was.id;
@@ -452,5 +454,31 @@ impl Update<'_> {
             next = path.parent();
         }
         false
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::workspace::{Access, Options, PolicyRules, RootSpec, Workspace};
+
+    #[test]
+    fn lists_of_two_moments_share_what_did_not_change() {
+        let root = RootSpec {
+            name: None,
+            path: concat!(env!("CARGO_MANIFEST_DIR"), "/src").into(),
+            access: Access::ReadOnly,
+            policy: PolicyRules::default(),
+        };
+        let workspace = Workspace::open(&[root], Options::default()).unwrap().workspace;
+        let root = workspace.root_path(&workspace.roots()[0]);
+        let mut list = List::survey(&root, &mut workspace.watch(root.root()).unwrap()).unwrap();
+        let before = list.clone();
+        list.renew(3, &mut Vec::new());
+        let shared = |at: &usize| Arc::ptr_eq(&before.items[*at], &list.items[*at]);
+        let apart: Vec<usize> = (0..list.items.len()).filter(|at| !shared(at)).collect();
+        assert!(list.items.len() > 100);
+        assert_eq!(apart, [3]);
+        assert_ne!(before.items[3].id, list.items[3].id, "the older list goes on saying what it said");
     }
 }
