@@ -10,6 +10,7 @@ mod index;
 mod list;
 mod merge;
 mod pattern;
+mod progress;
 mod scope;
 mod sink;
 mod watched;
@@ -20,6 +21,7 @@ pub use files::{FileFilter, FilterError, GlobError, NameGlob, Newest, literal_pr
 pub use list::{IndexMode, Live, Met, Source};
 pub use merge::{FileHits, Keep, Skipped, Tally};
 pub use pattern::{Pattern, PatternError, PatternLimits, PatternOptions};
+pub use progress::Progress;
 pub use scope::{Scope, ScopeError};
 pub use sink::{HitLine, Mode};
 pub use worker::SeenContent;

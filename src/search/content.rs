@@ -27,6 +27,7 @@ use super::{
     list::{Content, Item, Live, Met, Source},
     merge::{ChunkHits, FileHits, Keep, Merge, Skipped, Tally},
     pattern::Pattern,
+    progress::{self, Progress},
     scope::Scope,
     sink::{Limits, Mode},
     worker::{Haystack, Searched, Worker, revision_of},
@@ -38,8 +39,6 @@ const FIRST_CHUNK: usize = 8;
 const LARGEST_CHUNK: usize = 64;
 /// Bytes of results that may wait for an earlier chunk before the walk waits too.
 const MAX_HELD: usize = 8 << 20;
-/// Between two progress reports.
-const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 /// Files that the filter answers for between two looks at the clock.
 const STEPS: usize = 1024;
 /// Upper bound of one wait: the stop signal is looked at in between.
@@ -62,8 +61,8 @@ pub struct Query<'a> {
     pub threads: usize,
     /// Cancellation and deadline.
     pub stop: &'a StopSignal,
-    /// Told now and then how many files were searched.
-    pub progress: &'a (dyn Fn(usize) + Sync),
+    /// Told now and then how far the search is.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
     /// What is kept between calls, where anything is.
     pub live: Option<&'a Arc<Live>>,
     /// For a search of ignored files alone: what an earlier one left out.
@@ -468,9 +467,9 @@ impl Feeder<'_> {
         let chunk = Chunk { index: self.index, files: std::mem::take(&mut self.chunk) };
         self.index += 1;
         self.size = (self.size * 2).min(LARGEST_CHUNK);
-        if self.reported.elapsed() >= PROGRESS_EVERY {
+        if self.reported.elapsed() >= progress::EVERY {
             self.reported = Instant::now();
-            (self.shared.query.progress)(self.shared.searched.load(Ordering::Relaxed));
+            (self.shared.query.progress)(Progress::Files(self.shared.searched.load(Ordering::Relaxed)));
         }
         if !helped {
             return self.shared.search(&mut self.worker, chunk);

@@ -21,6 +21,7 @@ use crate::{
 use super::{
     content::Query,
     merge::{FileHits, Skipped, Tally},
+    progress::Metered,
     sink::{Collector, Limits, Mode},
     watched::{Pace, Stopped, Watched},
 };
@@ -203,7 +204,10 @@ impl<'a> Worker<'a> {
         } else {
             // What a small file that grew had at first, then the rest.
             let checked = self.beyond_ascii.then_some(&mut utf8);
+            let size = file.stat().size;
             let reader = Cursor::new(content).chain(Stoppable { inner: &mut file, stop });
+            // Of one file among many, the number of files tells enough.
+            let reader = Metered::new(reader, size, named.then_some(self.query.progress));
             let reader = Checked { inner: reader, checked };
             self.searcher.search_reader(&matcher, reader, &mut sink)
         };

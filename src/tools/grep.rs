@@ -6,7 +6,7 @@
 mod render;
 
 use std::{
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     search::{
-        FileFilter, FilterError, Found, Keep, Mode, Pattern, PatternError, PatternLimits, PatternOptions, Query, Scope,
-        search,
+        FileFilter, FilterError, Found, Keep, Mode, Pattern, PatternError, PatternLimits, PatternOptions, Progress,
+        Query, Scope, search,
     },
     session::{StopReason, StopSignal},
     workspace::{Ignored, LeftOut},
@@ -248,7 +248,7 @@ impl Request {
     ) -> Result<Found, ToolError> {
         let (ignored, keep) =
             if left_out.is_some() { (Ignored::Only, Keep::Nothing) } else { (self.ignored(), self.keep()) };
-        let last = AtomicUsize::new(0);
+        let last = AtomicU64::new(0);
         let query = Query {
             pattern: &self.pattern,
             mode: if keep == Keep::Nothing && self.mode == OutputMode::Content {
@@ -261,10 +261,14 @@ impl Request {
             max_file_size: cx.settings.max_search_file_size,
             threads: cx.settings.search_threads(),
             stop,
-            progress: &|files| {
+            progress: &|progress| {
+                let (done, total, what) = match progress {
+                    Progress::Files(files) => (files as u64, None, format!("searched {files} files")),
+                    Progress::Bytes { done, total } => (done, Some(total), format!("searched {done} of {total} bytes")),
+                };
                 // Progress must grow from update to update.
-                if last.fetch_max(files, Ordering::Relaxed) < files {
-                    cx.report(files as u64, None, format!("searched {files} files"));
+                if last.fetch_max(done, Ordering::Relaxed) < done {
+                    cx.report(done, total, what);
                 }
             },
             live: Some(&cx.session.live),

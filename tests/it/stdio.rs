@@ -80,6 +80,33 @@ fn a_call_that_runs_when_the_input_ends_is_answered() {
 }
 
 #[test]
+fn a_search_of_one_large_file_tells_how_far_it_is() {
+    let dir = workspace();
+    // Enough for half a second.
+    let size: u32 = if cfg!(debug_assertions) { 24 << 20 } else { 1 << 30 };
+    fs::write(dir.path().join("huge.log"), vec![b'\n'; size as usize]).expect("a file");
+    let mut process = Process::start(dir.path(), &["--time-limit", "600"]);
+    process.initialize();
+    process.line(
+        r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"grep","arguments":{"pattern":"needle","path":"huge.log"},"_meta":{"progressToken":1}}}"#,
+    );
+    let mut told = Vec::new();
+    let answer = loop {
+        let message = process.next().expect("an answer");
+        if message.get("id").is_some() {
+            break message;
+        }
+        assert_eq!(message["params"]["total"].as_f64(), Some(f64::from(size)), "{message}");
+        let words = message["params"]["message"].as_str().expect("words").to_owned();
+        assert!(words.ends_with(&format!("of {size} bytes")), "{words}");
+        told.push(message["params"]["progress"].as_f64().expect("progress"));
+    };
+    assert!(answer["result"]["content"][0]["text"].as_str().expect("text").starts_with("No matches"), "{answer}");
+    assert!(!told.is_empty() && told.is_sorted() && told.iter().all(|done| *done <= f64::from(size)), "{told:?}");
+    process.end_input();
+}
+
+#[test]
 fn broken_lines_are_answered_and_the_session_goes_on() {
     let dir = workspace();
     let mut process = Process::start(dir.path(), &[]);

@@ -1,0 +1,77 @@
+//! How far a search is, for whoever waits for it.
+//!
+//! Measures and says so now and then; what becomes of it is the caller's.
+
+use std::{
+    io::{self, Read},
+    time::{Duration, Instant},
+};
+
+/// Between two reports.
+pub(super) const EVERY: Duration = Duration::from_millis(250);
+
+/// How far a search is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Of a tree: files searched.
+    Files(usize),
+    /// Of a file that was named.
+    Bytes {
+        /// Bytes read.
+        done: u64,
+        /// Bytes in the file; it may be growing.
+        total: u64,
+    },
+}
+
+/// A reader that reports how much has passed.
+pub(super) struct Metered<'a, R> {
+    inner: R,
+    report: Option<&'a (dyn Fn(Progress) + Sync)>,
+    done: u64,
+    total: u64,
+    reported: Instant,
+}
+
+impl<'a, R> Metered<'a, R> {
+    /// `report` is told of `inner`, which holds `total` bytes.
+    pub(super) fn new(inner: R, total: u64, report: Option<&'a (dyn Fn(Progress) + Sync)>) -> Self {
+        Self { inner, report, done: 0, total, reported: Instant::now() }
+    }
+}
+
+impl<R: Read> Read for Metered<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        if let Some(report) = self.report {
+            self.done += read as u64;
+            if self.reported.elapsed() >= EVERY {
+                self.reported = Instant::now();
+                report(Progress::Bytes { done: self.done, total: self.total.max(self.done) });
+            }
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Mutex, thread::sleep};
+
+    use super::*;
+
+    #[test]
+    fn what_has_passed_is_told_now_and_then_and_never_more_than_there_is() {
+        let told = Mutex::new(Vec::new());
+        let report = |progress| told.lock().unwrap().push(progress);
+        let mut reader = Metered::new(&[0; 30][..], 20, Some(&report));
+        let mut buffer = [0; 10];
+        assert_eq!(reader.read(&mut buffer).unwrap(), 10);
+        for _ in 0..2 {
+            sleep(EVERY);
+            assert_eq!(reader.read(&mut buffer).unwrap(), 10);
+        }
+        let expected = [Progress::Bytes { done: 20, total: 20 }, Progress::Bytes { done: 30, total: 30 }];
+        assert_eq!(*told.lock().unwrap(), expected);
+    }
+}
