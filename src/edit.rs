@@ -28,6 +28,8 @@ use std::{
 
 use crate::text::{self, Line, LineEnding};
 
+#[cfg(all(any(test, fuzzing), unix))]
+pub(crate) use diff::patched;
 pub use diff::{Diff, unified_diff};
 
 /// At most so many places are listed in a [`Miss`]; a list of this length means "or more".

@@ -167,42 +167,43 @@ impl Diff {
     }
 }
 
+#[cfg(any(test, fuzzing))]
+/// What `patch` makes of `old`, for a diff that applies where it says; for tests.
+pub(crate) fn patched(old: &str, diff: &str) -> String {
+    let old: Vec<&str> = old.split_inclusive('\n').collect();
+    let (mut at, mut result) = (0, String::new());
+    let lines: Vec<&str> = diff.split_inclusive('\n').skip(2).collect();
+    for (index, line) in lines.iter().enumerate() {
+        let is_unterminated = lines.get(index + 1).is_some_and(|next| next.starts_with('\\'));
+        let content = if is_unterminated { &line[1..line.len() - 1] } else { &line[1..] };
+        match line.as_bytes()[0] {
+            b'@' => {
+                let range = line.split(['-', ' ']).nth(2).expect("a range");
+                let (start, length) = range.split_once(',').unwrap_or((range, "1"));
+                let start = start.parse::<usize>().expect("a line") - usize::from(length != "0");
+                result.extend(old[at..start].iter().copied());
+                at = start;
+            }
+            b'+' => result.push_str(content),
+            b'\\' => {}
+            sign => {
+                assert_eq!(old[at], content, "a line of the diff that is not in the file");
+                at += 1;
+                if sign == b' ' {
+                    result.push_str(content);
+                }
+            }
+        }
+    }
+    result.extend(old[at..].iter().copied());
+    result
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
 
     use super::*;
-
-    /// What `patch` does, for a diff that applies without offset.
-    fn patched(old: &str, diff: &str) -> String {
-        let old: Vec<&str> = old.split_inclusive('\n').collect();
-        let (mut at, mut result) = (0, String::new());
-        let lines: Vec<&str> = diff.split_inclusive('\n').skip(2).collect();
-        for (index, line) in lines.iter().enumerate() {
-            let is_unterminated = lines.get(index + 1).is_some_and(|next| next.starts_with('\\'));
-            let content = if is_unterminated { &line[1..line.len() - 1] } else { &line[1..] };
-            match line.as_bytes()[0] {
-                b'@' => {
-                    let range = line.split(['-', ' ']).nth(2).unwrap();
-                    let (start, len) = range.split_once(',').unwrap_or((range, "1"));
-                    let start = start.parse::<usize>().unwrap() - usize::from(len != "0");
-                    result.extend(old[at..start].iter().copied());
-                    at = start;
-                }
-                b'+' => result.push_str(content),
-                b'\\' => {}
-                sign => {
-                    assert_eq!(old[at], content);
-                    at += 1;
-                    if sign == b' ' {
-                        result.push_str(content);
-                    }
-                }
-            }
-        }
-        result.extend(old[at..].iter().copied());
-        result
-    }
 
     proptest! {
         #[test]
