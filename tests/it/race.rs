@@ -19,7 +19,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, openat, renameat, renameat_with, symlinkat, unlinkat};
+use rustix::{
+    fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, mkdirat, openat, renameat, renameat_with, symlinkat, unlinkat},
+    io::Errno,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -123,19 +126,28 @@ fn carry_out(root: &OwnedFd, host: &Path, done: &AtomicBool, swaps: &AtomicU64) 
     };
     let mut complaints = Vec::new();
     while !done.load(Ordering::Relaxed) {
-        renameat(root, "moved", &parked, "moved").expect("nobody else moves it");
+        if let Err(gone) = renameat(root, "moved", &parked, "moved") {
+            // A call takes away again the directories it had made, when it fails or is undone and they
+            // are empty: such a name may have taken this one's place.
+            assert_eq!(gone, Errno::NOENT, "nobody else moves it");
+            let _ = mkdirat(root, "moved", Mode::from_raw_mode(0o755));
+            continue;
+        }
         // A system call that was under way when it moved has ended by then.
-        thread::sleep(Duration::from_micros(500));
+        thread::sleep(Duration::from_millis(2));
         let before = look();
         thread::sleep(Duration::from_micros(500));
         let after = look();
         if before != after {
             complaints.push(format!("{before:?} became {after:?}"));
         }
-        // Meanwhile a write may have made a directory of that name anew, in its right.
-        if renameat(&parked, "moved", root, "moved").is_err() {
-            renameat_with(&parked, "moved", root, "moved", RenameFlags::EXCHANGE).expect("both are there");
-            fs::remove_dir_all(host.join("parked/moved")).expect("nobody else is there");
+        // Meanwhile a write may have made a directory of that name anew, in its right, and may take it
+        // away again between two of these.
+        while renameat(&parked, "moved", root, "moved").is_err() {
+            if renameat_with(&parked, "moved", root, "moved", RenameFlags::EXCHANGE).is_ok() {
+                fs::remove_dir_all(host.join("parked/moved")).expect("nobody else is there");
+                break;
+            }
         }
         swaps.fetch_add(1, Ordering::Relaxed);
         thread::sleep(Duration::from_micros(300));
