@@ -234,19 +234,7 @@ impl TreeGuard {
     pub fn make_directory(&self, entry: &WritablePath, _: Approval) -> Result<Vec<WorkspacePath>, AccessError> {
         let real = entry.path();
         allowed(real, entry.asked())?;
-        let root = real.root().dir();
-        let mut missing = Vec::new();
-        let mut here = Some(real.clone());
-        while let Some(path) = here {
-            match root.stat_beneath(path.relative()) {
-                Err(failure) if super::write::is_missing(&failure) => missing.push(path.clone()),
-                _ => break,
-            }
-            here = path.parent();
-        }
-        make_dirs(real, entry.asked())?.1.keep();
-        missing.reverse();
-        Ok(missing)
+        Ok(make_dirs(real, entry.asked())?.1.keep())
     }
 
     /// Removes directories one after another, each if it is empty; returns how many are gone.

@@ -187,6 +187,27 @@ fn orphans_of_a_killed_process_are_swept_and_what_may_be_in_use_is_not() {
     }
 }
 
+#[test]
+fn a_change_that_fails_takes_back_its_own_directories_and_none_put_there_meanwhile() {
+    Fixture::both(|fixture| {
+        let workspace = fixture.open();
+        let path = workspace.resolve("a/b/c").unwrap();
+        let make = || super::super::write::make_dirs(&path, &path).unwrap().1;
+
+        drop(make());
+        assert_eq!(names(&fixture.host("ws")), Vec::<String>::new());
+
+        // Somebody puts an empty directory of theirs in the place of one.
+        let new = make();
+        fs::rename(fixture.host("ws/a/b"), fixture.host("ws/other")).unwrap();
+        fs::create_dir_all(fixture.host("ws/a/b/c")).unwrap();
+        let theirs = fs::metadata(fixture.host("ws/a/b/c")).unwrap().ino();
+        drop(new);
+        assert_eq!(fs::metadata(fixture.host("ws/a/b/c")).unwrap().ino(), theirs);
+        assert_eq!(names(&fixture.host("ws/other")), ["c"], "nor is what was moved away looked for");
+    });
+}
+
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 mod raced {
     use std::sync::atomic::{AtomicBool, Ordering};

@@ -4,29 +4,32 @@ use std::io;
 use std::path::Path;
 
 use super::super::error::{AccessError, AccessErrorKind};
-use super::super::handle::FileKind;
+use super::super::handle::{FileKind, Stat};
 use super::super::path::WorkspacePath;
 use super::super::sys::{Dir, Use};
 use super::{is_missing, refusal};
 
-/// Directories that a change has made; dropped without [`Self::keep`], those that are empty go again,
-/// so that a change that fails leaves nothing that no account has counted.
+/// Directories that a change has made, the outermost first; dropped without [`Self::keep`], those that
+/// are empty go again, so that a change that fails leaves nothing that no account has counted.
+///
+/// A directory that somebody has meanwhile put under such a name is not this change's: it stays.
 #[derive(Debug, Default)]
-pub(in crate::workspace) struct NewDirs(Vec<WorkspacePath>);
+pub(in crate::workspace) struct NewDirs(Vec<(WorkspacePath, Stat)>);
 
 impl NewDirs {
-    /// The change was made: they stay.
-    pub(in crate::workspace) fn keep(mut self) {
-        self.0.clear();
+    /// The change was made: they stay. Returns them, the outermost first.
+    pub(in crate::workspace) fn keep(mut self) -> Vec<WorkspacePath> {
+        std::mem::take(&mut self.0).into_iter().map(|(path, _)| path).collect()
     }
 }
 
 impl Drop for NewDirs {
     fn drop(&mut self) {
-        for path in self.0.iter().rev() {
+        for (path, made) in self.0.iter().rev() {
             let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
             let Ok(dir) = path.root().dir().dir_beneath(parent.relative(), Use::Pass) else { return };
-            if dir.remove_dir(name).is_err() {
+            let own = dir.child_stat(name).is_ok_and(|now| now.kind == FileKind::Directory && now.same_file(made));
+            if !own || dir.remove_dir(name).is_err() {
                 return;
             }
         }
@@ -57,20 +60,21 @@ pub(in crate::workspace) fn make_dirs(
     let top = WorkspacePath::new(path.root(), Path::new(""));
     for name in path.relative() {
         level.push(name);
-        match here.make_dir(name, false) {
+        let made = match here.make_dir(name, false) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
-            Ok(()) => {
-                new.0.push(top.child(&level));
-                if holds_new.is_none() {
-                    holds_new = here.again().ok();
-                }
-            }
-            Err(_) => {}
+            answer => answer.is_ok(),
+        };
+        if made && holds_new.is_none() {
+            holds_new = here.again().ok();
         }
         here = here.child_dir(name, Use::Pass).map_err(|error| match here.child_stat(name) {
             Ok(stat) if stat.kind == FileKind::Symlink => AccessError::new(AccessErrorKind::Changed, asked),
             _ => failed(error),
         })?;
+        if made {
+            // By the handle, so that a name which is swapped later does not matter.
+            new.0.push((top.child(&level), here.stat().map_err(failed)?));
+        }
     }
     if let Some(top) = holds_new {
         let _ = top.sync();
