@@ -8,12 +8,12 @@ use std::{
     borrow::Cow,
     hash::{DefaultHasher, Hash, Hasher},
     ops::Range,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use similar::{Algorithm, DiffOp};
 
-use super::{Found, Replacement, Search, indent, line_endings};
+use super::{Found, Replacement, Search, diff, indent, line_endings};
 
 /// How two lines are compared: they are equal when their foldings are.
 pub(super) type Fold = fn(&str) -> Cow<'_, str>;
@@ -71,7 +71,7 @@ impl<'r> LineEdit<'r> {
         };
         let old: Vec<&str> = old.split('\n').collect();
         let new: Vec<&str> = if deletes { Vec::new() } else { new.split('\n').collect() };
-        let deadline = Some(Instant::now() + DIFF_TIME);
+        let deadline = diff::deadline(old.len() + new.len(), DIFF_TIME);
         let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
         Some(Self { old, new, ops, deletes })
     }

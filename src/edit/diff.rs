@@ -2,7 +2,7 @@
 //!
 //! Lines end at LF only: a CR is content, shown as it stands.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use similar::{Algorithm, ChangeTag, DiffOp, TextDiffConfig, udiff::UnifiedHunkHeader};
 
@@ -11,6 +11,14 @@ const CONTEXT: usize = 3;
 
 /// After so long the search for the shortest diff ends and a longer, equally true one is given.
 const PATIENCE: Duration = Duration::from_millis(300);
+/// So few pieces of text are compared to the end, which takes milliseconds at worst.
+const FEW: usize = 1_000;
+
+/// When the comparison of so many pieces of text, old and new, ends without the shortest diff; never for few, so that
+/// what comes of a small change does not depend on how busy the machine is.
+pub(super) fn deadline(pieces: usize, patience: Duration) -> Option<Instant> {
+    (pieces > FEW).then(|| Instant::now() + patience)
+}
 
 /// A unified diff and its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +50,10 @@ impl Window<'_> {
         let old_lines: Vec<&str> = self.old.split_inclusive('\n').collect();
         let new_lines: Vec<&str> = self.new.split_inclusive('\n').collect();
         let mut config = TextDiffConfig::default();
-        config.algorithm(Algorithm::Myers).timeout(PATIENCE);
+        config.algorithm(Algorithm::Myers);
+        if let Some(deadline) = deadline(old_lines.len() + new_lines.len(), PATIENCE) {
+            config.deadline(deadline);
+        }
         let changes = config.diff_slices(&old_lines, &new_lines);
         let is_context = |op: Option<&DiffOp>| matches!(op, Some(DiffOp::Equal { len, .. }) if *len >= CONTEXT);
         if (self.lines_before > 0 && !is_context(changes.ops().first()))
@@ -204,6 +215,12 @@ mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
 
     use super::*;
+
+    #[test]
+    fn a_small_change_is_compared_to_the_end_however_long_it_takes() {
+        assert_eq!(deadline(FEW, Duration::ZERO), None);
+        assert!(deadline(FEW + 1, Duration::ZERO).is_some_and(|deadline| deadline <= Instant::now()));
+    }
 
     proptest! {
         #[test]

@@ -7,7 +7,7 @@
 use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use similar::{Algorithm, DiffOp};
@@ -16,7 +16,7 @@ use unicode_normalization::{UnicodeNormalization, char::canonical_combining_clas
 use super::{
     Found, Search,
     block::{self, Hunk, LineEdit, Site},
-    line_endings, whitespace,
+    diff, line_endings, whitespace,
 };
 
 /// Time for the comparison of one hunk's old and new characters; beyond it more of the new ones are kept.
@@ -101,7 +101,7 @@ fn lines(hunk: &Hunk<'_>, spelling: &Spelling<'_>, noise: Option<&str>) -> Optio
     };
     let content =
         |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| block::parts(line).1.to_owned()).collect() };
-    let deadline = Some(Instant::now() + DIFF_TIME);
+    let deadline = diff::deadline(hunk.old.len() + hunk.new.len(), DIFF_TIME);
     let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &content(hunk.old), &content(hunk.new), deadline);
     let mut bodies = Vec::with_capacity(hunk.new.len());
     for op in ops {
@@ -140,7 +140,7 @@ fn graft(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) -> Option<St
     let (old_bounds, file_bounds) = (folded_bounds(&old_letters), folded_bounds(&letters(file)));
     // Folded length up to a letter of `file` → its offset in `file`.
     let in_file: HashMap<usize, usize> = file_bounds.iter().map(|bound| (bound.folded, bound.real)).collect();
-    let deadline = Some(Instant::now() + DIFF_TIME);
+    let deadline = diff::deadline(old_letters.len() + new_letters.len(), DIFF_TIME);
     let mut result = String::with_capacity(new.len());
     for op in similar::capture_diff_slices_deadline(Algorithm::Myers, &old_letters, &new_letters, deadline) {
         let repeated = match op {

@@ -3,10 +3,13 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
+
+/// Looks at a signal with a side limit that the limit does not count for: some hundred files, some milliseconds.
+const FREE_LOOKS: usize = 256;
 
 /// Why a call should stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,12 +26,27 @@ pub struct StopSignal {
     cancelled: Arc<AtomicBool>,
     started: Instant,
     limit: Duration,
+    side: Option<Side>,
+}
+
+/// An earlier end for work on the side, which the call can do without.
+#[derive(Clone, Debug)]
+struct Side {
+    started: Instant,
+    limit: Duration,
+    looks: Arc<AtomicUsize>,
+}
+
+impl Side {
+    fn is_over(&self) -> bool {
+        self.looks.fetch_add(1, Ordering::Relaxed) >= FREE_LOOKS && self.started.elapsed() >= self.limit
+    }
 }
 
 impl StopSignal {
     /// A signal whose deadline is `limit` from now.
     pub fn after(limit: Duration) -> Self {
-        Self { cancelled: Arc::default(), started: Instant::now(), limit }
+        Self { cancelled: Arc::default(), started: Instant::now(), limit, side: None }
     }
 
     /// Tells the work to stop; safe to call more than once.
@@ -36,18 +54,19 @@ impl StopSignal {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// The same cancellation with an earlier deadline: at most `limit` from now.
+    /// The same signal with an earlier end, for work on the side: after `limit` from now, but not before
+    /// some hundred looks at the signal, so that what is done in a small tree does not depend on how busy
+    /// the machine is.
     #[must_use]
-    pub fn within(&self, limit: Duration) -> Self {
-        let left = self.limit.saturating_sub(self.started.elapsed());
-        Self { cancelled: Arc::clone(&self.cancelled), started: Instant::now(), limit: left.min(limit) }
+    pub fn aside(&self, limit: Duration) -> Self {
+        Self { side: Some(Side { started: Instant::now(), limit, looks: Arc::default() }), ..self.clone() }
     }
 
     /// Why the work should stop, if it should. Some tens of nanoseconds.
     pub fn stopped(&self) -> Option<StopReason> {
         if self.cancelled.load(Ordering::Relaxed) {
             Some(StopReason::Cancelled)
-        } else if self.started.elapsed() >= self.limit {
+        } else if self.started.elapsed() >= self.limit || self.side.as_ref().is_some_and(Side::is_over) {
             Some(StopReason::Deadline)
         } else {
             None
@@ -57,5 +76,24 @@ impl StopSignal {
     /// How long the call may take.
     pub fn limit(&self) -> Duration {
         self.limit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_on_the_side_ends_early_but_not_before_it_has_looked_into_a_small_tree() {
+        let call = StopSignal::after(Duration::from_secs(3600));
+        let side = call.aside(Duration::ZERO);
+        assert!((0..FREE_LOOKS).all(|_| side.stopped().is_none()));
+        assert_eq!(side.stopped(), Some(StopReason::Deadline));
+        assert_eq!(call.stopped(), None);
+        let side = call.aside(Duration::from_secs(3600));
+        assert!((0..2 * FREE_LOOKS).all(|_| side.stopped().is_none()));
+        call.cancel();
+        assert_eq!(side.stopped(), Some(StopReason::Cancelled));
+        assert_eq!(StopSignal::after(Duration::ZERO).aside(Duration::ZERO).stopped(), Some(StopReason::Deadline));
     }
 }

@@ -281,7 +281,7 @@ impl Request {
         if self.no_ignore || left_out == 0 || found.capped || found.stopped.is_some() {
             return None;
         }
-        let stop = cx.stop.within(if found.total > 0 { IGNORED_SHORT } else { IGNORED_LONG });
+        let stop = cx.stop.aside(if found.total > 0 { IGNORED_SHORT } else { IGNORED_LONG });
         let below = self.walk(cx, Ignored::Only, &stop, Some(&found.walk.left_out)).ok()?;
         let exact = below.stopped.is_none();
         (below.total > 0 || (!exact && found.total == 0)).then_some(InIgnored { count: below.total, exact })

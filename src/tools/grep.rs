@@ -285,7 +285,7 @@ impl Request {
         if self.no_ignore || left_out == 0 || !found.complete() || scope.file().is_some() {
             return None;
         }
-        let stop = cx.stop.within(if found.matches > 0 { IGNORED_SHORT } else { IGNORED_LONG });
+        let stop = cx.stop.aside(if found.matches > 0 { IGNORED_SHORT } else { IGNORED_LONG });
         let below = self.run(cx, scope, &stop, Some(&found.walk.left_out)).ok()?;
         let count = match self.mode {
             OutputMode::FilesWithMatches => below.matching_files,
