@@ -22,7 +22,8 @@ use crate::tools::Settings;
 
 use super::Options;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Longer than anything takes, on a machine that has other work, too.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A client of a server of the test tools.
 struct Wire {

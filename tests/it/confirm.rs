@@ -336,9 +336,9 @@ fn an_answer_that_comes_too_late_is_none() {
 
 #[test]
 fn a_person_may_take_longer_than_a_call() {
-    let mut desk = Desk::open(false, &["--confirm", "writes", "--time-limit", "0.5"]);
+    let mut desk = Desk::open(false, &["--confirm", "writes", "--time-limit", "4"]);
     let question = desk.ask("edit", edit());
-    thread::sleep(Duration::from_millis(700));
+    thread::sleep(Duration::from_millis(4_200));
     assert_eq!(desk.reply(&question, &yes())["result"]["isError"], false);
     assert_eq!(desk.content(), "one\n2\n");
 }

@@ -14,7 +14,7 @@ use std::{
 use serde_json::{Value, json};
 
 /// Longer than the longest call may take, on a machine that has other work, too.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A running `rootbound`, killed when dropped.
 #[derive(Debug)]

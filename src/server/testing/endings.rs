@@ -10,7 +10,10 @@ use tokio::{
 
 use crate::tools::Settings;
 
-use super::{Options, PATIENCE, Wire, error_kind, modern, text, tools::begun};
+use super::{
+    Options, PATIENCE, Wire, error_kind, modern, text,
+    tools::{begun, release},
+};
 
 /// Longer than any test waits.
 const FOREVER: u64 = 600_000;
@@ -46,7 +49,8 @@ async fn a_last_line_over_the_limit_is_refused() {
 
 #[tokio::test]
 async fn a_reporting_call_is_answered_after_the_input_has_ended() {
-    let mut wire = Wire::open().await;
+    let options = Options { grace: Duration::from_millis(FOREVER), ..Options::default() };
+    let mut wire = Wire::with(options, Settings::default()).greet().await;
     let params = json!({ "name": "report", "arguments": { "millis": 300 }, "_meta": { "progressToken": 1 } });
     wire.request("last", "tools/call", params).await;
     wire.end_input().await;
@@ -59,7 +63,8 @@ async fn a_reporting_call_is_answered_after_the_input_has_ended() {
 #[tokio::test]
 async fn a_large_answer_is_delivered_whole_after_the_input_has_ended() {
     let settings = Settings { max_output: 8 << 20, ..Settings::default() };
-    let mut wire = Wire::with(Options::default(), settings).greet().await;
+    let options = Options { grace: Duration::from_millis(FOREVER), ..Options::default() };
+    let mut wire = Wire::with(options, settings).greet().await;
     wire.call(1, "flood", json!({ "millis": 4_000 })).await;
     wire.end_input().await;
     let rest = wire.ended().await;
@@ -107,10 +112,11 @@ async fn a_signal_cancels_what_runs_and_its_answer_is_flushed() {
 #[tokio::test]
 async fn a_signal_does_not_wait_for_a_call_that_hears_nothing() {
     let mut wire = Wire::open().await;
-    wire.call(1, "stubborn", json!({ "millis": 2_000 })).await;
+    wire.call(1, "stubborn", json!({ "text": "deaf", "millis": FOREVER })).await;
     wire.alive().await;
     wire.stop.cancel();
     let rest = wire.ended().await;
+    release("deaf");
     assert_eq!((rest.len(), error_kind(&rest[0])), (1, "cancelled"));
 }
 

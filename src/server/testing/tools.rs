@@ -3,7 +3,7 @@
 use std::{
     sync::{Arc, Mutex},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use schemars::JsonSchema;
@@ -138,10 +138,18 @@ tool!(
     }
 );
 
+/// Waits until the test says so, or for so long.
+fn wait(args: &Args) {
+    let begun = Instant::now();
+    while begun.elapsed() < args.duration() && !args.text.as_deref().is_some_and(is_released) {
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
 tool!(
     /// Takes its time, and hears nothing.
     Stubborn, "stubborn", true, |_cx, args| {
-        thread::sleep(args.duration());
+        wait(&args);
         Ok(Plan::Answer(Answer::text("done at last", &json!({}))))
     }
 );
@@ -181,7 +189,7 @@ tool!(
 );
 
 tool!(
-    /// Plans at once, and takes its time to commit, hearing nothing.
+    /// Plans at once, and takes its time to commit, as `stubborn` does.
     Commit, "commit", false, |_cx, args| {
         Ok(Plan::Change(Box::new(Slow(args))))
     }
@@ -200,7 +208,7 @@ impl Change for Slow {
 
     fn commit(self: Box<Self>, _: &CallContext, _: Approval) -> Result<Answer, ToolError> {
         log("begun", &self.0);
-        thread::sleep(self.0.duration());
+        wait(&self.0);
         log("made", &self.0);
         Ok(Answer::text("committed", &json!({})))
     }
@@ -249,12 +257,32 @@ fn log(what: &str, args: &Args) {
 /// What the call with `text` has done.
 pub(super) fn steps_of(text: &str) -> Vec<String> {
     let steps = STEPS.lock().expect("no test panics with the lock held");
-    steps.iter().filter(|step| step.split_once(' ').is_some_and(|(_, of)| of == text)).cloned().collect()
+    let done = |step: &&String| step.split_once(' ').is_some_and(|(what, of)| what != "release" && of == text);
+    steps.iter().filter(done).cloned().collect()
+}
+
+/// Ends the wait of the call with `text`, which hears nothing else.
+pub(super) fn release(text: &str) {
+    STEPS.lock().expect("no test panics with the lock held").push(format!("release {text}"));
+}
+
+fn is_released(text: &str) -> bool {
+    let steps = STEPS.lock().expect("no test panics with the lock held");
+    steps.iter().any(|step| step.strip_prefix("release ") == Some(text))
 }
 
 /// Waits until the call with `text` runs.
 pub(super) async fn begun(text: &str) {
-    while steps_of(text).is_empty() {
+    steps(text, 1).await;
+}
+
+/// Waits until the change of the call with `text` is made.
+pub(super) async fn made(text: &str) {
+    steps(text, 2).await;
+}
+
+async fn steps(text: &str, count: usize) {
+    while steps_of(text).len() < count {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }

@@ -215,9 +215,8 @@ mod raced {
 
     use rustix::fs::{CWD, RenameFlags, renameat_with};
 
+    use super::super::race::{Done, PATIENCE, RUN};
     use super::*;
-
-    const RUN: Duration = Duration::from_millis(700);
 
     /// Moves, copies, makes and deletes below a directory that is swapped for a link to the outside
     /// all the while.
@@ -236,9 +235,10 @@ mod raced {
                         renameat_with(CWD, &one, CWD, &other, RenameFlags::EXCHANGE).unwrap();
                     }
                 });
+                let end = Done(&done);
                 let start = Instant::now();
                 let mut made = 0;
-                while start.elapsed() < RUN {
+                while start.elapsed() < if made > 0 { RUN } else { PATIENCE } {
                     made += usize::from(copy(&workspace, "stock", "dir/copy").is_ok());
                     let _ = transfer(&workspace, "dir/copy", "moved");
                     let _ = transfer(&workspace, "dir/secret.txt", "stolen");
@@ -250,7 +250,7 @@ mod raced {
                     }
                     let _ = remove(&workspace, "dir/made");
                 }
-                done.store(true, Ordering::Relaxed);
+                drop(end);
                 assert!(made > 0);
             });
             assert_eq!(names(&fixture.host("out")), ["secret.txt"]);
