@@ -14,6 +14,7 @@ mod instructions;
 mod loopback;
 mod pools;
 mod progress;
+mod room;
 mod stdio;
 #[cfg(test)]
 mod testing;

@@ -96,7 +96,7 @@ pub(super) async fn run(
 fn outcome(result: &Result<dispatch::Outcome, ToolError>, trace: &Trace, started: Instant) -> Outcome {
     let kind = result.as_ref().err().map(ToolError::kind);
     let answered = match result {
-        Ok(dispatch::Outcome::Answer(answer)) => answer.content.iter().map(length).sum(),
+        Ok(dispatch::Outcome::Answer(answer, _)) => answer.content.iter().map(length).sum(),
         Ok(dispatch::Outcome::Question(_)) => 0,
         Err(error) => error.text().len(),
     };

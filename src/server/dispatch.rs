@@ -32,6 +32,7 @@ use super::{
     confirm::{Confirmation, Person, Question, Reply},
     panic_text,
     pools::Pools,
+    room::{Room, Share},
 };
 
 /// Light calls (reads, listings, edits) that run at once.
@@ -89,13 +90,15 @@ pub(super) struct Call {
     pub(super) trace: Arc<Trace>,
     /// Whom to ask, where the change needs a yes.
     pub(super) person: Person,
+    /// What the client has room for.
+    pub(super) room: Room,
 }
 
 /// What a call came to.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// The tool's answer.
-    Answer(Answer),
+    /// The tool's answer, with its share of the room where it is large.
+    Answer(Answer, Option<Share>),
     /// A question for the client to ask before it repeats the call.
     Question(Question),
 }
@@ -113,7 +116,7 @@ pub(super) async fn run(
     let _entered = span.enter();
     let took = started.elapsed();
     match &result {
-        Ok(Outcome::Answer(_)) => tracing::info!(?took, "answered"),
+        Ok(Outcome::Answer(..)) => tracing::info!(?took, "answered"),
         Ok(Outcome::Question(_)) => tracing::info!(?took, "asked for confirmation"),
         Err(error) => {
             if let Some(cause) = error.cause() {
@@ -133,7 +136,7 @@ async fn planned(
     call: Call,
     span: &Span,
 ) -> Result<Outcome, ToolError> {
-    let Call { tool, arguments, repeated, cancelled, progress, person, trace, .. } = call;
+    let Call { tool, arguments, repeated, cancelled, progress, person, trace, room, .. } = call;
     if let Some(name) = repeated {
         return Err(ToolError::invalid(format!("`{name}` stands twice in one object of the call"))
             .hint(format!("send {name} once")));
@@ -149,10 +152,15 @@ async fn planned(
         progress,
         yields: None,
     };
-    let overdue = time::Instant::now() + deadline;
+    let mut overdue = time::Instant::now() + deadline;
     let gate = if heavy { gates.heavy() } else { &gates.light };
+    let turn = || turn(gate, &room, &cancelled, deadline);
     // Shared by what runs on the pool, so that abandoned work keeps its place until it ends.
-    let mut permit = Arc::new(turn(gate, &cancelled, overdue, deadline).await?);
+    let (place, anew) = turn().await?;
+    let mut permit = Arc::new(place);
+    if anew {
+        (cx.stop, overdue) = (StopSignal::after(deadline), time::Instant::now() + deadline);
+    }
     let draft = confirmation.draft(&tool, &arguments);
 
     let work = {
@@ -186,7 +194,15 @@ async fn planned(
         }
     };
     let (change, proposal) = match planned? {
-        (Plan::Answer(answer), _) => return Ok(Outcome::Answer(answer)),
+        (Plan::Answer(answer), _) => {
+            // With its place: as many as have one wait in memory for a client that does not read.
+            let share = tokio::select! {
+                biased;
+                () = cancelled.cancelled() => return Err(ToolError::cancelled()),
+                share = room.share(&answer) => share,
+            };
+            return Ok(Outcome::Answer(answer, share));
+        }
         (Plan::Change(change), proposal) => (change, proposal),
     };
     let approval = match proposal {
@@ -199,7 +215,7 @@ async fn planned(
                 Reply::Ask(question) => return Ok(Outcome::Question(question)),
             };
             // The call's own time begins anew: what passed was the person's.
-            permit = Arc::new(turn(gate, &cancelled, time::Instant::now() + deadline, deadline).await?);
+            permit = Arc::new(turn().await?.0);
             cx.stop = StopSignal::after(deadline);
             approval
         }
@@ -239,25 +255,37 @@ async fn planned(
             commit.await
         }
     }
-    .map(Outcome::Answer)
+    .map(|answer| Outcome::Answer(answer, None))
 }
 
-/// Waits for a place among the running calls.
+/// Waits for a place among the running calls. True when the call's time begins only now: places were
+/// held by answers that the client did not read.
 async fn turn(
     gate: &Arc<Semaphore>,
+    room: &Room,
     cancelled: &CancellationToken,
-    overdue: time::Instant,
     deadline: Duration,
-) -> Result<OwnedSemaphorePermit, ToolError> {
-    tokio::select! {
-        biased;
-        () = cancelled.cancelled() => Err(ToolError::cancelled()),
-        permit = Arc::clone(gate).acquire_owned() => {
-            permit.map_err(|closed| ToolError::new(Kind::Internal, "the server is ending").source(closed))
+) -> Result<(OwnedSemaphorePermit, bool), ToolError> {
+    let mut place = Box::pin(Arc::clone(gate).acquire_owned());
+    let (mut anew, mut waits) = (false, room.waits());
+    loop {
+        tokio::select! {
+            biased;
+            () = cancelled.cancelled() => return Err(ToolError::cancelled()),
+            permit = place.as_mut() => {
+                let permit =
+                    permit.map_err(|closed| ToolError::new(Kind::Internal, "the server is ending").source(closed))?;
+                return Ok((permit, anew));
+            }
+            () = time::sleep(deadline) => {
+                if !room.was_short_since(&mut waits) {
+                    return Err(late(format!(
+                        "the call waited {deadline:.0?} for other calls to end and was not begun; nothing was changed"
+                    )));
+                }
+                anew = true;
+            }
         }
-        () = time::sleep_until(overdue) => Err(late(format!(
-            "the call waited {deadline:.0?} for other calls to end and was not begun; nothing was changed"
-        ))),
     }
 }
 

@@ -143,12 +143,18 @@ impl ServerHandler for Handler {
             progress: progress.sink(),
             person,
             trace: Arc::default(),
+            room: self.outbox.room().clone(),
         };
         let parts = Arc::clone(&self.server.parts);
         let result = audited::run(&parts, &self.server.gates, &self.server.confirmation, caller, call).await;
         progress.end();
         let result = match result {
-            Ok(Outcome::Answer(answer)) => convert::answer(answer, &parts.settings),
+            Ok(Outcome::Answer(answer, share)) => {
+                if let Some(share) = share {
+                    self.outbox.expect(context.id.clone(), share, context.ct.clone());
+                }
+                convert::answer(answer, &parts.settings)
+            }
             Ok(Outcome::Question(question)) => return Ok(question.into_result().into()),
             Err(error) => convert::error(&error, &parts.settings),
         };

@@ -42,3 +42,86 @@ mcp_test!(the_end_of_a_large_file_is_found_whatever_its_encoding_and_its_last_li
         assert_eq!(page, "200000\tzeile 200000 größer\n(lines 200000-200000 of 200000)", "{name}");
     }
 });
+
+/// A client that asks for images and does not read.
+#[cfg(target_os = "linux")]
+mod unread {
+    use std::{
+        fs,
+        io::{BufRead as _, BufReader, Write as _},
+        process::{Command, Stdio},
+        thread,
+        time::Duration,
+    };
+
+    use serde_json::{Value, json};
+
+    const IMAGES: usize = 48;
+    const IMAGE: usize = 4 << 20;
+
+    fn status(pid: u32, name: &str) -> u64 {
+        let text = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("it is told");
+        line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().expect("a number")
+    }
+
+    fn processor_time(pid: u32) -> Vec<String> {
+        let text = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
+        text.rsplit(") ").next().expect("fields").split(' ').skip(11).take(2).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn answers_that_nobody_reads_are_bounded_by_their_bytes_and_all_come_when_somebody_does() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut image = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x01\0\0\0\x01\0\x08\x06\0\0\0".to_vec();
+        image.resize(IMAGE, 0);
+        fs::write(dir.path().join("a.png"), &image).unwrap();
+        let mut server = Command::new(env!("CARGO_BIN_EXE_rootbound"))
+            .args(["--state-dir", "off", "--time-limit", "600", "."])
+            .current_dir(dir.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (mut input, output) = (server.stdin.take().unwrap(), server.stdout.take().unwrap());
+        let mut send = |message: Value| writeln!(input, "{message}").unwrap();
+        let client = json!({ "name": "test", "version": "1" });
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+        send(json!({ "jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": hello }));
+        send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        for id in 0..IMAGES {
+            let call = json!({ "name": "read", "arguments": { "path": "a.png" } });
+            send(json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call }));
+        }
+        // Until it does no more; on a slow machine perhaps less than all that it would do.
+        let mut still = 0;
+        let mut before = processor_time(server.id());
+        while still < 5 {
+            thread::sleep(Duration::from_millis(200));
+            let now = processor_time(server.id());
+            still = if now == before { still + 1 } else { 0 };
+            before = now;
+        }
+        // Sixteen places with an image each and the room for lines; all of them would be 256 MiB of lines.
+        let peak = status(server.id(), "VmHWM") >> 10;
+        assert!(peak < 200, "{peak} MiB");
+
+        let mut answered = Vec::new();
+        let mut lines = BufReader::new(output).lines();
+        while answered.len() < IMAGES {
+            let line = lines.next().expect("more answers").unwrap();
+            // Not parsed as a whole, which takes its time.
+            let (head, rest) = line.split_at(line.find(",\"result\"").expect("an answer"));
+            let head: Value = serde_json::from_str(&format!("{head}}}")).unwrap();
+            let Some(id) = head["id"].as_u64() else { continue };
+            let data = rest.split("\"data\":\"").nth(1).and_then(|rest| rest.split('"').next());
+            assert_eq!(data.map(str::len), Some(IMAGE.div_ceil(3) * 4), "{line:.300}");
+            answered.push(id);
+        }
+        answered.sort_unstable();
+        assert_eq!(answered, (0..IMAGES as u64).collect::<Vec<_>>());
+        drop(input);
+        assert_eq!(server.wait().unwrap().code(), Some(0));
+    }
+}

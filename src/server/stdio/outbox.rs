@@ -1,13 +1,16 @@
 //! Lines out: one writer task, fed in the order in which lines are enqueued.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use rmcp::{
     ErrorData,
-    model::{RequestId, ServerJsonRpcMessage},
+    model::{JsonRpcMessage, RequestId, ServerJsonRpcMessage},
 };
 use serde_json::json;
 use tokio::{
@@ -15,6 +18,8 @@ use tokio::{
     sync::{Notify, mpsc, oneshot},
 };
 use tokio_util::sync::CancellationToken;
+
+use super::super::room::{Room, Share};
 
 /// Bytes that wait before progress is dropped: it must not grow where nobody reads.
 const PROGRESS_ROOM: usize = 256 << 10;
@@ -28,6 +33,16 @@ const BATCH: usize = 64 << 10;
 pub(in crate::server) struct Outbox {
     queue: mpsc::UnboundedSender<Item>,
     backlog: Arc<Backlog>,
+    room: Room,
+    expected: Arc<Mutex<HashMap<RequestId, Expected>>>,
+}
+
+/// The share of a large answer that is under way to here; what else is held ends the wait for its
+/// cancellation.
+#[derive(Debug)]
+struct Expected {
+    share: Share,
+    _arrived: oneshot::Sender<()>,
 }
 
 impl Outbox {
@@ -39,20 +54,44 @@ impl Outbox {
         let (queue, items) = mpsc::unbounded_channel();
         let backlog = Arc::new(Backlog::default());
         tokio::spawn(write(output, items, Arc::clone(&backlog), lost));
-        Self { queue, backlog }
+        Self { queue, backlog, room: Room::default(), expected: Arc::default() }
+    }
+
+    /// The room for large answers.
+    pub(in crate::server) fn room(&self) -> &Room {
+        &self.room
+    }
+
+    /// Keeps `share` until the answer to `id` is written, or `cancelled`, as it never comes then.
+    pub(in crate::server) fn expect(&self, id: RequestId, share: Share, cancelled: CancellationToken) {
+        let (sender, arrived) = oneshot::channel();
+        let expected = Expected { share, _arrived: sender };
+        self.expected.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), expected);
+        // Holds nothing that keeps the writer from ending.
+        let all = Arc::downgrade(&self.expected);
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = arrived => {}
+                () = cancelled.cancelled() => drop(all.upgrade().and_then(|all| arrive(&all, &id))),
+            }
+        });
     }
 
     /// Enqueues a message.
     pub(in crate::server) fn message(&self, message: &ServerJsonRpcMessage) {
+        let share = match message {
+            JsonRpcMessage::Response(response) => arrive(&self.expected, &response.id),
+            _ => None,
+        };
         match serde_json::to_vec(message) {
-            Ok(line) => self.line(line),
+            Ok(line) => self.line(line, share),
             Err(error) => tracing::error!(%error, "a message could not be written"),
         }
     }
 
     /// Enqueues an error; `id` is null where it is unknown, as JSON-RPC has it.
     pub(super) fn refuse(&self, id: Option<&RequestId>, error: &ErrorData) {
-        self.line(json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string().into_bytes());
+        self.line(json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string().into_bytes(), None);
     }
 
     /// Whether so little waits that progress may be added.
@@ -76,17 +115,21 @@ impl Outbox {
         }
     }
 
-    fn line(&self, mut line: Vec<u8>) {
+    fn line(&self, mut line: Vec<u8>, share: Option<Share>) {
         line.push(b'\n');
         self.backlog.bytes.fetch_add(line.len(), Ordering::Relaxed);
         // Fails only when the output is gone, which has ended the service already.
-        let _ = self.queue.send(Item::Line(line));
+        let _ = self.queue.send(Item::Line(line, share));
     }
+}
+
+fn arrive(expected: &Mutex<HashMap<RequestId, Expected>>, id: &RequestId) -> Option<Share> {
+    expected.lock().unwrap_or_else(PoisonError::into_inner).remove(id).map(|expected| expected.share)
 }
 
 #[derive(Debug)]
 enum Item {
-    Line(Vec<u8>),
+    Line(Vec<u8>, Option<Share>),
     Flush(oneshot::Sender<()>),
 }
 
@@ -105,12 +148,18 @@ async fn write<W>(
     W: AsyncWrite + Send + Unpin,
 {
     while let Some(first) = items.recv().await {
-        let (mut batch, mut waiting) = (Vec::new(), Vec::new());
+        let (mut batch, mut shares, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
         let mut next = Some(first);
         while let Some(item) = next {
             match item {
-                Item::Line(line) if batch.is_empty() => batch = line,
-                Item::Line(line) => batch.extend_from_slice(&line),
+                Item::Line(line, share) => {
+                    shares.extend(share);
+                    if batch.is_empty() {
+                        batch = line;
+                    } else {
+                        batch.extend_from_slice(&line);
+                    }
+                }
                 Item::Flush(done) => waiting.push(done),
             }
             next = if batch.len() < BATCH { items.try_recv().ok() } else { None };
@@ -120,6 +169,7 @@ async fn write<W>(
             Err(error) => Err(error),
         };
         backlog.bytes.fetch_sub(batch.len(), Ordering::Relaxed);
+        drop((batch, shares));
         if let Err(error) = written {
             tracing::warn!(%error, "the client no longer reads; ending");
             items.close();
@@ -131,5 +181,58 @@ async fn write<W>(
         for done in waiting {
             let _ = done.send(());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rmcp::model::{NumberOrString, ServerResult};
+    use tokio::{
+        io::{AsyncReadExt as _, duplex},
+        time::timeout,
+    };
+
+    use crate::tools::{Answer, Content};
+
+    use super::*;
+
+    /// Nearly all of the room.
+    fn answer_of_an_image() -> Answer {
+        let image = Content::Image { bytes: vec![0; 11 << 20], mime: "image/png" };
+        Answer { content: vec![image], ..Answer::default() }
+    }
+
+    fn answer(id: &RequestId) -> ServerJsonRpcMessage {
+        ServerJsonRpcMessage::response(ServerResult::empty(()), id.clone())
+    }
+
+    #[tokio::test]
+    async fn room_comes_back_when_the_answer_is_read_or_cancelled_and_not_before() {
+        let (output, mut client) = duplex(8);
+        let outbox = Outbox::start(output, CancellationToken::new());
+        let (large, id) = (answer_of_an_image(), NumberOrString::Number(7));
+        let share = outbox.room().share(&large).await.expect("it is large");
+        outbox.expect(id.clone(), share, CancellationToken::new());
+        outbox.message(&answer(&id));
+        // The writer has the line and is stuck with it, as nobody reads.
+        while outbox.backlog.bytes.load(Ordering::Relaxed) == 0 {
+            tokio::task::yield_now().await;
+        }
+        assert!(timeout(Duration::from_millis(20), outbox.room().share(&large)).await.is_err());
+        let mut read = [0; 256];
+        let share = loop {
+            tokio::select! {
+                count = client.read(&mut read) => assert!(count.expect("open") > 0),
+                share = outbox.room.share(&large) => break share.expect("it is large"),
+            }
+        };
+
+        let cancelled = CancellationToken::new();
+        outbox.expect(id, share, cancelled.clone());
+        assert!(timeout(Duration::from_millis(20), outbox.room().share(&large)).await.is_err());
+        cancelled.cancel();
+        timeout(Duration::from_secs(120), outbox.room().share(&large)).await.expect("it is free").expect("large");
     }
 }

@@ -1,0 +1,135 @@
+//! Room for large answers: how many bytes of them are lines that the client has not read.
+//!
+//! A large answer is made a line only when there is room for it, and holds its share until the line is
+//! written; who waits keeps its place among the running calls, so that what waits is bounded, too.
+//! Small answers need no room: the number of calls in flight bounds them.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::tools::{Answer, Content};
+
+/// Bytes of large answers that are lines, or about to be: a few images of the largest size.
+const ROOM: usize = 16 << 20;
+/// Bytes of an answer that needs no room.
+const SMALL: usize = 128 << 10;
+/// Bytes that are counted as one.
+const UNIT: usize = 1 << 10;
+
+/// See the module; cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct Room {
+    free: Arc<Semaphore>,
+    waiting: Arc<AtomicUsize>,
+    /// How often somebody had to wait.
+    waits: Arc<AtomicUsize>,
+}
+
+/// What one answer takes of the room, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Share {
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { free: Arc::new(Semaphore::new(ROOM / UNIT)), waiting: Arc::default(), waits: Arc::default() }
+    }
+}
+
+impl Room {
+    /// Waits until there is room for `answer`; none is taken by a small one.
+    pub(super) async fn share(&self, answer: &Answer) -> Option<Share> {
+        let bytes = on_the_wire(answer);
+        if bytes < SMALL {
+            return None;
+        }
+        let units = u32::try_from(bytes.min(ROOM).div_ceil(UNIT)).unwrap_or(u32::MAX);
+        if let Ok(permit) = Arc::clone(&self.free).try_acquire_many_owned(units) {
+            return Some(Share { _permit: permit });
+        }
+        self.waits.fetch_add(1, Ordering::Relaxed);
+        let _waiting = Waiting::new(&self.waiting);
+        let permit = Arc::clone(&self.free).acquire_many_owned(units).await.ok()?;
+        Some(Share { _permit: permit })
+    }
+
+    /// Whether an answer waits for the client to read those before it, or had to since there were
+    /// `waits`, which become those of now.
+    pub(super) fn was_short_since(&self, waits: &mut usize) -> bool {
+        let before = std::mem::replace(waits, self.waits());
+        self.waiting.load(Ordering::Relaxed) > 0 || before != *waits
+    }
+
+    /// How many answers had to wait so far.
+    pub(super) fn waits(&self) -> usize {
+        self.waits.load(Ordering::Relaxed)
+    }
+}
+
+/// Counts one that waits until it is dropped, also where the call is.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// About how many bytes the line of `answer` will have; a text as data stands there twice.
+fn on_the_wire(answer: &Answer) -> usize {
+    let block = |block: &Content| match block {
+        Content::Text(text) if answer.data.is_some() => 2 * text.len(),
+        Content::Text(text) => text.len(),
+        Content::Image { bytes, .. } => bytes.len().div_ceil(3) * 4,
+    };
+    answer.content.iter().map(block).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        future::Future,
+        pin::pin,
+        task::{Context, Waker},
+    };
+
+    use super::*;
+
+    fn image(bytes: usize) -> Answer {
+        Answer { content: vec![Content::Image { bytes: vec![0; bytes], mime: "image/png" }], ..Answer::default() }
+    }
+
+    fn now<T>(future: impl Future<Output = T>) -> Option<T> {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            std::task::Poll::Ready(value) => Some(value),
+            std::task::Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn large_answers_wait_for_one_another_and_small_ones_for_nobody() {
+        let room = Room::default();
+        let large = image(ROOM / 4);
+        let first: Vec<_> = (0..2).map(|_| now(room.share(&large)).expect("there is room")).collect();
+        assert!(first.iter().all(Option::is_some));
+        assert!(now(room.share(&large)).is_none(), "a third more on the wire than on the disk");
+        let mut waits = 0;
+        assert!(room.was_short_since(&mut waits) && !room.was_short_since(&mut waits), "who gave up does not wait");
+        assert!(now(room.share(&image(1000))).expect("no wait").is_none());
+        drop(first);
+        let all = now(room.share(&image(2 * ROOM))).expect("one that is larger than all of it has all of it");
+        assert!(all.is_some() && now(room.share(&large)).is_none());
+    }
+}
