@@ -2,20 +2,21 @@
 //!
 //! Spelling only; what a pattern means below a root is the workspace's matter.
 
+use std::path::{Path, PathBuf};
+
 use crate::workspace::PolicyRules;
 
-use super::options::{Place, Typed};
+use super::{
+    options::{Place, Typed},
+    roots,
+};
 
 /// The rules in `typed`; each pattern that cannot be one is a problem.
 pub(super) fn rules(typed: &Typed, problems: &mut Vec<String>) -> PolicyRules {
     let mut globs = |flag: &str| -> Vec<String> {
         for (option, given) in typed.each(flag) {
             if let Err(why) = PolicyRules::check(&given.text) {
-                problems.push(format!(
-                    "{} pattern {:?} is not a glob: {why}",
-                    Place(option, &given.source),
-                    given.text
-                ));
+                problems.push(format!("{} pattern {:?} {why}", Place(option, &given.source), given.text));
             }
         }
         typed.list(flag)
@@ -25,6 +26,33 @@ pub(super) fn rules(typed: &Typed, problems: &mut Vec<String>) -> PolicyRules {
     let (allow_protected, hide) = (globs("allow-protected"), globs("hide"));
     deny.extend(extensions(typed, problems));
     PolicyRules { deny, allow_secret, protect, allow_protected, hide }
+}
+
+/// The options that take patterns.
+const PATTERNS: [&str; 5] = ["deny", "allow-secret", "protect", "allow-protected", "hide"];
+
+/// Notes each pattern in `typed` that names a path of the host: what begins with a slash begins at the
+/// root. One that begins with a root's own path, or the home directory's, is taken for such a path
+/// unless the root has an entry of its first name.
+pub(super) fn host_paths(typed: &Typed, roots: &[PathBuf], home: Option<&Path>, problems: &mut Vec<String>) {
+    for (option, given) in PATTERNS.into_iter().flat_map(|flag| typed.each(flag)) {
+        let pattern = Path::new(&given.text);
+        let first = pattern.components().nth(1);
+        if !pattern.is_absolute()
+            || first.is_some_and(|first| roots.iter().any(|root| roots::holds(root, first.as_ref())))
+        {
+            continue;
+        }
+        let why = if let Some(below) = roots.iter().find_map(|root| pattern.strip_prefix(root).ok()) {
+            format!("it is a path of this machine, and patterns begin at the root: write /{}", below.display())
+        } else if home.is_some_and(|home| pattern.starts_with(home)) {
+            "it is a path of this machine outside of the directories offered, where nothing is reached: leave it out"
+                .to_owned()
+        } else {
+            continue;
+        };
+        problems.push(format!("{} pattern {:?} can never match: {why}", Place(option, &given.source), given.text));
+    }
 }
 
 /// `exe`, `.exe` and `*.exe` are one extension, and `tar.gz` is one of two parts.

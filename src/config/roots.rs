@@ -48,6 +48,9 @@ pub(super) fn specs(
         match parts(given) {
             Ok(Parts { name, path, read_only }) => {
                 let path = around.absolute(Path::new(path), base);
+                if let Some(table) = &given.table {
+                    policy::host_paths(&table.own, &names_of(&path), around.home.as_deref(), problems);
+                }
                 specs.push(RootSpec { name, path, access: access(read_only), policy: own.unwrap_or_default() });
             }
             Err(why) => problems.push(format!("{} {:?}: {why}", Place(option, &given.source), given.text)),
@@ -116,6 +119,18 @@ pub(super) fn overlapping<'r>(folder: &Path, roots: &'r [RootSpec]) -> Option<&'
         let root = real(&root.path);
         folder.starts_with(&root) || root.starts_with(&folder)
     })
+}
+
+/// A directory by its name as it was given and as it truly is.
+pub(super) fn names_of(path: &Path) -> Vec<PathBuf> {
+    let mut names = vec![path.to_owned(), real(path)];
+    names.dedup();
+    names
+}
+
+/// Whether the directory has an entry of that name.
+pub(super) fn holds(directory: &Path, name: &Path) -> bool {
+    directory.join(name).symlink_metadata().is_ok()
 }
 
 /// `/`, a drive or a share by itself.

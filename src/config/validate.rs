@@ -61,6 +61,8 @@ pub(super) fn config(
     left_out(typed, &named, &mut warnings);
     let asked = roots::Asked { directories, roots: named, file_base, read_only };
     let mut roots = roots::specs(&asked, around, &mut problems, &mut warnings);
+    let paths: Vec<PathBuf> = roots.iter().flat_map(|root| roots::names_of(&root.path)).collect();
+    policy::host_paths(typed, &paths, around.home.as_deref(), &mut problems);
     if let Some(root) = audit.as_ref().and_then(|file| roots::overlapping(file.path.parent()?, &roots)) {
         problems.push(format!(
             "the audit file lies in, or beside, {}, which is offered: choose a folder of its own outside of all \

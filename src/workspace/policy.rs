@@ -6,6 +6,7 @@
 
 mod defaults;
 mod fold;
+mod misplaced;
 mod pattern;
 mod screen;
 
@@ -54,12 +55,15 @@ impl PolicyRules {
     /// Whether `pattern` can stand in one of the lists.
     ///
     /// # Errors
-    /// Why not, in a few words.
+    /// What it is or does instead, in a few words that follow the pattern.
     pub fn check(pattern: &str) -> Result<(), String> {
         if pattern.trim_matches(['/', '.', ' ']).is_empty() {
-            return Err("it names nothing".to_owned());
+            return Err("is not a glob: it names nothing".to_owned());
         }
-        globs_for(pattern, true).and(globs_for(pattern, false)).map(drop)
+        if let Some(why) = misplaced::why_never(pattern) {
+            return Err(format!("can never match: {why}"));
+        }
+        globs_for(pattern, true).and(globs_for(pattern, false)).map(drop).map_err(|why| format!("is not a glob: {why}"))
     }
 
     /// The pattern for a file or folder below a root, whatever characters are in its names. None for

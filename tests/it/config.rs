@@ -271,6 +271,37 @@ fn files_of_a_denied_extension_are_refused_like_denied_ones() {
 }
 
 #[test]
+fn a_pattern_that_can_never_match_stops_the_start_and_says_what_to_write() {
+    let place = Place::new();
+    let (project, home) = (place.project(), place.home.path());
+    let inside = project.join("keys/*.pem").display().to_string();
+    let outside = home.join(".ssh/**").display().to_string();
+    let file = format!("[[root]]\npath = \".\"\nhide = [\"a//b\", {inside:?}]\n");
+    fs::write(project.join("r.toml"), file).expect("written");
+    let options = ["--deny", "../x", "--hide", "~/x", "--protect", &inside, "--allow-secret", "!.env"];
+    let more = ["--allow-protected", &outside, "--deny", "C:\\keys", "--config", "r.toml", "tools"];
+    let said = place.run(&[options.as_slice(), &more].concat()).failed(2);
+    for complaint in [
+        "--deny pattern \"../x\" can never match: `..` is no name",
+        "--hide pattern \"~/x\" can never match: ~ stands for no directory here",
+        "can never match: it is a path of this machine, and patterns begin at the root: write /keys/*.pem",
+        "--allow-secret pattern \"!.env\" can never match: a leading ! does not turn a pattern round",
+        "can never match: it is a path of this machine outside of the directories offered",
+        "--deny pattern \"C:\\\\keys\" can never match: it is an absolute path",
+        "r.toml:3: hide pattern \"a//b\" can never match: a name between two slashes is missing",
+    ] {
+        assert!(said.contains(complaint), "{complaint}\n{said}");
+    }
+    assert_eq!(said.matches("write /keys/*.pem").count(), 2, "the option's and the file's: {said}");
+
+    // A folder in the root that happens to have the name of one above it.
+    fs::remove_file(project.join("r.toml")).expect("there");
+    let first = project.components().nth(1).expect("not the file system's root");
+    fs::create_dir(project.join(first)).expect("made");
+    place.run(&["--protect", &inside, "tools"]).succeeded();
+}
+
+#[test]
 fn a_file_whose_name_folds_to_another_is_denied_and_hidden_by_its_own_name() {
     for name in ["secret.", "notes ", "a\u{200d}b.dat", "\u{2764}\u{fe0f}.md", "［x］.dat", "k:$v", "é.k2"] {
         let place = Place::new();
