@@ -189,12 +189,11 @@ impl Roots {
             .map(|(root, rest)| WorkspacePath::new(root, &rest))
     }
 
-    /// Whether the deepest root that holds a real path treats it as not there.
+    /// Whether a real path is treated as not there: by the root it is reached through, or by the deepest
+    /// one that holds it.
     pub(super) fn hidden(&self, root: &Root, relative: &Path) -> bool {
-        match self.inner(root, relative) {
-            Some((inner, rest)) => inner.policy().hidden(rest),
-            None => root.policy().hidden(relative),
-        }
+        let by_inner = || self.inner(root, relative).is_some_and(|(inner, rest)| inner.policy().hidden(rest));
+        root.policy().hidden(relative) || by_inner()
     }
 
     /// Whether a path lies below a root that is inside its own.

@@ -211,7 +211,10 @@ impl Walk<'_> {
         if directory && junk::is_version_control(&listed.name) {
             return ControlFlow::Continue(false);
         }
-        if self.base.shared.roots.hidden(self.base.real.root(), &self.path) {
+        // What the root hides that the start was asked for in cannot be opened through it either.
+        if self.base.shared.roots.hidden(self.base.real.root(), &self.path)
+            || (!self.base.is_direct() && self.asked_path().hidden())
+        {
             return ControlFlow::Continue(false);
         }
         let mut verdict = Answer::Silent;

@@ -271,6 +271,36 @@ fn files_of_a_denied_extension_are_refused_like_denied_ones() {
 }
 
 #[test]
+fn a_name_that_the_outer_directory_hides_is_not_shown_through_it_wherever_it_lies() {
+    let place = Place::new();
+    for path in ["in/secret/x.txt", "in/deep/secret", "in/plain.txt"] {
+        let path = place.project().join(path);
+        fs::create_dir_all(path.parent().expect("it has one")).expect("made");
+        fs::write(path, "words\n").expect("written");
+    }
+    let rules =
+        "[[root]]\npath = \".\"\nname = \"outer\"\nhide = [\"secret\"]\n\n[[root]]\npath = \"in\"\nname = \"inner\"\n";
+    fs::write(place.project().join("r.toml"), rules).expect("written");
+    let call = |more: &[&str]| place.run(&[&["--config", "r.toml", "call"], more].concat()).succeeded();
+    for path in ["outer", "outer/in"] {
+        let path = format!("path={path}");
+        for found in [
+            call(&["ls", &path, "depth=5"]),
+            call(&["glob", "pattern=**/*", &path, "include_dirs=true"]),
+            call(&["grep", "pattern=words", &path]),
+        ] {
+            assert!(
+                found.contains("plain.txt") && !found.contains("secret") && !found.contains("unreadable"),
+                "{found}"
+            );
+        }
+    }
+    // The rules of the inner one count for what is asked of it.
+    assert!(call(&["ls", "path=inner", "depth=5"]).contains("secret"));
+    assert!(call(&["grep", "pattern=words"]).contains("inner/secret/x.txt"));
+}
+
+#[test]
 fn a_pattern_that_can_never_match_stops_the_start_and_says_what_to_write() {
     let place = Place::new();
     let (project, home) = (place.project(), place.home.path());
