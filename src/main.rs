@@ -23,14 +23,7 @@ fn main() -> ExitCode {
         Ok(config) => config,
         Err(refusal) => return refusal.report(),
     };
-    let diagnosing = config.action == Action::Doctor;
-    match start(config) {
-        Ok(code) => code,
-        Err(refusal) => {
-            let code = refusal.report();
-            if diagnosing { ExitCode::FAILURE } else { code }
-        }
-    }
+    start(config).unwrap_or_else(Refusal::report)
 }
 
 fn start(config: Config) -> Result<ExitCode, Refusal> {

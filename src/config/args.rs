@@ -175,7 +175,8 @@ fn command() -> Command {
         )
         .subcommand(
             Command::new("doctor")
-                .about("Print what protects a run with these options; exit 1 when anything is not as configured")
+                .about("Print what protects a run with these options; exit 1 when anything is not as configured, 2 when it \
+                     could not start with them")
                 .defer(doctor),
         )
         .subcommand(Command::new("tools").about("Print what a client would be offered").defer(tools))

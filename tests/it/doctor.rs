@@ -93,10 +93,14 @@ fn what_is_not_as_configured_is_named_and_exits_with_1() {
 }
 
 #[test]
-fn a_run_that_could_not_start_exits_with_1() {
+fn a_run_that_could_not_start_exits_with_2_as_every_command_does() {
     let dir = folders();
     fs::write(dir.path().join("file"), "").expect("a file");
-    let (code, text, log) = doctor(&dir, &["--state-dir", "off", "--audit", "file/log.jsonl", "app"]);
-    assert_eq!((code, text.as_str()), (Some(1), ""), "{log}");
-    assert!(log.contains("audit"), "{log}");
+    for (wrong, word) in
+        [(["--audit", "file/log.jsonl"], "audit"), (["--deny", "a["], "not a glob"), (["--confine", "x"], "--confine")]
+    {
+        let (code, text, log) = doctor(&dir, &[&["--state-dir", "off"], wrong.as_slice(), &["app"]].concat());
+        assert_eq!((code, text.as_str()), (Some(2), ""), "{log}");
+        assert!(log.contains(word), "{log}");
+    }
 }
