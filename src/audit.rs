@@ -48,6 +48,9 @@ const PLAIN: &[&str] = &[
 ];
 /// Bytes of a text that is shown.
 const SHOWN: usize = 1024;
+/// Bytes of a name (of an argument, of a tool) that is shown as it is, and of another one's beginning.
+const NAME: usize = 48;
+const BEGINNING: usize = 16;
 /// Elements of a list, and arguments of a call, that a line tells.
 const LISTED: usize = 100;
 /// Bytes of all arguments that a line tells; beyond, it has their length and hash.
@@ -80,7 +83,7 @@ pub struct Record {
 /// How a call ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
-    /// `ok`, or the kind of the error.
+    /// `ok`, `asked` where the client was asked for a yes, `unknown_tool`, or the kind of the error.
     pub kind: &'static str,
     /// Whether the rules let it through: `allowed`, or `denied`.
     pub allowed: bool,
@@ -111,7 +114,7 @@ impl Audit {
             caller.client.as_ref().map(|(name, version)| json!({ "name": cut(name), "version": cut(version) }));
         line.insert("client".into(), client.unwrap_or(Value::Null));
         line.insert("request".into(), cut(&caller.request).into());
-        line.insert("tool".into(), cut(tool).into());
+        line.insert("tool".into(), label(tool).into());
         let told = told_object(arguments, DEPTH);
         let text = told.to_string();
         line.insert("arguments".into(), if text.len() > LINE { digest(text.as_bytes()) } else { told });
@@ -171,7 +174,7 @@ fn shown_path(path: &Path) -> String {
 fn told_object(object: &Map<String, Value>, depth: usize) -> Value {
     let mut lines = Map::new();
     for (name, value) in object.iter().take(LISTED) {
-        lines.insert(cut(name), told(name, value, depth));
+        lines.insert(label(name), told(name, value, depth));
     }
     if object.len() > LISTED {
         lines.insert("…".into(), json!({ "more": object.len() - LISTED }));
@@ -199,12 +202,28 @@ fn told(name: &str, value: &Value, depth: usize) -> Value {
 }
 
 fn digest(bytes: &[u8]) -> Value {
+    json!({ "bytes": bytes.len(), "sha256": sha256(bytes) })
+}
+
+fn sha256(bytes: &[u8]) -> String {
     let mut hash = String::with_capacity(64);
     for byte in Sha256::digest(bytes) {
         // Writing to a String does not fail.
         let _ = write!(hash, "{byte:02x}");
     }
-    json!({ "bytes": bytes.len(), "sha256": hash })
+    hash
+}
+
+/// A name as a line tells it: as it is where it is one, else its beginning, length and hash, as a caller can put
+/// anything there.
+fn label(name: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
+    if name.len() <= NAME && name.chars().all(is_plain) {
+        return name.to_owned();
+    }
+    let beginning: String = name.chars().take_while(|letter| is_plain(*letter)).take(BEGINNING).collect();
+    let hash = sha256(name.as_bytes());
+    format!("{beginning}… ({} bytes, sha256 {})", name.len(), &hash[..16])
 }
 
 /// A text of bounded length.
@@ -268,6 +287,19 @@ mod tests {
         let line = line(&json!({ "path": "/etc/passwd" }));
         assert_eq!(line["arguments"]["path"], "/etc/passwd");
         assert_eq!(line["paths"][0]["resolved"], Value::Null);
+    }
+
+    #[test]
+    fn what_stands_in_the_place_of_a_name_is_no_way_around_the_hash() {
+        let long = "secret words ".repeat(50);
+        let line =
+            line(&json!({ &long: 1, "two\nlines": { "inner name": 2 }, "old_string": "x", "ignore-case": true }));
+        let text = line.to_string();
+        assert!(!text.contains("secret words") && !text.contains("lines") && !text.contains("inner name"), "{text}");
+        assert_eq!(line["arguments"]["ignore-case"], true);
+        let hash = sha256(long.as_bytes());
+        let name = format!("secret… (650 bytes, sha256 {})", &hash[..16]);
+        assert_eq!(line["arguments"][&name], 1, "{text}");
     }
 
     #[test]

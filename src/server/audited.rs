@@ -10,6 +10,8 @@ use std::{
     time::Instant,
 };
 
+use serde_json::{Map, Value};
+
 use crate::{
     audit::{Audit, Caller, Outcome, Record},
     tools::{Content, Kind, ToolError},
@@ -61,13 +63,7 @@ pub(super) async fn run(
         return dispatch::run(parts, gates, confirmation, call).await;
     };
     let started = Instant::now();
-    let described = {
-        let (parts, tool, arguments) = (Arc::clone(parts), call.tool.clone(), call.arguments.clone());
-        // It looks where the paths lead, so it runs where looking may take a while.
-        tokio::task::spawn_blocking(move || Audit::describe(&caller, &tool, &arguments, &parts.workspace)).await
-    };
-    let record =
-        described.map_err(|error| ToolError::new(Kind::Internal, "the call could not be described").source(error))?;
+    let record = describe(parts, caller, call.tool.clone(), call.arguments.clone()).await?;
     let trace = Arc::new(Trace { record: Some((Arc::clone(&audit), record)), ..Trace::default() });
     call.trace = Arc::clone(&trace);
     let result = dispatch::run(parts, gates, confirmation, call).await;
@@ -91,6 +87,48 @@ pub(super) async fn run(
         return Err(unrecorded(failure));
     }
     result
+}
+
+/// Writes the line of a call that no tool was found for.
+///
+/// # Errors
+/// When calls depend on the audit and it cannot be written, as for any other call.
+pub(super) async fn unknown(
+    parts: &Arc<Parts>,
+    caller: Caller,
+    tool: String,
+    arguments: Map<String, Value>,
+) -> Result<(), ToolError> {
+    let Some(audit) = parts.options.audit.clone() else { return Ok(()) };
+    let started = Instant::now();
+    let record = describe(parts, caller, tool, arguments).await?;
+    let required = audit.is_required();
+    let concluded = tokio::task::spawn_blocking(move || {
+        let duration = started.elapsed();
+        let outcome = Outcome { kind: "unknown_tool", allowed: false, answered: 0, written: 0, duration };
+        audit.conclude(&record, &outcome)
+    });
+    match concluded.await.unwrap_or_else(|join| Err(std::io::Error::other(join))) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            tracing::error!(%error, "the audit could not be written");
+            if required { Err(unrecorded(error)) } else { Ok(()) }
+        }
+    }
+}
+
+/// What the line of a call says before it runs.
+async fn describe(
+    parts: &Arc<Parts>,
+    caller: Caller,
+    tool: String,
+    arguments: Map<String, Value>,
+) -> Result<Record, ToolError> {
+    let parts = Arc::clone(parts);
+    // It looks where the paths lead, so it runs where looking may take a while.
+    tokio::task::spawn_blocking(move || Audit::describe(&caller, &tool, &arguments, &parts.workspace))
+        .await
+        .map_err(|error| ToolError::new(Kind::Internal, "the call could not be described").source(error))
 }
 
 fn outcome(result: &Result<dispatch::Outcome, ToolError>, trace: &Trace, started: Instant) -> Outcome {

@@ -127,13 +127,19 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
         opened(&context)?;
-        if self.server.parts.toolbox.get(&request.name).is_none() {
-            return Err(self.unknown_tool(&request.name));
+        let client = context.client_info().map(|client| (client.name, client.version));
+        let caller = Caller { client, request: context.id.to_string() };
+        let parts = Arc::clone(&self.server.parts);
+        if parts.toolbox.get(&request.name).is_none() {
+            let error = self.unknown_tool(&request.name);
+            let arguments = request.arguments.unwrap_or_default();
+            return match audited::unknown(&parts, caller, request.name.into_owned(), arguments).await {
+                Ok(()) => Err(error),
+                Err(unrecorded) => Ok(convert::error(&unrecorded, &parts.settings).into()),
+            };
         }
         let progress = Progress::new(context.meta.get_progress_token(), self.outbox.clone());
         let person = Person::of(&context, is_modern(&context), &mut request);
-        let client = context.client_info().map(|client| (client.name, client.version));
-        let caller = Caller { client, request: context.id.to_string() };
         let call = Call {
             tool: request.name.into_owned(),
             arguments: request.arguments.unwrap_or_default(),
@@ -145,7 +151,6 @@ impl ServerHandler for Handler {
             trace: Arc::default(),
             room: self.outbox.room().clone(),
         };
-        let parts = Arc::clone(&self.server.parts);
         let result = audited::run(&parts, &self.server.gates, &self.server.confirmation, caller, call).await;
         progress.end();
         let result = match result {

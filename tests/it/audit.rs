@@ -157,6 +157,32 @@ fn without_being_required_a_failure_is_reported_and_the_call_goes_on() {
 }
 
 #[test]
+fn a_call_of_a_tool_that_is_not_there_leaves_its_line_too() {
+    let dir = folders();
+    let mut process = start(&dir, &["--read-only"]);
+    process.initialize();
+    let long = format!("run {}", "words ".repeat(200));
+    for (tool, arguments) in [
+        ("shell", json!({ "path": "../secret.txt", "command": "private text", "file \n name": 1 })),
+        ("write", json!({ "path": "a.txt", "content": "x" })),
+        (&long, json!({})),
+    ] {
+        let answer = process.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    }
+    let lines = lines(&dir.path().join("log/audit.jsonl"));
+    let told: Vec<_> =
+        lines.iter().map(|line| [&line["event"], &line["tool"], &line["decision"], &line["outcome"]]).collect();
+    assert_eq!(told[0], ["call", "shell", "denied", "unknown_tool"]);
+    assert_eq!(told[1], ["call", "write", "denied", "unknown_tool"]);
+    assert!(told[2][1].as_str().is_some_and(|tool| tool.starts_with("run… (1204 bytes, sha256 ")), "{told:?}");
+    assert_eq!(lines[0]["arguments"]["path"], "../secret.txt");
+    let first = lines[0].to_string();
+    assert!(!first.contains("private text") && !first.contains("name\":1"), "{first}");
+    assert_eq!(told.len(), 3);
+}
+
+#[test]
 fn a_full_file_is_set_aside() {
     let dir = folders();
     let mut process = start(&dir, &["--audit-size", "64KiB"]);
