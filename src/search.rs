@@ -14,6 +14,7 @@ mod progress;
 mod scope;
 mod sink;
 mod watched;
+mod wide;
 mod worker;
 
 pub use content::{Found, Query, search};

@@ -17,6 +17,8 @@ use ignore::{
     types::{Types, TypesBuilder},
 };
 
+use super::wide::Coding;
+
 /// Type names below this similarity are not offered.
 const SLIP: f64 = 0.5;
 
@@ -72,6 +74,8 @@ pub enum FilterError {
 #[derive(Clone, Debug)]
 pub struct NameGlob {
     set: GlobSet,
+    /// For names beyond ASCII, where they need it.
+    wide: Option<(Coding, GlobSet)>,
 }
 
 impl NameGlob {
@@ -95,24 +99,35 @@ impl NameGlob {
             None if pattern.contains('/') => pattern.to_owned(),
             None => format!("**/{pattern}"),
         };
-        let glob = GlobBuilder::new(&anchored)
-            .literal_separator(true)
-            .backslash_escape(true)
-            .empty_alternates(true)
-            .case_insensitive(!case_sensitive)
-            .build()
-            .map_err(|error| GlobError::Syntax(error.kind().to_string()))?;
-        let set = GlobSetBuilder::new()
-            .add(glob)
-            .build()
-            .map_err(|_| GlobError::Syntax("it is too large when compiled".to_owned()))?;
-        Ok(Self { set })
+        let set = glob_set(&anchored, case_sensitive)?;
+        let wide = Coding::of(&anchored, !case_sensitive).and_then(|coding| {
+            // What is a range of characters and none of bytes (`[a-é]`) stays one of bytes.
+            let set = glob_set(&coding.pattern(&anchored), case_sensitive).ok()?;
+            Some((coding, set))
+        });
+        Ok(Self { set, wide })
     }
 
     /// Whether a path relative to the start matches.
     pub fn matches(&self, relative: &Path) -> bool {
-        self.set.is_match(relative)
+        let coded = self.wide.as_ref().and_then(|(coding, set)| Some((coding.path(relative)?, set)));
+        match coded {
+            Some((path, set)) => set.is_match(path),
+            None => self.set.is_match(relative),
+        }
     }
+}
+
+fn glob_set(glob: &str, case_sensitive: bool) -> Result<GlobSet, GlobError> {
+    let glob = GlobBuilder::new(glob)
+        .literal_separator(true)
+        .backslash_escape(true)
+        .empty_alternates(true)
+        .case_insensitive(!case_sensitive)
+        .build()
+        .map_err(|error| GlobError::Syntax(error.kind().to_string()))?;
+    let set = GlobSetBuilder::new().add(glob).build();
+    set.map_err(|_| GlobError::Syntax("it is too large when compiled".to_owned()))
 }
 
 /// The directory that a pattern names before its first metacharacter, and the pattern below it:
@@ -139,6 +154,8 @@ fn bounded(glob: &str, longest: usize) -> Result<(), GlobError> {
 #[derive(Clone, Debug, Default)]
 pub struct FileFilter {
     globs: Option<Override>,
+    /// For names beyond ASCII, where they need it.
+    wide: Option<(Coding, Override)>,
     types: Option<Types>,
     /// The last parent asked about and whether a `!` glob excludes it: names come in path order.
     last: Option<(PathBuf, bool)>,
@@ -153,7 +170,12 @@ impl FileFilter {
     pub fn new(glob: Option<&str>, kind: Option<&str>, longest: usize) -> Result<Self, FilterError> {
         let globs = glob.map(|glob| overrides(glob, longest)).transpose()?.filter(|globs| !globs.is_empty());
         let types = kind.map(file_types).transpose()?.filter(|types| !types.is_empty());
-        Ok(Self { globs, types, last: None })
+        let wide = glob.and_then(|glob| {
+            let coding = Coding::of(glob, false)?;
+            let globs = overrides(&coding.pattern(glob), longest).ok()?;
+            Some((coding, globs))
+        });
+        Ok(Self { globs, wide, types, last: None })
     }
 
     /// Whether the file at `relative` (to the start of the search) is searched.
@@ -162,6 +184,8 @@ impl FileFilter {
             return false;
         }
         let Some(globs) = &self.globs else { return true };
+        let coded = self.wide.as_ref().and_then(|(coding, globs)| Some((coding.path(relative)?, globs)));
+        let (relative, globs) = coded.as_ref().map_or((relative, globs), |(path, globs)| (path.as_path(), *globs));
         if globs.matched(relative, false).is_ignore() {
             return false;
         }
@@ -327,6 +351,44 @@ mod tests {
         assert!(globs("src/*.rs", "src/a.rs") && !globs("src/*.rs", "src/b/a.rs") && !globs("src/*.rs", "x/src/a.rs"));
         assert!(globs("src/**/*.rs", "src/a.rs") && globs("src/**/*.rs", "src/b/c/a.rs"));
         assert!(globs("**/*.{ts,tsx}", "a/b.tsx") && globs("[ab].txt", "x/b.txt") && globs("x{,y}", "x"));
+    }
+
+    #[test]
+    fn a_question_mark_and_a_class_stand_for_one_character_of_any_script() {
+        for (pattern, path, expected) in [
+            ("?.txt", "é.txt", true),
+            ("?.txt", "日.txt", true),
+            ("?.txt", "\u{1f600}.txt", true),
+            ("?.txt", "a.txt", true),
+            ("?.txt", "éé.txt", false),
+            ("?.txt", "é\u{b7}.txt", false),
+            ("??.txt", "é.txt", false),
+            ("[é日].txt", "日.txt", true),
+            ("[é日].txt", "本.txt", false),
+            ("[!é].txt", "ü.txt", true),
+            ("[!é].txt", "é.txt", false),
+            ("[à-ü]x", "éx", true),
+            ("[à-ü]x", "őx", false),
+            ("größe?/*.[ch]", "größe1/ä.c", true),
+            ("größe?/*.[ch]", "grüße1/ä.c", false),
+            ("{?,日本}.md", "語.md", true),
+            ("{?,日本}.md", "日本.md", true),
+        ] {
+            assert_eq!(globs(pattern, path), expected, "{pattern} {path}");
+            assert_eq!(admits(Some(pattern), None, path), expected, "grep {pattern} {path}");
+        }
+        assert!(!admits(Some("!?"), None, "é/ab") && admits(Some("!?"), None, "éé/ab"));
+        let loose =
+            |pattern: &str, path: &str| NameGlob::compile(pattern, false, LONGEST).unwrap().matches(Path::new(path));
+        assert!(loose("ÉCOLE*", "école.txt") && loose("?COLE", "École") && !loose("ÉCOLE*", "ecole"));
+        #[cfg(unix)]
+        {
+            let name = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"\xff.txt");
+            assert!(
+                NameGlob::compile("?.txt", true, LONGEST).unwrap().matches(Path::new(name)),
+                "a byte that is no text"
+            );
+        }
     }
 
     #[test]

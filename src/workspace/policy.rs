@@ -446,7 +446,7 @@ mod tests {
         {
             assert!(secret(&policy, path), "{path}");
         }
-        for path in ["ab.k2", "éé.k2", "d/.k2", "a.k3", "xay", "xAy", "xy", "x/y"] {
+        for path in ["ab.k2", "éé.k2", "é·.k2", "·¿.k2", "é«x.k2", "d/.k2", "a.k3", "xay", "xAy", "xy", "x/y"] {
             assert!(!secret(&policy, path), "{path}");
         }
     }

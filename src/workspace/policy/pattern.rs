@@ -15,9 +15,10 @@ use super::fold::{fold_characters, fold_text};
 const MOST_MEMBERS: u32 = 1024;
 
 /// One character beyond ASCII. `globset` compares bytes and takes the ends of a range apart into
-/// theirs, so the second class is 0x80 to 0xC2: what continues a character, and nearly nothing else.
-const BEYOND_ASCII: &str = "[!\u{0}-\u{7f}][\u{80}-\u{bf}],[!\u{0}-\u{7f}][\u{80}-\u{bf}][\u{80}-\u{bf}],\
-                            [!\u{0}-\u{7f}][\u{80}-\u{bf}][\u{80}-\u{bf}][\u{80}-\u{bf}]";
+/// theirs: the negated classes are what begins a character of two, three and four bytes at least, the
+/// other is 0x80 to 0xC2, what continues one, and a beginning which the number of bytes leaves no room for.
+const BEYOND_ASCII: &str = "[!\u{0}-\u{7f}][\u{80}-\u{bf}],[!\u{0}-\u{7c0}][\u{80}-\u{bf}][\u{80}-\u{bf}],\
+                            [!\u{0}-\u{f000}][\u{80}-\u{bf}][\u{80}-\u{bf}][\u{80}-\u{bf}]";
 
 #[derive(Debug, PartialEq, Eq)]
 enum Piece {
