@@ -64,7 +64,12 @@ pub(super) async fn run(
     let described = {
         let (parts, tool, arguments) = (Arc::clone(parts), call.tool.clone(), call.arguments.clone());
         // It looks where the paths lead, so it runs where looking may take a while.
-        tokio::task::spawn_blocking(move || Audit::describe(&caller, &tool, &arguments, &parts.workspace)).await
+        tokio::task::spawn_blocking(move || {
+            let spec = parts.toolbox.get(&tool).map(|entry| entry.spec);
+            let meant = |given: &str| spec.and_then(|spec| spec.renamed(given));
+            Audit::describe(&caller, &tool, &arguments, meant, &parts.workspace)
+        })
+        .await
     };
     let record =
         described.map_err(|error| ToolError::new(Kind::Internal, "the call could not be described").source(error))?;

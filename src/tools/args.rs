@@ -66,6 +66,16 @@ impl Alias {
     }
 }
 
+impl Spec {
+    /// What the schema calls the argument that a model sends as `given`; none where that is no spelling of one.
+    pub fn renamed(&self, given: &str) -> Option<&'static str> {
+        self.aliases.iter().find_map(|alias| match alias {
+            Alias::Name { given: spelling, name } if *spelling == given => Some(*name),
+            _ => None,
+        })
+    }
+}
+
 /// Spellings of `path`, for every tool that has one.
 pub const PATH_ALIASES: [Alias; 6] = [
     Alias::name("file_path", "path"),
