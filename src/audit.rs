@@ -18,8 +18,7 @@ use crate::workspace::{AppendLog, Workspace};
 /// Arguments that name a path, as the schemas call them; [`Audit::describe`] is told of other spellings.
 const PATHS: &[&str] = &["path", "source", "destination"];
 /// Other arguments whose text is shown as it is, up to [`SHOWN`] bytes. Everything else may be content.
-const PLAIN: &[&str] =
-    &["pattern", "glob", "type", "mode", "sort", "encoding", "output_mode", "expected_revision"];
+const PLAIN: &[&str] = &["pattern", "glob", "type", "mode", "sort", "encoding", "output_mode", "expected_revision"];
 /// What a schema calls the argument that was sent under a name.
 type Meant<'m> = &'m dyn Fn(&str) -> Option<&'static str>;
 /// Bytes of a text that is shown.

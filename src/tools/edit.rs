@@ -77,7 +77,7 @@ pub struct One {
 pub struct Output {
     /// The file, as paths are printed.
     path: String,
-    /// Unified diff of the file's change.
+    /// Unified diff of the file's change; where it is large, long lines are cut to what changed in them.
     diff: String,
     #[serde(flatten)]
     facts: Facts,

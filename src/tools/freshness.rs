@@ -1,7 +1,7 @@
 //! The seen-and-unchanged check before a file is changed.
 
 use crate::{
-    edit,
+    edit::{self, Brief},
     text::Document,
     workspace::{Revision, Snapshot, TreeGuard, WorkspacePath, WritablePath},
 };
@@ -52,7 +52,9 @@ fn check(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, expected: Opti
             Err(match (was, is) {
                 (Some(was), Some(is)) => {
                     let diff = edit::unified_diff(&diff_name(asked), was.text(), is.text(), Some(STALE_DIFF_LINES));
-                    error.details(format!("what changed:\n{}", diff.text.trim_end()))
+                    let room = cx.settings.max_output / 2;
+                    let brief = Brief::of(&diff.text, diff.cut_lines, STALE_DIFF_LINES, room);
+                    error.details(format!("what changed:\n{}", brief.told()))
                 }
                 _ => error,
             })

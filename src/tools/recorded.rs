@@ -4,7 +4,6 @@
 //! file would be left.
 
 use std::{
-    fmt::Write as _,
     io::{self, Seek as _},
     sync::Arc,
 };
@@ -23,8 +22,10 @@ use super::{CallContext, Kind, ToolError, freshness};
 
 /// More files than that are put on the disk all at once, with whatever else there is to write.
 const SYNCED_ONE_BY_ONE: usize = 16;
-/// Lines of a diff that are shown.
-const DIFF_LINES: usize = 60;
+/// Lines of a diff that are shown after a whole file was replaced or brought back.
+pub(super) const DIFF_LINES: usize = 60;
+/// Bytes of an answer kept back for what stands around a diff.
+const AROUND: usize = 400;
 
 /// What the report of a change has to say about the former content.
 #[derive(Clone, Debug, Default)]
@@ -264,15 +265,9 @@ pub(super) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u
     edit::unified_diff(&freshness::diff_name(path), &old, &new, None).text
 }
 
-/// A diff as an answer shows it: its first lines, and how many there are more.
-pub(super) fn cut(diff: &str) -> String {
-    let lines = diff.lines().count();
-    if lines <= DIFF_LINES {
-        return diff.to_owned();
-    }
-    let mut shown: String = diff.split_inclusive('\n').take(DIFF_LINES).collect();
-    let _ = writeln!(shown, "… {} more lines of diff", lines - DIFF_LINES);
-    shown
+/// Bytes of a diff that an answer about `path` has room for.
+pub(super) fn room(cx: &CallContext, path: &WorkspacePath) -> usize {
+    cx.settings.max_output.saturating_sub(AROUND + path.to_string().len())
 }
 
 /// The seen-and-unchanged check for a file that is going to be deleted or replaced as a whole.

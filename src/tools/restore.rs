@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use crate::{
+    edit::Brief,
     session::{
         Session,
         history::{Record, RecordKind},
@@ -88,7 +89,7 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
                 let guard = guard.with_mode(record.mode.unwrap_or(0));
                 let approval = Approval::by_policy();
                 let diff = recorded::diff(&real, now.map(|now| now.bytes), Some(bytes.clone()));
-                let diff = recorded::cut(&diff);
+                let diff = Brief::of(&diff, 0, recorded::DIFF_LINES, recorded::room(cx, &real)).told();
                 let (_, note) = recorded::commit(cx, guard, "restore", Undoable::No, &bytes, approval)?;
                 return Ok(format!("Restored {real} to {old}{}\n\n{diff}", note.text()));
             }

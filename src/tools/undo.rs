@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    edit::Brief,
     session::history::{Change as Made, Effect},
     workspace::{Approval, Base, Revision, WorkspacePath},
 };
@@ -135,10 +136,10 @@ impl Change for Pending {
         revert::revert(cx, &self.change, approval)?;
         cx.session.history.forget(self.number);
         let mut text = self.words().1;
-        let diff = recorded::cut(&self.diff);
+        let diff = Brief::of(&self.diff, 0, recorded::DIFF_LINES, recorded::room(cx, self.path())).told();
         if !diff.is_empty() {
             text.push_str("\n\n");
-            text.push_str(diff.trim_end_matches('\n'));
+            text.push_str(&diff);
         }
         let output = Output { path: self.path().to_string(), reverted: self.change.tool.to_owned(), diff };
         Ok(Answer::text(text, &output).data(cx, &output))

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    edit::{self, Diff},
+    edit::{self, Brief, Diff},
     session::Cost,
     text::{self, Document, LineEnding},
     workspace::{
@@ -23,9 +23,6 @@ use super::{
     output::count,
     recorded,
 };
-
-/// Lines of the diff that are shown after a replacement.
-const DIFF_LINES: usize = 60;
 
 /// How often an appending is worked out again after another call of this session came first.
 // Every lost attempt is one of the calls that wait beside it having won, and so many may wait.
@@ -64,7 +61,7 @@ enum Mode {
 pub struct Output {
     /// The file, as paths are printed.
     path: String,
-    /// Unified diff of a replacement, cut to 60 lines.
+    /// Unified diff of a replacement, cut to 60 lines; a long line is cut to what changed in it.
     diff: String,
     #[serde(flatten)]
     facts: Facts,
@@ -396,7 +393,10 @@ impl Planning {
     }
 
     fn answer(self, cx: &CallContext, committed: &Committed, kept: &recorded::Note) -> Answer {
-        let diff = self.diff(Some(DIFF_LINES));
+        let diff = self.diff(Some(recorded::DIFF_LINES));
+        let brief = diff.as_ref().map(|diff| {
+            Brief::of(&diff.text, diff.cut_lines, recorded::DIFF_LINES, recorded::room(cx, &self.job.path))
+        });
         let verb = self.verb();
         let lines = Document::decode(self.planned.bytes.clone(), None)
             .map_or(0, |document| super::read::lines(document.text()));
@@ -408,7 +408,7 @@ impl Planning {
             encoding: self.planned.encoding.to_owned(),
             added: diff.as_ref().map_or(lines, |diff| diff.added),
             removed: diff.as_ref().map_or(0, |diff| diff.removed),
-            diff_cut_lines: diff.as_ref().map_or(0, |diff| diff.cut_lines),
+            diff_cut_lines: brief.as_ref().map_or(0, |brief| brief.cut_lines),
         };
         let mut text = format!(
             "{verb} {}: {}, {}{}{}",
@@ -418,16 +418,12 @@ impl Planning {
             self.planned.note,
             kept.text()
         );
-        let diff = diff.map(|diff| diff.text).unwrap_or_default();
-        if !diff.is_empty() {
-            text.push_str("\n\n");
-            text.push_str(diff.trim_end_matches('\n'));
-            if facts.diff_cut_lines > 0 {
-                let _ = write!(text, "\n… {} more lines of diff", facts.diff_cut_lines);
-            }
+        if let Some(brief) = brief.as_ref().filter(|brief| !brief.text.is_empty()) {
+            let _ = write!(text, "\n\n{}", brief.told());
         } else if !committed.created {
             text.push_str(" (no change)");
         }
+        let diff = brief.map(|brief| brief.text).unwrap_or_default();
         let data = Output { path: self.job.path.to_string(), diff, facts: facts.clone() };
         Answer::text(text, &facts).data(cx, &data)
     }

@@ -5,6 +5,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests prepare and inspect real files")]
 
+mod answers;
 mod attacks;
 mod audit;
 mod concurrency;
