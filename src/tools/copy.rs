@@ -180,11 +180,12 @@ impl Change for Pending {
 
     fn cost(&self) -> Cost {
         let bytes = self.tree.bytes();
+        let replaces = self.to.over != Over::Nothing;
         Cost {
             root: Some(Arc::clone(self.to.target.path().root())),
-            files: self.tree.entries().len() as u64 + self.to.target.missing_above(),
+            files: if replaces { 0 } else { self.tree.entries().len() as u64 + self.to.target.missing_above() },
             bytes,
-            growth: bytes,
+            growth: if replaces { bytes.saturating_sub(self.to.bytes) } else { bytes },
         }
     }
 

@@ -30,6 +30,8 @@ pub(super) struct Destination {
     pub(super) path: WorkspacePath,
     pub(super) target: WritablePath,
     pub(super) over: Over,
+    /// Bytes of the file there.
+    pub(super) bytes: u64,
 }
 
 /// What stands there.
@@ -63,7 +65,9 @@ pub(super) fn destination(
         Ok(stat) if stat.kind == FileKind::Directory && path.is_root() => into(source, &path),
         _ => error.into(),
     })?;
-    let over = match cx.workspace.entry_stat(&target)?.map(|stat| stat.kind) {
+    let stat = cx.workspace.entry_stat(&target)?;
+    let bytes = stat.as_ref().map_or(0, |stat| stat.size);
+    let over = match stat.map(|stat| stat.kind) {
         None => Over::Nothing,
         Some(FileKind::Directory) => return Err(into(source, &path)),
         Some(FileKind::Symlink) if cx.workspace.stat(&path).is_ok_and(|stat| stat.kind == FileKind::Directory) => {
@@ -79,7 +83,7 @@ pub(super) fn destination(
                 .hint("choose another destination"));
         }
     };
-    Ok(Destination { path, target, over })
+    Ok(Destination { path, target, over, bytes })
 }
 
 fn into(source: &WorkspacePath, directory: &WorkspacePath) -> ToolError {

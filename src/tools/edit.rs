@@ -243,7 +243,7 @@ impl Change for Pending {
             root: Some(Arc::clone(self.job.target.path().root())),
             files: if self.planned.base == Base::Absent { 1 + self.job.target.missing_above() } else { 0 },
             bytes,
-            growth: bytes.saturating_sub(self.planned.old_text().len() as u64),
+            growth: bytes.saturating_sub(self.planned.old_bytes()),
         }
     }
 

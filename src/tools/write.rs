@@ -176,7 +176,7 @@ impl Job {
             .hint("leave expected_revision out to create it"));
         }
         let bytes = self.content.clone().into_bytes();
-        Ok((Base::Absent, Planned { bytes, old: None, encoding: UTF_8.name(), note: String::new() }))
+        Ok((Base::Absent, Planned { bytes, old: None, old_bytes: 0, encoding: UTF_8.name(), note: String::new() }))
     }
 }
 
@@ -200,6 +200,8 @@ struct Planned {
     bytes: Vec<u8>,
     /// What is replaced, where it is text.
     old: Option<Document>,
+    /// Bytes that are there now, text or not.
+    old_bytes: u64,
     encoding: &'static str,
     note: String,
 }
@@ -225,10 +227,12 @@ struct Planning {
 
 /// The new text in the old file's encoding, with its BOM and its uniform CRLF.
 fn replaced(now: Snapshot, content: &str) -> Planned {
+    let old_bytes = now.bytes.len() as u64;
     let Ok(old) = Document::decode(now.bytes, None) else {
         return Planned {
             bytes: content.to_owned().into_bytes(),
             old: None,
+            old_bytes,
             encoding: UTF_8.name(),
             note: String::new(),
         };
@@ -254,7 +258,7 @@ fn replaced(now: Snapshot, content: &str) -> Planned {
     } else if line_ending == LineEnding::CrLf {
         note.push_str("; CRLF line endings kept");
     }
-    Planned { bytes, old: Some(old), encoding: encoding.name(), note }
+    Planned { bytes, old: Some(old), old_bytes, encoding: encoding.name(), note }
 }
 
 /// Whether the bytes are exactly what the detected legacy encoding would write.
@@ -266,8 +270,8 @@ fn legacy(old: &Document) -> bool {
 
 /// The old bytes, untouched, and the new text behind them in the same encoding.
 fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Result<Planned, ToolError> {
-    let size = now.bytes.len() as u64;
-    let old = Document::decode(now.bytes, None).map_err(|error| super::read::binary(path, size, &error))?;
+    let old_bytes = now.bytes.len() as u64;
+    let old = Document::decode(now.bytes, None).map_err(|error| super::read::binary(path, old_bytes, &error))?;
     let line_ending = match old.line_ending() {
         LineEnding::CrLf if !content.contains('\r') => LineEnding::CrLf,
         _ => LineEnding::None,
@@ -284,7 +288,7 @@ fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Result<Planne
     let joined = !old.text().is_empty() && !old.text().ends_with(['\n', '\r']) && !content.is_empty();
     let note = if joined { "; the file did not end with a newline, so its last line was continued" } else { "" };
     let bytes = [old.bytes(), &tail].concat();
-    Ok(Planned { bytes, old: Some(old), encoding: encoding.name(), note: note.to_owned() })
+    Ok(Planned { bytes, old: Some(old), old_bytes, encoding: encoding.name(), note: note.to_owned() })
 }
 
 impl Planning {
@@ -349,12 +353,11 @@ impl Change for Planning {
 
     fn cost(&self) -> Cost {
         let bytes = self.planned.bytes.len() as u64;
-        let old = self.planned.old.as_ref().map_or(0, |old| old.text().len()) as u64;
         Cost {
             root: Some(Arc::clone(self.job.target.path().root())),
             files: if self.base == Base::Absent { 1 + self.job.target.missing_above() } else { 0 },
             bytes,
-            growth: bytes.saturating_sub(old),
+            growth: bytes.saturating_sub(self.planned.old_bytes),
         }
     }
 

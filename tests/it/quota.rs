@@ -106,6 +106,24 @@ fn a_root_does_not_grow_beyond_its_limit() {
 }
 
 #[test]
+fn a_root_grows_by_bytes_and_not_by_what_they_decode_to() {
+    let (dir, mut process) = limited(&["--max-root-size", "3000", "--allow", "manage"]);
+    let root = dir.path().join("root");
+    let utf16 = |letter: &str| [b"\xff\xfe".to_vec(), letter.repeat(1000).encode_utf16().flat_map(u16::to_le_bytes).collect()];
+    fs::write(root.join("u.txt"), utf16("a").concat()).expect("a file");
+    assert_eq!(call(&mut process, "write", &json!({ "path": "u.txt", "content": "b".repeat(1000) })).0, None);
+    assert_eq!(fs::read(root.join("u.txt")).expect("it is there"), utf16("b").concat());
+    let edit = json!({ "path": "u.txt", "old_string": "b".repeat(1000), "new_string": "c".repeat(1000) });
+    assert_eq!(call(&mut process, "edit", &edit).0, None);
+    // What is no text takes room all the same, and gives it back.
+    fs::write(root.join("u.txt"), [0; 2000]).expect("a file");
+    assert_eq!(call(&mut process, "write", &json!({ "path": "u.txt", "content": "d".repeat(2000) })).0, None);
+    fs::write(root.join("v.txt"), "e".repeat(900)).expect("a file");
+    let over = json!({ "source": "v.txt", "destination": "u.txt", "overwrite": true });
+    assert_eq!(call(&mut process, "copy", &over).0, None);
+}
+
+#[test]
 fn copies_and_directories_count() {
     let (_dir, mut process) = limited(&["--allow", "manage", "--max-files-created", "2"]);
     assert_eq!(call(&mut process, "mkdir", &json!({ "path": "d" })).0, None);

@@ -58,6 +58,11 @@ impl Planned {
         self.old.as_ref().map_or("", Document::text)
     }
 
+    /// Bytes that are there now.
+    pub(super) fn old_bytes(&self) -> u64 {
+        self.old.as_ref().map_or(0, |old| old.bytes().len()) as u64
+    }
+
     /// The text as it will be.
     pub(super) fn new_text(&self) -> &str {
         match &self.new {
