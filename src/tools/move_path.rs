@@ -114,7 +114,10 @@ impl Change for Pending {
 
     fn cost(&self) -> Cost {
         let to = &self.to.target;
-        Cost { root: Some(Arc::clone(to.path().root())), files: to.missing_above(), bytes: 0, growth: 0 }
+        // Within one root a move makes nothing larger.
+        let is_same_root = self.from.path().root().key() == to.path().root().key();
+        let growth = if is_same_root { 0 } else { self.tree.bytes().saturating_sub(self.to.bytes) };
+        Cost { root: Some(Arc::clone(to.path().root())), files: to.missing_above(), bytes: 0, growth }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {

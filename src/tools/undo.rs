@@ -10,13 +10,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     edit::Brief,
-    session::history::{Change as Made, Effect},
+    session::{
+        Cost,
+        history::{Change as Made, Effect},
+    },
     workspace::{Approval, Base, Revision, WorkspacePath},
 };
 
 use super::{
     Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES, recorded,
 };
+use revert::Checked;
 
 /// The tool.
 #[derive(Debug)]
@@ -78,8 +82,8 @@ impl Tool for Undo {
             )
             .hint("only changes by this server's own tools count; a person can look further back with `rootbound history`"));
         };
-        let diff = revert::check(cx, &change)?;
-        Ok(Plan::Change(Box::new(Pending { number, change, diff })))
+        let Checked { diff, cost } = revert::check(cx, &change)?;
+        Ok(Plan::Change(Box::new(Pending { number, change, diff, cost })))
     }
 }
 
@@ -87,6 +91,7 @@ struct Pending {
     number: u64,
     change: Made,
     diff: String,
+    cost: Cost,
 }
 
 impl Pending {
@@ -130,6 +135,10 @@ impl Change for Pending {
     fn preview(&self) -> Preview {
         let destructive = !matches!(self.change.effect, Effect::Removed { .. } | Effect::Moved { .. });
         Preview { summary: self.words().0, diff: self.diff.clone(), destructive }
+    }
+
+    fn cost(&self) -> Cost {
+        self.cost.clone()
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
