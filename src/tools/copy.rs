@@ -17,7 +17,7 @@ use super::{
     Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     destination::{self, Destination, Over},
     move_path::seen_along,
-    output::count,
+    output::{count, noted},
     recorded,
 };
 
@@ -55,6 +55,8 @@ pub struct Output {
     replaced: bool,
     /// Links that were left out because they lead outside of the workspace.
     links_left_out: usize,
+    /// What else there is to know of it.
+    notes: Vec<String>,
 }
 
 impl Tool for Copy {
@@ -103,27 +105,27 @@ struct Pending {
 
 impl Pending {
     /// Over a file: as a write of the other's content, which keeps the mode and owner it has.
-    fn replace(&self, cx: &CallContext, base: Base, approval: Approval) -> Result<(Output, String), ToolError> {
+    fn replace(&self, cx: &CallContext, base: Base, approval: Approval) -> Result<Output, ToolError> {
         let snapshot = cx.workspace.read(&self.source, cx.settings.max_file_size)?;
         let guard = WriteGuard::acquire_within(&cx.workspace, self.to.target.clone(), base, &cx.patience())?;
         let (_, note) = recorded::commit(cx, guard, "copy", recorded::Undoable::Yes, &snapshot.bytes, approval)?;
         let bytes = snapshot.bytes.len() as u64;
-        let output = self.output(1, bytes, true, 0);
-        Ok((output, note.text().to_owned()))
+        Ok(Output { files: 1, bytes, replaced: true, notes: note.text().into_iter().collect(), ..self.output() })
     }
 
-    fn output(&self, files: usize, bytes: u64, replaced: bool, links_left_out: usize) -> Output {
+    fn output(&self) -> Output {
         Output {
             source: self.source.to_string(),
             destination: self.to.path.to_string(),
-            files,
-            bytes,
-            replaced,
-            links_left_out,
+            files: 0,
+            bytes: 0,
+            replaced: false,
+            links_left_out: 0,
+            notes: Vec::new(),
         }
     }
 
-    fn make(&self, cx: &CallContext, approval: Approval) -> Result<(Output, String), ToolError> {
+    fn make(&self, cx: &CallContext, approval: Approval) -> Result<Output, ToolError> {
         let history = &cx.session.history;
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.to.target], cx.patience())?;
         let record = Record::new("copy", self.to.target.path());
@@ -142,17 +144,16 @@ impl Pending {
         seen_along(cx, &self.tree, self.to.target.path());
         let files = planted.revisions.iter().flatten().count();
         let left_out = planted.links_left_out.len();
-        let mut text = note.text().to_owned();
+        let mut notes: Vec<String> = note.text().into_iter().collect();
         if left_out > 0 {
             let first: Vec<String> = planted.links_left_out.iter().take(3).map(ToString::to_string).collect();
-            let _ = write!(
-                text,
-                "; {} left out because they lead outside of the workspace: {}",
+            notes.push(format!(
+                "{} left out because they lead outside of the workspace: {}",
                 count(left_out, "link"),
                 first.join(", ")
-            );
+            ));
         }
-        Ok((self.output(files, planted.bytes, false, left_out), text))
+        Ok(Output { files, bytes: planted.bytes, links_left_out: left_out, notes, ..self.output() })
     }
 }
 
@@ -190,7 +191,7 @@ impl Change for Pending {
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let (output, note) = match (self.to.over, self.tree.node()) {
+        let output = match (self.to.over, self.tree.node()) {
             (Over::File(Some(revision)), Node::File(_)) => self.replace(cx, Base::Revision(revision), approval)?,
             (Over::File(_), _) => {
                 return Err(ToolError::new(Kind::TooLarge, format!("{} is too large to be replaced", self.to.path))
@@ -206,7 +207,6 @@ impl Change for Pending {
         if output.replaced {
             text.push_str(", replacing the file there");
         }
-        text.push_str(&note);
-        Ok(Answer::text(text, &output).data(cx, &output))
+        Ok(Answer::text(noted(text, &output.notes), &output).data(cx, &output))
     }
 }

@@ -11,7 +11,9 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES, output::count,
+    Alias, Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError,
+    args::PATH_ALIASES,
+    output::{count, noted},
     recorded,
 };
 
@@ -40,6 +42,8 @@ pub struct Output {
     bytes: u64,
     /// Whether it can be brought back after the server has ended, and not only by undo.
     kept_on_disk: bool,
+    /// What else there is to know of it.
+    notes: Vec<String>,
 }
 
 impl Tool for Delete {
@@ -129,14 +133,19 @@ impl Change for Pending {
         let removed = recorded::remove(cx, &guard, &target, &tree, "delete", approval)?;
         let effect = Effect::Removed { path: target.path().clone(), entries: removed.entries };
         cx.session.history.done(&removed.pending, Made { tool: "delete", effect });
-        let output =
-            Output { path: path.to_string(), files: tree.files(), bytes: tree.bytes(), kept_on_disk: removed.durable };
         let what = match tree.node() {
-            Node::Directory(_) => format!("{path} with {}", count(output.files, "file")),
+            Node::Directory(_) => format!("{path} with {}", count(tree.files(), "file")),
             Node::Link(_) => format!("the link {path}"),
             _ => path.to_string(),
         };
         let back = if removed.durable { "undo brings it back" } else { "until the server ends, undo brings it back" };
-        Ok(Answer::text(format!("Deleted {what}; {back}"), &output).data(cx, &output))
+        let output = Output {
+            path: path.to_string(),
+            files: tree.files(),
+            bytes: tree.bytes(),
+            kept_on_disk: removed.durable,
+            notes: vec![back.to_owned()],
+        };
+        Ok(Answer::text(noted(format!("Deleted {what}"), &output.notes), &output).data(cx, &output))
     }
 }

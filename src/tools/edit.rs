@@ -79,6 +79,8 @@ pub struct Output {
     path: String,
     /// Unified diff of the file's change; where it is large, long lines are cut to what changed in them.
     diff: String,
+    /// What else there is to know of it.
+    notes: Vec<String>,
     #[serde(flatten)]
     facts: Facts,
 }
@@ -254,7 +256,7 @@ impl Change for Pending {
                 Ok(guard) => {
                     let undoable = recorded::Undoable::Yes;
                     let (committed, kept) = recorded::commit(cx, guard, "edit", undoable, planned.bytes(), approval)?;
-                    return Ok(planned.answer(cx, &job.path, Some((committed.revision, kept.text()))));
+                    return Ok(planned.answer(cx, &job.path, Some((committed.revision, kept))));
                 }
                 // Another call came first. If it was one of this session, the ledger knows its result
                 // and the edit is worked out on that; anything else fails its check as stale.

@@ -16,7 +16,7 @@ use crate::{
 use super::{
     Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError,
     destination::{self, Destination, Over},
-    output::count,
+    output::{count, noted},
     recorded,
 };
 
@@ -50,6 +50,8 @@ pub struct Output {
     files: usize,
     /// Whether a file was replaced.
     replaced: bool,
+    /// What else there is to know of it.
+    notes: Vec<String>,
 }
 
 impl Tool for Move {
@@ -172,6 +174,11 @@ impl Change for Pending {
             destination: to.path.to_string(),
             files: tree.files(),
             replaced: over.is_some(),
+            notes: copied
+                .then(|| "it was copied, as that is another device".to_owned())
+                .into_iter()
+                .chain(note.text())
+                .collect(),
         };
         let mut text = format!("Moved {source} to {}", to.path);
         if tree.is_directory() {
@@ -180,11 +187,7 @@ impl Change for Pending {
         if output.replaced {
             text.push_str(", replacing the file there");
         }
-        if copied {
-            text.push_str("; it was copied, as that is another device");
-        }
-        text.push_str(note.text());
-        Ok(Answer::text(text, &output).data(cx, &output))
+        Ok(Answer::text(noted(text, &output.notes), &output).data(cx, &output))
     }
 }
 

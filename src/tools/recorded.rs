@@ -41,15 +41,15 @@ impl Note {
         Self(match kept {
             Kept::OnDisk | Kept::InMemory(None) => None,
             Kept::InMemory(Some(why)) => {
-                Some(format!("; what it held before is kept only until the server ends, as {why}"))
+                Some(format!("what it held before is kept only until the server ends, as {why}"))
             }
-            Kept::Nowhere(why) => Some(format!("; what it held before could not be kept, as {why}")),
+            Kept::Nowhere(why) => Some(format!("what it held before could not be kept, as {why}")),
         })
     }
 
-    /// The note, "" when all is well.
-    pub(super) fn text(&self) -> &str {
-        self.0.as_deref().unwrap_or_default()
+    /// The note, nothing when all is well.
+    pub(super) fn text(&self) -> Option<String> {
+        self.0.clone()
     }
 }
 
@@ -122,7 +122,7 @@ pub(super) fn begin(cx: &CallContext, records: Vec<Record>, note: Note) -> (Pend
         Ok(pending) => (pending, note),
         Err(error) => {
             let why = format!("the history could not be written: {}", error.kind());
-            (history.unrecorded(), Note(note.0.or(Some(format!("; this change is not in the history, as {why}")))))
+            (history.unrecorded(), Note(note.0.or(Some(format!("this change is not in the history, as {why}")))))
         }
     }
 }

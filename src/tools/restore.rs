@@ -13,7 +13,12 @@ use crate::{
     workspace::{AccessError, AccessErrorKind, Approval, Base, Part, TreeGuard, Workspace, WorkspacePath, WriteGuard},
 };
 
-use super::{CallContext, Kind, ToolError, output::count, recorded, recorded::Undoable};
+use super::{
+    CallContext, Kind, ToolError,
+    output::{count, noted},
+    recorded,
+    recorded::Undoable,
+};
 
 /// Fewer digits of a revision are not taken for one.
 const FEWEST_DIGITS: usize = 4;
@@ -91,7 +96,8 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
                 let diff = recorded::diff(&real, now.map(|now| now.bytes), Some(bytes.clone()));
                 let diff = Brief::of(&diff, 0, recorded::DIFF_LINES, recorded::room(cx, &real)).told();
                 let (_, note) = recorded::commit(cx, guard, "restore", Undoable::No, &bytes, approval)?;
-                return Ok(format!("Restored {real} to {old}{}\n\n{diff}", note.text()));
+                let notes: Vec<String> = note.text().into_iter().collect();
+                return Ok(format!("{}\n\n{diff}", noted(format!("Restored {real} to {old}"), &notes)));
             }
             _ => {}
         }

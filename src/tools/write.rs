@@ -20,7 +20,7 @@ use super::{
     Alias, Answer, CallContext, Change, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     args::{FlagValue, PATH_ALIASES, joined},
     freshness,
-    output::count,
+    output::{count, noted},
     recorded,
 };
 
@@ -63,6 +63,8 @@ pub struct Output {
     path: String,
     /// Unified diff of a replacement, cut to 60 lines; a long line is cut to what changed in it.
     diff: String,
+    /// What else there is to know of it.
+    notes: Vec<String>,
     #[serde(flatten)]
     facts: Facts,
 }
@@ -176,7 +178,7 @@ impl Job {
             .hint("leave expected_revision out to create it"));
         }
         let bytes = self.content.clone().into_bytes();
-        Ok((Base::Absent, Planned { bytes, old: None, old_bytes: 0, encoding: UTF_8.name(), note: String::new() }))
+        Ok((Base::Absent, Planned { bytes, old: None, old_bytes: 0, encoding: UTF_8.name(), notes: Vec::new() }))
     }
 }
 
@@ -203,7 +205,7 @@ struct Planned {
     /// Bytes that are there now, text or not.
     old_bytes: u64,
     encoding: &'static str,
-    note: String,
+    notes: Vec<String>,
 }
 
 impl Planned {
@@ -234,7 +236,7 @@ fn replaced(now: Snapshot, content: &str) -> Planned {
             old: None,
             old_bytes,
             encoding: UTF_8.name(),
-            note: String::new(),
+            notes: Vec::new(),
         };
     };
     let line_ending = match old.line_ending() {
@@ -245,20 +247,23 @@ fn replaced(now: Snapshot, content: &str) -> Planned {
     let keep = old.has_bom() || (!old.had_errors() && old.encoding() == UTF_8) || legacy(&old);
     let (encoding, bom) = if keep { (old.encoding(), old.has_bom()) } else { (UTF_8, false) };
     let content = content.strip_prefix('\u{feff}').unwrap_or(content);
-    let (bytes, encoding, mut note) = match text::encode(content, encoding, bom, line_ending) {
-        Ok(bytes) => (bytes, encoding, String::new()),
-        Err(_) => (
-            text::encode(content, UTF_8, false, line_ending).unwrap_or_else(|_| content.to_owned().into_bytes()),
-            UTF_8,
-            format!("; now in UTF-8, as {} cannot hold the new text", encoding.name()),
-        ),
+    let mut notes = Vec::new();
+    let (bytes, encoding) = match text::encode(content, encoding, bom, line_ending) {
+        Ok(bytes) => (bytes, encoding),
+        Err(_) => {
+            notes.push(format!("now in UTF-8, as {} cannot hold the new text", encoding.name()));
+            (
+                text::encode(content, UTF_8, false, line_ending).unwrap_or_else(|_| content.to_owned().into_bytes()),
+                UTF_8,
+            )
+        }
     };
     if encoding != UTF_8 {
-        note = format!("; encoding {} kept", encoding.name());
+        notes.push(format!("encoding {} kept", encoding.name()));
     } else if line_ending == LineEnding::CrLf {
-        note.push_str("; CRLF line endings kept");
+        notes.push("CRLF line endings kept".to_owned());
     }
-    Planned { bytes, old: Some(old), old_bytes, encoding: encoding.name(), note }
+    Planned { bytes, old: Some(old), old_bytes, encoding: encoding.name(), notes }
 }
 
 /// Whether the bytes are exactly what the detected legacy encoding would write.
@@ -286,9 +291,9 @@ fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Result<Planne
         .hint("write them another way, or overwrite the whole file")
     })?;
     let joined = !old.text().is_empty() && !old.text().ends_with(['\n', '\r']) && !content.is_empty();
-    let note = if joined { "; the file did not end with a newline, so its last line was continued" } else { "" };
+    let note = joined.then(|| "the file did not end with a newline, so its last line was continued".to_owned());
     let bytes = [old.bytes(), &tail].concat();
-    Ok(Planned { bytes, old: Some(old), old_bytes, encoding: encoding.name(), note: note.to_owned() })
+    Ok(Planned { bytes, old: Some(old), old_bytes, encoding: encoding.name(), notes: note.into_iter().collect() })
 }
 
 impl Planning {
@@ -320,11 +325,9 @@ impl Change for Planning {
             _ => "Replace",
         };
         Preview {
-            summary: format!(
-                "{verb} {}: {} when done{}",
-                self.job.path,
-                count(self.planned.bytes.len(), "byte"),
-                self.planned.note
+            summary: noted(
+                format!("{verb} {}: {} when done", self.job.path, count(self.planned.bytes.len(), "byte")),
+                &self.planned.notes,
             ),
             diff: self.diff(None).map_or_else(
                 || {
@@ -413,21 +416,17 @@ impl Planning {
             removed: diff.as_ref().map_or(0, |diff| diff.removed),
             diff_cut_lines: brief.as_ref().map_or(0, |brief| brief.cut_lines),
         };
-        let mut text = format!(
-            "{verb} {}: {}, {}{}{}",
-            self.job.path,
-            count(facts.bytes, "byte"),
-            count(lines, "line"),
-            self.planned.note,
-            kept.text()
-        );
+        let mut notes = self.planned.notes;
+        notes.extend(kept.text());
+        let text = format!("{verb} {}: {}, {}", self.job.path, count(facts.bytes, "byte"), count(lines, "line"));
+        let mut text = noted(text, &notes);
         if let Some(brief) = brief.as_ref().filter(|brief| !brief.text.is_empty()) {
             let _ = write!(text, "\n\n{}", brief.told());
         } else if !committed.created {
             text.push_str(" (no change)");
         }
         let diff = brief.map(|brief| brief.text).unwrap_or_default();
-        let data = Output { path: self.job.path.to_string(), diff, facts: facts.clone() };
+        let data = Output { path: self.job.path.to_string(), diff, notes, facts: facts.clone() };
         Answer::text(text, &facts).data(cx, &data)
     }
 }

@@ -203,12 +203,3 @@ fn what_was_read_in_one_process_may_be_edited_in_the_next() {
     h.call("edit", edit).ok();
     assert_eq!(h.bytes("a.txt"), b"new\n");
 }
-
-#[test]
-fn structured_output_holds_what_the_text_says() {
-    let settings = Settings { structured_output: true, ..Settings::default() };
-    let h = Setup { settings, ..Setup::default() }.open();
-    h.write("a.txt", "needle\n");
-    let answer = h.call("glob", json!({ "pattern": "*.txt" }));
-    assert!(answer.text().contains("a.txt") && answer.structured().to_string().contains("a.txt"), "{answer:?}");
-}

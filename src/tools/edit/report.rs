@@ -8,22 +8,31 @@ use crate::{
 };
 
 use super::{
-    super::{Answer, CallContext, freshness, output::count, recorded},
+    super::{
+        Answer, CallContext, freshness,
+        output::{count, noted},
+        recorded,
+    },
     Facts, Output,
     job::Planned,
 };
 
 impl Planned {
     /// The answer, with as much of the diff as fits. `made`: the revision of an edit that was made and
-    /// what there is to say about it, "" for nothing; none for a dry run.
-    pub(super) fn answer(self, cx: &CallContext, path: &WorkspacePath, made: Option<(Revision, &str)>) -> Answer {
+    /// what there is to say about it; none for a dry run.
+    pub(super) fn answer(
+        self,
+        cx: &CallContext,
+        path: &WorkspacePath,
+        made: Option<(Revision, recorded::Note)>,
+    ) -> Answer {
         let dry_run = made.is_none();
         let name = freshness::diff_name(path);
         let room = recorded::room(cx, path);
         // A line has a byte and its end at least.
         let diff = edit::unified_diff(&name, self.old_text(), self.new_text(), Some(room / 2));
         let brief = Brief::of(&diff.text, diff.cut_lines, usize::MAX, room);
-        let tolerant: Vec<String> = self
+        let mut notes: Vec<String> = self
             .strategies
             .iter()
             .enumerate()
@@ -36,6 +45,13 @@ impl Planned {
                 }
             })
             .collect();
+        let revision = made.map_or_else(
+            || Revision::of(self.bytes()),
+            |(revision, kept)| {
+                notes.extend(kept.text());
+                revision
+            },
+        );
         let created = self.base == Base::Absent;
         let facts = Facts {
             replacements: self.replacements,
@@ -43,7 +59,7 @@ impl Planned {
             added: diff.added,
             removed: diff.removed,
             diff_cut_lines: brief.cut_lines,
-            revision: made.map_or_else(|| Revision::of(self.bytes()), |(revision, _)| revision).to_string(),
+            revision: revision.to_string(),
             created,
             dry_run,
         };
@@ -54,14 +70,9 @@ impl Planned {
         };
         let how_much =
             if created { count(self.bytes().len(), "byte") } else { count(self.replacements, "replacement") };
-        let mut text = format!("{done} {path}: {how_much}");
-        for one in tolerant {
-            text.push_str("; ");
-            text.push_str(&one);
-        }
-        text.push_str(made.map(|(_, note)| note).unwrap_or_default());
+        let mut text = noted(format!("{done} {path}: {how_much}"), &notes);
         let _ = write!(text, "\n\n{}", brief.told());
-        let data = Output { path: path.to_string(), diff: brief.text, facts: facts.clone() };
+        let data = Output { path: path.to_string(), diff: brief.text, notes, facts: facts.clone() };
         Answer::text(text, &facts).data(cx, &data)
     }
 }
