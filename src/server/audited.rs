@@ -71,8 +71,11 @@ pub(super) async fn run(
         })
         .await
     };
-    let record =
-        described.map_err(|error| ToolError::new(Kind::Internal, "the call could not be described").source(error))?;
+    let record = described.map_err(|error| {
+        ToolError::new(Kind::Internal, "the call could not be described for the audit, and was not begun")
+            .hint("try once more; if it fails again, tell the person")
+            .source(error)
+    })?;
     let trace = Arc::new(Trace { record: Some((Arc::clone(&audit), record)), ..Trace::default() });
     call.trace = Arc::clone(&trace);
     let result = dispatch::run(parts, gates, confirmation, call).await;

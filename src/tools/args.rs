@@ -171,14 +171,16 @@ pub fn normalise(
 pub fn bounded(arguments: &Map<String, Value>, settings: &Settings) -> Result<(), ToolError> {
     let (count, most) = (arguments.len(), settings.max_arguments);
     if count > most {
-        return Err(ToolError::invalid(format!("{count} arguments were sent; a call takes at most {most}")));
+        return Err(ToolError::invalid(format!("{count} arguments were sent; a call takes at most {most}"))
+            .hint("send only what the tool's schema names"));
     }
     let limit = settings.max_nesting;
     match arguments.iter().find(|(_, value)| is_deeper(value, limit)) {
         Some((name, _)) => Err(ToolError::invalid(format!(
             "`{}` holds lists or objects more than {limit} deep in one another",
             clip(name)
-        ))),
+        ))
+        .hint("send it as the tool's schema describes it")),
         None => Ok(()),
     }
 }

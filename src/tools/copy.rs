@@ -84,7 +84,8 @@ impl Tool for Copy {
         let tree = cx.workspace.tree_to_copy(&source, &to.target)?;
         destination::apart(tree.top(), to.target.path())?;
         if tree.is_directory() && to.over != Over::Nothing {
-            return Err(ToolError::invalid(format!("{} is a file, and a directory does not replace a file", to.path)));
+            return Err(ToolError::invalid(format!("{} is a file, and a directory does not replace a file", to.path))
+                .hint("choose another destination, or delete the file first"));
         }
         if tree.bytes() > MOST_BYTES {
             return Err(ToolError::new(

@@ -100,10 +100,12 @@ pub(super) fn apart(source: &WorkspacePath, destination: &WorkspacePath) -> Resu
         return Ok(());
     }
     if source == destination {
-        return Err(ToolError::invalid(format!("source and destination are both {source}")));
+        return Err(ToolError::invalid(format!("source and destination are both {source}"))
+            .hint("pass another destination; name and directory may differ"));
     }
     if destination.relative().starts_with(source.relative()) {
-        return Err(ToolError::invalid(format!("{destination} lies inside {source}, which cannot be put into itself")));
+        return Err(ToolError::invalid(format!("{destination} lies inside {source}, which cannot be put into itself"))
+            .hint("pass a destination outside of the source"));
     }
     Ok(())
 }

@@ -80,7 +80,8 @@ impl Tool for Move {
         destination::apart(from.path(), to.target.path())?;
         let tree = cx.workspace.tree(&from, Purpose::Move(&to.target))?;
         if tree.is_directory() && to.over != Over::Nothing {
-            return Err(ToolError::invalid(format!("{} is a file, and a directory does not replace a file", to.path)));
+            return Err(ToolError::invalid(format!("{} is a file, and a directory does not replace a file", to.path))
+                .hint("choose another destination, or delete the file first"));
         }
         Ok(Plan::Change(Box::new(Pending { source, from, tree, to })))
     }

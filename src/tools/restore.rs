@@ -28,7 +28,9 @@ const FEWEST_DIGITS: usize = 4;
 pub fn records(workspace: &Workspace, session: &Session, path: Option<&str>) -> Result<Vec<Record>, ToolError> {
     let roots: Vec<&str> = workspace.roots().iter().map(|root| root.key()).collect();
     let mut records = session.history.records(&roots).map_err(|error| {
-        ToolError::new(Kind::Internal, format!("the history could not be read: {}", error.kind())).source(error)
+        ToolError::new(Kind::Internal, format!("the history could not be read: {}", error.kind()))
+            .hint("see what is wrong with it with `rootbound doctor`")
+            .source(error)
     })?;
     let Some(text) = path else { return Ok(records) };
     let path = workspace.resolve(text)?;

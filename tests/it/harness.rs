@@ -219,6 +219,8 @@ impl Answer {
         assert_eq!(self.error_kind(), Some(kind), "{}\n{}", self.call, self.text());
         let text = self.text();
         assert!(!text.is_empty() && !text.starts_with(char::is_uppercase), "{}\nnot a sentence: {text}", self.call);
+        let (_, hint) = text.split_once("\n\nhint: ").unwrap_or_else(|| panic!("{}\nno next call: {text}", self.call));
+        assert!(hint.chars().any(char::is_alphabetic), "{}\nan empty hint: {text}", self.call);
         text
     }
 

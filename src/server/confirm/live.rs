@@ -44,7 +44,7 @@ pub(super) async fn ask(
         tokio::select! {
             biased;
             () = cancelled.cancelled() => {
-                break ("the call was cancelled", ToolError::new(Kind::Cancelled, "the call was cancelled"));
+                break ("the call was cancelled", ToolError::cancelled());
             }
             answer = &mut question.rx => return match answer {
                 Ok(Ok(ClientResult::ElicitResult(answer))) => Ok(answer),

@@ -174,7 +174,10 @@ impl Job {
             if grown > cx.settings.max_file_size.saturating_mul(2) {
                 let limit = cx.settings.max_file_size;
                 let message = format!("{} would grow to {grown} bytes; at most {limit} are allowed", self.path);
-                return Err(one.place(ToolError::new(Kind::TooLarge, message)));
+                return Err(one.place(
+                    ToolError::new(Kind::TooLarge, message)
+                        .hint("nothing was changed; put what is new into another file"),
+                ));
             }
             replacements += spans.len();
             strategies.push(located.strategy);
