@@ -11,7 +11,7 @@ use tokio::time::{self, Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use crate::tools::{
-    Kind, ToolError,
+    ToolError,
     context::{ProgressSink, ProgressUpdate},
 };
 
