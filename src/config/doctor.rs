@@ -24,6 +24,8 @@ pub struct Findings {
     pub confinement: ConfineReport,
     /// What is not as configured, one sentence each.
     pub complaints: Vec<String>,
+    /// What is as configured and odd all the same, one sentence each.
+    pub remarks: Vec<String>,
     /// Whether the state folder can be used.
     pub state: bool,
     /// How many directories the user may watch in all, where the system says.
@@ -52,6 +54,10 @@ fn report(config: &Config, parts: &Parts, findings: &Findings) -> (String, bool)
     names(&mut out, config, parts, findings);
     records(&mut out, config, findings);
     clients(&mut out, config, parts);
+    for (number, remark) in findings.remarks.iter().enumerate() {
+        let head = if number == 0 { "remarks" } else { "" };
+        out.head(head, &format!("- {remark}"));
+    }
     if complaints.is_empty() {
         out.head("verdict", "all is as configured");
     } else {
