@@ -34,19 +34,19 @@ fn check(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, expected: Opti
                 Kind::Stale,
                 format!("{asked} is at revision {}, not at expected_revision {expected}", now.revision),
             )
-            .hint(format!("read {asked} again and repeat the change on what is there now")))
+            .hint("read it again and repeat the change on what is there now"))
         };
     }
     match (seen, cx.settings.read_before_write) {
         (_, ReadBeforeWrite::Off) | (None, ReadBeforeWrite::ChangedOnly) => Ok(()),
         (None, ReadBeforeWrite::Strict) => {
             Err(ToolError::new(Kind::NotRead, format!("{asked} has not been read in this session"))
-                .hint(format!("read {asked} first, then repeat this call")))
+                .hint("read it first, then repeat this call"))
         }
         (Some(seen), _) if seen.revision == now.revision => Ok(()),
         (Some(seen), _) => {
             let error = ToolError::new(Kind::Stale, format!("{asked} has changed since it was read"))
-                .hint(format!("read {asked} again and repeat the change on what is there now"));
+                .hint("read it again and repeat the change on what is there now");
             let was = seen.content.and_then(|bytes| Document::decode(bytes.to_vec(), None).ok());
             let is = Document::decode(now.bytes.clone(), None).ok();
             Err(match (was, is) {

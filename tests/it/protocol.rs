@@ -136,6 +136,9 @@ mcp_test!(every_error_names_the_next_step_within_480_characters, |h| {
     h.write("data.bin", b"\0\x01\x02");
     h.mkdir("dir");
     h.call("read", json!({ "path": "a.txt" })).ok();
+    // A path that the message and the hint would both hold.
+    let long = format!("{}long.txt", "directory/".repeat(34));
+    h.write(&long, "unread\n");
     let edit = |extra: Value| {
         let mut arguments = json!({ "path": "a.txt", "old_string": "one", "new_string": "two" });
         arguments.as_object_mut().expect("an object").extend(extra.as_object().expect("an object").clone());
@@ -170,6 +173,10 @@ mcp_test!(every_error_names_the_next_step_within_480_characters, |h| {
         ("edit", json!({ "path": "a.txt", "edits": [{ "old_string": "one", "new_string": "1", "file": "a.txt" }] })),
         ("write", json!({ "path": "a.txt", "content": { "a": 1 } })),
         ("write", json!({ "path": ".git/config", "content": "" })),
+        ("write", json!({ "path": long, "content": "" })),
+        ("write", json!({ "path": long, "content": "", "expected_revision": "0".repeat(64) })),
+        ("edit", json!({ "path": long, "old_string": "unread", "new_string": "" })),
+        ("read", json!({ "path": long.replace("long.txt", "lomg.txt") })),
     ] {
         let answer = h.call(tool, arguments.clone());
         let text = answer.text();

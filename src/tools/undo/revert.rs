@@ -254,12 +254,12 @@ fn free(cx: &CallContext, path: &WorkspacePath) -> Result<(), ToolError> {
 
 fn occupied(path: &WorkspacePath) -> ToolError {
     ToolError::new(Kind::Stale, format!("something else is at {path} by now, and undo never replaces it"))
-        .hint(format!("move {path} out of the way, then undo again"))
+        .hint("move that out of the way, then undo again")
 }
 
 fn changed(path: &WorkspacePath) -> ToolError {
     ToolError::new(Kind::Stale, format!("{path} has changed since, and undoing would lose that"))
-        .hint(format!("read {path} and edit it instead"))
+        .hint("read it and edit it instead")
 }
 
 fn gone(path: &WorkspacePath, error: AccessError) -> ToolError {
