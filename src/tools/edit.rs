@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use crate::{
     edit,
     session::Cost,
-    workspace::{AccessErrorKind, Approval, Base, Revision},
+    workspace::{Approval, Base, Revision},
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    Alias, Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
     args::{PATH_ALIASES, joined},
     freshness,
     output::count,
@@ -29,10 +29,6 @@ use job::{Job, Planned, Wanted};
 
 /// Edits in one call.
 const MAX_EDITS: usize = 100;
-/// How often a change is worked out again after another call of this session came first.
-// Every lost attempt is one of the calls that wait beside it having won, and so many may wait.
-const ATTEMPTS: usize = crate::workspace::MOST_WAITING + 64;
-
 /// The tool.
 #[derive(Debug)]
 pub struct Edit;
@@ -250,26 +246,11 @@ impl Change for Pending {
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let Self { job, mut planned } = *self;
-        for _ in 0..ATTEMPTS {
-            match planned.guard(cx, &job.target) {
-                Ok(guard) => {
-                    let undoable = recorded::Undoable::Yes;
-                    let (committed, kept) = recorded::commit(cx, guard, "edit", undoable, planned.bytes(), approval)?;
-                    return Ok(planned.answer(cx, &job.path, Some((committed.revision, kept))));
-                }
-                // Another call came first. If it was one of this session, the ledger knows its result
-                // and the edit is worked out on that; anything else fails its check as stale.
-                Err(error) if matches!(error.kind, AccessErrorKind::Stale | AccessErrorKind::Exists) => {
-                    if approval.is_for_this_plan_only() {
-                        return Err(ToolError::changed_while_asked(&job.path));
-                    }
-                    planned = job.work_out(cx)?;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(ToolError::new(Kind::Stale, format!("{} is being changed by too many calls at once", job.path))
-            .hint("nothing was changed by this call; repeat it"))
+        let Self { job, planned } = *self;
+        // If the call that came first was one of this session, the ledger knows its result and the edit is
+        // worked out on that; anything else fails its check as stale.
+        let (planned, committed, kept) =
+            recorded::rewrite(cx, "edit", &job.target, planned, approval, |_| job.work_out(cx))?;
+        Ok(planned.answer(cx, &job.path, Some((committed.revision, kept))))
     }
 }

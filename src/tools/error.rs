@@ -101,6 +101,12 @@ impl ToolError {
             .hint("read it again, then repeat the call on what is there now; the person is asked again")
     }
 
+    /// The file at `path` would come to hold more than may be written to one.
+    pub fn would_grow(path: impl fmt::Display, size: u64, limit: u64) -> Self {
+        Self::new(Kind::TooLarge, format!("{path} would grow to {size} bytes; at most {limit} are allowed"))
+            .hint("nothing was changed; put what is new into another file")
+    }
+
     /// Adds the next call to make.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -20,6 +20,12 @@ pub(super) fn expected(text: Option<&str>) -> Result<Option<Revision>, ToolError
     })
 }
 
+/// The error for a file that is to be made, and was expected at a revision.
+pub(super) fn absent(path: &WorkspacePath, expected: Revision) -> ToolError {
+    ToolError::new(Kind::Stale, format!("{path} does not exist, so it is not at expected_revision {expected}"))
+        .hint("leave expected_revision out to create it")
+}
+
 /// Checks that the file in `now` is what the model believes it is.
 ///
 /// # Errors

@@ -13,8 +13,8 @@ use crate::{
     session::history::{Change, Effect, Former, FormerEntry, FormerNode, Kept, Pending, Record, RecordKind},
     text::Document,
     workspace::{
-        AccessError, AccessErrorKind, Approval, Committed, Content, Durable, Node, OpenFile, Replaced, Revision, Tree,
-        TreeGuard, WorkspacePath, WritablePath, WriteGuard,
+        AccessError, AccessErrorKind, Approval, Base, Committed, Content, Durable, Node, OpenFile, Replaced, Revision,
+        Tree, TreeGuard, WorkspacePath, WritablePath, WriteGuard,
     },
 };
 
@@ -58,6 +58,56 @@ impl Note {
 pub(super) enum Undoable {
     Yes,
     No,
+}
+
+/// How often a change is worked out again after another call of this session came first.
+// Every lost attempt is one of the calls that wait beside it having won, and so many may wait.
+const ATTEMPTS: usize = crate::workspace::MOST_WAITING + 64;
+
+/// New bytes of a file, worked out on what was there.
+pub(super) trait Rewrite {
+    /// What must be there still.
+    fn base(&self) -> Base;
+    /// That content, where it was decoded.
+    fn old(&self) -> Option<&Document>;
+    /// What is to be there.
+    fn bytes(&self) -> &[u8];
+}
+
+/// Writes what was worked out over what it was worked out on. Where another call came first, `again` says what
+/// it comes to on what is there now, or why it cannot be; a person's yes does not hold for that.
+pub(super) fn rewrite<R: Rewrite>(
+    cx: &CallContext,
+    tool: &'static str,
+    target: &WritablePath,
+    mut planned: R,
+    approval: Approval,
+    mut again: impl FnMut(AccessError) -> Result<R, ToolError>,
+) -> Result<(R, Committed, Note), ToolError> {
+    for _ in 0..ATTEMPTS {
+        let guard = match (planned.base(), planned.old()) {
+            (Base::Revision(revision), Some(old)) => {
+                let now = Content::hashed(old.bytes(), revision);
+                WriteGuard::acquire_over(&cx.workspace, target.clone(), now, &cx.patience())
+            }
+            (base, _) => WriteGuard::acquire_within(&cx.workspace, target.clone(), base, &cx.patience()),
+        };
+        match guard {
+            Ok(guard) => {
+                let (committed, note) = commit(cx, guard, tool, Undoable::Yes, planned.bytes(), approval)?;
+                return Ok((planned, committed, note));
+            }
+            Err(error) if matches!(error.kind, AccessErrorKind::Stale | AccessErrorKind::Exists) => {
+                if approval.is_for_this_plan_only() {
+                    return Err(ToolError::changed_while_asked(target.asked()));
+                }
+                planned = again(error)?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(ToolError::new(Kind::Stale, format!("{} is being changed by too many calls at once", target.asked()))
+        .hint("nothing was written by this call; repeat it"))
 }
 
 /// Makes `bytes` the content of the file that `guard` holds, and counts it as seen.

@@ -11,8 +11,7 @@ use crate::{
     session::Cost,
     text::{self, Document, LineEnding},
     workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Committed, Content, Revision, Snapshot, WorkspacePath,
-        WritablePath, WriteGuard,
+        AccessError, AccessErrorKind, Approval, Base, Committed, Revision, Snapshot, WorkspacePath, WritablePath,
     },
 };
 
@@ -21,12 +20,8 @@ use super::{
     args::{FlagValue, PATH_ALIASES, joined},
     freshness,
     output::{count, noted},
-    recorded,
+    recorded::{self, Rewrite},
 };
-
-/// How often an appending is worked out again after another call of this session came first.
-// Every lost attempt is one of the calls that wait beside it having won, and so many may wait.
-const ATTEMPTS: usize = crate::workspace::MOST_WAITING + 64;
 
 /// The tool.
 #[derive(Debug)]
@@ -160,22 +155,14 @@ impl Job {
             Mode::Overwrite | Mode::Create => replaced(now, &self.content),
         };
         if planned.bytes.len() as u64 > limit {
-            return Err(ToolError::new(
-                Kind::TooLarge,
-                format!("{path} would grow to {} bytes; at most {limit} are allowed", planned.bytes.len()),
-            )
-            .hint("write the rest to another file"));
+            return Err(ToolError::would_grow(path, planned.bytes.len() as u64, limit));
         }
         Ok((base, planned))
     }
 
     fn created(&self) -> Result<(Base, Planned), ToolError> {
         if let Some(expected) = self.expected {
-            return Err(ToolError::new(
-                Kind::Stale,
-                format!("{} does not exist, so it is not at expected_revision {expected}", self.path),
-            )
-            .hint("leave expected_revision out to create it"));
+            return Err(freshness::absent(&self.path, expected));
         }
         let bytes = self.content.clone().into_bytes();
         Ok((Base::Absent, Planned { bytes, old: None, old_bytes: 0, encoding: UTF_8.name(), notes: Vec::new() }))
@@ -208,16 +195,17 @@ struct Planned {
     notes: Vec<String>,
 }
 
-impl Planned {
-    /// The right to write it over what was read.
-    fn guard(&self, cx: &CallContext, target: &WritablePath, base: Base) -> Result<WriteGuard<'_>, AccessError> {
-        match (base, &self.old) {
-            (Base::Revision(revision), Some(old)) => {
-                let now = Content::hashed(old.bytes(), revision);
-                WriteGuard::acquire_over(&cx.workspace, target.clone(), now, &cx.patience())
-            }
-            _ => WriteGuard::acquire_within(&cx.workspace, target.clone(), base, &cx.patience()),
-        }
+impl Rewrite for (Base, Planned) {
+    fn base(&self) -> Base {
+        self.0
+    }
+
+    fn old(&self) -> Option<&Document> {
+        self.1.old.as_ref()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.1.bytes
     }
 }
 
@@ -365,39 +353,20 @@ impl Change for Planning {
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let (this, committed, kept) = (*self).written(cx, approval)?;
-        Ok(this.answer(cx, &committed, &kept))
+        let Self { job, base, planned } = *self;
+        // What is appended is worked out again where another call of this session came first.
+        let again = |error: AccessError| match job.mode {
+            Mode::Append => job.work_out(cx),
+            Mode::Create => Err(exists(&job.path)),
+            Mode::Overwrite => Err(error.into()),
+        };
+        let ((base, planned), committed, kept) =
+            recorded::rewrite(cx, "write", &job.target, (base, planned), approval, again)?;
+        Ok(Self { job, base, planned }.answer(cx, &committed, &kept))
     }
 }
 
 impl Planning {
-    /// Writes the file. What is appended is worked out again where another call of this session came first.
-    fn written(mut self, cx: &CallContext, approval: Approval) -> Result<(Self, Committed, recorded::Note), ToolError> {
-        for _ in 0..ATTEMPTS {
-            match self.planned.guard(cx, &self.job.target, self.base) {
-                Ok(guard) => {
-                    let undoable = recorded::Undoable::Yes;
-                    let bytes = &self.planned.bytes;
-                    let (committed, kept) = recorded::commit(cx, guard, "write", undoable, bytes, approval)?;
-                    return Ok((self, committed, kept));
-                }
-                Err(error) if matches!(error.kind, AccessErrorKind::Stale | AccessErrorKind::Exists) => {
-                    if approval.is_for_this_plan_only() {
-                        return Err(ToolError::changed_while_asked(&self.job.path));
-                    }
-                    match self.job.mode {
-                        Mode::Append => (self.base, self.planned) = self.job.work_out(cx)?,
-                        Mode::Create => return Err(exists(&self.job.path)),
-                        Mode::Overwrite => return Err(error.into()),
-                    }
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(ToolError::new(Kind::Stale, format!("{} is being changed by too many calls at once", self.job.path))
-            .hint("nothing was written by this call; repeat it"))
-    }
-
     fn answer(self, cx: &CallContext, committed: &Committed, kept: &recorded::Note) -> Answer {
         let diff = self.diff(Some(recorded::DIFF_LINES));
         let brief = diff.as_ref().map(|diff| {
