@@ -224,7 +224,7 @@ fn replaced(now: Snapshot, content: &str) -> Planned {
             old: None,
             old_bytes,
             encoding: UTF_8.name(),
-            notes: Vec::new(),
+            notes: vec!["what was there is not text, so there is no diff".to_owned()],
         };
     };
     let line_ending = match old.line_ending() {
@@ -236,15 +236,14 @@ fn replaced(now: Snapshot, content: &str) -> Planned {
     let (encoding, bom) = if keep { (old.encoding(), old.has_bom()) } else { (UTF_8, false) };
     let content = content.strip_prefix('\u{feff}').unwrap_or(content);
     let mut notes = Vec::new();
-    let (bytes, encoding) = match text::encode(content, encoding, bom, line_ending) {
-        Ok(bytes) => (bytes, encoding),
-        Err(_) => {
-            notes.push(format!("now in UTF-8, as {} cannot hold the new text", encoding.name()));
-            (
-                text::encode(content, UTF_8, false, line_ending).unwrap_or_else(|_| content.to_owned().into_bytes()),
-                UTF_8,
-            )
-        }
+    if !keep {
+        notes.push("now in UTF-8, as it was not certain what it was in".to_owned());
+    }
+    let (bytes, encoding) = if let Ok(bytes) = text::encode(content, encoding, bom, line_ending) {
+        (bytes, encoding)
+    } else {
+        notes.push(format!("now in UTF-8, as {} cannot hold the new text", encoding.name()));
+        (text::encode(content, UTF_8, false, line_ending).unwrap_or_else(|_| content.to_owned().into_bytes()), UTF_8)
     };
     if encoding != UTF_8 {
         notes.push(format!("encoding {} kept", encoding.name()));
@@ -391,7 +390,7 @@ impl Planning {
         let mut text = noted(text, &notes);
         if let Some(brief) = brief.as_ref().filter(|brief| !brief.text.is_empty()) {
             let _ = write!(text, "\n\n{}", brief.told());
-        } else if !committed.created {
+        } else if self.base == Base::Revision(committed.revision) {
             text.push_str(" (no change)");
         }
         let diff = brief.map(|brief| brief.text).unwrap_or_default();
