@@ -61,6 +61,9 @@ pub(super) fn destination(
     overwrite: bool,
 ) -> Result<Destination, ToolError> {
     let path = cx.workspace.resolve(text)?;
+    if path == *source {
+        return Err(both(source));
+    }
     let target = cx.workspace.writable_entry(&path).map_err(|error| match cx.workspace.stat(&path) {
         Ok(stat) if stat.kind == FileKind::Directory && path.is_root() => into(source, &path),
         _ => error.into(),
@@ -94,14 +97,18 @@ fn into(source: &WorkspacePath, directory: &WorkspacePath) -> ToolError {
     }
 }
 
+fn both(path: &WorkspacePath) -> ToolError {
+    ToolError::invalid(format!("source and destination are both {path}"))
+        .hint("pass another destination; name and directory may differ")
+}
+
 /// Refuses a destination in or at the source itself.
 pub(super) fn apart(source: &WorkspacePath, destination: &WorkspacePath) -> Result<(), ToolError> {
     if source.root().key() != destination.root().key() {
         return Ok(());
     }
     if source == destination {
-        return Err(ToolError::invalid(format!("source and destination are both {source}"))
-            .hint("pass another destination; name and directory may differ"));
+        return Err(both(source));
     }
     if destination.relative().starts_with(source.relative()) {
         return Err(ToolError::invalid(format!("{destination} lies inside {source}, which cannot be put into itself"))
