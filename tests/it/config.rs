@@ -404,3 +404,19 @@ fn the_limits_of_patterns_are_options_and_errors_name_limit_and_value() {
     let said = place.run(&["--max-glob", "0", "--max-regex-size", "1", "tools"]).failed(2);
     assert!(said.contains("--max-glob of 0 bytes is out of range") && said.contains("--max-regex-size"), "{said}");
 }
+
+#[test]
+fn a_wrong_value_is_named_by_where_it_was_given() {
+    let place = Place::new();
+    for (variables, said) in [
+        ([("ROOTBOUND_ALLOW", "shell")], "ROOTBOUND_ALLOW \"shell\" is no group of tools"),
+        ([("ROOTBOUND_TOOLS", "read,copy")], "ROOTBOUND_TOOLS names copy, which the other options leave out"),
+        ([("ROOTBOUND_IGNORE", "a{b")], "ROOTBOUND_IGNORE: ignore pattern \"a{b\""),
+    ] {
+        let complaints = place.run_with(&place.project(), &variables, &["tools"]).failed(2);
+        assert!(complaints.contains(said), "{said:?} is not in\n{complaints}");
+    }
+    // Groups are written as freely as every other choice.
+    let listed = place.run_with(&place.project(), &[("ROOTBOUND_ALLOW", "Manage")], &["tools"]).succeeded();
+    assert!(listed.contains("mkdir"), "{listed}");
+}
