@@ -22,7 +22,7 @@ use crate::{
 use super::{
     Action, AuditFile, Config, Surroundings,
     options::{Given, Opt, Place, Source, Typed, nearest},
-    policy, roots,
+    policy, readable, roots,
 };
 
 /// Understands what was typed. `file` is the configuration file, where there is one.
@@ -276,13 +276,13 @@ impl Values<'_> {
         match given.text.trim().parse::<usize>() {
             Ok(number) if range.contains(&number) => number,
             _ => {
-                self.problems.push(format!(
-                    "{} {:?} is no count: write a whole number from {} to {}",
-                    Place(option, &given.source),
-                    given.text,
-                    range.start(),
-                    range.end()
-                ));
+                let bounds = match (range.start(), *range.end()) {
+                    // The end of the type is no bound that anybody chose.
+                    (least, usize::MAX) => format!("of at least {least}"),
+                    (least, most) => format!("from {least} to {most}"),
+                };
+                let place = Place(option, &given.source);
+                self.problems.push(format!("{place} {:?} is no count: write a whole number {bounds}", given.text));
                 default
             }
         }
@@ -354,11 +354,11 @@ impl Values<'_> {
         match bytes(&given.text) {
             Some(bytes) if range.contains(&bytes) => bytes,
             Some(bytes) => {
-                self.problems.push(format!(
-                    "{place} of {bytes} bytes is out of range: choose {} to {}",
-                    range.start(),
-                    range.end()
-                ));
+                let bounds = match (*range.start(), *range.end()) {
+                    (least, most) if most == i64::MAX as u64 => format!("at least {}", readable(least)),
+                    (least, most) => format!("{} to {}", readable(least), readable(most)),
+                };
+                self.problems.push(format!("{place} of {bytes} bytes is out of range: choose {bounds}"));
                 default
             }
             None => {

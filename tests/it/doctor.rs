@@ -51,6 +51,8 @@ fn a_run_as_configured_is_described_and_exits_with_0() {
             "off",
             "--max-files-created",
             "7",
+            "--max-output",
+            "11000",
         ],
     );
     for part in [
@@ -62,6 +64,8 @@ fn a_run_as_configured_is_described_and_exits_with_0() {
         "7 files made",
         "names        of large trees",
         "audit/log.jsonl",
+        "an answer of 11000 bytes (--max-output)",
+        "stays below the 12,000 characters",
         "verdict      all is as configured",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}\n{log}");
