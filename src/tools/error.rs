@@ -250,9 +250,10 @@ impl From<AccessError> for ToolError {
         let (kind, hint) = match &error.kind {
             A::NotFound => (Kind::NotFound, "list what is there with ls, or search by name with glob"),
             A::Denied => (Kind::Denied, "use a path that stays inside the workspace roots"),
-            A::Protected => {
-                (Kind::Denied, "its name marks it as a secret; work without its content, or ask the person to allow it")
-            }
+            A::Protected => (
+                Kind::Denied,
+                "the rules of this server deny its content; work without it, or ask the person to allow it",
+            ),
             A::ProtectedWrite => (
                 Kind::Denied,
                 "programs run what such files say, so they are only written when the configuration allows it; ask the person to make this change",
