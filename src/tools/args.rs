@@ -86,12 +86,18 @@ pub const PATH_ALIASES: [Alias; 6] = [
     Alias::name("dir", "path"),
 ];
 
-/// Spellings of `max_results`, for the tools that list.
-pub const LIMIT_ALIASES: [Alias; 3] = [
+/// Spellings of what glob, grep and ls have in common; one of an argument that a tool lacks has no effect there.
+pub const LISTING_ALIASES: [Alias; 5] = [
     Alias::name("head_limit", "max_results"),
     Alias::name("limit", "max_results"),
     Alias::name("maxResults", "max_results"),
+    Alias::name("noIgnore", "no_ignore"),
+    Alias::name("caseSensitive", "case_sensitive"),
 ];
+
+/// Spellings of a path with a range of its lines.
+pub(super) const READ_ALIASES: [Alias; 8] =
+    joined(&[&PATH_ALIASES, &[Alias::name("startLine", "start_line"), Alias::name("endLine", "end_line")]]);
 
 /// Several lists of aliases as one; `N` is how many there are in all, or this does not compile.
 pub(super) const fn joined<const N: usize>(lists: &[&[Alias]]) -> [Alias; N] {
@@ -239,7 +245,7 @@ fn unknown(given: &str, properties: Option<&Map<String, Value>>, spec: &Spec) ->
     let error = ToolError::new(Kind::InvalidInput, format!("unknown argument `{}` for {}", clip(given), spec.name));
     let names: Vec<&str> = properties.into_iter().flat_map(Map::keys).map(String::as_str).collect();
     let through_alias = spec.aliases.iter().filter_map(|alias| match alias {
-        Alias::Name { given, name } => Some((*given, *name)),
+        Alias::Name { given, name } if has(properties, name) => Some((*given, *name)),
         _ => None,
     });
     let lower = given.to_lowercase();

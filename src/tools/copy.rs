@@ -36,7 +36,7 @@ pub struct Args {
     source: String,
     /// The path of the copy, name included; missing parent directories are made.
     destination: String,
-    /// Replace a file at the destination, which must have been read. Default false.
+    /// Replace a file at the destination, which must have been read. Default: false.
     overwrite: Option<bool>,
 }
 

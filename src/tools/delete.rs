@@ -27,7 +27,7 @@ pub struct Delete;
 pub struct Args {
     /// The file, link or directory to delete; a text file must have been read.
     path: String,
-    /// Delete a directory with everything in it. Default false.
+    /// Delete a directory with everything in it. Default: false.
     recursive: Option<bool>,
 }
 

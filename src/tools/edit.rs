@@ -44,13 +44,13 @@ pub struct Args {
     old_string: Option<String>,
     /// The text to put in its place.
     new_string: Option<String>,
-    /// Replace every occurrence. Default false.
+    /// Replace every occurrence. Default: false.
     replace_all: Option<bool>,
     /// Several edits instead of one, applied in order, all or none.
     edits: Option<Vec<One>>,
     /// How many replacements there must be in all, else nothing is changed.
     expected_replacements: Option<i64>,
-    /// Show the diff and change nothing. Default false.
+    /// Show the diff and change nothing. Default: false.
     dry_run: Option<bool>,
     /// Revision that the file must have; stands in for having read it.
     expected_revision: Option<String>,
@@ -64,7 +64,7 @@ pub struct One {
     old_string: String,
     /// The text to put in its place.
     new_string: String,
-    /// Replace every occurrence. Default false.
+    /// Replace every occurrence. Default: false.
     replace_all: Option<bool>,
 }
 
@@ -110,7 +110,7 @@ impl Tool for Edit {
         description: "Replace text in a file: old_string, which must stand in it exactly once, becomes new_string. \
             Everything else stays byte for byte. Several edits in one call are all applied or none. Returns the diff.",
         group: Group::Core,
-        aliases: &joined::<18>(&[
+        aliases: &joined::<20>(&[
             &PATH_ALIASES,
             &[
                 Alias::name("old_str", "old_string"),
@@ -125,6 +125,8 @@ impl Tool for Edit {
                 Alias::name("replace", "new_string"),
                 Alias::name("replaceAll", "replace_all"),
                 Alias::name("dryRun", "dry_run"),
+                Alias::name("expectedRevision", "expected_revision"),
+                Alias::name("expectedReplacements", "expected_replacements"),
             ],
         ]),
         read_only: false,

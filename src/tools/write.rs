@@ -36,7 +36,7 @@ pub struct Args {
     /// The whole new text, or the text to append.
     content: String,
     /// overwrite replaces an existing file (which must have been read), append adds to its end,
-    /// create fails if it exists. Default overwrite.
+    /// create fails if it exists. Default: overwrite.
     mode: Option<Mode>,
     /// Revision that an existing file must have; stands in for having read it.
     expected_revision: Option<String>,
@@ -93,12 +93,13 @@ impl Tool for Write {
         description: "Create a text file, replace a whole file, or append to it. The write is atomic. To change part \
             of a file use edit.",
         group: Group::Core,
-        aliases: &joined::<10>(&[
+        aliases: &joined::<11>(&[
             &PATH_ALIASES,
             &[
                 Alias::name("contents", "content"),
                 Alias::name("text", "content"),
                 Alias::name("file_text", "content"),
+                Alias::name("expectedRevision", "expected_revision"),
                 Alias::Flag { given: "append", name: "mode", value: FlagValue::Text("append") },
             ],
         ]),

@@ -46,6 +46,8 @@ mcp_test!(the_list_is_small_and_plain, |h| {
         for (name, property) in tool["inputSchema"]["properties"].as_object().expect("properties") {
             let described = property["description"].as_str().is_some_and(|text| !text.is_empty());
             assert!(described && property["type"].is_string(), "{} {name}: {property}", tool["name"]);
+            let text = property["description"].as_str().unwrap_or_default();
+            assert_eq!(text.matches("Default").count(), text.matches("Default: ").count(), "{} {name}", tool["name"]);
         }
         assert!(tool["title"].is_string() && tool["description"].is_string(), "{tool}");
     }
@@ -210,3 +212,24 @@ fn what_was_read_in_one_process_may_be_edited_in_the_next() {
     h.call("edit", edit).ok();
     assert_eq!(h.bytes("a.txt"), b"new\n");
 }
+
+mcp_test!(one_spelling_holds_for_every_tool_that_has_the_argument, |h| {
+    h.write("a.txt", "needle\n");
+    for (tool, arguments) in [
+        ("glob", json!({ "pattern": "A.TXT", "caseSensitive": false, "noIgnore": true, "includeDirs": true })),
+        ("grep", json!({ "pattern": "NEEDLE", "caseSensitive": false, "noIgnore": true })),
+        ("ls", json!({ "noIgnore": true })),
+        ("read", json!({ "path": "a.txt", "startLine": 1, "endLine": 1 })),
+    ] {
+        let text = h.call(tool, arguments).ok();
+        assert!(text.contains("a.txt") || text.contains("needle"), "{tool}: {text}");
+    }
+    let revision = h.call("read", json!({ "path": "a.txt" })).facts()["revision"].clone();
+    let edit = json!({ "path": "a.txt", "old_string": "needle", "new_string": "pin", "expectedRevision": revision,
+        "expectedReplacements": 1 });
+    h.call("edit", edit).ok();
+    h.call("write", json!({ "path": "a.txt", "content": "x", "expectedRevision": revision })).fails("stale");
+    // ls has no such argument, and proposes none.
+    let text = h.call("ls", json!({ "caseSensitive": true })).fails("invalid_input");
+    assert!(text.contains("unknown argument `caseSensitive`") && !text.contains("did you mean"), "{text}");
+});
