@@ -15,37 +15,12 @@ use sha2::{Digest as _, Sha256};
 
 use crate::workspace::{AppendLog, Workspace};
 
-/// Arguments that name a path, in every spelling that a tool takes.
-const PATHS: &[&str] = &[
-    "path",
-    "file_path",
-    "filePath",
-    "filename",
-    "file",
-    "directory",
-    "dir",
-    "source",
-    "destination",
-    "from",
-    "to",
-    "old_path",
-    "new_path",
-];
+/// Arguments that name a path, as the schemas call them; [`Audit::describe`] is told of other spellings.
+const PATHS: &[&str] = &["path", "source", "destination"];
 /// Other arguments whose text is shown as it is, up to [`SHOWN`] bytes. Everything else may be content.
-const PLAIN: &[&str] = &[
-    "pattern",
-    "query",
-    "regex",
-    "glob",
-    "include",
-    "type",
-    "mode",
-    "sort",
-    "encoding",
-    "output_mode",
-    "outputMode",
-    "expected_revision",
-];
+const PLAIN: &[&str] = &["pattern", "glob", "type", "mode", "sort", "encoding", "output_mode", "expected_revision"];
+/// What a schema calls the argument that was sent under a name.
+type Meant<'m> = &'m dyn Fn(&str) -> Option<&'static str>;
 /// Bytes of a text that is shown.
 const SHOWN: usize = 1024;
 /// Bytes of a name (of an argument, of a tool) that is shown as it is, and of another one's beginning.
@@ -106,8 +81,15 @@ impl Audit {
         self.required
     }
 
-    /// Describes a call, with what its paths mean before it is made.
-    pub fn describe(caller: &Caller, tool: &str, arguments: &Map<String, Value>, workspace: &Workspace) -> Record {
+    /// Describes a call, with what its paths mean before it is made. `meant`: what the tool calls an argument
+    /// that was sent under another spelling, which is the caller's to choose.
+    pub fn describe(
+        caller: &Caller,
+        tool: &str,
+        arguments: &Map<String, Value>,
+        meant: impl Fn(&str) -> Option<&'static str>,
+        workspace: &Workspace,
+    ) -> Record {
         let mut line = Map::new();
         line.insert("time".into(), humantime::format_rfc3339_millis(SystemTime::now()).to_string().into());
         let client =
@@ -115,10 +97,10 @@ impl Audit {
         line.insert("client".into(), client.unwrap_or(Value::Null));
         line.insert("request".into(), cut(&caller.request).into());
         line.insert("tool".into(), label(tool).into());
-        let told = told_object(arguments, DEPTH);
+        let told = told_object(arguments, DEPTH, &meant);
         let text = told.to_string();
         line.insert("arguments".into(), if text.len() > LINE { digest(text.as_bytes()) } else { told });
-        line.insert("paths".into(), paths(arguments, workspace).into());
+        line.insert("paths".into(), paths(arguments, &meant, workspace).into());
         Record { line }
     }
 
@@ -154,11 +136,11 @@ impl Audit {
 }
 
 /// What each path argument names: as it is printed, and as the host path it leads to.
-fn paths(arguments: &Map<String, Value>, workspace: &Workspace) -> Vec<Value> {
-    let named = arguments.iter().filter(|(name, _)| PATHS.contains(&name.as_str()));
+/// A name stands once in an object, so a tool's spellings bound how many there are.
+fn paths(arguments: &Map<String, Value>, meant: Meant<'_>, workspace: &Workspace) -> Vec<Value> {
+    let named = arguments.iter().filter(|(name, _)| is_in(PATHS, name, meant));
     named
         .filter_map(|(name, value)| Some((name, value.as_str()?)))
-        .take(PATHS.len())
         .map(|(name, text)| match workspace.whereabouts(text) {
             Some((public, real)) => json!({ "argument": name, "public": public, "resolved": shown_path(&real) }),
             None => json!({ "argument": name, "public": null, "resolved": null }),
@@ -166,15 +148,19 @@ fn paths(arguments: &Map<String, Value>, workspace: &Workspace) -> Vec<Value> {
         .collect()
 }
 
+fn is_in(list: &[&str], given: &str, meant: Meant<'_>) -> bool {
+    list.contains(&meant(given).unwrap_or(given))
+}
+
 fn shown_path(path: &Path) -> String {
     // Lossy for names that are no UTF-8: JSON can hold nothing else.
     path.to_string_lossy().into_owned()
 }
 
-fn told_object(object: &Map<String, Value>, depth: usize) -> Value {
+fn told_object(object: &Map<String, Value>, depth: usize, meant: Meant<'_>) -> Value {
     let mut lines = Map::new();
     for (name, value) in object.iter().take(LISTED) {
-        lines.insert(label(name), told(name, value, depth));
+        lines.insert(label(name), told(name, value, depth, meant));
     }
     if object.len() > LISTED {
         lines.insert("…".into(), json!({ "more": object.len() - LISTED }));
@@ -182,14 +168,14 @@ fn told_object(object: &Map<String, Value>, depth: usize) -> Value {
     Value::Object(lines)
 }
 
-fn told(name: &str, value: &Value, depth: usize) -> Value {
+fn told(name: &str, value: &Value, depth: usize, meant: Meant<'_>) -> Value {
     match value {
-        Value::String(text) if PATHS.contains(&name) || PLAIN.contains(&name) => cut(text).into(),
+        Value::String(text) if is_in(PATHS, name, meant) || is_in(PLAIN, name, meant) => cut(text).into(),
         Value::String(text) => digest(text.as_bytes()),
         Value::Object(_) | Value::Array(_) if depth == 0 => digest(value.to_string().as_bytes()),
-        Value::Object(object) => told_object(object, depth - 1),
+        Value::Object(object) => told_object(object, depth - 1, meant),
         Value::Array(list) => {
-            let mut out: Vec<Value> = list.iter().take(LISTED).map(|one| told(name, one, depth - 1)).collect();
+            let mut out: Vec<Value> = list.iter().take(LISTED).map(|one| told(name, one, depth - 1, meant)).collect();
             if list.len() > LISTED {
                 out.push(json!({ "more": list.len() - LISTED }));
             }
@@ -255,7 +241,7 @@ mod tests {
         let path = folder.path().join("audit");
         let audit = Audit::new(AppendLog::open(&path, 1 << 20).unwrap(), true);
         let caller = Caller { client: Some(("c".into(), "1".into())), request: "7".into() };
-        let record = Audit::describe(&caller, "write", arguments.as_object().unwrap(), &workspace);
+        let record = Audit::describe(&caller, "write", arguments.as_object().unwrap(), |_| None, &workspace);
         audit.announce(&record).unwrap();
         let outcome =
             Outcome { kind: "ok", allowed: true, answered: 3, written: 5, duration: Duration::from_micros(1500) };

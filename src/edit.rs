@@ -6,6 +6,7 @@
 
 mod anchor;
 mod block;
+mod brief;
 mod diff;
 mod escapes;
 mod exact;
@@ -28,6 +29,7 @@ use std::{
 
 use crate::text::{self, Line, LineEnding};
 
+pub use brief::Brief;
 #[cfg(all(any(test, fuzzing), unix))]
 pub(crate) use diff::patched;
 pub use diff::{Diff, unified_diff};

@@ -51,10 +51,10 @@ const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends i
 fn assemble(config: &Config) -> Result<(Parts, Findings), Refusal> {
     config.start_log();
     let opened = Workspace::open(&config.roots, config.workspace.clone()).map_err(Refusal::Problems)?;
-    let mut complaints: Vec<String> = config.warnings.iter().chain(&opened.warnings).cloned().collect();
-    for warning in &complaints {
+    for warning in config.warnings.iter().chain(&opened.warnings) {
         tracing::warn!("{warning}");
     }
+    let mut complaints = opened.warnings;
     // Before the wall: what it says is the system's.
     let watch_limit = if config.action == Action::Doctor { watch_limit() } else { None };
     let state = config.state.as_deref().and_then(|path| match StateDir::open(path) {
@@ -71,7 +71,13 @@ fn assemble(config: &Config) -> Result<(Parts, Findings), Refusal> {
         state.as_ref().and(config.state.as_deref()).into_iter().chain(log.as_ref().map(AppendLog::folder)).collect();
     let confined = opened.workspace.confine(config.confine, &folders).map_err(|why| Refusal::Problems(vec![why]))?;
     tracing::info!(level = confined.level, enforced = confined.enforced, calls = confined.calls, "confinement");
-    let findings = Findings { confinement: confined, complaints, state: state.is_some(), watch_limit };
+    let findings = Findings {
+        confinement: confined,
+        complaints,
+        remarks: config.warnings.clone(),
+        state: state.is_some(),
+        watch_limit,
+    };
     let required = config.audit.as_ref().is_some_and(|file| file.required);
     let mut options = config.server.clone();
     options.audit = log.map(|log| Arc::new(Audit::new(log, required)));

@@ -15,7 +15,7 @@ use crate::{
     workspace::{Access, Confine, ConfineReport, PolicyRules},
 };
 
-use super::Config;
+use super::{Config, readable};
 
 /// What start-up found out.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ pub struct Findings {
     pub confinement: ConfineReport,
     /// What is not as configured, one sentence each.
     pub complaints: Vec<String>,
+    /// What is as configured and odd all the same, one sentence each.
+    pub remarks: Vec<String>,
     /// Whether the state folder can be used.
     pub state: bool,
     /// How many directories the user may watch in all, where the system says.
@@ -52,6 +54,10 @@ fn report(config: &Config, parts: &Parts, findings: &Findings) -> (String, bool)
     names(&mut out, config, parts, findings);
     records(&mut out, config, findings);
     clients(&mut out, config, parts);
+    for (number, remark) in findings.remarks.iter().enumerate() {
+        let head = if number == 0 { "remarks" } else { "" };
+        out.head(head, &format!("- {remark}"));
+    }
     if complaints.is_empty() {
         out.head("verdict", "all is as configured");
     } else {
@@ -62,6 +68,11 @@ fn report(config: &Config, parts: &Parts, findings: &Findings) -> (String, bool)
     }
     (out.0, complaints.is_empty())
 }
+
+/// Bytes of text that stay below Claude Code's 25,000 tokens: two a token, which dense code comes near to.
+const CLAUDE_CODE: usize = 50 << 10;
+/// Characters, and so bytes at least, that `DeerFlow` leaves in a conversation.
+const DEERFLOW: usize = 12_000;
 
 struct Report(String);
 
@@ -156,29 +167,29 @@ fn limits(out: &mut Report, config: &Config) {
         &format!(
             "a call: {} s, {} of text, {} arguments nested {} deep, a message of {}",
             server.deadline.as_secs_f64(),
-            bytes(settings.max_output as u64),
+            readable(settings.max_output as u64),
             settings.max_arguments,
             settings.max_nesting,
-            bytes(server.max_line as u64)
+            readable(server.max_line as u64)
         ),
     );
     let patterns = settings.patterns;
     out.line(&format!(
         "a pattern: a glob of {}, a regex of {}, {} when compiled, {} repeats",
-        bytes(patterns.glob as u64),
-        bytes(patterns.regex as u64),
-        bytes(patterns.compiled as u64),
+        readable(patterns.glob as u64),
+        readable(patterns.regex as u64),
+        readable(patterns.compiled as u64),
         patterns.repeated
     ));
     out.line(&format!(
         "a file: {} to edit or write, {} to search, {} as an image",
-        bytes(settings.max_file_size),
-        bytes(settings.max_search_file_size),
-        bytes(settings.max_image_size)
+        readable(settings.max_file_size),
+        readable(settings.max_search_file_size),
+        readable(settings.max_image_size)
     ));
-    out.line(&format!("a session: {} files made, {} written", quota.files, bytes(quota.bytes)));
+    out.line(&format!("a session: {} files made, {} written", quota.files, readable(quota.bytes)));
     let root =
-        quota.root_bytes.map_or_else(|| "no limit on its size".to_owned(), |size| format!("{} in all", bytes(size)));
+        quota.root_bytes.map_or_else(|| "no limit on its size".to_owned(), |size| format!("{} in all", readable(size)));
     out.line(&format!("a directory offered: {root}"));
     out.line(&format!("at once: {} searches", server.heavy_calls()));
 }
@@ -218,22 +229,28 @@ fn records(out: &mut Report, config: &Config, findings: &Findings) {
     }
     let history = &config.history;
     if history.on_disk && findings.state {
-        out.line(&format!("former contents are kept there, up to {} in all", bytes(history.bytes)));
+        out.line(&format!("former contents are kept there, up to {} in all", readable(history.bytes)));
     } else {
         out.line("former contents are kept until the server ends");
     }
     match &config.audit {
         Some(audit) => {
             let required = if audit.required { ", calls depend on it" } else { "" };
-            out.head("audit", &format!("{} (set aside at {}{required})", audit.path.display(), bytes(audit.size)));
+            out.head("audit", &format!("{} (set aside at {}{required})", audit.path.display(), readable(audit.size)));
         }
         None => out.head("audit", "none"),
     }
 }
 
 fn clients(out: &mut Report, config: &Config, parts: &Parts) {
-    out.head("clients", "Claude Code refuses results over 25,000 tokens; 50 KiB of text stay below that");
-    out.line("DeerFlow moves results over 12,000 characters out of the conversation: --max-output 11000 suits it");
+    let most = config.settings.max_output;
+    let claude = if most <= CLAUDE_CODE { "stays below" } else { "may pass" };
+    let deerflow = if most < DEERFLOW { "stays below" } else { "may pass" };
+    out.head("clients", &format!("an answer of {} (--max-output)", readable(most as u64)));
+    out.line(&format!("{claude} the 25,000 tokens over which Claude Code refuses it,"));
+    out.line(&format!(
+        "{deerflow} the 12,000 characters over which DeerFlow moves it out of the conversation (11000 suits it)"
+    ));
     if parts.settings.structured_output {
         out.line("--structured-output: Claude Code and VS Code then show the model neither text nor images");
     }
@@ -243,13 +260,4 @@ fn clients(out: &mut Report, config: &Config, parts: &Parts) {
     if config.settings.max_output > 100 * 1024 {
         out.line("--max-output is above what most clients pass on");
     }
-}
-
-fn bytes(count: u64) -> String {
-    for (unit, shift) in [("GiB", 30), ("MiB", 20), ("KiB", 10)] {
-        if count > 0 && count.trailing_zeros() >= shift {
-            return format!("{} {unit}", count >> shift);
-        }
-    }
-    format!("{count} bytes")
 }

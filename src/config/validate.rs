@@ -22,7 +22,7 @@ use crate::{
 use super::{
     Action, AuditFile, Config, Surroundings,
     options::{Given, Opt, Place, Source, Typed, nearest},
-    policy, roots,
+    policy, readable, roots,
 };
 
 /// Understands what was typed. `file` is the configuration file, where there is one.
@@ -52,7 +52,10 @@ pub(super) fn config(
     let force_fallback = values.choice("resolver", RESOLVER, false);
     let ignore = IgnoreRules { extra: typed.list("ignore"), no_default: values.switch("no-default-ignore") };
     let policy = policy::rules(typed, &mut problems);
-    problems.extend(ignore.validate());
+    for (option, given) in typed.each("ignore") {
+        let one = IgnoreRules { extra: vec![given.text.clone()], no_default: true };
+        problems.extend(one.validate().into_iter().map(|why| format!("{}: {why}", Place(option, &given.source))));
+    }
     let mut named = typed.highest("root");
     if !directories.is_empty() {
         // Plain directories are the command line's; roots of the environment and the file give way to them.
@@ -178,7 +181,11 @@ impl Values<'_> {
             let offered = Toolbox::new(&selection);
             for name in only.iter().filter(|name| known.contains(&name.as_str()) && offered.get(name).is_none()) {
                 let next = if read_only { "remove it, or --read-only" } else { "add --allow manage" };
-                self.problems.push(format!("--tools names {name}, which the other options leave out: {next}"));
+                let place = self
+                    .typed
+                    .one("tools")
+                    .map_or_else(|| "--tools".to_owned(), |(option, given)| Place(option, &given.source).to_string());
+                self.problems.push(format!("{place} names {name}, which the other options leave out: {next}"));
             }
         }
         selection
@@ -186,11 +193,12 @@ impl Values<'_> {
 
     fn groups(&mut self) -> Vec<Group> {
         let mut groups = Vec::new();
-        for text in self.typed.list("allow") {
-            for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-                match GROUPS.iter().find(|(known, _)| *known == name) {
+        for (option, given) in self.typed.each("allow") {
+            let place = Place(option, &given.source);
+            for name in given.text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+                match GROUPS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
                     Some((_, group)) => groups.push(*group),
-                    None => self.problems.push(format!("--allow {name:?} is no group of tools: there is `manage`")),
+                    None => self.problems.push(format!("{place} {name:?} is no group of tools: there is `manage`")),
                 }
             }
         }
@@ -268,13 +276,13 @@ impl Values<'_> {
         match given.text.trim().parse::<usize>() {
             Ok(number) if range.contains(&number) => number,
             _ => {
-                self.problems.push(format!(
-                    "{} {:?} is no count: write a whole number from {} to {}",
-                    Place(option, &given.source),
-                    given.text,
-                    range.start(),
-                    range.end()
-                ));
+                let bounds = match (range.start(), *range.end()) {
+                    // The end of the type is no bound that anybody chose.
+                    (least, usize::MAX) => format!("of at least {least}"),
+                    (least, most) => format!("from {least} to {most}"),
+                };
+                let place = Place(option, &given.source);
+                self.problems.push(format!("{place} {:?} is no count: write a whole number {bounds}", given.text));
                 default
             }
         }
@@ -346,11 +354,11 @@ impl Values<'_> {
         match bytes(&given.text) {
             Some(bytes) if range.contains(&bytes) => bytes,
             Some(bytes) => {
-                self.problems.push(format!(
-                    "{place} of {bytes} bytes is out of range: choose {} to {}",
-                    range.start(),
-                    range.end()
-                ));
+                let bounds = match (*range.start(), *range.end()) {
+                    (least, most) if most == i64::MAX as u64 => format!("at least {}", readable(least)),
+                    (least, most) => format!("{} to {}", readable(least), readable(most)),
+                };
+                self.problems.push(format!("{place} of {bytes} bytes is out of range: choose {bounds}"));
                 default
             }
             None => {

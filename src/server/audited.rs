@@ -126,9 +126,17 @@ async fn describe(
 ) -> Result<Record, ToolError> {
     let parts = Arc::clone(parts);
     // It looks where the paths lead, so it runs where looking may take a while.
-    tokio::task::spawn_blocking(move || Audit::describe(&caller, &tool, &arguments, &parts.workspace))
-        .await
-        .map_err(|error| ToolError::new(Kind::Internal, "the call could not be described").source(error))
+    tokio::task::spawn_blocking(move || {
+        let spec = parts.toolbox.get(&tool).map(|entry| entry.spec);
+        let meant = |given: &str| spec.and_then(|spec| spec.renamed(given));
+        Audit::describe(&caller, &tool, &arguments, meant, &parts.workspace)
+    })
+    .await
+    .map_err(|error| {
+        ToolError::new(Kind::Internal, "the call could not be described for the audit, and was not begun")
+            .hint("try once more; if it fails again, tell the person")
+            .source(error)
+    })
 }
 
 fn outcome(result: &Result<dispatch::Outcome, ToolError>, trace: &Trace, started: Instant) -> Outcome {

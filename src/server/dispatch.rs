@@ -167,7 +167,9 @@ async fn planned(
         let (parts, cx) = (Arc::clone(parts), cx.clone());
         move || {
             let Some(entry) = parts.toolbox.get(&tool) else {
-                return Err(ToolError::new(Kind::Internal, format!("the tool {tool} is gone")));
+                return Err(
+                    ToolError::new(Kind::Internal, format!("the tool {tool} is gone")).hint("list the tools again")
+                );
             };
             let plan = entry.plan(&cx, arguments)?;
             let proposal = match &plan {
@@ -273,8 +275,11 @@ async fn turn(
             biased;
             () = cancelled.cancelled() => return Err(ToolError::cancelled()),
             permit = place.as_mut() => {
-                let permit =
-                    permit.map_err(|closed| ToolError::new(Kind::Internal, "the server is ending").source(closed))?;
+                let permit = permit.map_err(|closed| {
+                    ToolError::new(Kind::Internal, "the server is ending, and the call was not begun")
+                        .hint("call again when it has started anew")
+                        .source(closed)
+                })?;
                 return Ok((permit, anew));
             }
             () = time::sleep(deadline) => {

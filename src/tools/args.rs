@@ -66,6 +66,16 @@ impl Alias {
     }
 }
 
+impl Spec {
+    /// What the schema calls the argument that a model sends as `given`; none where that is no spelling of one.
+    pub fn renamed(&self, given: &str) -> Option<&'static str> {
+        self.aliases.iter().find_map(|alias| match alias {
+            Alias::Name { given: spelling, name } if *spelling == given => Some(*name),
+            _ => None,
+        })
+    }
+}
+
 /// Spellings of `path`, for every tool that has one.
 pub const PATH_ALIASES: [Alias; 6] = [
     Alias::name("file_path", "path"),
@@ -76,12 +86,18 @@ pub const PATH_ALIASES: [Alias; 6] = [
     Alias::name("dir", "path"),
 ];
 
-/// Spellings of `max_results`, for the tools that list.
-pub const LIMIT_ALIASES: [Alias; 3] = [
+/// Spellings of what glob, grep and ls have in common; one of an argument that a tool lacks has no effect there.
+pub const LISTING_ALIASES: [Alias; 5] = [
     Alias::name("head_limit", "max_results"),
     Alias::name("limit", "max_results"),
     Alias::name("maxResults", "max_results"),
+    Alias::name("noIgnore", "no_ignore"),
+    Alias::name("caseSensitive", "case_sensitive"),
 ];
+
+/// Spellings of a path with a range of its lines.
+pub(super) const READ_ALIASES: [Alias; 8] =
+    joined(&[&PATH_ALIASES, &[Alias::name("startLine", "start_line"), Alias::name("endLine", "end_line")]]);
 
 /// Several lists of aliases as one; `N` is how many there are in all, or this does not compile.
 pub(super) const fn joined<const N: usize>(lists: &[&[Alias]]) -> [Alias; N] {
@@ -100,7 +116,7 @@ pub(super) const fn joined<const N: usize>(lists: &[&[Alias]]) -> [Alias; N] {
     all
 }
 
-/// Typing slips up to this distance (of the longer name) are offered as the nearest name.
+/// A known name that is alike to this degree at least (1 for equal names) is offered as the one that was meant.
 const SLIP: f64 = 0.6;
 
 /// Brings `arguments` into the schema's own names and types.
@@ -161,14 +177,16 @@ pub fn normalise(
 pub fn bounded(arguments: &Map<String, Value>, settings: &Settings) -> Result<(), ToolError> {
     let (count, most) = (arguments.len(), settings.max_arguments);
     if count > most {
-        return Err(ToolError::invalid(format!("{count} arguments were sent; a call takes at most {most}")));
+        return Err(ToolError::invalid(format!("{count} arguments were sent; a call takes at most {most}"))
+            .hint("send only what the tool's schema names"));
     }
     let limit = settings.max_nesting;
     match arguments.iter().find(|(_, value)| is_deeper(value, limit)) {
         Some((name, _)) => Err(ToolError::invalid(format!(
             "`{}` holds lists or objects more than {limit} deep in one another",
             clip(name)
-        ))),
+        ))
+        .hint("send it as the tool's schema describes it")),
         None => Ok(()),
     }
 }
@@ -227,7 +245,7 @@ fn unknown(given: &str, properties: Option<&Map<String, Value>>, spec: &Spec) ->
     let error = ToolError::new(Kind::InvalidInput, format!("unknown argument `{}` for {}", clip(given), spec.name));
     let names: Vec<&str> = properties.into_iter().flat_map(Map::keys).map(String::as_str).collect();
     let through_alias = spec.aliases.iter().filter_map(|alias| match alias {
-        Alias::Name { given, name } => Some((*given, *name)),
+        Alias::Name { given, name } if has(properties, name) => Some((*given, *name)),
         _ => None,
     });
     let lower = given.to_lowercase();

@@ -16,8 +16,7 @@ use crate::{
 use super::{
     Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     destination::{self, Destination, Over},
-    move_path::seen_along,
-    output::count,
+    output::{count, noted},
     recorded,
 };
 
@@ -36,7 +35,7 @@ pub struct Args {
     source: String,
     /// The path of the copy, name included; missing parent directories are made.
     destination: String,
-    /// Replace a file at the destination, which must have been read. Default false.
+    /// Replace a file at the destination, which must have been read. Default: false.
     overwrite: Option<bool>,
 }
 
@@ -55,6 +54,8 @@ pub struct Output {
     replaced: bool,
     /// Links that were left out because they lead outside of the workspace.
     links_left_out: usize,
+    /// What else there is to know of it.
+    notes: Vec<String>,
 }
 
 impl Tool for Copy {
@@ -81,9 +82,7 @@ impl Tool for Copy {
         let to = destination::destination(cx, &source, &args.destination, args.overwrite.unwrap_or(false))?;
         let tree = cx.workspace.tree_to_copy(&source, &to.target)?;
         destination::apart(tree.top(), to.target.path())?;
-        if tree.is_directory() && to.over != Over::Nothing {
-            return Err(ToolError::invalid(format!("{} is a file, and a directory does not replace a file", to.path)));
-        }
+        to.takes(&tree)?;
         if tree.bytes() > MOST_BYTES {
             return Err(ToolError::new(
                 Kind::TooLarge,
@@ -103,27 +102,27 @@ struct Pending {
 
 impl Pending {
     /// Over a file: as a write of the other's content, which keeps the mode and owner it has.
-    fn replace(&self, cx: &CallContext, base: Base, approval: Approval) -> Result<(Output, String), ToolError> {
+    fn replace(&self, cx: &CallContext, base: Base, approval: Approval) -> Result<Output, ToolError> {
         let snapshot = cx.workspace.read(&self.source, cx.settings.max_file_size)?;
         let guard = WriteGuard::acquire_within(&cx.workspace, self.to.target.clone(), base, &cx.patience())?;
         let (_, note) = recorded::commit(cx, guard, "copy", recorded::Undoable::Yes, &snapshot.bytes, approval)?;
         let bytes = snapshot.bytes.len() as u64;
-        let output = self.output(1, bytes, true, 0);
-        Ok((output, note.text().to_owned()))
+        Ok(Output { files: 1, bytes, replaced: true, notes: note.text().into_iter().collect(), ..self.output() })
     }
 
-    fn output(&self, files: usize, bytes: u64, replaced: bool, links_left_out: usize) -> Output {
+    fn output(&self) -> Output {
         Output {
             source: self.source.to_string(),
             destination: self.to.path.to_string(),
-            files,
-            bytes,
-            replaced,
-            links_left_out,
+            files: 0,
+            bytes: 0,
+            replaced: false,
+            links_left_out: 0,
+            notes: Vec::new(),
         }
     }
 
-    fn make(&self, cx: &CallContext, approval: Approval) -> Result<(Output, String), ToolError> {
+    fn make(&self, cx: &CallContext, approval: Approval) -> Result<Output, ToolError> {
         let history = &cx.session.history;
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.to.target], cx.patience())?;
         let record = Record::new("copy", self.to.target.path());
@@ -139,27 +138,26 @@ impl Pending {
             let effect = Effect::Copied { to: self.to.target.path().clone(), mark: copy.content_mark() };
             history.done(&pending, Made { tool: "copy", effect });
         }
-        seen_along(cx, &self.tree, self.to.target.path());
+        recorded::seen_along(cx, &self.tree, self.to.target.path());
         let files = planted.revisions.iter().flatten().count();
         let left_out = planted.links_left_out.len();
-        let mut text = note.text().to_owned();
+        let mut notes: Vec<String> = note.text().into_iter().collect();
         if left_out > 0 {
             let first: Vec<String> = planted.links_left_out.iter().take(3).map(ToString::to_string).collect();
-            let _ = write!(
-                text,
-                "; {} left out because they lead outside of the workspace: {}",
+            notes.push(format!(
+                "{} left out because they lead outside of the workspace: {}",
                 count(left_out, "link"),
                 first.join(", ")
-            );
+            ));
         }
-        Ok((self.output(files, planted.bytes, false, left_out), text))
+        Ok(Output { files, bytes: planted.bytes, links_left_out: left_out, notes, ..self.output() })
     }
 }
 
 impl Change for Pending {
     fn fingerprint(&self) -> super::Fingerprint {
         super::Fingerprint {
-            path: format!("{} to {}", self.source, self.to.target.path()),
+            path: format!("{} to {}", self.tree.top(), self.to.target.path()),
             base: self.to.over.base(),
             content: Some(self.tree.mark()),
         }
@@ -180,16 +178,17 @@ impl Change for Pending {
 
     fn cost(&self) -> Cost {
         let bytes = self.tree.bytes();
+        let replaces = self.to.over != Over::Nothing;
         Cost {
             root: Some(Arc::clone(self.to.target.path().root())),
-            files: self.tree.entries().len() as u64 + self.to.target.missing_above(),
+            files: if replaces { 0 } else { self.tree.entries().len() as u64 + self.to.target.missing_above() },
             bytes,
-            growth: bytes,
+            growth: if replaces { bytes.saturating_sub(self.to.bytes) } else { bytes },
         }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let (output, note) = match (self.to.over, self.tree.node()) {
+        let output = match (self.to.over, self.tree.node()) {
             (Over::File(Some(revision)), Node::File(_)) => self.replace(cx, Base::Revision(revision), approval)?,
             (Over::File(_), _) => {
                 return Err(ToolError::new(Kind::TooLarge, format!("{} is too large to be replaced", self.to.path))
@@ -205,7 +204,6 @@ impl Change for Pending {
         if output.replaced {
             text.push_str(", replacing the file there");
         }
-        text.push_str(&note);
-        Ok(Answer::text(text, &output).data(cx, &output))
+        Ok(Answer::text(noted(text, &output.notes), &output).data(cx, &output))
     }
 }

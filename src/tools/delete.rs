@@ -11,7 +11,9 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES, output::count,
+    Alias, Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError,
+    args::{PATH_ALIASES, joined},
+    output::{count, noted},
     recorded,
 };
 
@@ -25,7 +27,7 @@ pub struct Delete;
 pub struct Args {
     /// The file, link or directory to delete; a text file must have been read.
     path: String,
-    /// Delete a directory with everything in it. Default false.
+    /// Delete a directory with everything in it. Default: false.
     recursive: Option<bool>,
 }
 
@@ -40,6 +42,8 @@ pub struct Output {
     bytes: u64,
     /// Whether it can be brought back after the server has ended, and not only by undo.
     kept_on_disk: bool,
+    /// What else there is to know of it.
+    notes: Vec<String>,
 }
 
 impl Tool for Delete {
@@ -51,10 +55,7 @@ impl Tool for Delete {
         description: "Delete a file, a link (never what it points to), or a directory with recursive=true. What was \
             deleted is kept for a while: undo brings it back.",
         group: Group::Manage,
-        aliases: &{
-            let [a, b, c, d, e, f] = PATH_ALIASES;
-            [a, b, c, d, e, f, Alias::name("force_recursive", "recursive")]
-        },
+        aliases: &joined::<7>(&[&PATH_ALIASES, &[Alias::name("force_recursive", "recursive")]]),
         read_only: false,
         destructive: true,
         idempotent: false,
@@ -129,14 +130,19 @@ impl Change for Pending {
         let removed = recorded::remove(cx, &guard, &target, &tree, "delete", approval)?;
         let effect = Effect::Removed { path: target.path().clone(), entries: removed.entries };
         cx.session.history.done(&removed.pending, Made { tool: "delete", effect });
-        let output =
-            Output { path: path.to_string(), files: tree.files(), bytes: tree.bytes(), kept_on_disk: removed.durable };
         let what = match tree.node() {
-            Node::Directory(_) => format!("{path} with {}", count(output.files, "file")),
+            Node::Directory(_) => format!("{path} with {}", count(tree.files(), "file")),
             Node::Link(_) => format!("the link {path}"),
             _ => path.to_string(),
         };
         let back = if removed.durable { "undo brings it back" } else { "until the server ends, undo brings it back" };
-        Ok(Answer::text(format!("Deleted {what}; {back}"), &output).data(cx, &output))
+        let output = Output {
+            path: path.to_string(),
+            files: tree.files(),
+            bytes: tree.bytes(),
+            kept_on_disk: removed.durable,
+            notes: vec![back.to_owned()],
+        };
+        Ok(Answer::text(noted(format!("Deleted {what}"), &output.notes), &output).data(cx, &output))
     }
 }

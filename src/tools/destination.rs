@@ -1,6 +1,7 @@
-//! What `move` and `copy` share: two paths, and what may stand at the second.
+//! Where a change puts something: the new path of a file, and what `move` and `copy` share, two paths and what
+//! may stand at the second.
 
-use crate::workspace::{Base, FileKind, Revision, WorkspacePath, WritablePath};
+use crate::workspace::{Base, FileKind, Revision, Tree, WorkspacePath, WritablePath};
 
 use super::{Alias, CallContext, ToolError, recorded};
 
@@ -30,6 +31,32 @@ pub(super) struct Destination {
     pub(super) path: WorkspacePath,
     pub(super) target: WritablePath,
     pub(super) over: Over,
+    /// Bytes of the file there.
+    pub(super) bytes: u64,
+}
+
+impl Destination {
+    /// Refuses a directory over a file.
+    pub(super) fn takes(&self, tree: &Tree) -> Result<(), ToolError> {
+        if tree.is_directory() && self.over != Over::Nothing {
+            return Err(ToolError::invalid(format!(
+                "{} is a file, and a directory does not replace a file",
+                self.path
+            ))
+            .hint("choose another destination, or delete the file first"));
+        }
+        Ok(())
+    }
+}
+
+/// The path of a file to be made; a name with a slash behind it is a directory's.
+pub(super) fn file_path(cx: &CallContext, text: &str) -> Result<WorkspacePath, ToolError> {
+    let path = cx.workspace.resolve(text)?;
+    if text.trim_end().ends_with('/') && !path.is_root() {
+        return Err(ToolError::invalid(format!("`path` ends with a slash, so it names a directory: {path}/"))
+            .hint("give the name of a file; the directories above it are made"));
+    }
+    Ok(path)
 }
 
 /// What stands there.
@@ -59,11 +86,16 @@ pub(super) fn destination(
     overwrite: bool,
 ) -> Result<Destination, ToolError> {
     let path = cx.workspace.resolve(text)?;
+    if path == *source {
+        return Err(both(source));
+    }
     let target = cx.workspace.writable_entry(&path).map_err(|error| match cx.workspace.stat(&path) {
         Ok(stat) if stat.kind == FileKind::Directory && path.is_root() => into(source, &path),
         _ => error.into(),
     })?;
-    let over = match cx.workspace.entry_stat(&target)?.map(|stat| stat.kind) {
+    let stat = cx.workspace.entry_stat(&target)?;
+    let bytes = stat.as_ref().map_or(0, |stat| stat.size);
+    let over = match stat.map(|stat| stat.kind) {
         None => Over::Nothing,
         Some(FileKind::Directory) => return Err(into(source, &path)),
         Some(FileKind::Symlink) if cx.workspace.stat(&path).is_ok_and(|stat| stat.kind == FileKind::Directory) => {
@@ -79,7 +111,7 @@ pub(super) fn destination(
                 .hint("choose another destination"));
         }
     };
-    Ok(Destination { path, target, over })
+    Ok(Destination { path, target, over, bytes })
 }
 
 fn into(source: &WorkspacePath, directory: &WorkspacePath) -> ToolError {
@@ -90,16 +122,22 @@ fn into(source: &WorkspacePath, directory: &WorkspacePath) -> ToolError {
     }
 }
 
+fn both(path: &WorkspacePath) -> ToolError {
+    ToolError::invalid(format!("source and destination are both {path}"))
+        .hint("pass another destination; name and directory may differ")
+}
+
 /// Refuses a destination in or at the source itself.
 pub(super) fn apart(source: &WorkspacePath, destination: &WorkspacePath) -> Result<(), ToolError> {
     if source.root().key() != destination.root().key() {
         return Ok(());
     }
     if source == destination {
-        return Err(ToolError::invalid(format!("source and destination are both {source}")));
+        return Err(both(source));
     }
     if destination.relative().starts_with(source.relative()) {
-        return Err(ToolError::invalid(format!("{destination} lies inside {source}, which cannot be put into itself")));
+        return Err(ToolError::invalid(format!("{destination} lies inside {source}, which cannot be put into itself"))
+            .hint("pass a destination outside of the source"));
     }
     Ok(())
 }

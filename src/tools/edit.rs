@@ -15,24 +15,20 @@ use serde::{Deserialize, Serialize};
 use crate::{
     edit,
     session::Cost,
-    workspace::{AccessErrorKind, Approval, Base, Revision},
+    workspace::{Approval, Base, Revision},
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    Alias, Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
     args::{PATH_ALIASES, joined},
-    freshness,
+    destination, freshness,
     output::count,
-    recorded, write,
+    recorded,
 };
 use job::{Job, Planned, Wanted};
 
 /// Edits in one call.
 const MAX_EDITS: usize = 100;
-/// How often a change is worked out again after another call of this session came first.
-// Every lost attempt is one of the calls that wait beside it having won, and so many may wait.
-const ATTEMPTS: usize = crate::workspace::MOST_WAITING + 64;
-
 /// The tool.
 #[derive(Debug)]
 pub struct Edit;
@@ -48,13 +44,13 @@ pub struct Args {
     old_string: Option<String>,
     /// The text to put in its place.
     new_string: Option<String>,
-    /// Replace every occurrence. Default false.
+    /// Replace every occurrence. Default: false.
     replace_all: Option<bool>,
     /// Several edits instead of one, applied in order, all or none.
     edits: Option<Vec<One>>,
     /// How many replacements there must be in all, else nothing is changed.
     expected_replacements: Option<i64>,
-    /// Show the diff and change nothing. Default false.
+    /// Show the diff and change nothing. Default: false.
     dry_run: Option<bool>,
     /// Revision that the file must have; stands in for having read it.
     expected_revision: Option<String>,
@@ -68,7 +64,7 @@ pub struct One {
     old_string: String,
     /// The text to put in its place.
     new_string: String,
-    /// Replace every occurrence. Default false.
+    /// Replace every occurrence. Default: false.
     replace_all: Option<bool>,
 }
 
@@ -77,8 +73,10 @@ pub struct One {
 pub struct Output {
     /// The file, as paths are printed.
     path: String,
-    /// Unified diff of the file's change.
+    /// Unified diff of the file's change; where it is large, long lines are cut to what changed in them.
     diff: String,
+    /// What else there is to know of it.
+    notes: Vec<String>,
     #[serde(flatten)]
     facts: Facts,
 }
@@ -112,7 +110,7 @@ impl Tool for Edit {
         description: "Replace text in a file: old_string, which must stand in it exactly once, becomes new_string. \
             Everything else stays byte for byte. Several edits in one call are all applied or none. Returns the diff.",
         group: Group::Core,
-        aliases: &joined::<18>(&[
+        aliases: &joined::<20>(&[
             &PATH_ALIASES,
             &[
                 Alias::name("old_str", "old_string"),
@@ -127,6 +125,8 @@ impl Tool for Edit {
                 Alias::name("replace", "new_string"),
                 Alias::name("replaceAll", "replace_all"),
                 Alias::name("dryRun", "dry_run"),
+                Alias::name("expectedRevision", "expected_revision"),
+                Alias::name("expectedReplacements", "expected_replacements"),
             ],
         ]),
         read_only: false,
@@ -140,7 +140,7 @@ impl Tool for Edit {
         let expected = args.expected_replacements.map(expected_count).transpose()?;
         let dry_run = args.dry_run.unwrap_or(false);
         let creates = args.old_string.as_deref() == Some("");
-        let path = if creates { write::file_path(cx, &args.path)? } else { cx.workspace.resolve(&args.path)? };
+        let path = if creates { destination::file_path(cx, &args.path)? } else { cx.workspace.resolve(&args.path)? };
         let edits = edits(args)?;
         let target = cx.workspace.writable(&path)?;
         let job = Job { path, target, edits, expected, expected_revision };
@@ -243,31 +243,16 @@ impl Change for Pending {
             root: Some(Arc::clone(self.job.target.path().root())),
             files: if self.planned.base == Base::Absent { 1 + self.job.target.missing_above() } else { 0 },
             bytes,
-            growth: bytes.saturating_sub(self.planned.old_text().len() as u64),
+            growth: bytes.saturating_sub(self.planned.old_bytes()),
         }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let Self { job, mut planned } = *self;
-        for _ in 0..ATTEMPTS {
-            match planned.guard(cx, &job.target) {
-                Ok(guard) => {
-                    let undoable = recorded::Undoable::Yes;
-                    let (committed, kept) = recorded::commit(cx, guard, "edit", undoable, planned.bytes(), approval)?;
-                    return Ok(planned.answer(cx, &job.path, Some((committed.revision, kept.text()))));
-                }
-                // Another call came first. If it was one of this session, the ledger knows its result
-                // and the edit is worked out on that; anything else fails its check as stale.
-                Err(error) if matches!(error.kind, AccessErrorKind::Stale | AccessErrorKind::Exists) => {
-                    if approval.is_for_this_plan_only() {
-                        return Err(ToolError::changed_while_asked(&job.path));
-                    }
-                    planned = job.work_out(cx)?;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(ToolError::new(Kind::Stale, format!("{} is being changed by too many calls at once", job.path))
-            .hint("nothing was changed by this call; repeat it"))
+        let Self { job, planned } = *self;
+        // If the call that came first was one of this session, the ledger knows its result and the edit is
+        // worked out on that; anything else fails its check as stale.
+        let (planned, committed, kept) =
+            recorded::rewrite(cx, "edit", &job.target, planned, approval, |_| job.work_out(cx))?;
+        Ok(planned.answer(cx, &job.path, Some((committed.revision, kept))))
     }
 }

@@ -101,6 +101,12 @@ impl ToolError {
             .hint("read it again, then repeat the call on what is there now; the person is asked again")
     }
 
+    /// The file at `path` would come to hold more than may be written to one.
+    pub fn would_grow(path: impl fmt::Display, size: u64, limit: u64) -> Self {
+        Self::new(Kind::TooLarge, format!("{path} would grow to {size} bytes; at most {limit} are allowed"))
+            .hint("nothing was changed; put what is new into another file")
+    }
+
     /// Adds the next call to make.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -142,7 +148,8 @@ impl ToolError {
     /// What the model reads. Sentences repeat arguments, so what could drive a terminal is escaped in
     /// them; details may hold file content and stand as they are.
     pub fn text(&self) -> String {
-        let mut text = escape_controls(&elided(&self.message)).into_owned();
+        let hint = self.hints.first().map_or(0, |hint| hint.chars().count());
+        let mut text = elided(&escape_controls(&self.message), hint);
         if !self.hints.is_empty() {
             text.push('\n');
         }
@@ -186,17 +193,20 @@ impl ToolError {
     }
 }
 
-/// A message with room for a hint in the first 480 characters, where a client cuts (DeerFlow): a path
-/// of thousands of characters keeps its two ends.
-fn elided(message: &str) -> String {
+/// A message with room for a hint of so many characters in the first 480, where a client cuts (DeerFlow): one
+/// that repeats a path of thousands keeps its two ends. A hint is never cut, as it may hold a path to pass.
+fn elided(message: &str, hint: usize) -> String {
+    const SHOWN: usize = 480;
     const LONGEST: usize = 320;
-    const ENDS: usize = 150;
+    const SHORTEST: usize = 80;
+    let longest = SHOWN.saturating_sub("\n\nhint: ".len() + hint).clamp(SHORTEST, LONGEST);
     let length = message.chars().count();
-    if length <= LONGEST {
+    if length <= longest {
         return message.to_owned();
     }
-    let head: String = message.chars().take(ENDS).collect();
-    let tail: String = message.chars().skip(length - ENDS).collect();
+    let ends = (longest - 1) / 2;
+    let head: String = message.chars().take(ends).collect();
+    let tail: String = message.chars().skip(length - ends).collect();
     format!("{head}…{tail}")
 }
 
@@ -240,9 +250,10 @@ impl From<AccessError> for ToolError {
         let (kind, hint) = match &error.kind {
             A::NotFound => (Kind::NotFound, "list what is there with ls, or search by name with glob"),
             A::Denied => (Kind::Denied, "use a path that stays inside the workspace roots"),
-            A::Protected => {
-                (Kind::Denied, "its name marks it as a secret; work without its content, or ask the person to allow it")
-            }
+            A::Protected => (
+                Kind::Denied,
+                "the rules of this server deny its content; work without it, or ask the person to allow it",
+            ),
             A::ProtectedWrite => (
                 Kind::Denied,
                 "programs run what such files say, so they are only written when the configuration allows it; ask the person to make this change",
@@ -287,8 +298,12 @@ mod tests {
     #[test]
     fn the_hint_stands_where_a_client_still_shows_it() {
         let long = "d/".repeat(2000);
-        let text = ToolError::new(Kind::NotFound, format!("no such file: {long}x.rs")).hint("use ls").text();
-        assert!(text.starts_with("no such file: d/") && text.contains("/x.rs\n\nhint: use ls"), "{text}");
-        assert!(text.chars().count() < 480, "{text}");
+        let path = format!("{}x.rs", "d/".repeat(175));
+        for hint in ["use ls".to_owned(), "read it again, ".repeat(20), format!("did you mean {path}?")] {
+            let text = ToolError::new(Kind::NotFound, format!("no such file: {long}x.rs")).hint(&hint).text();
+            assert!(text.starts_with("no such file: d/"), "{text}");
+            let shown: String = text.chars().take(480).collect();
+            assert!(shown.ends_with(&format!("/x.rs\n\nhint: {hint}")), "{text}");
+        }
     }
 }

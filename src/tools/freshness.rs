@@ -1,7 +1,7 @@
 //! The seen-and-unchanged check before a file is changed.
 
 use crate::{
-    edit,
+    edit::{self, Brief},
     text::Document,
     workspace::{Revision, Snapshot, TreeGuard, WorkspacePath, WritablePath},
 };
@@ -20,6 +20,12 @@ pub(super) fn expected(text: Option<&str>) -> Result<Option<Revision>, ToolError
     })
 }
 
+/// The error for a file that is to be made, and was expected at a revision.
+pub(super) fn absent(path: &WorkspacePath, expected: Revision) -> ToolError {
+    ToolError::new(Kind::Stale, format!("{path} does not exist, so it is not at expected_revision {expected}"))
+        .hint("leave expected_revision out to create it")
+}
+
 /// Checks that the file in `now` is what the model believes it is.
 ///
 /// # Errors
@@ -34,25 +40,27 @@ fn check(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, expected: Opti
                 Kind::Stale,
                 format!("{asked} is at revision {}, not at expected_revision {expected}", now.revision),
             )
-            .hint(format!("read {asked} again and repeat the change on what is there now")))
+            .hint("read it again and repeat the change on what is there now"))
         };
     }
     match (seen, cx.settings.read_before_write) {
         (_, ReadBeforeWrite::Off) | (None, ReadBeforeWrite::ChangedOnly) => Ok(()),
         (None, ReadBeforeWrite::Strict) => {
             Err(ToolError::new(Kind::NotRead, format!("{asked} has not been read in this session"))
-                .hint(format!("read {asked} first, then repeat this call")))
+                .hint("read it first, then repeat this call"))
         }
         (Some(seen), _) if seen.revision == now.revision => Ok(()),
         (Some(seen), _) => {
             let error = ToolError::new(Kind::Stale, format!("{asked} has changed since it was read"))
-                .hint(format!("read {asked} again and repeat the change on what is there now"));
+                .hint("read it again and repeat the change on what is there now");
             let was = seen.content.and_then(|bytes| Document::decode(bytes.to_vec(), None).ok());
             let is = Document::decode(now.bytes.clone(), None).ok();
             Err(match (was, is) {
                 (Some(was), Some(is)) => {
                     let diff = edit::unified_diff(&diff_name(asked), was.text(), is.text(), Some(STALE_DIFF_LINES));
-                    error.details(format!("what changed:\n{}", diff.text.trim_end()))
+                    let room = cx.settings.max_output / 2;
+                    let brief = Brief::of(&diff.text, diff.cut_lines, STALE_DIFF_LINES, room);
+                    error.details(format!("what changed:\n{}", brief.told()))
                 }
                 _ => error,
             })

@@ -19,7 +19,7 @@ use crate::{
 
 use super::{
     Alias, Answer, CallContext, Group, Kind, Plan, Spec, Tool, ToolError,
-    args::{LIMIT_ALIASES, PATH_ALIASES, joined},
+    args::{LISTING_ALIASES, PATH_ALIASES, joined},
     listing::{self, InIgnored, SkippedFiles, shown_range, stopped_note, with_notes},
     output::count,
 };
@@ -141,8 +141,11 @@ impl Tool for Glob {
     }
 }
 
-const ALIASES: [Alias; 11] =
-    joined(&[&PATH_ALIASES, &LIMIT_ALIASES, &[Alias::name("query", "pattern"), Alias::name("glob", "pattern")]]);
+const ALIASES: [Alias; 14] = joined(&[
+    &PATH_ALIASES,
+    &LISTING_ALIASES,
+    &[Alias::name("query", "pattern"), Alias::name("glob", "pattern"), Alias::name("includeDirs", "include_dirs")],
+]);
 
 /// The arguments, understood.
 #[derive(Debug)]

@@ -27,7 +27,7 @@ pub use render::{Facts, FileResult, Line, Output};
 
 use super::{
     Alias, CallContext, Group, Plan, Spec, Tool, ToolError,
-    args::{FlagValue, LIMIT_ALIASES, PATH_ALIASES, joined},
+    args::{FlagValue, LISTING_ALIASES, PATH_ALIASES, joined},
     listing::{self, InIgnored},
 };
 
@@ -147,10 +147,10 @@ impl Tool for Grep {
     }
 }
 
-const ALIASES: [Alias; PATH_ALIASES.len() + LIMIT_ALIASES.len() + OWN_ALIASES.len()] =
-    joined(&[&PATH_ALIASES, &LIMIT_ALIASES, &OWN_ALIASES]);
+const ALIASES: [Alias; PATH_ALIASES.len() + LISTING_ALIASES.len() + OWN_ALIASES.len()] =
+    joined(&[&PATH_ALIASES, &LISTING_ALIASES, &OWN_ALIASES]);
 
-const OWN_ALIASES: [Alias; 13] = [
+const OWN_ALIASES: [Alias; 11] = [
     Alias::name("outputMode", "output_mode"),
     Alias::name("include", "glob"),
     Alias::name("query", "pattern"),
@@ -158,11 +158,9 @@ const OWN_ALIASES: [Alias; 13] = [
     Alias::name("-A", "after"),
     Alias::name("-B", "before"),
     Alias::name("-C", "context"),
-    Alias::name("caseSensitive", "case_sensitive"),
     Alias::Flag { given: "-i", name: "case_sensitive", value: FlagValue::Bool(false) },
     Alias::Flag { given: "ignore_case", name: "case_sensitive", value: FlagValue::Bool(false) },
     Alias::name("fixed_strings", "literal"),
-    Alias::name("noIgnore", "no_ignore"),
     Alias::Ignored { given: "-n" },
 ];
 

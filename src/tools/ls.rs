@@ -15,7 +15,7 @@ use crate::{
 
 use super::{
     Alias, Answer, CallContext, Group, Plan, Spec, Tool, ToolError,
-    args::{LIMIT_ALIASES, PATH_ALIASES, joined},
+    args::{LISTING_ALIASES, PATH_ALIASES, joined},
     listing::{self, file_size, with_notes},
     output::count,
 };
@@ -140,7 +140,7 @@ impl Tool for Ls {
     }
 }
 
-const ALIASES: [Alias; 9] = joined(&[&PATH_ALIASES, &LIMIT_ALIASES]);
+const ALIASES: [Alias; 11] = joined(&[&PATH_ALIASES, &LISTING_ALIASES]);
 
 struct Request {
     depth: usize,

@@ -16,12 +16,9 @@ use crate::{
 use super::{
     Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError,
     destination::{self, Destination, Over},
-    output::count,
+    output::{count, noted},
     recorded,
 };
-
-/// Files up to which what was seen of them counts at their new paths, too.
-const SEEN_ALONG: usize = 100;
 
 /// The tool.
 #[derive(Debug)]
@@ -35,7 +32,7 @@ pub struct Args {
     source: String,
     /// Its new path, name included; missing parent directories are made.
     destination: String,
-    /// Replace a file at the destination, which must have been read. Default false.
+    /// Replace a file at the destination, which must have been read. Default: false.
     overwrite: Option<bool>,
 }
 
@@ -50,6 +47,8 @@ pub struct Output {
     files: usize,
     /// Whether a file was replaced.
     replaced: bool,
+    /// What else there is to know of it.
+    notes: Vec<String>,
 }
 
 impl Tool for Move {
@@ -77,9 +76,7 @@ impl Tool for Move {
         let to = destination::destination(cx, &source, &args.destination, args.overwrite.unwrap_or(false))?;
         destination::apart(from.path(), to.target.path())?;
         let tree = cx.workspace.tree(&from, Purpose::Move(&to.target))?;
-        if tree.is_directory() && to.over != Over::Nothing {
-            return Err(ToolError::invalid(format!("{} is a file, and a directory does not replace a file", to.path)));
-        }
+        to.takes(&tree)?;
         Ok(Plan::Change(Box::new(Pending { source, from, tree, to })))
     }
 }
@@ -114,7 +111,10 @@ impl Change for Pending {
 
     fn cost(&self) -> Cost {
         let to = &self.to.target;
-        Cost { root: Some(Arc::clone(to.path().root())), files: to.missing_above(), bytes: 0, growth: 0 }
+        // Within one root a move makes nothing larger.
+        let is_same_root = self.from.path().root().key() == to.path().root().key();
+        let growth = if is_same_root { 0 } else { self.tree.bytes().saturating_sub(self.to.bytes) };
+        Cost { root: Some(Arc::clone(to.path().root())), files: to.missing_above(), bytes: 0, growth }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
@@ -163,12 +163,17 @@ impl Change for Pending {
             let (from, to) = (from.path().clone(), to.target.path().clone());
             history.done(&pending, Made { tool: "move", effect: Effect::Moved { from, to, mark, replaced } });
         }
-        seen_along(cx, &tree, to.target.path());
+        recorded::seen_along(cx, &tree, to.target.path());
         let output = Output {
             source: source.to_string(),
             destination: to.path.to_string(),
             files: tree.files(),
             replaced: over.is_some(),
+            notes: copied
+                .then(|| "it was copied, as that is another device".to_owned())
+                .into_iter()
+                .chain(note.text())
+                .collect(),
         };
         let mut text = format!("Moved {source} to {}", to.path);
         if tree.is_directory() {
@@ -177,23 +182,6 @@ impl Change for Pending {
         if output.replaced {
             text.push_str(", replacing the file there");
         }
-        if copied {
-            text.push_str("; it was copied, as that is another device");
-        }
-        text.push_str(note.text());
-        Ok(Answer::text(text, &output).data(cx, &output))
-    }
-}
-
-/// What was read counts where it is now.
-pub(super) fn seen_along(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
-    if tree.files() > SEEN_ALONG {
-        return;
-    }
-    for entry in tree.entries().iter().filter(|entry| matches!(entry.node, Node::File(_))) {
-        if let Some(seen) = cx.session.ledger.seen(&tree.path(entry)) {
-            let path = tree.path_at(entry, to);
-            cx.session.ledger.saw(&path, seen.revision, seen.content.as_deref());
-        }
+        Ok(Answer::text(noted(text, &output.notes), &output).data(cx, &output))
     }
 }

@@ -50,6 +50,15 @@ impl Answer {
     }
 }
 
+/// `text` with what is to be said beside it, each behind a semicolon. The data of an answer has the same notes.
+pub fn noted(mut text: String, notes: &[String]) -> String {
+    for note in notes {
+        text.push_str("; ");
+        text.push_str(note);
+    }
+    text
+}
+
 /// `1 file`, `2 files`: a number with its noun.
 pub fn count(n: usize, noun: &str) -> String {
     let plural = match noun {

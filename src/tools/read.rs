@@ -17,7 +17,7 @@ use crate::{
 };
 
 use super::{
-    Answer, CallContext, Content, Group, Kind, Plan, Spec, Tool, ToolError, args::PATH_ALIASES, output::count,
+    Answer, CallContext, Content, Group, Kind, Plan, Spec, Tool, ToolError, args::READ_ALIASES, output::count,
 };
 use window::{Range, Totals, Window};
 
@@ -42,9 +42,9 @@ pub struct Read;
 pub struct Args {
     /// The file to read.
     path: String,
-    /// How many lines to skip; a negative number counts from the end. Default 0.
+    /// How many lines to skip; a negative number counts from the end. Default: 0.
     offset: Option<i64>,
-    /// How many lines to return. Default 2000.
+    /// How many lines to return. Default: 2000.
     limit: Option<i64>,
     /// First line to return, counted from 1. Not together with offset or limit.
     start_line: Option<i64>,
@@ -114,7 +114,7 @@ impl Tool for Read {
         description: "Read a text file with line numbers (like cat -n), whole or a range of lines, or view an image \
             (PNG, JPEG, WebP, GIF). The numbers and the tab after them are not part of the file.",
         group: Group::Core,
-        aliases: &PATH_ALIASES,
+        aliases: &READ_ALIASES,
         read_only: true,
         destructive: false,
         idempotent: true,

@@ -4,7 +4,6 @@
 //! file would be left.
 
 use std::{
-    fmt::Write as _,
     io::{self, Seek as _},
     sync::Arc,
 };
@@ -14,8 +13,8 @@ use crate::{
     session::history::{Change, Effect, Former, FormerEntry, FormerNode, Kept, Pending, Record, RecordKind},
     text::Document,
     workspace::{
-        AccessError, AccessErrorKind, Approval, Committed, Content, Durable, Node, OpenFile, Replaced, Revision, Tree,
-        TreeGuard, WorkspacePath, WritablePath, WriteGuard,
+        AccessError, AccessErrorKind, Approval, Base, Committed, Content, Durable, Node, OpenFile, Replaced, Revision,
+        Tree, TreeGuard, WorkspacePath, WritablePath, WriteGuard,
     },
 };
 
@@ -23,8 +22,12 @@ use super::{CallContext, Kind, ToolError, freshness};
 
 /// More files than that are put on the disk all at once, with whatever else there is to write.
 const SYNCED_ONE_BY_ONE: usize = 16;
-/// Lines of a diff that are shown.
-const DIFF_LINES: usize = 60;
+/// Files up to which what was seen of them counts at their new paths, too.
+const SEEN_ALONG: usize = 100;
+/// Lines of a diff that are shown after a whole file was replaced or brought back.
+pub(super) const DIFF_LINES: usize = 60;
+/// Bytes of an answer kept back for what stands around a diff.
+const AROUND: usize = 400;
 
 /// What the report of a change has to say about the former content.
 #[derive(Clone, Debug, Default)]
@@ -40,15 +43,15 @@ impl Note {
         Self(match kept {
             Kept::OnDisk | Kept::InMemory(None) => None,
             Kept::InMemory(Some(why)) => {
-                Some(format!("; what it held before is kept only until the server ends, as {why}"))
+                Some(format!("what it held before is kept only until the server ends, as {why}"))
             }
-            Kept::Nowhere(why) => Some(format!("; what it held before could not be kept, as {why}")),
+            Kept::Nowhere(why) => Some(format!("what it held before could not be kept, as {why}")),
         })
     }
 
-    /// The note, "" when all is well.
-    pub(super) fn text(&self) -> &str {
-        self.0.as_deref().unwrap_or_default()
+    /// The note, nothing when all is well.
+    pub(super) fn text(&self) -> Option<String> {
+        self.0.clone()
     }
 }
 
@@ -57,6 +60,56 @@ impl Note {
 pub(super) enum Undoable {
     Yes,
     No,
+}
+
+/// How often a change is worked out again after another call of this session came first.
+// Every lost attempt is one of the calls that wait beside it having won, and so many may wait.
+const ATTEMPTS: usize = crate::workspace::MOST_WAITING + 64;
+
+/// New bytes of a file, worked out on what was there.
+pub(super) trait Rewrite {
+    /// What must be there still.
+    fn base(&self) -> Base;
+    /// That content, where it was decoded.
+    fn old(&self) -> Option<&Document>;
+    /// What is to be there.
+    fn bytes(&self) -> &[u8];
+}
+
+/// Writes what was worked out over what it was worked out on. Where another call came first, `again` says what
+/// it comes to on what is there now, or why it cannot be; a person's yes does not hold for that.
+pub(super) fn rewrite<R: Rewrite>(
+    cx: &CallContext,
+    tool: &'static str,
+    target: &WritablePath,
+    mut planned: R,
+    approval: Approval,
+    mut again: impl FnMut(AccessError) -> Result<R, ToolError>,
+) -> Result<(R, Committed, Note), ToolError> {
+    for _ in 0..ATTEMPTS {
+        let guard = match (planned.base(), planned.old()) {
+            (Base::Revision(revision), Some(old)) => {
+                let now = Content::hashed(old.bytes(), revision);
+                WriteGuard::acquire_over(&cx.workspace, target.clone(), now, &cx.patience())
+            }
+            (base, _) => WriteGuard::acquire_within(&cx.workspace, target.clone(), base, &cx.patience()),
+        };
+        match guard {
+            Ok(guard) => {
+                let (committed, note) = commit(cx, guard, tool, Undoable::Yes, planned.bytes(), approval)?;
+                return Ok((planned, committed, note));
+            }
+            Err(error) if matches!(error.kind, AccessErrorKind::Stale | AccessErrorKind::Exists) => {
+                if approval.is_for_this_plan_only() {
+                    return Err(ToolError::changed_while_asked(target.asked()));
+                }
+                planned = again(error)?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(ToolError::new(Kind::Stale, format!("{} is being changed by too many calls at once", target.asked()))
+        .hint("nothing was written by this call; repeat it"))
 }
 
 /// Makes `bytes` the content of the file that `guard` holds, and counts it as seen.
@@ -121,7 +174,7 @@ pub(super) fn begin(cx: &CallContext, records: Vec<Record>, note: Note) -> (Pend
         Ok(pending) => (pending, note),
         Err(error) => {
             let why = format!("the history could not be written: {}", error.kind());
-            (history.unrecorded(), Note(note.0.or(Some(format!("; this change is not in the history, as {why}")))))
+            (history.unrecorded(), Note(note.0.or(Some(format!("this change is not in the history, as {why}")))))
         }
     }
 }
@@ -251,7 +304,9 @@ pub(super) fn changed(path: &WorkspacePath) -> ToolError {
 }
 
 fn unreadable(path: &WorkspacePath, error: io::Error) -> ToolError {
-    ToolError::new(Kind::Internal, format!("{path} could not be read: {}", error.kind())).source(error)
+    ToolError::new(Kind::Internal, format!("{path} could not be read: {}", error.kind()))
+        .hint("try once more; if it fails again, tell the person")
+        .source(error)
 }
 
 /// The whole diff between two contents, where both are text; none of them stands for a file that is not there.
@@ -264,15 +319,9 @@ pub(super) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u
     edit::unified_diff(&freshness::diff_name(path), &old, &new, None).text
 }
 
-/// A diff as an answer shows it: its first lines, and how many there are more.
-pub(super) fn cut(diff: &str) -> String {
-    let lines = diff.lines().count();
-    if lines <= DIFF_LINES {
-        return diff.to_owned();
-    }
-    let mut shown: String = diff.split_inclusive('\n').take(DIFF_LINES).collect();
-    let _ = writeln!(shown, "… {} more lines of diff", lines - DIFF_LINES);
-    shown
+/// Bytes of a diff that an answer about `path` has room for.
+pub(super) fn room(cx: &CallContext, path: &WorkspacePath) -> usize {
+    cx.settings.max_output.saturating_sub(AROUND + path.to_string().len())
 }
 
 /// The seen-and-unchanged check for a file that is going to be deleted or replaced as a whole.
@@ -293,4 +342,17 @@ pub(super) fn check_seen(
         snapshot = freshness::settled(cx, path, target, snapshot, None)?;
     }
     Ok(Some(snapshot.revision))
+}
+
+/// What was read counts where it is now.
+pub(super) fn seen_along(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
+    if tree.files() > SEEN_ALONG {
+        return;
+    }
+    for entry in tree.entries().iter().filter(|entry| matches!(entry.node, Node::File(_))) {
+        if let Some(seen) = cx.session.ledger.seen(&tree.path(entry)) {
+            let path = tree.path_at(entry, to);
+            cx.session.ledger.saw(&path, seen.revision, seen.content.as_deref());
+        }
+    }
 }

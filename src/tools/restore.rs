@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use crate::{
+    edit::Brief,
     session::{
         Session,
         history::{Record, RecordKind},
@@ -12,7 +13,12 @@ use crate::{
     workspace::{AccessError, AccessErrorKind, Approval, Base, Part, TreeGuard, Workspace, WorkspacePath, WriteGuard},
 };
 
-use super::{CallContext, Kind, ToolError, output::count, recorded, recorded::Undoable};
+use super::{
+    CallContext, Kind, ToolError,
+    output::{count, noted},
+    recorded,
+    recorded::Undoable,
+};
 
 /// Fewer digits of a revision are not taken for one.
 const FEWEST_DIGITS: usize = 4;
@@ -22,7 +28,9 @@ const FEWEST_DIGITS: usize = 4;
 pub fn records(workspace: &Workspace, session: &Session, path: Option<&str>) -> Result<Vec<Record>, ToolError> {
     let roots: Vec<&str> = workspace.roots().iter().map(|root| root.key()).collect();
     let mut records = session.history.records(&roots).map_err(|error| {
-        ToolError::new(Kind::Internal, format!("the history could not be read: {}", error.kind())).source(error)
+        ToolError::new(Kind::Internal, format!("the history could not be read: {}", error.kind()))
+            .hint("see what is wrong with it with `rootbound doctor`")
+            .source(error)
     })?;
     let Some(text) = path else { return Ok(records) };
     let path = workspace.resolve(text)?;
@@ -88,9 +96,10 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
                 let guard = guard.with_mode(record.mode.unwrap_or(0));
                 let approval = Approval::by_policy();
                 let diff = recorded::diff(&real, now.map(|now| now.bytes), Some(bytes.clone()));
-                let diff = recorded::cut(&diff);
+                let diff = Brief::of(&diff, 0, recorded::DIFF_LINES, recorded::room(cx, &real)).told();
                 let (_, note) = recorded::commit(cx, guard, "restore", Undoable::No, &bytes, approval)?;
-                return Ok(format!("Restored {real} to {old}{}\n\n{diff}", note.text()));
+                let notes: Vec<String> = note.text().into_iter().collect();
+                return Ok(format!("{}\n\n{diff}", noted(format!("Restored {real} to {old}"), &notes)));
             }
             _ => {}
         }

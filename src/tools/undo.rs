@@ -9,13 +9,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    session::history::{Change as Made, Effect},
+    edit::Brief,
+    session::{
+        Cost,
+        history::{Change as Made, Effect},
+    },
     workspace::{Approval, Base, Revision, WorkspacePath},
 };
 
 use super::{
     Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES, recorded,
 };
+use revert::Checked;
 
 /// The tool.
 #[derive(Debug)]
@@ -77,8 +82,8 @@ impl Tool for Undo {
             )
             .hint("only changes by this server's own tools count; a person can look further back with `rootbound history`"));
         };
-        let diff = revert::check(cx, &change)?;
-        Ok(Plan::Change(Box::new(Pending { number, change, diff })))
+        let Checked { diff, cost } = revert::check(cx, &change)?;
+        Ok(Plan::Change(Box::new(Pending { number, change, diff, cost })))
     }
 }
 
@@ -86,6 +91,7 @@ struct Pending {
     number: u64,
     change: Made,
     diff: String,
+    cost: Cost,
 }
 
 impl Pending {
@@ -131,14 +137,18 @@ impl Change for Pending {
         Preview { summary: self.words().0, diff: self.diff.clone(), destructive }
     }
 
+    fn cost(&self) -> Cost {
+        self.cost.clone()
+    }
+
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         revert::revert(cx, &self.change, approval)?;
         cx.session.history.forget(self.number);
         let mut text = self.words().1;
-        let diff = recorded::cut(&self.diff);
+        let diff = Brief::of(&self.diff, 0, recorded::DIFF_LINES, recorded::room(cx, self.path())).told();
         if !diff.is_empty() {
             text.push_str("\n\n");
-            text.push_str(diff.trim_end_matches('\n'));
+            text.push_str(&diff);
         }
         let output = Output { path: self.path().to_string(), reverted: self.change.tool.to_owned(), diff };
         Ok(Answer::text(text, &output).data(cx, &output))

@@ -7,29 +7,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    edit::{self, Diff},
+    edit::{self, Brief, Diff},
     session::Cost,
     text::{self, Document, LineEnding},
     workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Committed, Content, Revision, Snapshot, WorkspacePath,
-        WritablePath, WriteGuard,
+        AccessError, AccessErrorKind, Approval, Base, Committed, Revision, Snapshot, WorkspacePath, WritablePath,
     },
 };
 
 use super::{
     Alias, Answer, CallContext, Change, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     args::{FlagValue, PATH_ALIASES, joined},
-    freshness,
-    output::count,
-    recorded,
+    destination, freshness,
+    output::{count, noted},
+    recorded::{self, Rewrite},
 };
-
-/// Lines of the diff that are shown after a replacement.
-const DIFF_LINES: usize = 60;
-
-/// How often an appending is worked out again after another call of this session came first.
-// Every lost attempt is one of the calls that wait beside it having won, and so many may wait.
-const ATTEMPTS: usize = crate::workspace::MOST_WAITING + 64;
 
 /// The tool.
 #[derive(Debug)]
@@ -44,7 +36,7 @@ pub struct Args {
     /// The whole new text, or the text to append.
     content: String,
     /// overwrite replaces an existing file (which must have been read), append adds to its end,
-    /// create fails if it exists. Default overwrite.
+    /// create fails if it exists. Default: overwrite.
     mode: Option<Mode>,
     /// Revision that an existing file must have; stands in for having read it.
     expected_revision: Option<String>,
@@ -64,8 +56,10 @@ enum Mode {
 pub struct Output {
     /// The file, as paths are printed.
     path: String,
-    /// Unified diff of a replacement, cut to 60 lines.
+    /// Unified diff of a replacement, cut to 60 lines; a long line is cut to what changed in it.
     diff: String,
+    /// What else there is to know of it.
+    notes: Vec<String>,
     #[serde(flatten)]
     facts: Facts,
 }
@@ -99,12 +93,13 @@ impl Tool for Write {
         description: "Create a text file, replace a whole file, or append to it. The write is atomic. To change part \
             of a file use edit.",
         group: Group::Core,
-        aliases: &joined::<10>(&[
+        aliases: &joined::<11>(&[
             &PATH_ALIASES,
             &[
                 Alias::name("contents", "content"),
                 Alias::name("text", "content"),
                 Alias::name("file_text", "content"),
+                Alias::name("expectedRevision", "expected_revision"),
                 Alias::Flag { given: "append", name: "mode", value: FlagValue::Text("append") },
             ],
         ]),
@@ -117,7 +112,7 @@ impl Tool for Write {
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let mode = args.mode.unwrap_or_default();
         let expected = freshness::expected(args.expected_revision.as_deref())?;
-        let path = file_path(cx, &args.path)?;
+        let path = destination::file_path(cx, &args.path)?;
         let target = cx.workspace.writable(&path)?;
         let limit = cx.settings.max_file_size;
         if args.content.len() as u64 > limit {
@@ -161,36 +156,18 @@ impl Job {
             Mode::Overwrite | Mode::Create => replaced(now, &self.content),
         };
         if planned.bytes.len() as u64 > limit {
-            return Err(ToolError::new(
-                Kind::TooLarge,
-                format!("{path} would grow to {} bytes; at most {limit} are allowed", planned.bytes.len()),
-            )
-            .hint("write the rest to another file"));
+            return Err(ToolError::would_grow(path, planned.bytes.len() as u64, limit));
         }
         Ok((base, planned))
     }
 
     fn created(&self) -> Result<(Base, Planned), ToolError> {
         if let Some(expected) = self.expected {
-            return Err(ToolError::new(
-                Kind::Stale,
-                format!("{} does not exist, so it is not at expected_revision {expected}", self.path),
-            )
-            .hint("leave expected_revision out to create it"));
+            return Err(freshness::absent(&self.path, expected));
         }
         let bytes = self.content.clone().into_bytes();
-        Ok((Base::Absent, Planned { bytes, old: None, encoding: UTF_8.name(), note: String::new() }))
+        Ok((Base::Absent, Planned { bytes, old: None, old_bytes: 0, encoding: UTF_8.name(), notes: Vec::new() }))
     }
-}
-
-/// The path of a file to be made; a name with a slash behind it is a directory's.
-pub(super) fn file_path(cx: &CallContext, text: &str) -> Result<WorkspacePath, ToolError> {
-    let path = cx.workspace.resolve(text)?;
-    if text.trim_end().ends_with('/') && !path.is_root() {
-        return Err(ToolError::invalid(format!("`path` ends with a slash, so it names a directory: {path}/"))
-            .hint("give the name of a file; the directories above it are made"));
-    }
-    Ok(path)
 }
 
 fn exists(path: &WorkspacePath) -> ToolError {
@@ -203,20 +180,23 @@ struct Planned {
     bytes: Vec<u8>,
     /// What is replaced, where it is text.
     old: Option<Document>,
+    /// Bytes that are there now, text or not.
+    old_bytes: u64,
     encoding: &'static str,
-    note: String,
+    notes: Vec<String>,
 }
 
-impl Planned {
-    /// The right to write it over what was read.
-    fn guard(&self, cx: &CallContext, target: &WritablePath, base: Base) -> Result<WriteGuard<'_>, AccessError> {
-        match (base, &self.old) {
-            (Base::Revision(revision), Some(old)) => {
-                let now = Content::hashed(old.bytes(), revision);
-                WriteGuard::acquire_over(&cx.workspace, target.clone(), now, &cx.patience())
-            }
-            _ => WriteGuard::acquire_within(&cx.workspace, target.clone(), base, &cx.patience()),
-        }
+impl Rewrite for (Base, Planned) {
+    fn base(&self) -> Base {
+        self.0
+    }
+
+    fn old(&self) -> Option<&Document> {
+        self.1.old.as_ref()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.1.bytes
     }
 }
 
@@ -228,12 +208,14 @@ struct Planning {
 
 /// The new text in the old file's encoding, with its BOM and its uniform CRLF.
 fn replaced(now: Snapshot, content: &str) -> Planned {
+    let old_bytes = now.bytes.len() as u64;
     let Ok(old) = Document::decode(now.bytes, None) else {
         return Planned {
             bytes: content.to_owned().into_bytes(),
             old: None,
+            old_bytes,
             encoding: UTF_8.name(),
-            note: String::new(),
+            notes: vec!["what was there is not text, so there is no diff".to_owned()],
         };
     };
     let line_ending = match old.line_ending() {
@@ -244,20 +226,22 @@ fn replaced(now: Snapshot, content: &str) -> Planned {
     let keep = old.has_bom() || (!old.had_errors() && old.encoding() == UTF_8) || legacy(&old);
     let (encoding, bom) = if keep { (old.encoding(), old.has_bom()) } else { (UTF_8, false) };
     let content = content.strip_prefix('\u{feff}').unwrap_or(content);
-    let (bytes, encoding, mut note) = match text::encode(content, encoding, bom, line_ending) {
-        Ok(bytes) => (bytes, encoding, String::new()),
-        Err(_) => (
-            text::encode(content, UTF_8, false, line_ending).unwrap_or_else(|_| content.to_owned().into_bytes()),
-            UTF_8,
-            format!("; now in UTF-8, as {} cannot hold the new text", encoding.name()),
-        ),
+    let mut notes = Vec::new();
+    if !keep {
+        notes.push("now in UTF-8, as it was not certain what it was in".to_owned());
+    }
+    let (bytes, encoding) = if let Ok(bytes) = text::encode(content, encoding, bom, line_ending) {
+        (bytes, encoding)
+    } else {
+        notes.push(format!("now in UTF-8, as {} cannot hold the new text", encoding.name()));
+        (text::encode(content, UTF_8, false, line_ending).unwrap_or_else(|_| content.to_owned().into_bytes()), UTF_8)
     };
     if encoding != UTF_8 {
-        note = format!("; encoding {} kept", encoding.name());
+        notes.push(format!("encoding {} kept", encoding.name()));
     } else if line_ending == LineEnding::CrLf {
-        note.push_str("; CRLF line endings kept");
+        notes.push("CRLF line endings kept".to_owned());
     }
-    Planned { bytes, old: Some(old), encoding: encoding.name(), note }
+    Planned { bytes, old: Some(old), old_bytes, encoding: encoding.name(), notes }
 }
 
 /// Whether the bytes are exactly what the detected legacy encoding would write.
@@ -269,8 +253,8 @@ fn legacy(old: &Document) -> bool {
 
 /// The old bytes, untouched, and the new text behind them in the same encoding.
 fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Result<Planned, ToolError> {
-    let size = now.bytes.len() as u64;
-    let old = Document::decode(now.bytes, None).map_err(|error| super::read::binary(path, size, &error))?;
+    let old_bytes = now.bytes.len() as u64;
+    let old = Document::decode(now.bytes, None).map_err(|error| super::read::binary(path, old_bytes, &error))?;
     let line_ending = match old.line_ending() {
         LineEnding::CrLf if !content.contains('\r') => LineEnding::CrLf,
         _ => LineEnding::None,
@@ -285,9 +269,9 @@ fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Result<Planne
         .hint("write them another way, or overwrite the whole file")
     })?;
     let joined = !old.text().is_empty() && !old.text().ends_with(['\n', '\r']) && !content.is_empty();
-    let note = if joined { "; the file did not end with a newline, so its last line was continued" } else { "" };
+    let note = joined.then(|| "the file did not end with a newline, so its last line was continued".to_owned());
     let bytes = [old.bytes(), &tail].concat();
-    Ok(Planned { bytes, old: Some(old), encoding: encoding.name(), note: note.to_owned() })
+    Ok(Planned { bytes, old: Some(old), old_bytes, encoding: encoding.name(), notes: note.into_iter().collect() })
 }
 
 impl Planning {
@@ -319,11 +303,9 @@ impl Change for Planning {
             _ => "Replace",
         };
         Preview {
-            summary: format!(
-                "{verb} {}: {} when done{}",
-                self.job.path,
-                count(self.planned.bytes.len(), "byte"),
-                self.planned.note
+            summary: noted(
+                format!("{verb} {}: {} when done", self.job.path, count(self.planned.bytes.len(), "byte")),
+                &self.planned.notes,
             ),
             diff: self.diff(None).map_or_else(
                 || {
@@ -352,51 +334,34 @@ impl Change for Planning {
 
     fn cost(&self) -> Cost {
         let bytes = self.planned.bytes.len() as u64;
-        let old = self.planned.old.as_ref().map_or(0, |old| old.text().len()) as u64;
         Cost {
             root: Some(Arc::clone(self.job.target.path().root())),
             files: if self.base == Base::Absent { 1 + self.job.target.missing_above() } else { 0 },
             bytes,
-            growth: bytes.saturating_sub(old),
+            growth: bytes.saturating_sub(self.planned.old_bytes),
         }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let (this, committed, kept) = (*self).written(cx, approval)?;
-        Ok(this.answer(cx, &committed, &kept))
+        let Self { job, base, planned } = *self;
+        // What is appended is worked out again where another call of this session came first.
+        let again = |error: AccessError| match job.mode {
+            Mode::Append => job.work_out(cx),
+            Mode::Create => Err(exists(&job.path)),
+            Mode::Overwrite => Err(error.into()),
+        };
+        let ((base, planned), committed, kept) =
+            recorded::rewrite(cx, "write", &job.target, (base, planned), approval, again)?;
+        Ok(Self { job, base, planned }.answer(cx, &committed, &kept))
     }
 }
 
 impl Planning {
-    /// Writes the file. What is appended is worked out again where another call of this session came first.
-    fn written(mut self, cx: &CallContext, approval: Approval) -> Result<(Self, Committed, recorded::Note), ToolError> {
-        for _ in 0..ATTEMPTS {
-            match self.planned.guard(cx, &self.job.target, self.base) {
-                Ok(guard) => {
-                    let undoable = recorded::Undoable::Yes;
-                    let bytes = &self.planned.bytes;
-                    let (committed, kept) = recorded::commit(cx, guard, "write", undoable, bytes, approval)?;
-                    return Ok((self, committed, kept));
-                }
-                Err(error) if matches!(error.kind, AccessErrorKind::Stale | AccessErrorKind::Exists) => {
-                    if approval.is_for_this_plan_only() {
-                        return Err(ToolError::changed_while_asked(&self.job.path));
-                    }
-                    match self.job.mode {
-                        Mode::Append => (self.base, self.planned) = self.job.work_out(cx)?,
-                        Mode::Create => return Err(exists(&self.job.path)),
-                        Mode::Overwrite => return Err(error.into()),
-                    }
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Err(ToolError::new(Kind::Stale, format!("{} is being changed by too many calls at once", self.job.path))
-            .hint("nothing was written by this call; repeat it"))
-    }
-
     fn answer(self, cx: &CallContext, committed: &Committed, kept: &recorded::Note) -> Answer {
-        let diff = self.diff(Some(DIFF_LINES));
+        let diff = self.diff(Some(recorded::DIFF_LINES));
+        let brief = diff.as_ref().map(|diff| {
+            Brief::of(&diff.text, diff.cut_lines, recorded::DIFF_LINES, recorded::room(cx, &self.job.path))
+        });
         let verb = self.verb();
         let lines = Document::decode(self.planned.bytes.clone(), None)
             .map_or(0, |document| super::read::lines(document.text()));
@@ -408,27 +373,19 @@ impl Planning {
             encoding: self.planned.encoding.to_owned(),
             added: diff.as_ref().map_or(lines, |diff| diff.added),
             removed: diff.as_ref().map_or(0, |diff| diff.removed),
-            diff_cut_lines: diff.as_ref().map_or(0, |diff| diff.cut_lines),
+            diff_cut_lines: brief.as_ref().map_or(0, |brief| brief.cut_lines),
         };
-        let mut text = format!(
-            "{verb} {}: {}, {}{}{}",
-            self.job.path,
-            count(facts.bytes, "byte"),
-            count(lines, "line"),
-            self.planned.note,
-            kept.text()
-        );
-        let diff = diff.map(|diff| diff.text).unwrap_or_default();
-        if !diff.is_empty() {
-            text.push_str("\n\n");
-            text.push_str(diff.trim_end_matches('\n'));
-            if facts.diff_cut_lines > 0 {
-                let _ = write!(text, "\n… {} more lines of diff", facts.diff_cut_lines);
-            }
-        } else if !committed.created {
+        let mut notes = self.planned.notes;
+        notes.extend(kept.text());
+        let text = format!("{verb} {}: {}, {}", self.job.path, count(facts.bytes, "byte"), count(lines, "line"));
+        let mut text = noted(text, &notes);
+        if let Some(brief) = brief.as_ref().filter(|brief| !brief.text.is_empty()) {
+            let _ = write!(text, "\n\n{}", brief.told());
+        } else if self.base == Base::Revision(committed.revision) {
             text.push_str(" (no change)");
         }
-        let data = Output { path: self.job.path.to_string(), diff, facts: facts.clone() };
+        let diff = brief.map(|brief| brief.text).unwrap_or_default();
+        let data = Output { path: self.job.path.to_string(), diff, notes, facts: facts.clone() };
         Answer::text(text, &facts).data(cx, &data)
     }
 }

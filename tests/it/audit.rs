@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path};
 
+use rootbound::tools::{Alias, Group, Selection, Toolbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -72,6 +73,37 @@ fn each_call_is_one_line_that_says_who_did_what_where_and_how_it_ended() {
     assert_eq!(edit["arguments"]["new_string"]["bytes"], "beta-content".len());
     assert_eq!(edit["written"], "beta-content\n".len());
     assert!(!edit.to_string().contains("beta-content"), "{edit}");
+}
+
+#[test]
+fn a_path_is_told_under_every_spelling_that_a_tool_takes() {
+    let dir = folders();
+    let mut process = start(&dir, &["--allow", "manage"]);
+    process.initialize();
+    let toolbox = Toolbox::new(&Selection { groups: vec![Group::Manage], ..Selection::default() });
+    let mut sent = Vec::new();
+    for entry in toolbox.entries() {
+        let aliases = entry.spec.aliases.iter().filter_map(|alias| match alias {
+            Alias::Name { given, name } => Some((*given, *name)),
+            _ => None,
+        });
+        let own = entry.input_schema()["properties"].as_object().expect("properties").keys();
+        let own = own.map(|name| (name.as_str(), name.as_str()));
+        for (given, _) in own.chain(aliases).filter(|(_, name)| ["path", "source", "destination"].contains(name)) {
+            // Refused for what it leaves out or for what is not there, and a line of the audit all the same.
+            call(&mut process, entry.spec.name, &json!({ given: "missing.txt" }));
+            sent.push((entry.spec.name, given));
+        }
+    }
+    assert!(sent.len() > 60 && sent.contains(&("move", "src")), "{sent:?}");
+    let lines = lines(&dir.path().join("log/audit.jsonl"));
+    for (line, (tool, given)) in lines.iter().zip(&sent) {
+        assert_eq!(line["arguments"][given], "missing.txt", "{tool} {given}");
+        let told = line["paths"].as_array().expect("a list");
+        assert_eq!((told.len(), &told[0]["argument"]), (1, &json!(given)), "{tool}");
+        assert_eq!(told[0]["public"], "app/missing.txt", "{tool} {given}");
+    }
+    assert_eq!(lines.len(), sent.len());
 }
 
 #[test]

@@ -404,3 +404,33 @@ fn the_limits_of_patterns_are_options_and_errors_name_limit_and_value() {
     let said = place.run(&["--max-glob", "0", "--max-regex-size", "1", "tools"]).failed(2);
     assert!(said.contains("--max-glob of 0 bytes is out of range") && said.contains("--max-regex-size"), "{said}");
 }
+
+#[test]
+fn a_wrong_value_is_named_by_where_it_was_given() {
+    let place = Place::new();
+    for (variables, said) in [
+        ([("ROOTBOUND_ALLOW", "shell")], "ROOTBOUND_ALLOW \"shell\" is no group of tools"),
+        ([("ROOTBOUND_TOOLS", "read,copy")], "ROOTBOUND_TOOLS names copy, which the other options leave out"),
+        ([("ROOTBOUND_IGNORE", "a{b")], "ROOTBOUND_IGNORE: ignore pattern \"a{b\""),
+    ] {
+        let complaints = place.run_with(&place.project(), &variables, &["tools"]).failed(2);
+        assert!(complaints.contains(said), "{said:?} is not in\n{complaints}");
+    }
+    // Groups are written as freely as every other choice.
+    let listed = place.run_with(&place.project(), &[("ROOTBOUND_ALLOW", "Manage")], &["tools"]).succeeded();
+    assert!(listed.contains("mkdir"), "{listed}");
+}
+
+#[test]
+fn the_bounds_of_a_number_are_said_as_a_person_writes_them() {
+    let place = Place::new();
+    for (option, value, said) in [
+        ("--max-files-created", "many", "write a whole number of at least 0\n"),
+        ("--max-arguments", "0", "write a whole number from 1 to 10000\n"),
+        ("--max-message", "1", "choose 64 KiB to 256 MiB\n"),
+        ("--max-search-file-size", "0", "choose at least 1 byte\n"),
+    ] {
+        let complaints = place.run_with(&place.project(), &[], &[option, value, "tools"]).failed(2);
+        assert!(complaints.contains(said), "{said:?} is not in\n{complaints}");
+    }
+}

@@ -1,6 +1,6 @@
 //! `rootbound doctor`: what it tells, and what its exit code means.
 
-use std::{fs, process::Command};
+use std::{fs, path::Path, process::Command};
 
 use tempfile::TempDir;
 
@@ -13,11 +13,16 @@ fn folders() -> TempDir {
 }
 
 fn doctor(dir: &TempDir, arguments: &[&str]) -> (Option<i32>, String, String) {
+    doctor_at_home(dir, dir.path(), arguments)
+}
+
+fn doctor_at_home(dir: &TempDir, home: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let kept = std::env::vars_os().filter(|(name, _)| !name.to_string_lossy().starts_with("ROOTBOUND_"));
     let output = Command::new(env!("CARGO_BIN_EXE_rootbound"))
         .current_dir(dir.path())
         .env_clear()
         .envs(kept)
+        .env("HOME", home)
         .arg("doctor")
         .args(arguments)
         .output()
@@ -46,6 +51,8 @@ fn a_run_as_configured_is_described_and_exits_with_0() {
             "off",
             "--max-files-created",
             "7",
+            "--max-output",
+            "11000",
         ],
     );
     for part in [
@@ -57,6 +64,8 @@ fn a_run_as_configured_is_described_and_exits_with_0() {
         "7 files made",
         "names        of large trees",
         "audit/log.jsonl",
+        "an answer of 11000 bytes (--max-output)",
+        "stays below the 12,000 characters",
         "verdict      all is as configured",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}\n{log}");
@@ -90,6 +99,17 @@ fn what_is_not_as_configured_is_named_and_exits_with_1() {
     for part in ["not all is as configured", "gone cannot be used", "the state folder"] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }
+}
+
+#[test]
+fn what_is_odd_but_as_configured_is_a_remark_and_exits_with_0() {
+    let dir = folders();
+    let home = dir.path().join("app");
+    let options = ["--confine", "off", "--state-dir", "off", home.to_str().expect("a plain name")];
+    let (code, text, log) = doctor_at_home(&dir, &home, &options);
+    assert!(text.contains("remarks      - ") && text.contains("home directory"), "{text}{log}");
+    assert!(text.contains("verdict      all is as configured"), "{text}");
+    assert_eq!(code, Some(0), "{text}");
 }
 
 #[test]

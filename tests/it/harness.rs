@@ -11,7 +11,7 @@ use std::{
 
 use rootbound::{
     server::{Block, CallOutcome, Loopback, Options, Parts, Server},
-    session::Session,
+    session::{QuotaLimits, Session},
     tools::{Selection, Settings, Toolbox},
     workspace::{self, Access, PolicyRules, RootSpec, StateDir, Workspace},
 };
@@ -42,6 +42,7 @@ pub(crate) struct Setup {
     pub(crate) workspace: workspace::Options,
     /// Whether what was seen outlives the server.
     pub(crate) state: bool,
+    pub(crate) quota: QuotaLimits,
 }
 
 impl Default for Setup {
@@ -53,6 +54,7 @@ impl Default for Setup {
             options: Options::default(),
             workspace: workspace::Options::default(),
             state: false,
+            quota: QuotaLimits::default(),
         }
     }
 }
@@ -84,7 +86,7 @@ impl Setup {
         let state = self.state.then(|| StateDir::open(&dir.join("state")).expect("the state folder opens"));
         Server::new(Parts {
             workspace: Arc::new(opened.workspace),
-            session: Arc::new(Session::new(state)),
+            session: Arc::new(Session::new(state).within(self.quota)),
             toolbox: Toolbox::new(&self.selection),
             settings: Arc::new(self.settings.clone()),
             options: self.options.clone(),
@@ -217,6 +219,10 @@ impl Answer {
         assert_eq!(self.error_kind(), Some(kind), "{}\n{}", self.call, self.text());
         let text = self.text();
         assert!(!text.is_empty() && !text.starts_with(char::is_uppercase), "{}\nnot a sentence: {text}", self.call);
+        let (_, hint) = text.split_once("\n\nhint: ").unwrap_or_else(|| panic!("{}\nno next call: {text}", self.call));
+        let end = text.len() - hint.len() + hint.lines().next().unwrap_or_default().len();
+        let shown = text[..end].chars().count();
+        assert!(!hint.starts_with('\n') && shown <= 480, "{}\nno hint in 480 characters: {text}", self.call);
         text
     }
 

@@ -5,6 +5,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests prepare and inspect real files")]
 
+mod answers;
 mod attacks;
 mod audit;
 mod concurrency;
@@ -27,6 +28,7 @@ mod process;
 mod protocol;
 mod quota;
 mod race;
+mod readme;
 mod replay;
 mod stdio;
 mod tidy;

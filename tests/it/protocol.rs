@@ -46,6 +46,8 @@ mcp_test!(the_list_is_small_and_plain, |h| {
         for (name, property) in tool["inputSchema"]["properties"].as_object().expect("properties") {
             let described = property["description"].as_str().is_some_and(|text| !text.is_empty());
             assert!(described && property["type"].is_string(), "{} {name}: {property}", tool["name"]);
+            let text = property["description"].as_str().unwrap_or_default();
+            assert_eq!(text.matches("Default").count(), text.matches("Default: ").count(), "{} {name}", tool["name"]);
         }
         assert!(tool["title"].is_string() && tool["description"].is_string(), "{tool}");
     }
@@ -136,6 +138,9 @@ mcp_test!(every_error_names_the_next_step_within_480_characters, |h| {
     h.write("data.bin", b"\0\x01\x02");
     h.mkdir("dir");
     h.call("read", json!({ "path": "a.txt" })).ok();
+    // A path that the message and the hint would both hold.
+    let long = format!("{}long.txt", "directory/".repeat(34));
+    h.write(&long, "unread\n");
     let edit = |extra: Value| {
         let mut arguments = json!({ "path": "a.txt", "old_string": "one", "new_string": "two" });
         arguments.as_object_mut().expect("an object").extend(extra.as_object().expect("an object").clone());
@@ -170,6 +175,10 @@ mcp_test!(every_error_names_the_next_step_within_480_characters, |h| {
         ("edit", json!({ "path": "a.txt", "edits": [{ "old_string": "one", "new_string": "1", "file": "a.txt" }] })),
         ("write", json!({ "path": "a.txt", "content": { "a": 1 } })),
         ("write", json!({ "path": ".git/config", "content": "" })),
+        ("write", json!({ "path": long, "content": "" })),
+        ("write", json!({ "path": long, "content": "", "expected_revision": "0".repeat(64) })),
+        ("edit", json!({ "path": long, "old_string": "unread", "new_string": "" })),
+        ("read", json!({ "path": long.replace("long.txt", "lomg.txt") })),
     ] {
         let answer = h.call(tool, arguments.clone());
         let text = answer.text();
@@ -204,11 +213,23 @@ fn what_was_read_in_one_process_may_be_edited_in_the_next() {
     assert_eq!(h.bytes("a.txt"), b"new\n");
 }
 
-#[test]
-fn structured_output_holds_what_the_text_says() {
-    let settings = Settings { structured_output: true, ..Settings::default() };
-    let h = Setup { settings, ..Setup::default() }.open();
+mcp_test!(one_spelling_holds_for_every_tool_that_has_the_argument, |h| {
     h.write("a.txt", "needle\n");
-    let answer = h.call("glob", json!({ "pattern": "*.txt" }));
-    assert!(answer.text().contains("a.txt") && answer.structured().to_string().contains("a.txt"), "{answer:?}");
-}
+    for (tool, arguments) in [
+        ("glob", json!({ "pattern": "A.TXT", "caseSensitive": false, "noIgnore": true, "includeDirs": true })),
+        ("grep", json!({ "pattern": "NEEDLE", "caseSensitive": false, "noIgnore": true })),
+        ("ls", json!({ "noIgnore": true })),
+        ("read", json!({ "path": "a.txt", "startLine": 1, "endLine": 1 })),
+    ] {
+        let text = h.call(tool, arguments).ok();
+        assert!(text.contains("a.txt") || text.contains("needle"), "{tool}: {text}");
+    }
+    let revision = h.call("read", json!({ "path": "a.txt" })).facts()["revision"].clone();
+    let edit = json!({ "path": "a.txt", "old_string": "needle", "new_string": "pin", "expectedRevision": revision,
+        "expectedReplacements": 1 });
+    h.call("edit", edit).ok();
+    h.call("write", json!({ "path": "a.txt", "content": "x", "expectedRevision": revision })).fails("stale");
+    // ls has no such argument, and proposes none.
+    let text = h.call("ls", json!({ "caseSensitive": true })).fails("invalid_input");
+    assert!(text.contains("unknown argument `caseSensitive`") && !text.contains("did you mean"), "{text}");
+});

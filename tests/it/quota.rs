@@ -2,11 +2,16 @@
 
 use std::fs;
 
-use rootbound::{server::Loopback, session::QuotaLimits, tools::Settings};
+use rootbound::{
+    server::Loopback,
+    session::QuotaLimits,
+    tools::{Group, Selection, Settings},
+    workspace::Access,
+};
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Setup, mcp_test},
+    harness::{Harness, Setup, mcp_test},
     process::Process,
 };
 
@@ -18,6 +23,12 @@ fn limited(more: &[&str]) -> (tempfile::TempDir, Process) {
     let mut process = Process::start(dir.path(), &arguments);
     process.initialize();
     (dir, process)
+}
+
+/// A harness with the tools of the group manage.
+fn manage(setup: Setup) -> Harness {
+    let selection = Selection { groups: vec![Group::Manage], ..Selection::default() };
+    Setup { selection, ..setup }.open()
 }
 
 fn call(process: &mut Process, tool: &str, arguments: &Value) -> (Option<String>, String) {
@@ -106,12 +117,76 @@ fn a_root_does_not_grow_beyond_its_limit() {
 }
 
 #[test]
+fn a_root_grows_by_bytes_and_not_by_what_they_decode_to() {
+    let (dir, mut process) = limited(&["--max-root-size", "3000", "--allow", "manage"]);
+    let root = dir.path().join("root");
+    let utf16 =
+        |letter: &str| [b"\xff\xfe".to_vec(), letter.repeat(1000).encode_utf16().flat_map(u16::to_le_bytes).collect()];
+    fs::write(root.join("u.txt"), utf16("a").concat()).expect("a file");
+    assert_eq!(call(&mut process, "write", &json!({ "path": "u.txt", "content": "b".repeat(1000) })).0, None);
+    assert_eq!(fs::read(root.join("u.txt")).expect("it is there"), utf16("b").concat());
+    let edit = json!({ "path": "u.txt", "old_string": "b".repeat(1000), "new_string": "c".repeat(1000) });
+    assert_eq!(call(&mut process, "edit", &edit).0, None);
+    // What is no text takes room all the same, and gives it back.
+    fs::write(root.join("u.txt"), [0; 2000]).expect("a file");
+    assert_eq!(call(&mut process, "write", &json!({ "path": "u.txt", "content": "d".repeat(2000) })).0, None);
+    fs::write(root.join("v.txt"), "e".repeat(900)).expect("a file");
+    let over = json!({ "source": "v.txt", "destination": "u.txt", "overwrite": true });
+    assert_eq!(call(&mut process, "copy", &over).0, None);
+}
+
+#[test]
 fn copies_and_directories_count() {
     let (_dir, mut process) = limited(&["--allow", "manage", "--max-files-created", "2"]);
     assert_eq!(call(&mut process, "mkdir", &json!({ "path": "d" })).0, None);
     assert_eq!(call(&mut process, "copy", &json!({ "source": "a.txt", "destination": "d/a.txt" })).0, None);
     refused(&mut process, "mkdir", &json!({ "path": "e" }), "--max-files-created");
     refused(&mut process, "copy", &json!({ "source": "a.txt", "destination": "b.txt" }), "--max-files-created");
+}
+
+#[test]
+fn what_is_moved_into_another_root_counts_there() {
+    let roots = vec![(Some("a"), "a", Access::ReadWrite), (Some("b"), "b", Access::ReadWrite)];
+    let h = manage(Setup {
+        roots,
+        quota: QuotaLimits { root_bytes: Some(100), ..QuotaLimits::default() },
+        ..Setup::default()
+    });
+    h.write("large.txt", "x".repeat(80));
+    h.write("more.txt", "x".repeat(80));
+    h.call("move", json!({ "source": "a/large.txt", "destination": "b/large.txt" })).ok();
+    let text = h.call("move", json!({ "source": "a/more.txt", "destination": "b/more.txt" })).fails("quota");
+    assert!(text.contains("--max-root-size") && h.exists("more.txt"), "{text}");
+    // Within a root it costs nothing, nor back again where there is room.
+    h.call("move", json!({ "source": "b/large.txt", "destination": "b/other.txt" })).ok();
+    h.call("undo", json!({})).ok();
+    assert_eq!(fs::read_dir(h.outside("b")).expect("it is there").count(), 1);
+}
+
+#[test]
+fn what_undo_writes_counts() {
+    let h = manage(Setup { quota: QuotaLimits { bytes: 300, ..QuotaLimits::default() }, ..Setup::default() });
+    h.write("a.txt", "x".repeat(100));
+    for _ in 0..3 {
+        h.call("read", json!({ "path": "a.txt" })).ok();
+        h.call("delete", json!({ "path": "a.txt" })).ok();
+        h.call("undo", json!({})).ok();
+    }
+    h.call("read", json!({ "path": "a.txt" })).ok();
+    h.call("delete", json!({ "path": "a.txt" })).ok();
+    let text = h.call("undo", json!({})).fails("quota");
+    assert!(text.contains("--max-bytes-written") && !h.exists("a.txt"), "{text}");
+}
+
+#[test]
+fn reverting_a_write_counts_what_it_writes() {
+    let h = manage(Setup { quota: QuotaLimits { bytes: 105, ..QuotaLimits::default() }, ..Setup::default() });
+    h.write("a.txt", "x".repeat(100));
+    h.call("read", json!({ "path": "a.txt" })).ok();
+    h.call("write", json!({ "path": "a.txt", "content": "short" })).ok();
+    h.call("undo", json!({})).ok();
+    h.call("write", json!({ "path": "a.txt", "content": "y" })).fails("quota");
+    assert_eq!(h.bytes("a.txt"), "x".repeat(100).into_bytes());
 }
 
 mcp_test!(more_arguments_than_any_tool_takes_are_refused_by_number, |h| {

@@ -215,19 +215,29 @@ fn nothing_is_left_over() {
 }
 
 #[test]
-fn every_integration_module_is_listed() {
-    let it = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
-    let main = fs::read_to_string(it.join("main.rs")).unwrap();
-    let mut complaints = Vec::new();
-    for entry in fs::read_dir(&it).unwrap() {
-        let path = entry.unwrap().path();
-        let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        if path.extension().is_some_and(|extension| extension == "rs")
-            && stem != "main"
-            && !main.contains(&format!("mod {stem};"))
-        {
-            complaints.push(format!("tests/it/{stem}.rs is not in main.rs, so it never runs"));
+fn every_file_is_a_module_of_the_one_above_it() {
+    fn orphans(dir: &Path, parents: &[PathBuf], out: &mut Vec<String>) {
+        let parents: Vec<String> = parents.iter().filter_map(|path| fs::read_to_string(path).ok()).collect();
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            let is_named = parents.iter().any(|text| text.contains(&format!("mod {stem};")));
+            if path.is_dir() {
+                orphans(&path, &[path.with_extension("rs")], out);
+            } else if path.extension().is_some_and(|it| it == "rs")
+                && !["main", "lib"].contains(&stem.as_str())
+                && !is_named
+            {
+                out.push(format!("{} is no module of the file above it, so it is not compiled", path.display()));
+            }
         }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut complaints = Vec::new();
+    for (dir, tops) in [("src", ["lib.rs", "main.rs"].as_slice()), ("tests/it", ["main.rs"].as_slice())] {
+        let dir = root.join(dir);
+        let tops: Vec<PathBuf> = tops.iter().map(|top| dir.join(top)).collect();
+        orphans(&dir, &tops, &mut complaints);
     }
     none(&complaints);
 }

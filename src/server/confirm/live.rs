@@ -11,7 +11,7 @@ use tokio::time::{self, Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use crate::tools::{
-    Kind, ToolError,
+    ToolError,
     context::{ProgressSink, ProgressUpdate},
 };
 
@@ -44,7 +44,7 @@ pub(super) async fn ask(
         tokio::select! {
             biased;
             () = cancelled.cancelled() => {
-                break ("the call was cancelled", ToolError::new(Kind::Cancelled, "the call was cancelled"));
+                break ("the call was cancelled", ToolError::cancelled());
             }
             answer = &mut question.rx => return match answer {
                 Ok(Ok(ClientResult::ElicitResult(answer))) => Ok(answer),

@@ -7,13 +7,11 @@ use std::ops::Range;
 use crate::{
     edit::{self, Request, Strategy},
     text::{Document, SpliceError},
-    workspace::{
-        AccessError, AccessErrorKind, Base, Content, Revision, Snapshot, WorkspacePath, WritablePath, WriteGuard,
-    },
+    workspace::{AccessErrorKind, Base, Revision, Snapshot, WorkspacePath, WritablePath},
 };
 
 use super::{
-    super::{CallContext, Kind, ToolError, freshness, output::count, read},
+    super::{CallContext, Kind, ToolError, freshness, output::count, read, recorded::Rewrite},
     missed,
 };
 
@@ -58,6 +56,11 @@ impl Planned {
         self.old.as_ref().map_or("", Document::text)
     }
 
+    /// Bytes that are there now.
+    pub(super) fn old_bytes(&self) -> u64 {
+        self.old.as_ref().map_or(0, |old| old.bytes().len()) as u64
+    }
+
     /// The text as it will be.
     pub(super) fn new_text(&self) -> &str {
         match &self.new {
@@ -73,16 +76,19 @@ impl Planned {
             New::Document(document) => document.bytes(),
         }
     }
+}
 
-    /// The right to write them over what was read.
-    pub(super) fn guard(&self, cx: &CallContext, target: &WritablePath) -> Result<WriteGuard<'_>, AccessError> {
-        match (self.base, &self.old) {
-            (Base::Revision(revision), Some(old)) => {
-                let now = Content::hashed(old.bytes(), revision);
-                WriteGuard::acquire_over(&cx.workspace, target.clone(), now, &cx.patience())
-            }
-            (base, _) => WriteGuard::acquire_within(&cx.workspace, target.clone(), base, &cx.patience()),
-        }
+impl Rewrite for Planned {
+    fn base(&self) -> Base {
+        self.base
+    }
+
+    fn old(&self) -> Option<&Document> {
+        self.old.as_ref()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.bytes()
     }
 }
 
@@ -101,11 +107,7 @@ impl Job {
         }
         let planned = self.splice(cx, now)?;
         if planned.bytes().len() as u64 > limit {
-            return Err(ToolError::new(
-                Kind::TooLarge,
-                format!("{} would grow to {} bytes; at most {limit} are allowed", self.path, planned.bytes().len()),
-            )
-            .hint("put the new text into another file"));
+            return Err(ToolError::would_grow(&self.path, planned.bytes().len() as u64, limit));
         }
         Ok(planned)
     }
@@ -117,11 +119,7 @@ impl Job {
             return Err(ToolError::not_found(&cx.workspace, &self.path));
         }
         if let Some(expected) = self.expected_revision {
-            return Err(ToolError::new(
-                Kind::Stale,
-                format!("{} does not exist, so it is not at expected_revision {expected}", self.path),
-            )
-            .hint("leave expected_revision out to create it"));
+            return Err(freshness::absent(&self.path, expected));
         }
         Ok(Planned {
             base: Base::Absent,
@@ -168,8 +166,7 @@ impl Job {
             let grown = (document.text().len() + grown) as u64;
             if grown > cx.settings.max_file_size.saturating_mul(2) {
                 let limit = cx.settings.max_file_size;
-                let message = format!("{} would grow to {grown} bytes; at most {limit} are allowed", self.path);
-                return Err(one.place(ToolError::new(Kind::TooLarge, message)));
+                return Err(one.place(ToolError::would_grow(&self.path, grown, limit)));
             }
             replacements += spans.len();
             strategies.push(located.strategy);

@@ -2,8 +2,13 @@
 //!
 //! The check is for the plan and its diff; what counts is made sure of again under the locks.
 
+use std::sync::Arc;
+
 use crate::{
-    session::history::{Change, Effect, Former, FormerEntry, FormerNode, Record},
+    session::{
+        Cost,
+        history::{Change, Effect, Former, FormerEntry, FormerNode, Record},
+    },
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, Part, Purpose, Revision, TreeGuard, WorkspacePath, WritablePath,
         WriteGuard,
@@ -12,47 +17,77 @@ use crate::{
 
 use super::super::{CallContext, Kind, ToolError, recorded, recorded::Undoable};
 
-/// Whether the change can be reverted now; the diff of doing so.
-pub(super) fn check(cx: &CallContext, change: &Change) -> Result<String, ToolError> {
-    match &change.effect {
+/// What reverting a change would do.
+pub(super) struct Checked {
+    /// The diff of it.
+    pub(super) diff: String,
+    /// What it takes of the session's quotas: bringing something back writes it.
+    pub(super) cost: Cost,
+}
+
+/// Whether the change can be reverted now, and what that would do.
+pub(super) fn check(cx: &CallContext, change: &Change) -> Result<Checked, ToolError> {
+    let mut cost = Cost::default();
+    let diff = match &change.effect {
         Effect::Wrote { path, before, after } => {
             let now = unchanged(cx, path, *after)?;
             let old = before.map(|former| content(cx, path, former.revision)).transpose()?;
-            Ok(recorded::diff(path, Some(now), old))
+            if let Some(old) = &old {
+                let (bytes, held) = (old.len() as u64, now.len() as u64);
+                cost = Cost { bytes, growth: bytes.saturating_sub(held), ..on(path) };
+            }
+            recorded::diff(path, Some(now), old)
         }
         Effect::Removed { path, entries } => {
             free(cx, path)?;
+            cost = Cost { files: entries.len() as u64, ..on(path) };
             for former in files(entries) {
-                content(cx, path, former.revision)?;
+                cost.bytes += content(cx, path, former.revision)?.len() as u64;
             }
+            cost.growth = cost.bytes;
             match entries.as_slice() {
                 [FormerEntry { node: FormerNode::File(former), .. }] => {
-                    Ok(recorded::diff(path, None, Some(content(cx, path, former.revision)?)))
+                    recorded::diff(path, None, Some(content(cx, path, former.revision)?))
                 }
-                _ => Ok(String::new()),
+                _ => String::new(),
             }
         }
         Effect::Moved { from, to, mark, replaced } => {
             free(cx, from)?;
             let entry = cx.workspace.writable_entry(to)?;
-            marked(cx, &entry, &cx.workspace.writable_entry(from)?, *mark)?;
-            match replaced {
-                Some(former) => Ok(recorded::diff(to, None, Some(content(cx, to, former.revision)?))),
-                None => Ok(String::new()),
-            }
+            let tree = marked(cx, &entry, &cx.workspace.writable_entry(from)?, *mark)?;
+            let replaced = replaced.map(|former| content(cx, to, former.revision)).transpose()?;
+            let back = replaced.as_ref().map_or(0, |bytes| bytes.len() as u64);
+            let is_same_root = from.root().key() == to.root().key();
+            let growth = if is_same_root { back } else { tree.bytes() };
+            cost = Cost { files: u64::from(replaced.is_some()), bytes: back, growth, ..on(from) };
+            replaced.map_or_else(String::new, |bytes| recorded::diff(to, None, Some(bytes)))
         }
         Effect::Copied { to, mark } => {
             let entry = cx.workspace.writable_entry(to)?;
             let tree = cx.workspace.tree(&entry, Purpose::Remove).map_err(|error| gone(to, error))?;
-            if tree.content_mark() == *mark { Ok(String::new()) } else { Err(changed(to)) }
+            if tree.content_mark() != *mark {
+                return Err(changed(to));
+            }
+            String::new()
         }
         Effect::Made { directories } => {
-            let Some(outermost) = directories.first() else { return Ok(String::new()) };
-            let entry = cx.workspace.writable_entry(outermost)?;
-            let tree = cx.workspace.tree(&entry, Purpose::Remove).map_err(|error| gone(outermost, error))?;
-            if tree.entries().len() == directories.len() { Ok(String::new()) } else { Err(changed(outermost)) }
+            if let Some(outermost) = directories.first() {
+                let entry = cx.workspace.writable_entry(outermost)?;
+                let tree = cx.workspace.tree(&entry, Purpose::Remove).map_err(|error| gone(outermost, error))?;
+                if tree.entries().len() != directories.len() {
+                    return Err(changed(outermost));
+                }
+            }
+            String::new()
         }
-    }
+    };
+    Ok(Checked { diff, cost })
+}
+
+/// No cost yet, in the root of `path`.
+fn on(path: &WorkspacePath) -> Cost {
+    Cost { root: Some(Arc::clone(path.root())), ..Cost::default() }
 }
 
 /// Reverts the change.
@@ -163,7 +198,7 @@ fn move_back(
             cx.session.history.void(&pending);
             return Err(taken(from, error));
         }
-        super::super::move_path::seen_along(cx, &tree, old.path());
+        recorded::seen_along(cx, &tree, old.path());
     }
     if let (Some(former), Some(bytes)) = (replaced, restored) {
         let guard = WriteGuard::acquire(&cx.workspace, new, Base::Absent)?.with_mode(former.mode);
@@ -219,12 +254,12 @@ fn free(cx: &CallContext, path: &WorkspacePath) -> Result<(), ToolError> {
 
 fn occupied(path: &WorkspacePath) -> ToolError {
     ToolError::new(Kind::Stale, format!("something else is at {path} by now, and undo never replaces it"))
-        .hint(format!("move {path} out of the way, then undo again"))
+        .hint("move that out of the way, then undo again")
 }
 
 fn changed(path: &WorkspacePath) -> ToolError {
     ToolError::new(Kind::Stale, format!("{path} has changed since, and undoing would lose that"))
-        .hint(format!("read {path} and edit it instead"))
+        .hint("read it and edit it instead")
 }
 
 fn gone(path: &WorkspacePath, error: AccessError) -> ToolError {
