@@ -71,7 +71,15 @@ pub enum FilterError {
 /// The pattern of the glob tool.
 #[derive(Clone, Debug)]
 pub struct NameGlob {
-    set: GlobSet,
+    matcher: Matcher,
+}
+
+#[derive(Clone, Debug)]
+enum Matcher {
+    /// `**/*` and these bytes, none of which means anything but itself: any path that ends in them.
+    /// By far the commonest pattern, and the compiled glob would look for the name in each path first.
+    Ending(String),
+    Any(GlobSet),
 }
 
 impl NameGlob {
@@ -95,6 +103,12 @@ impl NameGlob {
             None if pattern.contains('/') => pattern.to_owned(),
             None => format!("**/{pattern}"),
         };
+        if let Some(ending) = anchored.strip_prefix("**/*").filter(|_| case_sensitive)
+            && !ending.is_empty()
+            && !ending.contains(['*', '?', '[', ']', '{', '}', ',', '!', '\\', '/'])
+        {
+            return Ok(Self { matcher: Matcher::Ending(ending.to_owned()) });
+        }
         let glob = GlobBuilder::new(&anchored)
             .literal_separator(true)
             .backslash_escape(true)
@@ -106,12 +120,15 @@ impl NameGlob {
             .add(glob)
             .build()
             .map_err(|_| GlobError::Syntax("it is too large when compiled".to_owned()))?;
-        Ok(Self { set })
+        Ok(Self { matcher: Matcher::Any(set) })
     }
 
     /// Whether a path relative to the start matches.
     pub fn matches(&self, relative: &Path) -> bool {
-        self.set.is_match(relative)
+        match &self.matcher {
+            Matcher::Ending(ending) => relative.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes()),
+            Matcher::Any(set) => set.is_match(relative),
+        }
     }
 }
 
@@ -154,6 +171,11 @@ impl FileFilter {
         let globs = glob.map(|glob| overrides(glob, longest)).transpose()?.filter(|globs| !globs.is_empty());
         let types = kind.map(file_types).transpose()?.filter(|types| !types.is_empty());
         Ok(Self { globs, types, last: None })
+    }
+
+    /// Whether every file is searched.
+    pub fn admits_all(&self) -> bool {
+        self.types.is_none() && self.globs.is_none()
     }
 
     /// Whether the file at `relative` (to the start of the search) is searched.
@@ -289,6 +311,17 @@ impl<T: Ord> Newest<T> {
         }
     }
 
+    /// Offers an item that comes after all others in their own order: made only when it is kept.
+    pub fn push_next(&mut self, modified: Option<SystemTime>, item: impl FnOnce() -> T) {
+        let kept =
+            self.heap.len() < self.limit || self.heap.peek().is_some_and(|(Reverse(oldest), _)| modified > *oldest);
+        if kept {
+            self.push(modified, item());
+        } else {
+            self.seen += 1;
+        }
+    }
+
     /// How many items were offered.
     pub fn seen(&self) -> usize {
         self.seen
@@ -412,5 +445,36 @@ mod tests {
         }
         assert_eq!(newest.seen(), 5);
         assert_eq!(newest.into_sorted(), ["a", "b", "mid"]);
+    }
+
+    #[test]
+    fn newest_of_what_comes_in_order_is_the_newest_of_all() {
+        let times = [3, 9, 9, 1, 9, 4, 9, 3, 0, 10];
+        for limit in 0..=times.len() {
+            let (mut all, mut in_order) = (Newest::new(limit), Newest::new(limit));
+            for (at, time) in times.into_iter().enumerate() {
+                let modified = (time > 0).then(|| SystemTime::UNIX_EPOCH + Duration::from_secs(time));
+                all.push(modified, at);
+                in_order.push_next(modified, || at);
+            }
+            assert_eq!(in_order.seen(), times.len());
+            assert_eq!(in_order.into_sorted(), all.into_sorted(), "{limit}");
+        }
+    }
+
+    #[test]
+    fn an_ending_matches_what_the_compiled_glob_does() {
+        let paths = ["a.c", "x/y.c", ".c", "x/.c", "a.cc", "c", "x.c/y", "x/y.C", "a.b.c", "\u{e9}.c", "a,b.c"];
+        for (pattern, ending) in [("*.c", true), ("**/*.c", true), ("*c", true), ("**/*.[c]", false), ("*.{c}", false)]
+        {
+            let glob = NameGlob::compile(pattern, true, LONGEST).unwrap();
+            assert_eq!(matches!(glob.matcher, Matcher::Ending(_)), ending, "{pattern}");
+            let anchored = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
+            let compiled = GlobBuilder::new(&anchored).literal_separator(true).build().unwrap().compile_matcher();
+            for path in paths {
+                assert_eq!(glob.matches(Path::new(path)), compiled.is_match(path), "{pattern} {path}");
+            }
+        }
+        assert!(NameGlob::compile("*.c", false, LONGEST).unwrap().matches(Path::new("x.C")));
     }
 }

@@ -7,6 +7,7 @@
 
 mod build;
 mod items;
+mod names;
 mod walk;
 
 use std::{
@@ -25,7 +26,8 @@ use super::{
 use crate::workspace::{Unwatchable, Watcher, Workspace, WorkspacePath};
 
 pub(in crate::search) use items::{Content, Item, List};
-pub use walk::{Met, Source};
+pub(in crate::search) use names::Brief;
+pub use walk::{Met, Source, Visit};
 
 /// Files from which a tree is worth a list: a walk over fewer takes a millisecond or two.
 const LARGE: usize = 2000;
@@ -104,6 +106,11 @@ impl Snapshot {
     /// The names, ignored ones too, in path order.
     pub(in crate::search) fn items(&self) -> &[Arc<Item>] {
         &self.list.items[self.below.clone()]
+    }
+
+    /// What most searches ask of each of them.
+    pub(in crate::search) fn briefs(&self) -> &[Brief] {
+        &self.list.items.briefs()[self.below.clone()]
     }
 }
 
@@ -316,7 +323,7 @@ impl Listed {
         for (path, id) in files {
             if let Some(at) = list.find(path).filter(|at| list.items[*at].id == *id) {
                 list.renew(at, &mut dropped);
-                Arc::make_mut(&mut list.items[at]).content = Content::Loose;
+                list.items.change(at, |item| item.content = Content::Loose);
             }
         }
         self.stale += dropped.len();
