@@ -33,6 +33,8 @@ use super::{
     worker::{Haystack, Searched, Worker, revision_of},
 };
 
+/// How long the lines of a page are fetched whose files were counted until the deadline.
+const TO_FINISH: Duration = Duration::from_millis(200);
 /// Upper bound of one wait: the stop signal is looked at in between.
 pub(super) const WAIT: Duration = Duration::from_millis(20);
 
@@ -121,8 +123,10 @@ pub fn search(
     query: &Query<'_>,
 ) -> Result<Found, AccessError> {
     let by_lines = matches!(query.mode, Mode::Lines { .. });
+    let counts_first = counts_first(query) && scope.file().is_none();
     let shared = Shared {
         query,
+        counts_first,
         merge: Mutex::new(Merge::new(query.keep, by_lines)),
         merged: Condvar::new(),
         done: AtomicBool::new(false),
@@ -134,6 +138,9 @@ pub fn search(
         shared.search(&mut Worker::new(workspace, query), chunk)?;
     } else {
         (walk, source) = search_directories(workspace, scope, filter, ignored, &shared)?;
+    }
+    if counts_first {
+        shared.fetch_lines(workspace);
     }
     let mut merge = shared.merge.into_inner().unwrap_or_else(PoisonError::into_inner);
     if !merge.capped && merge.stopped.is_none() && walk.stopped {
@@ -154,6 +161,12 @@ pub fn search(
     })
 }
 
+/// Whether a page is counted before its lines are fetched: a later page needs the number of matches
+/// before a file to know which of its lines to keep, and several threads do not know it.
+fn counts_first(query: &Query<'_>) -> bool {
+    query.threads > 1 && matches!((query.mode, query.keep), (Mode::Lines { .. }, Keep::Page { skip: 1.., .. }))
+}
+
 fn search_directories(
     workspace: &Workspace,
     scope: &Scope,
@@ -162,10 +175,7 @@ fn search_directories(
     shared: &Shared<'_>,
 ) -> Result<(WalkReport, Source), AccessError> {
     let query = shared.query;
-    // A later page needs the number of matches before a file to know which lines to keep; in order,
-    // on one thread, it is known.
-    let paged = matches!((query.mode, query.keep), (Mode::Lines { .. }, Keep::Page { skip: 1.., .. }));
-    let helpers = if paged { 0 } else { query.threads.saturating_sub(1) };
+    let helpers = query.threads.saturating_sub(1);
     // Directories are visited for the stop signal alone: a tree may have few files.
     let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
     let nothing_kept = Arc::default();
@@ -232,6 +242,8 @@ pub(super) struct Chunk {
 /// What the threads of one search share.
 pub(super) struct Shared<'a> {
     pub(super) query: &'a Query<'a>,
+    /// Files are counted, and those of the page searched once more.
+    counts_first: bool,
     merge: Mutex<Merge>,
     pub(super) merged: Condvar,
     done: AtomicBool,
@@ -278,6 +290,9 @@ impl Shared<'_> {
     pub(super) fn search(&self, worker: &mut Worker<'_>, chunk: Chunk) -> Result<(), AccessError> {
         let Chunk { index, files } = chunk;
         let (mut room, mut skip) = match (self.query.keep, self.query.mode) {
+            (Keep::Page { skip, take }, Mode::Lines { .. }) if self.counts_first => {
+                (skip.saturating_add(take).saturating_add(1), usize::MAX)
+            }
             (Keep::Page { skip, take }, Mode::Lines { .. }) => {
                 // Exact on one thread, and on several nothing is skipped.
                 let skip = skip.saturating_sub(if skip > 0 { self.merge().results } else { 0 });
@@ -324,7 +339,9 @@ impl Shared<'_> {
                 Mode::Files | Mode::Counts => 1,
             };
             room = room.saturating_sub(results);
-            skip = skip.saturating_sub(results);
+            if !self.counts_first {
+                skip = skip.saturating_sub(results);
+            }
             bytes += found.bytes;
             content += found.seen.as_ref().and_then(|seen| seen.bytes.as_ref()).map_or(0, Vec::len);
             hits.files.push((hits.tally, found));
@@ -343,6 +360,38 @@ impl Shared<'_> {
         drop(merge);
         self.merged.notify_all();
         Ok(())
+    }
+
+    /// Searches the files of the page once more, in order, for the lines that are on it. One that
+    /// has changed meanwhile shows what it holds now.
+    fn fetch_lines(&self, workspace: &Workspace) {
+        let Keep::Page { skip, take } = self.query.keep else { return };
+        let mut merge = self.merge();
+        let stop = self.query.stop.to_finish(TO_FINISH);
+        let query = Query { stop: &stop, ..*self.query };
+        let mut worker = Worker::new(workspace, &query);
+        let (mut bytes, mut content) = (0, 0);
+        for (before, counted) in std::mem::take(&mut merge.kept) {
+            let room = skip.saturating_add(take).saturating_add(1).saturating_sub(before);
+            let limits = self.limits(room, skip.saturating_sub(before), bytes);
+            let keep_content = self.query.text_budget.saturating_sub(content);
+            let found = match worker.search(Haystack::Again(counted.path), limits, keep_content) {
+                Ok(Searched::Done(found)) => found,
+                Ok(Searched::Stopped(reason, found)) => {
+                    merge.stopped = merge.stopped.or(Some(reason));
+                    found
+                }
+                Ok(Searched::NotUtf8 | Searched::Skipped(_) | Searched::Gone) | Err(_) => None,
+            };
+            let Some(found) = found else { continue };
+            bytes += found.bytes;
+            content += found.seen.as_ref().and_then(|seen| seen.bytes.as_ref()).map_or(0, Vec::len);
+            merge.kept.push((before, found));
+            if bytes >= self.query.text_budget {
+                merge.capped = true;
+                break;
+            }
+        }
     }
 
     /// A file ends when the page and one result more are complete, with the lines after the page's

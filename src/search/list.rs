@@ -1,7 +1,11 @@
 //! The live list: the names of a large tree and the filter over their content, kept between calls.
 //!
-//! A search asks for a snapshot; what it gets is true for everything that had returned before it
-//! asked. Where there is none, as for small trees or on other platforms, the search walks. The list
+//! A search asks for a snapshot; what it gets is true for every system call below the root that had
+//! returned before it asked. Two kinds of writes are told of by no event: stores into a shared mapping
+//! while it stays open, and writes through a name that a file was given later where nothing is
+//! watched. They are seen by the comparison with the disk, which the first search begins when the last
+//! comparison is [`Live::COMPARED_EVERY`] ago; a search that is answered before it is done may not see
+//! them. Where there is no list, as for small trees or on other platforms, the search walks. The list
 //! and the filter are made in the background after a first search and are never needed for an
 //! answer.
 
@@ -37,8 +41,6 @@ const FILTER_MEMORY: usize = 96 << 20;
 const STALE: usize = 64;
 const REST: Duration = Duration::from_secs(2);
 const LONG_REST: Duration = Duration::from_secs(30);
-/// How often all of a list is compared with the disk while it is in use.
-const VERIFY_EVERY: Duration = Duration::from_secs(60);
 /// Surveys that may fail before a root is only walked.
 const MAX_FAILURES: u8 = 3;
 
@@ -137,6 +139,9 @@ impl Drop for Call<'_> {
 }
 
 impl Live {
+    /// How often all of a list is compared with the disk while it is in use.
+    pub const COMPARED_EVERY: Duration = Duration::from_secs(60);
+
     /// Nothing is kept yet.
     pub fn new(mode: IndexMode) -> Self {
         Self { mode, trees: Mutex::default(), calls: AtomicUsize::new(0), building: AtomicBool::new(false) }
@@ -343,7 +348,7 @@ impl Listed {
     fn is_stale(&self) -> bool {
         match self.built {
             None => true,
-            Some(_) if self.verified.is_none_or(|verified| verified.elapsed() >= VERIFY_EVERY) => true,
+            Some(_) if self.verified.is_none_or(|verified| verified.elapsed() >= Live::COMPARED_EVERY) => true,
             Some(built) => {
                 self.stale >= STALE && built.elapsed() >= REST || self.stale > 0 && built.elapsed() >= LONG_REST
             }

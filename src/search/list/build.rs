@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Content, FILTER_MEMORY, LARGE, Listed, Live, MAX_FAILURES, State, Tree, VERIFY_EVERY,
+    Content, FILTER_MEMORY, LARGE, Listed, Live, MAX_FAILURES, State, Tree,
     items::{Known, List},
 };
 use crate::{
@@ -131,7 +131,7 @@ fn verify(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> O
     let (names, from) = {
         let mut trees = live.trees();
         let tree = trees.iter_mut().find(|tree| tree.root == *root)?.refresh()?;
-        if after.is_none() && tree.verified.is_some_and(|verified| verified.elapsed() < VERIFY_EVERY) {
+        if after.is_none() && tree.verified.is_some_and(|verified| verified.elapsed() < Live::COMPARED_EVERY) {
             return None;
         }
         let from = after.map_or(0, |after| tree.list.items.partition_point(|item| item.entry.path() <= after));
