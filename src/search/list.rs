@@ -356,7 +356,6 @@ impl Listed {
     }
 
     fn memory(&self) -> usize {
-        // A path costs about 80 bytes beside its item, sharing that some 24.
-        self.signatures.memory() + self.list.items.len() * (size_of::<Item>() + 80 + 24)
+        self.signatures.memory() + self.list.memory()
     }
 }

@@ -255,6 +255,8 @@ fn next_batch(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) 
     let batch: Vec<_> = unread.take(BATCH_FILES).map(|item| (item.entry.clone(), item.id)).collect();
     if batch.is_empty() {
         listed.built = Some(Instant::now());
+        let (names, filter) = (listed.list.memory(), listed.signatures.memory());
+        tracing::debug!(%root, names, filter, "the index is up to date; its size in bytes");
         return None;
     }
     Some(batch)

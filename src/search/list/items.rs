@@ -10,7 +10,7 @@ use std::{
     time::SystemTime,
 };
 
-use super::names::Names;
+use super::names::{Brief, Names};
 use crate::{
     search::index::Placement,
     workspace::{AccessError, AccessErrorKind, Changes, Entry, FileKind, Stat, Surveyed, Watcher, WorkspacePath},
@@ -156,6 +156,11 @@ impl List {
         let item = &self.items[at];
         let listed = item.entry.kind() == FileKind::Directory && !item.ignored && !item.unreadable;
         listed.then(|| at + 1..self.end_of(at))
+    }
+
+    /// Memory held, in bytes, about: a path costs some 80 beside its item, sharing that some 24.
+    pub(super) fn memory(&self) -> usize {
+        self.items.len() * (size_of::<Item>() + size_of::<Brief>() + 80 + 24)
     }
 
     pub(super) fn find(&self, path: &WorkspacePath) -> Option<usize> {
