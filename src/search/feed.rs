@@ -3,7 +3,11 @@
 //!
 //! What is searched in a file, and how results are put in order, is the others' matter.
 
-use std::{ops::ControlFlow, sync::PoisonError, time::Instant};
+use std::{
+    ops::ControlFlow,
+    sync::PoisonError,
+    time::{Duration, Instant},
+};
 
 use crossbeam_channel::{Sender, TrySendError};
 
@@ -28,11 +32,12 @@ const LARGEST_CHUNK: usize = 64;
 const MAX_HELD: usize = 8 << 20;
 /// Names that are settled without a look into a file between two looks at the clock.
 const STEPS: usize = 1024;
-/// Chunks that the walking thread searches itself before it lets others help. Of a walk one: most
-/// searches end with it or soon after. Of what the filter leaves more: it often is less than starting
-/// a thread takes.
-const ALONE_WALKING: usize = 1;
+/// Chunks that the walking thread searches itself before it lets others help: most searches end with
+/// the first or soon after. Of what the filter leaves, more of them while no more than this time has
+/// passed, as all of it often takes less than starting a thread.
+const ALONE: usize = 1;
 const ALONE_LISTED: usize = 3;
+const SHORT: Duration = Duration::from_millis(1);
 
 /// Fills chunks and hands them over.
 pub(super) struct Feeder<'a> {
@@ -42,6 +47,7 @@ pub(super) struct Feeder<'a> {
     chunk: Vec<Haystack>,
     index: usize,
     size: usize,
+    began: Instant,
     reported: Instant,
     /// Starts another thread that helps.
     start_helper: &'a dyn Fn(),
@@ -65,6 +71,7 @@ impl<'a> Feeder<'a> {
             chunk: Vec::new(),
             index: 0,
             size: FIRST_CHUNK,
+            began: Instant::now(),
             reported: Instant::now(),
             start_helper,
             helpers,
@@ -237,7 +244,8 @@ impl Visit for Feeding<'_, '_> {
         if self.feeder.chunk.len() < self.feeder.size {
             return shared.go_on();
         }
-        let alone = if self.candidates.is_some() { ALONE_LISTED } else { ALONE_WALKING };
+        let short = self.candidates.is_some() && self.feeder.began.elapsed() < SHORT;
+        let alone = if short { ALONE_LISTED } else { ALONE };
         match self.feeder.hand_over(alone) {
             Ok(()) => shared.go_on(),
             Err(error) => {
