@@ -31,10 +31,9 @@ MARK = "<!-- benches/goals.py -->"
 class Server:
     """A server process, spoken to in JSON lines."""
 
-    def __init__(self, command):
+    def __init__(self, command, log=subprocess.DEVNULL):
         self.started = time.perf_counter()
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
         self.last = 0
         self.ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {},
                                 "clientInfo": {"name": "bench", "version": "1"}})
@@ -93,8 +92,8 @@ class Server:
         self.process.wait()
 
 
-def ours(directory, *options):
-    return Server([PROGRAM, "--state-dir", "off", "--max-output", "10485760", *options, directory])
+def ours(directory, *options, **others):
+    return Server([PROGRAM, "--state-dir", "off", "--max-output", "10485760", *options, directory], **others)
 
 
 def run(command, directory):
@@ -249,6 +248,17 @@ def searches(table, tree):
     took = server.settle()
     table.bound("index: background work to build it", took, "s", 6)
     table.bound("resident with index (peak)", server.memory("VmHWM"), "MiB", 150)
+    with tempfile.TemporaryFile("w+") as log:
+        said = ours(tree, "--log", "debug", log=log)
+        said.call("grep", pattern="zzqqxxyyvv", **FILES)
+        said.settle()
+        said.end()
+        log.seek(0)
+        sizes = re.findall(r"names=(\d+) filter=(\d+)", re.sub(r"\x1b\[\d*m", "", log.read()))
+    # Nothing is said of a tree that is too small for an index.
+    if sizes:
+        names, size = (int(bytes_) / 2 ** 20 for bytes_ in sizes[-1])
+        table.bound(f"index: filter, beside {names:.0f} MiB of names", size, "MiB", 100)
     for name, (pattern, goal) in queries.items():
         same(server, pattern)
         table.pair(f"repeat grep, {name}", goal, lambda: server.call("grep", pattern=pattern, **FILES) and None, "`rg`",

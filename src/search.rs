@@ -5,6 +5,7 @@
 
 mod content;
 mod excerpt;
+mod feed;
 mod files;
 mod index;
 mod list;
@@ -19,7 +20,7 @@ mod worker;
 
 pub use content::{Found, Query, search};
 pub use files::{FileFilter, FilterError, GlobError, NameGlob, Newest, literal_prefix};
-pub use list::{IndexMode, Live, Met, Source};
+pub use list::{IndexMode, Live, Met, Source, Visit};
 pub use merge::{FileHits, Keep, Skipped, Tally};
 pub use pattern::{Pattern, PatternError, PatternLimits, PatternOptions};
 pub use progress::Progress;

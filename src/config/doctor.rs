@@ -219,6 +219,11 @@ fn names(out: &mut Report, config: &Config, parts: &Parts, findings: &Findings) 
             Err(why) => out.line(&format!("{name}  falls back to walking at each search because {why}")),
         }
     }
+    let seconds = Live::COMPARED_EVERY.as_secs();
+    out.line(&format!(
+        "a write through a memory mapping that stays open, or through a hard link made later elsewhere, is seen by a \
+         comparison with the disk: after a search, when the last one is {seconds} s ago"
+    ));
 }
 
 fn records(out: &mut Report, config: &Config, findings: &Findings) {

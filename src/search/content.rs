@@ -11,38 +11,32 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use crossbeam_channel::{Receiver, bounded};
 
 use crate::{
     session::{StopReason, StopSignal},
-    workspace::{AccessError, FileKind, Ignored, LeftOut, Revision, WalkOptions, WalkReport, Workspace},
+    workspace::{AccessError, Ignored, LeftOut, Revision, WalkOptions, WalkReport, Workspace},
 };
 
 use super::{
+    feed::{Feeder, Feeding},
     files::FileFilter,
-    index::{Admitted, Candidates},
-    list::{Content, Item, Live, Met, Source},
-    merge::{ChunkHits, FileHits, Keep, Merge, Skipped, Tally},
+    list::{Live, Source},
+    merge::{ChunkHits, FileHits, Keep, Merge, Tally},
     pattern::Pattern,
-    progress::{self, Progress},
+    progress::Progress,
     scope::Scope,
     sink::{Limits, Mode},
     worker::{Haystack, Searched, Worker, revision_of},
 };
 
-/// Files in the first chunk, so that a capped search of a common word ends at once; later ones
-/// double up to [`LARGEST_CHUNK`], so that handing over costs little.
-const FIRST_CHUNK: usize = 8;
-const LARGEST_CHUNK: usize = 64;
-/// Bytes of results that may wait for an earlier chunk before the walk waits too.
-const MAX_HELD: usize = 8 << 20;
-/// Files that the filter answers for between two looks at the clock.
-const STEPS: usize = 1024;
+/// How long the lines of a page are fetched whose files were counted until the deadline.
+const TO_FINISH: Duration = Duration::from_millis(200);
 /// Upper bound of one wait: the stop signal is looked at in between.
-const WAIT: Duration = Duration::from_millis(20);
+pub(super) const WAIT: Duration = Duration::from_millis(20);
 
 /// What is searched for, and how much of it is wanted.
 #[derive(Clone, Copy)]
@@ -129,8 +123,10 @@ pub fn search(
     query: &Query<'_>,
 ) -> Result<Found, AccessError> {
     let by_lines = matches!(query.mode, Mode::Lines { .. });
+    let counts_first = counts_first(query) && scope.file().is_none();
     let shared = Shared {
         query,
+        counts_first,
         merge: Mutex::new(Merge::new(query.keep, by_lines)),
         merged: Condvar::new(),
         done: AtomicBool::new(false),
@@ -142,6 +138,9 @@ pub fn search(
         shared.search(&mut Worker::new(workspace, query), chunk)?;
     } else {
         (walk, source) = search_directories(workspace, scope, filter, ignored, &shared)?;
+    }
+    if counts_first {
+        shared.fetch_lines(workspace);
     }
     let mut merge = shared.merge.into_inner().unwrap_or_else(PoisonError::into_inner);
     if !merge.capped && merge.stopped.is_none() && walk.stopped {
@@ -162,6 +161,12 @@ pub fn search(
     })
 }
 
+/// Whether a page is counted before its lines are fetched: a later page needs the number of matches
+/// before a file to know which of its lines to keep, and several threads do not know it.
+fn counts_first(query: &Query<'_>) -> bool {
+    query.threads > 1 && matches!((query.mode, query.keep), (Mode::Lines { .. }, Keep::Page { skip: 1.., .. }))
+}
+
 fn search_directories(
     workspace: &Workspace,
     scope: &Scope,
@@ -170,10 +175,7 @@ fn search_directories(
     shared: &Shared<'_>,
 ) -> Result<(WalkReport, Source), AccessError> {
     let query = shared.query;
-    // A later page needs the number of matches before a file to know which lines to keep; in order,
-    // on one thread, it is known.
-    let paged = matches!((query.mode, query.keep), (Mode::Lines { .. }, Keep::Page { skip: 1.., .. }));
-    let helpers = if paged { 0 } else { query.threads.saturating_sub(1) };
+    let helpers = query.threads.saturating_sub(1);
     // Directories are visited for the stop signal alone: a tree may have few files.
     let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
     let nothing_kept = Arc::default();
@@ -181,65 +183,25 @@ fn search_directories(
     let _call = live.call();
     thread::scope(|threads| {
         let (sender, receiver) = bounded::<Chunk>(helpers.max(1) * 2);
-        let mut feeder = Feeder {
-            shared,
-            sender,
-            worker: Worker::new(workspace, query),
-            chunk: Vec::new(),
-            index: 0,
-            size: FIRST_CHUNK,
-            reported: Instant::now(),
+        let start_helper = || {
+            let receiver = receiver.clone();
+            threads.spawn(move || shared.help(workspace, &receiver));
         };
-        let mut spawned = 0;
+        let mut feeder = Feeder::new(workspace, shared, sender, helpers, &start_helper);
         let (mut report, mut source) = (WalkReport::default(), Source::List);
         for start in scope.starts() {
-            let mut failed = None;
-            let mut files = 0;
             let left_out = query.left_out.filter(|left_out| left_out.all().is_some());
             let mut snapshot = match (left_out, query.live) {
                 (None, Some(live)) => live.snapshot(start, Some(query.pattern)),
                 _ => None,
             };
-            let mut candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());
-            let mut visit = |met: Met<'_>| {
-                if met.kind() != FileKind::File || scope.is_anothers(workspace, met.path()) {
-                    return shared.go_on();
-                }
-                files += 1;
-                let admitted = filter.admits(met.path().relative_to(start));
-                match (&met, &mut candidates) {
-                    (Met::Listed(_), _) if !admitted => return shared.go_on_often(files),
-                    (Met::Walked(_), _) if !admitted => return shared.go_on(),
-                    (Met::Listed(item), Some(candidates)) => match haystack(item, candidates, query) {
-                        Haystack::Answered(tally) => {
-                            feeder.count(tally);
-                            return shared.go_on_often(files);
-                        }
-                        to_open => feeder.chunk.push(to_open),
-                    },
-                    _ => feeder.chunk.push(Haystack::Met(met.into_entry())),
-                }
-                if feeder.chunk.len() < feeder.size {
-                    return shared.go_on();
-                }
-                // The first chunk is searched here: most searches end with it or soon after.
-                if feeder.index > 0 && spawned < helpers {
-                    spawned += 1;
-                    let receiver = receiver.clone();
-                    threads.spawn(move || shared.help(workspace, &receiver));
-                }
-                match feeder.hand_over(spawned > 0) {
-                    Ok(()) => shared.go_on(),
-                    Err(error) => {
-                        failed = Some(error);
-                        ControlFlow::Break(())
-                    }
-                }
-            };
+            let candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());
+            let mut feeding = Feeding::new(&mut feeder, workspace, (scope, start), filter, candidates);
             let (one, from) = match left_out {
-                Some(left_out) => live.walk_left_out(workspace, start, left_out, &options, &mut visit),
-                None => live.walk_with(workspace, snapshot.as_ref(), start, &options, &mut visit),
+                Some(left_out) => live.walk_left_out(workspace, start, left_out, &options, &mut feeding),
+                None => live.walk_with(workspace, snapshot.as_ref(), start, &options, &mut feeding),
             }?;
+            let Feeding { failed, files, .. } = feeding;
             if let Some(error) = failed {
                 return Err(error);
             }
@@ -254,41 +216,12 @@ fn search_directories(
                 break;
             }
         }
-        if !shared.done.load(Ordering::Relaxed) {
-            feeder.hand_over(false)?;
-        }
-        let Feeder { sender, mut worker, .. } = feeder;
-        drop(sender);
+        let mut worker = feeder.end()?;
         for chunk in receiver.try_iter() {
             shared.search(&mut worker, chunk)?;
         }
         Ok((report, source))
     })
-}
-
-/// What has to be searched of a listed file, or what that would come to where it is known.
-fn haystack(item: &Item, candidates: &mut Candidates, query: &Query<'_>) -> Haystack {
-    let max_file_size = query.max_file_size;
-    let mut tally = Tally::default();
-    match &item.content {
-        Content::Protected => tally.skip(Skipped::Protected),
-        Content::Binary(bytes) if u64::from(*bytes) <= max_file_size => tally.skip(Skipped::Binary),
-        Content::Placed(placement, bytes, utf8) if u64::from(*bytes) <= max_file_size => {
-            let not_utf8 = !utf8 && query.pattern.beyond_ascii();
-            match (candidates.admit(placement), item.state()) {
-                (Admitted::Nothing, _) => {
-                    tally.searched = 1;
-                    tally.not_utf8 = usize::from(not_utf8);
-                }
-                (Admitted::Within(lines), Some(state)) if !not_utf8 => {
-                    return Haystack::Within(item.entry.clone(), lines, state);
-                }
-                _ => return Haystack::Met(item.entry.clone()),
-            }
-        }
-        _ => return Haystack::Met(item.entry.clone()),
-    }
-    Haystack::Answered(tally)
 }
 
 fn add_report(sum: &mut WalkReport, one: WalkReport) {
@@ -301,35 +234,42 @@ fn add_report(sum: &mut WalkReport, one: WalkReport) {
 }
 
 /// Consecutive files of the walk.
-struct Chunk {
-    index: usize,
-    files: Vec<Haystack>,
+pub(super) struct Chunk {
+    pub(super) index: usize,
+    pub(super) files: Vec<Haystack>,
 }
 
 /// What the threads of one search share.
-struct Shared<'a> {
-    query: &'a Query<'a>,
+pub(super) struct Shared<'a> {
+    pub(super) query: &'a Query<'a>,
+    /// Files are counted, and those of the page searched once more.
+    counts_first: bool,
     merge: Mutex<Merge>,
-    merged: Condvar,
+    pub(super) merged: Condvar,
     done: AtomicBool,
     searched: AtomicUsize,
 }
 
 impl Shared<'_> {
-    fn go_on(&self) -> ControlFlow<()> {
-        if self.done.load(Ordering::Relaxed) || self.query.stop.stopped().is_some() {
+    /// Whether nothing that is found from now on can be shown.
+    pub(super) fn is_done(&self) -> bool {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Files searched so far.
+    pub(super) fn searched(&self) -> usize {
+        self.searched.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn go_on(&self) -> ControlFlow<()> {
+        if self.is_done() || self.query.stop.stopped().is_some() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
     }
 
-    /// The same for steps that take some nanoseconds each: the clock costs more.
-    fn go_on_often(&self, step: usize) -> ControlFlow<()> {
-        if step.is_multiple_of(STEPS) { self.go_on() } else { ControlFlow::Continue(()) }
-    }
-
-    fn merge(&self) -> MutexGuard<'_, Merge> {
+    pub(super) fn merge(&self) -> MutexGuard<'_, Merge> {
         // A worker that panicked while it merged ends the call anyway.
         self.merge.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -339,7 +279,7 @@ impl Shared<'_> {
         let _guard = EndOnPanic(self);
         let mut worker = Worker::new(workspace, self.query);
         for chunk in receiver {
-            if !self.done.load(Ordering::Relaxed) {
+            if !self.is_done() {
                 // Only a named file's error is returned, and none is named in a walk.
                 let _ = self.search(&mut worker, chunk);
             }
@@ -347,9 +287,12 @@ impl Shared<'_> {
     }
 
     /// Searches a chunk and merges it.
-    fn search(&self, worker: &mut Worker<'_>, chunk: Chunk) -> Result<(), AccessError> {
+    pub(super) fn search(&self, worker: &mut Worker<'_>, chunk: Chunk) -> Result<(), AccessError> {
         let Chunk { index, files } = chunk;
         let (mut room, mut skip) = match (self.query.keep, self.query.mode) {
+            (Keep::Page { skip, take }, Mode::Lines { .. }) if self.counts_first => {
+                (skip.saturating_add(take).saturating_add(1), usize::MAX)
+            }
             (Keep::Page { skip, take }, Mode::Lines { .. }) => {
                 // Exact on one thread, and on several nothing is skipped.
                 let skip = skip.saturating_sub(if skip > 0 { self.merge().results } else { 0 });
@@ -361,7 +304,7 @@ impl Shared<'_> {
         let mut hits = ChunkHits::default();
         let (mut bytes, mut content) = (0, 0);
         for haystack in files {
-            if self.done.load(Ordering::Relaxed) {
+            if self.is_done() {
                 break;
             }
             hits.stopped = self.query.stop.stopped();
@@ -396,7 +339,9 @@ impl Shared<'_> {
                 Mode::Files | Mode::Counts => 1,
             };
             room = room.saturating_sub(results);
-            skip = skip.saturating_sub(results);
+            if !self.counts_first {
+                skip = skip.saturating_sub(results);
+            }
             bytes += found.bytes;
             content += found.seen.as_ref().and_then(|seen| seen.bytes.as_ref()).map_or(0, Vec::len);
             hits.files.push((hits.tally, found));
@@ -415,6 +360,38 @@ impl Shared<'_> {
         drop(merge);
         self.merged.notify_all();
         Ok(())
+    }
+
+    /// Searches the files of the page once more, in order, for the lines that are on it. One that
+    /// has changed meanwhile shows what it holds now.
+    fn fetch_lines(&self, workspace: &Workspace) {
+        let Keep::Page { skip, take } = self.query.keep else { return };
+        let mut merge = self.merge();
+        let stop = self.query.stop.to_finish(TO_FINISH);
+        let query = Query { stop: &stop, ..*self.query };
+        let mut worker = Worker::new(workspace, &query);
+        let (mut bytes, mut content) = (0, 0);
+        for (before, counted) in std::mem::take(&mut merge.kept) {
+            let room = skip.saturating_add(take).saturating_add(1).saturating_sub(before);
+            let limits = self.limits(room, skip.saturating_sub(before), bytes);
+            let keep_content = self.query.text_budget.saturating_sub(content);
+            let found = match worker.search(Haystack::Again(counted.path), limits, keep_content) {
+                Ok(Searched::Done(found)) => found,
+                Ok(Searched::Stopped(reason, found)) => {
+                    merge.stopped = merge.stopped.or(Some(reason));
+                    found
+                }
+                Ok(Searched::NotUtf8 | Searched::Skipped(_) | Searched::Gone) | Err(_) => None,
+            };
+            let Some(found) = found else { continue };
+            bytes += found.bytes;
+            content += found.seen.as_ref().and_then(|seen| seen.bytes.as_ref()).map_or(0, Vec::len);
+            merge.kept.push((before, found));
+            if bytes >= self.query.text_budget {
+                merge.capped = true;
+                break;
+            }
+        }
     }
 
     /// A file ends when the page and one result more are complete, with the lines after the page's
@@ -439,53 +416,6 @@ impl Drop for EndOnPanic<'_> {
         if thread::panicking() {
             self.0.done.store(true, Ordering::Relaxed);
             self.0.merged.notify_all();
-        }
-    }
-}
-
-/// The walking thread: fills chunks, hands them over, and searches when nobody is free.
-struct Feeder<'a> {
-    shared: &'a Shared<'a>,
-    sender: Sender<Chunk>,
-    worker: Worker<'a>,
-    chunk: Vec<Haystack>,
-    index: usize,
-    size: usize,
-    reported: Instant,
-}
-
-impl Feeder<'_> {
-    /// Takes in a file that need not be opened.
-    fn count(&mut self, tally: Tally) {
-        match self.chunk.last_mut() {
-            Some(Haystack::Answered(sum)) => *sum = sum.plus(tally),
-            _ => self.chunk.push(Haystack::Answered(tally)),
-        }
-    }
-
-    fn hand_over(&mut self, helped: bool) -> Result<(), AccessError> {
-        let chunk = Chunk { index: self.index, files: std::mem::take(&mut self.chunk) };
-        self.index += 1;
-        self.size = (self.size * 2).min(LARGEST_CHUNK);
-        if self.reported.elapsed() >= progress::EVERY {
-            self.reported = Instant::now();
-            (self.shared.query.progress)(Progress::Files(self.shared.searched.load(Ordering::Relaxed)));
-        }
-        if !helped {
-            return self.shared.search(&mut self.worker, chunk);
-        }
-        // One slow file must not let the results of everything behind it pile up.
-        let mut merge = self.shared.merge();
-        while merge.held() > MAX_HELD && self.shared.go_on().is_continue() {
-            let waited = self.shared.merged.wait_timeout(merge, WAIT);
-            merge = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        drop(merge);
-        match self.sender.try_send(chunk) {
-            Ok(()) => Ok(()),
-            Err(TrySendError::Full(chunk) | TrySendError::Disconnected(chunk)) => {
-                self.shared.search(&mut self.worker, chunk)
-            }
         }
     }
 }

@@ -73,9 +73,19 @@ pub enum FilterError {
 /// The pattern of the glob tool.
 #[derive(Clone, Debug)]
 pub struct NameGlob {
-    set: GlobSet,
-    /// For names beyond ASCII, where they need it.
-    wide: Option<(Coding, GlobSet)>,
+    matcher: Matcher,
+}
+
+#[derive(Clone, Debug)]
+enum Matcher {
+    /// `**/*` and these bytes, none of which means anything but itself: any path that ends in them.
+    /// By far the commonest pattern, and the compiled glob would look for the name in each path first.
+    Ending(String),
+    Any {
+        set: GlobSet,
+        /// For names beyond ASCII, where they need it.
+        wide: Option<(Coding, GlobSet)>,
+    },
 }
 
 impl NameGlob {
@@ -99,21 +109,31 @@ impl NameGlob {
             None if pattern.contains('/') => pattern.to_owned(),
             None => format!("**/{pattern}"),
         };
+        if let Some(ending) = anchored.strip_prefix("**/*").filter(|_| case_sensitive)
+            && !ending.is_empty()
+            && !ending.contains(['*', '?', '[', ']', '{', '}', ',', '!', '\\', '/'])
+        {
+            return Ok(Self { matcher: Matcher::Ending(ending.to_owned()) });
+        }
         let set = glob_set(&anchored, case_sensitive)?;
         let wide = Coding::of(&anchored, !case_sensitive).and_then(|coding| {
             // What is a range of characters and none of bytes (`[a-é]`) stays one of bytes.
             let set = glob_set(&coding.pattern(&anchored), case_sensitive).ok()?;
             Some((coding, set))
         });
-        Ok(Self { set, wide })
+        Ok(Self { matcher: Matcher::Any { set, wide } })
     }
 
     /// Whether a path relative to the start matches.
     pub fn matches(&self, relative: &Path) -> bool {
-        let coded = self.wide.as_ref().and_then(|(coding, set)| Some((coding.path(relative)?, set)));
-        match coded {
-            Some((path, set)) => set.is_match(path),
-            None => self.set.is_match(relative),
+        match &self.matcher {
+            Matcher::Ending(ending) => relative.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes()),
+            Matcher::Any { set, wide } => {
+                match wide.as_ref().and_then(|(coding, set)| Some((coding.path(relative)?, set))) {
+                    Some((path, set)) => set.is_match(path),
+                    None => set.is_match(relative),
+                }
+            }
         }
     }
 }
@@ -176,6 +196,11 @@ impl FileFilter {
             Some((coding, globs))
         });
         Ok(Self { globs, wide, types, last: None })
+    }
+
+    /// Whether every file is searched.
+    pub fn admits_all(&self) -> bool {
+        self.types.is_none() && self.globs.is_none()
     }
 
     /// Whether the file at `relative` (to the start of the search) is searched.
@@ -310,6 +335,17 @@ impl<T: Ord> Newest<T> {
         self.heap.push((Reverse(modified), item));
         if self.heap.len() > self.limit {
             self.heap.pop();
+        }
+    }
+
+    /// Offers an item that comes after all others in their own order: made only when it is kept.
+    pub fn push_next(&mut self, modified: Option<SystemTime>, item: impl FnOnce() -> T) {
+        let kept =
+            self.heap.len() < self.limit || self.heap.peek().is_some_and(|(Reverse(oldest), _)| modified > *oldest);
+        if kept {
+            self.push(modified, item());
+        } else {
+            self.seen += 1;
         }
     }
 
@@ -474,5 +510,36 @@ mod tests {
         }
         assert_eq!(newest.seen(), 5);
         assert_eq!(newest.into_sorted(), ["a", "b", "mid"]);
+    }
+
+    #[test]
+    fn newest_of_what_comes_in_order_is_the_newest_of_all() {
+        let times = [3, 9, 9, 1, 9, 4, 9, 3, 0, 10];
+        for limit in 0..=times.len() {
+            let (mut all, mut in_order) = (Newest::new(limit), Newest::new(limit));
+            for (at, time) in times.into_iter().enumerate() {
+                let modified = (time > 0).then(|| SystemTime::UNIX_EPOCH + Duration::from_secs(time));
+                all.push(modified, at);
+                in_order.push_next(modified, || at);
+            }
+            assert_eq!(in_order.seen(), times.len());
+            assert_eq!(in_order.into_sorted(), all.into_sorted(), "{limit}");
+        }
+    }
+
+    #[test]
+    fn an_ending_matches_what_the_compiled_glob_does() {
+        let paths = ["a.c", "x/y.c", ".c", "x/.c", "a.cc", "c", "x.c/y", "x/y.C", "a.b.c", "\u{e9}.c", "a,b.c"];
+        for (pattern, ending) in [("*.c", true), ("**/*.c", true), ("*c", true), ("**/*.[c]", false), ("*.{c}", false)]
+        {
+            let glob = NameGlob::compile(pattern, true, LONGEST).unwrap();
+            assert_eq!(matches!(glob.matcher, Matcher::Ending(_)), ending, "{pattern}");
+            let anchored = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
+            let compiled = GlobBuilder::new(&anchored).literal_separator(true).build().unwrap().compile_matcher();
+            for path in paths {
+                assert_eq!(glob.matches(Path::new(path)), compiled.is_match(path), "{pattern} {path}");
+            }
+        }
+        assert!(NameGlob::compile("*.c", false, LONGEST).unwrap().matches(Path::new("x.C")));
     }
 }

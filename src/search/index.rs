@@ -8,7 +8,7 @@ mod gram;
 mod signature;
 
 use formula::Formula;
-pub(in crate::search) use signature::{Admitted, Candidates, Placement, Signatures};
+pub(in crate::search) use signature::{Admitted, Candidates, Placement, ROW, Signatures};
 
 use regex_syntax::hir::Look;
 

@@ -1,13 +1,17 @@
 //! The live list: the names of a large tree and the filter over their content, kept between calls.
 //!
-//! A search asks for a snapshot; what it gets is true for everything that had returned before it
-//! asked, but for what the kernel does not tell of (`workspace::watch`), which a pass in the
-//! background finds within a minute. Where there is none, as for small trees or on other platforms, the search walks. The list
+//! A search asks for a snapshot; what it gets is true for every system call below the root that had
+//! returned before it asked. Two kinds of writes are told of by no event: stores into a shared mapping
+//! while it stays open, and writes through a name that a file was given later where nothing is
+//! watched. They are seen by the comparison with the disk, which the first search begins when the last
+//! comparison is [`Live::COMPARED_EVERY`] ago; a search that is answered before it is done may not see
+//! them. Where there is no list, as for small trees or on other platforms, the search walks. The list
 //! and the filter are made in the background after a first search and are never needed for an
 //! answer.
 
 mod build;
 mod items;
+mod names;
 mod walk;
 
 use std::{
@@ -26,7 +30,8 @@ use super::{
 use crate::workspace::{Unwatchable, Watcher, Workspace, WorkspacePath};
 
 pub(in crate::search) use items::{Content, Item, List};
-pub use walk::{Met, Source};
+pub(in crate::search) use names::Brief;
+pub use walk::{Met, Source, Visit};
 
 /// Files from which a tree is worth a list: a walk over fewer takes a millisecond or two.
 const LARGE: usize = 2000;
@@ -36,8 +41,6 @@ const FILTER_MEMORY: usize = 96 << 20;
 const STALE: usize = 64;
 const REST: Duration = Duration::from_secs(2);
 const LONG_REST: Duration = Duration::from_secs(30);
-/// How often all of a list is compared with the disk while it is in use.
-const VERIFY_EVERY: Duration = Duration::from_secs(60);
 /// Surveys that may fail before a root is only walked.
 const MAX_FAILURES: u8 = 3;
 
@@ -106,6 +109,11 @@ impl Snapshot {
     pub(in crate::search) fn items(&self) -> &[Arc<Item>] {
         &self.list.items[self.below.clone()]
     }
+
+    /// What most searches ask of each of them.
+    pub(in crate::search) fn briefs(&self) -> &[Brief] {
+        &self.list.items.briefs()[self.below.clone()]
+    }
 }
 
 impl fmt::Debug for Live {
@@ -131,6 +139,9 @@ impl Drop for Call<'_> {
 }
 
 impl Live {
+    /// How often all of a list is compared with the disk while it is in use.
+    pub const COMPARED_EVERY: Duration = Duration::from_secs(60);
+
     /// Nothing is kept yet.
     pub fn new(mode: IndexMode) -> Self {
         Self { mode, trees: Mutex::default(), calls: AtomicUsize::new(0), building: AtomicBool::new(false) }
@@ -317,7 +328,7 @@ impl Listed {
         for (path, id) in files {
             if let Some(at) = list.find(path).filter(|at| list.items[*at].id == *id) {
                 list.renew(at, &mut dropped);
-                Arc::make_mut(&mut list.items[at]).content = Content::Loose;
+                list.items.change(at, |item| item.content = Content::Loose);
             }
         }
         self.stale += dropped.len();
@@ -337,7 +348,7 @@ impl Listed {
     fn is_stale(&self) -> bool {
         match self.built {
             None => true,
-            Some(_) if self.verified.is_none_or(|verified| verified.elapsed() >= VERIFY_EVERY) => true,
+            Some(_) if self.verified.is_none_or(|verified| verified.elapsed() >= Live::COMPARED_EVERY) => true,
             Some(built) => {
                 self.stale >= STALE && built.elapsed() >= REST || self.stale > 0 && built.elapsed() >= LONG_REST
             }
@@ -345,7 +356,6 @@ impl Listed {
     }
 
     fn memory(&self) -> usize {
-        // A path costs about 80 bytes beside its item, sharing that some 24.
-        self.signatures.memory() + self.list.items.len() * (size_of::<Item>() + 80 + 24)
+        self.signatures.memory() + self.list.memory()
     }
 }

@@ -42,6 +42,8 @@ pub(super) enum Haystack {
     Met(Entry),
     /// Named as the path of the call.
     Named(WorkspacePath),
+    /// Met before and counted: wanted for its lines.
+    Again(WorkspacePath),
     /// Met, with lines that may match, and nowhere else while it is in the state of this fingerprint.
     Within(Entry, Vec<Range<u32>>, u64),
     /// Files in a row that need not be opened, and what a search of them comes to.
@@ -133,7 +135,7 @@ impl<'a> Worker<'a> {
                 (entry.into_path(), opened)
             }
             Haystack::Answered(_) => return Ok(Searched::Gone),
-            Haystack::Named(path) => {
+            Haystack::Named(path) | Haystack::Again(path) => {
                 let opened = self.workspace.open_file(&path);
                 (path, opened)
             }

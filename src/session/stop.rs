@@ -62,6 +62,16 @@ impl StopSignal {
         Self { side: Some(Side { started: Instant::now(), limit, looks: Arc::default() }), ..self.clone() }
     }
 
+    /// The same; after its deadline, the same cancellation with `limit` from now, for what is left to do
+    /// before what was found can be shown.
+    #[must_use]
+    pub fn to_finish(&self, limit: Duration) -> Self {
+        match self.stopped() {
+            Some(StopReason::Deadline) => Self { started: Instant::now(), limit, side: None, ..self.clone() },
+            Some(StopReason::Cancelled) | None => self.clone(),
+        }
+    }
+
     /// Why the work should stop, if it should. Some tens of nanoseconds.
     pub fn stopped(&self) -> Option<StopReason> {
         if self.cancelled.load(Ordering::Relaxed) {
@@ -95,5 +105,18 @@ mod tests {
         call.cancel();
         assert_eq!(side.stopped(), Some(StopReason::Cancelled));
         assert_eq!(StopSignal::after(Duration::ZERO).aside(Duration::ZERO).stopped(), Some(StopReason::Deadline));
+    }
+
+    #[test]
+    fn what_is_left_to_do_has_time_after_the_deadline_but_not_after_a_cancellation() {
+        let long = Duration::from_secs(3600);
+        let stop = StopSignal::after(Duration::ZERO);
+        assert_eq!(stop.stopped(), Some(StopReason::Deadline));
+        let finish = stop.to_finish(long);
+        assert_eq!(finish.stopped(), None);
+        stop.cancel();
+        assert_eq!(finish.stopped(), Some(StopReason::Cancelled));
+        assert_eq!(stop.to_finish(long).stopped(), Some(StopReason::Cancelled));
+        assert_eq!(StopSignal::after(long).to_finish(Duration::ZERO).stopped(), None);
     }
 }

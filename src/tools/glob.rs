@@ -247,8 +247,7 @@ impl Request {
                     return ControlFlow::Continue(());
                 }
                 if self.newest {
-                    let modified = entry.modified();
-                    newest.push(modified, (entry.into_path(), directory));
+                    newest.push_next(entry.modified(), || (entry.into_path(), directory));
                 } else if found.total > wanted {
                     found.capped = true;
                     return ControlFlow::Break(());

@@ -84,6 +84,30 @@ mcp_test!(a_cap_says_so_first_and_pages_join_without_a_gap, |h| {
     assert!(h.call("grep", json!({"pattern": "hit", "offset": 300})).ok().ends_with("offset=300 is past the last"));
 });
 
+#[test]
+fn a_later_page_is_the_same_from_one_thread_and_from_several() {
+    let [one, several] = [1, 4].map(|threads| with_settings(|settings| settings.search_threads = Some(threads)));
+    for h in [&one, &several] {
+        for file in 0..400 {
+            let lines = (0..file % 9).map(|line| if line % 2 == 0 { "hit\n" } else { "other\n" });
+            h.write(&format!("d{}/f{file:03}.txt", file % 3), lines.collect::<String>());
+        }
+    }
+    let mut shown = 0;
+    for offset in [1, 2, 7, 100, 500, 701, 5000] {
+        for context in [0, 2] {
+            for most in [1, 10, 500] {
+                let asked = json!({"pattern": "hit", "offset": offset, "context": context, "max_results": most});
+                let [a, b] = [&one, &several].map(|h| h.call("grep", asked.clone()));
+                assert_eq!(a.ok(), b.ok(), "{asked}");
+                assert_eq!(a.facts()["shown"], b.facts()["shown"]);
+                shown += a.ok().matches(": hit").count();
+            }
+        }
+    }
+    assert!(shown > 1000, "{shown}");
+}
+
 mcp_test!(a_page_with_context_shows_the_context_of_its_own_matches, |h| {
     let text: String =
         (1..=30).map(|line| if line % 3 == 0 { format!("hit {line}\n") } else { format!("{line}\n") }).collect();

@@ -103,6 +103,11 @@ fn pattern(random: &mut Random, words: &[String], multiline: bool) -> (String, b
             format!("{one}[^;]{{0,60}}\\n[^;]{{0,60}}{two}"),
             format!("{one}.{{0,80}}?{two}"),
             format!("^\\s*{one}\\b.{{0,40}}$"),
+            format!("\\A.{{0,45}}{one}"),
+            format!("{one}.{{0,45}}\\z"),
+            format!("(?-m:^).{{0,45}}?\\b{one}"),
+            format!("\\b{one}[^a]{{0,45}}(?-m:$)"),
+            format!("(?-s:{one}.*\\n.*{two})"),
             one,
         ];
         return (random.pick(&shapes).clone(), false);
@@ -124,6 +129,8 @@ fn pattern(random: &mut Random, words: &[String], multiline: bool) -> (String, b
         format!("{one}.*{two}"),
         format!("[^\\s]{{2}}{one}"),
         format!("{one}\\W+\\w+"),
+        format!("(?s:{one}.{{0,30}}{two})"),
+        format!("\\b{one}\\b|\\b{two}$"),
         "^$".to_owned(),
         "é|ß|→|\\u{2019}".to_owned(),
         "\\d{4}-\\d{2}".to_owned(),

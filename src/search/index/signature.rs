@@ -11,7 +11,7 @@ use super::formula::Formula;
 use super::gram::{self, COLUMNS, OVERLAP};
 
 /// Bytes of content that one row stands for.
-pub(super) const ROW: usize = 32 << 10;
+pub(in crate::search) const ROW: usize = 32 << 10;
 /// Rows of a block: the bits of one word.
 const ROWS: usize = 64;
 /// Bytes of a block.
@@ -36,6 +36,19 @@ pub(in crate::search) enum Placement {
         /// A line runs from one row into the next.
         within_line: bool,
     },
+}
+
+impl Placement {
+    /// The rows of a large file, where they follow upon each other but for the last one and each holds
+    /// whole lines: all but the last one, and the last one.
+    pub(in crate::search) fn in_a_row(&self) -> Option<(Range<u32>, u32)> {
+        let Self::Many { rows, within_line: false } = self else { return None };
+        let (last, others) = rows.split_last()?;
+        let first = others.first()?.row;
+        let count = u32::try_from(others.len()).ok()?;
+        let follow = (first..).zip(others).all(|(row, slice)| slice.row == row);
+        follow.then(|| (first..first + count, last.row))
+    }
 }
 
 /// A row's share of a large file.
@@ -68,8 +81,8 @@ struct Row {
 /// The signatures of many files.
 #[derive(Debug)]
 pub(in crate::search) struct Signatures {
-    /// Shared with the searches under way; copied when one of those is changed.
-    blocks: Vec<Option<Arc<Block>>>,
+    /// Shared with the searches under way, all of them and each; copied when changed meanwhile.
+    blocks: Arc<Vec<Option<Arc<Block>>>>,
     rows: Vec<Row>,
     free: Vec<u32>,
     /// The row that small files are added to.
@@ -81,7 +94,7 @@ pub(in crate::search) struct Signatures {
 impl Signatures {
     /// Room for signatures of at most `bytes` of memory.
     pub(in crate::search) fn new(bytes: usize) -> Self {
-        Self { blocks: Vec::new(), rows: Vec::new(), free: Vec::new(), open: None, limit: bytes / BLOCK }
+        Self { blocks: Arc::default(), rows: Vec::new(), free: Vec::new(), open: None, limit: bytes / BLOCK }
     }
 
     /// Takes in a file. `None` when there is no room.
@@ -133,7 +146,7 @@ impl Signatures {
     /// What `probe` leaves of the files taken in so far.
     pub(in crate::search) fn candidates(&self, probe: &Probe) -> Candidates {
         let node = Node::of(&probe.formula);
-        let blocks = if matches!(node, Node::All) { Vec::new() } else { self.blocks.clone() };
+        let blocks = if matches!(node, Node::All) { Arc::default() } else { Arc::clone(&self.blocks) };
         Candidates { blocks, node, across: probe.across, hits: Vec::new() }
     }
 
@@ -153,8 +166,7 @@ impl Signatures {
 
     fn fresh_row(&mut self) -> Option<u32> {
         if let Some(row) = self.free.pop() {
-            let block = self.blocks[row as usize / ROWS].as_mut()?;
-            let block = Arc::make_mut(block);
+            let block = self.block(row)?;
             let keep = !(1_u64 << (row as usize % ROWS));
             block.columns.iter_mut().for_each(|column| *column &= keep);
             block.used += 1;
@@ -167,9 +179,9 @@ impl Signatures {
         }
         let block = Some(Arc::new(Block { columns: vec![0; COLUMNS].into_boxed_slice(), used: 1 }));
         if let Some(at) = vacant {
-            self.blocks[at] = block;
+            Arc::make_mut(&mut self.blocks)[at] = block;
         } else {
-            self.blocks.push(block);
+            Arc::make_mut(&mut self.blocks).push(block);
             self.rows.resize(self.blocks.len() * ROWS, Row::default());
         }
         let first = u32::try_from(index * ROWS).ok()?;
@@ -178,12 +190,17 @@ impl Signatures {
         Some(first)
     }
 
+    /// The block of a row, to be changed.
+    fn block(&mut self, row: u32) -> Option<&mut Block> {
+        Arc::make_mut(&mut self.blocks)[row as usize / ROWS].as_mut().map(Arc::make_mut)
+    }
+
     fn mark(&mut self, row: u32, bytes: usize, content: &[u8]) {
         let state = &mut self.rows[row as usize];
         state.files += 1;
         state.bytes += u32::try_from(bytes).unwrap_or(u32::MAX);
-        let Some(block) = self.blocks[row as usize / ROWS].as_mut() else { return };
-        let columns = &mut Arc::make_mut(block).columns;
+        let Some(block) = self.block(row) else { return };
+        let columns = &mut block.columns;
         let bit = 1_u64 << (row as usize % ROWS);
         // First into two KiB that stay in the nearest cache; a row repeats its grams often.
         let mut seen = [0_u64; COLUMNS / 64];
@@ -213,14 +230,13 @@ impl Signatures {
             if self.open == Some(row) {
                 self.open = None;
             }
-            let index = row as usize / ROWS;
-            let Some(block) = self.blocks[index].as_mut() else { continue };
-            let block = Arc::make_mut(block);
+            let Some(block) = self.block(row) else { continue };
             block.used -= 1;
             if block.used > 0 {
                 self.free.push(row);
             } else {
-                self.blocks[index] = None;
+                let index = row as usize / ROWS;
+                Arc::make_mut(&mut self.blocks)[index] = None;
                 self.free.retain(|free| *free as usize / ROWS != index);
             }
         }
@@ -295,7 +311,7 @@ impl Node {
 /// The files that a formula leaves, as of one moment.
 #[derive(Debug)]
 pub(in crate::search) struct Candidates {
-    blocks: Vec<Option<Arc<Block>>>,
+    blocks: Arc<Vec<Option<Arc<Block>>>>,
     node: Node,
     across: bool,
     /// Of each block met so far, which rows satisfy the formula.
@@ -345,7 +361,13 @@ impl Candidates {
         }
     }
 
-    fn hit(&mut self, row: u32) -> bool {
+    /// Whether none of these rows, which hold a file in whole lines, may hold a match.
+    pub(in crate::search) fn none(&mut self, rows: Range<u32>, last: u32) -> bool {
+        !self.across && !self.hit(last) && !rows.into_iter().any(|row| self.hit(row))
+    }
+
+    /// Whether what stands in that row may hold a match.
+    pub(in crate::search) fn hit(&mut self, row: u32) -> bool {
         let index = row as usize / ROWS;
         if self.hits.len() <= index {
             self.hits.resize(self.blocks.len().max(index + 1), None);
@@ -433,6 +455,23 @@ mod tests {
         assert!(memchr::memmem::find(bytes, b"a needle").is_some());
         assert_eq!(signatures.candidates(&probe("noodle", false)).admit(&placed), Admitted::Nothing);
         assert_eq!(signatures.candidates(&probe("plain", false)).admit(&placed), Admitted::Whole);
+    }
+
+    #[test]
+    fn the_rows_of_a_large_file_follow_upon_each_other_but_for_the_last() {
+        let mut signatures = memory();
+        let line = b"plain words here\n";
+        signatures.insert(&line.repeat(ROW / 2 / 17)).unwrap();
+        let large = signatures.insert(&line.repeat(4 * ROW / 17)).unwrap();
+        let (rows, last) = large.in_a_row().unwrap();
+        assert_eq!((rows.clone(), last), (1..5, 0), "what is left of it fits beside the small file");
+        let mut candidates = signatures.candidates(&probe("noodle", false));
+        assert!(candidates.none(rows.clone(), last));
+        let mut candidates = signatures.candidates(&probe("plain", false));
+        assert!(!candidates.none(rows.clone(), last));
+        let mut candidates = signatures.candidates(&probe("noodle", true));
+        assert!(!candidates.none(rows, last), "a row does not tell of a match across rows");
+        assert_eq!(signatures.insert(&vec![b'-'; 4 * ROW]).unwrap().in_a_row(), None, "no whole lines");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::{
 };
 
 use super::{
-    Content, FILTER_MEMORY, LARGE, Listed, Live, MAX_FAILURES, State, Tree, VERIFY_EVERY,
+    Content, FILTER_MEMORY, LARGE, Listed, Live, MAX_FAILURES, State, Tree,
     items::{Known, List},
 };
 use crate::{
@@ -131,7 +131,7 @@ fn verify(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> O
     let (names, from) = {
         let mut trees = live.trees();
         let tree = trees.iter_mut().find(|tree| tree.root == *root)?.refresh()?;
-        if after.is_none() && tree.verified.is_some_and(|verified| verified.elapsed() < VERIFY_EVERY) {
+        if after.is_none() && tree.verified.is_some_and(|verified| verified.elapsed() < Live::COMPARED_EVERY) {
             return None;
         }
         let from = after.map_or(0, |after| tree.list.items.partition_point(|item| item.entry.path() <= after));
@@ -216,20 +216,20 @@ fn fill(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Opt
     let names = Arc::make_mut(&mut listed.list);
     for Taken { path, id, content, known } in readings {
         // Another number, or none: it has changed since the batch was chosen.
-        let Some(item) = names.find(&path).map(|at| &mut names.items[at]).filter(|item| item.id == id) else {
-            continue;
-        };
-        let item = Arc::make_mut(item);
-        item.content = match content {
+        let Some(at) = names.find(&path).filter(|at| names.items[*at].id == id) else { continue };
+        let content = match content {
             Reading::Says(content) => content,
             Reading::Text(text) => match (listed.signatures.insert(&text), u32::try_from(text.len())) {
                 (Some(placement), Ok(bytes)) => Content::Placed(placement, bytes, str::from_utf8(&text).is_ok()),
                 _ => Content::Loose,
             },
         };
-        if let Some(known) = known {
-            item.set_known(known);
-        }
+        names.items.change(at, |item| {
+            item.content = content;
+            if let Some(known) = known {
+                item.set_known(known);
+            }
+        });
     }
     reached.or(Some(last))
 }
@@ -242,9 +242,10 @@ fn next_batch(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) 
         listed.stale = 0;
         if listed.signatures.waste() > MAX_WASTE {
             listed.signatures = Signatures::new(FILTER_MEMORY);
-            for item in &mut Arc::make_mut(&mut listed.list).items {
-                if matches!(item.content, Content::Placed(..)) {
-                    Arc::make_mut(item).content = Content::Unread;
+            let items = &mut Arc::make_mut(&mut listed.list).items;
+            for at in 0..items.len() {
+                if matches!(items[at].content, Content::Placed(..)) {
+                    items.change(at, |item| item.content = Content::Unread);
                 }
             }
         }
@@ -254,6 +255,8 @@ fn next_batch(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) 
     let batch: Vec<_> = unread.take(BATCH_FILES).map(|item| (item.entry.clone(), item.id)).collect();
     if batch.is_empty() {
         listed.built = Some(Instant::now());
+        let (names, filter) = (listed.list.memory(), listed.signatures.memory());
+        tracing::debug!(%root, names, filter, "the index is up to date; its size in bytes");
         return None;
     }
     Some(batch)

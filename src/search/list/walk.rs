@@ -4,13 +4,32 @@
 
 use std::{ops::ControlFlow, sync::Arc, time::SystemTime};
 
-use super::{Item, Live, Snapshot};
+use super::{Brief, Item, Live, Snapshot};
 use crate::workspace::{
     AccessError, Entry, FileKind, Ignored, LeftOut, WalkOptions, WalkReport, Workspace, WorkspacePath,
 };
 
 /// Unreadable directories that a report names, as the workspace's walk does.
 const NAMED: usize = 5;
+
+/// Who is told of the names.
+pub trait Visit {
+    /// A name.
+    fn visit(&mut self, met: Met<'_>) -> ControlFlow<()>;
+
+    /// How many of the next items need no visit, by what is known of them. Asked before each visit of
+    /// a listed name.
+    #[expect(private_interfaces, reason = "of interest to the search of content alone")]
+    fn pass(&mut self, _briefs: &[Brief]) -> ControlFlow<(), usize> {
+        ControlFlow::Continue(0)
+    }
+}
+
+impl<F: FnMut(Met<'_>) -> ControlFlow<()>> Visit for F {
+    fn visit(&mut self, met: Met<'_>) -> ControlFlow<()> {
+        self(met)
+    }
+}
 
 /// Where the names of a search came from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -85,14 +104,14 @@ impl Live {
         workspace: &Workspace,
         start: &WorkspacePath,
         options: &WalkOptions,
-        visit: &mut dyn FnMut(Met<'_>) -> ControlFlow<()>,
+        visit: &mut dyn Visit,
     ) -> Result<(WalkReport, Source), AccessError> {
         let _call = self.call();
         let snapshot = if options.max_depth.is_none() { self.snapshot(start, None) } else { None };
         let mut files = 0;
-        let result = self.walk_with(workspace, snapshot.as_ref(), start, options, &mut |met| {
+        let result = self.walk_with(workspace, snapshot.as_ref(), start, options, &mut |met: Met<'_>| {
             files += usize::from(met.kind() == FileKind::File);
-            visit(met)
+            visit.visit(met)
         });
         if options.ignored == Ignored::Skip
             && let Ok((report, _)) = &result
@@ -113,7 +132,7 @@ impl Live {
         start: &WorkspacePath,
         left_out: &LeftOut,
         options: &WalkOptions,
-        visit: &mut dyn FnMut(Met<'_>) -> ControlFlow<()>,
+        visit: &mut dyn Visit,
     ) -> Result<(WalkReport, Source), AccessError> {
         match left_out.all() {
             Some(entries) => Ok((over_left_out(workspace, start, entries, options, visit), Source::Walk)),
@@ -129,54 +148,91 @@ impl Live {
         snapshot: Option<&Snapshot>,
         start: &WorkspacePath,
         options: &WalkOptions,
-        visit: &mut dyn FnMut(Met<'_>) -> ControlFlow<()>,
+        visit: &mut dyn Visit,
     ) -> Result<(WalkReport, Source), AccessError> {
         if let Some(snapshot) = snapshot {
             return Ok((over(workspace, snapshot, options, visit), Source::List));
         }
-        let walked = workspace.walk(start, options, &mut |entry| visit(Met::Walked(entry)));
+        let walked = workspace.walk(start, options, &mut |entry| visit.visit(Met::Walked(entry)));
         walked.map(|report| (report, Source::Walk))
     }
 }
 
-/// The walk over a snapshot.
-fn over(
-    workspace: &Workspace,
-    snapshot: &Snapshot,
-    options: &WalkOptions,
-    visit: &mut dyn FnMut(Met<'_>) -> ControlFlow<()>,
-) -> WalkReport {
+/// The walk over a snapshot. Most of it is decided by the words alone.
+fn over(workspace: &Workspace, snapshot: &Snapshot, options: &WalkOptions, visit: &mut dyn Visit) -> WalkReport {
     let mut report = WalkReport::default();
-    for item in snapshot.items() {
-        let kind = item.entry.kind();
-        if item.unreadable {
-            report.unreadable_count += 1;
-            if report.unreadable.len() < NAMED {
-                report.unreadable.push(item.entry.path().clone());
+    let (items, briefs) = (snapshot.items(), snapshot.briefs());
+    let mut at = 0;
+    while at < items.len() {
+        match (briefs[at], options.ignored) {
+            (Brief::Ignored { directory }, Ignored::Skip) => {
+                *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
+                // What is known of their content is in the list alone.
+                report.left_out.forget();
+                at += 1;
+                continue;
             }
+            (Brief::Ask | Brief::Ignored { .. }, _) => {}
+            (_, Ignored::Only) => {
+                at += 1;
+                continue;
+            }
+            _ => match visit.pass(&briefs[at..]) {
+                ControlFlow::Continue(0) => {}
+                ControlFlow::Continue(passed) => {
+                    at += passed;
+                    continue;
+                }
+                ControlFlow::Break(()) => {
+                    report.stopped = true;
+                    return report;
+                }
+            },
         }
-        let directory = kind == FileKind::Directory;
-        if item.ignored && options.ignored == Ignored::Skip {
-            *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
-            // What is known of their content is in the list alone.
-            report.left_out.forget();
-            continue;
-        }
-        let wanted = match options.ignored {
-            Ignored::Only => item.ignored,
-            Ignored::Skip | Ignored::Include => true,
-        };
-        let shown = if directory { options.directories } else { kind == FileKind::File || options.symlinks };
-        if wanted && shown && visit(Met::Listed(item)).is_break() {
+        let item = &items[at];
+        at += 1;
+        if look(workspace, item, options, &mut report, visit).is_break() {
             report.stopped = true;
-            return report;
-        }
-        // Below ignored directories nothing is listed.
-        if item.ignored && directory && below(workspace, item.entry.path(), options, &mut report, visit).is_break() {
             return report;
         }
     }
     report
+}
+
+/// Deals with one item by asking it.
+fn look(
+    workspace: &Workspace,
+    item: &Item,
+    options: &WalkOptions,
+    report: &mut WalkReport,
+    visit: &mut dyn Visit,
+) -> ControlFlow<()> {
+    let kind = item.entry.kind();
+    if item.unreadable {
+        report.unreadable_count += 1;
+        if report.unreadable.len() < NAMED {
+            report.unreadable.push(item.entry.path().clone());
+        }
+    }
+    let directory = kind == FileKind::Directory;
+    if item.ignored && options.ignored == Ignored::Skip {
+        *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
+        report.left_out.forget();
+        return ControlFlow::Continue(());
+    }
+    let wanted = match options.ignored {
+        Ignored::Only => item.ignored,
+        Ignored::Skip | Ignored::Include => true,
+    };
+    let shown = if directory { options.directories } else { kind == FileKind::File || options.symlinks };
+    if wanted && shown {
+        visit.visit(Met::Listed(item))?;
+    }
+    // Below ignored directories nothing is listed.
+    if item.ignored && directory {
+        return below(workspace, item.entry.path(), options, report, visit);
+    }
+    ControlFlow::Continue(())
 }
 
 /// The walk over entries that another one left out.
@@ -185,13 +241,13 @@ fn over_left_out(
     start: &WorkspacePath,
     entries: &[Entry],
     options: &WalkOptions,
-    visit: &mut dyn FnMut(Met<'_>) -> ControlFlow<()>,
+    visit: &mut dyn Visit,
 ) -> WalkReport {
     let mut report = WalkReport::default();
     for entry in entries.iter().filter(|entry| entry.path().root().key() == start.root().key()) {
         let directory = entry.kind() == FileKind::Directory;
         let shown = if directory { options.directories } else { entry.kind() == FileKind::File || options.symlinks };
-        if shown && visit(Met::Walked(entry.clone())).is_break() {
+        if shown && visit.visit(Met::Walked(entry.clone())).is_break() {
             report.stopped = true;
             return report;
         }
@@ -208,10 +264,10 @@ fn below(
     directory: &WorkspacePath,
     options: &WalkOptions,
     report: &mut WalkReport,
-    visit: &mut dyn FnMut(Met<'_>) -> ControlFlow<()>,
+    visit: &mut dyn Visit,
 ) -> ControlFlow<()> {
     let options = WalkOptions { ignored: Ignored::Include, ..options.clone() };
-    match workspace.walk(directory, &options, &mut |entry| visit(Met::Walked(entry))) {
+    match workspace.walk(directory, &options, &mut |entry| visit.visit(Met::Walked(entry))) {
         Ok(walked) => {
             report.unreadable_count += walked.unreadable_count;
             let room = NAMED - report.unreadable.len();

@@ -291,8 +291,10 @@ impl Report<'_> {
         };
         match next_offset {
             Some(next) => format!("{found}, showing {}. {NARROW} offset={next}.", shown_range(skip, shown)),
-            None if shown == 0 => format!("{found}, but offset={skip} is past the last"),
-            None if skip > 0 => format!("{found}, showing {}", shown_range(skip, shown)),
+            None if shown == 0 && self.found.stopped.is_none() => {
+                format!("{found}, but offset={skip} is past the last")
+            }
+            None if skip > 0 && shown > 0 => format!("{found}, showing {}", shown_range(skip, shown)),
             None => found,
         }
     }

@@ -47,6 +47,22 @@ pub(super) const WORDS: &[&str] = &[
     "日本語",
     "fn main()",
 ];
+/// Where something begins or ends.
+const ENDS: &[&str] = &[
+    "^",
+    "$",
+    "\\A",
+    "\\z",
+    "\\b",
+    "\\B",
+    "(?-u:\\b)",
+    "(?-m:^)",
+    "(?-m:$)",
+    "(?:\\z|$)",
+    "(?:\\A|\\s)",
+    "\\n?\\z",
+    "\\s*\\z",
+];
 pub(super) const FOLDERS: &[&str] = &["", "src", "src/deep", "src/deep/er", "lib", "build", "docs", "target", "ünder"];
 pub(super) const NAMES: &[&str] =
     &["a.rs", "b.rs", "c.py", "d.txt", "e.c", "Makefile", "f.h", "g.md", ".hidden", "h.log", "key.pem"];
@@ -304,6 +320,7 @@ impl Game {
                     let _ = write!(pattern, "({}|{})", regex(one), regex(other));
                 }
                 2 => pattern.push_str(self.random.pick(&["^", "$", "\\b", "(?:)", "\\n", "(?-i:K)", "(?i)ß"])),
+                4 => pattern.push_str(self.random.pick(ENDS)),
                 3 => {
                     let word = regex(self.random.pick(WORDS));
                     let _ = write!(pattern, "(?:{word}){}", self.random.pick(&["?", "+", "*", "{2}", "{1,3}"]));
@@ -311,7 +328,20 @@ impl Game {
                 _ => pattern.push_str(&regex(self.random.pick(WORDS))),
             }
         }
-        pattern
+        self.bounded(pattern)
+    }
+
+    /// Now and then held to where a line, a word or the file begins and ends, or let across lines.
+    fn bounded(&mut self, pattern: String) -> String {
+        match self.random.below(16) {
+            0 => format!("{}{pattern}", self.random.pick(ENDS)),
+            1 | 2 => format!("{pattern}{}", self.random.pick(ENDS)),
+            3 => format!("(?-m:^{pattern})"),
+            4 => format!("(?-m:{pattern}$)"),
+            5 => format!("(?s:{pattern}.{{0,3}}{})", regex(self.random.pick(WORDS))),
+            6 => format!("(?:{pattern}|{}{})", regex(self.random.pick(WORDS)), self.random.pick(ENDS)),
+            _ => pattern,
+        }
     }
 
     /// One random query.

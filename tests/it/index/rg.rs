@@ -138,6 +138,15 @@ impl Asked<'_> {
         if !self.flag("literal") && pattern.contains("$^") {
             return None;
         }
+        // rg 13 sees one beside bytes that are no UTF-8.
+        if !self.flag("literal") && pattern.contains("\\B") {
+            return None;
+        }
+        // Line by line, releases of rg differ in what these hold to: the file, the line or a buffer.
+        let to_the_file = ["\\A", "\\z", "(?-m:"].iter().any(|anchor| pattern.contains(anchor));
+        if !multiline && !self.flag("literal") && to_the_file {
+            return None;
+        }
         let mode = self.text("output_mode");
         // A match of several lines is one here and several there.
         if multiline && (mode == "count" || mode == "content" && data["truncated"] != Value::Bool(false)) {

@@ -1,0 +1,282 @@
+//! The walking thread of a search: takes names from the walk, settles what the live list already
+//! knows, and hands the rest over in chunks; it searches when nobody is free.
+//!
+//! What is searched in a file, and how results are put in order, is the others' matter.
+
+use std::{
+    ops::ControlFlow,
+    sync::PoisonError,
+    time::{Duration, Instant},
+};
+
+use crossbeam_channel::{Sender, TrySendError};
+
+use crate::workspace::{AccessError, FileKind, Workspace, WorkspacePath};
+
+use super::{
+    content::{Chunk, Query, Shared, WAIT},
+    files::FileFilter,
+    index::{Admitted, Candidates, ROW},
+    list::{Brief, Content, Item, Met, Visit},
+    merge::{Skipped, Tally},
+    progress::{self, Progress},
+    scope::Scope,
+    worker::{Haystack, Worker},
+};
+
+/// Files in the first chunk, so that a capped search of a common word ends at once; later ones
+/// double up to [`LARGEST_CHUNK`], so that handing over costs little.
+const FIRST_CHUNK: usize = 8;
+const LARGEST_CHUNK: usize = 64;
+/// Bytes of results that may wait for an earlier chunk before the walk waits too.
+const MAX_HELD: usize = 8 << 20;
+/// Names that are settled without a look into a file between two looks at the clock.
+const STEPS: usize = 1024;
+/// Chunks that the walking thread searches itself before it lets others help: most searches end with
+/// the first or soon after. Of what the filter leaves, more of them while no more than this time has
+/// passed, as all of it often takes less than starting a thread.
+const ALONE: usize = 1;
+const ALONE_LISTED: usize = 3;
+const SHORT: Duration = Duration::from_millis(1);
+
+/// Fills chunks and hands them over.
+pub(super) struct Feeder<'a> {
+    shared: &'a Shared<'a>,
+    sender: Sender<Chunk>,
+    worker: Worker<'a>,
+    chunk: Vec<Haystack>,
+    index: usize,
+    size: usize,
+    began: Instant,
+    reported: Instant,
+    /// Starts another thread that helps.
+    start_helper: &'a dyn Fn(),
+    helpers: usize,
+    helping: usize,
+}
+
+impl<'a> Feeder<'a> {
+    /// One that can have as many as `helpers` started.
+    pub(super) fn new(
+        workspace: &'a Workspace,
+        shared: &'a Shared<'a>,
+        sender: Sender<Chunk>,
+        helpers: usize,
+        start_helper: &'a dyn Fn(),
+    ) -> Self {
+        Self {
+            shared,
+            sender,
+            worker: Worker::new(workspace, shared.query),
+            chunk: Vec::new(),
+            index: 0,
+            size: FIRST_CHUNK,
+            began: Instant::now(),
+            reported: Instant::now(),
+            start_helper,
+            helpers,
+            helping: 0,
+        }
+    }
+
+    /// Searches what is left; gives back what can search on, as nothing more will come.
+    ///
+    /// # Errors
+    /// As [`Worker::search`].
+    pub(super) fn end(mut self) -> Result<Worker<'a>, AccessError> {
+        if !self.shared.is_done() {
+            self.hand_over(usize::MAX)?;
+        }
+        Ok(self.worker)
+    }
+
+    /// Takes in files that need not be opened.
+    fn count(&mut self, tally: Tally) {
+        match self.chunk.last_mut() {
+            Some(Haystack::Answered(sum)) => *sum = sum.plus(tally),
+            _ => self.chunk.push(Haystack::Answered(tally)),
+        }
+    }
+
+    /// Hands the chunk over, or searches it: while it is among the first `alone` ones, and when
+    /// nobody is free.
+    fn hand_over(&mut self, alone: usize) -> Result<(), AccessError> {
+        let chunk = Chunk { index: self.index, files: std::mem::take(&mut self.chunk) };
+        if self.index >= alone && self.helping < self.helpers {
+            self.helping += 1;
+            (self.start_helper)();
+        }
+        self.index += 1;
+        self.size = (self.size * 2).min(LARGEST_CHUNK);
+        if self.reported.elapsed() >= progress::EVERY {
+            self.reported = Instant::now();
+            (self.shared.query.progress)(Progress::Files(self.shared.searched()));
+        }
+        if self.helping == 0 {
+            return self.shared.search(&mut self.worker, chunk);
+        }
+        // One slow file must not let the results of everything behind it pile up.
+        let mut merge = self.shared.merge();
+        while merge.held() > MAX_HELD && self.shared.go_on().is_continue() {
+            let waited = self.shared.merged.wait_timeout(merge, WAIT);
+            merge = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        drop(merge);
+        match self.sender.try_send(chunk) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Full(chunk) | TrySendError::Disconnected(chunk)) => {
+                self.shared.search(&mut self.worker, chunk)
+            }
+        }
+    }
+}
+
+/// The walk from one start.
+pub(super) struct Feeding<'f, 'a> {
+    feeder: &'f mut Feeder<'a>,
+    workspace: &'f Workspace,
+    scope: &'f Scope,
+    start: &'f WorkspacePath,
+    filter: &'f mut FileFilter,
+    candidates: Option<Candidates>,
+    /// Whether every file is searched, so that names do not matter.
+    plain: bool,
+    beyond_ascii: bool,
+    steps: usize,
+    /// Files met so far.
+    pub(super) files: usize,
+    /// Why a named file could not be searched.
+    pub(super) failed: Option<AccessError>,
+}
+
+impl<'f, 'a> Feeding<'f, 'a> {
+    /// Feeds the files of `scope` below `start` that `filter` admits; with `candidates`, names come
+    /// from the list that they are about.
+    pub(super) fn new(
+        feeder: &'f mut Feeder<'a>,
+        workspace: &'f Workspace,
+        (scope, start): (&'f Scope, &'f WorkspacePath),
+        filter: &'f mut FileFilter,
+        candidates: Option<Candidates>,
+    ) -> Self {
+        let plain = filter.admits_all() && scope.starts().len() == 1;
+        let beyond_ascii = feeder.shared.query.pattern.beyond_ascii();
+        Self {
+            feeder,
+            workspace,
+            scope,
+            start,
+            filter,
+            candidates,
+            plain,
+            beyond_ascii,
+            steps: 0,
+            files: 0,
+            failed: None,
+        }
+    }
+
+    /// Whether to go on after so many names were settled.
+    fn settled(&mut self, names: usize) -> ControlFlow<()> {
+        self.steps += names;
+        if self.steps < STEPS {
+            return ControlFlow::Continue(());
+        }
+        self.steps = 0;
+        self.feeder.shared.go_on()
+    }
+}
+
+impl Visit for Feeding<'_, '_> {
+    fn pass(&mut self, briefs: &[Brief]) -> ControlFlow<(), usize> {
+        let Some(candidates) = self.candidates.as_mut().filter(|_| self.plain) else {
+            return ControlFlow::Continue(0);
+        };
+        let max_file_size = self.feeder.shared.query.max_file_size;
+        let (mut passed, mut folders, mut tally) = (0, 0, Tally::default());
+        for brief in briefs.iter().take(STEPS) {
+            match *brief {
+                Brief::NoFile => folders += 1,
+                Brief::Protected => tally.protected += 1,
+                Brief::Binary(bytes) if u64::from(bytes) <= max_file_size => tally.binary += 1,
+                Brief::Row { row, utf8 } if max_file_size >= ROW as u64 && !candidates.hit(row) => {
+                    tally.searched += 1;
+                    tally.not_utf8 += usize::from(!utf8 && self.beyond_ascii);
+                }
+                Brief::Rows { first, count, last, utf8 }
+                    if max_file_size >= (u64::from(count) + 1) * ROW as u64
+                        && candidates.none(first..first + u32::from(count), last) =>
+                {
+                    tally.searched += 1;
+                    tally.not_utf8 += usize::from(!utf8 && self.beyond_ascii);
+                }
+                _ => break,
+            }
+            passed += 1;
+        }
+        if passed > folders {
+            self.files += passed - folders;
+            self.feeder.count(tally);
+        }
+        self.settled(passed)?;
+        ControlFlow::Continue(passed)
+    }
+
+    fn visit(&mut self, met: Met<'_>) -> ControlFlow<()> {
+        let shared = self.feeder.shared;
+        if met.kind() != FileKind::File || self.scope.is_anothers(self.workspace, met.path()) {
+            return shared.go_on();
+        }
+        self.files += 1;
+        let admitted = self.filter.admits(met.path().relative_to(self.start));
+        match (&met, &mut self.candidates) {
+            (Met::Listed(_), _) if !admitted => return self.settled(1),
+            (Met::Walked(_), _) if !admitted => return shared.go_on(),
+            (Met::Listed(item), Some(candidates)) => match haystack(item, candidates, shared.query) {
+                Haystack::Answered(tally) => {
+                    self.feeder.count(tally);
+                    return self.settled(1);
+                }
+                to_open => self.feeder.chunk.push(to_open),
+            },
+            _ => self.feeder.chunk.push(Haystack::Met(met.into_entry())),
+        }
+        if self.feeder.chunk.len() < self.feeder.size {
+            return shared.go_on();
+        }
+        let short = self.candidates.is_some() && self.feeder.began.elapsed() < SHORT;
+        let alone = if short { ALONE_LISTED } else { ALONE };
+        match self.feeder.hand_over(alone) {
+            Ok(()) => shared.go_on(),
+            Err(error) => {
+                self.failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+/// What has to be searched of a listed file, or what that would come to where it is known.
+fn haystack(item: &Item, candidates: &mut Candidates, query: &Query<'_>) -> Haystack {
+    let max_file_size = query.max_file_size;
+    let mut tally = Tally::default();
+    match &item.content {
+        Content::Protected => tally.skip(Skipped::Protected),
+        Content::Binary(bytes) if u64::from(*bytes) <= max_file_size => tally.skip(Skipped::Binary),
+        Content::Placed(placement, bytes, utf8) if u64::from(*bytes) <= max_file_size => {
+            let not_utf8 = !utf8 && query.pattern.beyond_ascii();
+            match (candidates.admit(placement), item.state()) {
+                (Admitted::Nothing, _) => {
+                    tally.searched = 1;
+                    tally.not_utf8 = usize::from(not_utf8);
+                }
+                (Admitted::Within(lines), Some(state)) if !not_utf8 => {
+                    return Haystack::Within(item.entry.clone(), lines, state);
+                }
+                _ => return Haystack::Met(item.entry.clone()),
+            }
+        }
+        _ => return Haystack::Met(item.entry.clone()),
+    }
+    Haystack::Answered(tally)
+}
