@@ -7,7 +7,7 @@ use std::sync::{
 
 use rmcp::{
     ErrorData,
-    model::{RequestId, ServerJsonRpcMessage},
+    model::{JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult},
 };
 use serde_json::json;
 use tokio::{
@@ -20,6 +20,8 @@ use tokio_util::sync::CancellationToken;
 const PROGRESS_ROOM: usize = 256 << 10;
 /// Bytes that wait before reading pauses: a client that does not read its answers gets no more.
 const READING_ROOM: usize = 64 << 20;
+/// Bytes that a message takes beside its texts, and most messages in all.
+const ROOM: usize = 512;
 /// Bytes that one write gathers.
 const BATCH: usize = 64 << 10;
 
@@ -44,8 +46,9 @@ impl Outbox {
 
     /// Enqueues a message.
     pub(in crate::server) fn message(&self, message: &ServerJsonRpcMessage) {
-        match serde_json::to_vec(message) {
-            Ok(line) => self.line(line),
+        let mut line = Vec::with_capacity(room(message));
+        match serde_json::to_writer(&mut line, message) {
+            Ok(()) => self.line(line),
             Err(error) => tracing::error!(%error, "a message could not be written"),
         }
     }
@@ -82,6 +85,15 @@ impl Outbox {
         // Fails only when the output is gone, which has ended the service already.
         let _ = self.queue.send(Item::Line(line));
     }
+}
+
+/// About how many bytes a message takes, so that its line is not copied each time it doubles.
+fn room(message: &ServerJsonRpcMessage) -> usize {
+    let JsonRpcMessage::Response(response) = message else { return ROOM };
+    let ServerResult::CallToolResult(result) = &response.result else { return ROOM };
+    // An eighth for what is escaped.
+    let texts = result.content.iter().filter_map(|block| block.as_text());
+    ROOM + texts.map(|text| text.text.len() / 8 * 9).sum::<usize>()
 }
 
 #[derive(Debug)]
