@@ -6,6 +6,7 @@
 //! asked, the call gives up its place among the running ones and its clock stands still.
 
 use std::{
+    cell::Cell,
     panic::{self, AssertUnwindSafe},
     sync::{Arc, Mutex, OnceLock, PoisonError},
     time::{Duration, Instant},
@@ -22,7 +23,7 @@ use tracing::Span;
 
 use crate::{
     session::{StopReason, StopSignal},
-    tools::{Answer, CallContext, Kind, Plan, ToolError, context::ProgressSink},
+    tools::{Answer, CallContext, Kind, Plan, Prompt, ToolError, context::ProgressSink},
     workspace::Approval,
 };
 
@@ -151,6 +152,11 @@ async fn planned(
     };
     let overdue = time::Instant::now() + deadline;
     let gate = if heavy { gates.heavy() } else { &gates.light };
+    if !cancelled.is_cancelled()
+        && let Some(answered) = at_once(parts, gate, &cx, &tool, &arguments, span).await
+    {
+        return answered.map(Outcome::Answer);
+    }
     // Shared by what runs on the pool, so that abandoned work keeps its place until it ends.
     let mut permit = Arc::new(turn(gate, &cancelled, overdue, deadline).await?);
     let draft = confirmation.draft(&tool, &arguments);
@@ -240,6 +246,64 @@ async fn planned(
         }
     }
     .map(Outcome::Answer)
+}
+
+/// The answer of a tool that has it at once, on this thread: a small read costs less than to hand it to
+/// another thread and back. None where the call has to go the usual way.
+async fn at_once(
+    parts: &Parts,
+    gate: &Semaphore,
+    cx: &CallContext,
+    tool: &str,
+    arguments: &Map<String, Value>,
+    span: &Span,
+) -> Option<Result<Answer, ToolError>> {
+    let entry = parts.toolbox.get(tool).filter(|entry| entry.answers_at_once())?;
+    let _place = gate.try_acquire().ok()?;
+    let asked = span.in_scope(|| {
+        let _here = AtOnce::begin();
+        panic::catch_unwind(AssertUnwindSafe(|| entry.at_once(cx, arguments)))
+    });
+    let Prompt { answer, owed } = match asked {
+        Ok(prompt) => prompt?,
+        Err(payload) => return Some(Err(crashed(panic_text(&*payload)))),
+    };
+    if let Some(owed) = owed {
+        let (session, place) = (Arc::clone(&cx.session), Arc::new(()));
+        let write_down = move || {
+            session.ledger.write_down(&owed);
+            Ok(())
+        };
+        if let Err(error) = on_pool(None, &place, span, write_down).await {
+            return Some(Err(error));
+        }
+    }
+    Some(Ok(answer))
+}
+
+thread_local! {
+    static AT_ONCE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// While it lives, this thread, which serves the wire, runs a call.
+struct AtOnce;
+
+impl AtOnce {
+    fn begin() -> Self {
+        AT_ONCE.set(true);
+        Self
+    }
+}
+
+impl Drop for AtOnce {
+    fn drop(&mut self) {
+        AT_ONCE.set(false);
+    }
+}
+
+/// Whether this thread runs a call that is answered at once.
+pub(super) fn runs_at_once() -> bool {
+    AT_ONCE.get()
 }
 
 /// Waits for a place among the running calls.
