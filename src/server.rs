@@ -219,7 +219,7 @@ pub fn run_stdio(server: Server) -> u8 {
 fn log_panics() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        if std::thread::current().name() == Some(CALL_THREAD) {
+        if std::thread::current().name() == Some(CALL_THREAD) || dispatch::runs_at_once() {
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
             tracing::error!(place, reason = panic_text(panic.payload()), "a tool panicked");
         } else {
