@@ -190,7 +190,7 @@ pub(super) const OPTIONS: &[Opt] = &[
         flag: "time-limit",
         shape: Shape::One,
         value: "SECONDS",
-        help: "How long one call may take [default: 30]",
+        help: "How long one call may work before it changes anything [default: 30]",
         heading: LIMITS,
     },
     Opt {
@@ -204,7 +204,8 @@ pub(super) const OPTIONS: &[Opt] = &[
         flag: "max-concurrent",
         shape: Shape::One,
         value: "N",
-        help: "Searches that run at the same time [default: twice the processors, at least 4]",
+        help: "Searches that run at the same time [default: twice the processors, at least 4]. At most 1024 calls, of \
+               64 MiB in all, wait or run at once; more are refused and can be sent again",
         heading: LIMITS,
     },
     Opt {
@@ -498,6 +499,26 @@ mod tests {
         let option = OPTIONS.iter().find(|option| option.flag == "max-output").expect("in the table");
         assert_eq!(option.key(), "max_output");
         assert_eq!(option.variable(), "ROOTBOUND_MAX_OUTPUT");
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the README is no file of a workspace")]
+    fn the_readme_has_a_row_for_each_option_with_its_help() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+        let readme = std::fs::read_to_string(path).expect("there is one");
+        let rows: Vec<&str> = readme.lines().filter(|line| line.starts_with("| `--")).collect();
+        let expected: Vec<String> = OPTIONS
+            .iter()
+            .map(|option| {
+                let value = if option.shape == Shape::Switch { String::new() } else { format!(" {}", option.value) };
+                let many = if option.shape == Shape::List { " (repeatable)" } else { "" };
+                format!("| `--{}{value}`{many} | {} |", option.flag, option.help)
+            })
+            .collect();
+        for (row, expected) in rows.iter().zip(&expected) {
+            assert_eq!(row, expected);
+        }
+        assert_eq!(rows.len(), expected.len());
     }
 
     #[test]

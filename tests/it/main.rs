@@ -28,6 +28,7 @@ mod process;
 mod protocol;
 mod quota;
 mod race;
+mod readme;
 mod replay;
 mod stdio;
 mod tidy;

@@ -1,0 +1,72 @@
+//! The README's examples, run on the tree that they show.
+
+use std::{fs, path::Path, process::Command};
+
+const APP: &str = "import os\n\n\ndef load(path):\n    with open(path) as f:\n        return f.read()\n\n\ndef main():\n    \
+                   print(load(os.environ['CONFIG']))\n";
+
+/// The fenced blocks of one language.
+fn blocks<'r>(readme: &'r str, language: &str) -> Vec<&'r str> {
+    let open = format!("\n```{language}\n");
+    readme.split(&open).skip(1).map(|rest| rest.split("\n```").next().expect("a part")).collect()
+}
+
+/// The words of a command line, as a shell takes them apart.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut quoted) = (vec![String::new()], false);
+    for character in line.chars() {
+        match character {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            other => words.last_mut().expect("one at least").push(other),
+        }
+    }
+    words
+}
+
+#[test]
+fn each_call_in_the_readme_answers_as_it_is_printed_there() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(path).expect("there is one").replace("\r\n", "\n");
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let project = dir.path().join("project");
+    let config = blocks(&readme, "toml").into_iter().find(|block| block.starts_with("# rootbound.toml"));
+    for (name, content) in [
+        ("backend/app.py", APP),
+        ("backend/scripts/build.py", ""),
+        ("backend/tests/test_app.py", "from app import load\n"),
+        ("frontend/index.ts", "export const port = 80\n"),
+        ("README.md", "# The sample tree.\n"),
+        ("../configured/rootbound.toml", config.expect("a sample")),
+        ("../configured/app/a.txt", ""),
+        ("../configured/manual/drafts/plan.md", "a plan\n"),
+    ] {
+        let path = project.join(name);
+        fs::create_dir_all(project.join(Path::new(name).parent().expect("a folder"))).expect("made");
+        fs::write(path, content).expect("written");
+    }
+    let mut ran = 0;
+    for block in blocks(&readme, "text") {
+        let (line, printed) = block.split_once('\n').expect("a command and what it prints");
+        let words = words(line.strip_prefix("$ rootbound ").expect("a command"));
+        if words[0] == "doctor" {
+            continue;
+        }
+        let folder = if words[0] == "--config" { project.join("../configured") } else { project.clone() };
+        let kept = std::env::vars_os().filter(|(name, _)| !name.to_string_lossy().starts_with("ROOTBOUND_"));
+        let output = Command::new(env!("CARGO_BIN_EXE_rootbound"))
+            .current_dir(folder)
+            .env_clear()
+            .envs(kept)
+            .env("ROOTBOUND_STATE_DIR", dir.path().join("state"))
+            // What is printed there is the answer; a refusal is also logged, with the time.
+            .env("ROOTBOUND_LOG", "off")
+            .args(&words)
+            .output()
+            .expect("the binary starts");
+        let said = [output.stdout, output.stderr].concat();
+        assert_eq!(String::from_utf8_lossy(&said).trim_end(), printed.trim_end(), "{line}");
+        ran += 1;
+    }
+    assert!(ran >= 8, "{ran} examples");
+}
