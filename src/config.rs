@@ -193,7 +193,7 @@ fn readable(count: u64) -> String {
             return format!("{} {unit}", count >> shift);
         }
     }
-    format!("{count} bytes")
+    if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }
 }
 
 #[cfg(test)]

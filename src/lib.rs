@@ -23,7 +23,7 @@
 //!
 //! 1. A module names only its own layer and those below it.
 //! 2. `rmcp` appears only under `server/` (and in `main.rs` for the transport).
-//! 3. Files are touched only under `workspace/`; `ignore` serves there as a matcher.
+//! 3. Files are touched only under `workspace/`; `ignore` serves as a matcher alone.
 //! 4. `tokio` appears only in `main` and `server/`; everything below is synchronous.
 //! 5. A host path never reaches text for the model: [`workspace::WorkspacePath`] prints the public
 //!    form and is the only way to show one.

@@ -1,6 +1,6 @@
 //! The tools a model calls: arguments → plan → (approval →) commit → answer.
 //!
-//! One file per tool, one line in [`Toolbox::new`]. A tool is synchronous, knows nothing of JSON-RPC
+//! One file per tool, one line in `TOOLS`. A tool is synchronous, knows nothing of JSON-RPC
 //! and reaches files only through [`CallContext::workspace`].
 
 pub mod args;

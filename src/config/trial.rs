@@ -1,6 +1,6 @@
 //! `rootbound call` and `rootbound tools`: the way to try, script and debug the server without a client.
 //!
-//! Both go through the same server over an in-memory transport; only here does anything print to stdout.
+//! Both go through the same server over an in-memory transport.
 
 use std::{
     io::{self, Write as _},

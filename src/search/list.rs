@@ -1,7 +1,8 @@
 //! The live list: the names of a large tree and the filter over their content, kept between calls.
 //!
 //! A search asks for a snapshot; what it gets is true for everything that had returned before it
-//! asked. Where there is none, as for small trees or on other platforms, the search walks. The list
+//! asked, but for what the kernel does not tell of (`workspace::watch`), which a pass in the
+//! background finds within a minute. Where there is none, as for small trees or on other platforms, the search walks. The list
 //! and the filter are made in the background after a first search and are never needed for an
 //! answer.
 

@@ -116,7 +116,7 @@ pub(super) const fn joined<const N: usize>(lists: &[&[Alias]]) -> [Alias; N] {
     all
 }
 
-/// Typing slips up to this distance (of the longer name) are offered as the nearest name.
+/// A known name that is alike to this degree at least (1 for equal names) is offered as the one that was meant.
 const SLIP: f64 = 0.6;
 
 /// Brings `arguments` into the schema's own names and types.

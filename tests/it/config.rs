@@ -428,7 +428,7 @@ fn the_bounds_of_a_number_are_said_as_a_person_writes_them() {
         ("--max-files-created", "many", "write a whole number of at least 0\n"),
         ("--max-arguments", "0", "write a whole number from 1 to 10000\n"),
         ("--max-message", "1", "choose 64 KiB to 256 MiB\n"),
-        ("--max-search-file-size", "0", "choose at least 1 bytes\n"),
+        ("--max-search-file-size", "0", "choose at least 1 byte\n"),
     ] {
         let complaints = place.run_with(&place.project(), &[], &[option, value, "tools"]).failed(2);
         assert!(complaints.contains(said), "{said:?} is not in\n{complaints}");

@@ -19,7 +19,7 @@ use crate::{
     workspace::{Entry, GiveWay, Unwatchable, Workspace, WorkspacePath, lower_priority},
 };
 
-/// Bytes of the largest file that is taken in: directory searches look into no larger one.
+/// Bytes of the largest file that is taken in: larger ones are searched each time.
 const LARGEST: u64 = 16 << 20;
 /// Files and bytes that are read between two turns of the lock.
 const BATCH_FILES: usize = 64;
