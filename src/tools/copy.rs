@@ -161,7 +161,7 @@ impl Pending {
 impl Change for Pending {
     fn fingerprint(&self) -> super::Fingerprint {
         super::Fingerprint {
-            path: format!("{} to {}", self.source, self.to.target.path()),
+            path: format!("{} to {}", self.tree.top(), self.to.target.path()),
             base: self.to.over.base(),
             content: Some(self.tree.mark()),
         }
