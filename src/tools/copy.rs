@@ -16,7 +16,6 @@ use crate::{
 use super::{
     Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     destination::{self, Destination, Over},
-    move_path::seen_along,
     output::{count, noted},
     recorded,
 };
@@ -83,10 +82,7 @@ impl Tool for Copy {
         let to = destination::destination(cx, &source, &args.destination, args.overwrite.unwrap_or(false))?;
         let tree = cx.workspace.tree_to_copy(&source, &to.target)?;
         destination::apart(tree.top(), to.target.path())?;
-        if tree.is_directory() && to.over != Over::Nothing {
-            return Err(ToolError::invalid(format!("{} is a file, and a directory does not replace a file", to.path))
-                .hint("choose another destination, or delete the file first"));
-        }
+        to.takes(&tree)?;
         if tree.bytes() > MOST_BYTES {
             return Err(ToolError::new(
                 Kind::TooLarge,
@@ -142,7 +138,7 @@ impl Pending {
             let effect = Effect::Copied { to: self.to.target.path().clone(), mark: copy.content_mark() };
             history.done(&pending, Made { tool: "copy", effect });
         }
-        seen_along(cx, &self.tree, self.to.target.path());
+        recorded::seen_along(cx, &self.tree, self.to.target.path());
         let files = planted.revisions.iter().flatten().count();
         let left_out = planted.links_left_out.len();
         let mut notes: Vec<String> = note.text().into_iter().collect();

@@ -12,7 +12,7 @@ use crate::{
 
 use super::{
     Alias, Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError,
-    args::PATH_ALIASES,
+    args::{PATH_ALIASES, joined},
     output::{count, noted},
     recorded,
 };
@@ -55,10 +55,7 @@ impl Tool for Delete {
         description: "Delete a file, a link (never what it points to), or a directory with recursive=true. What was \
             deleted is kept for a while: undo brings it back.",
         group: Group::Manage,
-        aliases: &{
-            let [a, b, c, d, e, f] = PATH_ALIASES;
-            [a, b, c, d, e, f, Alias::name("force_recursive", "recursive")]
-        },
+        aliases: &joined::<7>(&[&PATH_ALIASES, &[Alias::name("force_recursive", "recursive")]]),
         read_only: false,
         destructive: true,
         idempotent: false,

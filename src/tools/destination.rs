@@ -1,6 +1,7 @@
-//! What `move` and `copy` share: two paths, and what may stand at the second.
+//! Where a change puts something: the new path of a file, and what `move` and `copy` share, two paths and what
+//! may stand at the second.
 
-use crate::workspace::{Base, FileKind, Revision, WorkspacePath, WritablePath};
+use crate::workspace::{Base, FileKind, Revision, Tree, WorkspacePath, WritablePath};
 
 use super::{Alias, CallContext, ToolError, recorded};
 
@@ -32,6 +33,30 @@ pub(super) struct Destination {
     pub(super) over: Over,
     /// Bytes of the file there.
     pub(super) bytes: u64,
+}
+
+impl Destination {
+    /// Refuses a directory over a file.
+    pub(super) fn takes(&self, tree: &Tree) -> Result<(), ToolError> {
+        if tree.is_directory() && self.over != Over::Nothing {
+            return Err(ToolError::invalid(format!(
+                "{} is a file, and a directory does not replace a file",
+                self.path
+            ))
+            .hint("choose another destination, or delete the file first"));
+        }
+        Ok(())
+    }
+}
+
+/// The path of a file to be made; a name with a slash behind it is a directory's.
+pub(super) fn file_path(cx: &CallContext, text: &str) -> Result<WorkspacePath, ToolError> {
+    let path = cx.workspace.resolve(text)?;
+    if text.trim_end().ends_with('/') && !path.is_root() {
+        return Err(ToolError::invalid(format!("`path` ends with a slash, so it names a directory: {path}/"))
+            .hint("give the name of a file; the directories above it are made"));
+    }
+    Ok(path)
 }
 
 /// What stands there.

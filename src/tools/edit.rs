@@ -21,9 +21,9 @@ use crate::{
 use super::{
     Alias, Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
     args::{PATH_ALIASES, joined},
-    freshness,
+    destination, freshness,
     output::count,
-    recorded, write,
+    recorded,
 };
 use job::{Job, Planned, Wanted};
 
@@ -140,7 +140,7 @@ impl Tool for Edit {
         let expected = args.expected_replacements.map(expected_count).transpose()?;
         let dry_run = args.dry_run.unwrap_or(false);
         let creates = args.old_string.as_deref() == Some("");
-        let path = if creates { write::file_path(cx, &args.path)? } else { cx.workspace.resolve(&args.path)? };
+        let path = if creates { destination::file_path(cx, &args.path)? } else { cx.workspace.resolve(&args.path)? };
         let edits = edits(args)?;
         let target = cx.workspace.writable(&path)?;
         let job = Job { path, target, edits, expected, expected_revision };

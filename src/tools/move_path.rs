@@ -20,9 +20,6 @@ use super::{
     recorded,
 };
 
-/// Files up to which what was seen of them counts at their new paths, too.
-const SEEN_ALONG: usize = 100;
-
 /// The tool.
 #[derive(Debug)]
 pub struct Move;
@@ -79,10 +76,7 @@ impl Tool for Move {
         let to = destination::destination(cx, &source, &args.destination, args.overwrite.unwrap_or(false))?;
         destination::apart(from.path(), to.target.path())?;
         let tree = cx.workspace.tree(&from, Purpose::Move(&to.target))?;
-        if tree.is_directory() && to.over != Over::Nothing {
-            return Err(ToolError::invalid(format!("{} is a file, and a directory does not replace a file", to.path))
-                .hint("choose another destination, or delete the file first"));
-        }
+        to.takes(&tree)?;
         Ok(Plan::Change(Box::new(Pending { source, from, tree, to })))
     }
 }
@@ -169,7 +163,7 @@ impl Change for Pending {
             let (from, to) = (from.path().clone(), to.target.path().clone());
             history.done(&pending, Made { tool: "move", effect: Effect::Moved { from, to, mark, replaced } });
         }
-        seen_along(cx, &tree, to.target.path());
+        recorded::seen_along(cx, &tree, to.target.path());
         let output = Output {
             source: source.to_string(),
             destination: to.path.to_string(),
@@ -189,18 +183,5 @@ impl Change for Pending {
             text.push_str(", replacing the file there");
         }
         Ok(Answer::text(noted(text, &output.notes), &output).data(cx, &output))
-    }
-}
-
-/// What was read counts where it is now.
-pub(super) fn seen_along(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
-    if tree.files() > SEEN_ALONG {
-        return;
-    }
-    for entry in tree.entries().iter().filter(|entry| matches!(entry.node, Node::File(_))) {
-        if let Some(seen) = cx.session.ledger.seen(&tree.path(entry)) {
-            let path = tree.path_at(entry, to);
-            cx.session.ledger.saw(&path, seen.revision, seen.content.as_deref());
-        }
     }
 }

@@ -22,6 +22,8 @@ use super::{CallContext, Kind, ToolError, freshness};
 
 /// More files than that are put on the disk all at once, with whatever else there is to write.
 const SYNCED_ONE_BY_ONE: usize = 16;
+/// Files up to which what was seen of them counts at their new paths, too.
+const SEEN_ALONG: usize = 100;
 /// Lines of a diff that are shown after a whole file was replaced or brought back.
 pub(super) const DIFF_LINES: usize = 60;
 /// Bytes of an answer kept back for what stands around a diff.
@@ -340,4 +342,17 @@ pub(super) fn check_seen(
         snapshot = freshness::settled(cx, path, target, snapshot, None)?;
     }
     Ok(Some(snapshot.revision))
+}
+
+/// What was read counts where it is now.
+pub(super) fn seen_along(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
+    if tree.files() > SEEN_ALONG {
+        return;
+    }
+    for entry in tree.entries().iter().filter(|entry| matches!(entry.node, Node::File(_))) {
+        if let Some(seen) = cx.session.ledger.seen(&tree.path(entry)) {
+            let path = tree.path_at(entry, to);
+            cx.session.ledger.saw(&path, seen.revision, seen.content.as_deref());
+        }
+    }
 }

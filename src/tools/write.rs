@@ -18,7 +18,7 @@ use crate::{
 use super::{
     Alias, Answer, CallContext, Change, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     args::{FlagValue, PATH_ALIASES, joined},
-    freshness,
+    destination, freshness,
     output::{count, noted},
     recorded::{self, Rewrite},
 };
@@ -112,7 +112,7 @@ impl Tool for Write {
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let mode = args.mode.unwrap_or_default();
         let expected = freshness::expected(args.expected_revision.as_deref())?;
-        let path = file_path(cx, &args.path)?;
+        let path = destination::file_path(cx, &args.path)?;
         let target = cx.workspace.writable(&path)?;
         let limit = cx.settings.max_file_size;
         if args.content.len() as u64 > limit {
@@ -168,16 +168,6 @@ impl Job {
         let bytes = self.content.clone().into_bytes();
         Ok((Base::Absent, Planned { bytes, old: None, old_bytes: 0, encoding: UTF_8.name(), notes: Vec::new() }))
     }
-}
-
-/// The path of a file to be made; a name with a slash behind it is a directory's.
-pub(super) fn file_path(cx: &CallContext, text: &str) -> Result<WorkspacePath, ToolError> {
-    let path = cx.workspace.resolve(text)?;
-    if text.trim_end().ends_with('/') && !path.is_root() {
-        return Err(ToolError::invalid(format!("`path` ends with a slash, so it names a directory: {path}/"))
-            .hint("give the name of a file; the directories above it are made"));
-    }
-    Ok(path)
 }
 
 fn exists(path: &WorkspacePath) -> ToolError {

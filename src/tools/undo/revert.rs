@@ -198,7 +198,7 @@ fn move_back(
             cx.session.history.void(&pending);
             return Err(taken(from, error));
         }
-        super::super::move_path::seen_along(cx, &tree, old.path());
+        recorded::seen_along(cx, &tree, old.path());
     }
     if let (Some(former), Some(bytes)) = (replaced, restored) {
         let guard = WriteGuard::acquire(&cx.workspace, new, Base::Absent)?.with_mode(former.mode);
