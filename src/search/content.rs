@@ -249,7 +249,7 @@ fn search_directories(
             if let (Ignored::Skip, Some(live)) = (ignored, query.live) {
                 live.after(workspace, start, files, one.stopped);
             }
-            add_report(&mut report, one);
+            report.add(one);
             if report.stopped {
                 break;
             }
@@ -289,15 +289,6 @@ fn haystack(item: &Item, candidates: &mut Candidates, query: &Query<'_>) -> Hays
         _ => return Haystack::Met(item.entry.clone()),
     }
     Haystack::Answered(tally)
-}
-
-fn add_report(sum: &mut WalkReport, one: WalkReport) {
-    sum.unreadable.extend(one.unreadable);
-    sum.unreadable_count += one.unreadable_count;
-    sum.ignored_files += one.ignored_files;
-    sum.ignored_dirs += one.ignored_dirs;
-    sum.left_out.append(one.left_out);
-    sum.stopped |= one.stopped;
 }
 
 /// Consecutive files of the walk.
