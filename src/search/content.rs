@@ -211,7 +211,7 @@ fn search_directories(
             if let (Ignored::Skip, Some(live)) = (ignored, query.live) {
                 live.after(workspace, start, files, one.stopped);
             }
-            add_report(&mut report, one);
+            report.add(one);
             if report.stopped {
                 break;
             }
@@ -222,15 +222,6 @@ fn search_directories(
         }
         Ok((report, source))
     })
-}
-
-fn add_report(sum: &mut WalkReport, one: WalkReport) {
-    sum.unreadable.extend(one.unreadable);
-    sum.unreadable_count += one.unreadable_count;
-    sum.ignored_files += one.ignored_files;
-    sum.ignored_dirs += one.ignored_dirs;
-    sum.left_out.append(one.left_out);
-    sum.stopped |= one.stopped;
 }
 
 /// Consecutive files of the walk.

@@ -263,11 +263,8 @@ impl Request {
             };
             let (report, source) = walked.map_err(|error| ToolError::access(&cx.workspace, error))?;
             found.source = source;
-            found.walk.unreadable_count += report.unreadable_count;
-            found.walk.ignored_files += report.ignored_files;
-            found.walk.ignored_dirs += report.ignored_dirs;
-            found.walk.left_out.append(report.left_out);
-            if report.stopped {
+            found.walk.add(report);
+            if found.walk.stopped {
                 break;
             }
         }

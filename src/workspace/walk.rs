@@ -72,6 +72,19 @@ pub struct WalkReport {
     pub stopped: bool,
 }
 
+impl WalkReport {
+    /// Adds what another walk of the same search met.
+    pub fn add(&mut self, one: Self) {
+        self.unreadable.extend(one.unreadable);
+        self.unreadable.truncate(NAMED);
+        self.unreadable_count += one.unreadable_count;
+        self.ignored_files += one.ignored_files;
+        self.ignored_dirs += one.ignored_dirs;
+        self.left_out.append(one.left_out);
+        self.stopped |= one.stopped;
+    }
+}
+
 /// Who is told of a walk. All but the visits are for the live list.
 pub(super) trait Visitor {
     /// An entry that was asked for.

@@ -233,6 +233,22 @@ fn the_visitor_can_stop() {
 }
 
 #[test]
+fn reports_of_several_walks_add_up_and_name_no_more_than_one_does() {
+    let workspace = Fixture::new(false).open();
+    let path = workspace.resolve("a").unwrap();
+    let one = || WalkReport {
+        unreadable: vec![path.clone(); 3],
+        unreadable_count: 4,
+        ignored_files: 2,
+        ..WalkReport::default()
+    };
+    let mut sum = one();
+    sum.add(WalkReport { stopped: true, ..one() });
+    assert_eq!((sum.unreadable.len(), sum.unreadable_count, sum.ignored_files), (5, 8, 4));
+    assert!(sum.stopped);
+}
+
+#[test]
 fn hidden_names_are_not_walked() {
     let mut fixture = Fixture::new(false);
     fixture.policy.hide = vec!["private/".into()];
