@@ -47,6 +47,7 @@ mod filter {
         libc::SYS_lremovexattr,
         SYS_SETXATTRAT,
         SYS_REMOVEXATTRAT,
+        SYS_FILE_SETATTR,
         // Files by number instead of by path
         libc::SYS_name_to_handle_at,
         libc::SYS_open_by_handle_at,
@@ -140,6 +141,7 @@ mod filter {
     const SYS_SETXATTRAT: c_long = 463;
     const SYS_REMOVEXATTRAT: c_long = 466;
     const SYS_OPEN_TREE_ATTR: c_long = 467;
+    const SYS_FILE_SETATTR: c_long = 469;
 
     /// Where the numbers of the x32 interface begin, by which each call of x86-64 has a second name.
     const X32: u32 = 0x4000_0000;
@@ -162,7 +164,8 @@ mod filter {
     /// of each start instead of 0.30.
     pub(super) fn program() -> Result<BpfProgram, String> {
         let conditions = conditions().map_err(|error| error.to_string())?;
-        let looked_into = [libc::SYS_clone, libc::SYS_utimensat, libc::SYS_ioctl].map(number);
+        let looked_into =
+            [libc::SYS_clone, libc::SYS_utimensat, libc::SYS_ioctl, libc::SYS_tgkill, libc::SYS_prlimit64].map(number);
         let refused: BTreeSet<u32> = REFUSED.iter().chain(REFUSED_HERE).map(|call| number(*call)).collect();
         let tree = decide(&segments(&refused)).ok_or("the list of calls is too long")?;
 
@@ -197,6 +200,11 @@ mod filter {
         rules.insert(libc::SYS_utimensat, vec![when(1, SeccompCmpOp::Ne, 0)?]);
         // Typing into the terminal that the server was started from.
         rules.insert(libc::SYS_ioctl, vec![when_word(1, libc::TIOCSTI)?, when_word(1, TIOCLINUX)?]);
+        // Signals to other processes; `abort` sends one to its own.
+        let own = std::process::id();
+        rules.insert(libc::SYS_tgkill, vec![SeccompRule::new(vec![is_not(0, own)?])?]);
+        // Limits of other processes; its own ones it may ask for and lower.
+        rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![is_not(0, 0)?, is_not(0, own)?])?]);
         let filter = SeccompFilter::new(
             rules,
             SeccompAction::Allow,
@@ -211,6 +219,11 @@ mod filter {
 
     fn when(index: u8, how: SeccompCmpOp, value: u64) -> Result<SeccompRule, seccompiler::BackendError> {
         SeccompRule::new(vec![SeccompCondition::new(index, SeccompCmpArgLen::Qword, how, value)?])
+    }
+
+    /// For an argument of 32 bits, as a process is.
+    fn is_not(index: u8, value: u32) -> Result<SeccompCondition, seccompiler::BackendError> {
+        SeccompCondition::new(index, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, value.into())
     }
 
     fn when_word(index: u8, value: libc::Ioctl) -> Result<SeccompRule, seccompiler::BackendError> {
@@ -307,6 +320,7 @@ mod tests {
         mknodat, setxattr, utimensat,
     };
 
+    use rustix::process::{Resource, getppid, getrlimit, prlimit};
     use seccompiler::sock_filter;
 
     use super::*;
@@ -354,7 +368,7 @@ mod tests {
         for call in 0..1000 {
             if call == of(libc::SYS_clone3) {
                 assert_eq!(answer(call, [0; 6]), libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs());
-            } else if call != of(libc::SYS_clone) {
+            } else if ![libc::SYS_clone, libc::SYS_tgkill].map(of).contains(&call) {
                 assert_eq!(answer(call, [0; 6]), if filter::is_listed(call) { refused } else { allowed }, "{call}");
             }
             assert_eq!(answer(call | 0x4000_0000, [0; 6]), refused, "{call} by its x32 number");
@@ -365,6 +379,7 @@ mod tests {
             );
         }
         let thread = u64::from(libc::CLONE_THREAD.unsigned_abs());
+        let own = u64::from(std::process::id());
         for (call, arguments, expected) in [
             (libc::SYS_clone, [thread | 0xf00, 0, 0, 0, 0, 0], allowed),
             (libc::SYS_clone, [0x4111, 0, 0, 0, 0, 0], refused),
@@ -375,6 +390,14 @@ mod tests {
             (libc::SYS_ioctl, [0, 0x5412, 0, 0, 0, 0], refused),
             (libc::SYS_ioctl, [0, 0xdead_0000_5412, 0, 0, 0, 0], refused),
             (libc::SYS_ioctl, [0, 0x541c, 0, 0, 0, 0], refused),
+            (libc::SYS_tgkill, [own, own + 1, 6, 0, 0, 0], allowed),
+            (libc::SYS_tgkill, [own + 1, own + 1, 6, 0, 0, 0], refused),
+            (libc::SYS_tgkill, [1, 1, 6, 0, 0, 0], refused),
+            (libc::SYS_prlimit64, [0, 7, 0x1000, 0, 0, 0], allowed),
+            (libc::SYS_prlimit64, [own, 7, 0x1000, 0, 0, 0], allowed),
+            (libc::SYS_prlimit64, [own | 0xdead_0000_0000, 7, 0x1000, 0, 0, 0], allowed),
+            (libc::SYS_prlimit64, [own + 1, 7, 0x1000, 0, 0, 0], refused),
+            (libc::SYS_prlimit64, [1, 7, 0, 0x1000, 0, 0], refused),
         ] {
             assert_eq!(answer(of(call), arguments), expected, "{call} {arguments:x?}");
         }
@@ -416,6 +439,8 @@ mod tests {
             let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
             let now = Timestamps { last_access: now, last_modification: now };
             refused("times by path", utimensat(CWD, &file, &now, AtFlags::empty()));
+            let parent = getppid().expect("it has one");
+            refused("limits of another process", prlimit(Some(parent), Resource::Core, getrlimit(Resource::Core)));
             assert_eq!(fs::read_dir(dir).unwrap().count(), 1);
         });
     }
