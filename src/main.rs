@@ -18,6 +18,14 @@ use rootbound::{
     workspace::{AppendLog, StateDir, Workspace, watch_limit},
 };
 
+/// One heap for all threads. glibc gives each thread one of its own, up to eight for a processor, and
+/// what one call needed for a moment (a compiled regex is a megabyte) stays in the heap of the thread
+/// that it ran on: 32 calls in flight on 11,000 changing files went from 8 to 137 MiB in 150 s and on,
+/// with one heap they stay below 45 MiB. Few of the allocations are made by several threads at once.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 fn main() -> ExitCode {
     let config = match Config::read(std::env::args_os(), &Surroundings::of_process()) {
         Ok(config) => config,
