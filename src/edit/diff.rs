@@ -20,10 +20,14 @@ pub(super) fn deadline(pieces: usize, patience: Duration) -> Option<Instant> {
     (pieces > FEW).then(|| Instant::now() + patience)
 }
 
+/// Bytes of the text, after which the rest is left out: no answer holds a tenth of that, and the lines
+/// of a file may be as long as the file.
+const MOST: usize = 4 << 20;
+
 /// A unified diff and its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diff {
-    /// Headers and hunks, each line ended by LF; empty for equal texts.
+    /// Headers and hunks, each line ended by LF; empty for equal texts, cut at 4 MiB.
     pub text: String,
     /// Lines only the new text has, also those that were cut.
     pub added: usize,
@@ -171,6 +175,13 @@ impl Diff {
         }
         *left -= 1;
         self.text.push_str(sign);
+        let room = MOST.saturating_sub(self.text.len());
+        if line.len() > room {
+            let end = (0..=room).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+            self.text.push_str(&line[..end]);
+            *left = 0;
+            return;
+        }
         self.text.push_str(line);
         if !line.ends_with('\n') {
             self.text.push_str("\n\\ No newline at end of file\n");
@@ -254,6 +265,15 @@ mod tests {
             "--- a/f\n+++ b/f\n@@ -14997,7 +14997,7 @@\n line 14997\n line 14998\n line 14999\n\
              -line 15000\n+fifteen é\n line 15001\n line 15002\n line 15003\n"
         );
+    }
+
+    #[test]
+    fn a_diff_of_endless_lines_is_cut_and_counts_what_it_leaves_out() {
+        let (old, new) = ("é".repeat(MOST), "ü".repeat(MOST));
+        let diff = unified_diff("f", &old, &new, None);
+        assert!(diff.text.len() <= MOST && diff.text.len() > MOST - 4, "{}", diff.text.len());
+        assert!(diff.text.starts_with("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-éé"));
+        assert_eq!((diff.added, diff.removed, diff.cut_lines), (1, 1, 1));
     }
 
     #[test]

@@ -117,16 +117,15 @@ impl Document {
     /// # Panics
     /// When a span lies outside the text, off a character boundary, or before the end of the one before it.
     pub fn splice(&self, replacements: &[(Range<usize>, &str)]) -> Result<Self, SpliceError> {
-        let text = spliced(self.text(), replacements);
-        let bytes = match &self.body {
+        let (bytes, text) = match &self.body {
             Body::Utf8(whole) => {
-                let new = format!("{}{text}", &whole[..self.bom_len]);
+                let new = spliced(&whole[..self.bom_len], &whole[self.bom_len..], replacements);
                 return Ok(Self { body: Body::Utf8(new), ..*self });
             }
             Body::Decoded { bytes, text: old } => {
                 let (bom, content) = bytes.split_at(self.bom_len);
                 let changed = offsets::splice_bytes(self.encoding, content, old, replacements)?;
-                [bom, &changed].concat()
+                ([bom, &changed].concat(), spliced("", old, replacements))
             }
         };
         let new = Self::from_parts(bytes, self.encoding, self.bom_len);
@@ -210,10 +209,11 @@ pub(super) fn utf16_without_bom(bytes: &[u8]) -> Option<&'static Encoding> {
     is_text.then_some(encoding)
 }
 
-/// The text with `replacements` made, which are disjoint and ascending.
-fn spliced(text: &str, replacements: &[(Range<usize>, &str)]) -> String {
+/// `head`, then the text with `replacements` made, which are disjoint and ascending.
+fn spliced(head: &str, text: &str, replacements: &[(Range<usize>, &str)]) -> String {
     let added: usize = replacements.iter().map(|(_, new)| new.len()).sum();
-    let mut result = String::with_capacity(text.len() + added);
+    let mut result = String::with_capacity(head.len() + text.len() + added);
+    result.push_str(head);
     let mut at = 0;
     for (span, new) in replacements {
         result.push_str(&text[at..span.start]);
