@@ -14,18 +14,18 @@ pub(super) struct Screen {
     ends: Vec<Vec<&'static str>>,
     /// How the last name begins where a rule looks at that.
     begins: Vec<&'static str>,
-    /// First bytes of any name where a rule is about a directory.
-    trees: Vec<u8>,
+    /// By the first byte of any name, in lower case: whether a rule is about a directory that begins so.
+    trees: [bool; 256],
 }
 
 impl Screen {
     /// The screen of a table, whose texts are ASCII and not empty.
     pub(super) fn new(rules: &[Rule]) -> Self {
-        let mut screen = Self { ends: vec![Vec::new(); 256], begins: Vec::new(), trees: Vec::new() };
+        let mut screen = Self { ends: vec![Vec::new(); 256], begins: Vec::new(), trees: [false; 256] };
         for rule in rules {
             match *rule {
                 Rule::Prefix(text) => screen.begins.push(text),
-                Rule::Tree(text) => screen.trees.extend(text.bytes().take(1)),
+                Rule::Tree(text) => text.bytes().take(1).for_each(|first| screen.trees[usize::from(first)] = true),
                 Rule::Name(text)
                 | Rule::Suffix(text)
                 | Rule::Within(_, text)
@@ -76,7 +76,7 @@ impl Screen {
     /// Whether folding keeps the end of a name, and no rule is about a directory called like that.
     fn passes_name(&self, name: &[u8]) -> bool {
         let (Some(first), Some(last)) = (name.first(), name.last()) else { return false };
-        !matches!(last, b'.' | b' ') && !self.trees.contains(&first.to_ascii_lowercase())
+        !matches!(last, b'.' | b' ') && !self.trees[usize::from(first.to_ascii_lowercase())]
     }
 }
 
