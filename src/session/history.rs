@@ -185,13 +185,13 @@ impl History {
     ///
     /// # Errors
     /// When the journal cannot be written; nothing is pending then.
-    pub fn begin(&self, records: Vec<Record>) -> io::Result<Pending> {
+    pub fn begin(&self, records: impl IntoIterator<Item = Record>) -> io::Result<Pending> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let Some(store) = self.store.as_ref().filter(|_| !records.is_empty()) else {
-            return Ok(Pending { number, recorded: false });
+        let recorded = match &self.store {
+            Some(store) => store.write_down(records.into_iter().map(|record| record.of(&self.session, number)))?,
+            None => false,
         };
-        store.write_down(records.into_iter().map(|record| record.of(&self.session, number)))?;
-        Ok(Pending { number, recorded: true })
+        Ok(Pending { number, recorded })
     }
 
     /// A change that is made without a line in the journal, as that could not be written.

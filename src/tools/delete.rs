@@ -107,8 +107,8 @@ impl Change for Pending {
         };
         let mut diff = String::new();
         if self.tree.is_directory() {
-            for entry in self.tree.entries().iter().skip(1) {
-                let _ = writeln!(diff, "- {}", self.tree.path(entry));
+            for (path, _) in self.tree.paths().skip(1) {
+                let _ = writeln!(diff, "- {path}");
             }
         }
         Preview { summary, diff, destructive: true }

@@ -190,10 +190,11 @@ pub(super) fn seen_along(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
     if tree.files() > SEEN_ALONG {
         return;
     }
-    for entry in tree.entries().iter().filter(|entry| matches!(entry.node, Node::File(_))) {
-        if let Some(seen) = cx.session.ledger.seen(&tree.path(entry)) {
-            let path = tree.path_at(entry, to);
-            cx.session.ledger.saw(&path, seen.revision, seen.content.as_deref());
+    for ((old, entry), (new, _)) in tree.paths().zip(tree.paths_at(to)) {
+        if matches!(entry.node, Node::File(_))
+            && let Some(seen) = cx.session.ledger.seen(&old)
+        {
+            cx.session.ledger.saw(&new, seen.revision, seen.content.as_deref());
         }
     }
 }

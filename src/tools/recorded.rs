@@ -148,40 +148,38 @@ pub(super) fn remove(
         let why = format!("{} bytes are more than the history may take at once ({})", tree.bytes(), history.room());
         return Err(refuse(shown, &why));
     }
-    let (mut former, mut records, mut revisions) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut former, mut revisions) = (Vec::new(), Vec::new());
     let mut durable = true;
     let durable_when = if tree.files() > SYNCED_ONE_BY_ONE { Durable::Soon } else { Durable::Now };
-    for entry in tree.entries() {
+    for (path, entry) in tree.paths() {
         cx.check()?;
-        let path = tree.path(entry);
-        let (node, record, revision) = match &entry.node {
+        let (node, revision) = match &entry.node {
             Node::File(stat) => {
                 let (revision, kept) = keep_file(cx, &path, None, durable_when)?;
                 if let Kept::Nowhere(why) = &kept {
                     return Err(refuse(&path, why));
                 }
                 durable &= kept == Kept::OnDisk;
-                let mode = stat.permissions();
-                let record = Record::new(tool, &path).old(Some(revision), mode);
-                (FormerNode::File(Former { revision, mode }), record, Some(revision))
+                (FormerNode::File(Former { revision, mode: stat.permissions() }), Some(revision))
             }
-            Node::Directory(stat) => {
-                let mode = stat.permissions();
-                let record = Record { kind: RecordKind::Directory, ..Record::new(tool, &path).old(None, mode) };
-                (FormerNode::Directory { mode }, record, None)
-            }
-            Node::Link(says) => {
-                let says_text = says.to_str().map(str::to_owned);
-                let record = Record { kind: RecordKind::Link, target: says_text, ..Record::new(tool, &path) };
-                (FormerNode::Link(says.clone()), record, None)
-            }
+            Node::Directory(stat) => (FormerNode::Directory { mode: stat.permissions() }, None),
+            Node::Link(says) => (FormerNode::Link(says.clone()), None),
             Node::Other(_) => return Err(refuse(&path, "it is a special file")),
         };
-        former.push(FormerEntry { below: entry.below.clone(), node });
-        records.push(record);
+        former.push(FormerEntry { place: entry.place.clone(), node });
         revisions.push(revision);
     }
     let settled = if durable_when == Durable::Soon { history.settle() } else { Ok(()) };
+    // One at a time: each holds a path, and a deep tree has long ones.
+    let records = tree.paths().zip(&former).map(|((path, _), former)| match &former.node {
+        FormerNode::File(Former { revision, mode }) => Record::new(tool, &path).old(Some(*revision), *mode),
+        FormerNode::Directory { mode } => {
+            Record { kind: RecordKind::Directory, ..Record::new(tool, &path).old(None, *mode) }
+        }
+        FormerNode::Link(says) => {
+            Record { kind: RecordKind::Link, target: says.to_str().map(str::to_owned), ..Record::new(tool, &path) }
+        }
+    });
     let pending = settled
         .and_then(|()| history.begin(records))
         .map_err(|error| refuse(shown, &format!("the history could not be written: {}", error.kind())).source(error))?;

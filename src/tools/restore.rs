@@ -2,14 +2,16 @@
 //!
 //! The content goes through the same guard as a write, and what it replaces is recorded in its turn.
 
-use std::fmt::Write as _;
+use std::{collections::HashSet, fmt::Write as _};
 
 use crate::{
     session::{
         Session,
         history::{Record, RecordKind},
     },
-    workspace::{AccessError, AccessErrorKind, Approval, Base, Part, TreeGuard, Workspace, WorkspacePath, WriteGuard},
+    workspace::{
+        AccessError, AccessErrorKind, Approval, Base, Part, Place, TreeGuard, Workspace, WorkspacePath, WriteGuard,
+    },
 };
 
 use super::{CallContext, Kind, ToolError, output::count, recorded, recorded::Undoable};
@@ -106,12 +108,23 @@ fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&Record]) -> Result<St
     let guard = TreeGuard::acquire(&cx.workspace, &[&entry])?;
     let mut left_out = Vec::new();
     let mut parts = Vec::new();
+    let mut directories = HashSet::new();
     for record in records {
         let path = cx.workspace.resolve(&record.shown)?;
-        let below = path.relative_to(top).to_path_buf();
+        // The line of a directory may have been lost, and then there is no place for what it held.
+        if path != *top && !path.parent().is_some_and(|parent| directories.contains(&parent)) {
+            left_out.push(record.shown.clone());
+            continue;
+        }
+        let below = path.relative_to(top);
+        let name = below.file_name().unwrap_or_default().to_os_string();
+        let below = Place { depth: below.iter().count(), name };
         let mode = record.mode.unwrap_or(0);
         parts.push(match (record.kind, record.old_revision(), &record.target) {
-            (RecordKind::Directory, ..) => (below, Part::Directory { mode }),
+            (RecordKind::Directory, ..) => {
+                directories.insert(path);
+                (below, Part::Directory { mode })
+            }
             (RecordKind::Link, _, Some(target)) => (below, Part::Link(target.into())),
             (RecordKind::File, Some(old), _) => {
                 let Some(bytes) = cx.session.history.content(old) else {

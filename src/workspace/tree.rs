@@ -3,8 +3,10 @@
 //! Unlike a write, none of these follows a link at the end of its path: the link is the entry. A
 //! tree is listed first and judged as a whole; whatever policy protects in it refuses all of it.
 
+mod place;
 mod plant;
 mod remove;
+mod scan;
 mod transfer;
 
 use std::ffi::OsString;
@@ -13,17 +15,18 @@ use std::sync::Arc;
 
 use super::Workspace;
 use super::error::{AccessError, AccessErrorKind};
-use super::handle::{FileKind, Stat};
-use super::links;
+use super::handle::Stat;
 use super::open::Shared;
 use super::path::WorkspacePath;
-use super::policy::Verdict;
-use super::revision::Revision;
+use super::revision::{Revision, RevisionHasher};
 use super::sys::{Dir, Use};
 use super::write::{Approval, Lock, Locks, NewDirs, Patience, WritablePath, allowed, make_dirs, refusal};
 
+pub use place::Place;
+use place::Trail;
 pub use plant::{Part, Planted};
 pub(super) use remove::wipe;
+use scan::Scan;
 pub use transfer::Replaced;
 
 /// Entries of the largest tree that is moved, copied or deleted in one call.
@@ -54,8 +57,8 @@ pub struct Tree {
 /// One entry of a tree.
 #[derive(Clone, Debug)]
 pub struct TreeEntry {
-    /// Where it is below the tree's top; "" for the top itself.
-    pub below: PathBuf,
+    /// Where it stands in the tree.
+    pub place: Place,
     /// What it is.
     pub node: Node,
 }
@@ -84,14 +87,15 @@ impl Tree {
         &self.entries
     }
 
-    /// The path of one of its entries.
-    pub fn path(&self, entry: &TreeEntry) -> WorkspacePath {
-        self.top.child(&entry.below)
+    /// Its entries with their paths.
+    pub fn paths(&self) -> impl Iterator<Item = (WorkspacePath, &TreeEntry)> {
+        self.paths_at(&self.top)
     }
 
-    /// The path that one of its entries has, or would have, with the tree at `top`.
-    pub fn path_at(&self, entry: &TreeEntry, top: &WorkspacePath) -> WorkspacePath {
-        top.child(&entry.below)
+    /// Its entries with the paths that they have, or would have, with the tree at `top`.
+    pub fn paths_at(&self, top: &WorkspacePath) -> impl Iterator<Item = (WorkspacePath, &TreeEntry)> {
+        let mut trail = Trail::default();
+        self.entries.iter().map(move |entry| (top.child(trail.step(&entry.place)), entry))
     }
 
     /// What the top is.
@@ -121,7 +125,11 @@ impl Tree {
     /// A mark of its state: names, kinds, sizes, times of last change, and which files they are.
     /// It differs when anything in the tree was written, made, removed or replaced.
     pub fn mark(&self) -> Revision {
-        self.marked(|_, stat| Some(format!("{:?} {:?}", stat.modified, stat.identity()))).unwrap_or(Revision::of(b""))
+        let mut hasher = Revision::hasher();
+        for entry in &self.entries {
+            entry.mark(&mut hasher, |stat| format!("{:?} {:?}", stat.modified, stat.identity()));
+        }
+        hasher.finish()
     }
 
     /// A mark of what it holds: as [`Self::mark`], but a file is known by its content, so that a tree
@@ -130,27 +138,35 @@ impl Tree {
         if self.bytes() > MOST_HASHED || self.files() > MOST_FILES_HASHED {
             return self.mark();
         }
-        let content = |entry: &TreeEntry, _: &Stat| {
-            let path = self.path(entry);
-            let file = path.root().dir().file_beneath(path.relative()).ok()?;
-            Some(super::write::hash(&file).ok()?.to_string())
-        };
-        self.marked(content).unwrap_or_else(|| self.mark())
+        self.content_hash().unwrap_or_else(|| self.mark())
     }
 
-    fn marked(&self, file: impl Fn(&TreeEntry, &Stat) -> Option<String>) -> Option<Revision> {
+    fn content_hash(&self) -> Option<Revision> {
         let mut hasher = Revision::hasher();
-        for entry in &self.entries {
-            hasher.update(entry.below.as_os_str().as_encoded_bytes());
-            let state = match &entry.node {
-                Node::File(stat) => format!("\0f{} {}\0", stat.size, file(entry, stat)?),
-                Node::Directory(_) => "\0d\0".to_owned(),
-                Node::Link(target) => format!("\0l{}\0", target.to_string_lossy()),
-                Node::Other(stat) => format!("\0o{:?}\0", stat.identity()),
-            };
-            hasher.update(state.as_bytes());
+        for (path, entry) in self.paths() {
+            let mut content = String::new();
+            if matches!(entry.node, Node::File(_)) {
+                let file = path.root().dir().file_beneath(path.relative()).ok()?;
+                content = super::write::hash(&file).ok()?.to_string();
+            }
+            entry.mark(&mut hasher, |_| content);
         }
         Some(hasher.finish())
+    }
+}
+
+impl TreeEntry {
+    /// Hashes where and what it is; of a file what `file` says, too.
+    fn mark(&self, hasher: &mut RevisionHasher, file: impl FnOnce(&Stat) -> String) {
+        hasher.update(format!("{} ", self.place.depth).as_bytes());
+        hasher.update(self.place.name.as_encoded_bytes());
+        let state = match &self.node {
+            Node::File(stat) => format!("\0f{} {}\0", stat.size, file(stat)),
+            Node::Directory(_) => "\0d\0".to_owned(),
+            Node::Link(target) => format!("\0l{}\0", target.to_string_lossy()),
+            Node::Other(stat) => format!("\0o{:?}\0", stat.identity()),
+        };
+        hasher.update(state.as_bytes());
     }
 }
 
@@ -282,106 +298,5 @@ impl TreeGuard {
 impl std::fmt::Debug for TreeGuard {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TreeGuard").finish_non_exhaustive()
-    }
-}
-
-/// The listing of one tree.
-struct Scan<'a> {
-    shared: &'a Shared,
-    top: &'a WorkspacePath,
-    asked: &'a WorkspacePath,
-    purpose: Purpose<'a>,
-}
-
-impl Scan<'_> {
-    fn run(&self) -> Result<Tree, AccessError> {
-        let root = self.top.root().dir();
-        let told = |failure| refusal(failure, self.asked);
-        let stat = root.stat_beneath(self.top.relative()).map_err(told)?;
-        let parent = self.top.relative().parent().unwrap_or(Path::new(""));
-        let parent = root.dir_beneath(parent, Use::Pass).map_err(told)?;
-        let mut entries = Vec::new();
-        let mut branch = vec![self.entry(PathBuf::new(), stat, &parent)?];
-        while let Some(entry) = branch.pop() {
-            if entries.len() + branch.len() >= MOST_ENTRIES {
-                let kind = AccessErrorKind::TooMany { limit: MOST_ENTRIES };
-                return Err(AccessError::new(kind, self.asked));
-            }
-            if let Node::Directory(_) = &entry.node {
-                let here = self.top.child(&entry.below);
-                let dir = root.dir_beneath(here.relative(), Use::List).map_err(|failure| refusal(failure, &here))?;
-                let failed = |error| AccessError::from_io(error, &here);
-                let mut names = dir.list().map_err(failed)?;
-                names.sort_unstable_by(|one, two| two.name.as_encoded_bytes().cmp(one.name.as_encoded_bytes()));
-                for listed in names {
-                    let stat = dir.child_stat(&listed.name).map_err(failed)?;
-                    branch.push(self.entry(entry.below.join(&listed.name), stat, &dir)?);
-                }
-            }
-            entries.push(entry);
-        }
-        Ok(Tree { top: self.top.clone(), entries })
-    }
-
-    /// Judges one entry of the directory `dir`.
-    fn entry(&self, below: PathBuf, stat: Stat, dir: &Dir) -> Result<TreeEntry, AccessError> {
-        let path = self.top.child(&below);
-        self.judge(&path, &below)?;
-        let node = match stat.kind {
-            FileKind::File => Node::File(stat),
-            FileKind::Directory => Node::Directory(stat),
-            FileKind::Symlink => {
-                let name = path.file_name().unwrap_or_default();
-                Node::Link(dir.child_link(name).map_err(|error| match error.kind() {
-                    // It was a link a moment ago: somebody is swapping names.
-                    std::io::ErrorKind::InvalidInput => AccessError::new(AccessErrorKind::Changed, &path),
-                    _ => AccessError::from_io(error, &path),
-                })?)
-            }
-            FileKind::Other if matches!(self.purpose, Purpose::Move(_)) => Node::Other(stat),
-            FileKind::Other => return Err(AccessError::new(AccessErrorKind::Special(stat.special()), &path)),
-        };
-        if let (Node::Link(target), Purpose::Move(to)) = (&node, self.purpose)
-            && !links::stays_put(&self.shared.roots, &to.path().child(&below), Path::new(target))
-        {
-            return Err(AccessError::new(AccessErrorKind::Denied, &path));
-        }
-        Ok(TreeEntry { below, node })
-    }
-
-    fn judge(&self, path: &WorkspacePath, below: &Path) -> Result<(), AccessError> {
-        let deepest = self.shared.roots.deepest(path);
-        if deepest.root().index() != self.top.root().index() {
-            // Another root with rights of its own.
-            return Err(AccessError::new(AccessErrorKind::IsRoot, path));
-        }
-        if path.hidden() {
-            // Its name is not shown.
-            let rule = "something below it whose name is hidden";
-            return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, self.asked, rule));
-        }
-        let secret = |path: &WorkspacePath| match path.root().policy().content(path.relative()) {
-            Verdict::Allowed => Ok(()),
-            Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Protected, path, &rule)),
-        };
-        let protected = |path: &WorkspacePath| match path.root().policy().write(path.relative()) {
-            Verdict::Allowed => Ok(()),
-            Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, path, &rule)),
-        };
-        secret(path)?;
-        match self.purpose {
-            Purpose::Remove => protected(path),
-            Purpose::Copy(to) => {
-                let new = to.path().child(below);
-                secret(&new)?;
-                protected(&new)
-            }
-            Purpose::Move(to) => {
-                protected(path)?;
-                let new = to.path().child(below);
-                secret(&new)?;
-                protected(&new)
-            }
-        }
     }
 }

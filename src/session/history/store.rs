@@ -84,18 +84,24 @@ impl Store {
     }
 
     /// Writes lines to today's journal, all in one piece; on the disk when it returns, if any of them
-    /// tells of something that is going to be lost.
-    pub(super) fn write_down(&self, records: impl IntoIterator<Item = Record>) -> io::Result<()> {
-        let records: Vec<Record> = records.into_iter().collect();
-        let lines: String = records.iter().map(Record::line).collect();
+    /// tells of something that is going to be lost. False when there is nothing to write.
+    pub(super) fn write_down(&self, records: impl IntoIterator<Item = Record>) -> io::Result<bool> {
+        let (mut lines, mut loss) = (String::new(), false);
+        for record in records {
+            loss |= record.tells_of_loss();
+            lines.push_str(&record.line());
+        }
+        if lines.is_empty() {
+            return Ok(false);
+        }
         let folder = self.folder()?;
         let journal = format!("{JOURNAL}{}", now() / DAY);
-        if records.iter().any(Record::tells_of_loss) {
+        if loss {
             folder.append_synced(&journal, lines.as_bytes())?;
         } else {
             folder.append(&journal, lines.as_bytes())?;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Every record of these roots, oldest first.

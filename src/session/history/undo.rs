@@ -1,8 +1,8 @@
 //! The changes of this session that can be undone, newest last, within a bound.
 
-use std::{collections::VecDeque, ffi::OsString, path::PathBuf, sync::Arc};
+use std::{collections::VecDeque, ffi::OsString, sync::Arc};
 
-use crate::workspace::{Revision, WorkspacePath};
+use crate::workspace::{Place, Revision, WorkspacePath};
 
 /// Changes remembered.
 const CHANGES: usize = 500;
@@ -74,8 +74,8 @@ pub struct Former {
 /// One entry of what was deleted.
 #[derive(Clone, Debug)]
 pub struct FormerEntry {
-    /// Where it was below the deleted entry; "" for that one itself.
-    pub below: PathBuf,
+    /// Where it stood in what was deleted.
+    pub place: Place,
     /// What it was.
     pub node: FormerNode,
 }

@@ -124,7 +124,7 @@ fn bring_back(
                 Part::File { mode: former.mode, content: Box::new(std::io::Cursor::new(bytes)) }
             }
         };
-        Ok((one.below.clone(), part))
+        Ok((one.place.clone(), part))
     });
     let note = recorded::Note::none();
     let (pending, _) = recorded::begin(cx, vec![Record::new("undo", entry.path())], note);

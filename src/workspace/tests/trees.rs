@@ -11,10 +11,7 @@ fn entry(workspace: &Workspace, text: &str) -> WritablePath {
 
 fn revisions(workspace: &Workspace, tree: &Tree) -> Vec<Option<Revision>> {
     let file = |entry: &TreeEntry| matches!(entry.node, Node::File(_));
-    tree.entries()
-        .iter()
-        .map(|one| file(one).then(|| workspace.read(&tree.path(one), 1 << 20).unwrap().revision))
-        .collect()
+    tree.paths().map(|(path, one)| file(one).then(|| workspace.read(&path, 1 << 20).unwrap().revision)).collect()
 }
 
 fn yes() -> Approval {
@@ -90,14 +87,74 @@ fn a_deep_tree_is_made_listed_and_removed() {
         let target = entry(&workspace, "d");
         let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
         let mut parts = (0..DEEP).map(|depth| {
-            let below: PathBuf = std::iter::repeat_n("d", depth).collect();
-            Ok((below, Part::Directory { mode: 0o755 }))
+            let name = if depth == 0 { "" } else { "d" }.into();
+            Ok((Place { depth, name }, Part::Directory { mode: 0o755 }))
         });
         guard.plant(&target, &mut parts, yes()).unwrap();
         let tree = workspace.tree(&target, Purpose::Remove).unwrap();
         assert_eq!(tree.entries().len(), DEEP);
         guard.remove(&target, &tree, &revisions(&workspace, &tree), yes()).unwrap();
         assert!(names(&fixture.host("ws")).is_empty());
+    });
+}
+
+#[test]
+fn climbing_back_through_a_deep_tree_ends_in_the_directories_it_came_through() {
+    // Deeper than directories are kept open, with something to do in each on the way down and back.
+    const DEEP: usize = 200;
+    Fixture::both(|fixture| {
+        let workspace = fixture.open();
+        let (one, other) = (entry(&workspace, "one"), entry(&workspace, "other"));
+        let guard = TreeGuard::acquire(&workspace, &[&one, &other]).unwrap();
+        let file = |depth: usize, name: &str| {
+            let text = format!("{name} at {depth}");
+            let content: Box<dyn std::io::Read> = Box::new(std::io::Cursor::new(text));
+            Ok((Place { depth, name: name.into() }, Part::File { mode: 0o644, content }))
+        };
+        let down = (0..DEEP).flat_map(|depth| {
+            let name = if depth == 0 { "" } else { "d" }.into();
+            [Ok((Place { depth, name }, Part::Directory { mode: 0o755 })), file(depth + 1, "a")]
+        });
+        let back = (1..=DEEP).rev().map(|depth| file(depth, "z"));
+        guard.plant(&one, &mut down.chain(back), yes()).unwrap();
+        for depth in [1, 2, 100, 136, 137, DEEP] {
+            let place = format!("ws/one/{}", "d/".repeat(depth - 1));
+            assert_eq!(fixture.content(&format!("{place}a")), format!("a at {depth}"));
+            assert_eq!(fixture.content(&format!("{place}z")), format!("z at {depth}"));
+        }
+        let tree = workspace.tree(&one, Purpose::Copy(&other)).unwrap();
+        guard.copy(&tree, &other, yes()).unwrap();
+        let copied = workspace.tree(&other, Purpose::Remove).unwrap();
+        assert_eq!(copied.entries().len(), 3 * DEEP);
+        assert_eq!(copied.content_mark(), tree.content_mark());
+        guard.remove(&other, &copied, &revisions(&workspace, &copied), yes()).unwrap();
+        assert_eq!(names(&fixture.host("ws")), ["one"]);
+    });
+}
+
+#[test]
+fn a_directory_swapped_for_a_link_while_a_deep_tree_is_built_leads_nowhere() {
+    // The directory near the top is no longer open when the parts come back to it.
+    const DEEP: usize = 100;
+    Fixture::both(|fixture| {
+        let workspace = fixture.open();
+        let target = entry(&workspace, "t");
+        let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
+        let down = (0..DEEP).map(|depth| {
+            let name = if depth == 0 { "" } else { "d" }.into();
+            Ok((Place { depth, name }, Part::Directory { mode: 0o755 }))
+        });
+        let (ws, out) = (fixture.host("ws"), fixture.host("out"));
+        let back = std::iter::once(()).map(|()| {
+            let aside = ws.join(&names(&ws)[0]);
+            fs::rename(aside.join("d"), ws.join("taken")).unwrap();
+            std::os::unix::fs::symlink(&out, aside.join("d")).unwrap();
+            let content: Box<dyn std::io::Read> = Box::new(std::io::Cursor::new("planted"));
+            Ok((Place { depth: 2, name: "planted".into() }, Part::File { mode: 0o644, content }))
+        });
+        guard.plant(&target, &mut down.chain(back), yes()).unwrap_err();
+        assert_eq!(names(&out), ["secret.txt"]);
+        assert!(!names(&ws).contains(&"t".to_owned()));
     });
 }
 
@@ -276,11 +333,8 @@ mod raced {
         let target = workspace.writable_entry(&workspace.resolve(text).unwrap())?;
         let guard = TreeGuard::acquire(workspace, &[&target]).unwrap();
         let tree = workspace.tree(&target, Purpose::Remove)?;
-        let revisions: Vec<Option<Revision>> = tree
-            .entries()
-            .iter()
-            .map(|one| workspace.read(&tree.path(one), 1 << 20).ok().map(|snapshot| snapshot.revision))
-            .collect();
+        let revision = |path: &WorkspacePath| workspace.read(path, 1 << 20).ok().map(|snapshot| snapshot.revision);
+        let revisions: Vec<Option<Revision>> = tree.paths().map(|(path, _)| revision(&path)).collect();
         guard.remove(&target, &tree, &revisions, yes())
     }
 }

@@ -4,17 +4,23 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::super::branch::Branch;
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::handle::Stat;
 use super::super::links;
 use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
-use super::super::sys::{self, Dir};
+use super::super::sys::{self, Dir, Use};
 use super::super::write::{Approval, Patience, WritablePath, free_name, refusal, still};
-use super::remove::{beneath, wipe};
+use super::place::Place;
+use super::remove::wipe;
 use super::{Node, Tree, TreeEntry, TreeGuard};
+
+/// Files and directories that are put on the disk one by one; with more, all of them at once at the
+/// end, which takes a fraction of the time, where the system can.
+const SYNCED_ONE_BY_ONE: usize = if cfg!(target_os = "linux") { 64 } else { usize::MAX };
 
 /// One entry to be made. Modes are permission bits; 0 leaves them to the umask.
 pub enum Part {
@@ -55,11 +61,11 @@ pub struct Planted {
     pub links_left_out: Vec<WorkspacePath>,
 }
 
-/// Entries to be made, each directory before what it holds, the top (below "") first.
-pub(super) type Parts<'p> = &'p mut dyn Iterator<Item = Result<(PathBuf, Part), AccessError>>;
+/// Entries to be made, each directory before what it holds, the top first.
+pub(super) type Parts<'p> = &'p mut dyn Iterator<Item = Result<(Place, Part), AccessError>>;
 
 impl TreeGuard {
-    /// Makes an entry from its parts, each directory before what it holds, the top (at "") first.
+    /// Makes an entry from its parts, each directory before what it holds, the top first.
     /// Missing directories above it are made.
     ///
     /// # Errors
@@ -71,20 +77,18 @@ impl TreeGuard {
     /// Makes the like of `tree` at a place where nothing is. Permission bits are kept; a link is
     /// copied as a link where its target is inside the roots, and left out otherwise.
     pub fn copy(&self, tree: &Tree, to: &WritablePath, _: Approval) -> Result<Planted, AccessError> {
-        let leads_out = |entry: &TreeEntry| match &entry.node {
-            Node::Link(target) => {
-                let place = to.path().child(&entry.below);
-                !links::stays_inside(&self.shared.roots, &place, Path::new(target))
-            }
+        let leads_out = |place: &WorkspacePath, entry: &TreeEntry| match &entry.node {
+            Node::Link(target) => !links::stays_inside(&self.shared.roots, place, Path::new(target)),
             _ => false,
         };
-        let left_out: Vec<WorkspacePath> =
-            tree.entries().iter().filter(|entry| leads_out(entry)).map(|entry| tree.path(entry)).collect();
+        let both = || tree.paths().zip(tree.paths_at(to.path()));
+        let out = both().filter(|(_, (place, entry))| leads_out(place, entry));
+        let left_out: Vec<WorkspacePath> = out.map(|((path, _), _)| path).collect();
         if tree.entries().len() == left_out.len() {
             return Err(AccessError::new(AccessErrorKind::Denied, tree.top()));
         }
-        let mut parts = tree.entries().iter().filter(|entry| !leads_out(entry)).map(|entry| part(tree, entry));
-        let planted = self.put(to, None, &mut parts)?;
+        let stays = both().filter(|(_, (place, entry))| !leads_out(place, entry));
+        let planted = self.put(to, None, &mut stays.map(|((path, entry), _)| part(&path, entry)))?;
         Ok(Planted { links_left_out: left_out, ..planted })
     }
 
@@ -121,27 +125,28 @@ impl TreeGuard {
     }
 }
 
-/// An entry of the tree on the disk as a part to be made.
-pub(super) fn part(tree: &Tree, entry: &TreeEntry) -> Result<(PathBuf, Part), AccessError> {
-    let path = tree.path(entry);
+/// An entry of the tree on the disk, which is at `path`, as a part to be made.
+pub(super) fn part(path: &WorkspacePath, entry: &TreeEntry) -> Result<(Place, Part), AccessError> {
     let part = match &entry.node {
         Node::Directory(stat) => Part::Directory { mode: stat.permissions() },
         Node::Link(target) => Part::Link(target.clone()),
-        Node::Other(stat) => return Err(AccessError::new(AccessErrorKind::Special(stat.special()), &path)),
+        Node::Other(stat) => return Err(AccessError::new(AccessErrorKind::Special(stat.special()), path)),
         Node::File(seen) => {
             let opened = path.root().dir().file_beneath(path.relative());
-            let file = opened.map_err(|failure| refusal(failure, &path))?;
-            let stat = sys::file_stat(&file).map_err(|error| AccessError::from_io(error, &path))?;
+            let file = opened.map_err(|failure| refusal(failure, path))?;
+            let stat = sys::file_stat(&file).map_err(|error| AccessError::from_io(error, path))?;
             if !stat.same_content_state(seen) {
-                return Err(AccessError::new(AccessErrorKind::Stale, &path));
+                return Err(AccessError::new(AccessErrorKind::Stale, path));
             }
             // One byte more than there was shows that it grew.
             Part::File { mode: seen.permissions(), content: Box::new(file.take(seen.size.saturating_add(1))) }
         }
     };
-    Ok((entry.below.clone(), part))
+    Ok((entry.place.clone(), part))
 }
 
+/// Builds the parts as the entry `aside` of `dir`, which shows nothing of them yet, and is wiped by the
+/// caller when this fails.
 fn build(
     dir: &Dir,
     aside: &OsStr,
@@ -149,26 +154,21 @@ fn build(
     asked: &WorkspacePath,
     patience: &Patience,
 ) -> Result<Planted, AccessError> {
-    let mut planted = Planted::default();
-    let mut directories = Vec::new();
+    let told = |failure| refusal(failure, asked);
     let failed = |error| AccessError::from_io(error, asked);
-    // The temporary name shows nothing yet, and is wiped by the caller.
-    let heed = || if patience.ended() { Err(AccessError::new(AccessErrorKind::Stopped, asked)) } else { Ok(()) };
+    let mut planted = Planted::default();
+    let mut site = Site { branch: Branch::new(dir, Use::Pass), modes: Vec::new(), synced: 0, asked, patience };
     for part in parts {
-        heed()?;
-        let (below, part) = part?;
-        let opened;
-        let (holder, own) = match (below.parent(), below.file_name()) {
-            (Some(parent), Some(own)) => {
-                opened = beneath(dir, aside, parent).map_err(failed)?;
-                (&opened, own)
-            }
-            _ => (dir, aside),
-        };
+        site.heed()?;
+        let (place, part) = part?;
+        site.finish(place.depth)?;
+        let own = if place.depth == 0 { aside } else { &place.name };
+        let holder = site.branch.dir().map_err(told)?;
         let revision = match part {
             Part::Directory { mode } => {
                 holder.make_dir(own, false).map_err(failed)?;
-                directories.push((below, mode));
+                site.branch.enter(own).map_err(told)?;
+                site.modes.push(mode);
                 None
             }
             Part::Link(target) => {
@@ -176,7 +176,9 @@ fn build(
                 None
             }
             Part::File { mode, content } => {
-                let (revision, bytes) = file(holder, own, mode, content, patience).map_err(|error| {
+                let one_by_one = site.synced < SYNCED_ONE_BY_ONE;
+                site.synced += 1;
+                let (revision, bytes) = file(holder, own, mode, content, patience, one_by_one).map_err(|error| {
                     // What ended in the middle of a file ended for that reason.
                     if error.kind() == io::ErrorKind::Interrupted {
                         AccessError::new(AccessErrorKind::Stopped, asked)
@@ -190,16 +192,49 @@ fn build(
         };
         planted.revisions.push(revision);
     }
-    // From the innermost: a directory without the right to write takes nothing any more.
-    for (below, mode) in directories.iter().rev() {
-        heed()?;
-        let made = beneath(dir, aside, below).map_err(failed)?;
-        let _ = made.sync();
-        if *mode != 0 {
-            made.set_mode(*mode).map_err(failed)?;
-        }
+    site.finish(0)?;
+    if site.synced > SYNCED_ONE_BY_ONE {
+        dir.sync_file_system().map_err(failed)?;
     }
     Ok(planted)
+}
+
+/// What is being built: the directories that are not done yet, from the outermost.
+struct Site<'b> {
+    branch: Branch<'b>,
+    /// The permission bits that each of them gets once everything is in it.
+    modes: Vec<u32>,
+    /// Files and directories so far.
+    synced: usize,
+    asked: &'b WorkspacePath,
+    patience: &'b Patience,
+}
+
+impl Site<'_> {
+    fn heed(&self) -> Result<(), AccessError> {
+        if self.patience.ended() { Err(AccessError::new(AccessErrorKind::Stopped, self.asked)) } else { Ok(()) }
+    }
+
+    /// Finishes directories until so many are open: nothing more comes into them. One without the
+    /// right to write would have taken nothing.
+    fn finish(&mut self, depth: usize) -> Result<(), AccessError> {
+        while self.branch.depth() > depth {
+            self.heed()?;
+            let mode = self.modes.pop().unwrap_or_default();
+            let done = self.branch.dir().map_err(|failure| refusal(failure, self.asked))?;
+            if self.synced < SYNCED_ONE_BY_ONE {
+                let _ = done.sync();
+            }
+            self.synced += 1;
+            let failed = |error| AccessError::from_io(error, self.asked);
+            // Looked at first, which costs less than to open it for being changed.
+            if mode != 0 && done.stat().map_err(failed)?.marks.mode & 0o7777 != mode & 0o777 {
+                done.set_mode(mode).map_err(failed)?;
+            }
+            self.branch.leave();
+        }
+        Ok(())
+    }
 }
 
 /// `Interrupted` when the patience ends first.
@@ -209,6 +244,7 @@ fn file(
     mode: u32,
     mut content: Box<dyn Read>,
     patience: &Patience,
+    sync: bool,
 ) -> io::Result<(Revision, u64)> {
     let mut file = holder.create(name, false)?;
     let mut hasher = Revision::hasher();
@@ -230,7 +266,9 @@ fn file(
     if mode != 0 {
         sys::set_mode(&file, mode)?;
     }
-    file.sync_data()?;
+    if sync {
+        file.sync_data()?;
+    }
     Ok((hasher.finish(), bytes))
 }
 

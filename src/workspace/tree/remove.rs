@@ -5,13 +5,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Path, PathBuf};
 
+use super::super::branch::Branch;
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::handle::FileKind;
 use super::super::revision::Revision;
 use super::super::sys::{Dir, Failure, Use};
 use super::super::write::{Approval, WritablePath, free_name, still};
+use super::place::Place;
 use super::{Node, Tree, TreeGuard};
 
 impl TreeGuard {
@@ -71,25 +72,21 @@ impl TreeGuard {
 
 /// Whether the entry called `name` holds exactly the recorded tree.
 fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>]) -> io::Result<bool> {
+    let mut branch = Branch::new(dir, Use::List);
     let mut listed = 0;
     for (entry, revision) in tree.entries().iter().zip(revisions) {
-        let top = entry.below.as_os_str().is_empty();
-        let parent = entry.below.parent().unwrap_or(Path::new(""));
-        let opened;
-        let (holder, own) = if top {
-            (dir, name)
-        } else {
-            opened = beneath(dir, name, parent)?;
-            (&opened, entry.below.file_name().unwrap_or_default())
-        };
+        let Place { depth, name: own } = &entry.place;
+        let own = if *depth == 0 { name } else { own };
+        branch.leave_to(*depth);
         let same = match (&entry.node, revision) {
-            (Node::File(stat), Some(revision)) => still(holder, own, stat, *revision)?,
+            (Node::File(stat), Some(revision)) => still(open(&mut branch)?, own, stat, *revision)?,
             (Node::Directory(seen), _) => {
-                let inside = holder.child_dir(own, Use::List)?;
+                branch.enter(own).map_err(not_there)?;
+                let inside = open(&mut branch)?;
                 listed += inside.list()?.len();
                 inside.stat()?.same_file(seen)
             }
-            (Node::Link(target), _) => holder.child_link(own).is_ok_and(|now| now == *target),
+            (Node::Link(target), _) => open(&mut branch)?.child_link(own).is_ok_and(|now| now == *target),
             _ => false,
         };
         if !same {
@@ -100,12 +97,14 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
     Ok(listed + 1 == tree.entries().len())
 }
 
-/// A directory below the one called `name`, in one step however deep it is.
-pub(super) fn beneath(dir: &Dir, name: &OsStr, below: &Path) -> io::Result<Dir> {
-    match dir.dir_beneath(&Path::new(name).join(below), Use::Pass) {
-        Ok(found) => Ok(found),
-        Err(Failure::Io(error)) => Err(error),
-        Err(Failure::Link) => Err(io::ErrorKind::NotADirectory.into()),
+fn open<'b>(branch: &'b mut Branch<'_>) -> io::Result<&'b Dir> {
+    branch.dir().map_err(not_there)
+}
+
+fn not_there(failure: Failure) -> io::Error {
+    match failure {
+        Failure::Io(error) => error,
+        Failure::Link => io::ErrorKind::NotADirectory.into(),
     }
 }
 
@@ -123,20 +122,19 @@ pub(in crate::workspace) fn wipe(dir: &Dir, name: &OsStr) -> io::Result<()> {
     if dir.child_stat(name)?.kind != FileKind::Directory {
         return dir.remove(name);
     }
-    // Paths, not handles: a tree may be deeper than a process may hold directories open.
-    let mut branch = vec![(PathBuf::new(), empty_of_files(&beneath(dir, name, Path::new(""))?)?)];
-    while let Some((below, directories)) = branch.last_mut() {
+    let mut branch = Branch::new(dir, Use::List);
+    branch.enter(name).map_err(not_there)?;
+    let mut left = vec![empty_of_files(open(&mut branch)?)?];
+    while let Some(directories) = left.last_mut() {
         if let Some(next) = directories.pop() {
-            let deeper = below.join(next);
-            let left = empty_of_files(&beneath(dir, name, &deeper)?)?;
-            branch.push((deeper, left));
+            branch.enter(&next).map_err(not_there)?;
+            left.push(empty_of_files(open(&mut branch)?)?);
             continue;
         }
-        match (below.parent(), below.file_name()) {
-            (Some(parent), Some(own)) => beneath(dir, name, parent)?.remove_dir(own)?,
-            _ => dir.remove_dir(name)?,
+        left.pop();
+        if let Some(own) = branch.leave() {
+            open(&mut branch)?.remove_dir(&own)?;
         }
-        branch.pop();
     }
     Ok(())
 }
@@ -144,7 +142,7 @@ pub(in crate::workspace) fn wipe(dir: &Dir, name: &OsStr) -> io::Result<()> {
 /// Removes all but the directories and returns their names.
 fn empty_of_files(dir: &Dir) -> io::Result<Vec<OsString>> {
     let mut directories = Vec::new();
-    for listed in dir.reopen(Use::List)?.list()? {
+    for listed in dir.list()? {
         if listed.kind == FileKind::Directory {
             directories.push(listed.name);
         } else {

@@ -63,7 +63,7 @@ impl TreeGuard {
         let copied = match renamed {
             Ok(()) => false,
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                let mut parts = tree.entries().iter().map(|entry| part(tree, entry));
+                let mut parts = tree.paths().map(|(path, entry)| part(&path, entry));
                 let over = over.map(|over| (&over.stat, over.revision));
                 let planted = self.put(to, over, &mut parts)?;
                 self.remove_recorded(from, tree, &planted.revisions)?;

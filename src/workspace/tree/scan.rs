@@ -1,0 +1,130 @@
+//! Listing a tree and judging every entry of it: what policy protects refuses all of it.
+//!
+//! By descriptor, from each directory to what it holds, so that depth costs nothing. Content is not
+//! looked at.
+
+use std::path::Path;
+
+use super::super::branch::Branch;
+use super::super::error::{AccessError, AccessErrorKind};
+use super::super::handle::{FileKind, Stat};
+use super::super::links;
+use super::super::open::Shared;
+use super::super::path::WorkspacePath;
+use super::super::policy::Verdict;
+use super::super::sys::{Dir, Use};
+use super::super::write::refusal;
+use super::place::{Place, Trail};
+use super::{MOST_ENTRIES, Node, Purpose, Tree, TreeEntry};
+
+/// The listing of one tree.
+pub(super) struct Scan<'a> {
+    pub(super) shared: &'a Shared,
+    /// Where its top truly is.
+    pub(super) top: &'a WorkspacePath,
+    /// As the caller called it.
+    pub(super) asked: &'a WorkspacePath,
+    pub(super) purpose: Purpose<'a>,
+}
+
+impl Scan<'_> {
+    pub(super) fn run(&self) -> Result<Tree, AccessError> {
+        let root = self.top.root().dir();
+        let told = |failure| refusal(failure, self.asked);
+        let stat = root.stat_beneath(self.top.relative()).map_err(told)?;
+        let parent = self.top.relative().parent().unwrap_or(Path::new(""));
+        let parent = root.dir_beneath(parent, Use::Pass).map_err(told)?;
+        let mut branch = Branch::new(&parent, Use::List);
+        let mut trail = Trail::default();
+        let mut entries = Vec::new();
+        let mut waiting = vec![self.entry(Place::top(), Path::new(""), stat, &parent)?];
+        while let Some(entry) = waiting.pop() {
+            if entries.len() + waiting.len() >= MOST_ENTRIES {
+                let kind = AccessErrorKind::TooMany { limit: MOST_ENTRIES };
+                return Err(AccessError::new(kind, self.asked));
+            }
+            if let Node::Directory(_) = &entry.node {
+                let Place { depth, name } = &entry.place;
+                let here = self.top.child(trail.step(&entry.place));
+                branch.leave_to(*depth);
+                let own = if *depth == 0 { self.top.file_name().unwrap_or_default() } else { name };
+                let told = |failure| refusal(failure, &here);
+                branch.enter(own).map_err(told)?;
+                let dir = branch.dir().map_err(told)?;
+                let failed = |error| AccessError::from_io(error, &here);
+                let mut names = dir.list().map_err(failed)?;
+                names.sort_unstable_by(|one, two| two.name.as_encoded_bytes().cmp(one.name.as_encoded_bytes()));
+                for listed in names {
+                    let stat = dir.child_stat(&listed.name).map_err(failed)?;
+                    let below = trail.beside(&listed.name);
+                    let place = Place { depth: depth + 1, name: listed.name };
+                    waiting.push(self.entry(place, &below, stat, dir)?);
+                }
+            }
+            entries.push(entry);
+        }
+        Ok(Tree { top: self.top.clone(), entries })
+    }
+
+    /// Judges one entry of the directory `dir`; `below` is its path below the top.
+    fn entry(&self, place: Place, below: &Path, stat: Stat, dir: &Dir) -> Result<TreeEntry, AccessError> {
+        let path = self.top.child(below);
+        self.judge(&path, below)?;
+        let node = match stat.kind {
+            FileKind::File => Node::File(stat),
+            FileKind::Directory => Node::Directory(stat),
+            FileKind::Symlink => {
+                let name = path.file_name().unwrap_or_default();
+                Node::Link(dir.child_link(name).map_err(|error| match error.kind() {
+                    // It was a link a moment ago: somebody is swapping names.
+                    std::io::ErrorKind::InvalidInput => AccessError::new(AccessErrorKind::Changed, &path),
+                    _ => AccessError::from_io(error, &path),
+                })?)
+            }
+            FileKind::Other if matches!(self.purpose, Purpose::Move(_)) => Node::Other(stat),
+            FileKind::Other => return Err(AccessError::new(AccessErrorKind::Special(stat.special()), &path)),
+        };
+        if let (Node::Link(target), Purpose::Move(to)) = (&node, self.purpose)
+            && !links::stays_put(&self.shared.roots, &to.path().child(below), Path::new(target))
+        {
+            return Err(AccessError::new(AccessErrorKind::Denied, &path));
+        }
+        Ok(TreeEntry { place, node })
+    }
+
+    fn judge(&self, path: &WorkspacePath, below: &Path) -> Result<(), AccessError> {
+        let deepest = self.shared.roots.deepest(path);
+        if deepest.root().index() != self.top.root().index() {
+            // Another root with rights of its own.
+            return Err(AccessError::new(AccessErrorKind::IsRoot, path));
+        }
+        if path.hidden() {
+            // Its name is not shown.
+            let rule = "something below it whose name is hidden";
+            return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, self.asked, rule));
+        }
+        let secret = |path: &WorkspacePath| match path.root().policy().content(path.relative()) {
+            Verdict::Allowed => Ok(()),
+            Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Protected, path, &rule)),
+        };
+        let protected = |path: &WorkspacePath| match path.root().policy().write(path.relative()) {
+            Verdict::Allowed => Ok(()),
+            Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, path, &rule)),
+        };
+        secret(path)?;
+        match self.purpose {
+            Purpose::Remove => protected(path),
+            Purpose::Copy(to) => {
+                let new = to.path().child(below);
+                secret(&new)?;
+                protected(&new)
+            }
+            Purpose::Move(to) => {
+                protected(path)?;
+                let new = to.path().child(below);
+                secret(&new)?;
+                protected(&new)
+            }
+        }
+    }
+}
