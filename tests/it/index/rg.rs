@@ -142,9 +142,11 @@ impl Asked<'_> {
         if !self.flag("literal") && pattern.contains("\\B") {
             return None;
         }
-        // Line by line, releases of rg differ in what these hold to: the file, the line or a buffer.
-        let to_the_file = ["\\A", "\\z", "(?-m:"].iter().any(|anchor| pattern.contains(anchor));
-        if !multiline && !self.flag("literal") && to_the_file {
+        // Releases of rg differ in what these hold to, the file, the line or a buffer: the beginning
+        // always, the end line by line.
+        let holds_to = |anchors: &[&str]| anchors.iter().any(|anchor| pattern.contains(anchor));
+        let to_the_file = holds_to(&["\\A", "(?-m:^"]) || !multiline && holds_to(&["\\z", "(?-m:"]);
+        if !self.flag("literal") && to_the_file {
             return None;
         }
         let mode = self.text("output_mode");
