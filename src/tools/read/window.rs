@@ -1,5 +1,7 @@
 //! A window of lines over a stream of decoded text: what is shown is kept, the rest is only counted.
 
+use std::fmt::Write as _;
+
 use crate::text::hidden::{self, Hidden};
 
 /// Hidden characters that are pointed out one by one; more are counted.
@@ -79,10 +81,16 @@ impl Window {
                 piece = self.skip(piece);
                 continue;
             }
-            let (line, rest, ended) = match piece.find('\n') {
+            let (line, rest, ended) = match memchr::memchr(b'\n', piece.as_bytes()) {
                 Some(end) => (&piece[..end], &piece[end + 1..], true),
                 None => (piece, "", false),
             };
+            // Most lines come whole and have fewer bytes than characters are shown.
+            if ended && !self.current.started && line.len() <= LINE_CHARS {
+                self.keep_whole(line);
+                piece = rest;
+                continue;
+            }
             self.current.push(line);
             if let Some(last) = line.as_bytes().last() {
                 self.last_was_cr = *last == b'\r';
@@ -138,6 +146,34 @@ impl Window {
         }
     }
 
+    /// A wanted line, with the CR of its end, that is shown as it stands.
+    fn keep_whole(&mut self, line: &str) {
+        let shown = line.strip_suffix('\r').unwrap_or(line);
+        self.count_end(shown.len() < line.len());
+        let before = self.text.len();
+        push_number(&mut self.text, self.lines + 1);
+        self.text.push_str(shown);
+        self.text.push('\n');
+        if self.kept > 0 && self.text.len() > self.range.budget {
+            self.text.truncate(before);
+            self.full = true;
+        } else {
+            self.kept += 1;
+            self.look_for_hidden(shown);
+        }
+        self.lines += 1;
+    }
+
+    /// Notes what is hidden in the line at hand.
+    fn look_for_hidden(&mut self, line: &str) {
+        for one in hidden::in_line(line) {
+            self.hidden_count += 1;
+            if self.hidden.len() < HIDDEN_SHOWN {
+                self.hidden.push((self.lines + 1, one));
+            }
+        }
+    }
+
     fn end_line(&mut self, newline: bool) {
         let mut line = std::mem::take(&mut self.current);
         if newline {
@@ -155,12 +191,7 @@ impl Window {
             } else {
                 self.text.push_str(&numbered);
                 self.kept += 1;
-                for one in hidden::in_line(&line.shown) {
-                    self.hidden_count += 1;
-                    if self.hidden.len() < HIDDEN_SHOWN {
-                        self.hidden.push((self.lines + 1, one));
-                    }
-                }
+                self.look_for_hidden(&line.shown);
             }
         }
         self.lines += 1;
@@ -187,12 +218,34 @@ impl Line {
     }
 
     fn numbered(&self, number: usize) -> String {
+        let mut text = String::with_capacity(self.shown.len() + 64);
+        push_number(&mut text, number);
         if self.chars <= LINE_CHARS {
-            return format!("{number:>6}\t{}\n", self.shown);
+            text.push_str(&self.shown);
+        } else {
+            let end = self.shown.char_indices().nth(LINE_CHARS).map_or(self.shown.len(), |(at, _)| at);
+            text.push_str(&self.shown[..end]);
+            let _ = write!(text, "… [line of {} characters, cut after {LINE_CHARS}]", self.chars);
         }
-        let end = self.shown.char_indices().nth(LINE_CHARS).map_or(self.shown.len(), |(at, _)| at);
-        format!("{number:>6}\t{}… [line of {} characters, cut after {LINE_CHARS}]\n", &self.shown[..end], self.chars)
+        text.push('\n');
+        text
     }
+}
+
+/// The number as `cat -n` has it: right-aligned to six columns, and a tab. By hand, as formatting was a
+/// good part of what a small read costs.
+fn push_number(text: &mut String, mut number: usize) {
+    const COLUMNS: usize = 6;
+    const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+    let (mut digits, mut count) = ([0_usize; 20], 0);
+    while number > 0 || count == 0 {
+        digits[count] = number % 10;
+        number /= 10;
+        count += 1;
+    }
+    text.push_str(&"      "[count.min(COLUMNS)..]);
+    digits[..count].iter().rev().for_each(|digit| text.push_str(DIGITS[*digit]));
+    text.push('\t');
 }
 
 #[cfg(test)]
@@ -220,6 +273,15 @@ mod tests {
         let (text, totals) = window("a\n\nb", ALL);
         assert_eq!(text, "     1\ta\n     2\t\n     3\tb\n");
         assert_eq!(totals, Totals { lines: 3, final_newline: false, lf: 2, crlf: 0 });
+    }
+
+    #[test]
+    fn numbers_have_six_columns_and_more_where_they_need_them() {
+        for number in [1, 9, 10, 99_999, 999_999, 1_000_000, usize::MAX] {
+            let mut text = String::new();
+            push_number(&mut text, number);
+            assert_eq!(text, format!("{number:>6}\t"));
+        }
     }
 
     #[test]
