@@ -11,6 +11,8 @@ use super::id_scanner::IdScanner;
 
 /// Bytes asked for at once.
 pub(super) const CHUNK: usize = 16 << 10;
+/// Bytes asked for at once where a line is longer than that: what a pipe of Linux holds.
+const PIPE: usize = 64 << 10;
 /// A buffer that grew beyond this for one line is given back.
 const KEEP: usize = 1 << 20;
 /// Some programs begin what they write with it.
@@ -84,7 +86,8 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
                 Step::NeedMore if self.ended => return Frame::End,
                 Step::NeedMore => {}
             }
-            self.buffer.reserve(CHUNK);
+            // A long line is read in pieces as large as a pipe gives, as far as the limit warrants that.
+            self.buffer.reserve(if self.buffer.is_empty() { CHUNK } else { self.limit.clamp(CHUNK, PIPE) });
             match self.input.read_buf(&mut self.buffer).await {
                 Ok(0) => self.ended = true,
                 Ok(_) => {}
@@ -99,7 +102,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
     /// The next line that the buffer holds.
     fn step(&mut self) -> Step {
         loop {
-            let found = self.buffer[self.searched..].iter().position(|&byte| byte == b'\n');
+            let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
             let end = match found {
                 Some(at) => self.searched + at,
                 // A last line may lack its end.

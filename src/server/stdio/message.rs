@@ -186,8 +186,15 @@ fn notification(method: &str, line: &[u8]) -> Incoming {
 /// A call. A parser of JSON keeps the last of two members of one name, so that what a person or a
 /// filter saw first would not be what is done: where a name stands twice, the request says so.
 fn call(line: &[u8]) -> Result<ClientRequest, serde_json::Error> {
+    // One pass for both; the other way is for what is wrong, so that the error names the place.
+    let (tree, repeated) = repeated::tree(line)?;
+    if repeated.is_none()
+        && let Ok(request) = CallToolRequest::deserialize(tree)
+    {
+        return Ok(request.into());
+    }
     let mut request: CallToolRequest = serde_json::from_slice(line)?;
-    if let Some(name) = repeated::member(line) {
+    if let Some(name) = repeated {
         request.extensions.insert(Repeated(name));
     }
     Ok(request.into())

@@ -10,7 +10,7 @@ use std::{
 
 use rmcp::{
     ErrorData,
-    model::{JsonRpcMessage, RequestId, ServerJsonRpcMessage},
+    model::{JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult},
 };
 use serde_json::json;
 use tokio::{
@@ -25,6 +25,8 @@ use super::super::room::{Room, Share};
 const PROGRESS_ROOM: usize = 256 << 10;
 /// Bytes that wait before reading pauses: a client that does not read its answers gets no more.
 const READING_ROOM: usize = 64 << 20;
+/// Bytes that a message takes beside its texts, and most messages in all.
+const FRAME: usize = 512;
 /// Bytes that one write gathers.
 const BATCH: usize = 64 << 10;
 
@@ -83,8 +85,9 @@ impl Outbox {
             JsonRpcMessage::Response(response) => arrive(&self.expected, &response.id),
             _ => None,
         };
-        match serde_json::to_vec(message) {
-            Ok(line) => self.line(line, share),
+        let mut line = Vec::with_capacity(about(message));
+        match serde_json::to_writer(&mut line, message) {
+            Ok(()) => self.line(line, share),
             Err(error) => tracing::error!(%error, "a message could not be written"),
         }
     }
@@ -125,6 +128,15 @@ impl Outbox {
 
 fn arrive(expected: &Mutex<HashMap<RequestId, Expected>>, id: &RequestId) -> Option<Share> {
     expected.lock().unwrap_or_else(PoisonError::into_inner).remove(id).map(|expected| expected.share)
+}
+
+/// About how many bytes a message takes, so that its line is not copied each time it doubles.
+fn about(message: &ServerJsonRpcMessage) -> usize {
+    let JsonRpcMessage::Response(response) = message else { return FRAME };
+    let ServerResult::CallToolResult(result) = &response.result else { return FRAME };
+    // An eighth for what is escaped.
+    let texts = result.content.iter().filter_map(|block| block.as_text());
+    FRAME + texts.map(|text| text.text.len() / 8 * 9).sum::<usize>()
 }
 
 #[derive(Debug)]

@@ -1,89 +1,92 @@
-//! Finds a name that stands twice in one object of a JSON text.
+//! Reads a JSON text, and finds a name that stands twice in one object of it.
 //!
-//! Parsers keep the last of the two and say nothing. Bounded by the text: nothing but the names of the
-//! objects at hand is kept.
+//! Parsers keep the last of the two and say nothing.
 
-use std::{collections::HashSet, fmt};
+use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
 
 /// Characters of a name that are repeated.
 const SHOWN: usize = 80;
 
-/// The first name that stands twice in an object of `json`; none where the text is no JSON.
-pub(super) fn member(json: &[u8]) -> Option<String> {
+/// The value of `json`, and the first name that stands twice in an object of it.
+pub(super) fn tree(json: &[u8]) -> Result<(Value, Option<String>), serde_json::Error> {
     let mut found = None;
-    // Stops with an error at the first find.
-    let _ = serde_json::Deserializer::from_slice(json).deserialize_any(Values { found: &mut found });
-    found
+    let mut parser = serde_json::Deserializer::from_slice(json);
+    let value = Tree { found: &mut found }.deserialize(&mut parser)?;
+    parser.end()?;
+    Ok((value, found))
 }
 
-/// Reads values of any kind and keeps none.
-struct Values<'a> {
+/// Reads a value of any kind.
+struct Tree<'a> {
     found: &'a mut Option<String>,
 }
 
-impl Values<'_> {
-    fn inner(&mut self) -> Values<'_> {
-        Values { found: self.found }
+impl Tree<'_> {
+    fn inner(&mut self) -> Tree<'_> {
+        Tree { found: self.found }
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Values<'_> {
-    type Value = ();
+impl<'de> DeserializeSeed<'de> for Tree<'_> {
+    type Value = Value;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Values<'_> {
-    type Value = ();
+impl<'de> Visitor<'de> for Tree<'_> {
+    type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<(), A::Error> {
-        let mut names = HashSet::new();
+    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
         while let Some(name) = members.next_key::<String>()? {
-            if names.contains(&name) {
+            if object.contains_key(&name) && self.found.is_none() {
                 *self.found = Some(name.chars().take(SHOWN).collect());
-                return Err(A::Error::custom("a name stands twice"));
             }
-            names.insert(name);
-            members.next_value_seed(self.inner())?;
+            let value = members.next_value_seed(self.inner())?;
+            object.insert(name, value);
         }
-        Ok(())
+        Ok(Value::Object(object))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
-        while items.next_element_seed(self.inner())?.is_some() {}
-        Ok(())
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(self.inner())? {
+            list.push(item);
+        }
+        Ok(Value::Array(list))
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
     }
 
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
     }
 }
 
@@ -99,14 +102,24 @@ mod tests {
             (r#"{"path":1,"p\u0061th":2}"#, "path"),
             (r#"{"x":{"b":1.5,"b":-1},"x":2}"#, "b"),
         ] {
-            assert_eq!(member(json.as_bytes()).as_deref(), Some(name), "{json}");
+            let (value, found) = tree(json.as_bytes()).unwrap();
+            assert_eq!(found.as_deref(), Some(name), "{json}");
+            assert_eq!(value, serde_json::from_str::<Value>(json).unwrap(), "the last one counts");
         }
     }
 
     #[test]
     fn one_name_in_several_objects_is_none() {
-        for json in [r#"{"a":{"a":[{"a":1},{"a":2}]}}"#, r#"{"a":"a","b":"\"a\":1"}"#, "[]", "17", "{", ""] {
-            assert_eq!(member(json.as_bytes()), None, "{json}");
+        for json in [r#"{"a":{"a":[{"a":1},{"a":-2}]}}"#, r#"{"a":"a","b":"\"a\":1"}"#, "[null,true,0.5]", "17"] {
+            let plain: Value = serde_json::from_str(json).unwrap();
+            assert_eq!(tree(json.as_bytes()).unwrap(), (plain, None), "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_is_an_error() {
+        for text in ["{", "", "{} x", r#"{"a":"\ud800"}"#] {
+            assert!(tree(text.as_bytes()).is_err(), "{text}");
         }
     }
 }
