@@ -6,7 +6,7 @@ mod quota;
 mod stop;
 
 pub use history::{History, HistoryLimits};
-pub use ledger::{Ledger, Seen};
+pub use ledger::{Ledger, Owed, Seen};
 pub use quota::{Cost, Quota, QuotaError, QuotaLimits};
 pub use stop::{StopReason, StopSignal};
 

@@ -37,7 +37,7 @@ pub use error::{Kind, ToolError};
 pub use output::{Answer, Content};
 
 use crate::{
-    session::Cost,
+    session::{Cost, Owed},
     workspace::{Approval, Base, Revision},
 };
 
@@ -84,8 +84,27 @@ pub trait Tool: 'static {
     /// Name, texts and hints.
     const SPEC: Spec;
 
+    /// Whether [`Tool::at_once`] is worth asking.
+    const ANSWERS_AT_ONCE: bool = false;
+
     /// Computes the answer, or the change that would be made.
     fn plan(cx: &CallContext, args: Self::Args) -> Result<Plan, ToolError>;
+
+    /// The answer, where it takes a moment and waits for nothing: no disk, no lock that is held for long, no
+    /// other process. `None` says nothing but that [`Tool::plan`] has to be asked. Runs on the thread that
+    /// serves the wire, as handing a small read to another thread and back costs more than the read.
+    fn at_once(_cx: &CallContext, _args: Self::Args) -> Option<Prompt> {
+        None
+    }
+}
+
+/// An answer that was had at once.
+#[derive(Debug)]
+pub struct Prompt {
+    /// The answer.
+    pub answer: Answer,
+    /// What is to be written down before it is sent, where waiting is allowed.
+    pub owed: Option<Owed>,
 }
 
 /// What a plan came to.
@@ -135,6 +154,9 @@ pub struct Preview {
 /// Decodes a tool's arguments and plans the call, whatever its types are.
 type Planner = fn(&CallContext, Map<String, Value>, &Entry) -> Result<Plan, ToolError>;
 
+/// Decodes a tool's arguments and asks for an answer at once.
+type Asker = fn(&CallContext, Map<String, Value>, &Entry) -> Option<Prompt>;
+
 /// What a change comes to, as values: two plans of equal effect make the same change to the same
 /// files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,6 +177,7 @@ pub struct Entry {
     make_input_schema: fn() -> Map<String, Value>,
     output_schema: fn() -> Map<String, Value>,
     plan: Planner,
+    at_once: Option<Asker>,
 }
 
 impl fmt::Debug for Entry {
@@ -170,12 +193,15 @@ impl Entry {
             input_schema: OnceLock::new(),
             make_input_schema: schema::input::<T::Args>,
             output_schema: schema::output::<T::Output>,
-            plan: |cx, arguments, entry| {
-                args::bounded(&arguments, &cx.settings)?;
-                let arguments = args::normalise(arguments, entry.input_schema(), entry.spec)?;
-                T::plan(cx, args::decode(arguments)?)
-            },
+            plan: |cx, arguments, entry| T::plan(cx, entry.decoded(cx, arguments)?),
+            at_once: T::ANSWERS_AT_ONCE
+                .then_some(|cx, arguments, entry| T::at_once(cx, entry.decoded(cx, arguments).ok()?)),
         }
+    }
+
+    fn decoded<A: DeserializeOwned>(&self, cx: &CallContext, arguments: Map<String, Value>) -> Result<A, ToolError> {
+        args::bounded(&arguments, &cx.settings)?;
+        args::decode(args::normalise(arguments, self.input_schema(), self.spec)?)
     }
 
     /// JSON Schema of the arguments, in the plain form every provider takes. Built at the first use:
@@ -187,6 +213,16 @@ impl Entry {
     /// JSON Schema of the structured result; built on demand, as most clients never ask.
     pub fn output_schema(&self) -> Map<String, Value> {
         (self.output_schema)()
+    }
+
+    /// Whether [`Self::at_once`] is worth asking.
+    pub fn answers_at_once(&self) -> bool {
+        self.at_once.is_some()
+    }
+
+    /// The answer, where it can be had [at once](Tool::at_once).
+    pub fn at_once(&self, cx: &CallContext, arguments: &Map<String, Value>) -> Option<Prompt> {
+        (self.at_once?)(cx, arguments.clone(), self)
     }
 
     /// Decodes the arguments and plans the call.

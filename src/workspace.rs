@@ -118,6 +118,15 @@ impl Workspace {
         gate::resolve(&self.shared.roots, text, |path| self.shared.stat(path).is_ok())
     }
 
+    /// As [`Self::resolve`], by letters alone: none where it would have to look.
+    pub fn resolve_at_once(&self, text: &str) -> Option<WorkspacePath> {
+        // A literal `@` is looked for, and a home directory may be asked of the network.
+        if text.starts_with(['@', '~']) {
+            return None;
+        }
+        gate::resolve(&self.shared.roots, text, |_| false).ok()
+    }
+
     /// What is at a path, after links inside the roots.
     pub fn stat(&self, path: &WorkspacePath) -> Result<Stat, AccessError> {
         self.shared.stat(path).map(|(stat, _)| stat)
@@ -133,10 +142,28 @@ impl Workspace {
         self.shared.open_file(path)
     }
 
+    /// As [`Self::open_file`], with the whole content, for a file of at most `max_bytes` whose open and read
+    /// wait for no disk, no other machine and no other process. `None` where they would, or where that cannot
+    /// be told, and for every reason for which the file is not to be had: ask [`Self::open_file`] then.
+    pub fn at_hand(&self, path: &WorkspacePath, max_bytes: usize) -> Option<(OpenFile, Vec<u8>)> {
+        self.shared.at_hand(path, max_bytes)
+    }
+
     /// The whole content of a file of at most `max_bytes`, unchanged from its first byte to its
     /// last; tried a few times when somebody is writing.
     pub fn read(&self, path: &WorkspacePath, max_bytes: u64) -> Result<Snapshot, AccessError> {
-        self.shared.read(path, max_bytes)
+        self.shared.read(path, max_bytes, |_, _| None)
+    }
+
+    /// As [`Self::read`], where `known` may tell the revision of what is at a real path from its bytes: what it
+    /// returns must be theirs. Hashing is most of the work on a large file.
+    pub fn read_known(
+        &self,
+        path: &WorkspacePath,
+        max_bytes: u64,
+        known: impl Fn(&WorkspacePath, &[u8]) -> Option<Revision>,
+    ) -> Result<Snapshot, AccessError> {
+        self.shared.read(path, max_bytes, known)
     }
 
     /// Visits what lies below `start` in path order; a file as start visits just itself.

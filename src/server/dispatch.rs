@@ -27,7 +27,7 @@ use crate::{
 };
 
 use super::{
-    Parts,
+    Parts, at_once,
     audited::Trace,
     confirm::{Confirmation, Person, Question, Reply},
     panic_text,
@@ -154,6 +154,12 @@ async fn planned(
     };
     let mut overdue = time::Instant::now() + deadline;
     let gate = if heavy { gates.heavy() } else { &gates.light };
+    if !cancelled.is_cancelled()
+        && let Ok(_place) = gate.try_acquire()
+        && let Some(answer) = at_once::ask(parts, &cx, &tool, &arguments, span).await
+    {
+        return answered(answer?, &room, &cancelled).await;
+    }
     let turn = || turn(gate, &room, &cancelled, deadline);
     // Shared by what runs on the pool, so that abandoned work keeps its place until it ends.
     let (place, anew) = turn().await?;
@@ -194,15 +200,7 @@ async fn planned(
         }
     };
     let (change, proposal) = match planned? {
-        (Plan::Answer(answer), _) => {
-            // With its place: as many as have one wait in memory for a client that does not read.
-            let share = tokio::select! {
-                biased;
-                () = cancelled.cancelled() => return Err(ToolError::cancelled()),
-                share = room.share(&answer) => share,
-            };
-            return Ok(Outcome::Answer(answer, share));
-        }
+        (Plan::Answer(answer), _) => return answered(answer, &room, &cancelled).await,
         (Plan::Change(change), proposal) => (change, proposal),
     };
     let approval = match proposal {
@@ -258,6 +256,17 @@ async fn planned(
     .map(|answer| Outcome::Answer(answer, None))
 }
 
+/// An answer with its share of the room, waited for with its place: as many as have one wait in memory for a
+/// client that does not read.
+async fn answered(answer: Answer, room: &Room, cancelled: &CancellationToken) -> Result<Outcome, ToolError> {
+    let share = tokio::select! {
+        biased;
+        () = cancelled.cancelled() => return Err(ToolError::cancelled()),
+        share = room.share(&answer) => share,
+    };
+    Ok(Outcome::Answer(answer, share))
+}
+
 /// Waits for a place among the running calls. True when the call's time begins only now: places were
 /// held by answers that the client did not read.
 async fn turn(
@@ -291,7 +300,7 @@ async fn turn(
 
 /// Runs `work` on that pool, else on the usual one; a panic becomes an error of this call.
 /// `place` is kept until it ends, even where nobody waits for it any more.
-async fn on_pool<T: Send + 'static, P: Send + Sync + 'static>(
+pub(super) async fn on_pool<T: Send + 'static, P: Send + Sync + 'static>(
     pool: Option<Handle>,
     place: &Arc<P>,
     span: &Span,
@@ -315,7 +324,7 @@ async fn on_pool<T: Send + 'static, P: Send + Sync + 'static>(
     }
 }
 
-fn crashed(reason: &str) -> ToolError {
+pub(super) fn crashed(reason: &str) -> ToolError {
     ToolError::new(Kind::Internal, "the tool failed unexpectedly; this call was abandoned, the server goes on")
         .hint("try another way; the same call would probably fail again")
         .source(reason.to_owned())

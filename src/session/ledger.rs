@@ -16,10 +16,10 @@ use crate::workspace::{Revision, StateDir, StateFile, WorkspacePath};
 const EXPIRES: Duration = Duration::from_secs(24 * 60 * 60);
 /// A line in the state file is renewed when it is older than this.
 const RENEW: Duration = Duration::from_secs(60 * 60);
-/// Bytes of content kept in all, to show what changed in a stale file.
+/// Bytes of content kept in all, to show what changed in a stale file, and to compare instead of hashing.
 const CONTENT_TOTAL: usize = 8 << 20;
 /// Bytes of the largest content kept.
-const CONTENT_EACH: usize = 256 << 10;
+const CONTENT_EACH: usize = 2 << 20;
 /// Files remembered in memory.
 const FILES: usize = 20_000;
 /// Bytes of a state file after which it is rewritten without what has expired or been superseded.
@@ -63,6 +63,14 @@ struct Key {
     path: String,
 }
 
+/// A sighting that has yet to be written into the state folder.
+#[derive(Debug)]
+pub struct Owed {
+    key: Key,
+    revision: Revision,
+    now: SystemTime,
+}
+
 #[derive(Debug)]
 struct Sighting {
     seen: Seen,
@@ -78,18 +86,51 @@ impl Ledger {
 
     /// Records that the file at the real path `path` was seen at `revision`.
     pub fn saw(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>) {
+        if let Some(owed) = self.note(path, revision, content) {
+            self.write_down(&owed);
+        }
+    }
+
+    /// As [`Self::saw`] without waiting for a disk: returns what is to be given to [`Self::write_down`], in any
+    /// case, before the sighting is relied on.
+    #[must_use = "a sighting that is not written down is not known to the next process"]
+    pub fn note(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>) -> Option<Owed> {
         let key = Key::of(path);
         let now = SystemTime::now();
-        let due = {
-            let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-            memory.remember(key.clone(), revision, content, now)
-        };
-        if due && let Some(state) = &self.state {
-            if let Err(error) = keep(state, &file_name(&key.root), &line(now, &key.path, revision), now) {
-                tracing::debug!(%error, "what was read is remembered in memory only");
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        match &self.state {
+            None => {
+                memory.remember(key, revision, content, now);
+                None
             }
-            self.swept.call_once(|| sweep(state, now));
+            Some(_) => memory.remember(key.clone(), revision, content, now).then_some(Owed { key, revision, now }),
         }
+    }
+
+    /// What was last seen of the file at the real path `path`, if that is at hand and at `revision`.
+    pub fn content_of(&self, path: &WorkspacePath, revision: Revision) -> Option<Arc<[u8]>> {
+        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = &memory.files.get(&Key::of(path))?.seen;
+        seen.content.clone().filter(|_| seen.revision == revision)
+    }
+
+    /// The revision of `bytes`, where they are what was last seen of the file at the real path `path` and that
+    /// is at hand: comparing takes a twentieth of hashing.
+    pub fn revision_of(&self, path: &WorkspacePath, bytes: &[u8]) -> Option<Revision> {
+        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = memory.files.get(&Key::of(path))?.seen.clone();
+        drop(memory);
+        (*seen.content? == *bytes).then_some(seen.revision)
+    }
+
+    /// Writes a sighting into the state folder.
+    pub fn write_down(&self, owed: &Owed) {
+        let Owed { key, revision, now } = owed;
+        let Some(state) = &self.state else { return };
+        if let Err(error) = keep(state, &file_name(&key.root), &line(*now, &key.path, *revision), *now) {
+            tracing::debug!(%error, "what was read is remembered in memory only");
+        }
+        self.swept.call_once(|| sweep(state, *now));
     }
 
     /// The last sighting of the file at the real path `path`, by this process or, within a day, by
@@ -127,8 +168,11 @@ impl Memory {
     /// Returns whether the state file needs a new line.
     fn remember(&mut self, key: Key, revision: Revision, content: Option<&[u8]>, now: SystemTime) -> bool {
         self.clock += 1;
-        let content: Option<Arc<[u8]>> = content.filter(|bytes| bytes.len() <= CONTENT_EACH).map(Arc::from);
         let old = self.files.remove(&key);
+        // A file that is read again and has not changed is held already.
+        let held = old.as_ref().filter(|old| old.seen.revision == revision).and_then(|old| old.seen.content.clone());
+        let content: Option<Arc<[u8]>> =
+            content.filter(|bytes| bytes.len() <= CONTENT_EACH).map(|bytes| held.unwrap_or_else(|| Arc::from(bytes)));
         if let Some(old) = &old {
             self.content -= old.seen.content.as_ref().map_or(0, |bytes| bytes.len());
         }
@@ -290,6 +334,24 @@ mod tests {
         for kept in ["seen-yesterday", "other", &file_name(workspace.roots()[0].key())] {
             assert!(state.size(kept).is_ok(), "{kept}");
         }
+    }
+
+    #[test]
+    fn the_revision_of_other_bytes_than_those_last_seen_is_not_guessed() {
+        let root = tempfile::tempdir().unwrap();
+        let path = workspace(root.path()).resolve("f").unwrap();
+        let ledger = Ledger::new(None);
+        assert_eq!(ledger.revision_of(&path, b"one"), None);
+        for content in [&b"one"[..], b"two"] {
+            ledger.saw(&path, Revision::of(content), Some(content));
+        }
+        assert_eq!(ledger.revision_of(&path, b"two"), Some(Revision::of(b"two")));
+        assert_eq!(ledger.revision_of(&path, b"one"), None, "that was before");
+        ledger.saw(&path, Revision::of(b"two"), None);
+        assert_eq!(ledger.revision_of(&path, b"two"), None, "nothing to compare with");
+        ledger.saw(&path, Revision::of(b"two"), Some(b"two"));
+        ledger.saw(&path, Revision::of(b"two"), Some(b"two"));
+        assert_eq!(ledger.seen(&path).and_then(|seen| seen.content).as_deref(), Some(&b"two"[..]));
     }
 
     #[test]

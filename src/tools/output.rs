@@ -40,6 +40,12 @@ impl Answer {
         Self { content: vec![Content::Text(text.into())], facts, data: None }
     }
 
+    /// As [`Self::data`], for what costs something to put together.
+    #[must_use]
+    pub fn data_of<D: Serialize>(self, cx: &CallContext, data: impl FnOnce() -> D) -> Self {
+        if cx.settings.structured_output { self.data(cx, &data()) } else { self }
+    }
+
     /// Adds the complete result, where the client asked for structured output.
     #[must_use]
     pub fn data(mut self, cx: &CallContext, data: &impl Serialize) -> Self {

@@ -3,28 +3,31 @@
 //! Small files are decoded whole; larger ones are streamed, so that a slice of a log of gigabytes
 //! costs a pass over it and not its size in memory.
 
+mod page;
 mod window;
 
-use std::{fmt::Write as _, io::Read as _};
+use std::io::Read as _;
 
 use encoding_rs::Encoding;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    text::{self, DecodeError, Document, LineEnding, hidden::Hidden},
+    session::Owed,
+    text::{self, DecodeError, Document, LineEnding},
     workspace::{OpenFile, Revision, WorkspacePath},
 };
 
-use super::{
-    Answer, CallContext, Content, Group, Kind, Plan, Spec, Tool, ToolError, args::PATH_ALIASES, output::count,
-};
-use window::{Range, Totals, Window};
+use super::{Answer, CallContext, Content, Group, Kind, Plan, Prompt, Spec, Tool, ToolError, args::PATH_ALIASES};
+use page::Page;
+use window::{Range, Window};
 
 /// Lines shown without a limit.
 const DEFAULT_LIMIT: usize = 2000;
 /// Bytes of a file that are decoded whole; larger files are streamed.
 const WHOLE: u64 = 2 << 20;
+/// Bytes of a file that is read at once, on the thread that serves the wire: a fraction of a millisecond.
+const AT_ONCE: usize = 64 << 10;
 /// Bytes read at a time from a larger file.
 const CHUNK: usize = 256 << 10;
 /// Bytes after which the progress is told.
@@ -132,12 +135,36 @@ impl Tool for Read {
             return image_answer(cx, &path, file, head, whole, image).map(Plan::Answer);
         }
         let page = if whole {
-            small(cx, &path, &file, head, encoding, wanted)?
+            let (page, owed) = small(cx, &path, &file, head, encoding, wanted)?;
+            if let Some(owed) = owed {
+                cx.session.ledger.write_down(&owed);
+            }
+            page
         } else {
             large(cx, &path, file, &head, encoding, wanted)?
         };
-        let by_number = args.start_line.is_some() || args.end_line.is_some();
-        Ok(Plan::Answer(page.answer(cx, &path, by_number)))
+        Ok(Plan::Answer(page.answer(cx, &path, args.by_number())))
+    }
+
+    const ANSWERS_AT_ONCE: bool = true;
+
+    fn at_once(cx: &CallContext, args: Args) -> Option<Prompt> {
+        let wanted = Wanted::of(&args).ok()?;
+        let encoding = args.encoding.as_deref().map(encoding).transpose().ok()?;
+        let path = cx.workspace.resolve_at_once(&args.path)?;
+        let (file, bytes) = cx.workspace.at_hand(&path, AT_ONCE)?;
+        if text::image_info(&bytes).is_some() {
+            return None;
+        }
+        let (page, owed) = small(cx, &path, &file, bytes, encoding, wanted).ok()?;
+        Some(Prompt { answer: page.answer(cx, &path, args.by_number()), owed })
+    }
+}
+
+impl Args {
+    /// Whether lines were asked for by their numbers.
+    fn by_number(&self) -> bool {
+        self.start_line.is_some() || self.end_line.is_some()
     }
 }
 
@@ -194,22 +221,7 @@ impl Wanted {
     }
 }
 
-/// What was read, ready to be said.
-struct Page {
-    range: Range,
-    text: String,
-    kept: usize,
-    totals: Totals,
-    line_ending: LineEnding,
-    encoding: &'static str,
-    revision: Option<Revision>,
-    size: u64,
-    changed: bool,
-    lossy: bool,
-    hidden: Vec<(usize, Hidden)>,
-    hidden_count: usize,
-}
-
+/// Also what is owed to the ledger, where a sighting was noted.
 fn small(
     cx: &CallContext,
     path: &WorkspacePath,
@@ -217,19 +229,18 @@ fn small(
     bytes: Vec<u8>,
     encoding: Option<&'static Encoding>,
     wanted: Wanted,
-) -> Result<Page, ToolError> {
+) -> Result<(Page, Option<Owed>), ToolError> {
     let changed = changed(path, file)?;
-    let revision = Revision::of(&bytes);
+    let ledger = &cx.session.ledger;
+    let revision = ledger.revision_of(file.real_path(), &bytes).unwrap_or_else(|| Revision::of(&bytes));
     let size = bytes.len() as u64;
     let document = Document::decode(bytes, encoding).map_err(|error| binary(path, size, &error))?;
-    if !changed {
-        cx.session.ledger.saw(file.real_path(), revision, Some(document.bytes()));
-    }
     let range = wanted.range(|| Ok(lines(document.text())), cx.settings.max_output.saturating_sub(FOOTER))?;
     let mut window = Window::new(range);
     window.push(document.text());
     let totals = window.finish();
-    Ok(Page {
+    let owed = if changed { None } else { ledger.note(file.real_path(), revision, Some(document.bytes())) };
+    let page = Page {
         range,
         text: window.text,
         kept: window.kept,
@@ -242,7 +253,8 @@ fn small(
         lossy: document.had_errors(),
         hidden: window.hidden,
         hidden_count: window.hidden_count,
-    })
+    };
+    Ok((page, owed))
 }
 
 fn large(
@@ -402,61 +414,6 @@ fn image_answer(
     );
     answer.content.push(Content::Image { bytes, mime: image.mime });
     Ok(answer)
-}
-
-impl Page {
-    /// `by_number` where lines were asked for by their numbers.
-    fn answer(self, cx: &CallContext, path: &WorkspacePath, by_number: bool) -> Answer {
-        let total = self.totals.lines;
-        let end = (self.range.skip + self.kept).min(total);
-        let has_more = self.kept > 0 && end < total;
-        let mut text = self.text;
-        if self.size == 0 || total == 0 {
-            text.push_str("(empty file)\n");
-        } else if self.kept == 0 {
-            let asked =
-                if by_number { format!("line {}", self.range.skip + 1) } else { format!("offset {}", self.range.skip) };
-            text = format!("({asked} is past the end: {path} has {})\n", count(total, "line"));
-        } else if has_more {
-            let _ = writeln!(text, "(lines {}-{end} of {total}; continue with offset={end})", self.range.skip + 1);
-        } else if self.range.skip > 0 {
-            let _ = writeln!(text, "(lines {}-{end} of {total})", self.range.skip + 1);
-        }
-        if self.hidden_count > 0 {
-            let places: Vec<String> = self
-                .hidden
-                .iter()
-                .map(|(line, one)| format!("U+{:04X} at {line}:{}", u32::from(one.character), one.column))
-                .collect();
-            let more = match self.hidden_count - places.len() {
-                0 => String::new(),
-                more => format!(", {more} more"),
-            };
-            let _ = writeln!(text, "(hidden characters: {}{more})", places.join(", "));
-        }
-        if self.lossy {
-            let _ = writeln!(text, "(some bytes are not valid {}; they are shown as \u{fffd})", self.encoding);
-        }
-        if self.changed {
-            text.push_str("(the file changed while it was read; read it again before an edit)\n");
-        }
-        text.truncate(text.trim_end_matches('\n').len());
-        let facts = Facts {
-            total_lines: Some(total),
-            returned_lines: Some(self.kept),
-            has_more: Some(has_more),
-            next_offset: has_more.then_some(end),
-            revision: self.revision.filter(|_| !self.changed).map(|revision| revision.to_string()),
-            encoding: Some(self.encoding.to_owned()),
-            line_ending: Some(self.line_ending.as_str().to_owned()),
-            final_newline: Some(self.totals.final_newline),
-            size: self.size,
-            width: None,
-            height: None,
-        };
-        let data = Output { path: path.to_string(), text: Some(text.clone()), mime_type: None, facts: facts.clone() };
-        Answer::text(text, &facts).data(cx, &data)
-    }
 }
 
 /// The number of lines of `text`, as they are numbered.

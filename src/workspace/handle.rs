@@ -139,6 +139,9 @@ impl OpenFile {
     /// Appends up to `limit` bytes from the current position to `buf`. True when the file ended
     /// there, false when more follows.
     pub fn read_to_limit(&mut self, buf: &mut Vec<u8>, limit: u64) -> io::Result<bool> {
+        // Room for all of it, and the call that finds the end: without it, it comes in a dozen pieces.
+        let expected = usize::try_from(self.stat.size.min(limit)).unwrap_or(0);
+        buf.try_reserve(expected.saturating_add(1))?;
         let read = (&mut self.file).take(limit).read_to_end(buf)?;
         if (read as u64) < limit {
             return Ok(true);

@@ -85,8 +85,27 @@ impl Shared {
         Ok(OpenFile { file, asked: asked.clone(), real, stat })
     }
 
-    /// The whole content of a file, as it was at one moment.
-    pub(super) fn read(&self, asked: &WorkspacePath, limit: u64) -> Result<Snapshot, AccessError> {
+    /// As [`Self::open_file`] with the content, for a file of at most `limit` bytes that the system has in
+    /// memory. `None` says nothing but that it has to be opened the usual way.
+    pub(super) fn at_hand(&self, asked: &WorkspacePath, limit: usize) -> Option<(OpenFile, Vec<u8>)> {
+        let real = self.roots.deepest(asked);
+        visible(&real, asked).ok()?;
+        let file = real.root().dir().file_at_hand(real.relative())?;
+        let stat = sys::file_stat(&file).ok()?;
+        regular(&stat, asked).ok()?;
+        readable(&real, asked).ok()?;
+        let size = usize::try_from(stat.size).ok().filter(|size| *size <= limit)?;
+        let mut bytes = vec![0; size];
+        sys::read_at_hand(&file, &mut bytes).then(|| (OpenFile { file, asked: asked.clone(), real, stat }, bytes))
+    }
+
+    /// The whole content of a file, as it was at one moment. `known` may tell the revision of a content.
+    pub(super) fn read(
+        &self,
+        asked: &WorkspacePath,
+        limit: u64,
+        known: impl Fn(&WorkspacePath, &[u8]) -> Option<Revision>,
+    ) -> Result<Snapshot, AccessError> {
         let failed = |error| AccessError::from_io(error, asked);
         for _ in 0..READ_ATTEMPTS {
             let mut open = self.open_file(asked)?;
@@ -105,7 +124,7 @@ impl Shared {
                 return Err(AccessError::new(kind, asked));
             }
             if before.same_file_state(&after) {
-                let revision = Revision::of(&bytes);
+                let revision = known(&open.real, &bytes).unwrap_or_else(|| Revision::of(&bytes));
                 return Ok(Snapshot { bytes, revision, stat: after, path: open.real });
             }
         }

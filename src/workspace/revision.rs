@@ -40,7 +40,12 @@ impl Revision {
 
 impl fmt::Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut shown = [0; 32];
+        for (pair, byte) in shown.as_chunks_mut::<2>().0.iter_mut().zip(self.0) {
+            *pair = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+        }
+        f.write_str(str::from_utf8(&shown).unwrap_or_default())
     }
 }
 

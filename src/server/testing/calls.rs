@@ -61,6 +61,20 @@ async fn a_panic_costs_one_call() {
 }
 
 #[tokio::test]
+async fn what_is_answered_at_once_is_not_planned_and_its_panic_costs_one_call() {
+    let mut wire = Wire::open().await;
+    for (id, say, answer) in [(1, "", "at once"), (2, "slow", "planned")] {
+        let told = wire.ask(id, "tools/call", json!({ "name": "glance", "arguments": { "text": say } })).await;
+        assert_eq!(text(&told), answer);
+    }
+    let answer = wire.ask(3, "tools/call", json!({ "name": "glance", "arguments": { "text": "crash" } })).await;
+    assert_eq!(error_kind(&answer), "internal");
+    let answer = wire.ask(4, "tools/call", json!({ "name": "glance", "arguments": { "texd": "" } })).await;
+    assert_eq!(error_kind(&answer), "invalid_input", "planning says what is wrong");
+    wire.alive().await;
+}
+
+#[tokio::test]
 async fn a_read_does_not_wait_behind_searches() {
     let mut wire = with(Options { max_concurrent: Some(1), ..Options::default() }).await;
     for id in 1..=3 {

@@ -13,8 +13,8 @@ use serde_json::json;
 use crate::{
     session::Session,
     tools::{
-        Answer, CallContext, Change, Content, Entry, Fingerprint, Group, Kind, Plan, Preview, Settings, Spec, Tool,
-        ToolError, Toolbox,
+        Answer, CallContext, Change, Content, Entry, Fingerprint, Group, Kind, Plan, Preview, Prompt, Settings, Spec,
+        Tool, ToolError, Toolbox,
     },
     workspace::{Access, Approval, Base, PolicyRules, RootSpec, Workspace},
 };
@@ -34,6 +34,7 @@ pub(super) fn server(options: Options, settings: Settings) -> Server {
         Entry::of::<Queue>(),
         Entry::of::<Flood>(),
         Entry::of::<Picture>(),
+        Entry::of::<Glance>(),
     ]);
     let parts = Parts {
         workspace: Arc::new(workspace()),
@@ -97,6 +98,28 @@ fn nap(cx: &CallContext, args: &Args) -> Result<(), ToolError> {
         left = left.saturating_sub(step);
     }
     Ok(())
+}
+
+/// Answers at once, but to "slow"; "crash" makes it panic there.
+struct Glance;
+
+impl Tool for Glance {
+    type Args = Args;
+    type Output = Output;
+    const SPEC: Spec = spec("glance", false);
+    const ANSWERS_AT_ONCE: bool = true;
+
+    fn plan(_: &CallContext, _: Args) -> Result<Plan, ToolError> {
+        Ok(Plan::Answer(Answer::text("planned", &json!({}))))
+    }
+
+    fn at_once(_: &CallContext, args: Args) -> Option<Prompt> {
+        match args.text.as_deref() {
+            Some("slow") => None,
+            Some("crash") => panic!("at once"),
+            _ => Some(Prompt { answer: Answer::text("at once", &json!({})), owed: None }),
+        }
+    }
 }
 
 macro_rules! tool {

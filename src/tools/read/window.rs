@@ -166,6 +166,9 @@ impl Window {
 
     /// Notes what is hidden in the line at hand.
     fn look_for_hidden(&mut self, line: &str) {
+        if line.is_ascii() {
+            return;
+        }
         for one in hidden::in_line(line) {
             self.hidden_count += 1;
             if self.hidden.len() < HIDDEN_SHOWN {
@@ -236,16 +239,16 @@ impl Line {
 /// good part of what a small read costs.
 fn push_number(text: &mut String, mut number: usize) {
     const COLUMNS: usize = 6;
-    const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
-    let (mut digits, mut count) = ([0_usize; 20], 0);
-    while number > 0 || count == 0 {
-        digits[count] = number % 10;
+    // The longest number has 20 digits.
+    let mut shown = *b"                    \t";
+    let mut from = shown.len() - 1;
+    while number > 0 || from == shown.len() - 1 {
+        from -= 1;
+        shown[from] = b"0123456789"[number % 10];
         number /= 10;
-        count += 1;
     }
-    text.push_str(&"      "[count.min(COLUMNS)..]);
-    digits[..count].iter().rev().for_each(|digit| text.push_str(DIGITS[*digit]));
-    text.push('\t');
+    let from = from.min(shown.len() - 1 - COLUMNS);
+    text.push_str(str::from_utf8(&shown[from..]).unwrap_or_default());
 }
 
 #[cfg(test)]

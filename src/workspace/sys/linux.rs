@@ -2,15 +2,30 @@
 //!
 //! Linux only. Everything that is the same on other Unix systems lives in `unix`.
 
+use std::io::IoSliceMut;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
-use rustix::io::Errno;
+use rustix::fs::{Mode, OFlags, ResolveFlags, fstatfs, openat2};
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 /// Neither above the directory, nor through any link, nor through `/proc`'s magic ones.
 const CONFINED: ResolveFlags =
     ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
+
+/// As [`CONFINED`], and neither onto another file system nor past a name that the kernel has to ask for.
+const AT_HAND: ResolveFlags = CONFINED.union(ResolveFlags::CACHED).union(ResolveFlags::NO_XDEV);
+
+/// File systems of this machine, where an open of a name that the kernel knows asks nobody. From
+/// `linux/magic.h`; overlayfs, FUSE and all network file systems are not among them.
+const LOCAL: &[u64] = &[
+    0xEF53,      // ext2, ext3, ext4
+    0x5846_5342, // XFS
+    0x9123_683E, // Btrfs
+    0xF2F5_2010, // F2FS
+    0xCA45_1A4E, // bcachefs
+    0x0102_1994, // tmpfs
+];
 
 /// Opens `relative` beneath `dir`. `ELOOP` or `EXDEV` says that a link is in the way.
 pub(super) fn open_beneath(dir: impl AsFd, relative: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
@@ -28,4 +43,23 @@ pub(super) fn open_beneath(dir: impl AsFd, relative: &Path, flags: OFlags) -> ru
 pub(super) fn available(dir: impl AsFd) -> bool {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     open_beneath(dir, Path::new("."), flags).is_ok()
+}
+
+/// Whether what lies in `dir` is on a disk, or in the memory, of this machine.
+pub(super) fn is_local(dir: impl AsFd) -> bool {
+    // The type is a signed word on some architectures.
+    let kind = |system: rustix::fs::StatFs| u64::from(u32::try_from(system.f_type & 0xFFFF_FFFF).unwrap_or_default());
+    fstatfs(dir).is_ok_and(|system| LOCAL.contains(&kind(system)))
+}
+
+/// As [`open_beneath`], without waiting for anything: none where that would take a wait, and for every
+/// other reason.
+pub(super) fn open_at_hand(dir: impl AsFd, relative: &Path, flags: OFlags) -> Option<OwnedFd> {
+    openat2(dir, relative, flags, Mode::empty(), AT_HAND).ok()
+}
+
+/// Fills `bytes` from the beginning of a file; false where it is shorter, or not all of that is in memory.
+pub(super) fn read_at_hand(file: impl AsFd, bytes: &mut [u8]) -> bool {
+    let wanted = bytes.len();
+    preadv2(file, &mut [IoSliceMut::new(bytes)], 0, ReadWriteFlags::NOWAIT).is_ok_and(|count| count == wanted)
 }

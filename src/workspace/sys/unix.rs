@@ -34,11 +34,13 @@ const PASS: OFlags = LIST;
 #[cfg(target_os = "linux")]
 const PIECE: usize = 4000;
 
-/// An open directory, and whether the kernel confines paths beneath it for us.
+/// An open directory, whether the kernel confines paths beneath it for us, and whether it then says of a
+/// file that it can be had without waiting.
 #[derive(Debug)]
 pub(crate) struct Dir {
     fd: OwnedFd,
     kernel: bool,
+    local: bool,
 }
 
 impl Dir {
@@ -46,13 +48,13 @@ impl Dir {
     pub(crate) fn open_ambient(path: &Path, force_component: bool) -> io::Result<Self> {
         let fd = openat(CWD, path, PASS, Mode::empty())?;
         #[cfg(target_os = "linux")]
-        let kernel = !force_component && super::linux::available(&fd);
+        let (kernel, local) = (!force_component && super::linux::available(&fd), super::linux::is_local(&fd));
         #[cfg(not(target_os = "linux"))]
-        let kernel = {
+        let (kernel, local) = {
             let _ = force_component;
-            false
+            (false, false)
         };
-        Ok(Self { fd, kernel })
+        Ok(Self { fd, kernel, local })
     }
 
     /// Whether the kernel confines paths beneath it.
@@ -105,6 +107,17 @@ impl Dir {
             return Ok(self.kernel_open(relative, READ)?.into());
         }
         component::file(self, relative)
+    }
+
+    /// As [`Self::file_beneath`], where that asks no disk, no other machine and no other process. `None`
+    /// says nothing of what is there.
+    pub(crate) fn file_at_hand(&self, relative: &Path) -> Option<File> {
+        #[cfg(target_os = "linux")]
+        if self.kernel && self.local {
+            return super::linux::open_at_hand(&self.fd, relative, READ).map(File::from);
+        }
+        let _ = relative;
+        None
     }
 
     /// What is at a path beneath this directory; a link at its end is reported as a link.
@@ -268,7 +281,7 @@ impl Dir {
     }
 
     fn with(&self, fd: OwnedFd) -> Self {
-        Self { fd, kernel: self.kernel }
+        Self { fd, kernel: self.kernel, local: self.local }
     }
 
     /// `openat2` beneath this directory, in pieces where the path is longer than the kernel takes.
@@ -317,6 +330,17 @@ pub(crate) fn met_a_link(error: &io::Error) -> bool {
 /// What an open file is.
 pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
     Ok(stat_of(&fstat(file)?))
+}
+
+/// Fills `bytes` from the beginning of the file, if it has as many and all of them are in memory.
+pub(crate) fn read_at_hand(file: &File, bytes: &mut [u8]) -> bool {
+    #[cfg(target_os = "linux")]
+    return super::linux::read_at_hand(file, bytes);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (file, bytes);
+        false
+    }
 }
 
 fn flags_for(purpose: Use) -> OFlags {

@@ -52,6 +52,12 @@ impl Dir {
         component::file(self, relative)
     }
 
+    /// A file that can be had without waiting: this system does not say.
+    #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
+    pub(crate) fn file_at_hand(&self, _: &Path) -> Option<File> {
+        None
+    }
+
     /// What is at a path beneath this directory; a link at its end is reported as a link.
     pub(crate) fn stat_beneath(&self, relative: &Path) -> Result<Stat, Failure> {
         component::stat(self, relative)
@@ -182,6 +188,11 @@ impl Dir {
     #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same signature as elsewhere")]
     pub(crate) fn sync_file_system(&self) -> io::Result<bool> {
         Ok(false)
+    }
+
+    /// Never, as no file is at hand here.
+    pub(crate) fn read_at_hand(_: &File, _: &mut [u8]) -> bool {
+        false
     }
 
     /// Rights are inherited here.

@@ -276,3 +276,28 @@ fn the_rules_of_a_root_count_below_it_and_not_in_a_root_inside_it() {
         assert!(names.contains(&"ws/ghost".into()) && !names.contains(&"ws/inner/ghost".into()), "{names:?}");
     });
 }
+
+#[test]
+fn only_what_a_read_would_give_is_at_hand() {
+    Fixture::both(|mut fixture| {
+        fixture.policy.hide = vec!["hidden".into()];
+        fixture.file("ws/dir/file", "content");
+        fixture.file("ws/hidden", "x");
+        fixture.file("ws/.env", "x");
+        fixture.link("dir", "ws/link");
+        fixture.link("dir/file", "ws/alias");
+        fixture.link(fixture.host("out/secret.txt"), "ws/out");
+        let workspace = fixture.open();
+        let at_hand = |text: &str, limit| workspace.at_hand(&workspace.resolve(text).unwrap(), limit);
+        for text in ["dir", "link/file", "alias", "out", "hidden", ".env", "missing", "dir/file/below"] {
+            assert!(at_hand(text, 100).is_none(), "{text}");
+        }
+        assert!(at_hand("dir/file", 6).is_none());
+        // Whether it is depends on the file system of the temporary folder.
+        if let Some((open, bytes)) = at_hand("dir/file", 7) {
+            assert_eq!((open.real_path().to_string(), open.stat().size), ("dir/file".to_owned(), 7));
+            assert_eq!(bytes, b"content");
+            assert!(!fixture.force_fallback);
+        }
+    });
+}

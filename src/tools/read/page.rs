@@ -1,0 +1,86 @@
+//! What was read of a text file, and how it is said.
+
+use std::fmt::Write as _;
+
+use crate::{
+    text::{LineEnding, hidden::Hidden},
+    workspace::{Revision, WorkspacePath},
+};
+
+use super::{
+    super::{Answer, CallContext, output::count},
+    Facts, Output,
+    window::{Range, Totals},
+};
+
+/// What was read, ready to be said.
+pub(super) struct Page {
+    pub(super) range: Range,
+    pub(super) text: String,
+    pub(super) kept: usize,
+    pub(super) totals: Totals,
+    pub(super) line_ending: LineEnding,
+    pub(super) encoding: &'static str,
+    pub(super) revision: Option<Revision>,
+    pub(super) size: u64,
+    pub(super) changed: bool,
+    pub(super) lossy: bool,
+    pub(super) hidden: Vec<(usize, Hidden)>,
+    pub(super) hidden_count: usize,
+}
+
+impl Page {
+    /// `by_number` where lines were asked for by their numbers.
+    pub(super) fn answer(self, cx: &CallContext, path: &WorkspacePath, by_number: bool) -> Answer {
+        let total = self.totals.lines;
+        let end = (self.range.skip + self.kept).min(total);
+        let has_more = self.kept > 0 && end < total;
+        let mut text = self.text;
+        if self.size == 0 || total == 0 {
+            text.push_str("(empty file)\n");
+        } else if self.kept == 0 {
+            let asked =
+                if by_number { format!("line {}", self.range.skip + 1) } else { format!("offset {}", self.range.skip) };
+            text = format!("({asked} is past the end: {path} has {})\n", count(total, "line"));
+        } else if has_more {
+            let _ = writeln!(text, "(lines {}-{end} of {total}; continue with offset={end})", self.range.skip + 1);
+        } else if self.range.skip > 0 {
+            let _ = writeln!(text, "(lines {}-{end} of {total})", self.range.skip + 1);
+        }
+        if self.hidden_count > 0 {
+            let places: Vec<String> = self
+                .hidden
+                .iter()
+                .map(|(line, one)| format!("U+{:04X} at {line}:{}", u32::from(one.character), one.column))
+                .collect();
+            let more = match self.hidden_count - places.len() {
+                0 => String::new(),
+                more => format!(", {more} more"),
+            };
+            let _ = writeln!(text, "(hidden characters: {}{more})", places.join(", "));
+        }
+        if self.lossy {
+            let _ = writeln!(text, "(some bytes are not valid {}; they are shown as \u{fffd})", self.encoding);
+        }
+        if self.changed {
+            text.push_str("(the file changed while it was read; read it again before an edit)\n");
+        }
+        text.truncate(text.trim_end_matches('\n').len());
+        let facts = Facts {
+            total_lines: Some(total),
+            returned_lines: Some(self.kept),
+            has_more: Some(has_more),
+            next_offset: has_more.then_some(end),
+            revision: self.revision.filter(|_| !self.changed).map(|revision| revision.to_string()),
+            encoding: Some(self.encoding.to_owned()),
+            line_ending: Some(self.line_ending.as_str().to_owned()),
+            final_newline: Some(self.totals.final_newline),
+            size: self.size,
+            width: None,
+            height: None,
+        };
+        let shown = cx.settings.structured_output.then(|| text.clone());
+        let answer = Answer::text(text, &facts);
+        answer.data_of(cx, || Output { path: path.to_string(), text: shown, mime_type: None, facts })
+    }
+}
