@@ -13,7 +13,7 @@ use std::{
     hash::{BuildHasher as _, RandomState},
     io::{self, Read},
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -136,17 +136,18 @@ impl History {
         content.take(2 * memory::EACH as u64).read_to_end(&mut bytes)?;
         let revision = Revision::of(&bytes);
         let kept = match &self.store {
-            None => self.remember(revision, bytes, None),
+            None => self.remember(revision, bytes.into(), None),
             Some(store) => match store.keep(&mut bytes.as_slice(), durable) {
                 Ok(_) => Kept::OnDisk,
-                Err(error) => self.remember(revision, bytes, Some(reason(&error))),
+                Err(error) => self.remember(revision, bytes.into(), Some(reason(&error))),
             },
         };
         Ok((Some(revision), kept))
     }
 
     /// Keeps a content that is at hand with its revision; on the disk, where it is kept there, when it returns.
-    pub fn keep_content(&self, content: Content<'_>) -> Kept {
+    /// `held` is the same content where somebody holds it already, so that memory has it once.
+    pub fn keep_content(&self, content: Content<'_>, held: Option<Arc<[u8]>>) -> Kept {
         let (bytes, revision) = (content.bytes(), content.revision());
         let why = match &self.store {
             None => None,
@@ -159,7 +160,7 @@ impl History {
         if bytes.len() > memory::EACH {
             return Kept::Nowhere(why.unwrap_or_else(|| TOO_LARGE.to_owned()));
         }
-        self.remember(revision, bytes.to_vec(), why)
+        self.remember(revision, held.unwrap_or_else(|| Arc::from(bytes)), why)
     }
 
     /// Puts on the disk what was kept [`Durable::Soon`]; to be called before anything is removed.
@@ -167,7 +168,7 @@ impl History {
         self.store.as_ref().map_or(Ok(()), Store::settle)
     }
 
-    fn remember(&self, revision: Revision, bytes: Vec<u8>, why: Option<String>) -> Kept {
+    fn remember(&self, revision: Revision, bytes: Arc<[u8]>, why: Option<String>) -> Kept {
         if self.memory().insert(revision, bytes) {
             Kept::InMemory(why)
         } else {

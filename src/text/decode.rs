@@ -4,7 +4,7 @@
 //! UTF-16 without a mark, then chardetng (Firefox's detector) for legacy encodings. Bytes that fit none
 //! are UTF-8 with U+FFFD in their place. Changing a document is [`Document::splice`].
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, GB18030, GBK, UTF_8, UTF_16BE, UTF_16LE};
@@ -42,6 +42,9 @@ impl Document {
     /// # Errors
     /// [`DecodeError::Binary`] for content with NUL characters, or that is plainly something else than text.
     pub fn decode(bytes: Vec<u8>, encoding: Option<&'static Encoding>) -> Result<Self, DecodeError> {
+        if let Some((_, bom_len)) = plain(&bytes, encoding) {
+            return Ok(Self::from_parts(bytes, UTF_8, bom_len));
+        }
         if let Some(kind) = binary_without_override(&bytes, encoding) {
             return Err(DecodeError::Binary { kind });
         }
@@ -54,7 +57,7 @@ impl Document {
             (None, None) => (detect(&bytes), 0),
         };
         let document = Self::from_parts(bytes, encoding, bom_len);
-        if document.text().contains('\0') {
+        if has_nul(document.text().as_bytes()) {
             return Err(DecodeError::Binary { kind: image::name(document.bytes()) });
         }
         Ok(document)
@@ -117,16 +120,15 @@ impl Document {
     /// # Panics
     /// When a span lies outside the text, off a character boundary, or before the end of the one before it.
     pub fn splice(&self, replacements: &[(Range<usize>, &str)]) -> Result<Self, SpliceError> {
-        let text = spliced(self.text(), replacements);
-        let bytes = match &self.body {
+        let (text, bytes) = match &self.body {
             Body::Utf8(whole) => {
-                let new = format!("{}{text}", &whole[..self.bom_len]);
+                let new = spliced(&whole[..self.bom_len], self.text(), replacements);
                 return Ok(Self { body: Body::Utf8(new), ..*self });
             }
             Body::Decoded { bytes, text: old } => {
                 let (bom, content) = bytes.split_at(self.bom_len);
                 let changed = offsets::splice_bytes(self.encoding, content, old, replacements)?;
-                [bom, &changed].concat()
+                (spliced("", old, replacements), [bom, &changed].concat())
             }
         };
         let new = Self::from_parts(bytes, self.encoding, self.bom_len);
@@ -149,6 +151,32 @@ impl Document {
         };
         Self { body, encoding, bom_len, had_errors }
     }
+}
+
+/// Whether a NUL is among the bytes.
+pub(super) fn has_nul(bytes: &[u8]) -> bool {
+    memchr::memchr(0, bytes).is_some()
+}
+
+/// The text of a file, as [`Document::decode`] has it, without a copy where the bytes are UTF-8.
+///
+/// # Errors
+/// As [`Document::decode`].
+pub fn view<'b>(bytes: &'b [u8], encoding: Option<&'static Encoding>) -> Result<Cow<'b, str>, DecodeError> {
+    if let Some((text, bom_len)) = plain(bytes, encoding) {
+        return Ok(Cow::Borrowed(&text[bom_len..]));
+    }
+    Document::decode(bytes.to_vec(), encoding).map(|document| Cow::Owned(document.text().to_owned()))
+}
+
+/// Bytes that are UTF-8 and no more than that, as nearly every file is, and the length of their byte-order
+/// mark. Everything else that is asked of a file comes to the same for them.
+fn plain<'b>(bytes: &'b [u8], encoding: Option<&'static Encoding>) -> Option<(&'b str, usize)> {
+    if encoding.is_some_and(|wanted| wanted != UTF_8) || has_nul(bytes) {
+        return None;
+    }
+    let text = std::str::from_utf8(bytes).ok()?;
+    Some((text, bom(bytes).map_or(0, |(_, len)| len)))
 }
 
 /// Decodes without looking at a byte-order mark; also says whether some bytes were invalid.
@@ -210,10 +238,11 @@ pub(super) fn utf16_without_bom(bytes: &[u8]) -> Option<&'static Encoding> {
     is_text.then_some(encoding)
 }
 
-/// The text with `replacements` made, which are disjoint and ascending.
-fn spliced(text: &str, replacements: &[(Range<usize>, &str)]) -> String {
+/// `mark`, and the text with `replacements` made, which are disjoint and ascending.
+fn spliced(mark: &str, text: &str, replacements: &[(Range<usize>, &str)]) -> String {
     let added: usize = replacements.iter().map(|(_, new)| new.len()).sum();
-    let mut result = String::with_capacity(text.len() + added);
+    let mut result = String::with_capacity(mark.len() + text.len() + added);
+    result.push_str(mark);
     let mut at = 0;
     for (span, new) in replacements {
         result.push_str(&text[at..span.start]);
@@ -228,12 +257,12 @@ fn binary_without_override(bytes: &[u8], encoding: Option<&'static Encoding>) ->
     match encoding {
         None => image::binary_kind(bytes),
         Some(wanted) if is_utf16(wanted) => None,
-        Some(_) => bytes.contains(&0).then(|| image::name(bytes)),
+        Some(_) => has_nul(bytes).then(|| image::name(bytes)),
     }
 }
 
 fn detect(bytes: &[u8]) -> &'static Encoding {
-    let has_nul = bytes.contains(&0);
+    let has_nul = has_nul(bytes);
     if has_nul && let Some(encoding) = utf16_without_bom(bytes) {
         return encoding;
     }
@@ -294,6 +323,20 @@ mod tests {
         assert!(document.has_bom() && !document.had_errors());
         assert_eq!(document.line_ending(), LineEnding::CrLf);
         assert_eq!(document.into_bytes(), "\u{feff}naïve\r\n".as_bytes());
+    }
+
+    #[test]
+    fn a_view_shows_what_a_document_holds() {
+        let long = [&b"a".repeat(20_000)[..], "ä".as_bytes()].concat();
+        for bytes in
+            [&b""[..], b"plain\n", "\u{feff}mark".as_bytes(), b"\xff\xfeh\0", b"caf\xe9", b"a\0b", b"\xc3", &long]
+        {
+            for encoding in [None, Some(UTF_8), Some(WINDOWS_1252), Some(UTF_16LE)] {
+                let document = Document::decode(bytes.to_vec(), encoding);
+                let text = document.map(|document| document.text().to_owned());
+                assert_eq!(view(bytes, encoding).map(Cow::into_owned), text, "{bytes:?} {encoding:?}");
+            }
+        }
     }
 
     #[test]

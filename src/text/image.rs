@@ -49,13 +49,13 @@ pub fn binary_kind(head: &[u8]) -> Option<String> {
     if decode::bom(head).is_some_and(|(encoding, _)| decode::is_utf16(encoding)) {
         return None;
     }
-    if head.contains(&0) {
+    if decode::has_nul(head) {
         return decode::utf16_without_bom(head).is_none().then(|| name(head));
     }
-    let is_utf8 = std::str::from_utf8(head).is_ok_and(|_| true)
-        || std::str::from_utf8(head).is_err_and(|error| error.error_len().is_none());
-    let has_controls = head.iter().any(|byte| matches!(byte, 1..=8 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F));
-    if is_utf8 || !has_controls {
+    // A character that is cut at the end is none that is invalid.
+    let is_utf8 = std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
+    let has_controls = || head.iter().any(|byte| matches!(byte, 1..=8 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F));
+    if is_utf8 || !has_controls() {
         return None;
     }
     infer::get(head).map(|_| name(head))

@@ -139,7 +139,11 @@ pub fn normalise(
     let mut typed = Map::new();
     for (name, value) in out {
         let property = properties.and_then(|known| known.get(&name)).and_then(Value::as_object);
-        if let Some(value) = property.map_or(Ok(Some(value.clone())), |property| read(&name, value, property, spec))? {
+        let value = match property {
+            Some(property) => read(&name, value, property, spec)?,
+            None => Some(value),
+        };
+        if let Some(value) = value {
             typed.insert(name, value);
         }
     }

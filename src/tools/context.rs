@@ -8,7 +8,7 @@ use std::{
 use crate::{
     search::PatternLimits,
     session::{Session, StopReason, StopSignal},
-    workspace::{Patience, Workspace},
+    workspace::{AccessError, Patience, Snapshot, Workspace, WorkspacePath},
 };
 
 use super::{Kind, ToolError};
@@ -128,6 +128,13 @@ impl CallContext {
             )
             .hint("ask for less: a narrower path, a smaller range or a more exact pattern")),
         }
+    }
+
+    /// The file, of at most so many bytes as may be changed; what is still as it was last seen is not hashed
+    /// again.
+    pub fn read_to_change(&self, path: &WorkspacePath) -> Result<Snapshot, AccessError> {
+        let known = |real: &WorkspacePath, bytes: &[u8]| self.session.ledger.revision_of(real, bytes);
+        self.workspace.read_known(path, self.settings.max_file_size, known)
     }
 
     /// How long a change of this call waits for others: until the call is cancelled or out of time.

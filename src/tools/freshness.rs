@@ -75,7 +75,7 @@ pub(super) fn settled(
         Err(error) if matches!(error.kind(), Kind::Stale | Kind::NotRead) && expected.is_none() => {
             drop(now);
             let _quiet = TreeGuard::acquire_within(&cx.workspace, &[target], cx.patience())?;
-            let now = cx.workspace.read(asked, cx.settings.max_file_size)?;
+            let now = cx.read_to_change(asked)?;
             check(cx, asked, &now, expected)?;
             Ok(now)
         }

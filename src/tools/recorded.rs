@@ -75,7 +75,11 @@ pub(super) fn commit(
     let (before, note) = match guard.former() {
         Some(former) if former.revision != after => {
             let (found, kept) = match former.known {
-                Some(content) => (Some(content.revision()), history.keep_content(content)),
+                Some(content) => {
+                    let revision = content.revision();
+                    let held = cx.session.ledger.content_of(&path, revision);
+                    (Some(revision), history.keep_content(content, held))
+                }
                 None => history
                     .keep(former.content, former.size, Some(former.revision), Durable::Now)
                     .map_err(|error| unreadable(&path, error))?,

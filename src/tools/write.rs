@@ -146,7 +146,7 @@ impl Job {
     /// What it comes to on the file as it is now; writes nothing.
     fn work_out(&self, cx: &CallContext) -> Result<(Base, Planned), ToolError> {
         let (path, limit) = (&self.path, cx.settings.max_file_size);
-        let now = match cx.workspace.read(path, limit) {
+        let now = match cx.read_to_change(path) {
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.created(),
             Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) if self.mode == Mode::Create => {
                 return Err(exists(path));
@@ -294,12 +294,9 @@ impl Planning {
     /// The diff of what is really written, with at most `max_lines` lines of hunks.
     fn diff(&self, max_lines: Option<usize>) -> Option<Diff> {
         let old = self.planned.old.as_ref()?;
-        let new = Document::decode(
-            self.planned.bytes.clone(),
-            encoding_rs::Encoding::for_label(self.planned.encoding.as_bytes()),
-        )
-        .ok()?;
-        Some(edit::unified_diff(&freshness::diff_name(&self.job.path), old.text(), new.text(), max_lines))
+        let encoding = encoding_rs::Encoding::for_label(self.planned.encoding.as_bytes());
+        let new = text::view(&self.planned.bytes, encoding).ok()?;
+        Some(edit::unified_diff(&freshness::diff_name(&self.job.path), old.text(), &new, max_lines))
     }
 
     fn verb(&self) -> &'static str {
@@ -398,8 +395,7 @@ impl Planning {
     fn answer(self, cx: &CallContext, committed: &Committed, kept: &recorded::Note) -> Answer {
         let diff = self.diff(Some(DIFF_LINES));
         let verb = self.verb();
-        let lines = Document::decode(self.planned.bytes.clone(), None)
-            .map_or(0, |document| super::read::lines(document.text()));
+        let lines = text::view(&self.planned.bytes, None).map_or(0, |text| super::read::lines(&text));
         let facts = Facts {
             created: committed.created,
             bytes: self.planned.bytes.len(),

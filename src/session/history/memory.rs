@@ -22,7 +22,7 @@ pub(super) struct Memory {
 
 impl Memory {
     /// Keeps a content as the newest; false when it is too large.
-    pub(super) fn insert(&mut self, revision: Revision, bytes: Vec<u8>) -> bool {
+    pub(super) fn insert(&mut self, revision: Revision, bytes: Arc<[u8]>) -> bool {
         if bytes.len() > EACH {
             return false;
         }
@@ -30,7 +30,7 @@ impl Memory {
         self.order.push_back(revision);
         if !self.contents.contains_key(&revision) {
             self.total += bytes.len();
-            self.contents.insert(revision, bytes.into());
+            self.contents.insert(revision, bytes);
         }
         while self.total > TOTAL {
             let Some(oldest) = self.order.pop_front() else { break };
@@ -54,15 +54,15 @@ mod tests {
         let mut memory = Memory::default();
         let revision = |n: u8| Revision::of(&[n]);
         for n in 0..4 {
-            assert!(memory.insert(revision(n), vec![n; EACH]));
+            assert!(memory.insert(revision(n), vec![n; EACH].into()));
         }
-        assert!(memory.insert(revision(0), vec![0; EACH]));
-        assert!(memory.insert(revision(4), vec![4; EACH]));
+        assert!(memory.insert(revision(0), vec![0; EACH].into()));
+        assert!(memory.insert(revision(4), vec![4; EACH].into()));
         assert!(memory.content(revision(1)).is_none());
         for n in [0, 2, 3, 4] {
             assert_eq!(memory.content(revision(n)).unwrap()[0], n);
         }
         assert!(memory.total <= TOTAL);
-        assert!(!memory.insert(revision(9), vec![0; EACH + 1]));
+        assert!(!memory.insert(revision(9), vec![0; EACH + 1].into()));
     }
 }

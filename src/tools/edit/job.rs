@@ -90,7 +90,7 @@ impl Job {
     /// Finds every place on the file as it is now; writes nothing.
     pub(super) fn work_out(&self, cx: &CallContext) -> Result<Planned, ToolError> {
         let limit = cx.settings.max_file_size;
-        let mut now = match cx.workspace.read(&self.path, limit) {
+        let mut now = match cx.read_to_change(&self.path) {
             Ok(now) => now,
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.create(cx),
             Err(error) => return Err(error.into()),
