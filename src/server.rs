@@ -5,6 +5,7 @@
 //! cancellation and its panics. What a tool returns becomes a result in `convert`. Nothing here
 //! touches a file or knows what a tool does.
 
+mod at_once;
 mod audited;
 mod confirm;
 mod convert;
@@ -219,7 +220,7 @@ pub fn run_stdio(server: Server) -> u8 {
 fn log_panics() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {
-        if std::thread::current().name() == Some(CALL_THREAD) || dispatch::runs_at_once() {
+        if std::thread::current().name() == Some(CALL_THREAD) || at_once::runs_here() {
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
             tracing::error!(place, reason = panic_text(panic.payload()), "a tool panicked");
         } else {

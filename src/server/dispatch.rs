@@ -6,7 +6,6 @@
 //! asked, the call gives up its place among the running ones and its clock stands still.
 
 use std::{
-    cell::Cell,
     panic::{self, AssertUnwindSafe},
     sync::{Arc, Mutex, OnceLock, PoisonError},
     time::{Duration, Instant},
@@ -23,12 +22,12 @@ use tracing::Span;
 
 use crate::{
     session::{StopReason, StopSignal},
-    tools::{Answer, CallContext, Kind, Plan, Prompt, ToolError, context::ProgressSink},
+    tools::{Answer, CallContext, Kind, Plan, ToolError, context::ProgressSink},
     workspace::Approval,
 };
 
 use super::{
-    Parts,
+    Parts, at_once,
     audited::Trace,
     confirm::{Confirmation, Person, Question, Reply},
     panic_text,
@@ -157,9 +156,9 @@ async fn planned(
     let gate = if heavy { gates.heavy() } else { &gates.light };
     if !cancelled.is_cancelled()
         && let Ok(_place) = gate.try_acquire()
-        && let Some(answered) = at_once(parts, &cx, &tool, &arguments, span).await
+        && let Some(answer) = at_once::ask(parts, &cx, &tool, &arguments, span).await
     {
-        return with_room(&room, &cancelled, answered?).await;
+        return answered(answer?, &room, &cancelled).await;
     }
     let turn = || turn(gate, &room, &cancelled, deadline);
     // Shared by what runs on the pool, so that abandoned work keeps its place until it ends.
@@ -203,9 +202,7 @@ async fn planned(
         }
     };
     let (change, proposal) = match planned? {
-        (Plan::Answer(answer), _) => {
-            return with_room(&room, &cancelled, answer).await;
-        }
+        (Plan::Answer(answer), _) => return answered(answer, &room, &cancelled).await,
         (Plan::Change(change), proposal) => (change, proposal),
     };
     let approval = match proposal {
@@ -261,70 +258,15 @@ async fn planned(
     .map(|answer| Outcome::Answer(answer, None))
 }
 
-/// The answer of a tool that has it at once, on this thread: a small read costs less than to hand it to
-/// another thread and back. None where the call has to go the usual way.
-async fn at_once(
-    parts: &Parts,
-    cx: &CallContext,
-    tool: &str,
-    arguments: &Map<String, Value>,
-    span: &Span,
-) -> Option<Result<Answer, ToolError>> {
-    let entry = parts.toolbox.get(tool).filter(|entry| entry.answers_at_once())?;
-    let asked = span.in_scope(|| {
-        let _here = AtOnce::begin();
-        panic::catch_unwind(AssertUnwindSafe(|| entry.at_once(cx, arguments)))
-    });
-    let Prompt { answer, owed } = match asked {
-        Ok(prompt) => prompt?,
-        Err(payload) => return Some(Err(crashed(panic_text(&*payload)))),
-    };
-    if let Some(owed) = owed {
-        let (session, place) = (Arc::clone(&cx.session), Arc::new(()));
-        let write_down = move || {
-            session.ledger.write_down(&owed);
-            Ok(())
-        };
-        if let Err(error) = on_pool(None, &place, span, write_down).await {
-            return Some(Err(error));
-        }
-    }
-    Some(Ok(answer))
-}
-
-thread_local! {
-    static AT_ONCE: Cell<bool> = const { Cell::new(false) };
-}
-
-/// While it lives, this thread, which serves the wire, runs a call.
-struct AtOnce;
-
-impl AtOnce {
-    fn begin() -> Self {
-        AT_ONCE.set(true);
-        Self
-    }
-}
-
-impl Drop for AtOnce {
-    fn drop(&mut self) {
-        AT_ONCE.set(false);
-    }
-}
-
-/// Whether this thread runs a call that is answered at once.
-pub(super) fn runs_at_once() -> bool {
-    AT_ONCE.get()
-}
-
-/// Waits until there is room for `answer`. The caller keeps its place meanwhile: as many answers as there
-/// are places wait in memory for a client that does not read.
-async fn with_room(room: &Room, cancelled: &CancellationToken, answer: Answer) -> Result<Outcome, ToolError> {
-    tokio::select! {
+/// An answer with its share of the room, waited for with its place: as many as have one wait in memory for a
+/// client that does not read.
+async fn answered(answer: Answer, room: &Room, cancelled: &CancellationToken) -> Result<Outcome, ToolError> {
+    let share = tokio::select! {
         biased;
-        () = cancelled.cancelled() => Err(ToolError::cancelled()),
-        share = room.share(&answer) => Ok(Outcome::Answer(answer, share)),
-    }
+        () = cancelled.cancelled() => return Err(ToolError::cancelled()),
+        share = room.share(&answer) => share,
+    };
+    Ok(Outcome::Answer(answer, share))
 }
 
 /// Waits for a place among the running calls. True when the call's time begins only now: places were
@@ -363,7 +305,7 @@ async fn turn(
 
 /// Runs `work` on that pool, else on the usual one; a panic becomes an error of this call.
 /// `place` is kept until it ends, even where nobody waits for it any more.
-async fn on_pool<T: Send + 'static, P: Send + Sync + 'static>(
+pub(super) async fn on_pool<T: Send + 'static, P: Send + Sync + 'static>(
     pool: Option<Handle>,
     place: &Arc<P>,
     span: &Span,
@@ -387,7 +329,7 @@ async fn on_pool<T: Send + 'static, P: Send + Sync + 'static>(
     }
 }
 
-fn crashed(reason: &str) -> ToolError {
+pub(super) fn crashed(reason: &str) -> ToolError {
     ToolError::new(Kind::Internal, "the tool failed unexpectedly; this call was abandoned, the server goes on")
         .hint("try another way; the same call would probably fail again")
         .source(reason.to_owned())

@@ -120,7 +120,7 @@ impl Document {
     /// # Panics
     /// When a span lies outside the text, off a character boundary, or before the end of the one before it.
     pub fn splice(&self, replacements: &[(Range<usize>, &str)]) -> Result<Self, SpliceError> {
-        let (bytes, text) = match &self.body {
+        let (text, bytes) = match &self.body {
             Body::Utf8(whole) => {
                 let new = spliced(&whole[..self.bom_len], self.text(), replacements);
                 return Ok(Self { body: Body::Utf8(new), ..*self });
@@ -128,7 +128,7 @@ impl Document {
             Body::Decoded { bytes, text: old } => {
                 let (bom, content) = bytes.split_at(self.bom_len);
                 let changed = offsets::splice_bytes(self.encoding, content, old, replacements)?;
-                ([bom, &changed].concat(), spliced("", old, replacements))
+                (spliced("", old, replacements), [bom, &changed].concat())
             }
         };
         let new = Self::from_parts(bytes, self.encoding, self.bom_len);
@@ -238,11 +238,11 @@ pub(super) fn utf16_without_bom(bytes: &[u8]) -> Option<&'static Encoding> {
     is_text.then_some(encoding)
 }
 
-/// `head`, then the text with `replacements` made, which are disjoint and ascending.
-fn spliced(head: &str, text: &str, replacements: &[(Range<usize>, &str)]) -> String {
+/// `mark`, and the text with `replacements` made, which are disjoint and ascending.
+fn spliced(mark: &str, text: &str, replacements: &[(Range<usize>, &str)]) -> String {
     let added: usize = replacements.iter().map(|(_, new)| new.len()).sum();
-    let mut result = String::with_capacity(head.len() + text.len() + added);
-    result.push_str(head);
+    let mut result = String::with_capacity(mark.len() + text.len() + added);
+    result.push_str(mark);
     let mut at = 0;
     for (span, new) in replacements {
         result.push_str(&text[at..span.start]);

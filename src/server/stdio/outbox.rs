@@ -26,7 +26,7 @@ const PROGRESS_ROOM: usize = 256 << 10;
 /// Bytes that wait before reading pauses: a client that does not read its answers gets no more.
 const READING_ROOM: usize = 64 << 20;
 /// Bytes that a message takes beside its texts, and most messages in all.
-const LEAST: usize = 512;
+const FRAME: usize = 512;
 /// Bytes that one write gathers.
 const BATCH: usize = 64 << 10;
 
@@ -85,7 +85,7 @@ impl Outbox {
             JsonRpcMessage::Response(response) => arrive(&self.expected, &response.id),
             _ => None,
         };
-        let mut line = Vec::with_capacity(length(message));
+        let mut line = Vec::with_capacity(about(message));
         match serde_json::to_writer(&mut line, message) {
             Ok(()) => self.line(line, share),
             Err(error) => tracing::error!(%error, "a message could not be written"),
@@ -130,13 +130,13 @@ fn arrive(expected: &Mutex<HashMap<RequestId, Expected>>, id: &RequestId) -> Opt
     expected.lock().unwrap_or_else(PoisonError::into_inner).remove(id).map(|expected| expected.share)
 }
 
-/// About how many bytes the line of a message takes, so that it is not copied each time it doubles.
-fn length(message: &ServerJsonRpcMessage) -> usize {
-    let JsonRpcMessage::Response(response) = message else { return LEAST };
-    let ServerResult::CallToolResult(result) = &response.result else { return LEAST };
+/// About how many bytes a message takes, so that its line is not copied each time it doubles.
+fn about(message: &ServerJsonRpcMessage) -> usize {
+    let JsonRpcMessage::Response(response) = message else { return FRAME };
+    let ServerResult::CallToolResult(result) = &response.result else { return FRAME };
     // An eighth for what is escaped.
     let texts = result.content.iter().filter_map(|block| block.as_text());
-    LEAST + texts.map(|text| text.text.len() / 8 * 9).sum::<usize>()
+    FRAME + texts.map(|text| text.text.len() / 8 * 9).sum::<usize>()
 }
 
 #[derive(Debug)]
