@@ -28,10 +28,14 @@ use super::{
 
 /// Bytes up to which a file is read whole before it is searched.
 const SMALL: usize = 1 << 20;
+const SMALL_FILE: u64 = SMALL as u64;
 /// Bytes of the buffer for the first of them.
 const LEAST: usize = 64 << 10;
+/// Bytes of a larger file that tell whether it is one long line.
+const SAMPLE: usize = 256 << 10;
 /// Bytes of the longest line, and of the largest file in a multiline search.
 const HEAP: usize = 64 << 20;
+const HEAP_FILE: u64 = HEAP as u64;
 /// Bytes up to which the content of a file with hits is handed on to the ledger.
 const KEPT_CONTENT: usize = 64 << 10;
 
@@ -186,18 +190,21 @@ impl<'a> Worker<'a> {
         named: bool,
     ) -> Searched {
         let stop = self.query.stop;
-        let (mut length, mut whole) = (0, false);
-        if file.stat().size <= SMALL as u64 {
-            let size = file.stat().size;
-            let Ok(read) = read_small(&mut file, size, &mut self.buffer) else {
-                return Searched::Skipped(Skipped::Unreadable);
-            };
-            (length, whole) = read;
-        }
+        let multiline = self.query.pattern.multiline();
+        let size = file.stat().size;
+        let read = match size {
+            0..=SMALL_FILE => read_small(&mut file, size, &mut self.buffer),
+            0..=HEAP_FILE if !multiline => read_long_line(&mut file, size, &mut self.buffer),
+            _ => Ok((0, false)),
+        };
+        let Ok((length, whole)) = read else { return Searched::Skipped(Skipped::Unreadable) };
         let content = &self.buffer[..length];
         let transcoded = encoding_rs::Encoding::for_bom(content).is_some();
         let slice = (whole && !transcoded).then_some(content);
-        let multiline = self.query.pattern.multiline();
+        // As where a larger file is streamed, wherever the NUL is.
+        if length > SMALL && slice.is_some_and(|content| memchr::memchr(0, content).is_some()) {
+            return Searched::Skipped(Skipped::Binary);
+        }
         let mut sink = Collector::new(&self.matcher, multiline, self.query.mode, limits, stop, slice);
         let matcher = Watched { inner: &self.matcher, stop, pace: &self.pace };
         let mut utf8 = Utf8Check::default();
@@ -206,7 +213,6 @@ impl<'a> Worker<'a> {
         } else {
             // What a small file that grew had at first, then the rest.
             let checked = self.beyond_ascii.then_some(&mut utf8);
-            let size = file.stat().size;
             let reader = Cursor::new(content).chain(Stoppable { inner: &mut file, stop });
             // Of one file among many, the number of files tells enough.
             let reader = Metered::new(reader, size, named.then_some(self.query.progress));
@@ -286,6 +292,32 @@ fn read_small(file: &mut impl Read, size: u64, buffer: &mut Vec<u8>) -> io::Resu
         }
     }
     Ok((length, false))
+}
+
+/// Reads the beginning of a larger file into `buffer`, and all of it where no line ends there: how many
+/// bytes there are, and whether they are all. One long line takes its size here; the searcher's own
+/// buffer grows by doubling, and holds the old one meanwhile.
+fn read_long_line(file: &mut impl Read, size: u64, buffer: &mut Vec<u8>) -> io::Result<(usize, bool)> {
+    buffer.resize(buffer.len().max(SAMPLE), 0);
+    let (mut length, mut end) = (0, SAMPLE);
+    loop {
+        match file.read(&mut buffer[length..end]) {
+            Ok(0) => return Ok((length, true)),
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        if length < end {
+            continue;
+        }
+        // Full for the second time, it has grown.
+        if end > SAMPLE || memchr::memchr(b'\n', &buffer[..length]).is_some() {
+            return Ok((length, false));
+        }
+        end = usize::try_from(size).unwrap_or(usize::MAX).max(SAMPLE) + 1;
+        buffer.reserve_exact(end.saturating_sub(buffer.len()));
+        buffer.resize(end.max(buffer.len()), 0);
+    }
 }
 
 /// The revision of what a search saw in `hits`, read again because it was streamed; `None` when
@@ -375,5 +407,20 @@ mod tests {
         }
         let large = vec![b'x'; 2 * SMALL];
         assert_eq!(read_small(&mut &large[..], 1000, &mut buffer).unwrap(), (SMALL + 1, false));
+    }
+
+    #[test]
+    fn one_long_line_is_read_whole_in_its_own_size_and_of_other_files_the_beginning() {
+        let line = vec![b'x'; 5 * SAMPLE + 7];
+        let size = line.len() as u64;
+        let mut buffer = Vec::new();
+        assert_eq!(read_long_line(&mut &line[..], size, &mut buffer).unwrap(), (line.len(), true));
+        assert_eq!((buffer.len(), buffer.capacity()), (line.len() + 1, line.len() + 1));
+        assert_eq!(&buffer[..line.len()], line);
+        assert_eq!(read_long_line(&mut &line[..10], size, &mut buffer).unwrap(), (10, true), "cut meanwhile");
+        assert_eq!(read_long_line(&mut &line[..], size - 9, &mut buffer).unwrap(), (line.len() - 8, false), "grown");
+        let mut lines = line.clone();
+        lines[SAMPLE - 1] = b'\n';
+        assert_eq!(read_long_line(&mut &lines[..], size, &mut buffer).unwrap(), (SAMPLE, false));
     }
 }

@@ -186,6 +186,20 @@ mcp_test!(a_long_line_is_cut_around_its_match, |h| {
     assert!(line.starts_with('…') && line.ends_with('…') && line.contains("needle"), "{line}");
 });
 
+mcp_test!(one_line_of_megabytes_is_searched_and_a_late_nul_is_binary_as_anywhere, |h| {
+    let line = "a".repeat(3 << 20);
+    h.write("one.json", format!("{line}needle"));
+    h.write(
+        "utf16.txt",
+        [b"\xff\xfe".to_vec(), format!("{line}needle").encode_utf16().flat_map(u16::to_le_bytes).collect()].concat(),
+    );
+    h.write("late.bin", format!("{line}needle\0"));
+    let answer = h.call("grep", json!({"pattern": "needle$", "output_mode": "count"})).ok();
+    assert_eq!(answer, "Found 2 matches in 2 files under .\none.json:1\nutf16.txt:1\n\n(skipped 1 binary file)");
+    let named = h.call("grep", json!({"pattern": "needle", "path": "late.bin"})).text();
+    assert!(named.contains("binary"), "{named}");
+});
+
 mcp_test!(a_multiline_match_shows_each_of_its_lines_and_counts_once, |h| {
     h.write("a.rs", "fn one(\n    a: u8,\n) {}\nfn two() {}\n");
     assert_eq!(
