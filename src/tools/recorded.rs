@@ -13,8 +13,8 @@ use crate::{
     session::history::{Change, Effect, Former, FormerEntry, FormerNode, Kept, Pending, Record, RecordKind},
     text::Document,
     workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Committed, Content, Durable, Node, OpenFile, Replaced, Revision,
-        Tree, TreeGuard, WorkspacePath, WritablePath, WriteGuard,
+        AccessError, AccessErrorKind, Approval, Base, Committed, Content, Durable, Node, NotRemoved, OpenFile,
+        Replaced, Revision, Tree, TreeGuard, WorkspacePath, WritablePath, WriteGuard,
     },
 };
 
@@ -240,11 +240,19 @@ pub(super) fn remove(
     let pending = settled
         .and_then(|()| history.begin(records))
         .map_err(|error| refuse(shown, &format!("the history could not be written: {}", error.kind())).source(error))?;
+    let entries = Arc::new(former);
     match guard.remove(target, tree, &revisions, approval) {
-        Ok(()) => Ok(Removed { entries: Arc::new(former), pending, durable }),
-        Err(error) => {
+        Ok(()) => Ok(Removed { entries, pending, durable }),
+        Err(NotRemoved { error, in_part: true }) => {
+            // What is gone must be found again, by whoever looks for it.
+            history.done(&pending, Change { tool, effect: Effect::Removed { path: target.path().clone(), entries } });
+            let sentence = format!("{shown} was deleted only in part: {error}");
+            Err(ToolError::new(ToolError::from(error).kind(), sentence)
+                .hint(format!("ask the person to move what is left of {shown} away; undo then brings back all of it")))
+        }
+        Err(whole) => {
             history.void(&pending);
-            Err(error.into())
+            Err(whole.error.into())
         }
     }
 }

@@ -25,6 +25,7 @@ use super::write::{Approval, Lock, Locks, NewDirs, Patience, WritablePath, allow
 pub use place::Place;
 use place::Trail;
 pub use plant::{Part, Planted};
+pub use remove::NotRemoved;
 pub(super) use remove::wipe;
 use scan::Scan;
 pub use transfer::Replaced;

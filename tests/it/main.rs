@@ -30,5 +30,6 @@ mod quota;
 mod race;
 mod readme;
 mod replay;
+mod rights;
 mod stdio;
 mod tidy;

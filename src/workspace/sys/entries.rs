@@ -7,12 +7,17 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
 
-use rustix::fs::{AtFlags, Mode, fchmod, renameat, symlinkat, unlinkat};
+use rustix::fs::{Access, AtFlags, Mode, accessat, fchmod, renameat, symlinkat, unlinkat};
 
 use super::attributes::permission_bits;
 use super::{Dir, Use};
 
 impl Dir {
+    /// Fails where the rights of this directory forbid to remove names from it.
+    pub(crate) fn may_remove_names(&self) -> io::Result<()> {
+        Ok(accessat(self, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
+    }
+
     /// Removes an empty directory.
     pub(crate) fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(self, name, AtFlags::REMOVEDIR)?)

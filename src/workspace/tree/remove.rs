@@ -15,20 +15,36 @@ use super::super::write::{Approval, WritablePath, free_name, still};
 use super::place::Place;
 use super::{Node, Tree, TreeGuard};
 
+/// Why a tree was not removed.
+#[derive(Debug)]
+pub struct NotRemoved {
+    /// What stood in the way.
+    pub error: AccessError,
+    /// Whether some of it may be gone; what is left is in its place.
+    pub in_part: bool,
+}
+
+impl From<NotRemoved> for AccessError {
+    fn from(not: NotRemoved) -> Self {
+        not.error
+    }
+}
+
 impl TreeGuard {
     /// Removes `tree`, which is at `entry`, if it is still the same. `revisions` holds, in the order
     /// of its entries, the recorded content of each file.
     ///
     /// # Errors
-    /// `Stale`, with everything in its place, when something in it is not what was recorded. When
-    /// the system forbids a removal half-way, what is left goes back to its place.
+    /// `Stale`, with everything in its place, when something in it is not what was recorded. The same
+    /// where the rights of a directory forbid it. When the system forbids a removal half-way for
+    /// another reason, what is left goes back to its place.
     pub fn remove(
         &self,
         entry: &WritablePath,
         tree: &Tree,
         revisions: &[Option<Revision>],
         _: Approval,
-    ) -> Result<(), AccessError> {
+    ) -> Result<(), NotRemoved> {
         self.remove_recorded(entry, tree, revisions)
     }
 
@@ -37,11 +53,12 @@ impl TreeGuard {
         entry: &WritablePath,
         tree: &Tree,
         revisions: &[Option<Revision>],
-    ) -> Result<(), AccessError> {
+    ) -> Result<(), NotRemoved> {
         let asked = entry.asked();
-        let failed = |error| AccessError::from_io(error, asked);
-        let stale = || AccessError::new(AccessErrorKind::Stale, asked);
-        let (dir, name) = self.place(entry)?;
+        let whole = |error| NotRemoved { error, in_part: false };
+        let failed = |error| whole(AccessError::from_io(error, asked));
+        let stale = || whole(AccessError::new(AccessErrorKind::Stale, asked));
+        let (dir, name) = self.place(entry).map_err(whole)?;
         if let Node::Link(target) = tree.node() {
             // The kernel's wall may not let a link be renamed; it holds no content to lose.
             if dir.child_link(&name).ok().as_ref() != Some(target) {
@@ -56,17 +73,19 @@ impl TreeGuard {
             io::ErrorKind::NotFound => stale(),
             _ => failed(error),
         })?;
-        let same = is_same(&dir, &aside, tree, revisions).unwrap_or(false);
-        let removed = if same { wipe(&dir, &aside) } else { Ok(()) };
-        if !same || removed.is_err() {
+        let removed = match is_same(&dir, &aside, tree, revisions) {
+            Ok(true) => wipe(&dir, &aside).map_err(|error| {
+                let in_part = matches!(tree.node(), Node::Directory(_));
+                NotRemoved { error: AccessError::from_io(error, asked), in_part }
+            }),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(failed(error)),
+            Ok(false) | Err(_) => Err(stale()),
+        };
+        if removed.is_err() {
             put_back(&dir, &aside, &name);
         }
         let _ = dir.sync();
-        match removed {
-            Err(error) => Err(failed(error)),
-            Ok(()) if same => Ok(()),
-            Ok(()) => Err(stale()),
-        }
+        removed
     }
 }
 
@@ -83,7 +102,12 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
             (Node::Directory(seen), _) => {
                 branch.enter(own).map_err(not_there)?;
                 let inside = open(&mut branch)?;
-                listed += inside.list()?.len();
+                let names = inside.list()?.len();
+                // Before anything is gone: as a cache of read-only directories has it, for one.
+                if names > 0 {
+                    inside.may_remove_names()?;
+                }
+                listed += names;
                 inside.stat()?.same_file(seen)
             }
             (Node::Link(target), _) => open(&mut branch)?.child_link(own).is_ok_and(|now| now == *target),

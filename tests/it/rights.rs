@@ -1,0 +1,125 @@
+//! What the system's rights forbid half-way: nothing is lost, and what happened is said.
+//!
+//! The superuser may do everything, so a test that runs as one starts the server as somebody else.
+
+#![cfg(unix)]
+#![expect(clippy::print_stdout, reason = "says what was skipped")]
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt as _, chown},
+    path::{Path, PathBuf},
+};
+
+use rustix::process::geteuid;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::process::Process;
+
+/// `nobody`, where the tests run as the superuser.
+const SOMEBODY: u32 = 65534;
+
+struct Place {
+    dir: TempDir,
+    program: PathBuf,
+    user: u32,
+}
+
+impl Place {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let user = if geteuid().is_root() { SOMEBODY } else { geteuid().as_raw() };
+        // Where the binary lies, somebody else may not look.
+        let program = dir.path().join("program");
+        fs::copy(env!("CARGO_BIN_EXE_rootbound"), &program).expect("a copy");
+        let place = Self { dir, program, user };
+        place.give(&place.dir.path().join(""), 0o755, user);
+        place.folder("root", 0o755, user);
+        place
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.dir.path().join(below)
+    }
+
+    fn give(&self, path: &Path, mode: u32, owner: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("rights are set");
+        if owner != geteuid().as_raw() {
+            chown(path, Some(owner), Some(owner)).expect("the superuser gives it away");
+        }
+    }
+
+    fn folder(&self, below: &str, mode: u32, owner: u32) {
+        fs::create_dir_all(self.path(below)).expect("a folder");
+        self.give(&self.path(below), mode, owner);
+    }
+
+    fn file(&self, below: &str, owner: u32) {
+        fs::write(self.path(below), below).expect("a file");
+        self.give(&self.path(below), 0o644, owner);
+    }
+
+    fn serve(&self) -> Process {
+        let mut process =
+            Process::start_as(self.user, &self.program, self.dir.path(), &["--allow", "manage", "--root", "app=root"]);
+        process.initialize();
+        process
+    }
+}
+
+fn call(process: &mut Process, tool: &str, arguments: Value) -> (bool, String) {
+    let answer = process.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
+    (answer["result"]["isError"] == json!(true), text)
+}
+
+#[test]
+fn a_delete_that_rights_forbid_somewhere_deletes_nothing() {
+    let place = Place::new();
+    place.folder("root/d", 0o755, place.user);
+    place.folder("root/d/a", 0o755, place.user);
+    place.file("root/d/a/one.txt", place.user);
+    place.file("root/d/keep.txt", place.user);
+    place.folder("root/d/ro", 0o755, place.user);
+    place.file("root/d/ro/x.txt", place.user);
+    place.give(&place.path("root/d/ro"), 0o555, place.user);
+    let mut process = place.serve();
+    let (failed, text) = call(&mut process, "delete", json!({ "path": "app/d", "recursive": true }));
+    place.give(&place.path("root/d/ro"), 0o755, place.user);
+    assert!(failed && text.contains("permissions") && !text.contains("in part"), "{text}");
+    for file in ["root/d/a/one.txt", "root/d/keep.txt", "root/d/ro/x.txt"] {
+        assert_eq!(fs::read_to_string(place.path(file)).expect(file), file);
+    }
+    assert_eq!(fs::read_dir(place.path("root")).expect("a folder").count(), 1, "nothing is left aside");
+    let (failed, text) = call(&mut process, "delete", json!({ "path": "app/d", "recursive": true }));
+    assert!(!failed && !place.path("root/d").exists(), "{text}");
+}
+
+/// Only the superuser can prepare it: files of another user in a folder where everybody may make files,
+/// and only their owners remove them.
+#[test]
+fn a_delete_that_ends_half_way_says_so_and_comes_back() {
+    if !geteuid().is_root() {
+        println!("SKIPPED: only the superuser can make files of two users");
+        return;
+    }
+    let place = Place::new();
+    place.folder("root/d", 0o755, place.user);
+    place.file("root/d/keep.txt", place.user);
+    place.folder("root/d/a", 0o755, place.user);
+    place.file("root/d/a/one.txt", place.user);
+    place.folder("root/d/sticky", 0o1777, 0);
+    place.file("root/d/sticky/theirs.txt", 0);
+    let mut process = place.serve();
+    let (failed, text) = call(&mut process, "delete", json!({ "path": "app/d", "recursive": true }));
+    assert!(failed && text.contains("app/d was deleted only in part"), "{text}");
+    assert!(text.contains("ask the person to move what is left of app/d away"), "{text}");
+    assert!(place.path("root/d/sticky/theirs.txt").exists() && !place.path("root/d/keep.txt").exists());
+    fs::rename(place.path("root/d"), place.path("rest")).expect("the person may");
+    let (failed, text) = call(&mut process, "undo", json!({}));
+    assert!(!failed, "{text}");
+    for file in ["root/d/a/one.txt", "root/d/keep.txt", "root/d/sticky/theirs.txt"] {
+        assert_eq!(fs::read_to_string(place.path(file)).expect(file), file);
+    }
+}
