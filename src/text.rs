@@ -14,7 +14,7 @@ pub mod utf8;
 
 use std::fmt;
 
-pub use decode::{Document, view};
+pub use decode::{Document, is_plain, view};
 pub use encode::encode;
 pub use eol::LineEnding;
 pub use image::{ImageInfo, binary_kind, image_info};

@@ -220,8 +220,11 @@ impl Entry {
         self.at_once.is_some()
     }
 
-    /// The answer, where it can be had [at once](Tool::at_once).
+    /// The answer, where it can be had [at once](Tool::at_once): not for arguments that take long to look at.
     pub fn at_once(&self, cx: &CallContext, arguments: &Map<String, Value>) -> Option<Prompt> {
+        if !args::are_short(arguments) {
+            return None;
+        }
         (self.at_once?)(cx, arguments.clone(), self)
     }
 

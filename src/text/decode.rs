@@ -169,6 +169,12 @@ pub fn view<'b>(bytes: &'b [u8], encoding: Option<&'static Encoding>) -> Result<
     Document::decode(bytes.to_vec(), encoding).map(|document| Cow::Owned(document.text().to_owned()))
 }
 
+/// Whether decoding the bytes takes no more than a look at each: they are UTF-8, and text. Telling another encoding
+/// takes a hundred times as long.
+pub fn is_plain(bytes: &[u8]) -> bool {
+    plain(bytes, None).is_some()
+}
+
 /// Bytes that are UTF-8 and no more than that, as nearly every file is, and the length of their byte-order
 /// mark. Everything else that is asked of a file comes to the same for them.
 fn plain<'b>(bytes: &'b [u8], encoding: Option<&'static Encoding>) -> Option<(&'b str, usize)> {

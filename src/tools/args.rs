@@ -195,6 +195,19 @@ pub fn bounded(arguments: &Map<String, Value>, settings: &Settings) -> Result<()
     }
 }
 
+/// Bytes of a name, and of a text, that any thread may look at closely.
+const SHORT: (usize, usize) = (64, 32 << 10);
+
+/// Whether they are few bytes, as all but contents are.
+pub fn are_short(arguments: &Map<String, Value>) -> bool {
+    let is_short = |value: &Value| match value {
+        Value::String(text) => text.len() <= SHORT.1,
+        Value::Array(_) | Value::Object(_) => false,
+        _ => true,
+    };
+    arguments.iter().all(|(name, value)| name.len() <= SHORT.0 && is_short(value))
+}
+
 fn is_deeper(value: &Value, limit: usize) -> bool {
     match value {
         Value::Array(list) => limit == 0 || list.iter().any(|inner| is_deeper(inner, limit - 1)),
@@ -252,7 +265,8 @@ fn unknown(given: &str, properties: Option<&Map<String, Value>>, spec: &Spec) ->
         Alias::Name { given, name } if has(properties, name) => Some((*given, *name)),
         _ => None,
     });
-    let lower = given.to_lowercase();
+    // One of megabytes is no slip, and comparing it would take as many steps for each name.
+    let lower = if given.len() <= SHORT.0 { given.to_lowercase() } else { String::new() };
     let nearest = names
         .iter()
         .map(|name| (*name, *name))
@@ -438,6 +452,16 @@ mod tests {
             unreachable!("objects above")
         };
         normalise(arguments, &schema, &SPEC).map(Value::Object).map_err(|error| error.text())
+    }
+
+    #[test]
+    fn what_takes_long_to_look_at_is_not_short() {
+        let short = |arguments: Value| are_short(arguments.as_object().expect("an object"));
+        assert!(short(json!({})) && short(json!({ "path": "a", "offset": 3, "limit": null, "x": "y".repeat(SHORT.1) })));
+        assert!(!short(json!({ "path": "y".repeat(SHORT.1 + 1) })) && !short(json!({ "edits": [] })));
+        assert!(!short(json!({ "x".repeat(SHORT.0 + 1): 1 })) && !short(json!({ "path": {} })));
+        let error = normalised(json!({ "path": "a", "paths".repeat(1 << 20): 1 })).unwrap_err();
+        assert!(error.contains("sample takes: ") && !error.contains("did you mean"), "{error}");
     }
 
     #[test]

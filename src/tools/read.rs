@@ -26,7 +26,8 @@ use window::{Range, Window};
 const DEFAULT_LIMIT: usize = 2000;
 /// Bytes of a file that are decoded whole; larger files are streamed.
 const WHOLE: u64 = 2 << 20;
-/// Bytes of a file that is read at once, on the thread that serves the wire: a fraction of a millisecond.
+/// Bytes of a file that is read at once, on the thread that serves the wire: a fraction of a millisecond where it is
+/// UTF-8. To tell another encoding takes many.
 const AT_ONCE: usize = 64 << 10;
 /// Bytes read at a time from a larger file.
 const CHUNK: usize = 256 << 10;
@@ -153,7 +154,7 @@ impl Tool for Read {
         let encoding = args.encoding.as_deref().map(encoding).transpose().ok()?;
         let path = cx.workspace.resolve_at_once(&args.path)?;
         let (file, bytes) = cx.workspace.at_hand(&path, AT_ONCE)?;
-        if text::image_info(&bytes).is_some() {
+        if !text::is_plain(&bytes) || text::image_info(&bytes).is_some() {
             return None;
         }
         let (page, owed) = small(cx, &path, &file, bytes, encoding, wanted).ok()?;
@@ -450,4 +451,50 @@ fn failed(path: &WorkspacePath, error: std::io::Error) -> ToolError {
     ToolError::new(Kind::Internal, format!("{path} could not be read"))
         .hint("try once more; if it fails again, tell the person")
         .source(error)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the tests prepare real files")]
+
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::{
+        session::{Session, StopSignal},
+        tools::Settings,
+        workspace::{Access, Options, PolicyRules, RootSpec, Workspace},
+    };
+
+    #[test]
+    fn what_is_answered_at_once_is_utf8_text() {
+        let root = tempfile::tempdir().unwrap();
+        let spec = RootSpec {
+            name: None,
+            path: root.path().to_owned(),
+            access: Access::ReadOnly,
+            policy: PolicyRules::default(),
+        };
+        let cx = CallContext {
+            workspace: Arc::new(Workspace::open(&[spec], Options::default()).unwrap().workspace),
+            session: Arc::new(Session::new(None)),
+            settings: Arc::new(Settings::default()),
+            stop: StopSignal::after(std::time::Duration::from_secs(3600)),
+            progress: None,
+            yields: None,
+        };
+        for (name, content) in [
+            ("latin", &b"caf\xe9 cr\xe8me\n"[..]),
+            ("sjis", b"\x93\xfa\x96\x7b\x8c\xea\n"),
+            ("utf16", b"\xff\xfea\0\n\0"),
+            ("nul", b"a\0b"),
+            ("gif", b"GIF89a@@@@@@@@@@@@"),
+        ] {
+            std::fs::write(root.path().join(name), content).unwrap();
+            let args = serde_json::from_value(json!({ "path": name })).unwrap();
+            assert!(Read::at_once(&cx, args).is_none(), "{name}");
+        }
+    }
 }
