@@ -51,7 +51,11 @@ pub(super) fn host_paths(typed: &Typed, roots: &[PathBuf], home: Option<&Path>, 
         } else {
             continue;
         };
-        problems.push(format!("{} pattern {:?} can never match: {why}", Place(option, &given.source), given.text));
+        problems.push(format!(
+            "{} pattern {:?} would never match as it is meant: {why}",
+            Place(option, &given.source),
+            given.text
+        ));
     }
 }
 

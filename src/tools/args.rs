@@ -457,7 +457,9 @@ mod tests {
     #[test]
     fn what_takes_long_to_look_at_is_not_short() {
         let short = |arguments: Value| are_short(arguments.as_object().expect("an object"));
-        assert!(short(json!({})) && short(json!({ "path": "a", "offset": 3, "limit": null, "x": "y".repeat(SHORT.1) })));
+        assert!(
+            short(json!({})) && short(json!({ "path": "a", "offset": 3, "limit": null, "x": "y".repeat(SHORT.1) }))
+        );
         assert!(!short(json!({ "path": "y".repeat(SHORT.1 + 1) })) && !short(json!({ "edits": [] })));
         assert!(!short(json!({ "x".repeat(SHORT.0 + 1): 1 })) && !short(json!({ "path": {} })));
         let error = normalised(json!({ "path": "a", "paths".repeat(1 << 20): 1 })).unwrap_err();

@@ -61,7 +61,7 @@ impl PolicyRules {
             return Err("is not a glob: it names nothing".to_owned());
         }
         if let Some(why) = misplaced::why_never(pattern) {
-            return Err(format!("can never match: {why}"));
+            return Err(format!("would never match as it is meant: {why}"));
         }
         globs_for(pattern, true).and(globs_for(pattern, false)).map(drop).map_err(|why| format!("is not a glob: {why}"))
     }

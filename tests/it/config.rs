@@ -312,13 +312,13 @@ fn a_pattern_that_can_never_match_stops_the_start_and_says_what_to_write() {
     let more = ["--allow-protected", &outside, "--deny", "C:\\keys", "--config", "r.toml", "tools"];
     let said = place.run(&[options.as_slice(), &more].concat()).failed(2);
     for complaint in [
-        "--deny pattern \"../x\" can never match: `..` is no name",
-        "--hide pattern \"~/x\" can never match: ~ stands for no directory here",
-        "can never match: it is a path of this machine, and patterns begin at the root: write /keys/*.pem",
-        "--allow-secret pattern \"!.env\" can never match: a leading ! does not turn a pattern round",
-        "can never match: it is a path of this machine outside of the directories offered",
-        "--deny pattern \"C:\\\\keys\" can never match: it is an absolute path",
-        "r.toml:3: hide pattern \"a//b\" can never match: a name between two slashes is missing",
+        "--deny pattern \"../x\" would never match as it is meant: `..` is no name",
+        "--hide pattern \"~/x\" would never match as it is meant: ~ stands for no directory here",
+        "would never match as it is meant: it is a path of this machine, and patterns begin at the root: write /keys/*.pem",
+        "--allow-secret pattern \"!.env\" would never match as it is meant: a leading ! does not turn a pattern round",
+        "would never match as it is meant: it is a path of this machine outside of the directories offered",
+        "--deny pattern \"C:\\\\keys\" would never match as it is meant: it is an absolute path",
+        "r.toml:3: hide pattern \"a//b\" would never match as it is meant: a name between two slashes is missing",
     ] {
         assert!(said.contains(complaint), "{complaint}\n{said}");
     }

@@ -34,7 +34,7 @@ impl Place {
         let program = dir.path().join("program");
         fs::copy(env!("CARGO_BIN_EXE_rootbound"), &program).expect("a copy");
         let place = Self { dir, program, user };
-        place.give(&place.dir.path().join(""), 0o755, user);
+        Self::give(&place.dir.path().join(""), 0o755, user);
         place.folder("root", 0o755, user);
         place
     }
@@ -43,7 +43,7 @@ impl Place {
         self.dir.path().join(below)
     }
 
-    fn give(&self, path: &Path, mode: u32, owner: u32) {
+    fn give(path: &Path, mode: u32, owner: u32) {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("rights are set");
         if owner != geteuid().as_raw() {
             chown(path, Some(owner), Some(owner)).expect("the superuser gives it away");
@@ -52,12 +52,12 @@ impl Place {
 
     fn folder(&self, below: &str, mode: u32, owner: u32) {
         fs::create_dir_all(self.path(below)).expect("a folder");
-        self.give(&self.path(below), mode, owner);
+        Self::give(&self.path(below), mode, owner);
     }
 
     fn file(&self, below: &str, owner: u32) {
         fs::write(self.path(below), below).expect("a file");
-        self.give(&self.path(below), 0o644, owner);
+        Self::give(&self.path(below), 0o644, owner);
     }
 
     fn serve(&self) -> Process {
@@ -68,7 +68,7 @@ impl Place {
     }
 }
 
-fn call(process: &mut Process, tool: &str, arguments: Value) -> (bool, String) {
+fn call(process: &mut Process, tool: &str, arguments: &Value) -> (bool, String) {
     let answer = process.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
     let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
     (answer["result"]["isError"] == json!(true), text)
@@ -83,16 +83,16 @@ fn a_delete_that_rights_forbid_somewhere_deletes_nothing() {
     place.file("root/d/keep.txt", place.user);
     place.folder("root/d/ro", 0o755, place.user);
     place.file("root/d/ro/x.txt", place.user);
-    place.give(&place.path("root/d/ro"), 0o555, place.user);
+    Place::give(&place.path("root/d/ro"), 0o555, place.user);
     let mut process = place.serve();
-    let (failed, text) = call(&mut process, "delete", json!({ "path": "app/d", "recursive": true }));
-    place.give(&place.path("root/d/ro"), 0o755, place.user);
+    let (failed, text) = call(&mut process, "delete", &json!({ "path": "app/d", "recursive": true }));
+    Place::give(&place.path("root/d/ro"), 0o755, place.user);
     assert!(failed && text.contains("permissions") && !text.contains("in part"), "{text}");
     for file in ["root/d/a/one.txt", "root/d/keep.txt", "root/d/ro/x.txt"] {
         assert_eq!(fs::read_to_string(place.path(file)).expect(file), file);
     }
     assert_eq!(fs::read_dir(place.path("root")).expect("a folder").count(), 1, "nothing is left aside");
-    let (failed, text) = call(&mut process, "delete", json!({ "path": "app/d", "recursive": true }));
+    let (failed, text) = call(&mut process, "delete", &json!({ "path": "app/d", "recursive": true }));
     assert!(!failed && !place.path("root/d").exists(), "{text}");
 }
 
@@ -112,12 +112,12 @@ fn a_delete_that_ends_half_way_says_so_and_comes_back() {
     place.folder("root/d/sticky", 0o1777, 0);
     place.file("root/d/sticky/theirs.txt", 0);
     let mut process = place.serve();
-    let (failed, text) = call(&mut process, "delete", json!({ "path": "app/d", "recursive": true }));
+    let (failed, text) = call(&mut process, "delete", &json!({ "path": "app/d", "recursive": true }));
     assert!(failed && text.contains("app/d was deleted only in part"), "{text}");
     assert!(text.contains("ask the person to move what is left of app/d away"), "{text}");
     assert!(place.path("root/d/sticky/theirs.txt").exists() && !place.path("root/d/keep.txt").exists());
     fs::rename(place.path("root/d"), place.path("rest")).expect("the person may");
-    let (failed, text) = call(&mut process, "undo", json!({}));
+    let (failed, text) = call(&mut process, "undo", &json!({}));
     assert!(!failed, "{text}");
     for file in ["root/d/a/one.txt", "root/d/keep.txt", "root/d/sticky/theirs.txt"] {
         assert_eq!(fs::read_to_string(place.path(file)).expect(file), file);

@@ -55,7 +55,7 @@ fn what_changed_after_it_was_recorded_is_not_removed_and_goes_back_to_its_place(
             meddle(&fixture);
             let before = names(&fixture.host("ws/d"));
             let error = guard.remove(&target, &tree, &recorded, yes()).unwrap_err();
-            assert_eq!(error.kind, AccessErrorKind::Stale);
+            assert_eq!(error.error.kind, AccessErrorKind::Stale);
             assert_eq!(names(&fixture.host("ws")), ["d"]);
             assert_eq!(names(&fixture.host("ws/d")), before);
             assert_eq!(fixture.content("out/secret.txt"), "outside");
@@ -335,7 +335,7 @@ mod raced {
         let tree = workspace.tree(&target, Purpose::Remove)?;
         let revision = |path: &WorkspacePath| workspace.read(path, 1 << 20).ok().map(|snapshot| snapshot.revision);
         let revisions: Vec<Option<Revision>> = tree.paths().map(|(path, _)| revision(&path)).collect();
-        guard.remove(&target, &tree, &revisions, yes())
+        Ok(guard.remove(&target, &tree, &revisions, yes())?)
     }
 }
 
