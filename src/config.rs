@@ -254,6 +254,13 @@ mod tests {
     }
 
     #[test]
+    fn a_home_directory_that_is_the_whole_file_system_makes_no_pattern_one_of_the_host() {
+        let nobody = Surroundings { home: Some("/".into()), ..around() };
+        read(&["--deny", "/private/**", "--hide", "/x"], &nobody).expect("they begin at the root");
+        assert!(problems(&["--deny", "/home/me/x"], &around())[0].contains("outside of the directories offered"));
+    }
+
+    #[test]
     fn directories_may_stand_on_both_sides_of_a_subcommand() {
         let config = read(&["lib", "--root", "a=x:ro", "call", "grep", "pattern=y", "--root", "b=~/z"], &around());
         let config = config.expect("fine");

@@ -34,6 +34,8 @@ const PATTERNS: [&str; 5] = ["deny", "allow-secret", "protect", "allow-protected
 /// Notes each pattern in `typed` that names a path of the host: what begins with a slash begins at the
 /// root. One that begins with a root's own path, or the home directory's, is taken for such a path
 /// unless the root has an entry of its first name.
+///
+/// `/` is no such path: a process without a home directory of its own has that one.
 pub(super) fn host_paths(typed: &Typed, roots: &[PathBuf], home: Option<&Path>, problems: &mut Vec<String>) {
     for (option, given) in PATTERNS.into_iter().flat_map(|flag| typed.each(flag)) {
         let pattern = Path::new(&given.text);
@@ -43,9 +45,12 @@ pub(super) fn host_paths(typed: &Typed, roots: &[PathBuf], home: Option<&Path>, 
         {
             continue;
         }
-        let why = if let Some(below) = roots.iter().find_map(|root| pattern.strip_prefix(root).ok()) {
+        let is_named = |directory: &Path| directory.parent().is_some();
+        let why = if let Some(below) =
+            roots.iter().filter(|root| is_named(root)).find_map(|root| pattern.strip_prefix(root).ok())
+        {
             format!("it is a path of this machine, and patterns begin at the root: write /{}", below.display())
-        } else if home.is_some_and(|home| pattern.starts_with(home)) {
+        } else if home.is_some_and(|home| is_named(home) && pattern.starts_with(home)) {
             "it is a path of this machine outside of the directories offered, where nothing is reached: leave it out"
                 .to_owned()
         } else {
