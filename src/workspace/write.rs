@@ -381,7 +381,8 @@ pub(super) fn allowed(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(),
     if real.root().access() == Access::ReadOnly {
         return Err(AccessError::new(AccessErrorKind::ReadOnly, asked));
     }
-    if real.hidden() {
+    // As what is read: by the root that it was asked for in, too.
+    if real.hidden() || asked.hidden() {
         return Err(reserved(asked));
     }
     // Before a directory is made for it.

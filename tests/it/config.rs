@@ -295,6 +295,13 @@ fn a_name_that_the_outer_directory_hides_is_not_shown_through_it_wherever_it_lie
             );
         }
     }
+    for path in ["secret/x.txt", "secret/new.txt", "deep/secret"] {
+        let path = format!("path=outer/in/{path}");
+        let said = place.run(&["--config", "r.toml", "call", "write", &path, "content=x"]).failed(1);
+        assert!(said.contains("a name that is reserved"), "there or not: {said}");
+        place.run(&["--config", "r.toml", "--allow", "manage", "call", "delete", &path]).failed(1);
+    }
+    assert!(place.project().join("in/deep/secret").exists() && !place.project().join("in/secret/new.txt").exists());
     // The rules of the inner one count for what is asked of it.
     assert!(call(&["ls", "path=inner", "depth=5"]).contains("secret"));
     assert!(call(&["grep", "pattern=words"]).contains("inner/secret/x.txt"));
