@@ -10,7 +10,7 @@ use crate::{
         Cost,
         history::{Change as Made, Effect, Record},
     },
-    workspace::{Approval, Base, Node, Purpose, Tree, TreeGuard, WorkspacePath, WriteGuard},
+    workspace::{AccessErrorKind, Approval, Base, Node, Purpose, Tree, TreeGuard, WorkspacePath, WriteGuard},
 };
 
 use super::{
@@ -131,7 +131,8 @@ impl Pending {
             Ok(planted) => planted,
             Err(error) => {
                 history.void(&pending);
-                return Err(error.into());
+                let is_stale = error.kind == AccessErrorKind::Stale;
+                return Err(if is_stale { recorded::changed(&self.source) } else { error.into() });
             }
         };
         if let Ok(copy) = cx.workspace.tree(&self.to.target, Purpose::Remove) {

@@ -367,3 +367,29 @@ fn a_copy_that_is_stopped_while_it_is_built_leaves_nothing_behind() {
         panic!("with enough time it is made");
     });
 }
+
+#[test]
+fn a_file_that_grows_while_it_is_copied_is_not_copied() {
+    use std::io::Write as _;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    Fixture::both(|fixture| {
+        fixture.file("ws/log", "one\n");
+        let workspace = fixture.open();
+        let to = entry(&workspace, "new");
+        let tree = workspace.tree_to_copy(&workspace.resolve("log").unwrap(), &to).unwrap();
+        let (asked, log) = (AtomicUsize::new(0), fixture.host("ws/log"));
+        let patience = Patience::until(
+            move || {
+                // When its content has been read, and its end has not.
+                if asked.fetch_add(1, Ordering::Relaxed) == 1 {
+                    fs::File::options().append(true).open(&log).unwrap().write_all(b"two\n").unwrap();
+                }
+                false
+            },
+            || {},
+        );
+        let guard = TreeGuard::acquire_within(&workspace, &[&to], patience).unwrap();
+        assert_eq!(guard.copy(&tree, &to, yes()).unwrap_err().kind, AccessErrorKind::Stale);
+        assert_eq!(names(&fixture.host("ws")), ["log"]);
+    });
+}

@@ -138,12 +138,31 @@ pub(super) fn part(path: &WorkspacePath, entry: &TreeEntry) -> Result<(Place, Pa
             if !stat.same_content_state(seen) {
                 return Err(AccessError::new(AccessErrorKind::Stale, path));
             }
-            // One byte more than there was shows that it grew.
-            Part::File { mode: seen.permissions(), content: Box::new(file.take(seen.size.saturating_add(1))) }
+            let content = Steady { content: file.take(seen.size.saturating_add(1)), seen: seen.clone() };
+            Part::File { mode: seen.permissions(), content: Box::new(content) }
         }
     };
     Ok((entry.place.clone(), part))
 }
+
+/// A file that is to be what it was to its last byte: one more than there was shows that it grew.
+struct Steady {
+    content: io::Take<std::fs::File>,
+    seen: Stat,
+}
+
+impl Read for Steady {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.content.read(buffer)?;
+        if count == 0 && !buffer.is_empty() && !sys::file_stat(self.content.get_ref())?.same_content_state(&self.seen) {
+            return Err(CHANGED.into());
+        }
+        Ok(count)
+    }
+}
+
+/// What a [`Steady`] file says that is another one by now.
+const CHANGED: io::ErrorKind = io::ErrorKind::StaleNetworkFileHandle;
 
 /// Builds the parts as the entry `aside` of `dir`, which shows nothing of them yet, and is wiped by the
 /// caller when this fails.
@@ -180,10 +199,10 @@ fn build(
                 site.synced += 1;
                 let (revision, bytes) = file(holder, own, mode, content, patience, one_by_one).map_err(|error| {
                     // What ended in the middle of a file ended for that reason.
-                    if error.kind() == io::ErrorKind::Interrupted {
-                        AccessError::new(AccessErrorKind::Stopped, asked)
-                    } else {
-                        failed(error)
+                    match error.kind() {
+                        io::ErrorKind::Interrupted => AccessError::new(AccessErrorKind::Stopped, asked),
+                        CHANGED => AccessError::new(AccessErrorKind::Stale, asked),
+                        _ => failed(error),
                     }
                 })?;
                 planted.bytes += bytes;
