@@ -238,7 +238,10 @@ async fn planned(
         cx.session.quota.spend(&cx.workspace, &cost)?;
         let done = change.commit(&cx, approval);
         match &done {
-            Ok(_) => trace.made(cost.bytes),
+            Ok(_) => {
+                trace.made(cost.bytes);
+                cx.session.quota.free(&cost);
+            }
             Err(_) => cx.session.quota.refund(&cost),
         }
         match (done, cx.stop.stopped()) {

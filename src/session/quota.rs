@@ -47,6 +47,8 @@ pub struct Cost {
     pub bytes: u64,
     /// Bytes that would be there more than before.
     pub growth: u64,
+    /// Bytes that would be there less than before, and in which root.
+    pub freed: Option<(Arc<Root>, u64)>,
 }
 
 /// Which bound a change would pass.
@@ -159,6 +161,16 @@ impl Quota {
         }
     }
 
+    /// Takes what a change that was made has freed off what its root is known to hold, so that it can be
+    /// reverted before the root is counted anew.
+    pub fn free(&self, cost: &Cost) {
+        let Some((root, bytes)) = &cost.freed else { return };
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((holds, _)) = spent.roots.get_mut(root.key()) {
+            *holds = holds.saturating_sub(*bytes);
+        }
+    }
+
     /// What a root holds: a count that still stands, or a new one.
     fn count(&self, workspace: &Workspace, root: &Arc<Root>) -> (u64, Instant) {
         {
@@ -208,7 +220,7 @@ mod tests {
     }
 
     fn cost(workspace: &Workspace, files: u64, bytes: u64) -> Cost {
-        Cost { root: Some(Arc::clone(&workspace.roots()[0])), files, bytes, growth: bytes }
+        Cost { root: Some(Arc::clone(&workspace.roots()[0])), files, bytes, growth: bytes, freed: None }
     }
 
     #[test]

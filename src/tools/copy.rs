@@ -185,6 +185,7 @@ impl Change for Pending {
             files: if replaces { 0 } else { self.tree.entries().len() as u64 + self.to.target.missing_above() },
             bytes,
             growth: if replaces { bytes.saturating_sub(self.to.bytes) } else { bytes },
+            freed: Some((Arc::clone(self.to.target.path().root()), self.to.bytes.saturating_sub(bytes))),
         }
     }
 

@@ -1,12 +1,15 @@
 //! `delete`: remove a file, a link, or a directory with everything in it; all of it can be brought back.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    session::history::{Change as Made, Effect},
+    session::{
+        Cost,
+        history::{Change as Made, Effect},
+    },
     workspace::{Approval, Base, Node, Purpose, Revision, Tree, TreeGuard, WorkspacePath, WritablePath},
 };
 
@@ -113,6 +116,10 @@ impl Change for Pending {
             }
         }
         Preview { summary, diff, destructive: true }
+    }
+
+    fn cost(&self) -> Cost {
+        Cost { freed: Some((Arc::clone(self.target.path().root()), self.tree.bytes())), ..Cost::default() }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {

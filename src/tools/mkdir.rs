@@ -90,7 +90,7 @@ impl Change for Pending {
     fn cost(&self) -> Cost {
         // A directory takes room, too.
         let files = 1 + self.target.missing_above();
-        Cost { root: Some(Arc::clone(self.target.path().root())), files, bytes: 0, growth: 0 }
+        Cost { root: Some(Arc::clone(self.target.path().root())), files, bytes: 0, ..Cost::default() }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {

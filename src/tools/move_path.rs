@@ -113,8 +113,10 @@ impl Change for Pending {
         let to = &self.to.target;
         // Within one root a move makes nothing larger.
         let is_same_root = self.from.path().root().key() == to.path().root().key();
+        let left = if is_same_root { self.to.bytes } else { self.tree.bytes() };
+        let freed = Some((Arc::clone(self.from.path().root()), left));
         let growth = if is_same_root { 0 } else { self.tree.bytes().saturating_sub(self.to.bytes) };
-        Cost { root: Some(Arc::clone(to.path().root())), files: to.missing_above(), bytes: 0, growth }
+        Cost { root: Some(Arc::clone(to.path().root())), files: to.missing_above(), bytes: 0, growth, freed }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {

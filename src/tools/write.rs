@@ -336,6 +336,7 @@ impl Change for Planning {
             files: if self.base == Base::Absent { 1 + self.job.target.missing_above() } else { 0 },
             bytes,
             growth: bytes.saturating_sub(self.planned.old_bytes),
+            freed: Some((Arc::clone(self.job.target.path().root()), self.planned.old_bytes.saturating_sub(bytes))),
         }
     }
 

@@ -189,6 +189,28 @@ fn reverting_a_write_counts_what_it_writes() {
     assert_eq!(h.bytes("a.txt"), "x".repeat(100).into_bytes());
 }
 
+#[test]
+fn what_was_freed_can_be_taken_again_at_once() {
+    let quota = QuotaLimits { root_bytes: Some(1_000), ..QuotaLimits::default() };
+    let h = manage(Setup { quota, ..Setup::default() });
+    h.call("write", json!({ "path": "a.txt", "content": "x".repeat(900) })).ok();
+    h.call("write", json!({ "path": "b.txt", "content": "y".repeat(101) })).fails("quota");
+    for (tool, arguments) in [
+        ("delete", json!({ "path": "a.txt" })),
+        ("write", json!({ "path": "a.txt", "content": "short" })),
+        ("edit", json!({ "path": "a.txt", "old_string": "x".repeat(900), "new_string": "z" })),
+    ] {
+        h.call(tool, arguments).ok();
+        h.call("undo", json!({})).ok();
+        assert_eq!(h.bytes("a.txt").len(), 900, "{tool}");
+        h.call("read", json!({ "path": "a.txt" })).ok();
+    }
+    h.call("copy", json!({ "source": "a.txt", "destination": "c.txt" })).fails("quota");
+    h.call("delete", json!({ "path": "a.txt" })).ok();
+    h.call("write", json!({ "path": "b.txt", "content": "y".repeat(1_000) })).ok();
+    h.call("write", json!({ "path": "c.txt", "content": "y" })).fails("quota");
+}
+
 mcp_test!(more_arguments_than_any_tool_takes_are_refused_by_number, |h| {
     let many: serde_json::Map<String, Value> = (0..1_000).map(|number| (format!("k{number}"), json!(1))).collect();
     let text = h.call("read", Value::Object(many)).fails("invalid_input");

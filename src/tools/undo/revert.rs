@@ -31,11 +31,13 @@ pub(super) fn check(cx: &CallContext, change: &Change) -> Result<Checked, ToolEr
     let diff = match &change.effect {
         Effect::Wrote { path, before, after } => {
             let now = unchanged(cx, path, *after)?;
+            let held = now.len() as u64;
             let old = before.map(|former| content(cx, path, former.revision)).transpose()?;
             if let Some(old) = &old {
-                let (bytes, held) = (old.len() as u64, now.len() as u64);
+                let bytes = old.len() as u64;
                 cost = Cost { bytes, growth: bytes.saturating_sub(held), ..on(path) };
             }
+            cost.freed = Some((Arc::clone(path.root()), held.saturating_sub(cost.bytes)));
             recorded::diff(path, Some(now), old)
         }
         Effect::Removed { path, entries } => {
@@ -60,7 +62,8 @@ pub(super) fn check(cx: &CallContext, change: &Change) -> Result<Checked, ToolEr
             let back = replaced.as_ref().map_or(0, |bytes| bytes.len() as u64);
             let is_same_root = from.root().key() == to.root().key();
             let growth = if is_same_root { back } else { tree.bytes() };
-            cost = Cost { files: u64::from(replaced.is_some()), bytes: back, growth, ..on(from) };
+            let freed = (!is_same_root).then(|| (Arc::clone(to.root()), tree.bytes().saturating_sub(back)));
+            cost = Cost { files: u64::from(replaced.is_some()), bytes: back, growth, freed, ..on(from) };
             replaced.map_or_else(String::new, |bytes| recorded::diff(to, None, Some(bytes)))
         }
         Effect::Copied { to, mark } => {
@@ -69,6 +72,7 @@ pub(super) fn check(cx: &CallContext, change: &Change) -> Result<Checked, ToolEr
             if tree.content_mark() != *mark {
                 return Err(changed(to));
             }
+            cost.freed = Some((Arc::clone(to.root()), tree.bytes()));
             String::new()
         }
         Effect::Made { directories } => {
