@@ -40,8 +40,7 @@ impl Scan<'_> {
         let mut waiting = vec![self.entry(Place::top(), Path::new(""), stat, &parent)?];
         while let Some(entry) = waiting.pop() {
             if entries.len() + waiting.len() >= MOST_ENTRIES {
-                let kind = AccessErrorKind::TooMany { limit: MOST_ENTRIES };
-                return Err(AccessError::new(kind, self.asked));
+                return Err(self.too_many());
             }
             if let Node::Directory(_) = &entry.node {
                 let Place { depth, name } = &entry.place;
@@ -53,6 +52,10 @@ impl Scan<'_> {
                 let dir = branch.dir().map_err(told)?;
                 let failed = |error| AccessError::from_io(error, &here);
                 let mut names = dir.list().map_err(failed)?;
+                // Before each of them is looked at.
+                if entries.len() + waiting.len() + names.len() >= MOST_ENTRIES {
+                    return Err(self.too_many());
+                }
                 names.sort_unstable_by(|one, two| two.name.as_encoded_bytes().cmp(one.name.as_encoded_bytes()));
                 for listed in names {
                     let stat = dir.child_stat(&listed.name).map_err(failed)?;
@@ -64,6 +67,10 @@ impl Scan<'_> {
             entries.push(entry);
         }
         Ok(Tree { top: self.top.clone(), entries })
+    }
+
+    fn too_many(&self) -> AccessError {
+        AccessError::new(AccessErrorKind::TooMany { limit: MOST_ENTRIES }, self.asked)
     }
 
     /// Judges one entry of the directory `dir`; `below` is its path below the top.
