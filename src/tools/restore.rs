@@ -2,7 +2,7 @@
 //!
 //! The content goes through the same guard as a write, and what it replaces is recorded in its turn.
 
-use std::{collections::HashSet, fmt::Write as _};
+use std::{collections::HashMap, fmt::Write as _};
 
 use crate::{
     edit::Brief,
@@ -117,21 +117,26 @@ fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&Record]) -> Result<St
     let guard = TreeGuard::acquire(&cx.workspace, &[&entry])?;
     let mut left_out = Vec::new();
     let mut parts = Vec::new();
-    let mut directories = HashSet::new();
+    // By their names alone: the whole path may be longer than one that can be named in a call.
+    let mut directories: HashMap<&str, usize> = HashMap::new();
     for record in records {
-        let path = cx.workspace.resolve(&record.shown)?;
-        // The line of a directory may have been lost, and then there is no place for what it held.
-        if path != *top && !path.parent().is_some_and(|parent| directories.contains(&parent)) {
+        let below = if record.is_of(top) {
+            Some(Place::top())
+        } else {
+            // The line of a directory may have been lost, and then there is no place for what it held.
+            record.shown.rsplit_once('/').and_then(|(parent, own)| {
+                let name = top.join(own).ok()?.file_name()?.to_os_string();
+                Some(Place { depth: directories.get(parent)? + 1, name })
+            })
+        };
+        let Some(below) = below else {
             left_out.push(record.shown.clone());
             continue;
-        }
-        let below = path.relative_to(top);
-        let name = below.file_name().unwrap_or_default().to_os_string();
-        let below = Place { depth: below.iter().count(), name };
+        };
         let mode = record.mode.unwrap_or(0);
         parts.push(match (record.kind, record.old_revision(), &record.target) {
             (RecordKind::Directory, ..) => {
-                directories.insert(path);
+                directories.insert(&record.shown, below.depth);
                 (below, Part::Directory { mode })
             }
             (RecordKind::Link, _, Some(target)) => (below, Part::Link(target.into())),

@@ -355,3 +355,21 @@ mod killed {
         assert!(answered > 0);
     }
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_deleted_tree_deeper_than_a_path_can_say_is_restored() {
+    let place = Place::new();
+    let half = ["d".repeat(200).as_str(); 15].join("/");
+    for top in ["a", "b"] {
+        fs::create_dir_all(place.root().join(top).join(&half)).unwrap();
+    }
+    fs::write(place.root().join("b").join(&half).join("last\n.txt"), "deep\n").unwrap();
+    let joint = place.root().join("a").join(&half).join("b");
+    fs::rename(place.root().join("b"), &joint).unwrap();
+    place.ok(&["call", "delete", "path=a", "recursive=true"]);
+    assert!(!place.root().join("a").exists());
+    assert!(place.ok(&["restore", "a"]).contains("with 1 file"));
+    fs::rename(&joint, place.root().join("b")).unwrap();
+    assert_eq!(place.content(&format!("b/{half}/last\n.txt")), "deep\n");
+}
