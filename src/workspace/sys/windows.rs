@@ -196,11 +196,6 @@ impl Dir {
         Ok(false)
     }
 
-    /// Never, as no file is at hand here.
-    pub(crate) fn read_at_hand(_: &File, _: &mut [u8]) -> bool {
-        false
-    }
-
     /// Rights are inherited here.
     #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same signature as elsewhere")]
     pub(crate) fn set_mode(&self, _mode: u32) -> io::Result<()> {
@@ -217,6 +212,11 @@ impl Dir {
 /// What an open file is.
 pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
     Ok(stat_of(&Metadata::from_file(file)?))
+}
+
+/// Never, as no file is at hand here.
+pub(crate) fn read_at_hand(_: &File, _: &mut [u8]) -> bool {
+    false
 }
 
 /// Rights are inherited from the directory; there is nothing to carry over but read-only, and a
