@@ -1,12 +1,16 @@
 //! What every answer owes its reader, whatever the tool: honest cuts, and data that says what the text says.
 
+use rootbound::tools::Settings;
+#[cfg(unix)]
 use rootbound::{
-    tools::{Group, Selection, Settings},
+    tools::{Group, Selection},
     workspace::Access,
 };
 use serde_json::json;
 
-use crate::harness::{Answer, Setup, mcp_test};
+#[cfg(unix)]
+use crate::harness::Answer;
+use crate::harness::{Setup, mcp_test};
 
 mcp_test!(an_edit_beside_a_very_long_line_shows_what_it_changed, |h| {
     h.write("a.txt", format!("{}\nb\n", "a".repeat(300_000)));
@@ -43,6 +47,7 @@ fn a_diff_fits_into_the_answer_in_its_text_and_in_its_data() {
 }
 
 /// What stands behind the first clause of an answer, in the text as in its data.
+#[cfg(unix)]
 #[track_caller]
 fn notes(answer: &Answer) -> Vec<String> {
     let text = answer.ok();

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Stdio},
 };
 
@@ -274,7 +274,7 @@ mod killed {
         answered
     }
 
-    fn leftovers(dir: &Path, out: &mut Vec<PathBuf>) {
+    fn leftovers(dir: &std::path::Path, out: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
             if entry.file_name().unwrap().to_str().unwrap().starts_with(".rootbound-") {
                 out.push(entry);
