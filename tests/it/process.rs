@@ -41,12 +41,16 @@ impl Process {
         Self::spawn(command)
     }
 
-    /// As [`start`](Self::start), from a copy of the program that `user` may run, as that user.
+    /// As [`start`](Self::start), from a copy of the program that `user` may run, as that user where
+    /// this one may.
     #[cfg(unix)]
     pub(crate) fn start_as(user: u32, program: &Path, dir: &Path, arguments: &[&str]) -> Self {
         use std::os::unix::process::CommandExt as _;
         let mut command = Command::new(program);
-        command.current_dir(dir).env_clear().args(["--state-dir", "off"]).args(arguments).uid(user).gid(user);
+        command.current_dir(dir).env_clear().args(["--state-dir", "off"]).args(arguments);
+        if rustix::process::geteuid().is_root() {
+            command.uid(user).gid(user);
+        }
         Self::spawn(command)
     }
 

@@ -9,6 +9,7 @@ use std::{
     fs,
     os::unix::fs::{PermissionsExt as _, chown},
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use rustix::process::geteuid;
@@ -30,9 +31,11 @@ impl Place {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let user = if geteuid().is_root() { SOMEBODY } else { geteuid().as_raw() };
-        // Where the binary lies, somebody else may not look.
+        // Where the binary lies, somebody else may not look. Copied by another process: a child that another
+        // test starts meanwhile would hold a file that this one writes, and no such file can be run.
         let program = dir.path().join("program");
-        fs::copy(env!("CARGO_BIN_EXE_rootbound"), &program).expect("a copy");
+        let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_rootbound")).arg(&program).status();
+        assert!(copied.expect("cp starts").success());
         let place = Self { dir, program, user };
         Self::give(&place.dir.path().join(""), 0o755, user);
         place.folder("root", 0o755, user);
