@@ -4,13 +4,10 @@
 //! once. It opens nothing but the configuration file.
 
 mod args;
-mod doctor;
 mod file;
 mod options;
-mod past;
 mod policy;
 mod roots;
-mod trial;
 mod validate;
 
 use std::{
@@ -33,9 +30,6 @@ use crate::{
 };
 
 pub use args::Action;
-pub use doctor::{Findings, doctor};
-pub use past::{history, restore};
-pub use trial::{call, tools};
 
 use options::{Place, Typed};
 
@@ -187,7 +181,7 @@ fn read_file(typed: &mut Typed, around: &Surroundings, problems: &mut Vec<String
 }
 
 /// A number of bytes in the largest unit that it is a whole number of.
-fn readable(count: u64) -> String {
+pub(crate) fn readable(count: u64) -> String {
     for (unit, shift) in [("GiB", 30), ("MiB", 20), ("KiB", 10)] {
         if count > 0 && count.trailing_zeros() >= shift {
             return format!("{} {unit}", count >> shift);

@@ -12,7 +12,9 @@
 //!
 //! | layer | modules | may use |
 //! |---|---|---|
-//! | 5 | `main`, [`config`], `fuzzing` (for tests alone) | everything |
+//! | 7 | `main` | everything |
+//! | 6 | [`cli`], `fuzzing` (for tests alone) | |
+//! | 5 | [`config`] | clap, toml |
 //! | 4 | [`server`] | rmcp, tokio |
 //! | 3 | [`tools`] | |
 //! | 2 | [`search`], [`session`], [`audit`] | |
@@ -31,6 +33,7 @@
 //! 7. No `unsafe`. A panic costs one call, not the server.
 
 pub mod audit;
+pub mod cli;
 pub mod config;
 pub mod edit;
 #[cfg(all(any(test, fuzzing), unix))]

@@ -11,7 +11,8 @@ use std::{
 
 use rootbound::{
     audit::Audit,
-    config::{self, Action, AuditFile, Config, Findings, Refusal, Surroundings},
+    cli::{self, Findings},
+    config::{Action, AuditFile, Config, Refusal, Surroundings},
     server::{self, Parts, Server},
     session::Session,
     tools::Toolbox,
@@ -44,11 +45,11 @@ fn start(config: Config) -> Result<ExitCode, Refusal> {
             parts.session.live.start(&parts.workspace);
             ExitCode::from(server::run_stdio(Server::new(parts)))
         }
-        Action::Call { tool, arguments } => config::call(Server::new(parts), &config.selection, &tool, &arguments),
-        Action::Tools { json } => config::tools(Server::new(parts), json),
-        Action::History { path } => config::history(&parts, path.as_deref()),
-        Action::Restore { path, revision } => config::restore(&parts, &path, revision.as_deref()),
-        Action::Doctor => config::doctor(&config, &parts, &findings),
+        Action::Call { tool, arguments } => cli::call(Server::new(parts), &config.selection, &tool, &arguments),
+        Action::Tools { json } => cli::tools(Server::new(parts), json),
+        Action::History { path } => cli::history(&parts, path.as_deref()),
+        Action::Restore { path, revision } => cli::restore(&parts, &path, revision.as_deref()),
+        Action::Doctor => cli::doctor(&config, &parts, &findings),
     })
 }
 

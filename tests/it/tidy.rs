@@ -9,9 +9,10 @@ use std::{
 
 /// Top-level modules and their layers; a module names only its own layer and those below it.
 const LAYERS: &[(&str, u8)] = &[
-    ("main", 5),
+    ("main", 7),
+    ("cli", 6),
+    ("fuzzing", 6),
     ("config", 5),
-    ("fuzzing", 5),
     ("server", 4),
     ("tools", 3),
     ("search", 2),

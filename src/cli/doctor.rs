@@ -9,13 +9,12 @@ use std::{
 };
 
 use crate::{
+    config::{Config, readable},
     search::{IndexMode, Live},
     server::{Confirm, Parts},
     tools::ReadBeforeWrite,
     workspace::{Access, Confine, ConfineReport, PolicyRules},
 };
-
-use super::{Config, readable};
 
 /// What start-up found out.
 #[derive(Debug)]

@@ -1,20 +1,18 @@
-//! `rootbound call` and `rootbound tools`: the way to try, script and debug the server without a client.
+//! `rootbound call`: one tool call without a client, to try, script and debug the server.
 //!
-//! Both go through the same server over an in-memory transport.
+//! Goes through the same server as a client's call, over an in-memory transport.
 
-use std::{
-    io::{self, Write as _},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 use serde_json::{Map, Value};
 
 use crate::{
+    config::BAD_CONFIGURATION,
     server::{self, Block, Server},
     tools::{Selection, Toolbox},
 };
 
-use super::BAD_CONFIGURATION;
+use super::output::{fail, print};
 
 /// Runs one tool and prints its text: answers to stdout with exit code 0, a tool's error to stderr
 /// with 1, arguments that cannot be understood with 2.
@@ -22,11 +20,11 @@ pub fn call(server: Server, offered: &Selection, tool: &str, words: &[String]) -
     let toolbox = Toolbox::new(offered);
     let arguments = match arguments(words, toolbox.get(tool).map(crate::tools::Entry::input_schema)) {
         Ok(arguments) => arguments,
-        Err(why) => return complain(&why, BAD_CONFIGURATION),
+        Err(why) => return fail(&why, BAD_CONFIGURATION),
     };
     let outcome = match server::call_once(server, tool, arguments) {
         Ok(outcome) => outcome,
-        Err(why) => return complain(&why, 1),
+        Err(why) => return fail(&why, 1),
     };
     let text: Vec<String> = outcome
         .content
@@ -38,39 +36,7 @@ pub fn call(server: Server, offered: &Selection, tool: &str, words: &[String]) -
         })
         .collect();
     let text = text.join("\n");
-    if outcome.is_error { complain(&text, 1) } else { print(&text) }
-}
-
-/// Prints what a client would be offered: the whole `tools/list` answer, or a line for each tool.
-pub fn tools(server: Server, json: bool) -> ExitCode {
-    let list = match server::list_once(server) {
-        Ok(list) => list,
-        Err(why) => return complain(&why, 1),
-    };
-    if json {
-        return print(&format!("{list:#}"));
-    }
-    let text = |tool: &Value, key: &str| tool.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let lines: Vec<String> = list
-        .get("tools")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .map(|tool| {
-            let rights = match tool.pointer("/annotations/readOnlyHint").and_then(Value::as_bool) {
-                Some(true) => "reads",
-                _ => "writes",
-            };
-            format!("{:<8} {rights:<7} {}", text(tool, "name"), first_sentence(&text(tool, "description")))
-        })
-        .collect();
-    print(&lines.join("\n"))
-}
-
-/// The first sentence of a tool's description; what lists of tools show.
-fn first_sentence(text: &str) -> &str {
-    let end = text.find(". ").map(|dot| dot + 1).into_iter().chain(text.find('\n')).min();
-    text[..end.unwrap_or(text.len())].trim()
+    if outcome.is_error { fail(&text, 1) } else { print(&text) }
 }
 
 /// Reads one JSON object, or `key=value` words.
@@ -113,17 +79,6 @@ fn value(text: &str, kind: Option<&str>) -> Value {
     }
 }
 
-fn print(text: &str) -> ExitCode {
-    // A reader that has left, as `| head` does, is no failure.
-    let _ = writeln!(io::stdout().lock(), "{}", text.strip_suffix('\n').unwrap_or(text));
-    ExitCode::SUCCESS
-}
-
-fn complain(text: &str, code: u8) -> ExitCode {
-    let _ = writeln!(io::stderr().lock(), "{text}");
-    ExitCode::from(code)
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -155,12 +110,5 @@ mod tests {
         for words in [vec!["pattern"], vec!["=x"], vec!["a=1", "a=2"], vec!["{"], vec!["{}", "a=1"]] {
             assert!(read(&words).is_err(), "{words:?}");
         }
-    }
-
-    #[test]
-    fn a_first_sentence_ends_at_its_full_stop_or_line() {
-        assert_eq!(first_sentence("Find files. More."), "Find files.");
-        assert_eq!(first_sentence("Matches *.rs files\nMore."), "Matches *.rs files");
-        assert_eq!(first_sentence("All."), "All.");
     }
 }

@@ -1,65 +1,29 @@
-//! What was changed, for people: `rootbound history` and `rootbound restore`.
-//!
-//! Prints what the history holds; restoring itself is the tools' matter, with the same checks as any
-//! other write.
+//! `rootbound history`: what was changed, for people.
 
 use std::{
     fmt::Write as _,
-    io::{self, Write as _},
     process::ExitCode,
-    sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use crate::{
     server::Parts,
-    session::{
-        StopSignal,
-        history::{Record, RecordKind},
-    },
-    tools::{CallContext, ToolError, restore as bring_back},
+    session::history::{Record, RecordKind},
+    tools::{ToolError, restore as bring_back},
 };
+
+use super::output::{fail, print};
 
 /// Digits of a revision that are shown; `restore` takes as few as tell it from others.
 const DIGITS: usize = 12;
-/// Restoring is a person's own wish and may take as long as it needs.
-const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Prints the recorded changes, the newest first: when, which tool, which path, and the revision of
 /// what was there before.
 pub fn history(parts: &Parts, path: Option<&str>) -> ExitCode {
     match listing(parts, path) {
-        Ok(text) => {
-            // A reader that has left, as `| head` does, is no failure.
-            let _ = io::stdout().lock().write_all(text.as_bytes());
-            ExitCode::SUCCESS
-        }
-        Err(error) => complain(&error),
+        Ok(text) => print(&text),
+        Err(error) => fail(&error.text(), 1),
     }
-}
-
-/// Puts a recorded content back and prints what was done.
-pub fn restore(parts: &Parts, path: &str, revision: Option<&str>) -> ExitCode {
-    let cx = CallContext {
-        workspace: Arc::clone(&parts.workspace),
-        session: Arc::clone(&parts.session),
-        settings: Arc::clone(&parts.settings),
-        stop: StopSignal::after(PATIENCE),
-        progress: None,
-        yields: None,
-    };
-    match bring_back::restore(&cx, path, revision) {
-        Ok(text) => {
-            let _ = writeln!(io::stdout().lock(), "{}", text.trim_end());
-            ExitCode::SUCCESS
-        }
-        Err(error) => complain(&error),
-    }
-}
-
-fn complain(error: &ToolError) -> ExitCode {
-    let _ = writeln!(io::stderr().lock(), "{}", error.text());
-    ExitCode::FAILURE
 }
 
 fn listing(parts: &Parts, path: Option<&str>) -> Result<String, ToolError> {

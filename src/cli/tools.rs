@@ -1,0 +1,53 @@
+//! `rootbound tools`: what a client would be offered, as a list for people or as the `tools/list` answer.
+
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+use crate::server::{self, Server};
+
+use super::output::{fail, print};
+
+/// Prints what a client would be offered: the whole `tools/list` answer, or a line for each tool.
+pub fn tools(server: Server, json: bool) -> ExitCode {
+    let list = match server::list_once(server) {
+        Ok(list) => list,
+        Err(why) => return fail(&why, 1),
+    };
+    if json {
+        return print(&format!("{list:#}"));
+    }
+    let text = |tool: &Value, key: &str| tool.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let lines: Vec<String> = list
+        .get("tools")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .map(|tool| {
+            let rights = match tool.pointer("/annotations/readOnlyHint").and_then(Value::as_bool) {
+                Some(true) => "reads",
+                _ => "writes",
+            };
+            format!("{:<8} {rights:<7} {}", text(tool, "name"), first_sentence(&text(tool, "description")))
+        })
+        .collect();
+    print(&lines.join("\n"))
+}
+
+/// The first sentence of a tool's description; what lists of tools show.
+fn first_sentence(text: &str) -> &str {
+    let end = text.find(". ").map(|dot| dot + 1).into_iter().chain(text.find('\n')).min();
+    text[..end.unwrap_or(text.len())].trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_first_sentence_ends_at_its_full_stop_or_line() {
+        assert_eq!(first_sentence("Find files. More."), "Find files.");
+        assert_eq!(first_sentence("Matches *.rs files\nMore."), "Matches *.rs files");
+        assert_eq!(first_sentence("All."), "All.");
+    }
+}
