@@ -10,7 +10,7 @@ mod restore;
 mod tools;
 
 pub use call::call;
-pub use doctor::{Findings, doctor};
+pub use doctor::{StartReport, doctor};
 pub use history::history;
 pub use restore::restore;
 pub use tools::tools;

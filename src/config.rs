@@ -5,8 +5,10 @@
 
 mod args;
 mod file;
+mod kind;
 mod options;
 mod policy;
+mod raw;
 mod roots;
 mod validate;
 
@@ -31,7 +33,7 @@ use crate::{
 
 pub use args::Action;
 
-use options::{Place, Typed};
+use raw::{Origin, RawArgs};
 
 /// Exit code for a configuration that cannot be used.
 pub const BAD_CONFIGURATION: u8 = 2;
@@ -57,8 +59,8 @@ pub struct Config {
     pub index: IndexMode,
     /// What one session may spend.
     pub quota: QuotaLimits,
-    /// Where calls are recorded, if anywhere.
-    pub audit: Option<AuditFile>,
+    /// Where and how calls are recorded.
+    pub audit: AuditOptions,
     /// Which tools are offered.
     pub selection: Selection,
     /// What the tools are told.
@@ -69,20 +71,49 @@ pub struct Config {
     pub warnings: Vec<String>,
 }
 
-/// The file that calls are recorded in.
+impl Default for Config {
+    /// Every option as it is when it is not given; without a root.
+    fn default() -> Self {
+        Self {
+            action: Action::Serve,
+            log: LevelFilter::WARN,
+            roots: Vec::new(),
+            workspace: workspace::Options::default(),
+            confine: Confine::Auto,
+            state: None,
+            history: HistoryLimits::default(),
+            index: IndexMode::default(),
+            quota: QuotaLimits::default(),
+            audit: AuditOptions::default(),
+            selection: Selection::default(),
+            settings: Settings::default(),
+            server: server::Options::default(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// The record of calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AuditFile {
-    /// Where it is.
-    pub path: PathBuf,
+pub struct AuditOptions {
+    /// The file; none when calls are not recorded.
+    pub file: Option<PathBuf>,
     /// Bytes after which it is set aside.
     pub size: u64,
     /// Whether a call that cannot be recorded is refused.
     pub required: bool,
 }
 
+impl Default for AuditOptions {
+    /// 10 MiB are some 20,000 calls.
+    fn default() -> Self {
+        Self { file: None, size: 10 << 20, required: false }
+    }
+}
+
 /// What the process finds around it; a value, so that tests need not change the process.
 #[derive(Clone, Debug, Default)]
-pub struct Surroundings {
+pub struct Environment {
     /// The current directory; empty when it cannot be found out.
     pub directory: PathBuf,
     /// The person's home directory.
@@ -93,7 +124,7 @@ pub struct Surroundings {
     pub variables: Vec<(OsString, OsString)>,
 }
 
-impl Surroundings {
+impl Environment {
     /// Those of this process.
     pub fn of_process() -> Self {
         let folders = etcetera::choose_base_strategy().ok();
@@ -155,20 +186,20 @@ impl Config {
     }
 
     /// Reads command line (with the program's name first), environment and file.
-    pub fn read(arguments: impl IntoIterator<Item = OsString>, around: &Surroundings) -> Result<Self, Refusal> {
-        let (mut typed, mut problems) = (Typed::default(), Vec::new());
-        let (action, directories) = args::command_line(arguments, &mut typed, &mut problems).map_err(Refusal::Usage)?;
-        args::environment(around.variables.iter().cloned(), &mut typed, &mut problems);
-        let file = read_file(&mut typed, around, &mut problems);
-        validate::config(&typed, action, &directories, file.as_deref(), around, problems).map_err(Refusal::Problems)
+    pub fn read(arguments: impl IntoIterator<Item = OsString>, around: &Environment) -> Result<Self, Refusal> {
+        let (mut raw, mut problems) = (RawArgs::default(), Vec::new());
+        let (action, directories) = args::command_line(arguments, &mut raw, &mut problems).map_err(Refusal::Usage)?;
+        args::environment(around.variables.iter().cloned(), &mut raw, &mut problems);
+        let file = read_file(&mut raw, around, &mut problems);
+        validate::config(&raw, action, &directories, file.as_deref(), around, problems).map_err(Refusal::Problems)
     }
 }
 
 /// Reads the file that `--config` names and returns its path.
-fn read_file(typed: &mut Typed, around: &Surroundings, problems: &mut Vec<String>) -> Option<PathBuf> {
-    let (option, given) = typed.one("config").map(|(option, given)| (option, given.clone()))?;
+fn read_file(raw: &mut RawArgs, around: &Environment, problems: &mut Vec<String>) -> Option<PathBuf> {
+    let (option, given) = raw.one("config").map(|(option, given)| (option, given.clone()))?;
     if given.text.is_empty() {
-        problems.push(format!("{} is empty: name a TOML file, or leave it out", Place(option, &given.source)));
+        problems.push(format!("{} is empty: name a TOML file, or leave it out", Origin(option, &given.source)));
         return None;
     }
     // What a client did not fill in is reported with the other options.
@@ -176,7 +207,7 @@ fn read_file(typed: &mut Typed, around: &Surroundings, problems: &mut Vec<String
         return None;
     }
     let path = around.absolute(Path::new(&given.text), &around.directory);
-    file::read(&path, &given.text, typed, problems);
+    file::read(&path, &given.text, raw, problems);
     Some(path)
 }
 
@@ -195,8 +226,8 @@ mod tests {
     use super::*;
     use crate::{tools::ReadBeforeWrite, workspace::Access};
 
-    fn around() -> Surroundings {
-        Surroundings {
+    fn around() -> Environment {
+        Environment {
             directory: "/code/app".into(),
             home: Some("/home/me".into()),
             state: Some("/home/me/.local/state/rootbound".into()),
@@ -204,15 +235,15 @@ mod tests {
         }
     }
 
-    fn variables(around: &mut Surroundings, list: &[(&str, &str)]) {
+    fn variables(around: &mut Environment, list: &[(&str, &str)]) {
         around.variables = list.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
     }
 
-    fn read(arguments: &[&str], around: &Surroundings) -> Result<Config, Refusal> {
+    fn read(arguments: &[&str], around: &Environment) -> Result<Config, Refusal> {
         Config::read(std::iter::once("rootbound").chain(arguments.iter().copied()).map(OsString::from), around)
     }
 
-    fn problems(arguments: &[&str], around: &Surroundings) -> Vec<String> {
+    fn problems(arguments: &[&str], around: &Environment) -> Vec<String> {
         match read(arguments, around) {
             Err(Refusal::Problems(problems)) => problems,
             other => panic!("not refused with problems: {other:?}"),
@@ -235,7 +266,7 @@ mod tests {
     #[test]
     fn the_file_system_and_the_home_directory_are_not_offered_unasked() {
         for (directory, word) in [("/", "is /"), ("/home/me", "home directory"), ("", "cannot be found out")] {
-            let refused = problems(&[], &Surroundings { directory: directory.into(), ..around() });
+            let refused = problems(&[], &Environment { directory: directory.into(), ..around() });
             assert!(
                 refused.len() == 1 && refused[0].contains(word) && refused[0].contains("rootbound DIR"),
                 "{refused:?}"
@@ -249,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_home_directory_that_is_the_whole_file_system_makes_no_pattern_one_of_the_host() {
-        let nobody = Surroundings { home: Some("/".into()), ..around() };
+        let nobody = Environment { home: Some("/".into()), ..around() };
         read(&["--deny", "/private/**", "--hide", "/x"], &nobody).expect("they begin at the root");
         assert!(problems(&["--deny", "/home/me/x"], &around())[0].contains("outside of the directories offered"));
     }
@@ -376,7 +407,7 @@ mod tests {
         let config = read(&["--state-dir", &at("a/roots"), &root], &around()).expect("fine");
         assert_eq!(config.state, Some(folder.path().join("a/roots")));
 
-        let own = Surroundings { state: Some(at("a/root/.local/state").into()), ..around() };
+        let own = Environment { state: Some(at("a/root/.local/state").into()), ..around() };
         let config = read(&[&root], &own).expect("a folder that nobody chose is no reason not to start");
         assert_eq!(config.state, None);
         assert!(config.warnings[0].contains("memory only"), "{:?}", config.warnings);

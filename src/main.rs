@@ -11,8 +11,8 @@ use std::{
 
 use rootbound::{
     audit::Audit,
-    cli::{self, Findings},
-    config::{Action, AuditFile, Config, Refusal, Surroundings},
+    cli::{self, StartReport},
+    config::{Action, Config, Environment, Refusal},
     server::{self, Parts, Server},
     session::Session,
     tools::Toolbox,
@@ -28,7 +28,7 @@ use rootbound::{
 static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
-    let config = match Config::read(std::env::args_os(), &Surroundings::of_process()) {
+    let config = match Config::read(std::env::args_os(), &Environment::of_process()) {
         Ok(config) => config,
         Err(refusal) => return refusal.report(),
     };
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
 }
 
 fn start(config: Config) -> Result<ExitCode, Refusal> {
-    let (parts, findings) = assemble(&config)?;
+    let (parts, report) = assemble(&config)?;
     if config.action == Action::Serve && io::stdin().is_terminal() {
         let _ = writeln!(io::stderr(), "{WAITING}");
     }
@@ -49,7 +49,7 @@ fn start(config: Config) -> Result<ExitCode, Refusal> {
         Action::Tools { json } => cli::tools(Server::new(parts), json),
         Action::History { path } => cli::history(&parts, path.as_deref()),
         Action::Restore { path, revision } => cli::restore(&parts, &path, revision.as_deref()),
-        Action::Doctor => cli::doctor(&config, &parts, &findings),
+        Action::Doctor => cli::doctor(&config, &parts, &report),
     })
 }
 
@@ -57,7 +57,7 @@ const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends i
                        To try it without one: rootbound call grep pattern=main (see rootbound --help)";
 
 /// Opens what the configuration names, confines the process and puts the server's parts together.
-fn assemble(config: &Config) -> Result<(Parts, Findings), Refusal> {
+fn assemble(config: &Config) -> Result<(Parts, StartReport), Refusal> {
     config.start_log();
     let opened = Workspace::open(&config.roots, config.workspace.clone()).map_err(Refusal::Problems)?;
     for warning in config.warnings.iter().chain(&opened.warnings) {
@@ -74,22 +74,21 @@ fn assemble(config: &Config) -> Result<(Parts, Findings), Refusal> {
             None
         }
     });
-    let log = config.audit.as_ref().map(|file| audit_log(&opened.workspace, file)).transpose();
+    let log = config.audit.file.as_ref().map(|file| audit_log(&opened.workspace, file, config.audit.size)).transpose();
     let log = log.map_err(|why| Refusal::Problems(vec![why]))?;
     let folders: Vec<&Path> =
         state.as_ref().and(config.state.as_deref()).into_iter().chain(log.as_ref().map(AppendLog::folder)).collect();
     let confined = opened.workspace.confine(config.confine, &folders).map_err(|why| Refusal::Problems(vec![why]))?;
     tracing::info!(level = confined.level, enforced = confined.enforced, calls = confined.calls, "confinement");
-    let findings = Findings {
+    let report = StartReport {
         confinement: confined,
         complaints,
         remarks: config.warnings.clone(),
         state: state.is_some(),
         watch_limit,
     };
-    let required = config.audit.as_ref().is_some_and(|file| file.required);
     let mut options = config.server.clone();
-    options.audit = log.map(|log| Arc::new(Audit::new(log, required)));
+    options.audit = log.map(|log| Arc::new(Audit::new(log, config.audit.required)));
     let parts = Parts {
         workspace: Arc::new(opened.workspace),
         session: Arc::new(Session::with_history(state, &config.history).within(config.quota).index(config.index)),
@@ -97,15 +96,15 @@ fn assemble(config: &Config) -> Result<(Parts, Findings), Refusal> {
         settings: Arc::new(config.settings.clone()),
         options,
     };
-    Ok((parts, findings))
+    Ok((parts, report))
 }
 
 /// Opens the audit's file where no call can reach it: the configuration has looked at its path, this
 /// looks at where it truly is.
-fn audit_log(workspace: &Workspace, file: &AuditFile) -> Result<AppendLog, String> {
-    let shown = file.path.display();
-    let log = AppendLog::open(&file.path, file.size)
-        .map_err(|error| format!("the audit file {shown} cannot be written: {error}"))?;
+fn audit_log(workspace: &Workspace, file: &Path, size: u64) -> Result<AppendLog, String> {
+    let shown = file.display();
+    let log =
+        AppendLog::open(file, size).map_err(|error| format!("the audit file {shown} cannot be written: {error}"))?;
     if workspace.overlaps(log.folder()) {
         return Err(format!(
             "the audit file {shown} lies in, or beside, a directory that is offered: choose a folder of its own outside \

@@ -18,7 +18,7 @@ use crate::{
 
 /// What start-up found out.
 #[derive(Debug)]
-pub struct Findings {
+pub struct StartReport {
     /// How the kernel confines the process.
     pub confinement: ConfineReport,
     /// What is not as configured, one sentence each.
@@ -32,28 +32,28 @@ pub struct Findings {
 }
 
 /// Prints the report: exit code 0 when all is as configured, 1 otherwise.
-pub fn doctor(config: &Config, parts: &Parts, findings: &Findings) -> ExitCode {
-    let (text, healthy) = report(config, parts, findings);
+pub fn doctor(config: &Config, parts: &Parts, start: &StartReport) -> ExitCode {
+    let (text, healthy) = report(config, parts, start);
     // A reader that has left, as `| head` does, is no failure.
     let _ = io::stdout().lock().write_all(text.as_bytes());
     if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn report(config: &Config, parts: &Parts, findings: &Findings) -> (String, bool) {
-    let mut complaints = findings.complaints.clone();
+fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool) {
+    let mut complaints = start.complaints.clone();
     let mut out = Report(String::new());
     out.head(
         "rootbound",
         &format!("{} on {}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH),
     );
     roots(&mut out, config, parts);
-    confinement(&mut out, config, parts, findings, &mut complaints);
+    confinement(&mut out, config, parts, start, &mut complaints);
     policy(&mut out, config, parts);
     limits(&mut out, config);
-    names(&mut out, config, parts, findings);
-    records(&mut out, config, findings);
+    names(&mut out, config, parts, start);
+    records(&mut out, config, start);
     clients(&mut out, config, parts);
-    for (number, remark) in findings.remarks.iter().enumerate() {
+    for (number, remark) in start.remarks.iter().enumerate() {
         let head = if number == 0 { "remarks" } else { "" };
         out.head(head, &format!("- {remark}"));
     }
@@ -100,23 +100,23 @@ fn roots(out: &mut Report, config: &Config, parts: &Parts) {
     out.head("tools", &format!("{}{}", names.join(", "), if config.selection.read_only { " (read-only)" } else { "" }));
 }
 
-fn confinement(out: &mut Report, config: &Config, parts: &Parts, findings: &Findings, complaints: &mut Vec<String>) {
+fn confinement(out: &mut Report, config: &Config, parts: &Parts, start: &StartReport, complaints: &mut Vec<String>) {
     let asked = match config.confine {
         Confine::Auto => "auto",
         Confine::Required => "required",
         Confine::Off => "off",
     };
-    out.head("kernel wall", &format!("{} (--confine {asked})", findings.confinement.level));
-    if config.confine != Confine::Off && !findings.confinement.enforced {
+    out.head("kernel wall", &format!("{} (--confine {asked})", start.confinement.level));
+    if config.confine != Confine::Off && !start.confinement.enforced {
         if cfg!(target_os = "linux") {
-            complaints.push(format!("the kernel does not confine the process: {}", findings.confinement.level));
+            complaints.push(format!("the kernel does not confine the process: {}", start.confinement.level));
         } else {
             out.line("this platform has no such wall; paths are still opened beneath each directory");
         }
     }
-    out.head("system calls", &findings.confinement.calls);
-    if config.confine != Confine::Off && !findings.confinement.calls_refused && cfg!(target_os = "linux") {
-        complaints.push(format!("system calls are {}", findings.confinement.calls));
+    out.head("system calls", &start.confinement.calls);
+    if config.confine != Confine::Off && !start.confinement.calls_refused && cfg!(target_os = "linux") {
+        complaints.push(format!("system calls are {}", start.confinement.calls));
     }
     let resolver = match (parts.workspace.confined_opens(), config.workspace.force_fallback) {
         (true, _) => "each in one step that the kernel confines (openat2)",
@@ -194,7 +194,7 @@ fn limits(out: &mut Report, config: &Config) {
 }
 
 /// Whether names are kept between searches, tried here as a search would.
-fn names(out: &mut Report, config: &Config, parts: &Parts, findings: &Findings) {
+fn names(out: &mut Report, config: &Config, parts: &Parts, start: &StartReport) {
     out.head(
         "names",
         match config.index {
@@ -210,7 +210,7 @@ fn names(out: &mut Report, config: &Config, parts: &Parts, findings: &Findings) 
         let name = root.name().unwrap_or("(without a name)");
         match Live::probe(&parts.workspace, &parts.workspace.root_path(root)) {
             Ok(watched) => {
-                let limit = findings
+                let limit = start
                     .watch_limit
                     .map_or_else(String::new, |limit| format!(" of the {limit} that the user may set"));
                 out.line(&format!("{name}  can be kept, with watches on its directories: {watched}{limit}"));
@@ -225,22 +225,23 @@ fn names(out: &mut Report, config: &Config, parts: &Parts, findings: &Findings) 
     ));
 }
 
-fn records(out: &mut Report, config: &Config, findings: &Findings) {
+fn records(out: &mut Report, config: &Config, start: &StartReport) {
     match &config.state {
-        Some(path) if findings.state => out.head("state", &path.display().to_string()),
+        Some(path) if start.state => out.head("state", &path.display().to_string()),
         Some(path) => out.head("state", &format!("in memory only: {} cannot be used", path.display())),
         None => out.head("state", "in memory only"),
     }
     let history = &config.history;
-    if history.on_disk && findings.state {
+    if history.on_disk && start.state {
         out.line(&format!("former contents are kept there, up to {} in all", readable(history.bytes)));
     } else {
         out.line("former contents are kept until the server ends");
     }
-    match &config.audit {
-        Some(audit) => {
+    let audit = &config.audit;
+    match &audit.file {
+        Some(file) => {
             let required = if audit.required { ", calls depend on it" } else { "" };
-            out.head("audit", &format!("{} (set aside at {}{required})", audit.path.display(), readable(audit.size)));
+            out.head("audit", &format!("{} (set aside at {}{required})", file.display(), readable(audit.size)));
         }
         None => out.head("audit", "none"),
     }

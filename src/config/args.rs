@@ -7,7 +7,11 @@ use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
-use super::options::{OPTIONS, Opt, PREFIX, Shape, Source, Typed, nearest};
+use super::{
+    kind::{Kind, Opt, PREFIX},
+    options::OPTIONS,
+    raw::{RawArgs, Source, nearest},
+};
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,34 +67,34 @@ the file; patterns from all three add up. A list in the environment is a JSON ar
 /// Reads the command line; clap answers `--help`, `--version` and misspelled flags by itself.
 pub(super) fn command_line(
     arguments: impl IntoIterator<Item = OsString>,
-    typed: &mut Typed,
+    raw: &mut RawArgs,
     problems: &mut Vec<String>,
 ) -> Result<(Action, Vec<OsString>), clap::Error> {
     let matches = command().try_get_matches_from(arguments)?;
     let mut directories: Vec<OsString> = matches.get_many("dir").into_iter().flatten().cloned().collect();
-    collect(&matches, typed, problems);
+    collect(&matches, raw, problems);
     let action = match matches.subcommand() {
         Some(("call", inner)) => {
-            collect(inner, typed, problems);
+            collect(inner, raw, problems);
             let words = |id: &str| inner.get_many::<String>(id).into_iter().flatten().cloned().collect::<Vec<_>>();
             Action::Call { tool: words("tool").concat(), arguments: words("arguments") }
         }
         Some(("history", inner)) => {
-            collect(inner, typed, problems);
+            collect(inner, raw, problems);
             Action::History { path: inner.get_one::<String>("path").cloned() }
         }
         Some(("restore", inner)) => {
-            collect(inner, typed, problems);
+            collect(inner, raw, problems);
             let word = |id: &str| inner.get_one::<String>(id).cloned();
             Action::Restore { path: word("path").unwrap_or_default(), revision: word("revision") }
         }
         Some(("doctor", inner)) => {
-            collect(inner, typed, problems);
+            collect(inner, raw, problems);
             directories.extend(inner.get_many("dir").into_iter().flatten().cloned());
             Action::Doctor
         }
         Some((_, inner)) => {
-            collect(inner, typed, problems);
+            collect(inner, raw, problems);
             Action::Tools { json: inner.get_flag("json") }
         }
         None => Action::Serve,
@@ -102,7 +106,7 @@ pub(super) fn command_line(
 /// `""` for what their own configuration leaves out.
 pub(super) fn environment(
     variables: impl IntoIterator<Item = (OsString, OsString)>,
-    typed: &mut Typed,
+    raw: &mut RawArgs,
     problems: &mut Vec<String>,
 ) {
     for (name, value) in variables {
@@ -124,11 +128,11 @@ pub(super) fn environment(
         if text.is_empty() {
             continue;
         }
-        if option.shape != Shape::List {
-            typed.push(option, text, Source::Environment);
+        if !option.is_list() {
+            raw.push(option, text, Source::Environment);
         } else if text.trim_start().starts_with("[\"") {
             match serde_json::from_str::<Vec<String>>(&text) {
-                Ok(values) => values.into_iter().for_each(|value| typed.push(option, value, Source::Environment)),
+                Ok(values) => values.into_iter().for_each(|value| raw.push(option, value, Source::Environment)),
                 Err(error) => problems.push(format!(
                     "{name} begins like a JSON array but is none ({error}): write [\"first\", \"second\"], or one value a \
                      line"
@@ -136,7 +140,7 @@ pub(super) fn environment(
             }
         } else {
             for line in text.lines().filter(|line| !line.is_empty()) {
-                typed.push(option, line.to_owned(), Source::Environment);
+                raw.push(option, line.to_owned(), Source::Environment);
             }
         }
     }
@@ -237,28 +241,28 @@ fn flag(option: &'static Opt) -> Arg {
         .long(option.flag)
         .value_name(option.value)
         .value_parser(value_parser!(OsString))
-        .help(option.help)
+        .help(option.full_help())
         .help_heading(option.heading);
-    match option.shape {
-        Shape::One => arg.action(ArgAction::Set),
-        Shape::List => arg.action(ArgAction::Append),
+    match option.kind {
+        Kind::List => arg.action(ArgAction::Append),
         // `--read-only` and `--read-only=false`, never `--read-only false`, which would take a DIR.
-        Shape::Switch => arg
+        Kind::Switch(_) => arg
             .action(ArgAction::Set)
             .num_args(0..=1)
             .require_equals(true)
             .default_missing_value("true")
             .hide_possible_values(true),
+        _ => arg.action(ArgAction::Set),
     }
 }
 
 /// Each level is read by itself: clap's own global arguments would let the values after the
 /// subcommand replace those before it, where a list must hold both.
-fn collect(matches: &ArgMatches, typed: &mut Typed, problems: &mut Vec<String>) {
+fn collect(matches: &ArgMatches, raw: &mut RawArgs, problems: &mut Vec<String>) {
     for option in OPTIONS {
         for value in matches.get_many::<OsString>(option.flag).into_iter().flatten() {
             match value.to_str() {
-                Some(text) => typed.push(option, text.to_owned(), Source::CommandLine),
+                Some(text) => raw.push(option, text.to_owned(), Source::CommandLine),
                 None => problems.push(format!(
                     "--{} {} is not UTF-8: a directory of such a name can be given as a plain DIR argument",
                     option.flag,
@@ -283,9 +287,9 @@ mod tests {
     #[test]
     fn a_list_in_the_environment_is_lines_or_a_json_array() {
         let read = |text: &str| {
-            let (mut typed, mut problems) = (Typed::default(), Vec::new());
-            environment([("ROOTBOUND_DENY".into(), text.into())], &mut typed, &mut problems);
-            (typed.list("deny"), problems)
+            let (mut raw, mut problems) = (RawArgs::default(), Vec::new());
+            environment([("ROOTBOUND_DENY".into(), text.into())], &mut raw, &mut problems);
+            (raw.list("deny"), problems)
         };
         assert_eq!(read("*.a\n{b,c}\n").0, ["*.a", "{b,c}"]);
         assert_eq!(read("[\"*.a\", \"x y\"]").0, ["*.a", "x y"]);

@@ -10,21 +10,25 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::options::{OPTIONS, Opt, PER_ROOT, RootTable, Shape, Source, Typed, nearest};
+use super::{
+    kind::{Kind, Opt},
+    options::{OPTIONS, PER_ROOT},
+    raw::{RawArgs, RootTable, Source, nearest},
+};
 
 /// Larger than any real one; a wrong path may name a disk image.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Reads the file at `path`, which messages call `name`.
-pub(super) fn read(path: &Path, name: &str, typed: &mut Typed, problems: &mut Vec<String>) {
+pub(super) fn read(path: &Path, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) {
     match text(path) {
-        Ok(text) => parse(&text, name, typed, problems),
+        Ok(text) => parse(&text, name, raw, problems),
         Err(why) => problems.push(format!("the configuration file {name} cannot be read ({why}): check --config")),
     }
 }
 
 /// Reads the content of a file called `name`.
-fn parse(text: &str, name: &str, typed: &mut Typed, problems: &mut Vec<String>) {
+fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let line = line_of(text, error.span().map_or(0, |span| span.start));
@@ -35,8 +39,8 @@ fn parse(text: &str, name: &str, typed: &mut Typed, problems: &mut Vec<String>) 
         let line = file.line(key.span().start);
         let key: &str = key.get_ref();
         match OPTIONS.iter().find(|option| option.key() == key && option.flag != "config") {
-            Some(option) if option.flag == "root" => file.roots(option, value, line, typed, problems),
-            Some(option) => file.values(option, value, line, typed, problems),
+            Some(option) if option.flag == "root" => file.roots(option, value, line, raw, problems),
+            Some(option) => file.values(option, value, line, raw, problems),
             None => problems.push(file.at(line, &unknown(key))),
         }
     }
@@ -55,13 +59,13 @@ impl File<'_> {
         option: &'static Opt,
         value: &Spanned<DeValue<'_>>,
         line: usize,
-        typed: &mut Typed,
+        raw: &mut RawArgs,
         problems: &mut Vec<String>,
     ) {
-        let values = match (option.shape, value.get_ref()) {
-            (Shape::List, DeValue::Array(values)) => values.iter().collect(),
+        let values = match (&option.kind, value.get_ref()) {
+            (Kind::List, DeValue::Array(values)) => values.iter().collect(),
             // `tools = ["read", "grep"]` is as clear as "read,grep".
-            (Shape::One, DeValue::Array(values)) if option.flag == "tools" => values.iter().collect(),
+            (Kind::Text, DeValue::Array(values)) if option.flag == "tools" => values.iter().collect(),
             _ => vec![value],
         };
         let texts: Option<Vec<(String, usize)>> =
@@ -69,11 +73,11 @@ impl File<'_> {
         match texts {
             Some(texts) if option.flag == "tools" => {
                 let names: Vec<String> = texts.into_iter().map(|(text, _)| text).collect();
-                typed.push(option, names.join(","), self.source(line));
+                raw.push(option, names.join(","), self.source(line));
             }
             Some(texts) => {
                 for (text, line) in texts {
-                    typed.push(option, text, self.source(line));
+                    raw.push(option, text, self.source(line));
                 }
             }
             None => problems.push(self.at(line, &wrong_type(option, &option.key(), value.get_ref()))),
@@ -86,7 +90,7 @@ impl File<'_> {
         option: &'static Opt,
         value: &Spanned<DeValue<'_>>,
         line: usize,
-        typed: &mut Typed,
+        raw: &mut RawArgs,
         problems: &mut Vec<String>,
     ) {
         let values = match value.get_ref() {
@@ -96,8 +100,8 @@ impl File<'_> {
         for value in values {
             let line = if value.span().is_empty() { line } else { self.line(value.span().start) };
             match value.get_ref() {
-                DeValue::Table(table) => self.root_table(option, table, line, typed, problems),
-                DeValue::String(text) => typed.push(option, text.clone().into_owned(), self.source(line)),
+                DeValue::Table(table) => self.root_table(option, table, line, raw, problems),
+                DeValue::String(text) => raw.push(option, text.clone().into_owned(), self.source(line)),
                 other => problems.push(self.at(line, &wrong_type(option, "root", other))),
             }
         }
@@ -108,7 +112,7 @@ impl File<'_> {
         option: &'static Opt,
         table: &DeTable<'_>,
         line: usize,
-        typed: &mut Typed,
+        raw: &mut RawArgs,
         problems: &mut Vec<String>,
     ) {
         let (mut path, mut root) = (None, RootTable::default());
@@ -132,7 +136,7 @@ impl File<'_> {
             }
         }
         match path {
-            Some(path) => typed.push_root(option, path, self.source(line), root),
+            Some(path) => raw.push_root(option, path, self.source(line), root),
             // One that is no text has been named.
             None if table.contains_key("path") => {}
             None => problems.push(self.at(line, "a root without a path: add path = \"/srv/docs\"")),
@@ -158,11 +162,11 @@ fn per_root() -> impl Iterator<Item = &'static Opt> {
 }
 
 fn wrong_type(option: &Opt, key: &str, value: &DeValue<'_>) -> String {
-    let takes = match option.shape {
-        Shape::Switch => "true or false",
-        Shape::One => "a text or a number",
-        Shape::List if option.flag == "root" => "a text, a table, or a list of them",
-        Shape::List => "a text or a list of texts: [\"first\", \"second\"]",
+    let takes = match option.kind {
+        Kind::Switch(_) => "true or false",
+        Kind::List if option.flag == "root" => "a text, a table, or a list of them",
+        Kind::List => "a text or a list of texts: [\"first\", \"second\"]",
+        _ => "a text or a number",
     };
     format!("{key} is {}, but takes {takes}", value.type_str())
 }
@@ -182,13 +186,15 @@ fn no_such_key(key: &str, what: &str, names: &[String]) -> String {
     }
 }
 
-/// The value as it would be typed on a command line; `None` when it is of a wrong type.
+/// The value as it would be raw on a command line; `None` when it is of a wrong type.
 fn scalar(option: &Opt, value: &Spanned<DeValue<'_>>) -> Option<String> {
-    match (option.shape, value.get_ref()) {
-        (_, DeValue::String(text)) if option.shape != Shape::Switch => Some(text.clone().into_owned()),
-        (Shape::Switch, DeValue::Boolean(truth)) => Some(truth.to_string()),
-        (Shape::One, DeValue::Integer(number)) if number.radix() == 10 => Some(number.as_str().to_owned()),
-        (Shape::One, DeValue::Float(number)) => Some(number.as_str().to_owned()),
+    match (&option.kind, value.get_ref()) {
+        (Kind::Switch(_), DeValue::Boolean(truth)) => Some(truth.to_string()),
+        (Kind::Switch(_), _) => None,
+        (_, DeValue::String(text)) => Some(text.clone().into_owned()),
+        (Kind::List, _) => None,
+        (_, DeValue::Integer(number)) if number.radix() == 10 => Some(number.as_str().to_owned()),
+        (_, DeValue::Float(number)) => Some(number.as_str().to_owned()),
         _ => None,
     }
 }
@@ -219,10 +225,10 @@ fn text(path: &Path) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    fn read_text(text: &str) -> (Typed, Vec<String>) {
-        let (mut typed, mut problems) = (Typed::default(), Vec::new());
-        parse(text, "r.toml", &mut typed, &mut problems);
-        (typed, problems)
+    fn read_text(text: &str) -> (RawArgs, Vec<String>) {
+        let (mut raw, mut problems) = (RawArgs::default(), Vec::new());
+        parse(text, "r.toml", &mut raw, &mut problems);
+        (raw, problems)
     }
 
     #[test]
@@ -230,17 +236,17 @@ mod tests {
         let text: String = OPTIONS
             .iter()
             .filter(|option| option.flag != "config")
-            .map(|option| match option.shape {
-                Shape::One => format!("{} = \"x\"\n", option.key()),
-                Shape::Switch => format!("{} = true\n", option.key()),
-                Shape::List => format!("{} = [\"x\", \"y\"]\n", option.key()),
+            .map(|option| match option.kind {
+                Kind::Switch(_) => format!("{} = true\n", option.key()),
+                Kind::List => format!("{} = [\"x\", \"y\"]\n", option.key()),
+                _ => format!("{} = \"x\"\n", option.key()),
             })
             .collect();
-        let (typed, problems) = read_text(&text);
+        let (raw, problems) = read_text(&text);
         assert!(problems.is_empty(), "{problems:?}");
         for option in OPTIONS.iter().filter(|option| option.flag != "config") {
-            let expected = if option.shape == Shape::List { 2 } else { 1 };
-            assert_eq!(typed.highest(option.flag).len(), expected, "{}", option.flag);
+            let expected = if option.is_list() { 2 } else { 1 };
+            assert_eq!(raw.highest(option.flag).len(), expected, "{}", option.flag);
         }
     }
 
@@ -257,13 +263,13 @@ mod tests {
 
     #[test]
     fn a_root_may_be_a_table_with_rules_of_its_own() {
-        let (typed, problems) = read_text(
+        let (raw, problems) = read_text(
             "deny = [\"*.a\"]\n\n[[root]]\npath = \"docs\"\nname = \"d\"\nread_only = true\ndeny = [\"*.b\",\n  \"*.c\"]\n\n[[root]]\npath = \"x:ro\"\n",
         );
         assert!(problems.is_empty(), "{problems:?}");
-        assert_eq!(typed.list("root"), ["docs", "x:ro"]);
-        assert_eq!(typed.list("deny"), ["*.a"]);
-        let roots = typed.each("root");
+        assert_eq!(raw.list("root"), ["docs", "x:ro"]);
+        assert_eq!(raw.list("deny"), ["*.a"]);
+        let roots = raw.each("root");
         let table = roots[0].1.table.as_ref().expect("a table");
         assert_eq!((table.name.as_deref(), table.own.list("deny")), (Some("d"), vec!["*.b".into(), "*.c".into()]));
         assert_eq!(table.own.each("deny")[1].1.source, Source::File { name: "r.toml".into(), line: 8 });
@@ -272,10 +278,10 @@ mod tests {
 
     #[test]
     fn each_wrong_key_of_a_root_is_named() {
-        let (typed, problems) = read_text(
+        let (raw, problems) = read_text(
             "root = [\"a\", {path = \"b\", denny = \"x\"}, {deny = \"x\"}, {path = 3, hide = 4, max_output = 5}, 7]\n",
         );
-        assert_eq!(typed.list("root"), ["a", "b"]);
+        assert_eq!(raw.list("root"), ["a", "b"]);
         let all = problems.join("\n");
         assert_eq!(problems.len(), 6, "{all}");
         for part in [
@@ -300,17 +306,17 @@ mod tests {
 
     #[test]
     fn a_list_entry_keeps_its_own_line() {
-        let (typed, _) = read_text("deny = [\n  \"a\",\n  \"b\",\n]\n");
-        let lines: Vec<_> = typed.highest("deny").into_iter().map(|(_, given)| given.source.clone()).collect();
+        let (raw, _) = read_text("deny = [\n  \"a\",\n  \"b\",\n]\n");
+        let lines: Vec<_> = raw.highest("deny").into_iter().map(|(_, given)| given.source.clone()).collect();
         assert_eq!(lines[1], Source::File { name: "r.toml".into(), line: 3 });
     }
 
     #[test]
     fn numbers_are_read_as_they_stand() {
-        let (typed, problems) = read_text("max_output = 11_000\ntime_limit = 2.5\ntools = [\"read\", \"grep\"]\n");
+        let (raw, problems) = read_text("max_output = 11_000\ntime_limit = 2.5\ntools = [\"read\", \"grep\"]\n");
         assert!(problems.is_empty(), "{problems:?}");
-        assert_eq!(typed.one("max-output").expect("given").1.text, "11000");
-        assert_eq!(typed.one("time-limit").expect("given").1.text, "2.5");
-        assert_eq!(typed.one("tools").expect("given").1.text, "read,grep");
+        assert_eq!(raw.one("max-output").expect("given").1.text, "11000");
+        assert_eq!(raw.one("time-limit").expect("given").1.text, "2.5");
+        assert_eq!(raw.one("tools").expect("given").1.text, "read,grep");
     }
 }

@@ -1,47 +1,17 @@
-//! The table of options: one entry is a flag, an environment variable and a key of the file.
+//! The table of options: one row is a flag, an environment variable, a key of the file, its help, its range and
+//! the field of [`Config`](super::Config) that it sets.
 //!
-//! It says how an option is spelled and explained; what a value means is `validate`'s matter.
+//! To add an option, add a row. One that is a switch, a choice, a number or a size needs nothing more;
+//! a text or a list is read by its name in `validate`.
 
-use std::fmt;
+use tracing::level_filters::LevelFilter;
 
-/// How often and in what form an option may be given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    /// One text.
-    One,
-    /// True or false; the bare flag means true.
-    Switch,
-    /// Any number of texts.
-    List,
-}
+use super::kind::{Kind, Opt, Slot, UNBOUNDED};
+use crate::{search::IndexMode, server::Confirm, tools::ReadBeforeWrite, workspace::Confine};
 
-/// One option.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Opt {
-    /// Its flag without the dashes; the other two spellings derive from it.
-    pub(super) flag: &'static str,
-    pub(super) shape: Shape,
-    /// What the help calls its value.
-    pub(super) value: &'static str,
-    pub(super) help: &'static str,
-    /// Under which heading the help lists it.
-    pub(super) heading: &'static str,
-}
-
-impl Opt {
-    /// The key in the configuration file: `max_output`.
-    pub(super) fn key(&self) -> String {
-        self.flag.replace('-', "_")
-    }
-
-    /// The environment variable: `ROOTBOUND_MAX_OUTPUT`.
-    pub(super) fn variable(&self) -> String {
-        format!("{PREFIX}{}", self.key().to_uppercase())
-    }
-}
-
-/// What the name of each environment variable begins with.
-pub(super) const PREFIX: &str = "ROOTBOUND_";
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
 
 const ROOTS: &str = "Directories";
 const TOOLS: &str = "Tools";
@@ -50,475 +20,432 @@ const LIMITS: &str = "Limits";
 const AUDIT: &str = "Audit";
 const PROCESS: &str = "Process";
 
-/// Every option there is.
+/// Every option there is, in the order of the help.
 pub(super) const OPTIONS: &[Opt] = &[
     Opt {
         flag: "root",
-        shape: Shape::List,
         value: "[NAME=]PATH[:ro]",
         help: "Offer a directory, under NAME where one is given: a plain word, or a virtual absolute path such as \
                /mnt/user-data/workspace. `:ro` makes it read-only. A path that itself holds `=` is written \
                `=PATH`, one that ends in `:ro` is written `PATH:rw`",
         heading: ROOTS,
+        kind: Kind::List,
     },
     Opt {
         flag: "read-only",
-        shape: Shape::Switch,
         value: "BOOL",
         help: "Offer only the tools that change nothing, and open every directory read-only",
         heading: ROOTS,
+        kind: Kind::Switch(|config| &mut config.selection.read_only),
     },
     Opt {
         flag: "tools",
-        shape: Shape::One,
         value: "LIST",
         help: "Offer only these tools, by name with commas between",
         heading: TOOLS,
+        kind: Kind::Text,
     },
     Opt {
         flag: "allow",
-        shape: Shape::List,
         value: "GROUP",
         help: "Offer an optional group of tools as well: `manage`",
         heading: TOOLS,
+        kind: Kind::List,
     },
     Opt {
         flag: "structured-output",
-        shape: Shape::Switch,
         value: "BOOL",
         help: "Send each result also as data, and advertise its schema. Off by default: several clients then hide the \
                text and images from the model",
         heading: TOOLS,
+        kind: Kind::Switch(|config| &mut config.settings.structured_output),
     },
     Opt {
         flag: "read-before-write",
-        shape: Shape::One,
         value: "MODE",
         help: "`strict` (default): a file must have been read, and be unchanged since, before it is changed; \
                `changed-only`: a file that was read must be unchanged since; `off`: no check",
         heading: TOOLS,
+        kind: Kind::Choice(&[
+            ("strict", |config| config.settings.read_before_write = ReadBeforeWrite::Strict),
+            ("changed-only", |config| config.settings.read_before_write = ReadBeforeWrite::ChangedOnly),
+            ("off", |config| config.settings.read_before_write = ReadBeforeWrite::Off),
+        ]),
     },
     Opt {
         flag: "confirm",
-        shape: Shape::One,
         value: "MODE",
         help: "Show a person each change and make it only on their yes: `destructive` asks where something that was \
                there is replaced or removed, `writes` always, `never` (default) not at all. A client that cannot ask is \
                refused",
         heading: TOOLS,
+        kind: Kind::Choice(&[
+            ("never", |config| config.server.confirm = Confirm::Never),
+            ("destructive", |config| config.server.confirm = Confirm::Destructive),
+            ("writes", |config| config.server.confirm = Confirm::Writes),
+        ]),
     },
     Opt {
         flag: "no-default-ignore",
-        shape: Shape::Switch,
         value: "BOOL",
         help: "Do not skip what is never source by name (node_modules, caches, build output …); .gitignore and .ignore \
                still count",
         heading: TOOLS,
+        kind: Kind::Switch(|config| &mut config.workspace.ignore.no_default),
     },
     Opt {
         flag: "ignore",
-        shape: Shape::List,
         value: "PATTERN",
         help: "Skip what matches in ls, glob and grep; gitignore syntax",
         heading: TOOLS,
+        kind: Kind::List,
     },
-    Opt { flag: "deny", shape: Shape::List, value: "GLOB", help: "Refuse the content of these files", heading: POLICY },
+    Opt { flag: "deny", value: "GLOB", help: "Refuse the content of these files", heading: POLICY, kind: Kind::List },
     Opt {
         flag: "deny-extension",
-        shape: Shape::List,
         value: "EXT",
         help: "Refuse the content of files whose names end so: `exe`, `.pem`, `tar.gz`; upper and lower case alike",
         heading: POLICY,
+        kind: Kind::List,
     },
     Opt {
         flag: "hide",
-        shape: Shape::List,
         value: "GLOB",
         help: "Refuse these files and show not even their names",
         heading: POLICY,
+        kind: Kind::List,
     },
     Opt {
         flag: "protect",
-        shape: Shape::List,
         value: "GLOB",
         help: "Refuse to create or change these files",
         heading: POLICY,
+        kind: Kind::List,
     },
     Opt {
         flag: "allow-secret",
-        shape: Shape::List,
         value: "GLOB",
         help: "Show the content of these files although their names are on the built-in list of secrets",
         heading: POLICY,
+        kind: Kind::List,
     },
     Opt {
         flag: "allow-protected",
-        shape: Shape::List,
         value: "GLOB",
         help: "Let these files be changed although they are on the built-in list of files that run later",
         heading: POLICY,
+        kind: Kind::List,
     },
     Opt {
         flag: "max-output",
-        shape: Shape::One,
         value: "BYTES",
-        help: "Text in one answer [default: 50KiB]; DeerFlow works best with 11000",
+        help: "Text in one answer; DeerFlow works best with 11000",
         heading: LIMITS,
+        // Below a thousand bytes not even an error with its hint fits; 10 MiB are far beyond what any model takes.
+        kind: Kind::Size(1_000..=10 * MIB, |config| Slot::Usize(&mut config.settings.max_output)),
     },
     Opt {
         flag: "max-file-size",
-        shape: Shape::One,
         value: "BYTES",
-        help: "Largest file that edit and write take [default: 64MiB]",
+        help: "Largest file that edit and write take",
         heading: LIMITS,
+        kind: Kind::Size(1..=u32::MAX as u64, |config| Slot::U64(&mut config.settings.max_file_size)),
     },
     Opt {
         flag: "max-image-size",
-        shape: Shape::One,
         value: "BYTES",
-        help: "Largest image that read shows; clients refuse larger ones than the default [default: 5MiB]",
+        help: "Largest image that read shows; clients refuse larger ones than the default",
         heading: LIMITS,
+        // A message, of which the image is a part, is held in memory several times over.
+        kind: Kind::Size(1..=256 * MIB, |config| Slot::U64(&mut config.settings.max_image_size)),
     },
     Opt {
         flag: "max-search-file-size",
-        shape: Shape::One,
         value: "BYTES",
-        help: "Largest file that grep looks into when it searches a directory [default: 16MiB]",
+        help: "Largest file that grep looks into when it searches a directory",
         heading: LIMITS,
+        kind: Kind::Size(1..=UNBOUNDED, |config| Slot::U64(&mut config.settings.max_search_file_size)),
     },
     Opt {
         flag: "time-limit",
-        shape: Shape::One,
         value: "SECONDS",
-        help: "How long one call may work before it changes anything [default: 30]",
+        help: "How long one call may work before it changes anything",
         heading: LIMITS,
+        // An hour: a client has given up long before.
+        kind: Kind::Seconds(3_600.0, |config| &mut config.server.deadline),
     },
     Opt {
         flag: "confirm-time-limit",
-        shape: Shape::One,
         value: "SECONDS",
-        help: "How long a person may take to answer; without an answer the change is not made [default: 300]",
+        help: "How long a person may take to answer; without an answer the change is not made",
         heading: LIMITS,
+        // A day: a person may be away.
+        kind: Kind::Seconds(86_400.0, |config| &mut config.server.confirm_limit),
     },
     Opt {
         flag: "max-concurrent",
-        shape: Shape::One,
         value: "N",
         help: "Searches that run at the same time [default: twice the processors, at least 4]. At most 1024 calls, of \
                64 MiB in all, wait or run at once; more are refused and can be sent again",
         heading: LIMITS,
+        kind: Kind::Count(1..=256, |config| Slot::OptUsize(&mut config.server.max_concurrent)),
     },
     Opt {
         flag: "max-files-created",
-        shape: Shape::One,
         value: "N",
-        help: "Files and directories that one session may make [default: 10000]",
+        help: "Files and directories that one session may make",
         heading: LIMITS,
+        kind: Kind::Count(0..=UNBOUNDED, |config| Slot::U64(&mut config.quota.files)),
     },
     Opt {
         flag: "max-bytes-written",
-        shape: Shape::One,
         value: "BYTES",
-        help: "What one session may write in all [default: 1GiB]",
+        help: "What one session may write in all",
         heading: LIMITS,
+        kind: Kind::Size(0..=UNBOUNDED, |config| Slot::U64(&mut config.quota.bytes)),
     },
     Opt {
         flag: "max-root-size",
-        shape: Shape::One,
         value: "BYTES",
         help: "Refuse to write below a directory whose files together would pass this; counted at most once a minute, \
                and up to 500000 entries [default: no limit]",
         heading: LIMITS,
+        kind: Kind::Size(0..=UNBOUNDED, |config| Slot::OptU64(&mut config.quota.root_bytes)),
     },
     Opt {
         flag: "max-arguments",
-        shape: Shape::One,
         value: "N",
-        help: "Arguments of one call [default: 50]",
+        help: "Arguments of one call",
         heading: LIMITS,
+        kind: Kind::Count(1..=10_000, |config| Slot::Usize(&mut config.settings.max_arguments)),
     },
     Opt {
         flag: "max-nesting",
-        shape: Shape::One,
         value: "N",
-        help: "Lists and objects within one another in the arguments of one call [default: 8]",
+        help: "Lists and objects within one another in the arguments of one call",
         heading: LIMITS,
+        kind: Kind::Count(1..=100, |config| Slot::Usize(&mut config.settings.max_nesting)),
     },
     Opt {
         flag: "max-glob",
-        shape: Shape::One,
         value: "BYTES",
-        help: "Longest glob; its braces are never expanded, so this bounds the compiled one too [default: 1KiB]",
+        help: "Longest glob; its braces are never expanded, so this bounds the compiled one too",
         heading: LIMITS,
+        // Parsing takes a multiple of the pattern on the stack and in time.
+        kind: Kind::Size(1..=MIB, |config| Slot::Usize(&mut config.settings.patterns.glob)),
     },
     Opt {
         flag: "max-regex",
-        shape: Shape::One,
         value: "BYTES",
-        help: "Longest pattern of grep [default: 8KiB]",
+        help: "Longest pattern of grep",
         heading: LIMITS,
+        kind: Kind::Size(1..=MIB, |config| Slot::Usize(&mut config.settings.patterns.regex)),
     },
     Opt {
         flag: "max-regex-size",
-        shape: Shape::One,
         value: "BYTES",
-        help: "Largest pattern of grep once it is compiled, which bounds the time for that too [default: 10MiB]",
+        help: "Largest pattern of grep once it is compiled, which bounds the time for that too",
         heading: LIMITS,
+        // Below 64 KiB a class of letters does not fit; each search thread may need as much.
+        kind: Kind::Size(64 * KIB..=GIB, |config| Slot::Usize(&mut config.settings.patterns.compiled)),
     },
     Opt {
         flag: "max-regex-repeats",
-        shape: Shape::One,
         value: "N",
-        help: "Positions that the counted repetitions of a pattern may stand for, as 6000 in `(.{1,100}){1,60}` \
-               [default: 3000]",
+        help: "Positions that the counted repetitions of a pattern may stand for, as 6000 in `(.{1,100}){1,60}`",
         heading: LIMITS,
+        kind: Kind::Count(1..=1_000_000, |config| Slot::Usize(&mut config.settings.patterns.repeated)),
     },
     Opt {
         flag: "max-message",
-        shape: Shape::One,
         value: "BYTES",
-        help: "Longest message that is read from the client [default: 16MiB]",
+        help: "Longest message that is read from the client",
         heading: LIMITS,
+        // Below 64 KiB an honest write of a source file does not fit.
+        kind: Kind::Size(64 * KIB..=256 * MIB, |config| Slot::Usize(&mut config.server.max_line)),
     },
     Opt {
         flag: "audit",
-        shape: Shape::One,
         value: "FILE",
         help: "Append one JSON line for each call: when, who, what, where and how it ended; of content only length and \
                SHA-256. Its folder must hold nothing that is offered",
         heading: AUDIT,
+        kind: Kind::Text,
     },
     Opt {
         flag: "audit-required",
-        shape: Shape::Switch,
         value: "BOOL",
         help: "Refuse calls that cannot be recorded; a change is announced by a line of its own before it is made",
         heading: AUDIT,
+        kind: Kind::Switch(|config| &mut config.audit.required),
     },
     Opt {
         flag: "audit-size",
-        shape: Shape::One,
         value: "BYTES",
-        help: "Set the file aside as FILE.1 (up to FILE.5) when it has grown to this [default: 10MiB]",
+        help: "Set the file aside as FILE.1 (up to FILE.5) when it has grown to this",
         heading: AUDIT,
+        // Below 64 KiB hardly a line fits.
+        kind: Kind::Size(64 * KIB..=UNBOUNDED, |config| Slot::U64(&mut config.audit.size)),
     },
     Opt {
         flag: "confine",
-        shape: Shape::One,
         value: "MODE",
         help: "Have the kernel confine the whole process to the directories (Landlock) and refuse it programs, sockets \
                and the like (seccomp): `auto` (default) where it can, `required` or not start, `off`",
         heading: PROCESS,
+        kind: Kind::Choice(&[
+            ("auto", |config| config.confine = Confine::Auto),
+            ("required", |config| config.confine = Confine::Required),
+            ("off", |config| config.confine = Confine::Off),
+        ]),
     },
     Opt {
         flag: "resolver",
-        shape: Shape::One,
         value: "WAY",
         help: "How paths are opened beneath a directory: `auto` (default): in one step that the kernel confines, \
                where it can; `walk`: name by name, as on systems without openat2. For diagnosis",
         heading: PROCESS,
+        kind: Kind::Choice(&[
+            ("auto", |config| config.workspace.force_fallback = false),
+            ("walk", |config| config.workspace.force_fallback = true),
+        ]),
     },
     Opt {
         flag: "state-dir",
-        shape: Shape::One,
         value: "DIR",
         help: "Where to remember which files have been read, for clients that start a new process for each call, and \
                what files held before; `off` keeps that in memory [default: $XDG_STATE_HOME/rootbound]",
         heading: PROCESS,
+        kind: Kind::Text,
     },
     Opt {
         flag: "index",
-        shape: Shape::One,
         value: "MODE",
         help: "Keep the names in a directory, and which files a search can leave out, true in memory between calls: \
                `auto` (default) for large trees after their first search, `eager` for every tree from the start, `off`",
         heading: PROCESS,
+        kind: Kind::Choice(&[
+            ("auto", |config| config.index = IndexMode::Auto),
+            ("eager", |config| config.index = IndexMode::Eager),
+            ("off", |config| config.index = IndexMode::Off),
+        ]),
     },
     Opt {
         flag: "history",
-        shape: Shape::One,
         value: "MODE",
         help: "Keep what files held before they are changed or deleted, for `undo`, `rootbound history` and `rootbound \
                restore`: `auto` (default) in the state folder, `off` only in memory and for this session",
         heading: PROCESS,
+        kind: Kind::Choice(&[
+            ("auto", |config| config.history.on_disk = true),
+            ("off", |config| config.history.on_disk = false),
+        ]),
     },
     Opt {
         flag: "history-size",
-        shape: Shape::One,
         value: "BYTES",
-        help: "How much of that is kept on the disk, the oldest giving way; nothing is kept for more than 30 days \
-               [default: 256MiB]",
+        help: "How much of that is kept on the disk, the oldest giving way; nothing is kept for more than 30 days",
         heading: PROCESS,
+        // Below 1 MiB hardly an edit can be undone.
+        kind: Kind::Size(MIB..=UNBOUNDED, |config| Slot::U64(&mut config.history.bytes)),
     },
     Opt {
         flag: "config",
-        shape: Shape::One,
         value: "FILE",
         help: "Read options from a TOML file; paths in it are relative to its folder",
         heading: PROCESS,
+        kind: Kind::Text,
     },
     Opt {
         flag: "log",
-        shape: Shape::One,
         value: "LEVEL",
         help: "What is logged to stderr: off, error, warn (default), info, debug or trace",
         heading: PROCESS,
+        kind: Kind::Choice(&[
+            ("off", |config| config.log = LevelFilter::OFF),
+            ("error", |config| config.log = LevelFilter::ERROR),
+            ("warn", |config| config.log = LevelFilter::WARN),
+            ("info", |config| config.log = LevelFilter::INFO),
+            ("debug", |config| config.log = LevelFilter::DEBUG),
+            ("trace", |config| config.log = LevelFilter::TRACE),
+        ]),
     },
 ];
 
-/// One value as it was given, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Given {
-    pub(super) text: String,
-    pub(super) source: Source,
-    /// What a `[[root]]` table of the file says beside its path, which is the text.
-    pub(super) table: Option<RootTable>,
-}
-
-/// A `[[root]]` table: what counts below one directory alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct RootTable {
-    /// The mount name as it was written.
-    pub(super) name: Option<String>,
-    /// Its rights and rules: the options of [`PER_ROOT`].
-    pub(super) own: Typed,
-}
-
-/// The options that may stand in a `[[root]]` table.
+/// The options that may also be keys of a `[[root]]` table.
 pub(super) const PER_ROOT: &[&str] =
     &["read-only", "deny", "deny-extension", "hide", "protect", "allow-secret", "allow-protected"];
 
-/// Where a value comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Source {
-    /// A line of the configuration file.
-    File {
-        /// The file as it was named.
-        name: String,
-        /// Counted from 1.
-        line: usize,
-    },
-    Environment,
-    CommandLine,
-}
-
-/// Names an option the way the person gave it: `--log`, `ROOTBOUND_LOG`, `log (rootbound.toml:3)`.
-pub(super) struct Place<'a>(pub(super) &'a Opt, pub(super) &'a Source);
-
-impl fmt::Display for Place<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(option, source) = self;
-        match source {
-            Source::CommandLine => write!(f, "--{}", option.flag),
-            Source::Environment => f.write_str(&option.variable()),
-            Source::File { name, line } => write!(f, "{name}:{line}: {}", option.key()),
-        }
-    }
-}
-
-/// What was typed: for each option the values of each source, not yet understood.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Typed {
-    given: Vec<(&'static Opt, Given)>,
-}
-
-impl Typed {
-    /// Notes one value.
-    pub(super) fn push(&mut self, option: &'static Opt, text: String, source: Source) {
-        self.given.push((option, Given { text, source, table: None }));
-    }
-
-    /// Notes a directory that a table of the file names.
-    pub(super) fn push_root(&mut self, option: &'static Opt, path: String, source: Source, table: RootTable) {
-        self.given.push((option, Given { text: path, source, table: Some(table) }));
-    }
-
-    /// Every value there is.
-    pub(super) fn all(&self) -> impl Iterator<Item = (&'static Opt, &Given)> {
-        self.given.iter().map(|(option, given)| (*option, given))
-    }
-
-    /// The value of the highest source, the last one where it was given twice there.
-    pub(super) fn one(&self, flag: &str) -> Option<(&'static Opt, &Given)> {
-        self.of(flag).max_by_key(|(_, given)| rank(&given.source))
-    }
-
-    /// The values of the highest source alone.
-    pub(super) fn highest(&self, flag: &str) -> Vec<(&'static Opt, &Given)> {
-        let top = self.of(flag).map(|(_, given)| rank(&given.source)).max();
-        self.of(flag).filter(|(_, given)| Some(rank(&given.source)) == top).collect()
-    }
-
-    /// The values of every source: the file's, then the environment's, then the command line's.
-    pub(super) fn each(&self, flag: &str) -> Vec<(&'static Opt, &Given)> {
-        let mut all: Vec<_> = self.of(flag).collect();
-        all.sort_by_key(|(_, given)| rank(&given.source));
-        all
-    }
-
-    /// The texts of [`Self::each`].
-    pub(super) fn list(&self, flag: &str) -> Vec<String> {
-        self.each(flag).into_iter().map(|(_, given)| given.text.clone()).collect()
-    }
-
-    fn of(&self, flag: &str) -> impl Iterator<Item = (&'static Opt, &Given)> {
-        debug_assert!(OPTIONS.iter().any(|option| option.flag == flag), "no option is called {flag}");
-        self.all().filter(move |(option, _)| option.flag == flag)
-    }
-}
-
-/// The command line wins over the environment, the environment over the file.
-fn rank(source: &Source) -> u8 {
-    match source {
-        Source::File { .. } => 0,
-        Source::Environment => 1,
-        Source::CommandLine => 2,
-    }
-}
-
-/// The name in `known` that `given` most likely means, if any is near.
-pub(super) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Two slips in a word of six; below that a proposal misleads more than it helps.
-    const NEAR: f64 = 0.6;
-    let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
-    let given = plain(given);
-    known
-        .into_iter()
-        .map(|name| (rapidfuzz::distance::osa::normalized_similarity(given.chars(), plain(name).chars()), name))
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|(alike, _)| *alike >= NEAR)
-        .map(|(_, name)| name)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     #[test]
-    fn the_three_spellings_derive_from_the_flag() {
+    fn flag_gives_key_and_variable() {
         let option = OPTIONS.iter().find(|option| option.flag == "max-output").expect("in the table");
         assert_eq!(option.key(), "max_output");
         assert_eq!(option.variable(), "ROOTBOUND_MAX_OUTPUT");
     }
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "the README is no file of a workspace")]
-    fn the_readme_has_a_row_for_each_option_with_its_help() {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-        let readme = std::fs::read_to_string(path).expect("there is one");
-        let rows: Vec<&str> = readme.lines().filter(|line| line.starts_with("| `--")).collect();
-        let expected: Vec<String> = OPTIONS
-            .iter()
-            .map(|option| {
-                let value = if option.shape == Shape::Switch { String::new() } else { format!(" {}", option.value) };
-                let many = if option.shape == Shape::List { " (repeatable)" } else { "" };
-                format!("| `--{}{value}`{many} | {} |", option.flag, option.help)
-            })
-            .collect();
-        for (row, expected) in rows.iter().zip(&expected) {
-            assert_eq!(row, expected);
+    fn each_default_is_within_its_range_and_in_the_help() {
+        for option in OPTIONS {
+            let help = option.full_help();
+            match &option.kind {
+                Kind::Size(range, _) | Kind::Count(range, _) => match option.default_number() {
+                    Some(default) => {
+                        assert!(range.contains(&default), "{}: {default}", option.flag);
+                        assert!(help.contains("[default: "), "{help}");
+                    }
+                    None => assert!(help.contains("[default: "), "{help}"),
+                },
+                Kind::Seconds(..) => assert!(help.contains("[default: "), "{help}"),
+                Kind::Choice(choices) => {
+                    assert!(help.contains("(default)"), "{help}");
+                    assert!(choices.iter().all(|(name, _)| help.contains(name)), "{help}");
+                }
+                Kind::Switch(_) | Kind::Text | Kind::List => {}
+            }
         }
-        assert_eq!(rows.len(), expected.len());
+    }
+
+    /// The rows of `docs/options.md`, a table for each heading.
+    fn tables() -> String {
+        let mut text = String::new();
+        let mut heading = "";
+        for option in OPTIONS {
+            if option.heading != heading {
+                heading = option.heading;
+                let _ = writeln!(text, "\n## {heading}\n\n| option | meaning |\n|---|---|");
+            }
+            let _ = writeln!(text, "{}", option.markdown_row());
+        }
+        text + "\n"
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the documentation is no file of a workspace")]
+    fn options_page_has_each_row_and_the_readme_only_such_rows() {
+        const BEGIN: &str = "options_page` -->\n";
+        const END: &str = "<!-- end of options -->";
+        let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        let page = top.join("docs/options.md");
+        let text = std::fs::read_to_string(&page).expect("docs/options.md");
+        let (before, rest) = text.split_once(BEGIN).expect("a mark before the options");
+        let (rows, after) = rest.split_once(END).expect("a mark behind the options");
+        let expected = tables();
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&page, format!("{before}{BEGIN}{expected}{END}{after}")).expect("written");
+        } else {
+            assert_eq!(rows, expected, "docs/options.md differs from the table: run the command that it names");
+        }
+        let readme = std::fs::read_to_string(top.join("README.md")).expect("README.md");
+        let known: Vec<String> = OPTIONS.iter().map(Opt::markdown_row).collect();
+        for row in readme.lines().filter(|line| line.starts_with("| `--")) {
+            assert!(known.iter().any(|known| known == row), "{row}");
+        }
     }
 
     #[test]
@@ -526,25 +453,5 @@ mod tests {
         for refused in ["print", "eval", "shell", "call"] {
             assert!(OPTIONS.iter().all(|option| option.flag != refused), "--{refused}");
         }
-    }
-
-    #[test]
-    fn a_later_source_wins_and_the_last_value_within_one() {
-        let option = OPTIONS.iter().find(|option| option.flag == "log").expect("in the table");
-        let mut typed = Typed::default();
-        typed.push(option, "debug".into(), Source::CommandLine);
-        typed.push(option, "trace".into(), Source::CommandLine);
-        typed.push(option, "info".into(), Source::Environment);
-        typed.push(option, "warn".into(), Source::File { name: "f".into(), line: 1 });
-        assert_eq!(typed.one("log").expect("given").1.text, "trace");
-        assert_eq!(typed.highest("log").len(), 2);
-    }
-
-    #[test]
-    fn a_slip_is_recognised_and_a_stranger_is_not() {
-        let names = ["max_output", "log", "read_only"];
-        assert_eq!(nearest("maxOutput", names), Some("max_output"));
-        assert_eq!(nearest("read-onyl", names), Some("read_only"));
-        assert_eq!(nearest("colour", names), None);
     }
 }

@@ -7,37 +7,37 @@ use std::path::{Path, PathBuf};
 use crate::workspace::PolicyRules;
 
 use super::{
-    options::{Place, Typed},
+    raw::{Origin, RawArgs},
     roots,
 };
 
-/// The rules in `typed`; each pattern that cannot be one is a problem.
-pub(super) fn rules(typed: &Typed, problems: &mut Vec<String>) -> PolicyRules {
+/// The rules in `raw`; each pattern that cannot be one is a problem.
+pub(super) fn rules(raw: &RawArgs, problems: &mut Vec<String>) -> PolicyRules {
     let mut globs = |flag: &str| -> Vec<String> {
-        for (option, given) in typed.each(flag) {
+        for (option, given) in raw.each(flag) {
             if let Err(why) = PolicyRules::check(&given.text) {
-                problems.push(format!("{} pattern {:?} {why}", Place(option, &given.source), given.text));
+                problems.push(format!("{} pattern {:?} {why}", Origin(option, &given.source), given.text));
             }
         }
-        typed.list(flag)
+        raw.list(flag)
     };
     let mut deny = globs("deny");
     let (allow_secret, protect) = (globs("allow-secret"), globs("protect"));
     let (allow_protected, hide) = (globs("allow-protected"), globs("hide"));
-    deny.extend(extensions(typed, problems));
+    deny.extend(extensions(raw, problems));
     PolicyRules { deny, allow_secret, protect, allow_protected, hide }
 }
 
 /// The options that take patterns.
 const PATTERNS: [&str; 5] = ["deny", "allow-secret", "protect", "allow-protected", "hide"];
 
-/// Notes each pattern in `typed` that names a path of the host: what begins with a slash begins at the
+/// Notes each pattern in `raw` that names a path of the host: what begins with a slash begins at the
 /// root. One that begins with a root's own path, or the home directory's, is taken for such a path
 /// unless the root has an entry of its first name.
 ///
 /// `/` is no such path: a process without a home directory of its own has that one.
-pub(super) fn host_paths(typed: &Typed, roots: &[PathBuf], home: Option<&Path>, problems: &mut Vec<String>) {
-    for (option, given) in PATTERNS.into_iter().flat_map(|flag| typed.each(flag)) {
+pub(super) fn host_paths(raw: &RawArgs, roots: &[PathBuf], home: Option<&Path>, problems: &mut Vec<String>) {
+    for (option, given) in PATTERNS.into_iter().flat_map(|flag| raw.each(flag)) {
         let pattern = Path::new(&given.text);
         let first = pattern.components().nth(1);
         if !pattern.is_absolute()
@@ -58,23 +58,23 @@ pub(super) fn host_paths(typed: &Typed, roots: &[PathBuf], home: Option<&Path>, 
         };
         problems.push(format!(
             "{} pattern {:?} would never match as it is meant: {why}",
-            Place(option, &given.source),
+            Origin(option, &given.source),
             given.text
         ));
     }
 }
 
 /// `exe`, `.exe` and `*.exe` are one extension, and `tar.gz` is one of two parts.
-fn extensions(typed: &Typed, problems: &mut Vec<String>) -> Vec<String> {
+fn extensions(raw: &RawArgs, problems: &mut Vec<String>) -> Vec<String> {
     let mut globs = Vec::new();
-    for (option, given) in typed.each("deny-extension") {
+    for (option, given) in raw.each("deny-extension") {
         let text = given.text.trim();
         let extension = text.strip_prefix("*.").or_else(|| text.strip_prefix('.')).unwrap_or(text);
         // Trailing dots and spaces are no part of a name where names are compared.
         if extension.is_empty() || extension.ends_with('.') || extension.contains(['/', '\\', '*', '?', '[', '{']) {
             problems.push(format!(
                 "{} {:?} is no file name extension: write it as exe, .pem or tar.gz (--deny takes patterns)",
-                Place(option, &given.source),
+                Origin(option, &given.source),
                 given.text
             ));
         } else {
@@ -87,15 +87,15 @@ fn extensions(typed: &Typed, problems: &mut Vec<String>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::options::{OPTIONS, Source};
+    use crate::config::{options::OPTIONS, raw::Source};
 
     fn denied(given: &[&str]) -> (Vec<String>, Vec<String>) {
-        let (mut typed, mut problems) = (Typed::default(), Vec::new());
+        let (mut raw, mut problems) = (RawArgs::default(), Vec::new());
         let option = OPTIONS.iter().find(|option| option.flag == "deny-extension").expect("in the table");
         for text in given {
-            typed.push(option, (*text).to_owned(), Source::CommandLine);
+            raw.push(option, (*text).to_owned(), Source::CommandLine);
         }
-        (rules(&typed, &mut problems).deny, problems)
+        (rules(&raw, &mut problems).deny, problems)
     }
 
     #[test]

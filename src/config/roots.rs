@@ -11,15 +11,16 @@ use std::{
 use crate::workspace::{Access, PolicyRules, RootSpec};
 
 use super::{
-    Surroundings,
-    options::{Given, Opt, Place, Source},
+    Environment,
+    kind::Opt,
     policy,
+    raw::{Origin, RawValue, Source},
 };
 
 /// The directories as they were given, the plain arguments first.
 pub(super) struct Asked<'a> {
     pub(super) directories: &'a [OsString],
-    pub(super) roots: Vec<(&'static Opt, &'a Given)>,
+    pub(super) roots: Vec<(&'static Opt, &'a RawValue)>,
     /// The folder that paths in the configuration file are relative to.
     pub(super) file_base: &'a Path,
     pub(super) read_only: bool,
@@ -28,7 +29,7 @@ pub(super) struct Asked<'a> {
 /// Works out the roots. Problems stop the start, warnings are logged.
 pub(super) fn specs(
     asked: &Asked<'_>,
-    around: &Surroundings,
+    around: &Environment,
     problems: &mut Vec<String>,
     warnings: &mut Vec<String>,
 ) -> Vec<RootSpec> {
@@ -53,7 +54,7 @@ pub(super) fn specs(
                 }
                 specs.push(RootSpec { name, path, access: access(read_only), policy: own.unwrap_or_default() });
             }
-            Err(why) => problems.push(format!("{} {:?}: {why}", Place(option, &given.source), given.text)),
+            Err(why) => problems.push(format!("{} {:?}: {why}", Origin(option, &given.source), given.text)),
         }
     }
 
@@ -91,7 +92,7 @@ const EMPTY: &str = "an empty directory argument: leave it out, or name a direct
                      variable is not set)";
 
 /// Why the current directory is not offered unasked.
-fn refusal(around: &Surroundings) -> Option<String> {
+fn refusal(around: &Environment) -> Option<String> {
     const NEXT: &str = "start it in a project directory, or name the directory to offer: rootbound DIR";
     let real = real(&around.directory);
     if around.directory.as_os_str().is_empty() {
@@ -180,7 +181,7 @@ struct Parts<'a> {
 }
 
 /// What a table says, or a text by its letters.
-fn parts(given: &Given) -> Result<Parts<'_>, String> {
+fn parts(given: &RawValue) -> Result<Parts<'_>, String> {
     let Some(table) = &given.table else { return split(&given.text) };
     let name = table.name.as_deref().map(checked).transpose()?;
     if given.text.is_empty() {

@@ -1,4 +1,4 @@
-//! The README's examples, run on the tree that they show.
+//! The examples of the README and of `docs/`, run on the tree that they show.
 
 use std::{fs, path::Path, process::Command};
 
@@ -24,10 +24,20 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
+/// The README and every page of `docs/`, one after another.
+fn pages() -> String {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let docs = fs::read_dir(top.join("docs")).expect("docs").map(|entry| entry.expect("an entry").path());
+    let markdown = docs.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let mut pages: Vec<_> = markdown.chain([top.join("README.md")]).collect();
+    pages.sort();
+    let texts = pages.iter().map(|page| fs::read_to_string(page).expect("a page").replace("\r\n", "\n"));
+    texts.collect::<Vec<_>>().join("\n")
+}
+
 #[test]
-fn each_call_in_the_readme_answers_as_it_is_printed_there() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(path).expect("there is one").replace("\r\n", "\n");
+fn calls_in_readme_and_docs_answer_as_printed() {
+    let readme = pages();
     let dir = tempfile::tempdir().expect("a temporary folder");
     let project = dir.path().join("project");
     let config = blocks(&readme, "toml").into_iter().find(|block| block.starts_with("# rootbound.toml"));
