@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Every performance goal beside its reference: benches/goals.py [--readme] [--rounds N] [--peer COMMAND] [TREE]
+"""Every performance goal beside its reference: benches/goals.py [--update] [--rounds N] [--peer COMMAND] [TREE]
 
 Starts the release binary and what it is compared with in turn (A B A B …) and prints medians and
 ratios; nothing is asserted, and only ratios within one run mean anything. Each search is compared with
 rg's answer as a set before its time counts. TREE is the Rust toolchain without one; the goals are stated
 for the sources of Linux. COMMAND is how server-filesystem is started, WS standing for its directory, for
 instance "node …/server-filesystem/dist/index.js WS". Rows are left out where what they compare with is
-missing: that server, fd, or the bare server (cargo build --release --example echo). With --readme the
-table in README.md is written anew.
+missing: that server, fd, or the bare server (cargo build --release --example echo). With --update the
+table in docs/performance.md is replaced.
 """
 import argparse
 import json
@@ -276,8 +276,8 @@ def searches(table, tree):
     server.end()
 
 
-def write_readme(rows):
-    path = os.path.join(TOP, "README.md")
+def write_table(rows):
+    path = os.path.join(TOP, "docs", "performance.md")
     with open(path, encoding="utf-8") as file:
         before, _, after = file.read().split(MARK)
     with open(path, "w", encoding="utf-8") as file:
@@ -287,7 +287,7 @@ def write_readme(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tree", nargs="?", metavar="TREE")
-    parser.add_argument("--readme", action="store_true")
+    parser.add_argument("--update", action="store_true")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--peer", type=str.split, metavar="COMMAND")
     given = parser.parse_args()
@@ -299,8 +299,8 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         start_and_small_calls(table, work, given.peer)
     searches(table, tree)
-    if given.readme:
-        write_readme(table.rows)
+    if given.update:
+        write_table(table.rows)
 
 
 if __name__ == "__main__":

@@ -80,3 +80,25 @@ fn calls_in_readme_and_docs_answer_as_printed() {
     }
     assert!(ran >= 8, "{ran} examples");
 }
+
+/// Every tool there is, as `rootbound tools --json` lists them with all groups.
+fn tools() -> Vec<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_rootbound"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .env("ROOTBOUND_STATE_DIR", "off")
+        .args(["--allow", "manage", "tools", "--json"])
+        .output()
+        .expect("the binary starts");
+    let list: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let tools = list["tools"].as_array().expect("a list");
+    tools.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[test]
+fn readme_lists_every_tool() {
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("README.md");
+    let table: Vec<&str> = readme.lines().filter(|line| line.starts_with("| `")).collect();
+    let missing: Vec<String> =
+        tools().into_iter().filter(|tool| !table.iter().any(|row| row.contains(&format!("`{tool}`")))).collect();
+    assert!(missing.is_empty(), "not in the table of tools: {missing:?}");
+}
