@@ -13,7 +13,6 @@ mod config;
 mod confined;
 mod confirm;
 mod doctor;
-mod fixtures;
 mod glob;
 mod grep;
 mod harness;
