@@ -13,6 +13,7 @@ mod config;
 mod confined;
 mod confirm;
 mod doctor;
+mod documents;
 mod glob;
 mod grep;
 mod harness;
