@@ -13,7 +13,7 @@ mod config;
 mod confined;
 mod confirm;
 mod doctor;
-mod fixtures;
+mod documents;
 mod glob;
 mod grep;
 mod harness;

@@ -1,9 +1,14 @@
-//! Runs the folders of `fixtures/`: input tree, calls, expected answer, expected tree.
+//! Runs the folders of `fixtures/`, each as a test of its own: input tree, calls, expected answer, expected tree.
 //!
 //! `fixtures/<tool>/NNN_what_it_shows/` holds `call.json` (one call or a list of them, each
 //! `{"tool", "arguments"}`), `before/`, optionally `after/` (else nothing may change), `config.toml`,
 //! and `result.txt`: the text of the last call, under a line `[error: kind]` where it failed.
-//! `BLESS=1` writes `result.txt` and `after/` anew; read the diff before you commit it.
+//!
+//! The test is called `<tool>/NNN_what_it_shows`: `cargo test --test fixtures edit/001` runs one, `edit/`
+//! all of a tool. A new folder needs no other line. `BLESS=1` writes `result.txt` and `after/`; read the
+//! diff before you commit it.
+
+#![expect(clippy::disallowed_methods, reason = "tests prepare and inspect real files")]
 
 use std::{
     collections::BTreeMap,
@@ -11,9 +16,10 @@ use std::{
     fs,
     io::{BufRead as _, BufReader, Write},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Command, ExitCode, Stdio},
 };
 
+use libtest_mimic::{Arguments, Trial};
 use serde_json::{Value, json};
 
 type Tree = BTreeMap<String, Vec<u8>>;
@@ -153,22 +159,24 @@ fn check(fixture: &Path, bless: bool) -> Result<(), String> {
     Ok(())
 }
 
-#[test]
-fn every_fixture_answers_and_leaves_what_it_says() {
+/// The folders of all tools, in order.
+fn folders(fixtures: &Path) -> Vec<PathBuf> {
+    let below = |dir: &Path| -> Vec<PathBuf> {
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect()
+    };
+    let mut folders: Vec<PathBuf> = below(fixtures).iter().flat_map(|tool| below(tool)).collect();
+    folders.sort();
+    assert!(folders.len() >= 30, "{} folders: they are not where this test looks", folders.len());
+    folders
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let bless = std::env::var_os("BLESS").is_some();
-    let mut folders: Vec<PathBuf> = Vec::new();
-    for tool in fs::read_dir(&fixtures).unwrap() {
-        folders.extend(fs::read_dir(tool.unwrap().path()).unwrap().map(|entry| entry.unwrap().path()));
-    }
-    folders.sort();
-    assert!(folders.len() >= 30, "{} fixtures", folders.len());
-    let failures: Vec<String> = folders
-        .iter()
-        .filter_map(|folder| {
-            let name = folder.strip_prefix(&fixtures).unwrap().display().to_string();
-            check(folder, bless).err().map(|error| format!("{name}: {error}"))
-        })
-        .collect();
-    assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
+    let trial = |folder: PathBuf| {
+        let name = folder.strip_prefix(&fixtures).unwrap().to_str().unwrap().replace('\\', "/");
+        Trial::test(name, move || check(&folder, bless).map_err(Into::into))
+    };
+    libtest_mimic::run(&arguments, folders(&fixtures).into_iter().map(trial).collect()).exit_code()
 }
