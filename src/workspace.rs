@@ -96,6 +96,13 @@ impl Workspace {
         Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings })
     }
 
+    /// One directory as an unnamed root without rules of its own, for unit tests.
+    #[cfg(test)]
+    pub(crate) fn of_directory(path: impl Into<PathBuf>, access: Access) -> Self {
+        let spec = RootSpec { name: None, path: path.into(), access, policy: PolicyRules::default() };
+        Self::open(&[spec], Options::default()).expect("the directory opens").workspace
+    }
+
     /// The roots, in the order given.
     pub fn roots(&self) -> &[Arc<Root>] {
         self.shared.roots.list()

@@ -292,12 +292,10 @@ fn compacted(text: &str, now: SystemTime) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace::{Access, Options, PolicyRules, RootSpec, Workspace};
+    use crate::workspace::{Access, Workspace};
 
     fn workspace(dir: &std::path::Path) -> Workspace {
-        let spec =
-            RootSpec { name: None, path: dir.to_owned(), access: Access::ReadOnly, policy: PolicyRules::default() };
-        Workspace::open(&[spec], Options::default()).unwrap().workspace
+        Workspace::of_directory(dir, Access::ReadOnly)
     }
 
     #[test]

@@ -204,18 +204,12 @@ mod tests {
     #![expect(clippy::disallowed_methods, reason = "the tests prepare real files")]
 
     use super::*;
-    use crate::workspace::{Access, Options, PolicyRules, RootSpec};
+    use crate::workspace::Access;
 
     fn workspace(size: usize) -> (tempfile::TempDir, Workspace) {
         let temp = tempfile::tempdir().unwrap();
         std::fs::write(temp.path().join("a"), vec![0; size]).unwrap();
-        let spec = RootSpec {
-            name: None,
-            path: temp.path().to_owned(),
-            access: Access::ReadWrite,
-            policy: PolicyRules::default(),
-        };
-        let workspace = Workspace::open(&[spec], Options::default()).unwrap().workspace;
+        let workspace = Workspace::of_directory(temp.path(), Access::ReadWrite);
         (temp, workspace)
     }
 

@@ -117,6 +117,20 @@ impl fmt::Debug for CallContext {
 }
 
 impl CallContext {
+    /// A call on `workspace` with default settings and a session of its own, neither cancelled nor out of time, for
+    /// unit tests.
+    #[cfg(test)]
+    pub(crate) fn for_tests(workspace: Workspace) -> Self {
+        Self {
+            workspace: Arc::new(workspace),
+            session: Arc::new(Session::new(None)),
+            settings: Arc::new(Settings::default()),
+            stop: StopSignal::after(std::time::Duration::from_secs(3600)),
+            progress: None,
+            yields: None,
+        }
+    }
+
     /// Fails when the call was cancelled or has used up its time; cheap enough for inner loops.
     pub fn check(&self) -> Result<(), ToolError> {
         match self.stop.stopped() {

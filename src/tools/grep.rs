@@ -344,32 +344,17 @@ fn filter_error(error: FilterError) -> ToolError {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use serde_json::json;
 
     use super::*;
     use crate::{
-        session::Session,
-        tools::{Content, Kind, Settings},
-        workspace::{Access, Options, PolicyRules, RootSpec, Workspace},
+        tools::{Content, Kind},
+        workspace::{Access, Workspace},
     };
 
     fn plan(stop: StopSignal) -> Result<String, ToolError> {
-        let root = RootSpec {
-            name: None,
-            path: env!("CARGO_MANIFEST_DIR").into(),
-            access: Access::ReadOnly,
-            policy: PolicyRules::default(),
-        };
-        let cx = CallContext {
-            workspace: Arc::new(Workspace::open(&[root], Options::default()).unwrap().workspace),
-            session: Arc::new(Session::new(None)),
-            settings: Arc::new(Settings::default()),
-            stop,
-            progress: None,
-            yields: None,
-        };
+        let workspace = Workspace::of_directory(env!("CARGO_MANIFEST_DIR"), Access::ReadOnly);
+        let cx = CallContext { stop, ..CallContext::for_tests(workspace) };
         match Grep::plan(&cx, serde_json::from_value(json!({"pattern": "e"})).unwrap())? {
             Plan::Answer(answer) => match answer.content.into_iter().next() {
                 Some(Content::Text(text)) => Ok(text),

@@ -457,34 +457,15 @@ fn failed(path: &WorkspacePath, error: std::io::Error) -> ToolError {
 mod tests {
     #![expect(clippy::disallowed_methods, reason = "the tests prepare real files")]
 
-    use std::sync::Arc;
-
     use serde_json::json;
 
     use super::*;
-    use crate::{
-        session::{Session, StopSignal},
-        tools::Settings,
-        workspace::{Access, Options, PolicyRules, RootSpec, Workspace},
-    };
+    use crate::workspace::{Access, Workspace};
 
     #[test]
     fn what_is_answered_at_once_is_utf8_text() {
         let root = tempfile::tempdir().unwrap();
-        let spec = RootSpec {
-            name: None,
-            path: root.path().to_owned(),
-            access: Access::ReadOnly,
-            policy: PolicyRules::default(),
-        };
-        let cx = CallContext {
-            workspace: Arc::new(Workspace::open(&[spec], Options::default()).unwrap().workspace),
-            session: Arc::new(Session::new(None)),
-            settings: Arc::new(Settings::default()),
-            stop: StopSignal::after(std::time::Duration::from_secs(3600)),
-            progress: None,
-            yields: None,
-        };
+        let cx = CallContext::for_tests(Workspace::of_directory(root.path(), Access::ReadOnly));
         for (name, content) in [
             ("latin", &b"caf\xe9 cr\xe8me\n"[..]),
             ("sjis", b"\x93\xfa\x96\x7b\x8c\xea\n"),

@@ -215,9 +215,7 @@ mod tests {
     #[test]
     fn switched_off_there_is_no_wall() {
         let temp = tempfile::tempdir().unwrap();
-        let spec =
-            RootSpec { name: None, path: temp.path().into(), access: Access::ReadOnly, policy: PolicyRules::default() };
-        let workspace = Workspace::open(&[spec], Options::default()).unwrap().workspace;
+        let workspace = Workspace::of_directory(temp.path(), Access::ReadOnly);
         let report = workspace.confine(Confine::Off, &[]).unwrap();
         assert!(!report.enforced && !report.calls_refused);
         assert!(std::os::unix::net::UnixDatagram::unbound().is_ok());

@@ -2,6 +2,8 @@
 //!
 //! Every answer is checked for host paths on the way: none may reach a model.
 
+#[cfg(unix)]
+use std::time::Duration;
 use std::{
     cell::RefCell,
     fs,
@@ -9,6 +11,8 @@ use std::{
     sync::Arc,
 };
 
+#[cfg(unix)]
+use rootbound::{search::IndexMode, session::StopSignal, tools::CallContext};
 use rootbound::{
     server::{Block, CallOutcome, Loopback, Options, Parts, Server},
     session::{QuotaLimits, Session},
@@ -70,8 +74,8 @@ impl Setup {
         Harness { client, dir, setup: self }
     }
 
-    /// The server that these settings describe, on the folders below `dir`.
-    pub(crate) fn server(&self, dir: &Path) -> Server {
+    /// The roots, opened in the folders below `dir`.
+    pub(crate) fn workspace(&self, dir: &Path) -> Workspace {
         let roots: Vec<RootSpec> = self
             .roots
             .iter()
@@ -82,10 +86,28 @@ impl Setup {
                 policy: PolicyRules::default(),
             })
             .collect();
-        let opened = Workspace::open(&roots, self.workspace.clone()).expect("the roots open");
+        Workspace::open(&roots, self.workspace.clone()).expect("the roots open").workspace
+    }
+
+    /// What a call has in `workspace`, whose session keeps names and filters as `index` says. It is neither
+    /// cancelled nor out of time.
+    #[cfg(unix)]
+    pub(crate) fn context(&self, workspace: &Arc<Workspace>, index: IndexMode) -> CallContext {
+        CallContext {
+            workspace: Arc::clone(workspace),
+            session: Arc::new(Session::new(None).within(self.quota).index(index)),
+            settings: Arc::new(self.settings.clone()),
+            stop: StopSignal::after(Duration::from_secs(24 * 3600)),
+            progress: None,
+            yields: None,
+        }
+    }
+
+    /// The server that these settings describe, on the folders below `dir`.
+    pub(crate) fn server(&self, dir: &Path) -> Server {
         let state = self.state.then(|| StateDir::open(&dir.join("state")).expect("the state folder opens"));
         Server::new(Parts {
-            workspace: Arc::new(opened.workspace),
+            workspace: Arc::new(self.workspace(dir)),
             session: Arc::new(Session::new(state).within(self.quota)),
             toolbox: Toolbox::new(&self.selection),
             settings: Arc::new(self.settings.clone()),

@@ -200,14 +200,12 @@ mod killed {
         time::Duration,
     };
 
-    use rootbound::workspace::{
-        Access, Approval, Base, Options, PolicyRules, RootSpec, SweepAfter, Workspace, WriteGuard,
-    };
+    use rootbound::workspace::{Approval, Base, SweepAfter, WriteGuard};
     use rustix::process::{Signal, kill_process};
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::process::Process;
+    use crate::{harness::Setup, process::Process};
 
     /// Rounds in a usual run; `CRASH_ROUNDS` asks for more.
     const ROUNDS: u64 = 6;
@@ -286,10 +284,9 @@ mod killed {
 
     /// What the next server does at its first write in a directory, as if it were some time later.
     fn next_server_writes(place: &Place) {
-        let spec =
-            RootSpec { name: None, path: place.root(), access: Access::ReadWrite, policy: PolicyRules::default() };
-        let options = Options { sweep_after: SweepAfter(Duration::ZERO), ..Options::default() };
-        let workspace = Workspace::open(&[spec], options).unwrap().workspace;
+        let mut setup = Setup::default();
+        setup.workspace.sweep_after = SweepAfter(Duration::ZERO);
+        let workspace = setup.workspace(place.folder.path());
         for path in ["w0/next", "w1/next", "m/next", "next"] {
             let path = workspace.resolve(path).unwrap();
             let _ = fs::remove_file(place.root().join(path.to_string()));

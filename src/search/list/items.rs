@@ -466,17 +466,11 @@ impl Update<'_> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-    use crate::workspace::{Access, Options, PolicyRules, RootSpec, Workspace};
+    use crate::workspace::{Access, Workspace};
 
     #[test]
     fn lists_of_two_moments_share_what_did_not_change() {
-        let root = RootSpec {
-            name: None,
-            path: concat!(env!("CARGO_MANIFEST_DIR"), "/src").into(),
-            access: Access::ReadOnly,
-            policy: PolicyRules::default(),
-        };
-        let workspace = Workspace::open(&[root], Options::default()).unwrap().workspace;
+        let workspace = Workspace::of_directory(concat!(env!("CARGO_MANIFEST_DIR"), "/src"), Access::ReadOnly);
         let root = workspace.root_path(&workspace.roots()[0]);
         let mut list = List::survey(&root, &mut workspace.watch(root.root()).unwrap()).unwrap();
         let before = list.clone();

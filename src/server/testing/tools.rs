@@ -16,7 +16,7 @@ use crate::{
         Answer, CallContext, Change, Content, Entry, Fingerprint, Group, Kind, Plan, Preview, Prompt, Settings, Spec,
         Tool, ToolError, Toolbox,
     },
-    workspace::{Access, Approval, Base, PolicyRules, RootSpec, Workspace},
+    workspace::{Access, Approval, Base, Workspace},
 };
 
 use super::super::{Options, Parts, Server};
@@ -47,9 +47,7 @@ pub(super) fn server(options: Options, settings: Settings) -> Server {
 }
 
 fn workspace() -> Workspace {
-    let root =
-        RootSpec { name: None, path: std::env::temp_dir(), access: Access::ReadOnly, policy: PolicyRules::default() };
-    Workspace::open(&[root], crate::workspace::Options::default()).expect("the temporary folder opens").workspace
+    Workspace::of_directory(std::env::temp_dir(), Access::ReadOnly)
 }
 
 /// Arguments of every tool here.

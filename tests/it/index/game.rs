@@ -13,14 +13,13 @@ use std::{
 
 use rootbound::{
     search::IndexMode,
-    session::{Session, StopSignal},
-    tools::{CallContext, Content, Plan, Selection, Settings, Toolbox},
-    workspace::{Access, Options, PolicyRules, RootSpec, Workspace},
+    tools::{CallContext, Content, Plan, Selection, Toolbox},
 };
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::{mapping::Mapper, rg};
+use crate::harness::Setup;
 
 /// Words of the contents and of the patterns.
 pub(super) const WORDS: &[&str] = &[
@@ -179,34 +178,16 @@ impl Game {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("root")).unwrap();
         fs::create_dir(dir.path().join("aside")).unwrap();
-        let spec = RootSpec {
-            name: None,
-            path: dir.path().join("root"),
-            access: Access::ReadWrite,
-            policy: PolicyRules::default(),
-        };
-        let mut options = Options::default();
+        let mut setup = Setup::default();
+        setup.settings.search_threads = Some(2);
+        setup.settings.structured_output = true;
         if rules == Rules::Rgs {
-            options.policy.allow_secret = vec!["**".to_owned()];
-            options.ignore.no_default = true;
+            setup.settings.max_output = 1 << 20;
+            setup.workspace.policy.allow_secret = vec!["**".to_owned()];
+            setup.workspace.ignore.no_default = true;
         }
-        let workspace = Arc::new(Workspace::open(&[spec], options).unwrap().workspace);
-        let settings = Settings {
-            search_threads: Some(2),
-            structured_output: true,
-            max_output: if rules == Rules::Rgs { 1 << 20 } else { Settings::default().max_output },
-            ..Settings::default()
-        };
-        let settings = Arc::new(settings);
-        let context = |mode| CallContext {
-            workspace: Arc::clone(&workspace),
-            session: Arc::new(Session::new(None).index(mode)),
-            settings: Arc::clone(&settings),
-            stop: StopSignal::after(Duration::from_secs(24 * 3600)),
-            progress: None,
-            yields: None,
-        };
-        let (with, without) = (context(mode), context(IndexMode::Off));
+        let workspace = Arc::new(setup.workspace(dir.path()));
+        let (with, without) = (setup.context(&workspace, mode), setup.context(&workspace, IndexMode::Off));
         let toolbox = Toolbox::new(&Selection::default());
         let (random, mapper) = (Random::new(seed), Mapper::start());
         Self { dir, random, log: Vec::new(), mapper, tally: Tally::default(), rules, with, without, toolbox }
