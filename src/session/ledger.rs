@@ -40,6 +40,16 @@ pub struct Seen {
     pub content: Option<Arc<[u8]>>,
 }
 
+impl Seen {
+    /// Whether `bytes` begin with what was seen, up to the end of one of their lines.
+    pub fn is_beginning_of(&self, bytes: &[u8]) -> bool {
+        match &self.content {
+            Some(content) => bytes.starts_with(content),
+            None => self.revision.is_of_first_lines(bytes),
+        }
+    }
+}
+
 /// Remembers sightings; shared by all calls of a session.
 #[derive(Debug)]
 pub struct Ledger {
@@ -148,6 +158,21 @@ impl Ledger {
         }
         let revision = self.recall(&key)?;
         Some(Seen { revision, content: None })
+    }
+
+    /// Whether any process with this state folder has seen the file at the real path `path` at `revision` within
+    /// a day, be it that this one, or a later line, knows another revision.
+    pub fn knows(&self, path: &WorkspacePath, revision: Revision) -> bool {
+        let key = Key::of(path);
+        let Some(bytes) = self.state.as_ref().and_then(|state| state.read(&file_name(&key.root), READ_AT_MOST).ok())
+        else {
+            return false;
+        };
+        let end = format!(" {} {revision}", key.path);
+        let now = SystemTime::now();
+        let text = String::from_utf8_lossy(&bytes);
+        let found = text.lines().rev().filter(|line| line.ends_with(&end)).find_map(parse);
+        found.is_some_and(|entry| entry.path == key.path && entry.revision == revision && fresh(entry.time, now))
     }
 
     /// Reads the state file anew each time: another process may have appended to it.

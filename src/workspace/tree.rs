@@ -10,7 +10,7 @@ mod scan;
 mod transfer;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::Workspace;
@@ -20,7 +20,7 @@ use super::open::Shared;
 use super::path::WorkspacePath;
 use super::revision::{Revision, RevisionHasher};
 use super::sys::{Dir, Use};
-use super::write::{Approval, Lock, Locks, NewDirs, Patience, WritablePath, allowed, make_dirs, refusal};
+use super::write::{Approval, Held, NewDirs, Patience, WritablePath, allowed, make_dirs, refusal};
 
 pub use place::Place;
 use place::Trail;
@@ -213,18 +213,18 @@ impl Workspace {
 }
 
 /// The locks of the entries that a change touches; nobody in this process changes them, or anything
-/// below them, meanwhile.
+/// below them, meanwhile, and no other process of this program changes what is in the same directories.
 pub struct TreeGuard {
     shared: Arc<Shared>,
     patience: Patience,
-    _lock: Lock,
+    _held: Held,
 }
 
 impl TreeGuard {
     /// Waits for the locks of all entries at once.
     ///
     /// # Errors
-    /// `Crowded` where too many calls wait already.
+    /// `Crowded` where too many calls wait already, `Locked` when another process does not free a directory.
     pub fn acquire(workspace: &Workspace, entries: &[&WritablePath]) -> Result<Self, AccessError> {
         Self::acquire_within(workspace, entries, Patience::default())
     }
@@ -236,14 +236,13 @@ impl TreeGuard {
         entries: &[&WritablePath],
         patience: Patience,
     ) -> Result<Self, AccessError> {
-        let hosts: Vec<PathBuf> = entries.iter().map(|entry| entry.path().host()).collect();
-        let paths: Vec<&Path> = hosts.iter().map(PathBuf::as_path).collect();
+        let paths: Vec<&WorkspacePath> = entries.iter().map(|entry| entry.path()).collect();
         let shared = Arc::clone(&workspace.shared);
-        let lock = Locks::lock_all(&shared.locks, &paths, &patience).map_err(|kind| match entries.first() {
+        let held = Held::hold(&shared, &paths, &patience).map_err(|kind| match entries.first() {
             Some(entry) => AccessError::new(kind, entry.asked()),
             None => AccessError::new(kind, &workspace.root_path(&workspace.roots()[0])),
         })?;
-        Ok(Self { _lock: lock, patience, shared })
+        Ok(Self { _held: held, patience, shared })
     }
 
     /// Makes a directory with all that are missing above it. Returns those that were made, the

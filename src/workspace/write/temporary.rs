@@ -5,6 +5,7 @@ use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 
+use crate::workspace::handle::Stat;
 use crate::workspace::sys::Dir;
 
 /// A new file in an open directory; removed when dropped before it was published.
@@ -51,26 +52,15 @@ impl<'d> Temporary<'d> {
         name: &OsStr,
         is_base: impl Fn(&Dir, &OsStr) -> io::Result<bool>,
     ) -> io::Result<bool> {
-        let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-        match self.dir.exchange(&self.name, name) {
-            Ok(()) => {}
-            Err(error) if gone(&error) => return Ok(false),
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                return self.replace_in_two_steps(name, is_base);
+        match exchange_if(self.dir, &self.name, name, is_base)? {
+            // If what was replaced cannot be removed, `drop` tries once more; the replacement stays either way.
+            Exchanged::Yes => Ok(true),
+            Exchanged::No => Ok(false),
+            Exchanged::NoneLeft { replaced } => {
+                self.armed = false;
+                Ok(replaced)
             }
-            Err(error) => return Err(error),
         }
-        // What was under `name` is under our own name now, where nobody else looks for it.
-        if is_base(self.dir, &self.name).unwrap_or(false) {
-            // If it cannot be removed, `drop` tries once more; the replacement stands either way.
-            return Ok(true);
-        }
-        if let Err(error) = self.dir.exchange(&self.name, name) {
-            // Removing now would remove what another process put there: leave it for a person.
-            self.armed = false;
-            return Err(error);
-        }
-        Ok(false)
     }
 
     /// Replaces by its name whatever is there, for its metadata does not matter.
@@ -79,19 +69,102 @@ impl<'d> Temporary<'d> {
         self.armed = false;
         Ok(())
     }
+}
 
-    /// Look, then rename: the best there is where names cannot be exchanged.
-    fn replace_in_two_steps(
-        mut self,
-        name: &OsStr,
-        is_base: impl Fn(&Dir, &OsStr) -> io::Result<bool>,
-    ) -> io::Result<bool> {
-        if !is_base(self.dir, name)? {
-            return Ok(false);
+/// What became of an exchange.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::workspace) enum Exchanged {
+    /// The new entry is in its place; the one it replaced has the other name and is superseded.
+    Yes,
+    /// Everything is as it was; the other name is that of the new entry again.
+    No,
+    /// Nothing has the other name any more.
+    NoneLeft {
+        /// Whether the new entry is in its place.
+        replaced: bool,
+    },
+}
+
+/// How often what came out of an exchange is put back, while other programs change the name at the same moments.
+const PUT_BACK: usize = 8;
+
+/// Gives the entry `aside` the name `name`, if `is_base` recognises what has that name; nothing that came out
+/// of the exchange and is unknown is left where a caller would remove it.
+///
+/// # Errors
+/// Those of the system. What is called `aside` then may be removed.
+pub(in crate::workspace) fn exchange_if(
+    dir: &Dir,
+    aside: &OsStr,
+    name: &OsStr,
+    is_base: impl Fn(&Dir, &OsStr) -> io::Result<bool>,
+) -> io::Result<Exchanged> {
+    let own = dir.child_stat(aside)?;
+    match dir.exchange(aside, name) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Exchanged::No),
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            // Look, then rename: the best there is where names cannot be exchanged.
+            if !is_base(dir, name)? {
+                return Ok(Exchanged::No);
+            }
+            dir.rename(aside, name)?;
+            return Ok(Exchanged::NoneLeft { replaced: true });
         }
-        self.dir.rename(&self.name, name)?;
-        self.armed = false;
-        Ok(true)
+        Err(error) => return Err(error),
+    }
+    // What was under `name` is under the other name now, where nobody else looks for it.
+    if is_base(dir, aside).unwrap_or(false) {
+        return Ok(Exchanged::Yes);
+    }
+    Ok(put_back(dir, aside, name, own))
+}
+
+/// `aside` came out of an exchange with `shown` and is none of ours: gives it its name back, and looks what
+/// comes out this time. That may again be something which a program without our lock has put there.
+fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr, mut shown: Stat) -> Exchanged {
+    for round in 0..PUT_BACK {
+        let Ok(in_hand) = dir.child_stat(aside) else { break };
+        match dir.exchange(aside, name) {
+            Ok(()) => {}
+            // What was shown is gone, so the name is free, or was a moment ago.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match dir.rename_new(aside, name) {
+                Ok(()) => return Exchanged::NoneLeft { replaced: false },
+                Err(_) => continue,
+            },
+            Err(_) => break,
+        }
+        let Ok(out) = dir.child_stat(aside) else { break };
+        if out.same_content_state(&shown) {
+            if round == 0 {
+                return Exchanged::No;
+            }
+            // An older state of somebody else's; superseded by what is there now, but not by us.
+            break;
+        }
+        shown = in_hand;
+    }
+    keep_aside(dir, aside, name);
+    Exchanged::NoneLeft { replaced: false }
+}
+
+/// Gives an entry that nobody may remove unseen a name beside `name` that no sweep touches.
+pub(in crate::workspace) fn keep_aside(dir: &Dir, aside: &OsStr, name: &OsStr) {
+    let long = OsString::new();
+    // The second without the name, which may be too long for a longer one.
+    for stem in [name, &long] {
+        for number in 1..100 {
+            let mut kept = stem.to_os_string();
+            kept.push(".rootbound-kept");
+            if number > 1 {
+                kept.push(format!("-{number}"));
+            }
+            match dir.rename_new(aside, &kept) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(_) => break,
+                Ok(()) => return,
+            }
+        }
     }
 }
 

@@ -1,0 +1,229 @@
+//! One lock per directory, so that changes in it by several processes happen one after another.
+//!
+//! It is the kernel's advisory lock (`flock`) of the directory itself: every process takes the same one
+//! whatever its state folder, no lock file is made, and it is free again when its holder dies. Calls of
+//! one process share it, as locks on paths ([`super::lock`]) keep those apart; for a bounded time only,
+//! so that other processes get their turn. Who waits asks again and again: a blocking `flock` could not
+//! be cancelled.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::super::error::AccessErrorKind;
+use super::super::path::WorkspacePath;
+use super::super::sys::{Dir, Failure, Locked, Use};
+use super::is_missing;
+use super::lock::MOST_WAITING;
+use super::patience::Patience;
+
+/// How long calls of this process may join one that has the lock.
+const SHARED_FOR: Duration = Duration::from_millis(20);
+/// How long this process keeps away after it has shared a lock that long. Longer than [`SELDOM`], so that
+/// whoever waits in another process asks meanwhile.
+const REST: Duration = Duration::from_millis(3);
+/// How long one who waits sleeps at most between two questions, at first and after [`LONG`].
+const SELDOM: Duration = Duration::from_millis(2);
+const OFTEN: Duration = Duration::from_micros(400);
+/// Who has waited longer asks more often than those who have come since, so that nobody waits for ever.
+const LONG: Duration = Duration::from_millis(50);
+/// How long another process is waited for: a change takes milliseconds, a stopped process takes for ever.
+const MOST: Duration = Duration::from_secs(30);
+/// How often a lookup that raced with a rename of the directory is tried again.
+const ATTEMPTS: usize = 8;
+
+/// Device and inode: two processes that want the same two directories take them in this order.
+type Identity = (u64, u64);
+
+/// The directories that this process has locked.
+#[derive(Debug, Default)]
+pub(in crate::workspace) struct Directories {
+    table: Mutex<Table>,
+    freed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    entries: HashMap<Identity, Entry>,
+    waiting: usize,
+}
+
+#[derive(Debug)]
+enum Entry {
+    /// Locked through this handle, for so many calls.
+    Held { _dir: Dir, calls: usize, since: Instant, shared: bool },
+    /// It was shared for a while; other processes come first until then.
+    Resting(Instant),
+}
+
+/// A locked directory; dropping it frees the lock, unless another call of this process has it, too.
+#[derive(Debug)]
+pub(in crate::workspace) struct DirectoryLock {
+    directories: Arc<Directories>,
+    identity: Identity,
+}
+
+impl Directories {
+    /// Locks the directories that hold these entries; where one is missing, the nearest above that is there.
+    /// A directory that may not be listed, or whose file system has no such locks, goes without.
+    ///
+    /// # Errors
+    /// `Stopped` when the patience ends first, `Locked` when another process does not free it, `Crowded`
+    /// where too many calls wait already, `Changed` when the directories do not keep their places.
+    pub(super) fn lock_holding(
+        this: &Arc<Self>,
+        entries: &[&WorkspacePath],
+        patience: &Patience,
+    ) -> Result<Vec<DirectoryLock>, AccessErrorKind> {
+        for _ in 0..ATTEMPTS {
+            let mut wanted = holding(entries);
+            let identities: Vec<Identity> = wanted.iter().map(|(identity, _)| *identity).collect();
+            let mut locks = Vec::with_capacity(wanted.len());
+            for (identity, dir) in wanted.drain(..) {
+                locks.extend(Self::lock(this, identity, dir, patience)?);
+            }
+            // One may have been moved, or made, while it was waited for.
+            let now = holding(entries);
+            if now.iter().map(|(identity, _)| *identity).eq(identities) {
+                return Ok(locks);
+            }
+        }
+        Err(AccessErrorKind::Changed)
+    }
+
+    /// `None` where there are no such locks.
+    fn lock(
+        this: &Arc<Self>,
+        identity: Identity,
+        dir: Dir,
+        patience: &Patience,
+    ) -> Result<Option<DirectoryLock>, AccessErrorKind> {
+        let lock = || Some(DirectoryLock { directories: Arc::clone(this), identity });
+        let mut dir = Some(dir);
+        let mut wait: Option<Wait<'_>> = None;
+        loop {
+            let mut table = this.table();
+            match table.ask(identity, &mut dir) {
+                Locked::Here => return Ok(lock()),
+                Locked::Nowhere => return Ok(None),
+                Locked::Elsewhere => {}
+            }
+            if let Some(wait) = &wait {
+                wait.sleep(table, patience)?;
+            } else if table.waiting >= MOST_WAITING {
+                return Err(AccessErrorKind::Crowded);
+            } else {
+                table.waiting += 1;
+                wait = Some(Wait { directories: this, began: Instant::now() });
+                drop(table);
+                patience.before_waiting();
+            }
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        // A panic while the table was borrowed cannot leave it half-changed.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    /// One try, joining another call of this process where that is fair. Takes `dir` when it locks it.
+    fn ask(&mut self, identity: Identity, dir: &mut Option<Dir>) -> Locked {
+        match self.entries.get_mut(&identity) {
+            Some(Entry::Held { calls, since, shared, .. }) if since.elapsed() < SHARED_FOR => {
+                (*calls, *shared) = (*calls + 1, true);
+                return Locked::Here;
+            }
+            Some(Entry::Held { .. }) => return Locked::Elsewhere,
+            Some(Entry::Resting(until)) if Instant::now() < *until => return Locked::Elsewhere,
+            Some(Entry::Resting(_)) | None => {}
+        }
+        let answer = dir.as_ref().map_or(Locked::Nowhere, Dir::try_lock);
+        if answer == Locked::Here
+            && let Some(dir) = dir.take()
+        {
+            self.entries.insert(identity, Entry::Held { _dir: dir, calls: 1, since: Instant::now(), shared: false });
+        }
+        answer
+    }
+
+    /// Forgets those that nobody has locked and whose rest is over.
+    fn tidy(&mut self) {
+        let now = Instant::now();
+        self.entries.retain(|_, entry| !matches!(entry, Entry::Resting(until) if *until <= now));
+    }
+}
+
+/// A call that waits; counted as long as it does.
+struct Wait<'d> {
+    directories: &'d Directories,
+    began: Instant,
+}
+
+impl Wait<'_> {
+    /// Until it is worth while to ask again.
+    fn sleep(&self, table: MutexGuard<'_, Table>, patience: &Patience) -> Result<(), AccessErrorKind> {
+        let so_far = self.began.elapsed();
+        let most = if so_far < LONG { SELDOM } else { OFTEN };
+        // At random, so that those who wait do not ask in step.
+        let share = RandomState::new().hash_one(0) % 8;
+        let nap = most / 8 * (1 + u32::try_from(share).unwrap_or(0));
+        // Woken early when this process frees one; another process wakes nobody.
+        drop(self.directories.freed.wait_timeout(table, nap).unwrap_or_else(PoisonError::into_inner));
+        if patience.ended() {
+            return Err(AccessErrorKind::Stopped);
+        }
+        if so_far > MOST { Err(AccessErrorKind::Locked) } else { Ok(()) }
+    }
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        self.directories.table().waiting -= 1;
+    }
+}
+
+impl Drop for DirectoryLock {
+    fn drop(&mut self) {
+        let mut table = self.directories.table();
+        if let Some(Entry::Held { calls, since, shared, .. }) = table.entries.get_mut(&self.identity) {
+            *calls -= 1;
+            if *calls == 0 {
+                let rests = *shared && since.elapsed() >= SHARED_FOR;
+                // The handle is closed by that, and the lock is free.
+                table.entries.remove(&self.identity);
+                table.tidy();
+                if rests {
+                    table.entries.insert(self.identity, Entry::Resting(Instant::now() + REST));
+                }
+            }
+        }
+        drop(table);
+        self.directories.freed.notify_all();
+    }
+}
+
+/// The directories that hold these entries, open, each once, in the order in which they are locked.
+fn holding(entries: &[&WorkspacePath]) -> Vec<(Identity, Dir)> {
+    let mut found: Vec<(Identity, Dir)> = entries.iter().filter_map(|path| nearest(path)).collect();
+    found.sort_unstable_by_key(|(identity, _)| *identity);
+    found.dedup_by_key(|(identity, _)| *identity);
+    found
+}
+
+/// The innermost directory above `path` that is there; none where it may not be opened.
+fn nearest(path: &WorkspacePath) -> Option<(Identity, Dir)> {
+    if !Dir::LOCKS {
+        return None;
+    }
+    for above in std::iter::successors(path.parent(), WorkspacePath::parent) {
+        match above.root().dir().dir_beneath(above.relative(), Use::List) {
+            Ok(dir) => return dir.stat().ok().map(|stat| (stat.identity(), dir)),
+            Err(failure) if is_missing(&failure) => {}
+            Err(Failure::Link | Failure::Io(_)) => return None,
+        }
+    }
+    None
+}
