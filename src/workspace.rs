@@ -42,7 +42,7 @@ pub use path::WorkspacePath;
 pub use policy::PolicyRules;
 pub use revision::{Revision, RevisionHasher};
 pub use root::{Access, Root, RootSpec};
-pub use state::{AppendLog, Durable, StateDir, StateFile};
+pub use state::{Alone, AppendLog, Durable, StateDir, StateFile};
 pub use tree::{Node, NotRemoved, Part, Place, Planted, Purpose, Replaced, Tree, TreeEntry, TreeGuard};
 pub use walk::{Entry, IgnoreRules, Ignored, LeftOut, WalkOptions, WalkReport};
 pub use watch::{Changes, GiveWay, Surveyed, Unwatchable, Watcher, lower_priority, watch_limit};

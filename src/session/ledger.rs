@@ -251,9 +251,10 @@ struct Line<'a> {
     revision: Revision,
 }
 
-/// Appends `line`, and keeps the file within its bound. A line that another process appends while it
-/// is rewritten is lost: its file has to be read once more.
+/// Appends `line`, and keeps the file within its bound, alone: what another process appended while the file is
+/// rewritten would be lost.
 fn keep(state: &StateDir, file: &str, line: &str, now: SystemTime) -> std::io::Result<()> {
+    let _alone = state.alone();
     state.append(file, line.as_bytes())?;
     if state.size(file)? > COMPACT_AT {
         let bytes = state.read(file, READ_AT_MOST)?;
@@ -264,6 +265,9 @@ fn keep(state: &StateDir, file: &str, line: &str, now: SystemTime) -> std::io::R
 
 /// Removes the files of roots that nobody has read in for so long that nothing in them counts.
 fn sweep(state: &StateDir, now: SystemTime) {
+    if let Err(error) = state.sweep() {
+        tracing::debug!(%error, "temporary files of an earlier process stay");
+    }
     let files = state.files().unwrap_or_default();
     let old = |file: &StateFile| now.duration_since(file.modified).is_ok_and(|age| age > EXPIRES);
     for file in files.iter().filter(|file| file.name.starts_with(PREFIX) && old(file)) {

@@ -7,6 +7,8 @@
 
 #![expect(clippy::print_stdout, reason = "the counts of a long run are its result")]
 
+mod raced;
+
 use std::{
     collections::{BTreeMap, HashMap},
     fmt, fs,
@@ -226,7 +228,7 @@ impl World {
                 if name.len() == 32 && Revision::of(&bytes).to_string() != name {
                     counts.torn += 1;
                 }
-                if name.starts_with("journal-") {
+                if name.starts_with("changes-") {
                     let text = String::from_utf8(bytes).unwrap();
                     let whole = |line: &str| serde_json::from_str::<Value>(line).is_ok();
                     counts.torn += text.lines().filter(|line| !whole(line)).count();
@@ -323,7 +325,8 @@ impl<'w> Client<'w> {
             server
         });
         let id = server.send("tools/call", &json!({ "name": tool, "arguments": arguments }));
-        if kills && self.left == 0 {
+        let killed = kills && self.left == 0;
+        if killed {
             // Within the time that a change takes, or a little before or after.
             thread::sleep(Duration::from_micros(random(6_000) as u64));
             kill(server);
@@ -332,6 +335,9 @@ impl<'w> Client<'w> {
         loop {
             match server.next() {
                 Some(message) if message["id"] == id => {
+                    if killed {
+                        self.server = None;
+                    }
                     let answer = &message["result"];
                     if answer["isError"] != true {
                         return Ending::Acknowledged;
@@ -341,7 +347,7 @@ impl<'w> Client<'w> {
                 }
                 Some(_) => {}
                 None => {
-                    assert!(kills, "{}: the server ended by itself", world.case);
+                    assert!(killed, "{}: the server ended by itself", world.case);
                     self.server = None;
                     return Ending::Unknown;
                 }

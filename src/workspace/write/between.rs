@@ -70,26 +70,28 @@ impl Directories {
     ///
     /// # Errors
     /// `Stopped` when the patience ends first, `Locked` when another process does not free it, `Crowded`
-    /// where too many calls wait already, `Changed` when the directories do not keep their places.
+    /// where too many calls wait already.
     pub(super) fn lock_holding(
         this: &Arc<Self>,
         entries: &[&WorkspacePath],
         patience: &Patience,
     ) -> Result<Vec<DirectoryLock>, AccessErrorKind> {
-        for _ in 0..ATTEMPTS {
-            let mut wanted = holding(entries);
+        let mut attempts = 0;
+        loop {
+            let wanted = holding(entries);
             let identities: Vec<Identity> = wanted.iter().map(|(identity, _)| *identity).collect();
             let mut locks = Vec::with_capacity(wanted.len());
-            for (identity, dir) in wanted.drain(..) {
+            for (identity, dir) in wanted {
                 locks.extend(Self::lock(this, identity, dir, patience)?);
             }
-            // One may have been moved, or made, while it was waited for.
+            attempts += 1;
+            // One may have been moved, or made, while it was waited for. One that never keeps its place is moved by
+            // a program that takes no lock anyway.
             let now = holding(entries);
-            if now.iter().map(|(identity, _)| *identity).eq(identities) {
+            if attempts == ATTEMPTS || now.iter().map(|(identity, _)| *identity).eq(identities) {
                 return Ok(locks);
             }
         }
-        Err(AccessErrorKind::Changed)
     }
 
     /// `None` where there are no such locks.
