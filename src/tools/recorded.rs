@@ -91,7 +91,7 @@ pub(super) fn rewrite<R: Rewrite>(
     mut approval: Approval,
     mut again: impl FnMut(AccessError) -> Result<R, ToolError>,
 ) -> Result<(R, Committed, Note), ToolError> {
-    let lock = FileLock::acquire(&cx.workspace, target.clone(), &cx.patience())?;
+    let mut lock = FileLock::acquire(&cx.workspace, target.clone(), &cx.patience())?;
     for _ in 0..ATTEMPTS {
         // A commit that finds another file has changed nothing, and the yes is as good as before.
         let [own, rest] = approval.for_two_steps();
@@ -114,6 +114,11 @@ pub(super) fn rewrite<R: Rewrite>(
                 }
                 cx.check()?;
                 planned = again(error)?;
+            }
+            // A directory on the way was moved or deleted meanwhile, and what is there now is locked elsewhere.
+            Failed::Access(error) if error.kind == AccessErrorKind::Changed => {
+                drop(lock);
+                lock = FileLock::acquire(&cx.workspace, target.clone(), &cx.patience())?;
             }
             failed => return Err(failed.into()),
         }

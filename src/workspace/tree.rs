@@ -217,7 +217,7 @@ impl Workspace {
 pub struct TreeGuard {
     shared: Arc<Shared>,
     patience: Patience,
-    _held: Held,
+    held: Held,
 }
 
 impl TreeGuard {
@@ -242,7 +242,7 @@ impl TreeGuard {
             Some(entry) => AccessError::new(kind, entry.asked()),
             None => AccessError::new(kind, &workspace.root_path(&workspace.roots()[0])),
         })?;
-        Ok(Self { _held: held, patience, shared })
+        Ok(Self { shared, patience, held })
     }
 
     /// Makes a directory with all that are missing above it. Returns those that were made, the
@@ -250,7 +250,7 @@ impl TreeGuard {
     pub fn make_directory(&self, entry: &WritablePath, _: Approval) -> Result<Vec<WorkspacePath>, AccessError> {
         let real = entry.path();
         allowed(real, entry.asked())?;
-        Ok(make_dirs(real, entry.asked())?.1.keep())
+        Ok(make_dirs(real, entry.asked(), self.held.there(real))?.1.keep())
     }
 
     /// Removes directories one after another, each if it is empty; returns how many are gone.
@@ -289,7 +289,7 @@ impl TreeGuard {
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
         };
-        let (dir, new) = make_dirs(&parent, asked)?;
+        let (dir, new) = make_dirs(&parent, asked, self.held.there(real))?;
         super::write::sweep_once(&self.shared, &parent, &dir);
         Ok((dir, name.to_os_string(), new))
     }

@@ -8,6 +8,7 @@
 #![expect(clippy::print_stdout, reason = "the counts of a long run are its result")]
 
 mod raced;
+mod trees;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -268,6 +269,11 @@ fn random(below: usize) -> usize {
     usize::try_from(RandomState::new().hash_one(0) % below as u64).unwrap()
 }
 
+/// A time within that of a change, be it a tenth of a millisecond or, on a slow machine, 30.
+fn moment() -> Duration {
+    Duration::from_micros(random(1 << (4 + random(12))) as u64)
+}
+
 struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -328,7 +334,7 @@ impl<'w> Client<'w> {
         let killed = kills && self.left == 0;
         if killed {
             // Within the time that a change takes, or a little before or after.
-            thread::sleep(Duration::from_micros(random(6_000) as u64));
+            thread::sleep(moment());
             kill(server);
         }
         self.left = self.left.saturating_sub(1);
@@ -369,7 +375,7 @@ impl<'w> Client<'w> {
             .stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
         if world.case.kills && tool != "read" && random(4) == 0 {
-            thread::sleep(Duration::from_micros(random(25_000) as u64));
+            thread::sleep(moment());
             let _ = child.kill();
         }
         let output = child.wait_with_output().unwrap();

@@ -57,9 +57,17 @@ enum Entry {
     Resting(Instant),
 }
 
+/// The locked directories of some entries.
+#[derive(Debug)]
+pub(super) struct Locks {
+    _locks: Vec<DirectoryLock>,
+    /// For each entry, how many directories on the way to its own were there; 0 where that is not known.
+    pub(super) there: Vec<usize>,
+}
+
 /// A locked directory; dropping it frees the lock, unless another call of this process has it, too.
 #[derive(Debug)]
-pub(in crate::workspace) struct DirectoryLock {
+struct DirectoryLock {
     directories: Arc<Directories>,
     identity: Identity,
 }
@@ -75,10 +83,10 @@ impl Directories {
         this: &Arc<Self>,
         entries: &[&WorkspacePath],
         patience: &Patience,
-    ) -> Result<Vec<DirectoryLock>, AccessErrorKind> {
+    ) -> Result<Locks, AccessErrorKind> {
         let mut attempts = 0;
         loop {
-            let wanted = holding(entries);
+            let (wanted, there) = holding(entries);
             let identities: Vec<Identity> = wanted.iter().map(|(identity, _)| *identity).collect();
             let mut locks = Vec::with_capacity(wanted.len());
             for (identity, dir) in wanted {
@@ -87,9 +95,9 @@ impl Directories {
             attempts += 1;
             // One may have been moved, or made, while it was waited for. One that never keeps its place is moved by
             // a program that takes no lock anyway.
-            let now = holding(entries);
+            let (now, _) = holding(entries);
             if attempts == ATTEMPTS || now.iter().map(|(identity, _)| *identity).eq(identities) {
-                return Ok(locks);
+                return Ok(Locks { _locks: locks, there });
             }
         }
     }
@@ -207,25 +215,126 @@ impl Drop for DirectoryLock {
     }
 }
 
-/// The directories that hold these entries, open, each once, in the order in which they are locked.
-fn holding(entries: &[&WorkspacePath]) -> Vec<(Identity, Dir)> {
-    let mut found: Vec<(Identity, Dir)> = entries.iter().filter_map(|path| nearest(path)).collect();
+/// The directories that hold these entries, open, each once, in the order in which they are locked; and for each
+/// entry how many directories there are on the way to its own.
+fn holding(entries: &[&WorkspacePath]) -> (Vec<(Identity, Dir)>, Vec<usize>) {
+    let (mut found, mut there) = (Vec::new(), Vec::new());
+    for path in entries {
+        let nearest = nearest(path);
+        there.push(nearest.as_ref().map_or(0, |(depth, ..)| *depth));
+        found.extend(nearest.map(|(_, identity, dir)| (identity, dir)));
+    }
     found.sort_unstable_by_key(|(identity, _)| *identity);
     found.dedup_by_key(|(identity, _)| *identity);
-    found
+    (found, there)
 }
 
-/// The innermost directory above `path` that is there; none where it may not be opened.
-fn nearest(path: &WorkspacePath) -> Option<(Identity, Dir)> {
+/// The innermost directory above `path` that is there, and how far it is below the root; none where it may not be
+/// opened.
+fn nearest(path: &WorkspacePath) -> Option<(usize, Identity, Dir)> {
     if !Dir::LOCKS {
         return None;
     }
     for above in std::iter::successors(path.parent(), WorkspacePath::parent) {
         match above.root().dir().dir_beneath(above.relative(), Use::List) {
-            Ok(dir) => return dir.stat().ok().map(|stat| (stat.identity(), dir)),
+            Ok(dir) => return dir.stat().ok().map(|stat| (above.relative().iter().count(), stat.identity(), dir)),
             Err(failure) if is_missing(&failure) => {}
             Err(Failure::Link | Failure::Io(_)) => return None,
         }
     }
     None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the tests arrange from outside the sandbox")]
+
+    use std::fs;
+    use std::path::Path;
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::super::super::{Access, Options, PolicyRules, RootSpec, Workspace};
+    use super::*;
+
+    /// What one process has.
+    fn process(folder: &Path) -> (Workspace, Arc<Directories>) {
+        let spec =
+            RootSpec { name: None, path: folder.into(), access: Access::ReadWrite, policy: PolicyRules::default() };
+        (Workspace::open(&[spec], Options::default()).unwrap().workspace, Arc::default())
+    }
+
+    fn locked(process: &(Workspace, Arc<Directories>), texts: &[&str]) -> Result<Locks, AccessErrorKind> {
+        let paths: Vec<WorkspacePath> = texts.iter().map(|text| process.0.resolve(text).unwrap()).collect();
+        // Gives up at the first question.
+        let patience = Patience::until(|| true, || {});
+        Directories::lock_holding(&process.1, &paths.iter().collect::<Vec<_>>(), &patience)
+    }
+
+    fn count(process: &(Workspace, Arc<Directories>)) -> usize {
+        process.1.table().entries.len()
+    }
+
+    #[test]
+    fn two_processes_never_have_one_directory_and_always_two() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::create_dir_all(temp.path().join("a/b")).unwrap();
+        let (one, other) = (process(temp.path()), process(temp.path()));
+        let held = locked(&one, &["a/x"]).unwrap();
+        assert_eq!((count(&one), held.there.as_slice()), (1, &[1][..]));
+        assert_eq!(locked(&other, &["a/x"]).unwrap_err(), AccessErrorKind::Stopped);
+        assert_eq!(locked(&other, &["y", "a/z"]).unwrap_err(), AccessErrorKind::Stopped);
+        // The nearest that is there holds what is missing.
+        assert_eq!(locked(&other, &["a/not/there/x"]).unwrap_err(), AccessErrorKind::Stopped);
+        let apart = locked(&other, &["a/b/x", "y", "y2", "not/there"]).unwrap();
+        assert_eq!((count(&other), apart.there.as_slice()), (2, &[2, 0, 0, 0][..]));
+        drop((held, apart));
+        let all = locked(&other, &["y", "a/z", "a/b/x", "a/x"]).unwrap();
+        assert_eq!(count(&other), 3);
+        drop(all);
+        assert_eq!((count(&one), count(&other)), (0, 0));
+        assert_eq!(other.1.table().waiting, 0);
+    }
+
+    #[test]
+    fn calls_of_one_process_share_a_directory_and_the_last_one_frees_it() {
+        let temp = tempfile::tempdir().unwrap();
+        let (one, other) = (process(temp.path()), process(temp.path()));
+        let first = locked(&one, &["x"]).unwrap();
+        // However long ago, as a slow machine has it.
+        let hold_since = |ago| {
+            for entry in one.1.table().entries.values_mut() {
+                let Entry::Held { since, .. } = entry else { panic!("it is held") };
+                *since = Instant::now().checked_sub(ago).unwrap();
+            }
+        };
+        hold_since(Duration::ZERO);
+        let second = locked(&one, &["y"]);
+        drop(first);
+        if let Ok(second) = second {
+            assert_eq!(locked(&other, &["x"]).unwrap_err(), AccessErrorKind::Stopped);
+            // Who has shared it for long lets nobody in any more, and keeps away for a moment.
+            hold_since(SHARED_FOR);
+            assert_eq!(locked(&one, &["z"]).unwrap_err(), AccessErrorKind::Stopped);
+            drop(second);
+            assert!(one.1.table().entries.values().all(|entry| matches!(entry, Entry::Resting(_))));
+        }
+        drop(locked(&other, &["x"]).unwrap());
+    }
+
+    #[test]
+    fn who_waits_for_another_process_gets_the_directory_when_it_is_free() {
+        let temp = tempfile::tempdir().unwrap();
+        let (one, other) = (process(temp.path()), process(temp.path()));
+        let held = locked(&one, &["x"]).unwrap();
+        let (sender, receiver) = mpsc::channel();
+        let patience = Patience::until(|| false, move || sender.send(()).unwrap());
+        let waiting = thread::spawn(move || {
+            let path = other.0.resolve("x").unwrap();
+            Directories::lock_holding(&other.1, &[&path], &patience).map(|locks| locks.there)
+        });
+        receiver.recv_timeout(Duration::from_secs(20)).unwrap();
+        drop(held);
+        assert_eq!(waiting.join().unwrap(), Ok(vec![0]));
+    }
 }

@@ -69,7 +69,7 @@ pub struct WriteGuard<'b> {
     old: Option<(File, Stat, Checked<'b>)>,
     /// Permission bits of a new file; none for what the umask gives.
     mode: Option<u32>,
-    _held: Arc<Held>,
+    held: Arc<Held>,
 }
 
 /// The content that a file must have, by its name or by its bytes: comparing costs a tenth of hashing.
@@ -178,7 +178,7 @@ impl<'b> WriteGuard<'b> {
                 Some((file, stat, expected))
             }
         };
-        Ok(Self { shared, path, old, mode: None, _held: held })
+        Ok(Self { shared, path, old, mode: None, held })
     }
 
     /// The real path of the file.
@@ -230,7 +230,7 @@ impl<'b> WriteGuard<'b> {
             return Err(AccessError::new(AccessErrorKind::IsDirectory, asked));
         };
         let parent = real.parent().unwrap_or_else(|| real.clone());
-        let (dir, new) = make_dirs(&parent, asked)?;
+        let (dir, new) = make_dirs(&parent, asked, self.held.there(real))?;
         sweep_once(&self.shared, &parent, &dir);
 
         let mut temporary = Temporary::create(&dir, self.old.is_some()).map_err(failed)?;

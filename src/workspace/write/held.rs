@@ -7,7 +7,7 @@ use super::super::Workspace;
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::open::Shared;
 use super::super::path::WorkspacePath;
-use super::between::{Directories, DirectoryLock};
+use super::between::{self, Directories};
 use super::guard::Checked;
 use super::lock::{Lock, Locks};
 use super::{Base, Content, Patience, WritablePath, WriteGuard};
@@ -18,7 +18,8 @@ use super::{Base, Content, Patience, WritablePath, WriteGuard};
 pub(in crate::workspace) struct Held {
     // In this order: who waits for the path shares the directory then, and both counts as one turn.
     _paths: Lock,
-    _directories: Vec<DirectoryLock>,
+    directories: between::Locks,
+    entries: Vec<WorkspacePath>,
 }
 
 impl Held {
@@ -36,7 +37,14 @@ impl Held {
         let paths: Vec<&Path> = hosts.iter().map(PathBuf::as_path).collect();
         let paths = Locks::lock_all(&shared.locks, &paths, patience)?;
         let directories = Directories::lock_holding(&shared.directories, entries, patience)?;
-        Ok(Self { _paths: paths, _directories: directories })
+        let entries = entries.iter().map(|entry| (*entry).clone()).collect();
+        Ok(Self { _paths: paths, directories, entries })
+    }
+
+    /// How many of the directories above one of the entries were there when its place was locked.
+    pub(in crate::workspace) fn there(&self, entry: &WorkspacePath) -> usize {
+        let at = self.entries.iter().position(|own| own == entry);
+        at.and_then(|at| self.directories.there.get(at)).copied().unwrap_or(0)
     }
 }
 

@@ -206,6 +206,8 @@ impl Drop for Temporary<'_> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the tests act as another program")]
+
     use super::*;
 
     #[test]
@@ -215,5 +217,75 @@ mod tests {
         for name in ["", ".rootbound-.tmp", ".rootbound-0123456789abcdef", ".rootbound-0123456789abcdeg.tmp", "x.tmp"] {
             assert!(!is_reserved(OsStr::new(name)), "{name}");
         }
+    }
+
+    /// What two names hold after a replacement during which another program acts: `meanwhile` is run between the
+    /// exchange and the look.
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    fn replaced(base: bool, meanwhile: impl Fn(&std::path::Path)) -> (bool, Vec<(String, String)>) {
+        use std::io::Write as _;
+
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::write(temp.path().join("f"), "there").unwrap();
+        let dir = Dir::open_ambient(temp.path(), false).unwrap();
+        let mut temporary = Temporary::create(&dir, true).unwrap();
+        temporary.file().write_all(b"ours").unwrap();
+        let done = temporary
+            .replace(OsStr::new("f"), |_, _| {
+                meanwhile(temp.path());
+                Ok(base)
+            })
+            .unwrap();
+        let entries = std::fs::read_dir(temp.path()).unwrap().map(|entry| entry.unwrap());
+        let mut left: Vec<(String, String)> = entries
+            .map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read_to_string(entry.path()).unwrap()))
+            .collect();
+        left.sort();
+        (done, left)
+    }
+
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    #[test]
+    fn what_comes_out_of_an_exchange_is_removed_only_when_it_is_superseded() {
+        let named = |entries: &[(&str, &str)]| -> Vec<(String, String)> {
+            entries.iter().map(|(name, content)| ((*name).to_owned(), (*content).to_owned())).collect()
+        };
+        let over = |dir: &std::path::Path| {
+            std::fs::write(dir.join("new"), "theirs").unwrap();
+            std::fs::rename(dir.join("new"), dir.join("f")).unwrap();
+        };
+        assert_eq!(replaced(true, |_| {}), (true, named(&[("f", "ours")])));
+        assert_eq!(replaced(false, |_| {}), (false, named(&[("f", "there")])));
+        // Another program puts its file over ours while that can be seen.
+        let both = named(&[("f", "theirs"), ("f.rootbound-kept", "there")]);
+        assert_eq!(replaced(false, over), (false, both));
+        // Or writes into ours.
+        let both = named(&[("f", "ours and theirs"), ("f.rootbound-kept", "there")]);
+        assert_eq!(replaced(false, |dir| std::fs::write(dir.join("f"), "ours and theirs").unwrap()), (false, both));
+        // Or removes it.
+        assert_eq!(
+            replaced(false, |dir| std::fs::remove_file(dir.join("f")).unwrap()),
+            (false, named(&[("f", "there")]))
+        );
+        // After a replacement that was right it may do what it likes.
+        assert_eq!(replaced(true, over), (true, named(&[("f", "theirs")])));
+    }
+
+    #[test]
+    fn what_is_kept_aside_never_takes_the_name_of_something_else() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = Dir::open_ambient(temp.path(), false).unwrap();
+        let long = "n".repeat(250);
+        for (name, kept) in [
+            ("f", "f.rootbound-kept"),
+            ("f", "f.rootbound-kept-2"),
+            (long.as_str(), ".rootbound-kept"),
+            (long.as_str(), ".rootbound-kept-2"),
+        ] {
+            std::fs::write(temp.path().join("aside"), name).unwrap();
+            keep_aside(&dir, OsStr::new("aside"), OsStr::new(name));
+            assert_eq!(std::fs::read_to_string(temp.path().join(kept)).unwrap(), name);
+        }
+        assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 4);
     }
 }

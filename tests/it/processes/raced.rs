@@ -218,11 +218,9 @@ fn nothing_is_changed_in_a_directory_that_another_process_has_locked() {
     let mut caller = Caller::reader(&folder, "a");
     let root = openat(CWD, folder.path().join("root"), OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap();
     flock(&root, FlockOperation::LockExclusive).unwrap();
-    for (tool, arguments) in [
-        ("write", append("two\n")),
-        ("edit", edit("one", "1")),
-        ("write", json!({ "path": "new/g", "content": "x" })),
-    ] {
+    for (tool, arguments) in
+        [("write", append("two\n")), ("edit", edit("one", "1")), ("write", json!({ "path": "new/g", "content": "x" }))]
+    {
         let change = caller.change(tool, arguments);
         caller.cx.stop = StopSignal::after(Duration::from_millis(20));
         refused(caller.commit(change), Kind::TimedOut);
