@@ -21,7 +21,7 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rootbound::workspace::{
@@ -92,6 +92,8 @@ struct World {
     lines: Mutex<HashMap<String, (String, Ending)>>,
     /// How calls were refused.
     refusals: Mutex<BTreeMap<String, usize>>,
+    /// Milliseconds of the slowest change.
+    slowest: AtomicUsize,
     ended: AtomicBool,
 }
 
@@ -106,6 +108,7 @@ impl World {
             acknowledged: AtomicUsize::new(0),
             lines: Mutex::default(),
             refusals: Mutex::default(),
+            slowest: AtomicUsize::new(0),
             ended: AtomicBool::new(false),
         };
         for name in world.files() {
@@ -163,7 +166,10 @@ impl World {
                 let new = format!("{line}{}", end(worker));
                 ("edit", json!({ "path": file, "old_string": end(worker), "new_string": new }))
             };
+            let began = Instant::now();
             let ending = client.call(tool, &arguments);
+            let millis = usize::try_from(began.elapsed().as_millis()).unwrap();
+            self.slowest.fetch_max(millis, Ordering::Relaxed);
             self.note(line, file, ending);
             if ending != Ending::Acknowledged {
                 client.read(file);
@@ -184,7 +190,8 @@ impl World {
     /// What is wrong with what the files hold.
     fn counts(&self) -> Counts {
         let lines = self.lines.lock().unwrap();
-        let mut counts = Counts { refusals: self.refusals.lock().unwrap().clone(), ..Counts::default() };
+        let refusals = self.refusals.lock().unwrap().clone();
+        let mut counts = Counts { refusals, slowest: self.slowest.load(Ordering::Relaxed), ..Counts::default() };
         let mut there: HashMap<(&str, String), usize> = HashMap::new();
         let files = self.files();
         for file in &files {
@@ -293,6 +300,7 @@ struct Counts {
     refused_there: usize,
     torn: usize,
     litter: usize,
+    slowest: usize,
     refusals: BTreeMap<String, usize>,
 }
 
@@ -407,10 +415,11 @@ fn run(cases: &[Case], usual: usize, share: usize) {
     let wanted = asked.map_or(usual, |all| (all * share).div_ceil(100 * cases.len()));
     for case in cases {
         let counts = World::new(*case, wanted).run();
-        let Counts { acknowledged, refused, unknown, lost, refused_there, torn, litter, refusals } = &counts;
+        let Counts { acknowledged, refused, unknown, lost, refused_there, torn, litter, slowest, refusals } = &counts;
         println!(
             "{case}: {acknowledged} acknowledged, {refused} refused {refusals:?}, {unknown} unanswered; \
-             {lost} lost, {refused_there} refused but there, {torn} torn, {litter} temporary files swept"
+             {lost} lost, {refused_there} refused but there, {torn} torn, {litter} temporary files swept, \
+             the slowest {slowest} ms"
         );
         assert_eq!((*lost, *refused_there, *torn), (0, 0, 0), "{case}: {counts:?}");
     }
@@ -438,6 +447,45 @@ fn cases(callers: &[Callers], kills: bool) -> Vec<Case> {
 #[test]
 fn servers_on_one_root_lose_no_acknowledged_change() {
     run(&cases(&[2, 4, 8].map(Callers::Servers), false), 40, 40);
+}
+
+#[test]
+fn servers_with_many_calls_in_flight_append_all_of_them() {
+    const SERVERS: usize = 4;
+    const CALLS: usize = 24;
+    for one_state in [true, false] {
+        let callers = Callers::Servers(SERVERS);
+        let world = World::new(Case { callers, one_state, one_file: true, kills: false }, 0);
+        let file = &world.files()[0];
+        thread::scope(|scope| {
+            for worker in 0..SERVERS {
+                let world = &world;
+                scope.spawn(move || {
+                    let mut client = Client::new(world, worker);
+                    client.read(file);
+                    let mut server = client.server.take().unwrap();
+                    let mut sent = HashMap::new();
+                    for number in 0..CALLS {
+                        let line = format!("line {number} of {worker}\n");
+                        let arguments = json!({ "path": file, "mode": "append", "content": line });
+                        sent.insert(
+                            server.send("tools/call", &json!({ "name": "write", "arguments": arguments })),
+                            line,
+                        );
+                    }
+                    while !sent.is_empty() {
+                        let answer = server.next().unwrap();
+                        let Some(line) = answer["id"].as_u64().and_then(|id| sent.remove(&id)) else { continue };
+                        assert_ne!(answer["result"]["isError"], true, "{answer}");
+                        world.note(line, file, Ending::Acknowledged);
+                    }
+                });
+            }
+        });
+        let counts = world.counts();
+        let all = SERVERS * CALLS;
+        assert_eq!((counts.acknowledged, counts.lost, counts.torn), (all, 0, 0), "{counts:?}");
+    }
 }
 
 #[test]

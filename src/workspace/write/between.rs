@@ -323,6 +323,19 @@ mod tests {
     }
 
     #[test]
+    fn a_process_that_never_frees_a_directory_is_not_waited_for_for_ever() {
+        let directories = Arc::<Directories>::default();
+        directories.table().waiting = 2;
+        let asked = |ago| {
+            let wait = Wait { directories: &directories, began: Instant::now().checked_sub(ago).unwrap() };
+            wait.sleep(directories.table(), &Patience::default())
+        };
+        assert_eq!(asked(Duration::ZERO), Ok(()));
+        assert_eq!(asked(MOST + Duration::from_secs(1)), Err(AccessErrorKind::Locked));
+        assert_eq!(directories.table().waiting, 0);
+    }
+
+    #[test]
     fn who_waits_for_another_process_gets_the_directory_when_it_is_free() {
         let temp = tempfile::tempdir().unwrap();
         let (one, other) = (process(temp.path()), process(temp.path()));

@@ -29,7 +29,7 @@ fn server(folder: &Path, state: &str) -> Process {
     server
 }
 
-fn call(server: &mut Process, tool: &str, arguments: Value) -> Result<(), String> {
+fn call(server: &mut Process, tool: &str, arguments: &Value) -> Result<(), String> {
     let answer = server.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
     let result = &answer["result"];
     let kind = result["_meta"]["rootbound/error"].as_str();
@@ -81,7 +81,7 @@ fn a_tree_that_is_deleted_while_others_write_in_it_takes_nothing_that_is_not_rec
                     for round in 0..rounds() {
                         let path = format!("tree/{}{writer}", ["", "below/"][round % 2]);
                         let content = format!("{round} of {writer}\n");
-                        if call(&mut server, "write", json!({ "path": path, "content": content })).is_ok() {
+                        if call(&mut server, "write", &json!({ "path": path, "content": content })).is_ok() {
                             written.push(content);
                         }
                     }
@@ -93,10 +93,10 @@ fn a_tree_that_is_deleted_while_others_write_in_it_takes_nothing_that_is_not_rec
         let mut server = server(folder.path(), "state");
         for round in 0_usize.. {
             let all = ended.load(Ordering::Relaxed) == WRITERS;
-            let gone = call(&mut server, "delete", json!({ "path": "tree", "recursive": true })).is_ok();
+            let gone = call(&mut server, "delete", &json!({ "path": "tree", "recursive": true })).is_ok();
             deleted.fetch_add(usize::from(gone), Ordering::Relaxed);
             if gone && round % 2 == 0 {
-                let _ = call(&mut server, "undo", json!({}));
+                let _ = call(&mut server, "undo", &json!({}));
             }
             if all {
                 break;
@@ -132,7 +132,7 @@ fn a_tree_that_is_moved_while_others_write_in_it_keeps_what_they_wrote() {
                         let content = format!("{round} of {writer}\n");
                         let path = format!("{}/{round}-{writer}", ["tree", "wood/below"][round % 2]);
                         let arguments = json!({ "path": path, "content": content, "mode": "create" });
-                        if call(&mut server, "write", arguments).is_ok() {
+                        if call(&mut server, "write", &arguments).is_ok() {
                             written.push(content);
                         }
                     }
@@ -145,7 +145,7 @@ fn a_tree_that_is_moved_while_others_write_in_it_keeps_what_they_wrote() {
         let mut moved = 0;
         for (from, to) in [("tree", "wood"), ("wood", "tree")].into_iter().cycle() {
             let arguments = json!({ "source": from, "destination": to });
-            moved += usize::from(call(&mut server, "move", arguments).is_ok());
+            moved += usize::from(call(&mut server, "move", &arguments).is_ok());
             if ended.load(Ordering::Relaxed) == WRITERS {
                 break;
             }
