@@ -28,6 +28,9 @@ const SELDOM: Duration = Duration::from_millis(2);
 const OFTEN: Duration = Duration::from_micros(400);
 /// Who has waited longer asks more often than those who have come since, so that nobody waits for ever.
 const LONG: Duration = Duration::from_millis(50);
+/// After this the lock is not merely busy, and is asked for seldom: hundreds of calls may wait for a stopped process.
+const STUCK: Duration = Duration::from_secs(2);
+const RARELY: Duration = Duration::from_millis(20);
 /// How long another process is waited for: a change takes milliseconds, a stopped process takes for ever.
 const MOST: Duration = Duration::from_secs(30);
 /// How often a lookup that raced with a rename of the directory is tried again.
@@ -176,7 +179,11 @@ impl Wait<'_> {
     /// Until it is worth while to ask again.
     fn sleep(&self, table: MutexGuard<'_, Table>, patience: &Patience) -> Result<(), AccessErrorKind> {
         let so_far = self.began.elapsed();
-        let most = if so_far < LONG { SELDOM } else { OFTEN };
+        let most = match so_far {
+            so_far if so_far < LONG => SELDOM,
+            so_far if so_far < STUCK => OFTEN,
+            _ => RARELY,
+        };
         // At random, so that those who wait do not ask in step.
         let share = RandomState::new().hash_one(0) % 8;
         let nap = most / 8 * (1 + u32::try_from(share).unwrap_or(0));
