@@ -42,12 +42,12 @@ pub use path::WorkspacePath;
 pub use policy::PolicyRules;
 pub use revision::{Revision, RevisionHasher};
 pub use root::{Access, Root, RootSpec};
-pub use state::{AppendLog, Durable, StateDir, StateFile};
+pub use state::{Alone, AppendLog, Durable, StateDir, StateFile};
 pub use tree::{Node, NotRemoved, Part, Place, Planted, Purpose, Replaced, Tree, TreeEntry, TreeGuard};
 pub use walk::{Entry, IgnoreRules, Ignored, LeftOut, WalkOptions, WalkReport};
 pub use watch::{Changes, GiveWay, Surveyed, Unwatchable, Watcher, lower_priority, watch_limit};
 pub use write::{
-    Approval, Base, Committed, Content, Former, MOST_WAITING, Patience, SweepAfter, WritablePath, WriteGuard,
+    Approval, Base, Committed, Content, FileLock, Former, MOST_WAITING, Patience, SweepAfter, WritablePath, WriteGuard,
 };
 
 use open::Shared;
@@ -91,6 +91,7 @@ impl Workspace {
             roots,
             ignores: walk::Ignores::new(&ignore),
             locks: Arc::default(),
+            directories: Arc::default(),
             swept: write::Swept::new(sweep_after),
         };
         Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings })

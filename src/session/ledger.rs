@@ -40,6 +40,16 @@ pub struct Seen {
     pub content: Option<Arc<[u8]>>,
 }
 
+impl Seen {
+    /// Whether `bytes` begin with what was seen, up to the end of one of their lines.
+    pub fn is_beginning_of(&self, bytes: &[u8]) -> bool {
+        match &self.content {
+            Some(content) => bytes.starts_with(content),
+            None => self.revision.is_of_first_lines(bytes),
+        }
+    }
+}
+
 /// Remembers sightings; shared by all calls of a session.
 #[derive(Debug)]
 pub struct Ledger {
@@ -150,6 +160,21 @@ impl Ledger {
         Some(Seen { revision, content: None })
     }
 
+    /// Whether any process with this state folder has seen the file at the real path `path` at `revision` within
+    /// a day, be it that this one, or a later line, knows another revision.
+    pub fn knows(&self, path: &WorkspacePath, revision: Revision) -> bool {
+        let key = Key::of(path);
+        let Some(bytes) = self.state.as_ref().and_then(|state| state.read(&file_name(&key.root), READ_AT_MOST).ok())
+        else {
+            return false;
+        };
+        let end = format!(" {} {revision}", key.path);
+        let now = SystemTime::now();
+        let text = String::from_utf8_lossy(&bytes);
+        let found = text.lines().rev().filter(|line| line.ends_with(&end)).find_map(parse);
+        found.is_some_and(|entry| entry.path == key.path && entry.revision == revision && fresh(entry.time, now))
+    }
+
     /// Reads the state file anew each time: another process may have appended to it.
     fn recall(&self, key: &Key) -> Option<Revision> {
         let state = self.state.as_ref()?;
@@ -226,9 +251,10 @@ struct Line<'a> {
     revision: Revision,
 }
 
-/// Appends `line`, and keeps the file within its bound. A line that another process appends while it
-/// is rewritten is lost: its file has to be read once more.
+/// Appends `line`, and keeps the file within its bound, alone: what another process appended while the file is
+/// rewritten would be lost.
 fn keep(state: &StateDir, file: &str, line: &str, now: SystemTime) -> std::io::Result<()> {
+    let _alone = state.alone();
     state.append(file, line.as_bytes())?;
     if state.size(file)? > COMPACT_AT {
         let bytes = state.read(file, READ_AT_MOST)?;
@@ -239,6 +265,9 @@ fn keep(state: &StateDir, file: &str, line: &str, now: SystemTime) -> std::io::R
 
 /// Removes the files of roots that nobody has read in for so long that nothing in them counts.
 fn sweep(state: &StateDir, now: SystemTime) {
+    if let Err(error) = state.sweep() {
+        tracing::debug!(%error, "temporary files of an earlier process stay");
+    }
     let files = state.files().unwrap_or_default();
     let old = |file: &StateFile| now.duration_since(file.modified).is_ok_and(|age| age > EXPIRES);
     for file in files.iter().filter(|file| file.name.starts_with(PREFIX) && old(file)) {

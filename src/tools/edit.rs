@@ -1,7 +1,7 @@
 //! `edit`: replace text in a file, exactly where it stands.
 //!
 //! Finds the places with the pure [`crate::edit`] ladder and splices them into the file's bytes.
-//! A change that lost a race with another call of this session is worked out again on what is there.
+//! A change that lost a race with another call or process is worked out again on what is there.
 
 mod job;
 mod missed;
@@ -250,10 +250,10 @@ impl Change for Pending {
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let Self { job, planned } = *self;
-        // If the call that came first was one of this session, the ledger knows its result and the edit is
-        // worked out on that; anything else fails its check as stale.
+        // The file was as it had been seen when the call began. Whoever changed it since: what the edit replaces
+        // still has to be in it, just once.
         let (planned, committed, kept) =
-            recorded::rewrite(cx, "edit", &job.target, planned, approval, |_| job.work_out(cx))?;
+            recorded::rewrite(cx, "edit", &job.target, planned, approval, |_| job.work_out_again(cx))?;
         Ok(planned.answer(cx, &job.path, Some((committed.revision, kept))))
     }
 }

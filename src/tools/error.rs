@@ -279,6 +279,10 @@ impl From<AccessError> for ToolError {
             A::Crowded => {
                 (Kind::Stale, "nothing was changed; wait for the answers of the other calls, then send it again")
             }
+            A::Locked => (
+                Kind::TimedOut,
+                "repeat the call; if it fails again, tell the person that some process keeps that directory locked (flock)",
+            ),
             A::TooManyLinks => (Kind::InvalidInput, "its links lead in a circle; use the path of the file itself"),
             A::NameTooLong => (Kind::InvalidInput, "use a shorter name"),
             A::Io => (Kind::Internal, "try once more; if it fails again, tell the person"),

@@ -26,12 +26,44 @@ pub(super) fn absent(path: &WorkspacePath, expected: Revision) -> ToolError {
         .hint("leave expected_revision out to create it")
 }
 
+/// Which contents of a file that was seen a change may start from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Known {
+    /// What was last seen, as whatever else is there would be lost: for a replacement and a removal.
+    LastSeen,
+    /// That, or what any process with this state folder has read or written: for an edit, which names the text
+    /// that it replaces. Calls of one process may change what another one has written in the same way.
+    Seen,
+    /// That, or what was last seen with more behind it: for an append, which neither needs nor touches the rest.
+    Grown,
+}
+
+/// The check for a change that was worked out before, on a file that had passed, and lost the race to another change.
+///
+/// # Errors
+/// `stale` where the file had to be at `expected`.
+pub(super) fn raced(
+    cx: &CallContext,
+    asked: &WorkspacePath,
+    now: &Snapshot,
+    expected: Option<Revision>,
+) -> Result<(), ToolError> {
+    if expected.is_some() { check(cx, asked, now, expected, Known::LastSeen) } else { Ok(()) }
+}
+
 /// Checks that the file in `now` is what the model believes it is.
 ///
 /// # Errors
 /// `not_read` where it was never seen, `stale` (with what changed) where it is something else now.
-fn check(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, expected: Option<Revision>) -> Result<(), ToolError> {
-    let seen = cx.session.ledger.seen(&now.path);
+fn check(
+    cx: &CallContext,
+    asked: &WorkspacePath,
+    now: &Snapshot,
+    expected: Option<Revision>,
+    known: Known,
+) -> Result<(), ToolError> {
+    let ledger = &cx.session.ledger;
+    let seen = ledger.seen(&now.path);
     if let Some(expected) = expected {
         return if expected == now.revision {
             Ok(())
@@ -50,6 +82,8 @@ fn check(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, expected: Opti
                 .hint("read it first, then repeat this call"))
         }
         (Some(seen), _) if seen.revision == now.revision => Ok(()),
+        (Some(_), _) if known != Known::LastSeen && ledger.knows(&now.path, now.revision) => Ok(()),
+        (Some(seen), _) if known == Known::Grown && seen.is_beginning_of(&now.bytes) => Ok(()),
         (Some(seen), _) => {
             let error = ToolError::new(Kind::Stale, format!("{asked} has changed since it was read"))
                 .hint("read it again and repeat the change on what is there now");
@@ -68,23 +102,24 @@ fn check(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, expected: Opti
     }
 }
 
-/// As [`check`], fair to calls that run at the same time: another call of this session may have
-/// written or made the file and be about to note that. What looks stale or never seen is looked at
-/// once more when nobody here is writing it. Returns the file as it was checked.
+/// As [`check`], fair to calls that run at the same time: another call of this session, or another process with
+/// its state folder, may have written or made the file and be about to note that. What looks stale or never seen
+/// is looked at once more when none of them is writing it. Returns the file as it was checked.
 pub(super) fn settled(
     cx: &CallContext,
     asked: &WorkspacePath,
     target: &WritablePath,
     now: Snapshot,
     expected: Option<Revision>,
+    known: Known,
 ) -> Result<Snapshot, ToolError> {
-    match check(cx, asked, &now, expected) {
+    match check(cx, asked, &now, expected, known) {
         Ok(()) => Ok(now),
         Err(error) if matches!(error.kind(), Kind::Stale | Kind::NotRead) && expected.is_none() => {
             drop(now);
             let _quiet = TreeGuard::acquire_within(&cx.workspace, &[target], cx.patience())?;
             let now = cx.read_to_change(asked)?;
-            check(cx, asked, &now, expected)?;
+            check(cx, asked, &now, expected, known)?;
             Ok(now)
         }
         Err(error) => Err(error),

@@ -13,12 +13,15 @@ use crate::{
     session::history::{Change, Effect, Former, FormerEntry, FormerNode, Kept, Pending, Record, RecordKind},
     text::Document,
     workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Committed, Content, Durable, Node, NotRemoved, OpenFile,
-        Replaced, Revision, Tree, TreeGuard, WorkspacePath, WritablePath, WriteGuard,
+        AccessError, AccessErrorKind, Approval, Base, Committed, Content, Durable, FileLock, Node, NotRemoved,
+        OpenFile, Replaced, Revision, Tree, TreeGuard, WorkspacePath, WritablePath, WriteGuard,
     },
 };
 
-use super::{CallContext, Kind, ToolError, freshness};
+use super::{
+    CallContext, Kind, ToolError,
+    freshness::{self, Known},
+};
 
 /// More files than that are put on the disk all at once, with whatever else there is to write.
 const SYNCED_ONE_BY_ONE: usize = 16;
@@ -62,9 +65,9 @@ pub(super) enum Undoable {
     No,
 }
 
-/// How often a change is worked out again after another call of this session came first.
-// Every lost attempt is one of the calls that wait beside it having won, and so many may wait.
-const ATTEMPTS: usize = crate::workspace::MOST_WAITING + 64;
+/// How often a change is worked out again because the file had become another one. Under the lock that only
+/// other programs can do that, between the look and the commit.
+const ATTEMPTS: usize = 8;
 
 /// New bytes of a file, worked out on what was there.
 pub(super) trait Rewrite {
@@ -76,51 +79,103 @@ pub(super) trait Rewrite {
     fn bytes(&self) -> &[u8];
 }
 
-/// Writes what was worked out over what it was worked out on. Where another call came first, `again` says what
-/// it comes to on what is there now, or why it cannot be; a person's yes does not hold for that.
+/// Writes what was worked out over what it was worked out on. Where another change came first, by a call of this
+/// process or by anybody else, `again` says what it comes to on what is there now, or why it cannot be; a person's
+/// yes does not hold for that. The lock is kept meanwhile, so that the second try does not lose the race as well:
+/// `again` must not ask for a lock.
 pub(super) fn rewrite<R: Rewrite>(
     cx: &CallContext,
     tool: &'static str,
     target: &WritablePath,
     mut planned: R,
-    approval: Approval,
+    mut approval: Approval,
     mut again: impl FnMut(AccessError) -> Result<R, ToolError>,
 ) -> Result<(R, Committed, Note), ToolError> {
+    let mut lock = FileLock::acquire(&cx.workspace, target.clone(), &cx.patience())?;
     for _ in 0..ATTEMPTS {
+        // A commit that finds another file has changed nothing, and the yes is as good as before.
+        let [own, rest] = approval.for_two_steps();
+        approval = rest;
         let guard = match (planned.base(), planned.old()) {
-            (Base::Revision(revision), Some(old)) => {
-                let now = Content::hashed(old.bytes(), revision);
-                WriteGuard::acquire_over(&cx.workspace, target.clone(), now, &cx.patience())
-            }
-            (base, _) => WriteGuard::acquire_within(&cx.workspace, target.clone(), base, &cx.patience()),
+            (Base::Revision(revision), Some(old)) => lock.guard_over(Content::hashed(old.bytes(), revision)),
+            (base, _) => lock.guard(base),
         };
-        match guard {
-            Ok(guard) => {
-                let (committed, note) = commit(cx, guard, tool, Undoable::Yes, planned.bytes(), approval)?;
-                return Ok((planned, committed, note));
-            }
-            Err(error) if matches!(error.kind, AccessErrorKind::Stale | AccessErrorKind::Exists) => {
+        let lost = match guard {
+            Err(error) => Failed::from(error),
+            Ok(guard) => match try_commit(cx, guard, tool, Undoable::Yes, planned.bytes(), own) {
+                Ok((committed, note)) => return Ok((planned, committed, note)),
+                Err(failed) => failed,
+            },
+        };
+        match lost {
+            Failed::Access(error) if matches!(error.kind, AccessErrorKind::Stale | AccessErrorKind::Exists) => {
                 if approval.is_for_this_plan_only() {
                     return Err(ToolError::changed_while_asked(target.asked()));
                 }
+                cx.check()?;
                 planned = again(error)?;
             }
-            Err(error) => return Err(error.into()),
+            // A directory on the way was moved or deleted meanwhile, and what is there now is locked elsewhere.
+            Failed::Access(error) if error.kind == AccessErrorKind::Changed => {
+                drop(lock);
+                lock = FileLock::acquire(&cx.workspace, target.clone(), &cx.patience())?;
+            }
+            failed => return Err(failed.into()),
         }
     }
-    Err(ToolError::new(Kind::Stale, format!("{} is being changed by too many calls at once", target.asked()))
+    Err(ToolError::new(Kind::Stale, format!("another program changes {} again and again", target.asked()))
         .hint("nothing was written by this call; repeat it"))
+}
+
+/// Why a commit failed.
+enum Failed {
+    /// As the workspace says it.
+    Access(AccessError),
+    /// For another reason.
+    Tool(ToolError),
+}
+
+impl From<AccessError> for Failed {
+    fn from(error: AccessError) -> Self {
+        Self::Access(error)
+    }
+}
+
+impl From<ToolError> for Failed {
+    fn from(error: ToolError) -> Self {
+        Self::Tool(error)
+    }
+}
+
+impl From<Failed> for ToolError {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Access(error) => error.into(),
+            Failed::Tool(error) => error,
+        }
+    }
 }
 
 /// Makes `bytes` the content of the file that `guard` holds, and counts it as seen.
 pub(super) fn commit(
+    cx: &CallContext,
+    guard: WriteGuard<'_>,
+    tool: &'static str,
+    undoable: Undoable,
+    bytes: &[u8],
+    approval: Approval,
+) -> Result<(Committed, Note), ToolError> {
+    Ok(try_commit(cx, guard, tool, undoable, bytes, approval)?)
+}
+
+fn try_commit(
     cx: &CallContext,
     mut guard: WriteGuard<'_>,
     tool: &'static str,
     undoable: Undoable,
     bytes: &[u8],
     approval: Approval,
-) -> Result<(Committed, Note), ToolError> {
+) -> Result<(Committed, Note), Failed> {
     let history = &cx.session.history;
     let content = Content::of(bytes);
     let after = content.revision();
@@ -349,7 +404,7 @@ pub(super) fn check_seen(
     };
     let is_text = Document::decode(snapshot.bytes.clone(), None).is_ok();
     if is_text && !snapshot.bytes.is_empty() {
-        snapshot = freshness::settled(cx, path, target, snapshot, None)?;
+        snapshot = freshness::settled(cx, path, target, snapshot, None, Known::LastSeen)?;
     }
     Ok(Some(snapshot.revision))
 }

@@ -18,7 +18,8 @@ use crate::{
 use super::{
     Alias, Answer, CallContext, Change, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     args::{FlagValue, PATH_ALIASES, joined},
-    destination, freshness,
+    destination,
+    freshness::{self, Known},
     output::{count, noted},
     recorded::{self, Rewrite},
 };
@@ -140,6 +141,23 @@ struct Job {
 impl Job {
     /// What it comes to on the file as it is now; writes nothing.
     fn work_out(&self, cx: &CallContext) -> Result<(Base, Planned), ToolError> {
+        let known = if self.mode == Mode::Append { Known::Grown } else { Known::LastSeen };
+        self.worked_out(cx, |now| freshness::settled(cx, &self.path, &self.target, now, self.expected, known))
+    }
+
+    /// As [`Self::work_out`], once more, where another change came between that and the commit.
+    fn work_out_again(&self, cx: &CallContext) -> Result<(Base, Planned), ToolError> {
+        self.worked_out(cx, |now| {
+            freshness::raced(cx, &self.path, &now, self.expected)?;
+            Ok(now)
+        })
+    }
+
+    fn worked_out(
+        &self,
+        cx: &CallContext,
+        checked: impl FnOnce(Snapshot) -> Result<Snapshot, ToolError>,
+    ) -> Result<(Base, Planned), ToolError> {
         let (path, limit) = (&self.path, cx.settings.max_file_size);
         let now = match cx.read_to_change(path) {
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.created(),
@@ -148,7 +166,7 @@ impl Job {
             }
             Err(error) => return Err(error.into()),
             Ok(_) if self.mode == Mode::Create => return Err(exists(path)),
-            Ok(now) => freshness::settled(cx, path, &self.target, now, self.expected)?,
+            Ok(now) => checked(now)?,
         };
         let base = Base::Revision(now.revision);
         let planned = match self.mode {
@@ -342,9 +360,9 @@ impl Change for Planning {
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let Self { job, base, planned } = *self;
-        // What is appended is worked out again where another call of this session came first.
+        // What is appended is worked out again where another call or process came first.
         let again = |error: AccessError| match job.mode {
-            Mode::Append => job.work_out(cx),
+            Mode::Append => job.work_out_again(cx),
             Mode::Create => Err(exists(&job.path)),
             Mode::Overwrite => Err(error.into()),
         };

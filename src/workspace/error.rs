@@ -114,6 +114,8 @@ pub enum AccessErrorKind {
     Stopped,
     /// Too many calls wait for other changes already.
     Crowded,
+    /// Another process does not free the lock of the directory that it lies in.
+    Locked,
     /// More than 40 links on the way, or a loop.
     TooManyLinks,
     /// The system has no names that long.
@@ -184,6 +186,9 @@ impl fmt::Display for AccessError {
             AccessErrorKind::Stopped => write!(f, "the time of this call was used up before {path} was changed"),
             AccessErrorKind::Crowded => {
                 write!(f, "{path} is part of another change, and too many calls wait for such changes already")
+            }
+            AccessErrorKind::Locked => {
+                write!(f, "another process keeps the directory of {path} locked, and {path} was not changed")
             }
             AccessErrorKind::TooManyLinks => write!(f, "{path} passes through too many links"),
             AccessErrorKind::NameTooLong => write!(f, "a name in {path} is too long for the system"),

@@ -14,7 +14,7 @@ use super::revision::Revision;
 use super::root::Roots;
 use super::sys::{self, Dir, Failure, Use};
 use super::walk::Ignores;
-use super::write::{Locks, Swept};
+use super::write::{Directories, Locks, Swept};
 
 /// How often a lookup that raced with a rename is tried again, and a read that saw a change.
 const ATTEMPTS: usize = 8;
@@ -26,6 +26,7 @@ pub(super) struct Shared {
     pub(super) roots: Roots,
     pub(super) ignores: Ignores,
     pub(super) locks: Arc<Locks>,
+    pub(super) directories: Arc<Directories>,
     pub(super) swept: Swept,
 }
 

@@ -32,6 +32,27 @@ impl Revision {
         }
     }
 
+    /// Whether it is that of the first so many lines of `bytes`, or of none of them. Says no where there are more
+    /// than 100,000 lines or 64 MiB, which take about 0.1 s.
+    pub fn is_of_first_lines(self, bytes: &[u8]) -> bool {
+        const LINES: usize = 100_000;
+        const BYTES: usize = 64 << 20;
+        if bytes.len() > BYTES {
+            return false;
+        }
+        let mut hasher = Self::hasher();
+        let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').take(LINES);
+        loop {
+            if hasher.clone().finish() == self {
+                return true;
+            }
+            match lines.next() {
+                Some(line) => hasher.update(line),
+                None => return false,
+            }
+        }
+    }
+
     /// For content that comes in pieces.
     pub fn hasher() -> RevisionHasher {
         RevisionHasher(Sha256::new())
@@ -63,7 +84,7 @@ impl FromStr for Revision {
 }
 
 /// Hashes content piece by piece.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RevisionHasher(Sha256);
 
 impl RevisionHasher {

@@ -8,13 +8,24 @@ mod objects;
 use std::ffi::OsStr;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
 
 use super::handle::FileKind;
-use super::sys::{self, Dir, Use};
-use super::write::Temporary;
+use super::sys::{self, Dir, Locked, Use};
+use super::write::{SweepAfter, Temporary, is_reserved};
 
 pub use append_log::AppendLog;
 pub use objects::{Durable, StateFile};
+
+/// How long [`StateDir::alone`] tries.
+const ALONE_WITHIN: Duration = Duration::from_millis(100);
+
+/// See [`StateDir::alone`].
+#[derive(Debug)]
+pub struct Alone {
+    _handle: Option<Dir>,
+}
 
 /// The folder, open. Its files are readable by their owner only.
 #[derive(Debug)]
@@ -53,6 +64,32 @@ impl StateDir {
     /// The same folder through another handle.
     pub fn again(&self) -> io::Result<Self> {
         Ok(Self { dir: self.dir.again()? })
+    }
+
+    /// Keeps other processes, and other calls, that ask for the same from this folder until the answer is dropped.
+    /// Where that is not to be had within 0.1 s, as another process was stopped in the middle, it is gone without.
+    pub fn alone(&self) -> Alone {
+        let began = Instant::now();
+        let handle = self.dir.reopen(Use::List).ok();
+        if let Some(handle) = &handle {
+            while handle.try_lock() == Locked::Elsewhere && began.elapsed() < ALONE_WITHIN {
+                thread::sleep(Duration::from_micros(200));
+            }
+        }
+        Alone { _handle: handle }
+    }
+
+    /// Removes temporary files that a killed process left behind.
+    pub fn sweep(&self) -> io::Result<()> {
+        for listed in self.dir.reopen(Use::List)?.list()?.iter().filter(|listed| is_reserved(&listed.name)) {
+            // Another process may remove it at this moment.
+            let Ok(stat) = self.dir.child_stat(&listed.name) else { continue };
+            let age = stat.modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
+            if age.is_some_and(|age| age >= SweepAfter::default().0) {
+                let _ = self.dir.remove(&listed.name);
+            }
+        }
+        Ok(())
     }
 
     /// Appends `line` as it is, in one write, so that lines of several processes do not mix.

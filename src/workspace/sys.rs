@@ -61,6 +61,17 @@ pub(crate) struct Listed {
     pub(crate) kind: FileKind,
 }
 
+/// What became of a try to lock a directory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Locked {
+    /// This handle has the lock until it is dropped.
+    Here,
+    /// Another handle has it, of this process or of another one.
+    Elsewhere,
+    /// This file system, or this system, has no such locks.
+    Nowhere,
+}
+
 /// How a directory is going to be used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Use {

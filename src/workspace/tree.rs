@@ -10,7 +10,7 @@ mod scan;
 mod transfer;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::Workspace;
@@ -20,7 +20,7 @@ use super::open::Shared;
 use super::path::WorkspacePath;
 use super::revision::{Revision, RevisionHasher};
 use super::sys::{Dir, Use};
-use super::write::{Approval, Lock, Locks, NewDirs, Patience, WritablePath, allowed, make_dirs, refusal};
+use super::write::{Approval, Held, NewDirs, Patience, WritablePath, allowed, make_dirs, refusal};
 
 pub use place::Place;
 use place::Trail;
@@ -213,18 +213,18 @@ impl Workspace {
 }
 
 /// The locks of the entries that a change touches; nobody in this process changes them, or anything
-/// below them, meanwhile.
+/// below them, meanwhile, and no other process of this program changes what is in the same directories.
 pub struct TreeGuard {
     shared: Arc<Shared>,
     patience: Patience,
-    _lock: Lock,
+    held: Held,
 }
 
 impl TreeGuard {
     /// Waits for the locks of all entries at once.
     ///
     /// # Errors
-    /// `Crowded` where too many calls wait already.
+    /// `Crowded` where too many calls wait already, `Locked` when another process does not free a directory.
     pub fn acquire(workspace: &Workspace, entries: &[&WritablePath]) -> Result<Self, AccessError> {
         Self::acquire_within(workspace, entries, Patience::default())
     }
@@ -236,14 +236,13 @@ impl TreeGuard {
         entries: &[&WritablePath],
         patience: Patience,
     ) -> Result<Self, AccessError> {
-        let hosts: Vec<PathBuf> = entries.iter().map(|entry| entry.path().host()).collect();
-        let paths: Vec<&Path> = hosts.iter().map(PathBuf::as_path).collect();
+        let paths: Vec<&WorkspacePath> = entries.iter().map(|entry| entry.path()).collect();
         let shared = Arc::clone(&workspace.shared);
-        let lock = Locks::lock_all(&shared.locks, &paths, &patience).map_err(|kind| match entries.first() {
+        let held = Held::hold(&shared, &paths, &patience).map_err(|kind| match entries.first() {
             Some(entry) => AccessError::new(kind, entry.asked()),
             None => AccessError::new(kind, &workspace.root_path(&workspace.roots()[0])),
         })?;
-        Ok(Self { _lock: lock, patience, shared })
+        Ok(Self { shared, patience, held })
     }
 
     /// Makes a directory with all that are missing above it. Returns those that were made, the
@@ -251,7 +250,7 @@ impl TreeGuard {
     pub fn make_directory(&self, entry: &WritablePath, _: Approval) -> Result<Vec<WorkspacePath>, AccessError> {
         let real = entry.path();
         allowed(real, entry.asked())?;
-        Ok(make_dirs(real, entry.asked())?.1.keep())
+        Ok(make_dirs(real, entry.asked(), self.held.there(real))?.1.keep())
     }
 
     /// Removes directories one after another, each if it is empty; returns how many are gone.
@@ -290,7 +289,7 @@ impl TreeGuard {
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
         };
-        let (dir, new) = make_dirs(&parent, asked)?;
+        let (dir, new) = make_dirs(&parent, asked, self.held.there(real))?;
         super::write::sweep_once(&self.shared, &parent, &dir);
         Ok((dir, name.to_os_string(), new))
     }

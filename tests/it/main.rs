@@ -25,6 +25,7 @@ mod ls;
 mod manage;
 mod oracle;
 mod process;
+mod processes;
 mod protocol;
 mod quota;
 mod race;

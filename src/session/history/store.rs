@@ -161,6 +161,7 @@ impl Store {
     }
 
     fn sweep(&self, folder: &StateDir) -> io::Result<()> {
+        folder.sweep()?;
         let mut files = folder.files()?;
         files.sort_unstable_by_key(|file| file.modified);
         let mut total: u64 = files.iter().map(|file| file.size).sum();

@@ -11,7 +11,13 @@ use crate::{
 };
 
 use super::{
-    super::{CallContext, Kind, ToolError, freshness, output::count, read, recorded::Rewrite},
+    super::{
+        CallContext, Kind, ToolError,
+        freshness::{self, Known},
+        output::count,
+        read,
+        recorded::Rewrite,
+    },
     missed,
 };
 
@@ -95,17 +101,35 @@ impl Rewrite for Planned {
 impl Job {
     /// Finds every place on the file as it is now; writes nothing.
     pub(super) fn work_out(&self, cx: &CallContext) -> Result<Planned, ToolError> {
+        self.worked_out(cx, |now| {
+            // An empty file holds nothing that could be lost unseen.
+            if now.bytes.is_empty() && self.expected_revision.is_none() {
+                return Ok(now);
+            }
+            freshness::settled(cx, &self.path, &self.target, now, self.expected_revision, Known::Seen)
+        })
+    }
+
+    /// As [`Self::work_out`], once more, where another change came between that and the commit.
+    pub(super) fn work_out_again(&self, cx: &CallContext) -> Result<Planned, ToolError> {
+        self.worked_out(cx, |now| {
+            freshness::raced(cx, &self.path, &now, self.expected_revision)?;
+            Ok(now)
+        })
+    }
+
+    fn worked_out(
+        &self,
+        cx: &CallContext,
+        checked: impl FnOnce(Snapshot) -> Result<Snapshot, ToolError>,
+    ) -> Result<Planned, ToolError> {
         let limit = cx.settings.max_file_size;
-        let mut now = match cx.read_to_change(&self.path) {
+        let now = match cx.read_to_change(&self.path) {
             Ok(now) => now,
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.create(cx),
             Err(error) => return Err(error.into()),
         };
-        // An empty file holds nothing that could be lost unseen.
-        if !now.bytes.is_empty() || self.expected_revision.is_some() {
-            now = freshness::settled(cx, &self.path, &self.target, now, self.expected_revision)?;
-        }
-        let planned = self.splice(cx, now)?;
+        let planned = self.splice(cx, checked(now)?)?;
         if planned.bytes().len() as u64 > limit {
             return Err(ToolError::would_grow(&self.path, planned.bytes().len() as u64, limit));
         }

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use super::super::handle::FileKind;
 use super::super::revision::Revision;
 use super::super::sys::{self, Use};
-use super::super::write::{Content, Temporary};
+use super::super::write::{Content, Temporary, is_reserved};
 use super::{StateDir, bare};
 
 /// One file of a folder.
@@ -81,7 +81,10 @@ impl StateDir {
         }
         let revision = hasher.finish();
         let file = temporary.file().try_clone()?;
-        temporary.replace_any(revision.to_string().as_ref())?;
+        {
+            let _alone = self.alone();
+            temporary.replace_any(revision.to_string().as_ref())?;
+        }
         if durable == Durable::Now || !SYNCS_ALL_AT_ONCE {
             // After the rename: what is synced is the file with its name.
             file.sync_all()?;
@@ -97,7 +100,10 @@ impl StateDir {
         let mut temporary = Temporary::create(&self.dir, true)?;
         temporary.file().write_all(content.bytes())?;
         let file = temporary.file().try_clone()?;
-        temporary.replace_any(content.revision().to_string().as_ref())?;
+        {
+            let _alone = self.alone();
+            temporary.replace_any(content.revision().to_string().as_ref())?;
+        }
         file.sync_all()
     }
 
@@ -108,10 +114,23 @@ impl StateDir {
 
     /// Whether an object is there, whole; if so it counts as written now.
     pub fn keeps(&self, revision: Revision) -> bool {
-        let name = revision.to_string();
-        let whole = self.open_object(revision).and_then(hash).is_ok_and(|found| found == revision);
-        // Opened for appending, as the time is set through a handle that may write.
-        whole && self.dir.append(name.as_ref()).and_then(|file| file.set_modified(SystemTime::now())).is_ok()
+        let renewed = || -> io::Result<bool> {
+            let open = self.open_object(revision)?;
+            let seen = sys::file_stat(&open)?;
+            if hash(open)? != revision {
+                return Ok(false);
+            }
+            // Another process may have been about to sweep it.
+            let _alone = self.alone();
+            let name = revision.to_string();
+            if !self.dir.child_stat(name.as_ref())?.same_file(&seen) {
+                return Ok(false);
+            }
+            // Opened for appending, as the time is set through a handle that may write.
+            self.dir.append(name.as_ref())?.set_modified(SystemTime::now())?;
+            Ok(true)
+        };
+        renewed().unwrap_or(false)
     }
 
     /// The content of an object; `NotFound` when it is not there or is damaged, `FileTooLarge` when
@@ -126,7 +145,7 @@ impl StateDir {
         if Revision::of(&bytes) == revision { Ok(bytes) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    /// The regular files in this folder.
+    /// The regular files in this folder, but for temporary ones.
     pub fn files(&self) -> io::Result<Vec<StateFile>> {
         let listed = self.dir.reopen(Use::List)?.list()?;
         let file = |name: std::ffi::OsString| {
@@ -134,12 +153,17 @@ impl StateDir {
             let name = name.into_string().ok().filter(|_| stat.kind == FileKind::File)?;
             Some(StateFile { name, size: stat.size, modified: stat.modified? })
         };
-        Ok(listed.into_iter().filter_map(|listed| file(listed.name)).collect())
+        Ok(listed
+            .into_iter()
+            .filter(|listed| !is_reserved(&listed.name))
+            .filter_map(|listed| file(listed.name))
+            .collect())
     }
 
     /// Removes a file, if it is still as old as it was when it was listed.
     pub fn discard(&self, file: &StateFile) -> io::Result<()> {
         let name = bare(&file.name)?;
+        let _alone = self.alone();
         if self.dir.child_stat(name)?.modified == Some(file.modified) { self.dir.remove(name) } else { Ok(()) }
     }
 

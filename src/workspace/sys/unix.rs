@@ -16,7 +16,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::{Failure, Listed, Use, component};
+use super::{Failure, Listed, Locked, Use, component};
 use crate::workspace::handle::{FileKind, Marks, Stat};
 
 /// Opening must never block (FIFO), take a terminal, or leak into a child.
@@ -44,6 +44,9 @@ pub(crate) struct Dir {
 }
 
 impl Dir {
+    /// Whether directories can be locked on this system.
+    pub(crate) const LOCKS: bool = true;
+
     /// Opens a root by its host path; only for start-up, before any call is served.
     pub(crate) fn open_ambient(path: &Path, force_component: bool) -> io::Result<Self> {
         let fd = openat(CWD, path, PASS, Mode::empty())?;
@@ -278,6 +281,18 @@ impl Dir {
     /// Writes the directory's own changes to the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(fsync(self.reopen(Use::List)?.fd)?)
+    }
+
+    /// Tries to take the advisory lock of this directory (`flock(2)`), which excludes every other handle
+    /// that was opened on its own, and which the kernel frees when the process dies. Needs [`Use::List`]:
+    /// a handle that only passes (`O_PATH`) has no locks.
+    pub(crate) fn try_lock(&self) -> Locked {
+        match retry(|| flock(&self.fd, FlockOperation::NonBlockingLockExclusive)) {
+            Ok(()) => Locked::Here,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Locked::Elsewhere,
+            // ENOLCK, EOPNOTSUPP, ENOSYS, EBADF (NFS wants a handle that may write), whatever else.
+            Err(_) => Locked::Nowhere,
+        }
     }
 
     fn with(&self, fd: OwnedFd) -> Self {

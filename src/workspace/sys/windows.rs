@@ -10,7 +10,7 @@ use std::path::Path;
 
 use cap_std::fs::{Metadata, OpenOptions};
 
-use super::{Failure, Listed, Use, component};
+use super::{Failure, Listed, Locked, Use, component};
 use crate::workspace::handle::{FileKind, Marks, Stat};
 
 /// An open directory.
@@ -20,6 +20,9 @@ pub(crate) struct Dir {
 }
 
 impl Dir {
+    /// Whether directories can be locked on this system.
+    pub(crate) const LOCKS: bool = false;
+
     /// Opens a root by its host path; only for start-up, before any call is served.
     pub(crate) fn open_ambient(path: &Path, _force_component: bool) -> io::Result<Self> {
         let inner = cap_std::fs::Dir::open_ambient_dir(path, cap_std::ambient_authority())?;
@@ -200,6 +203,12 @@ impl Dir {
     #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same signature as elsewhere")]
     pub(crate) fn set_mode(&self, _mode: u32) -> io::Result<()> {
         Ok(())
+    }
+
+    /// `LockFileEx` takes a file, and a directory is none.
+    #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
+    pub(crate) fn try_lock(&self) -> Locked {
+        Locked::Nowhere
     }
 
     /// Directories are not synced by hand here.

@@ -249,7 +249,7 @@ fn a_change_that_fails_takes_back_its_own_directories_and_none_put_there_meanwhi
     Fixture::both(|fixture| {
         let workspace = fixture.open();
         let path = workspace.resolve("a/b/c").unwrap();
-        let make = || super::super::write::make_dirs(&path, &path).unwrap().1;
+        let make = || super::super::write::make_dirs(&path, &path, 0).unwrap().1;
 
         drop(make());
         assert_eq!(names(&fixture.host("ws")), Vec::<String>::new());

@@ -203,7 +203,9 @@ fn a_file_whose_content_is_at_hand_is_only_replaced_while_it_holds_just_that() {
         let long = "x".repeat(200 << 10);
         let held = |text: &'static str| {
             let writable = workspace.writable(&workspace.resolve("file").unwrap()).unwrap();
-            WriteGuard::acquire_over(&workspace, writable, Content::of(text.as_bytes()), &Patience::default())
+            FileLock::acquire(&workspace, writable, &Patience::default())
+                .unwrap()
+                .guard_over(Content::of(text.as_bytes()))
         };
         for other in ["olx", "ol", "", "oldest", &long] {
             fixture.file("ws/file", other);

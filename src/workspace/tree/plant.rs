@@ -13,7 +13,7 @@ use super::super::links;
 use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
 use super::super::sys::{self, Dir, Use};
-use super::super::write::{Approval, Patience, WritablePath, free_name, refusal, still};
+use super::super::write::{Approval, Exchanged, Patience, WritablePath, exchange_if, free_name, refusal, still};
 use super::place::Place;
 use super::remove::wipe;
 use super::{Node, Tree, TreeEntry, TreeGuard};
@@ -107,16 +107,24 @@ impl TreeGuard {
         }
         let aside = free_name(&dir).map_err(failed)?;
         let result = build(&dir, &aside, parts, asked, &self.patience).and_then(|planted| {
-            match over {
-                None => dir.move_new(&aside, &dir, &name).map_err(failed)?,
-                Some((stat, revision)) => exchange(&dir, &aside, &name, stat, revision, asked)?,
-            }
-            Ok(planted)
+            let left = match over {
+                None => dir.move_new(&aside, &dir, &name).map(|()| Exchanged::NoneLeft { replaced: true }),
+                Some((stat, revision)) => {
+                    exchange_if(&dir, &aside, &name, |dir, name| still(dir, name, stat, revision))
+                }
+            };
+            Ok((planted, left.map_err(failed)?))
         });
-        if result.is_err() || over.is_some() {
-            // What was built in vain, or what was replaced.
+        // What was built in vain, or what was replaced.
+        if !matches!(result, Ok((_, Exchanged::NoneLeft { .. }))) {
             let _ = wipe(&dir, &aside);
         }
+        let result = result.and_then(|(planted, exchanged)| match exchanged {
+            Exchanged::Yes | Exchanged::NoneLeft { replaced: true } => Ok(planted),
+            Exchanged::No | Exchanged::NoneLeft { replaced: false } => {
+                Err(AccessError::new(AccessErrorKind::Stale, asked))
+            }
+        });
         if result.is_ok() {
             new.keep();
         }
@@ -289,32 +297,4 @@ fn file(
         file.sync_data()?;
     }
     Ok((hasher.finish(), bytes))
-}
-
-/// Swaps what was built with the file it replaces, if that is still the one that was recorded.
-fn exchange(
-    dir: &Dir,
-    aside: &OsStr,
-    name: &OsStr,
-    stat: &Stat,
-    revision: Revision,
-    asked: &WorkspacePath,
-) -> Result<(), AccessError> {
-    let failed = |error| AccessError::from_io(error, asked);
-    let stale = || AccessError::new(AccessErrorKind::Stale, asked);
-    match dir.exchange(aside, name) {
-        Ok(()) if still(dir, aside, stat, revision).unwrap_or(false) => Ok(()),
-        Ok(()) => {
-            dir.exchange(aside, name).map_err(failed)?;
-            Err(stale())
-        }
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-            if !still(dir, name, stat, revision).map_err(failed)? {
-                return Err(stale());
-            }
-            dir.rename(aside, name).map_err(failed)
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(stale()),
-        Err(error) => Err(failed(error)),
-    }
 }

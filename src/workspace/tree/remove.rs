@@ -5,15 +5,20 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::super::branch::Branch;
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::handle::FileKind;
 use super::super::revision::Revision;
-use super::super::sys::{Dir, Failure, Use};
-use super::super::write::{Approval, WritablePath, free_name, still};
+use super::super::sys::{Dir, Failure, Locked, Use};
+use super::super::write::{Approval, WritablePath, free_name, keep_aside, still};
 use super::place::Place;
 use super::{Node, Tree, TreeGuard};
+
+/// How long another process may take to end a change in a directory that is being removed.
+const OTHERS_END: Duration = Duration::from_secs(1);
 
 /// Why a tree was not removed.
 #[derive(Debug)]
@@ -74,7 +79,7 @@ impl TreeGuard {
             _ => failed(error),
         })?;
         let removed = match is_same(&dir, &aside, tree, revisions) {
-            Ok(true) => wipe(&dir, &aside).map_err(|error| {
+            Ok(true) => wipe_recorded(&dir, &aside, tree).map_err(|error| {
                 let in_part = matches!(tree.node(), Node::Directory(_));
                 NotRemoved { error: AccessError::from_io(error, asked), in_part }
             }),
@@ -102,6 +107,7 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
             (Node::Directory(seen), _) => {
                 branch.enter(own).map_err(not_there)?;
                 let inside = open(&mut branch)?;
+                let_others_end(inside)?;
                 let names = inside.list()?.len();
                 // Before anything is gone: as a cache of read-only directories has it, for one.
                 if names > 0 {
@@ -132,13 +138,59 @@ fn not_there(failure: Failure) -> io::Error {
     }
 }
 
+/// Waits until no other process is in the middle of a change in this directory, which has another name by
+/// now. Whoever comes later sees that it is not where it was, and changes nothing in it.
+fn let_others_end(inside: &Dir) -> io::Result<()> {
+    let began = Instant::now();
+    let Ok(handle) = inside.reopen(Use::List) else { return Ok(()) };
+    while handle.try_lock() == Locked::Elsewhere {
+        // It may itself be waiting for the directory that we hold.
+        if began.elapsed() > OTHERS_END {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
+}
+
 /// Gives back the old name; where somebody has taken it meanwhile, a name that no sweep touches.
 fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr) {
     if dir.rename_new(aside, name).is_err() {
-        let mut kept = OsString::from(name);
-        kept.push(".rootbound-kept");
-        let _ = dir.rename_new(aside, &kept);
+        keep_aside(dir, aside, name);
     }
+}
+
+/// Removes the entry called `name`, which holds the recorded tree, and what was recorded alone: what a program
+/// without our locks has changed or added since it was compared stays, with all above it.
+fn wipe_recorded(dir: &Dir, name: &OsStr, tree: &Tree) -> io::Result<()> {
+    fn leave_to(branch: &mut Branch<'_>, depth: usize) -> io::Result<()> {
+        while branch.depth() > depth {
+            if let Some(own) = branch.leave() {
+                open(branch)?.remove_dir(&own)?;
+            }
+        }
+        Ok(())
+    }
+    let mut branch = Branch::new(dir, Use::List);
+    for entry in tree.entries() {
+        let Place { depth, name: own } = &entry.place;
+        let own = if *depth == 0 { name } else { own };
+        leave_to(&mut branch, *depth)?;
+        let holder = open(&mut branch)?;
+        let same = match &entry.node {
+            Node::Directory(_) => {
+                branch.enter(own).map_err(not_there)?;
+                continue;
+            }
+            Node::File(stat) | Node::Other(stat) => holder.child_stat(own)?.same_content_state(stat),
+            Node::Link(target) => holder.child_link(own)? == *target,
+        };
+        if !same {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        holder.remove(own)?;
+    }
+    leave_to(&mut branch, 0)
 }
 
 /// Removes an entry with everything below it, following no link.

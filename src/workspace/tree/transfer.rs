@@ -40,6 +40,9 @@ impl TreeGuard {
         if !is_top_of(&from_dir, &from_name, tree).unwrap_or(false) {
             return Err(AccessError::new(AccessErrorKind::Stale, from.asked()));
         }
+        if over.is_some_and(|over| !to_dir.child_stat(&to_name).is_ok_and(|now| now.same_content_state(&over.stat))) {
+            return Err(AccessError::new(AccessErrorKind::Stale, to.asked()));
+        }
         let renamed = match over {
             None => from_dir.move_new(&from_name, &to_dir, &to_name),
             Some(Replaced { stat, revision }) => match from_dir.swap(&from_name, &to_dir, &to_name) {

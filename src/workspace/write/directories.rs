@@ -36,10 +36,16 @@ impl Drop for NewDirs {
     }
 }
 
-/// The directory at `path`, made with all above it where missing, each step in the handle before.
+/// The directory at `path`, made with all above it where missing, each step in the handle before. The first
+/// `there` of them, which the caller has seen and locked the last of, are not made again: another process is
+/// about to move or delete them.
+///
+/// # Errors
+/// `Changed` when one of those is gone.
 pub(in crate::workspace) fn make_dirs(
     path: &WorkspacePath,
     asked: &WorkspacePath,
+    there: usize,
 ) -> Result<(Dir, NewDirs), AccessError> {
     let failed = |error| AccessError::from_io(error, asked);
     let root = path.root().dir();
@@ -58,8 +64,12 @@ pub(in crate::workspace) fn make_dirs(
     let mut holds_new = None;
     let mut level = std::path::PathBuf::new();
     let top = WorkspacePath::new(path.root(), Path::new(""));
-    for name in path.relative() {
+    for (above, name) in path.relative().iter().enumerate() {
         level.push(name);
+        if above < there {
+            here = here.child_dir(name, Use::Pass).map_err(|_| AccessError::new(AccessErrorKind::Changed, asked))?;
+            continue;
+        }
         let made = match here.make_dir(name, false) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
             answer => answer.is_ok(),

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 
+use crate::workspace::handle::Stat;
 use crate::workspace::sys::Dir;
 
 /// A new file in an open directory; removed when dropped before it was published.
@@ -51,26 +52,15 @@ impl<'d> Temporary<'d> {
         name: &OsStr,
         is_base: impl Fn(&Dir, &OsStr) -> io::Result<bool>,
     ) -> io::Result<bool> {
-        let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-        match self.dir.exchange(&self.name, name) {
-            Ok(()) => {}
-            Err(error) if gone(&error) => return Ok(false),
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                return self.replace_in_two_steps(name, is_base);
+        match exchange_if(self.dir, &self.name, name, is_base)? {
+            // If what was replaced cannot be removed, `drop` tries once more; the replacement stays either way.
+            Exchanged::Yes => Ok(true),
+            Exchanged::No => Ok(false),
+            Exchanged::NoneLeft { replaced } => {
+                self.armed = false;
+                Ok(replaced)
             }
-            Err(error) => return Err(error),
         }
-        // What was under `name` is under our own name now, where nobody else looks for it.
-        if is_base(self.dir, &self.name).unwrap_or(false) {
-            // If it cannot be removed, `drop` tries once more; the replacement stands either way.
-            return Ok(true);
-        }
-        if let Err(error) = self.dir.exchange(&self.name, name) {
-            // Removing now would remove what another process put there: leave it for a person.
-            self.armed = false;
-            return Err(error);
-        }
-        Ok(false)
     }
 
     /// Replaces by its name whatever is there, for its metadata does not matter.
@@ -79,19 +69,102 @@ impl<'d> Temporary<'d> {
         self.armed = false;
         Ok(())
     }
+}
 
-    /// Look, then rename: the best there is where names cannot be exchanged.
-    fn replace_in_two_steps(
-        mut self,
-        name: &OsStr,
-        is_base: impl Fn(&Dir, &OsStr) -> io::Result<bool>,
-    ) -> io::Result<bool> {
-        if !is_base(self.dir, name)? {
-            return Ok(false);
+/// What became of an exchange.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::workspace) enum Exchanged {
+    /// The new entry is in its place; the one it replaced has the other name and is superseded.
+    Yes,
+    /// Everything is as it was; the other name is that of the new entry again.
+    No,
+    /// Nothing has the other name any more.
+    NoneLeft {
+        /// Whether the new entry is in its place.
+        replaced: bool,
+    },
+}
+
+/// How often what came out of an exchange is put back, while other programs change the name at the same moments.
+const PUT_BACK: usize = 8;
+
+/// Gives the entry `aside` the name `name`, if `is_base` recognises what has that name; nothing that came out
+/// of the exchange and is unknown is left where a caller would remove it.
+///
+/// # Errors
+/// Those of the system. What is called `aside` then may be removed.
+pub(in crate::workspace) fn exchange_if(
+    dir: &Dir,
+    aside: &OsStr,
+    name: &OsStr,
+    is_base: impl Fn(&Dir, &OsStr) -> io::Result<bool>,
+) -> io::Result<Exchanged> {
+    let own = dir.child_stat(aside)?;
+    match dir.exchange(aside, name) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Exchanged::No),
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            // Look, then rename: the best there is where names cannot be exchanged.
+            if !is_base(dir, name)? {
+                return Ok(Exchanged::No);
+            }
+            dir.rename(aside, name)?;
+            return Ok(Exchanged::NoneLeft { replaced: true });
         }
-        self.dir.rename(&self.name, name)?;
-        self.armed = false;
-        Ok(true)
+        Err(error) => return Err(error),
+    }
+    // What was under `name` is under the other name now, where nobody else looks for it.
+    if is_base(dir, aside).unwrap_or(false) {
+        return Ok(Exchanged::Yes);
+    }
+    Ok(put_back(dir, aside, name, own))
+}
+
+/// `aside` came out of an exchange with `shown` and is none of ours: gives it its name back, and looks what
+/// comes out this time. That may again be something which a program without our lock has put there.
+fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr, mut shown: Stat) -> Exchanged {
+    for round in 0..PUT_BACK {
+        let Ok(in_hand) = dir.child_stat(aside) else { break };
+        match dir.exchange(aside, name) {
+            Ok(()) => {}
+            // What was shown is gone, so the name is free, or was a moment ago.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match dir.rename_new(aside, name) {
+                Ok(()) => return Exchanged::NoneLeft { replaced: false },
+                Err(_) => continue,
+            },
+            Err(_) => break,
+        }
+        let Ok(out) = dir.child_stat(aside) else { break };
+        if out.same_content_state(&shown) {
+            if round == 0 {
+                return Exchanged::No;
+            }
+            // An older state of somebody else's; superseded by what is there now, but not by us.
+            break;
+        }
+        shown = in_hand;
+    }
+    keep_aside(dir, aside, name);
+    Exchanged::NoneLeft { replaced: false }
+}
+
+/// Gives an entry that nobody may remove unseen a name beside `name` that no sweep touches.
+pub(in crate::workspace) fn keep_aside(dir: &Dir, aside: &OsStr, name: &OsStr) {
+    let long = OsString::new();
+    // The second without the name, which may be too long for a longer one.
+    for stem in [name, &long] {
+        for number in 1..100 {
+            let mut kept = stem.to_os_string();
+            kept.push(".rootbound-kept");
+            if number > 1 {
+                kept.push(format!("-{number}"));
+            }
+            match dir.rename_new(aside, &kept) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(_) => break,
+                Ok(()) => return,
+            }
+        }
     }
 }
 
@@ -133,6 +206,8 @@ impl Drop for Temporary<'_> {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the tests act as another program")]
+
     use super::*;
 
     #[test]
@@ -142,5 +217,75 @@ mod tests {
         for name in ["", ".rootbound-.tmp", ".rootbound-0123456789abcdef", ".rootbound-0123456789abcdeg.tmp", "x.tmp"] {
             assert!(!is_reserved(OsStr::new(name)), "{name}");
         }
+    }
+
+    /// What two names hold after a replacement during which another program acts: `meanwhile` is run between the
+    /// exchange and the look.
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    fn replaced(base: bool, meanwhile: impl Fn(&std::path::Path)) -> (bool, Vec<(String, String)>) {
+        use std::io::Write as _;
+
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::write(temp.path().join("f"), "there").unwrap();
+        let dir = Dir::open_ambient(temp.path(), false).unwrap();
+        let mut temporary = Temporary::create(&dir, true).unwrap();
+        temporary.file().write_all(b"ours").unwrap();
+        let done = temporary
+            .replace(OsStr::new("f"), |_, _| {
+                meanwhile(temp.path());
+                Ok(base)
+            })
+            .unwrap();
+        let entries = std::fs::read_dir(temp.path()).unwrap().map(|entry| entry.unwrap());
+        let mut left: Vec<(String, String)> = entries
+            .map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read_to_string(entry.path()).unwrap()))
+            .collect();
+        left.sort();
+        (done, left)
+    }
+
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    #[test]
+    fn what_comes_out_of_an_exchange_is_removed_only_when_it_is_superseded() {
+        let named = |entries: &[(&str, &str)]| -> Vec<(String, String)> {
+            entries.iter().map(|(name, content)| ((*name).to_owned(), (*content).to_owned())).collect()
+        };
+        let over = |dir: &std::path::Path| {
+            std::fs::write(dir.join("new"), "theirs").unwrap();
+            std::fs::rename(dir.join("new"), dir.join("f")).unwrap();
+        };
+        assert_eq!(replaced(true, |_| {}), (true, named(&[("f", "ours")])));
+        assert_eq!(replaced(false, |_| {}), (false, named(&[("f", "there")])));
+        // Another program puts its file over ours while that can be seen.
+        let both = named(&[("f", "theirs"), ("f.rootbound-kept", "there")]);
+        assert_eq!(replaced(false, over), (false, both));
+        // Or writes into ours.
+        let both = named(&[("f", "ours and theirs"), ("f.rootbound-kept", "there")]);
+        assert_eq!(replaced(false, |dir| std::fs::write(dir.join("f"), "ours and theirs").unwrap()), (false, both));
+        // Or removes it.
+        assert_eq!(
+            replaced(false, |dir| std::fs::remove_file(dir.join("f")).unwrap()),
+            (false, named(&[("f", "there")]))
+        );
+        // After a replacement that was right it may do what it likes.
+        assert_eq!(replaced(true, over), (true, named(&[("f", "theirs")])));
+    }
+
+    #[test]
+    fn what_is_kept_aside_never_takes_the_name_of_something_else() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = Dir::open_ambient(temp.path(), false).unwrap();
+        let long = "n".repeat(250);
+        for (name, kept) in [
+            ("f", "f.rootbound-kept"),
+            ("f", "f.rootbound-kept-2"),
+            (long.as_str(), ".rootbound-kept"),
+            (long.as_str(), ".rootbound-kept-2"),
+        ] {
+            std::fs::write(temp.path().join("aside"), name).unwrap();
+            keep_aside(&dir, OsStr::new("aside"), OsStr::new(name));
+            assert_eq!(std::fs::read_to_string(temp.path().join(kept)).unwrap(), name);
+        }
+        assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 4);
     }
 }

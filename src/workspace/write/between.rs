@@ -1,0 +1,360 @@
+//! One lock per directory, so that changes in it by several processes happen one after another.
+//!
+//! It is the kernel's advisory lock (`flock`) of the directory itself: every process takes the same one
+//! whatever its state folder, no lock file is made, and it is free again when its holder dies. Calls of
+//! one process share it, as locks on paths ([`super::lock`]) keep those apart; for a bounded time only,
+//! so that other processes get their turn. Who waits asks again and again: a blocking `flock` could not
+//! be cancelled.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::super::error::AccessErrorKind;
+use super::super::path::WorkspacePath;
+use super::super::sys::{Dir, Failure, Locked, Use};
+use super::is_missing;
+use super::lock::MOST_WAITING;
+use super::patience::Patience;
+
+/// How long calls of this process may join one that has the lock.
+const SHARED_FOR: Duration = Duration::from_millis(20);
+/// How long this process keeps away after it has shared a lock that long. Longer than [`SELDOM`], so that
+/// whoever waits in another process asks meanwhile.
+const REST: Duration = Duration::from_millis(3);
+/// How long one who waits sleeps at most between two questions, at first and after [`LONG`].
+const SELDOM: Duration = Duration::from_millis(2);
+const OFTEN: Duration = Duration::from_micros(400);
+/// Who has waited longer asks more often than those who have come since, so that nobody waits for ever.
+const LONG: Duration = Duration::from_millis(50);
+/// After this the lock is not merely busy, and is asked for seldom: hundreds of calls may wait for a stopped process.
+const STUCK: Duration = Duration::from_secs(2);
+const RARELY: Duration = Duration::from_millis(20);
+/// How long another process is waited for: a change takes milliseconds, a stopped process takes for ever.
+const MOST: Duration = Duration::from_secs(30);
+/// How often a lookup that raced with a rename of the directory is tried again.
+const ATTEMPTS: usize = 8;
+
+/// Device and inode: two processes that want the same two directories take them in this order.
+type Identity = (u64, u64);
+
+/// The directories that this process has locked.
+#[derive(Debug, Default)]
+pub(in crate::workspace) struct Directories {
+    table: Mutex<Table>,
+    freed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    entries: HashMap<Identity, Entry>,
+    waiting: usize,
+}
+
+#[derive(Debug)]
+enum Entry {
+    /// Locked through this handle, for so many calls.
+    Held { _dir: Dir, calls: usize, since: Instant, shared: bool },
+    /// It was shared for a while; other processes come first until then.
+    Resting(Instant),
+}
+
+/// The locked directories of some entries.
+#[derive(Debug)]
+pub(super) struct Locks {
+    _locks: Vec<DirectoryLock>,
+    /// For each entry, how many directories on the way to its own were there; 0 where that is not known.
+    pub(super) there: Vec<usize>,
+}
+
+/// A locked directory; dropping it frees the lock, unless another call of this process has it, too.
+#[derive(Debug)]
+struct DirectoryLock {
+    directories: Arc<Directories>,
+    identity: Identity,
+}
+
+impl Directories {
+    /// Locks the directories that hold these entries; where one is missing, the nearest above that is there.
+    /// A directory that may not be listed, or whose file system has no such locks, goes without.
+    ///
+    /// # Errors
+    /// `Stopped` when the patience ends first, `Locked` when another process does not free it, `Crowded`
+    /// where too many calls wait already.
+    pub(super) fn lock_holding(
+        this: &Arc<Self>,
+        entries: &[&WorkspacePath],
+        patience: &Patience,
+    ) -> Result<Locks, AccessErrorKind> {
+        let mut attempts = 0;
+        loop {
+            let (wanted, there) = holding(entries);
+            let identities: Vec<Identity> = wanted.iter().map(|(identity, _)| *identity).collect();
+            let mut locks = Vec::with_capacity(wanted.len());
+            for (identity, dir) in wanted {
+                locks.extend(Self::lock(this, identity, dir, patience)?);
+            }
+            attempts += 1;
+            // One may have been moved, or made, while it was waited for. One that never keeps its place is moved by
+            // a program that takes no lock anyway.
+            let (now, _) = holding(entries);
+            if attempts == ATTEMPTS || now.iter().map(|(identity, _)| *identity).eq(identities) {
+                return Ok(Locks { _locks: locks, there });
+            }
+        }
+    }
+
+    /// `None` where there are no such locks.
+    fn lock(
+        this: &Arc<Self>,
+        identity: Identity,
+        dir: Dir,
+        patience: &Patience,
+    ) -> Result<Option<DirectoryLock>, AccessErrorKind> {
+        let lock = || Some(DirectoryLock { directories: Arc::clone(this), identity });
+        let mut dir = Some(dir);
+        let mut wait: Option<Wait<'_>> = None;
+        loop {
+            let mut table = this.table();
+            match table.ask(identity, &mut dir) {
+                Locked::Here => return Ok(lock()),
+                Locked::Nowhere => return Ok(None),
+                Locked::Elsewhere => {}
+            }
+            if let Some(wait) = &wait {
+                wait.sleep(table, patience)?;
+            } else if table.waiting >= MOST_WAITING {
+                return Err(AccessErrorKind::Crowded);
+            } else {
+                table.waiting += 1;
+                wait = Some(Wait { directories: this, began: Instant::now() });
+                drop(table);
+                patience.before_waiting();
+            }
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        // A panic while the table was borrowed cannot leave it half-changed.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    /// One try, joining another call of this process where that is fair. Takes `dir` when it locks it.
+    fn ask(&mut self, identity: Identity, dir: &mut Option<Dir>) -> Locked {
+        match self.entries.get_mut(&identity) {
+            Some(Entry::Held { calls, since, shared, .. }) if since.elapsed() < SHARED_FOR => {
+                (*calls, *shared) = (*calls + 1, true);
+                return Locked::Here;
+            }
+            Some(Entry::Held { .. }) => return Locked::Elsewhere,
+            Some(Entry::Resting(until)) if Instant::now() < *until => return Locked::Elsewhere,
+            Some(Entry::Resting(_)) | None => {}
+        }
+        let answer = dir.as_ref().map_or(Locked::Nowhere, Dir::try_lock);
+        if answer == Locked::Here
+            && let Some(dir) = dir.take()
+        {
+            self.entries.insert(identity, Entry::Held { _dir: dir, calls: 1, since: Instant::now(), shared: false });
+        }
+        answer
+    }
+
+    /// Forgets those that nobody has locked and whose rest is over.
+    fn tidy(&mut self) {
+        let now = Instant::now();
+        self.entries.retain(|_, entry| !matches!(entry, Entry::Resting(until) if *until <= now));
+    }
+}
+
+/// A call that waits; counted as long as it does.
+struct Wait<'d> {
+    directories: &'d Directories,
+    began: Instant,
+}
+
+impl Wait<'_> {
+    /// Until it is worth while to ask again.
+    fn sleep(&self, table: MutexGuard<'_, Table>, patience: &Patience) -> Result<(), AccessErrorKind> {
+        let so_far = self.began.elapsed();
+        let most = match so_far {
+            so_far if so_far < LONG => SELDOM,
+            so_far if so_far < STUCK => OFTEN,
+            _ => RARELY,
+        };
+        // At random, so that those who wait do not ask in step.
+        let share = RandomState::new().hash_one(0) % 8;
+        let nap = most / 8 * (1 + u32::try_from(share).unwrap_or(0));
+        // Woken early when this process frees one; another process wakes nobody.
+        drop(self.directories.freed.wait_timeout(table, nap).unwrap_or_else(PoisonError::into_inner));
+        if patience.ended() {
+            return Err(AccessErrorKind::Stopped);
+        }
+        if so_far > MOST { Err(AccessErrorKind::Locked) } else { Ok(()) }
+    }
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        self.directories.table().waiting -= 1;
+    }
+}
+
+impl Drop for DirectoryLock {
+    fn drop(&mut self) {
+        let mut table = self.directories.table();
+        if let Some(Entry::Held { calls, since, shared, .. }) = table.entries.get_mut(&self.identity) {
+            *calls -= 1;
+            if *calls == 0 {
+                let rests = *shared && since.elapsed() >= SHARED_FOR;
+                // The handle is closed by that, and the lock is free.
+                table.entries.remove(&self.identity);
+                table.tidy();
+                if rests {
+                    table.entries.insert(self.identity, Entry::Resting(Instant::now() + REST));
+                }
+            }
+        }
+        drop(table);
+        self.directories.freed.notify_all();
+    }
+}
+
+/// The directories that hold these entries, open, each once, in the order in which they are locked; and for each
+/// entry how many directories there are on the way to its own.
+fn holding(entries: &[&WorkspacePath]) -> (Vec<(Identity, Dir)>, Vec<usize>) {
+    let (mut found, mut there) = (Vec::new(), Vec::new());
+    for path in entries {
+        let nearest = nearest(path);
+        there.push(nearest.as_ref().map_or(0, |(depth, ..)| *depth));
+        found.extend(nearest.map(|(_, identity, dir)| (identity, dir)));
+    }
+    found.sort_unstable_by_key(|(identity, _)| *identity);
+    found.dedup_by_key(|(identity, _)| *identity);
+    (found, there)
+}
+
+/// The innermost directory above `path` that is there, and how far it is below the root; none where it may not be
+/// opened.
+fn nearest(path: &WorkspacePath) -> Option<(usize, Identity, Dir)> {
+    if !Dir::LOCKS {
+        return None;
+    }
+    for above in std::iter::successors(path.parent(), WorkspacePath::parent) {
+        match above.root().dir().dir_beneath(above.relative(), Use::List) {
+            Ok(dir) => return dir.stat().ok().map(|stat| (above.relative().iter().count(), stat.identity(), dir)),
+            Err(failure) if is_missing(&failure) => {}
+            Err(Failure::Link | Failure::Io(_)) => return None,
+        }
+    }
+    None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the tests arrange from outside the sandbox")]
+
+    use std::fs;
+    use std::path::Path;
+    use std::sync::mpsc;
+    use std::thread;
+
+    use super::super::super::{Access, Options, PolicyRules, RootSpec, Workspace};
+    use super::*;
+
+    /// What one process has.
+    fn process(folder: &Path) -> (Workspace, Arc<Directories>) {
+        let spec =
+            RootSpec { name: None, path: folder.into(), access: Access::ReadWrite, policy: PolicyRules::default() };
+        (Workspace::open(&[spec], Options::default()).unwrap().workspace, Arc::default())
+    }
+
+    fn locked(process: &(Workspace, Arc<Directories>), texts: &[&str]) -> Result<Locks, AccessErrorKind> {
+        let paths: Vec<WorkspacePath> = texts.iter().map(|text| process.0.resolve(text).unwrap()).collect();
+        // Gives up at the first question.
+        let patience = Patience::until(|| true, || {});
+        Directories::lock_holding(&process.1, &paths.iter().collect::<Vec<_>>(), &patience)
+    }
+
+    fn count(process: &(Workspace, Arc<Directories>)) -> usize {
+        process.1.table().entries.len()
+    }
+
+    #[test]
+    fn two_processes_never_have_one_directory_and_always_two() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::create_dir_all(temp.path().join("a/b")).unwrap();
+        let (one, other) = (process(temp.path()), process(temp.path()));
+        let held = locked(&one, &["a/x"]).unwrap();
+        assert_eq!((count(&one), held.there.as_slice()), (1, &[1][..]));
+        assert_eq!(locked(&other, &["a/x"]).unwrap_err(), AccessErrorKind::Stopped);
+        assert_eq!(locked(&other, &["y", "a/z"]).unwrap_err(), AccessErrorKind::Stopped);
+        // The nearest that is there holds what is missing.
+        assert_eq!(locked(&other, &["a/not/there/x"]).unwrap_err(), AccessErrorKind::Stopped);
+        let apart = locked(&other, &["a/b/x", "y", "y2", "not/there"]).unwrap();
+        assert_eq!((count(&other), apart.there.as_slice()), (2, &[2, 0, 0, 0][..]));
+        drop((held, apart));
+        let all = locked(&other, &["y", "a/z", "a/b/x", "a/x"]).unwrap();
+        assert_eq!(count(&other), 3);
+        drop(all);
+        assert_eq!((count(&one), count(&other)), (0, 0));
+        assert_eq!(other.1.table().waiting, 0);
+    }
+
+    #[test]
+    fn calls_of_one_process_share_a_directory_and_the_last_one_frees_it() {
+        let temp = tempfile::tempdir().unwrap();
+        let (one, other) = (process(temp.path()), process(temp.path()));
+        let first = locked(&one, &["x"]).unwrap();
+        // However long ago, as a slow machine has it.
+        let hold_since = |ago| {
+            for entry in one.1.table().entries.values_mut() {
+                let Entry::Held { since, .. } = entry else { panic!("it is held") };
+                *since = Instant::now().checked_sub(ago).unwrap();
+            }
+        };
+        hold_since(Duration::ZERO);
+        let second = locked(&one, &["y"]);
+        drop(first);
+        if let Ok(second) = second {
+            assert_eq!(locked(&other, &["x"]).unwrap_err(), AccessErrorKind::Stopped);
+            // Who has shared it for long lets nobody in any more, and keeps away for a moment.
+            hold_since(SHARED_FOR);
+            assert_eq!(locked(&one, &["z"]).unwrap_err(), AccessErrorKind::Stopped);
+            drop(second);
+            assert!(one.1.table().entries.values().all(|entry| matches!(entry, Entry::Resting(_))));
+        }
+        drop(locked(&other, &["x"]).unwrap());
+    }
+
+    #[test]
+    fn a_process_that_never_frees_a_directory_is_not_waited_for_for_ever() {
+        let directories = Arc::<Directories>::default();
+        directories.table().waiting = 2;
+        let asked = |ago| {
+            let wait = Wait { directories: &directories, began: Instant::now().checked_sub(ago).unwrap() };
+            wait.sleep(directories.table(), &Patience::default())
+        };
+        assert_eq!(asked(Duration::ZERO), Ok(()));
+        assert_eq!(asked(MOST + Duration::from_secs(1)), Err(AccessErrorKind::Locked));
+        assert_eq!(directories.table().waiting, 0);
+    }
+
+    #[test]
+    fn who_waits_for_another_process_gets_the_directory_when_it_is_free() {
+        let temp = tempfile::tempdir().unwrap();
+        let (one, other) = (process(temp.path()), process(temp.path()));
+        let held = locked(&one, &["x"]).unwrap();
+        let (sender, receiver) = mpsc::channel();
+        let patience = Patience::until(|| false, move || sender.send(()).unwrap());
+        let waiting = thread::spawn(move || {
+            let path = other.0.resolve("x").unwrap();
+            Directories::lock_holding(&other.1, &[&path], &patience).map(|locks| locks.there)
+        });
+        receiver.recv_timeout(Duration::from_secs(20)).unwrap();
+        drop(held);
+        assert_eq!(waiting.join().unwrap(), Ok(vec![0]));
+    }
+}

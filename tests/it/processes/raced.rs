@@ -1,0 +1,234 @@
+//! What becomes of a change when another process, or another program, was there first.
+
+use std::{fs, path::Path, sync::Arc, time::Duration};
+
+use rootbound::{
+    session::{Session, StopSignal},
+    tools::{CallContext, Change, Kind, Plan, Selection, Settings, ToolError, Toolbox},
+    workspace::{Access, Approval, Options, PolicyRules, RootSpec, StateDir, Workspace},
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A root, and the folder in which states are.
+fn place(content: &str) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("root")).unwrap();
+    fs::write(folder.path().join("root/f"), content).unwrap();
+    folder
+}
+
+fn content(folder: &TempDir) -> String {
+    fs::read_to_string(folder.path().join("root/f")).unwrap()
+}
+
+fn put(folder: &TempDir, content: &str) {
+    fs::write(folder.path().join("root/f"), content).unwrap();
+}
+
+/// One process: a workspace and a session of its own.
+struct Caller {
+    cx: CallContext,
+    toolbox: Toolbox,
+}
+
+impl Caller {
+    fn new(folder: &Path, state: &str) -> Self {
+        let spec = RootSpec {
+            name: None,
+            path: folder.join("root"),
+            access: Access::ReadWrite,
+            policy: PolicyRules::default(),
+        };
+        let cx = CallContext {
+            workspace: Arc::new(Workspace::open(&[spec], Options::default()).unwrap().workspace),
+            session: Arc::new(Session::new(Some(StateDir::open(&folder.join(state)).unwrap()))),
+            settings: Arc::new(Settings::default()),
+            stop: StopSignal::after(Duration::from_secs(300)),
+            progress: None,
+            yields: None,
+        };
+        Self { cx, toolbox: Toolbox::new(&Selection::default()) }
+    }
+
+    /// One that has read the file.
+    fn reader(folder: &TempDir, state: &str) -> Self {
+        let this = Self::new(folder.path(), state);
+        this.read();
+        this
+    }
+
+    fn read(&self) {
+        assert!(matches!(self.planned("read", json!({ "path": "f" })), Ok(Plan::Answer(_))));
+    }
+
+    fn planned(&self, tool: &str, arguments: Value) -> Result<Plan, ToolError> {
+        let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
+        self.toolbox.get(tool).unwrap().plan(&self.cx, arguments)
+    }
+
+    fn change(&self, tool: &str, arguments: Value) -> Box<dyn Change> {
+        match self.planned(tool, arguments) {
+            Ok(Plan::Change(change)) => change,
+            other => panic!("{tool} is no change: {other:?}"),
+        }
+    }
+
+    fn commit(&self, change: Box<dyn Change>) -> Result<String, ToolError> {
+        change.commit(&self.cx, Approval::by_policy()).map(|answer| format!("{answer:?}"))
+    }
+
+    fn call(&self, tool: &str, arguments: Value) -> Result<String, ToolError> {
+        match self.planned(tool, arguments)? {
+            Plan::Change(change) => self.commit(change),
+            Plan::Answer(answer) => Ok(format!("{answer:?}")),
+        }
+    }
+}
+
+fn edit(old: &str, new: &str) -> Value {
+    json!({ "path": "f", "old_string": old, "new_string": new })
+}
+
+fn append(text: &str) -> Value {
+    json!({ "path": "f", "content": text, "mode": "append" })
+}
+
+fn overwrite(text: &str) -> Value {
+    json!({ "path": "f", "content": text })
+}
+
+#[track_caller]
+fn refused(result: Result<String, ToolError>, kind: Kind) {
+    assert_eq!(result.unwrap_err().kind(), kind);
+}
+
+#[test]
+fn an_edit_is_worked_out_again_on_what_another_program_wrote_after_the_check() {
+    let folder = place("one\ntwo\n");
+    let caller = Caller::reader(&folder, "a");
+    let change = caller.change("edit", edit("two", "2"));
+    put(&folder, "zero\none\ntwo\n");
+    caller.commit(change).unwrap();
+    assert_eq!(content(&folder), "zero\none\n2\n");
+
+    // Its place is gone, or there are two.
+    for (now, kind) in [("zero\n", Kind::NoMatch), ("2\n2\n", Kind::Ambiguous)] {
+        caller.read();
+        let change = caller.change("edit", edit("2", "3"));
+        put(&folder, now);
+        refused(caller.commit(change), kind);
+        assert_eq!(content(&folder), now);
+        put(&folder, "zero\none\n2\n");
+    }
+}
+
+#[test]
+fn an_append_is_worked_out_again_and_an_overwrite_is_not() {
+    let folder = place("one\n");
+    let caller = Caller::reader(&folder, "a");
+    let change = caller.change("write", append("two\n"));
+    put(&folder, "another\n");
+    caller.commit(change).unwrap();
+    assert_eq!(content(&folder), "another\ntwo\n");
+
+    let change = caller.change("write", overwrite("mine\n"));
+    put(&folder, "another one\n");
+    refused(caller.commit(change), Kind::Stale);
+    assert_eq!(content(&folder), "another one\n");
+
+    // Two that append to a file which is not there: one makes it.
+    fs::remove_file(folder.path().join("root/f")).unwrap();
+    let other = Caller::new(folder.path(), "b");
+    let changes = [caller.change("write", append("a\n")), other.change("write", append("b\n"))];
+    for (caller, change) in [&caller, &other].into_iter().zip(changes) {
+        caller.commit(change).unwrap();
+    }
+    assert_eq!(content(&folder), "a\nb\n");
+}
+
+#[test]
+fn a_change_that_names_a_revision_or_was_shown_to_a_person_is_not_worked_out_again() {
+    let folder = place("one\n");
+    let caller = Caller::reader(&folder, "a");
+    let revision = rootbound::workspace::Revision::of(b"one\n").to_string();
+    for (tool, mut arguments) in [("edit", edit("one", "1")), ("write", append("two\n"))] {
+        let shown = caller.change(tool, arguments.clone());
+        arguments["expected_revision"] = revision.clone().into();
+        let exact = caller.change(tool, arguments);
+        put(&folder, "one\nmore\n");
+        refused(caller.commit(exact), Kind::Stale);
+        let answer = shown.commit(&caller.cx, Approval::by_person());
+        refused(answer.map(|answer| format!("{answer:?}")), Kind::Stale);
+        assert_eq!(content(&folder), "one\nmore\n");
+        put(&folder, "one\n");
+    }
+}
+
+#[test]
+fn what_another_process_with_the_same_state_folder_wrote_may_be_edited_but_not_replaced_unseen() {
+    let folder = place("one\ntwo\n");
+    let (first, second) = (Caller::reader(&folder, "a"), Caller::reader(&folder, "a"));
+    first.call("edit", edit("one", "1")).unwrap();
+    second.call("edit", edit("two", "2")).unwrap();
+    assert_eq!(content(&folder), "1\n2\n");
+    first.call("write", append("three\n")).unwrap();
+    refused(second.call("write", overwrite("mine\n")), Kind::Stale);
+    // Another program: the rule holds as ever.
+    put(&folder, "1\n2\nthree\nfour\n");
+    refused(second.call("edit", edit("2", "II")), Kind::Stale);
+    second.read();
+    second.call("edit", edit("2", "II")).unwrap();
+    assert_eq!(content(&folder), "1\nII\nthree\nfour\n");
+}
+
+#[test]
+fn what_was_written_with_another_state_folder_has_to_be_read_before_an_edit() {
+    let folder = place("one\ntwo\n");
+    let (first, second) = (Caller::reader(&folder, "a"), Caller::reader(&folder, "b"));
+    first.call("edit", edit("one", "1")).unwrap();
+    refused(second.call("edit", edit("two", "2")), Kind::Stale);
+    assert_eq!(content(&folder), "1\ntwo\n");
+}
+
+#[test]
+fn an_append_goes_behind_what_others_have_appended_but_not_into_another_file() {
+    let folder = place("one\n");
+    let (first, second) = (Caller::reader(&folder, "a"), Caller::reader(&folder, "b"));
+    first.call("write", append("two\n")).unwrap();
+    second.call("write", append("three\n")).unwrap();
+    put(&folder, &(content(&folder) + "four\n"));
+    // A process for each call remembers the revision alone.
+    Caller::new(folder.path(), "a").call("write", append("five\n")).unwrap();
+    assert_eq!(content(&folder), "one\ntwo\nthree\nfour\nfive\n");
+    put(&folder, "something else\n");
+    for caller in [second, Caller::new(folder.path(), "b"), Caller::new(folder.path(), "a")] {
+        refused(caller.call("write", append("six\n")), Kind::Stale);
+    }
+    refused(Caller::new(folder.path(), "c").call("write", append("six\n")), Kind::NotRead);
+    assert_eq!(content(&folder), "something else\n");
+}
+
+#[test]
+#[cfg(unix)]
+fn nothing_is_changed_in_a_directory_that_another_process_has_locked() {
+    use rustix::fs::{CWD, FlockOperation, Mode, OFlags, flock, openat};
+
+    let folder = place("one\n");
+    let mut caller = Caller::reader(&folder, "a");
+    let root = openat(CWD, folder.path().join("root"), OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap();
+    flock(&root, FlockOperation::LockExclusive).unwrap();
+    for (tool, arguments) in
+        [("write", append("two\n")), ("edit", edit("one", "1")), ("write", json!({ "path": "new/g", "content": "x" }))]
+    {
+        let change = caller.change(tool, arguments);
+        caller.cx.stop = StopSignal::after(Duration::from_millis(20));
+        refused(caller.commit(change), Kind::TimedOut);
+        caller.cx.stop = StopSignal::after(Duration::from_secs(300));
+    }
+    let names = || fs::read_dir(folder.path().join("root")).unwrap().count();
+    assert_eq!((content(&folder).as_str(), names()), ("one\n", 1));
+    flock(&root, FlockOperation::Unlock).unwrap();
+    caller.call("edit", edit("one", "1")).unwrap();
+    assert_eq!(content(&folder), "1\n");
+}
