@@ -94,6 +94,8 @@ impl Store {
         if lines.is_empty() {
             return Ok(false);
         }
+        // The last line may be that of a process which was killed in the middle of it.
+        lines.insert(0, '\n');
         let folder = self.folder()?;
         let journal = format!("{JOURNAL}{}", now() / DAY);
         if loss {

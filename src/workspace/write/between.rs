@@ -320,7 +320,7 @@ mod tests {
         drop(first);
         if let Ok(second) = second {
             assert_eq!(locked(&other, &["x"]).unwrap_err(), AccessErrorKind::Stopped);
-            // Who has shared it for long lets nobody in any more, and keeps away for a moment.
+            // Who has shared it for long admits nobody any more, and keeps away for a moment.
             hold_since(SHARED_FOR);
             assert_eq!(locked(&one, &["z"]).unwrap_err(), AccessErrorKind::Stopped);
             drop(second);

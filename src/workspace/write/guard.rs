@@ -248,7 +248,7 @@ impl<'b> WriteGuard<'b> {
                 _ => failed(error),
             })?,
             Some((_, stat, checked)) => {
-                // Most often this tells already, and then nothing that is refused can be seen for a moment.
+                // Most often this is enough, and then nothing that is refused can be seen for a moment.
                 if !dir.child_stat(&name).is_ok_and(|now| now.same_content_state(stat)) {
                     return Err(AccessError::new(AccessErrorKind::Stale, asked));
                 }
