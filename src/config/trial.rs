@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     server::{self, Block, Server},
-    tools::{Selection, Toolbox},
+    tools::{Selection, Toolbox, args::parse_spelled},
 };
 
 use super::BAD_CONFIGURATION;
@@ -80,7 +80,7 @@ fn arguments(words: &[String], schema: Option<&Map<String, Value>>) -> Result<Ma
     if let [word] = words
         && word.trim_start().starts_with('{')
     {
-        return serde_json::from_str(word).map_err(|error| {
+        return parse_spelled(word).map_err(|error| {
             format!("the arguments are no JSON object ({error}): check the quotes, or write key=value")
         });
     }
@@ -105,12 +105,8 @@ fn value(text: &str, kind: Option<&str>) -> Value {
     if kind == Some("string") {
         return as_text();
     }
-    match serde_json::from_str(text) {
-        // `007` and `1e3` may be meant as they stand; the server reads numbers in text all the same.
-        Ok(Value::Number(number)) if number.to_string() != text => as_text(),
-        Ok(value) => value,
-        Err(_) => as_text(),
-    }
+    // `007` and `1e3` may be meant as they are spelled; the server reads numbers in text all the same.
+    parse_spelled(text).unwrap_or_else(|_| as_text())
 }
 
 fn print(text: &str) -> ExitCode {
