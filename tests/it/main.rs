@@ -12,6 +12,7 @@ mod concurrency;
 mod config;
 mod confined;
 mod confirm;
+mod content;
 mod doctor;
 mod fixtures;
 mod glob;
