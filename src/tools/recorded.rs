@@ -354,6 +354,23 @@ pub(super) fn check_seen(
     Ok(Some(snapshot.revision))
 }
 
+/// As [`check_seen`] for a file that is going to be deleted: one that was never seen may be, text or not, as a
+/// directory may with all that it holds, since it can be brought back. One that was seen must still be that.
+pub(super) fn check_not_stale(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    target: &WritablePath,
+) -> Result<Option<Revision>, ToolError> {
+    if cx.session.ledger.seen(target.path()).is_some() {
+        return check_seen(cx, path, target);
+    }
+    match cx.workspace.read(path, cx.settings.max_file_size) {
+        Ok(snapshot) => Ok(Some(snapshot.revision)),
+        Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// What was read counts where it is now.
 pub(super) fn seen_along(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
     if tree.files() > SEEN_ALONG {

@@ -175,19 +175,29 @@ fn a_directory_is_moved_copied_and_deleted_whole() {
 }
 
 #[test]
-fn a_file_must_have_been_read_before_it_is_deleted() {
+fn delete_takes_unread_files_but_none_that_changed_since_it_was_read() {
     let h = open();
+    for (name, content) in [("unread.txt", &b"text"[..]), ("binary", &[0, 159, 146, 150, 0, 1]), ("dir/f", b"text")] {
+        h.write(name, content);
+        let path = name.split('/').next();
+        h.call("delete", json!({ "path": path, "recursive": true })).ok();
+        assert!(!h.exists(name));
+        h.call("undo", json!({})).ok();
+        assert_eq!(h.bytes(name), content);
+        h.call("delete", json!({ "path": path, "recursive": true })).ok();
+    }
     h.write("a.txt", "text");
-    h.write("binary", [0, 159, 146, 150, 0, 1]);
-    h.call("delete", json!({ "path": "a.txt" })).fails("not_read");
     read(&h, "a.txt");
     h.write("a.txt", "changed");
     h.call("delete", json!({ "path": "a.txt" })).fails("stale");
     assert_eq!(h.bytes("a.txt"), b"changed");
-    // What cannot be read as text cannot have been read.
-    h.call("delete", json!({ "path": "binary" })).ok();
-    assert_eq!(entries(&h), ["a.txt"]);
     h.call("delete", json!({ "path": "none" })).fails("not_found");
+    // What replaces a file still needs it to have been read.
+    h.write("b.txt", "text");
+    for tool in ["move", "copy"] {
+        let onto = json!({ "source": "a.txt", "destination": "b.txt", "overwrite": true });
+        h.call(tool, onto).fails("not_read");
+    }
 }
 
 #[test]
