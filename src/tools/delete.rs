@@ -136,7 +136,7 @@ impl Change for Pending {
         }
         let removed = recorded::remove(cx, &guard, &target, &tree, "delete", approval)?;
         let effect = Effect::Removed { path: target.path().clone(), entries: removed.entries };
-        cx.session.history.done(&removed.pending, Made { tool: "delete", effect });
+        cx.session.history.done(&removed.pending, Made { tool: "delete", effect, made: Vec::new() });
         let what = match tree.node() {
             Node::Directory(_) => format!("{path} with {}", count(tree.files(), "file")),
             Node::Link(_) => format!("the link {path}"),

@@ -158,7 +158,8 @@ pub(super) fn commit(
         let former = before.map(|(revision, mode, usable)| (Former { revision, mode }, usable));
         if undoable == Undoable::Yes && changes && former.is_none_or(|(_, usable)| usable) {
             let before = former.map(|(former, _)| former);
-            history.done(&pending, Change { tool, effect: Effect::Wrote { path, before, after } });
+            let effect = Effect::Wrote { path, before, after };
+            history.done(&pending, Change { tool, effect, made: committed.made.clone() });
         }
         cx.session.ledger.saw(&committed.path, committed.revision, Some(bytes));
     };
@@ -243,9 +244,10 @@ pub(super) fn remove(
     let entries = Arc::new(former);
     match guard.remove(target, tree, &revisions, approval) {
         Ok(()) => Ok(Removed { entries, pending, durable }),
-        Err(NotRemoved { error, in_part: true }) => {
+        Err(NotRemoved { error, in_part: true, .. }) => {
             // What is gone must be found again, by whoever looks for it.
-            history.done(&pending, Change { tool, effect: Effect::Removed { path: target.path().clone(), entries } });
+            let effect = Effect::Removed { path: target.path().clone(), entries };
+            history.done(&pending, Change { tool, effect, made: Vec::new() });
             let sentence = format!("{shown} was deleted only in part: {error}");
             Err(ToolError::new(ToolError::from(error).kind(), sentence)
                 .hint(format!("ask the person to move what is left of {shown} away; undo then brings back all of it")))

@@ -25,7 +25,8 @@ use super::revision::Revision;
 use super::root::Access;
 use super::sys::{self, Dir, Failure};
 
-pub(super) use directories::{NewDirs, make_dirs};
+pub use directories::NewDirectory;
+pub(super) use directories::{NewDirs, make_dirs, remove_made};
 pub use lock::MOST_WAITING;
 pub(super) use lock::{Lock, Locks};
 pub use orphans::SweepAfter;
@@ -146,6 +147,8 @@ pub struct Committed {
     pub revision: Revision,
     /// Where it truly is.
     pub path: WorkspacePath,
+    /// Directories that were made for it, the outermost first.
+    pub made: Vec<NewDirectory>,
 }
 
 /// The right to replace one file: its lock is held, and it was what the plan saw.
@@ -355,10 +358,10 @@ impl<'b> WriteGuard<'b> {
                 }
             }
         }
-        new.keep();
+        let made = new.keep();
         // The file is there; that its directory entry may not be on the disk yet undoes nothing.
         let _ = dir.sync();
-        let committed = Committed { created: self.old.is_none(), revision: content.revision, path: real.clone() };
+        let committed = Committed { created: self.old.is_none(), revision: content.revision, path: real.clone(), made };
         note(&committed);
         Ok(committed)
     }

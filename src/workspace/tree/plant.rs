@@ -13,7 +13,7 @@ use super::super::links;
 use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
 use super::super::sys::{self, Dir, Use};
-use super::super::write::{Approval, Patience, WritablePath, free_name, refusal, still};
+use super::super::write::{Approval, NewDirectory, Patience, WritablePath, free_name, refusal, still};
 use super::place::Place;
 use super::remove::wipe;
 use super::{Node, Tree, TreeEntry, TreeGuard};
@@ -38,6 +38,8 @@ pub enum Part {
     },
     /// A link that says this.
     Link(OsString),
+    /// A directory that is there already, into which something comes.
+    There,
 }
 
 impl std::fmt::Debug for Part {
@@ -46,6 +48,7 @@ impl std::fmt::Debug for Part {
             Self::Directory { mode } => write!(f, "Directory({mode:o})"),
             Self::File { mode, .. } => write!(f, "File({mode:o})"),
             Self::Link(target) => write!(f, "Link({})", target.display()),
+            Self::There => f.write_str("There"),
         }
     }
 }
@@ -59,6 +62,10 @@ pub struct Planted {
     pub bytes: u64,
     /// Links that were left out because they would have led outside of the roots.
     pub links_left_out: Vec<WorkspacePath>,
+    /// Directories that were made above it, the outermost first.
+    pub made: Vec<NewDirectory>,
+    /// The name beside it of the file that it replaced, while that is kept.
+    pub(super) replaced: Option<OsString>,
 }
 
 /// Entries to be made, each directory before what it holds, the top first.
@@ -100,28 +107,49 @@ impl TreeGuard {
         parts: Parts<'_>,
     ) -> Result<Planted, AccessError> {
         let asked = to.asked();
-        let failed = |error| AccessError::from_io(error, asked);
         let (dir, name, new) = self.new_place(to)?;
-        if over.is_none() && dir.child_stat(&name).is_ok() {
+        let mut planted = self.put_at(&dir, &name, over, parts, asked)?;
+        if let Some(replaced) = planted.replaced.take() {
+            let _ = wipe(&dir, &replaced);
+        }
+        planted.made = new.keep();
+        Ok(planted)
+    }
+
+    /// As [`Self::put`] in an open directory; what was replaced stays beside it, under the name that is returned.
+    pub(super) fn put_at(
+        &self,
+        dir: &Dir,
+        name: &OsStr,
+        over: Option<(&Stat, Revision)>,
+        parts: Parts<'_>,
+        asked: &WorkspacePath,
+    ) -> Result<Planted, AccessError> {
+        let failed = |error| AccessError::from_io(error, asked);
+        if over.is_none() && dir.child_stat(name).is_ok() {
             return Err(AccessError::new(AccessErrorKind::Exists, asked));
         }
-        let aside = free_name(&dir).map_err(failed)?;
-        let result = build(&dir, &aside, parts, asked, &self.patience).and_then(|planted| {
+        let aside = free_name(dir).map_err(failed)?;
+        let result = build(dir, &aside, parts, asked, &self.patience).and_then(|planted| {
             match over {
-                None => dir.move_new(&aside, &dir, &name).map_err(failed)?,
-                Some((stat, revision)) => exchange(&dir, &aside, &name, stat, revision, asked)?,
+                None => dir.move_new(&aside, dir, name).map_err(failed)?,
+                Some((stat, revision)) => exchange(dir, &aside, name, stat, revision, asked)?,
             }
             Ok(planted)
         });
-        if result.is_err() || over.is_some() {
-            // What was built in vain, or what was replaced.
-            let _ = wipe(&dir, &aside);
-        }
-        if result.is_ok() {
-            new.keep();
+        if result.is_err() {
+            // What was built in vain.
+            let _ = wipe(dir, &aside);
         }
         let _ = dir.sync();
-        result
+        let mut planted = result?;
+        planted.replaced = over.map(|_| aside);
+        Ok(planted)
+    }
+
+    /// Makes again what is missing of a tree that is partly there: directories that are there are gone through.
+    pub(super) fn complete(&self, dir: &Dir, name: &OsStr, parts: Parts<'_>, asked: &WorkspacePath) -> io::Result<()> {
+        build(dir, name, parts, asked, &Patience::default()).map(drop).map_err(io::Error::other)
     }
 }
 
@@ -188,6 +216,11 @@ fn build(
                 holder.make_dir(own, false).map_err(failed)?;
                 site.branch.enter(own).map_err(told)?;
                 site.modes.push(mode);
+                None
+            }
+            Part::There => {
+                site.branch.enter(own).map_err(told)?;
+                site.modes.push(0);
                 None
             }
             Part::Link(target) => {

@@ -9,9 +9,11 @@ use std::io;
 use super::super::branch::Branch;
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::handle::FileKind;
+use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
 use super::super::sys::{Dir, Failure, Use};
 use super::super::write::{Approval, WritablePath, free_name, still};
+use super::in_place::{Stopped, remove_in_place};
 use super::place::Place;
 use super::{Node, Tree, TreeGuard};
 
@@ -22,6 +24,8 @@ pub struct NotRemoved {
     pub error: AccessError,
     /// Whether some of it may be gone; what is left is in its place.
     pub in_part: bool,
+    /// The entries from this one on are gone.
+    pub(super) gone_from: usize,
 }
 
 impl From<NotRemoved> for AccessError {
@@ -55,7 +59,7 @@ impl TreeGuard {
         revisions: &[Option<Revision>],
     ) -> Result<(), NotRemoved> {
         let asked = entry.asked();
-        let whole = |error| NotRemoved { error, in_part: false };
+        let whole = |error| NotRemoved { error, in_part: false, gone_from: tree.entries().len() };
         let failed = |error| whole(AccessError::from_io(error, asked));
         let stale = || whole(AccessError::new(AccessErrorKind::Stale, asked));
         let (dir, name) = self.place(entry).map_err(whole)?;
@@ -69,24 +73,50 @@ impl TreeGuard {
             return Ok(());
         }
         let aside = free_name(&dir).map_err(failed)?;
-        dir.rename_new(&name, &aside).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => stale(),
-            _ => failed(error),
-        })?;
-        let removed = match is_same(&dir, &aside, tree, revisions) {
-            Ok(true) => wipe(&dir, &aside).map_err(|error| {
-                let in_part = matches!(tree.node(), Node::Directory(_));
-                NotRemoved { error: AccessError::from_io(error, asked), in_part }
-            }),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(failed(error)),
-            Ok(false) | Err(_) => Err(stale()),
-        };
+        match dir.rename_new(&name, &aside) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(stale()),
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices && tree.is_directory() => {
+                let removed = remove_checked(&dir, &name, tree, revisions, asked);
+                let _ = dir.sync();
+                return removed;
+            }
+            Err(error) => return Err(failed(error)),
+        }
+        let removed = remove_checked(&dir, &aside, tree, revisions, asked);
         if removed.is_err() {
             put_back(&dir, &aside, &name);
         }
         let _ = dir.sync();
         removed
     }
+}
+
+/// Removes what is called `name` in `dir` if it is exactly the recorded tree.
+fn remove_checked(
+    dir: &Dir,
+    name: &OsStr,
+    tree: &Tree,
+    revisions: &[Option<Revision>],
+    asked: &WorkspacePath,
+) -> Result<(), NotRemoved> {
+    let all = tree.entries().len();
+    let not = |error, gone_from| NotRemoved { error, in_part: gone_from < all, gone_from };
+    let stale = |gone_from| not(AccessError::new(AccessErrorKind::Stale, asked), gone_from);
+    match is_same(dir, name, tree, revisions) {
+        Ok(true) => {}
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return Err(not(AccessError::from_io(error, asked), all));
+        }
+        Ok(false) | Err(_) => return Err(stale(all)),
+    }
+    remove_in_place(dir, name, tree).map_err(|Stopped { error, gone_from }| match error.kind() {
+        // Something else is there, or something was added to a directory.
+        io::ErrorKind::StaleNetworkFileHandle | io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty => {
+            stale(gone_from)
+        }
+        _ => not(AccessError::from_io(error, asked), gone_from),
+    })
 }
 
 /// Whether the entry called `name` holds exactly the recorded tree.
@@ -121,11 +151,11 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
     Ok(listed + 1 == tree.entries().len())
 }
 
-fn open<'b>(branch: &'b mut Branch<'_>) -> io::Result<&'b Dir> {
+pub(super) fn open<'b>(branch: &'b mut Branch<'_>) -> io::Result<&'b Dir> {
     branch.dir().map_err(not_there)
 }
 
-fn not_there(failure: Failure) -> io::Error {
+pub(super) fn not_there(failure: Failure) -> io::Error {
     match failure {
         Failure::Io(error) => error,
         Failure::Link => io::ErrorKind::NotADirectory.into(),
