@@ -13,8 +13,8 @@ use crate::{
     session::history::{Change, Effect, Former, FormerEntry, FormerNode, Kept, Pending, Record, RecordKind},
     text::Document,
     workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Committed, Content, Durable, Node, NotRemoved, OpenFile,
-        Replaced, Revision, Tree, TreeGuard, WorkspacePath, WritablePath, WriteGuard,
+        AccessError, AccessErrorKind, Approval, Base, Committed, Content, Durable, Node, NotRemoved, OpenFile, Part,
+        Place, Replaced, Revision, Tree, TreeGuard, WorkspacePath, WritablePath, WriteGuard,
     },
 };
 
@@ -242,8 +242,15 @@ pub(super) fn remove(
         .and_then(|()| history.begin(records))
         .map_err(|error| refuse(shown, &format!("the history could not be written: {}", error.kind())).source(error))?;
     let entries = Arc::new(former);
-    match guard.remove(target, tree, &revisions, approval) {
+    let [first, second] = approval.for_two_steps();
+    match guard.remove(target, tree, &revisions, first) {
         Ok(()) => Ok(Removed { entries, pending, durable }),
+        Err(NotRemoved { error, in_part: true, gone_from })
+            if guard.complete(target, &mut missing(cx, target.path(), &entries, gone_from), second).is_ok() =>
+        {
+            history.void(&pending);
+            Err(error.into())
+        }
         Err(NotRemoved { error, in_part: true, .. }) => {
             // What is gone must be found again, by whoever looks for it.
             let effect = Effect::Removed { path: target.path().clone(), entries };
@@ -256,6 +263,38 @@ pub(super) fn remove(
             history.void(&pending);
             Err(whole.error.into())
         }
+    }
+}
+
+/// What is missing of a tree that was removed only from the entry with the number `gone_from` on.
+fn missing(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    entries: &[FormerEntry],
+    gone_from: usize,
+) -> impl Iterator<Item = Result<(Place, Part), AccessError>> {
+    entries.iter().enumerate().filter_map(move |(index, entry)| {
+        let is_there = index < gone_from;
+        match &entry.node {
+            FormerNode::Directory { .. } if is_there => Some(Ok((entry.place.clone(), Part::There))),
+            _ if is_there => None,
+            _ => Some(entry.part(cx, path)),
+        }
+    })
+}
+
+impl FormerEntry {
+    /// As a part to be made again below `top`, with its content from the history.
+    pub(super) fn part(&self, cx: &CallContext, top: &WorkspacePath) -> Result<(Place, Part), AccessError> {
+        let part = match &self.node {
+            FormerNode::Directory { mode } => Part::Directory { mode: *mode },
+            FormerNode::Link(says) => Part::Link(says.clone()),
+            FormerNode::File(former) => {
+                let bytes = cx.session.history.content(former.revision).ok_or_else(|| top.not_kept())?;
+                Part::File { mode: former.mode, content: Box::new(io::Cursor::new(bytes)) }
+            }
+        };
+        Ok((self.place.clone(), part))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
         history::{Change, Effect, Former, FormerEntry, FormerNode, Record},
     },
     workspace::{
-        AccessError, AccessErrorKind, Approval, Base, NewDirectory, Part, Purpose, Revision, TreeGuard, WorkspacePath,
+        AccessError, AccessErrorKind, Approval, Base, NewDirectory, Purpose, Revision, TreeGuard, WorkspacePath,
         WritablePath, WriteGuard,
     },
 };
@@ -165,17 +165,7 @@ fn bring_back(
 ) -> Result<(), ToolError> {
     let entry = cx.workspace.writable_entry(path)?;
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.patience())?;
-    let mut parts = entries.iter().map(|one| {
-        let part = match &one.node {
-            FormerNode::Directory { mode } => Part::Directory { mode: *mode },
-            FormerNode::Link(says) => Part::Link(says.clone()),
-            FormerNode::File(former) => {
-                let bytes = cx.session.history.content(former.revision).ok_or_else(|| path.not_kept())?;
-                Part::File { mode: former.mode, content: Box::new(std::io::Cursor::new(bytes)) }
-            }
-        };
-        Ok((one.place.clone(), part))
-    });
+    let mut parts = entries.iter().map(|one| one.part(cx, path));
     let note = recorded::Note::none();
     let (pending, _) = recorded::begin(cx, vec![Record::new("undo", entry.path())], note);
     match guard.plant(&entry, &mut parts, approval) {

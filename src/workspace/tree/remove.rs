@@ -24,8 +24,8 @@ pub struct NotRemoved {
     pub error: AccessError,
     /// Whether some of it may be gone; what is left is in its place.
     pub in_part: bool,
-    /// The entries from this one on are gone.
-    pub(super) gone_from: usize,
+    /// The entries of the tree from this one on are gone.
+    pub gone_from: usize,
 }
 
 impl From<NotRemoved> for AccessError {
@@ -115,7 +115,10 @@ fn remove_checked(
         io::ErrorKind::StaleNetworkFileHandle | io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty => {
             stale(gone_from)
         }
-        _ => not(AccessError::from_io(error, asked), gone_from),
+        _ => {
+            let path = tree.paths().nth(gone_from.saturating_sub(1)).map(|(path, _)| path);
+            not(AccessError::from_io(error, path.as_ref().unwrap_or(asked)), gone_from)
+        }
     })
 }
 

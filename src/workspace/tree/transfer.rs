@@ -12,7 +12,7 @@ use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
 use super::super::sys::Dir;
 use super::super::write::{Approval, NewDirectory, WritablePath, hash, refusal, still};
-use super::plant::{Part, Planted, part};
+use super::plant::{Part, Planted, part_moved};
 use super::remove::{NotRemoved, wipe};
 use super::scan::Scan;
 use super::{Node, Purpose, Tree, TreeEntry, TreeGuard};
@@ -81,7 +81,7 @@ impl TreeGuard {
         let copied = match renamed {
             Ok(()) => false,
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                let mut parts = tree.paths().map(|(path, entry)| part(&path, entry));
+                let mut parts = tree.paths().map(|(path, entry)| part_moved(&path, entry));
                 let over = over.map(|over| (&over.stat, over.revision));
                 let planted = self.put_at(&to_dir, &to_name, over, &mut parts, to.asked())?;
                 match self.remove_recorded(from, tree, &planted.revisions) {
@@ -144,24 +144,29 @@ impl TreeGuard {
     }
 
     /// Makes the entries from `gone_from` on again, as they are in the copy at `to`.
-    fn bring_back(&self, from: &WritablePath, tree: &Tree, to: &WritablePath, gone_from: usize) -> io::Result<()> {
-        let (dir, name) = self.place(from).map_err(io::Error::other)?;
-        let missing = |(index, (path, entry)): (usize, (WorkspacePath, &TreeEntry))| {
-            let part = match &entry.node {
-                Node::Directory(_) if index < gone_from => Part::There,
-                _ if index < gone_from => return None,
-                Node::Directory(stat) => Part::Directory { mode: stat.permissions() },
-                Node::Link(target) => Part::Link(target.clone()),
-                Node::File(stat) => match path.root().dir().file_beneath(path.relative()) {
-                    Ok(copy) => Part::File { mode: stat.permissions(), content: Box::new(copy) },
-                    Err(failure) => return Some(Err(refusal(failure, &path))),
-                },
-                Node::Other(_) => return None,
-            };
-            Some(Ok((entry.place.clone(), part)))
+    fn bring_back(
+        &self,
+        from: &WritablePath,
+        tree: &Tree,
+        to: &WritablePath,
+        gone_from: usize,
+    ) -> Result<(), AccessError> {
+        let missing = |(index, (path, entry)): (usize, (WorkspacePath, &TreeEntry))| match &entry.node {
+            Node::Directory(_) if index < gone_from => Some(Ok((entry.place.clone(), Part::There))),
+            _ if index < gone_from => None,
+            Node::File(_) => Some(self.stat_of(&path).and_then(|stat| {
+                let entry = TreeEntry { place: entry.place.clone(), node: Node::File(stat) };
+                part_moved(&path, &entry)
+            })),
+            _ => Some(part_moved(&path, entry)),
         };
         let mut parts = tree.paths_at(to.path()).enumerate().filter_map(missing);
-        self.complete(&dir, &name, &mut parts, from.asked())
+        self.complete(from, &mut parts, Approval::by_policy())
+    }
+
+    #[expect(clippy::unused_self, reason = "what the guard holds does not change meanwhile")]
+    fn stat_of(&self, path: &WorkspacePath) -> Result<Stat, AccessError> {
+        path.root().dir().stat_beneath(path.relative()).map_err(|failure| refusal(failure, path))
     }
 }
 
