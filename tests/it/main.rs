@@ -25,6 +25,8 @@ mod limits;
 mod ls;
 mod manage;
 mod oracle;
+#[cfg(target_os = "linux")]
+mod overlay;
 mod process;
 mod protocol;
 mod quota;

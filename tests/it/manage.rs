@@ -201,6 +201,42 @@ fn delete_takes_unread_files_but_none_that_changed_since_it_was_read() {
 }
 
 #[test]
+fn undo_removes_the_empty_directories_that_a_change_made_and_no_others() {
+    let h = open();
+    h.write("src", "x");
+    h.mkdir("own");
+    let undone = |h: &Harness| h.call("undo", json!({})).ok();
+    for (tool, arguments) in [
+        ("write", json!({ "path": "own/a/b/f", "content": "x" })),
+        ("edit", json!({ "path": "own/a/b/f", "old_string": "", "new_string": "x" })),
+        ("copy", json!({ "source": "src", "destination": "own/a/b/f" })),
+        ("move", json!({ "source": "src", "destination": "own/a/b/f" })),
+        ("mkdir", json!({ "path": "own/a/b/f" })),
+    ] {
+        h.call(tool, arguments.clone()).ok();
+        let text = undone(&h);
+        assert!(tool == "mkdir" || text.contains("; removed 2 directories made for it"), "{tool}: {text}");
+        assert_eq!(entries(&h), ["own/", "src"], "{tool}");
+        // One that holds something else by now stays, and so does one that is not the one that was made.
+        h.call(tool, arguments).ok();
+        if tool == "mkdir" {
+            undone(&h);
+            continue;
+        }
+        h.write("own/a/other", "y");
+        assert!(undone(&h).contains("; removed 1 directory made for it"));
+        assert_eq!(entries(&h), ["own/", "own/a/", "own/a/other", "src"], "{tool}");
+        fs::remove_dir_all(h.path("own/a")).unwrap();
+    }
+    h.call("write", json!({ "path": "own/a/f", "content": "x" })).ok();
+    fs::rename(h.path("own/a"), h.path("own/old")).unwrap();
+    h.mkdir("own/a");
+    fs::rename(h.path("own/old/f"), h.path("own/a/f")).unwrap();
+    undone(&h);
+    assert_eq!(entries(&h), ["own/", "own/a/", "own/old/", "src"]);
+}
+
+#[test]
 fn roots_are_never_moved_or_deleted_nor_what_holds_one() {
     let roots = vec![(None, "root", Access::ReadWrite), (Some("inner"), "root/a/inner", Access::ReadOnly)];
     let h = Setup { roots, ..setup() }.open();

@@ -274,8 +274,8 @@ fn build(
                 };
                 let one_by_one = site.synced < SYNCED_ONE_BY_ONE;
                 site.synced += 1;
-                let made = file(holder, own, mode, content, like.as_ref(), patience, one_by_one);
-                let (revision, bytes) = made.map_err(|error| {
+                let written = file(holder, own, mode, content, like.as_ref(), patience, one_by_one);
+                let (revision, bytes) = written.map_err(|error| {
                     // What ended in the middle of a file ended for that reason.
                     match error.kind() {
                         io::ErrorKind::Interrupted => AccessError::new(AccessErrorKind::Stopped, asked),

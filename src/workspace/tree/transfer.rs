@@ -128,15 +128,14 @@ impl TreeGuard {
             }
             return AccessError::new(AccessErrorKind::InPart, to.asked());
         }
-        match (&planted.replaced, to.path().file_name()) {
-            (Some(replaced), Some(name)) => put_replaced_back(to_dir, replaced, name, planted),
-            _ => {
-                let (asked, top) = (to.asked(), to.path());
-                let copy = Scan { shared: &self.shared, top, asked, purpose: Purpose::Remove }.run();
-                if let Ok(copy) = copy {
-                    // Compared as any entry that is removed: somebody may have changed it meanwhile.
-                    let _ = self.remove_recorded(to, &copy, &planted.revisions);
-                }
+        if let (Some(replaced), Some(name)) = (&planted.replaced, to.path().file_name()) {
+            put_replaced_back(to_dir, replaced, name, planted);
+        } else {
+            let (asked, top) = (to.asked(), to.path());
+            let copy = Scan { shared: &self.shared, top, asked, purpose: Purpose::Remove }.run();
+            if let Ok(copy) = copy {
+                // Compared as any entry that is removed: somebody may have changed it meanwhile.
+                let _ = self.remove_recorded(to, &copy, &planted.revisions);
             }
         }
         let _ = to_dir.sync();
