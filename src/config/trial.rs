@@ -14,13 +14,13 @@ use crate::{
     tools::{Selection, Toolbox, args::parse_spelled},
 };
 
-use super::BAD_CONFIGURATION;
+use super::{BAD_CONFIGURATION, meant};
 
 /// Runs one tool and prints its text: answers to stdout with exit code 0, a tool's error to stderr
 /// with 1, arguments that cannot be understood with 2.
 pub fn call(server: Server, offered: &Selection, tool: &str, words: &[String]) -> ExitCode {
     let toolbox = Toolbox::new(offered);
-    let arguments = match arguments(words, toolbox.get(tool).map(crate::tools::Entry::input_schema)) {
+    let arguments = match arguments(tool, words, toolbox.get(tool).map(crate::tools::Entry::input_schema)) {
         Ok(arguments) => arguments,
         Err(why) => return complain(&why, BAD_CONFIGURATION),
     };
@@ -76,7 +76,7 @@ fn first_sentence(text: &str) -> &str {
 /// Reads one JSON object, or `key=value` words.
 ///
 /// A value is text where the tool's `schema` says so, otherwise JSON where it parses as JSON.
-fn arguments(words: &[String], schema: Option<&Map<String, Value>>) -> Result<Map<String, Value>, String> {
+fn arguments(tool: &str, words: &[String], schema: Option<&Map<String, Value>>) -> Result<Map<String, Value>, String> {
     if let [word] = words
         && word.trim_start().starts_with('{')
     {
@@ -87,7 +87,11 @@ fn arguments(words: &[String], schema: Option<&Map<String, Value>>) -> Result<Ma
     let mut arguments = Map::new();
     for word in words {
         let Some((key, text)) = word.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-            return Err(format!("{word:?} is no argument: write key=value, or one JSON object in single quotes"));
+            let typed = meant::named(tool, words);
+            return Err(format!(
+                "{word:?} has no name: arguments are key=value, or one JSON object in single quotes; type: \
+                 rootbound call {tool}{typed}"
+            ));
         };
         if arguments.insert(key.to_owned(), value(text, property_type(schema, key))).is_some() {
             return Err(format!("the argument {key} is given twice: keep one"));
@@ -129,7 +133,7 @@ mod tests {
     fn read(words: &[&str]) -> Result<Value, String> {
         let schema = json!({"properties": {"pattern": {"type": "string"}, "max_results": {"type": "integer"}}});
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        arguments(&words, schema.as_object()).map(Value::Object)
+        arguments("grep", &words, schema.as_object()).map(Value::Object)
     }
 
     #[test]

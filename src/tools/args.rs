@@ -4,6 +4,7 @@
 //! means the default, and an unknown name is refused with the nearest known one. Nothing is ignored
 //! silently.
 
+mod foreign;
 mod spelled;
 
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -276,6 +277,12 @@ fn unknown(given: &str, properties: Option<&Map<String, Value>>, spec: &Spec) ->
         Alias::Name { given, name } if has(properties, name) => Some((*given, *name)),
         _ => None,
     });
+    let takes = format!("{} takes: {}", spec.name, names.join(", "));
+    if let Some(words) =
+        Some(given).filter(|given| given.len() <= SHORT.0).and_then(|given| foreign::suggestion(given, properties))
+    {
+        return error.hint(format!("{words} {takes}"));
+    }
     // One of megabytes is no slip, and comparing it would take as many steps for each name.
     let lower = if given.len() <= SHORT.0 { given.to_lowercase() } else { String::new() };
     let nearest = names
@@ -291,9 +298,9 @@ fn unknown(given: &str, properties: Option<&Map<String, Value>>, spec: &Spec) ->
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .filter(|(alike, _)| *alike >= SLIP);
     match nearest {
-        Some((_, name)) => error.hint(format!("did you mean `{name}`? {} takes: {}", spec.name, names.join(", "))),
+        Some((_, name)) => error.hint(format!("did you mean `{name}`? {takes}")),
         None if names.is_empty() => error.hint(format!("{} takes no arguments", spec.name)),
-        None => error.hint(format!("{} takes: {}", spec.name, names.join(", "))),
+        None => error.hint(takes),
     }
 }
 
