@@ -82,7 +82,7 @@ fn check(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, expected: Opti
 
 /// What the content is, where `read` cannot show it: asking for a read would send the model round in a circle.
 fn unreadable(bytes: &[u8]) -> Option<String> {
-    if text::image_info(bytes).is_some() {
+    if text::image_info(bytes).is_some_and(|image| text::check_image(bytes, &image).is_ok()) {
         return None;
     }
     let DecodeError::Binary { kind } = text::view(bytes, None).err()?;

@@ -200,3 +200,30 @@ fn a_diff_is_cut_to_sixty_lines_whatever_made_it() {
     cut(h.call("edit", json!({ "path": "a", "edits": edits })).ok());
     cut(h.call("write", json!({ "path": "a", "content": long.to_uppercase() })).ok());
 }
+
+#[test]
+fn an_image_is_shown_only_if_it_decodes() {
+    use image::{DynamicImage, ImageFormat};
+    let h = Harness::new();
+    let picture = DynamicImage::new_rgb8(40, 30);
+    for (name, format) in
+        [("png", ImageFormat::Png), ("jpeg", ImageFormat::Jpeg), ("gif", ImageFormat::Gif), ("webp", ImageFormat::WebP)]
+    {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        picture.write_to(&mut bytes, format).unwrap();
+        let bytes = bytes.into_inner();
+        h.write("whole", &bytes);
+        let answer = h.call("read", json!({ "path": "whole" }));
+        assert!(answer.ok().contains("40×30") && answer.content().len() == 2, "{name}");
+        h.write("cut", &bytes[..bytes.len() * 3 / 4]);
+        let answer = h.call("read", json!({ "path": "cut" }));
+        let text = answer.fails("binary");
+        assert!(answer.content().len() == 1 && text.starts_with("cut is "), "{name}: {text}");
+        // It cannot have been read, and is replaced with the revision that the error names.
+        let error = h.call("write", json!({ "path": "cut", "content": "x" })).fails("not_read");
+        let (_, revision) = error.split_once("expected_revision=").expect("the way out");
+        h.call("write", json!({ "path": "cut", "content": "x", "expected_revision": revision })).ok();
+        fs::remove_file(h.path("cut")).unwrap();
+        h.restart();
+    }
+}
