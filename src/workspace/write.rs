@@ -424,13 +424,14 @@ pub(super) fn still(dir: &Dir, name: &std::ffi::OsStr, seen: &Stat, revision: Re
 
 fn still_holds(dir: &Dir, name: &std::ffi::OsStr, seen: &Stat, content: Checked<'_>) -> io::Result<bool> {
     let now = dir.child_stat(name)?;
-    if now.kind != FileKind::File || !now.same_content_state(seen) {
+    if now.kind != FileKind::File || !now.same_size_and_time(seen) {
         return Ok(false);
     }
     let settled = now
         .modified
         .is_some_and(|modified| SystemTime::now().duration_since(modified).is_ok_and(|age| age > CLOCK_GRAIN));
-    if settled {
+    // Another inode may be the same file, copied up; whatever it is, with the same content nothing is lost.
+    if settled && now.same_file(seen) {
         return Ok(true);
     }
     content.is_in(&dir.child_file(name)?)

@@ -40,6 +40,11 @@ struct Mounted {
 
 /// Starts a server on an overlay; none where this user may not mount.
 fn mounted(more: &str) -> Option<Mounted> {
+    mounted_after("", more)
+}
+
+/// As [`mounted`], with a shell script for before the mount as well.
+fn mounted_after(first: &str, more: &str) -> Option<Mounted> {
     let status = fs::read_to_string("/proc/self/status").expect("a Linux system");
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:")).expect("a line of capabilities");
     if u64::from_str_radix(effective.trim(), 16).expect("a number") & SYS_ADMIN == 0 {
@@ -64,7 +69,8 @@ fn mounted(more: &str) -> Option<Mounted> {
     for path in ["d/sub", "d/sub/b.txt"] {
         chown(lower.join(path), Some(4321), Some(4321)).unwrap();
     }
-    let mut process = Process::start_mounted(dir.path(), &format!("{OVERLAY}\n{more}"), &["--allow", "manage", "ws"]);
+    let mut process =
+        Process::start_mounted(dir.path(), &format!("{first}\n{OVERLAY}\n{more}"), &["--allow", "manage", "ws"]);
     process.initialize();
     Some(Mounted { process, dir })
 }
@@ -145,6 +151,36 @@ fn files_of_a_lower_layer_are_changed_moved_and_deleted() {
         tree.into_iter().map(|(name, what)| (name, words(what))).collect()
     };
     assert_eq!(strip(m.tree()), strip(before));
+}
+
+#[test]
+fn a_file_of_a_lower_layer_with_several_names_is_changed_although_it_becomes_another_inode() {
+    let names = ["write", "edit", "append", "delete", "move", "over", "copied"];
+    let link = names.map(|name| format!("ln lower/file.txt lower/{name}")).join("\n");
+    // Before the mount: a lower layer must not change behind it.
+    let Some(mut m) = mounted_after(&link, "") else { return };
+    for name in names {
+        m.ok("read", &json!({ "path": name }));
+    }
+    m.ok("write", &json!({ "path": "write", "content": "new\n" }));
+    m.ok("edit", &json!({ "path": "edit", "old_string": "two", "new_string": "three" }));
+    m.ok("write", &json!({ "path": "append", "content": "three\n", "mode": "append" }));
+    m.ok("delete", &json!({ "path": "delete" }));
+    m.ok("move", &json!({ "source": "move", "destination": "moved" }));
+    m.ok("move", &json!({ "source": "moved", "destination": "over", "overwrite": true }));
+    m.ok("copy", &json!({ "source": "other.txt", "destination": "copied", "overwrite": true }));
+    let tree = m.tree();
+    for (name, content) in [
+        ("write", r#""new\n""#),
+        ("edit", r#""one\nthree\n""#),
+        ("append", r#""one\ntwo\nthree\n""#),
+        ("over", r#""one\ntwo\n""#),
+        ("copied", r#""other\n""#),
+        ("file.txt", r#""one\ntwo\n""#),
+    ] {
+        assert!(tree[name].ends_with(content), "{name}: {}", tree[name]);
+    }
+    assert!(!tree.contains_key("delete") && !tree.contains_key("moved"));
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn remove_one(holder: &Dir, name: &OsStr, entry: &TreeEntry) -> io::Result<()> {
     match &entry.node {
         Node::Directory(_) => holder.remove_dir(name),
         Node::Link(target) if holder.child_link(name).is_ok_and(|now| now == *target) => holder.remove(name),
-        Node::File(seen) if holder.child_stat(name)?.same_content_state(seen) => holder.remove(name),
+        Node::File(seen) if holder.child_stat(name)?.same_size_and_time(seen) => holder.remove(name),
         Node::File(_) | Node::Link(_) | Node::Other(_) => Err(changed()),
     }
 }
