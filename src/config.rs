@@ -6,6 +6,7 @@
 mod args;
 mod file;
 mod kind;
+pub(crate) mod meant;
 mod options;
 mod policy;
 mod raw;
@@ -188,7 +189,22 @@ impl Config {
     /// Reads command line (with the program's name first), environment and file.
     pub fn read(arguments: impl IntoIterator<Item = OsString>, around: &Environment) -> Result<Self, Refusal> {
         let (mut raw, mut problems) = (RawArgs::default(), Vec::new());
-        let (action, directories) = args::command_line(arguments, &mut raw, &mut problems).map_err(Refusal::Usage)?;
+        let arguments: Vec<OsString> = arguments.into_iter().collect();
+        let words = arguments.get(1..).unwrap_or_default().to_vec();
+        let meant = |words: &[OsString]| meant::without_call(words, &around.directory);
+        let (action, directories) = args::command_line(arguments, &mut raw, &mut problems).map_err(|error| {
+            // Options of grep's own, as in `rootbound grep -i x`.
+            let tool = (0..words.len()).find_map(|first| meant(&words[first..]));
+            match tool.filter(|_| error.kind() == clap::error::ErrorKind::UnknownArgument) {
+                Some(said) => Refusal::Problems(vec![said]),
+                None => Refusal::Usage(error),
+            }
+        })?;
+        if action == Action::Serve
+            && let Some(said) = meant(&directories)
+        {
+            return Err(Refusal::Problems(vec![said]));
+        }
         args::environment(around.variables.iter().cloned(), &mut raw, &mut problems);
         let file = read_file(&mut raw, around, &mut problems);
         validate::config(&raw, action, &directories, file.as_deref(), around, problems).map_err(Refusal::Problems)

@@ -17,7 +17,7 @@ use std::fmt;
 pub use decode::{Document, is_plain, view};
 pub use encode::encode;
 pub use eol::LineEnding;
-pub use image::{ImageInfo, binary_kind, image_info};
+pub use image::{ImageFlaw, ImageInfo, LONGEST_SIDE, binary_kind, check_image, image_info};
 pub use lines::{Line, Lines, lines, lines_ended_by_cr};
 
 /// Why bytes are not text.

@@ -43,11 +43,12 @@ pub use policy::PolicyRules;
 pub use revision::{Revision, RevisionHasher};
 pub use root::{Access, Root, RootSpec};
 pub use state::{Alone, AppendLog, Durable, StateDir, StateFile};
-pub use tree::{Node, NotRemoved, Part, Place, Planted, Purpose, Replaced, Tree, TreeEntry, TreeGuard};
+pub use tree::{Node, NotRemoved, Part, Place, Planted, Purpose, Replaced, Transferred, Tree, TreeEntry, TreeGuard};
 pub use walk::{Entry, IgnoreRules, Ignored, LeftOut, WalkOptions, WalkReport};
 pub use watch::{Changes, GiveWay, Surveyed, Unwatchable, Watcher, lower_priority, watch_limit};
 pub use write::{
-    Approval, Base, Committed, Content, FileLock, Former, MOST_WAITING, Patience, SweepAfter, WritablePath, WriteGuard,
+    Approval, Base, Committed, Content, FileLock, Former, MOST_WAITING, NewDirectory, Patience, SweepAfter,
+    WritablePath, WriteGuard,
 };
 
 use open::Shared;

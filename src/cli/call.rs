@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use serde_json::{Map, Value};
 
 use crate::{
-    config::BAD_CONFIGURATION,
+    config::{BAD_CONFIGURATION, meant},
     server::{self, Block, Server},
-    tools::{Selection, Toolbox},
+    tools::{Selection, Toolbox, args::parse_spelled},
 };
 
 use super::output::{fail, print};
@@ -18,7 +18,7 @@ use super::output::{fail, print};
 /// with 1, arguments that cannot be understood with 2.
 pub fn call(server: Server, offered: &Selection, tool: &str, words: &[String]) -> ExitCode {
     let toolbox = Toolbox::new(offered);
-    let arguments = match arguments(words, toolbox.get(tool).map(crate::tools::Entry::input_schema)) {
+    let arguments = match arguments(tool, words, toolbox.get(tool).map(crate::tools::Entry::input_schema)) {
         Ok(arguments) => arguments,
         Err(why) => return fail(&why, BAD_CONFIGURATION),
     };
@@ -42,18 +42,22 @@ pub fn call(server: Server, offered: &Selection, tool: &str, words: &[String]) -
 /// Reads one JSON object, or `key=value` words.
 ///
 /// A value is text where the tool's `schema` says so, otherwise JSON where it parses as JSON.
-fn arguments(words: &[String], schema: Option<&Map<String, Value>>) -> Result<Map<String, Value>, String> {
+fn arguments(tool: &str, words: &[String], schema: Option<&Map<String, Value>>) -> Result<Map<String, Value>, String> {
     if let [word] = words
         && word.trim_start().starts_with('{')
     {
-        return serde_json::from_str(word).map_err(|error| {
+        return parse_spelled(word).map_err(|error| {
             format!("the arguments are no JSON object ({error}): check the quotes, or write key=value")
         });
     }
     let mut arguments = Map::new();
     for word in words {
         let Some((key, text)) = word.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-            return Err(format!("{word:?} is no argument: write key=value, or one JSON object in single quotes"));
+            let typed = meant::named(tool, words);
+            return Err(format!(
+                "{word:?} has no name: arguments are key=value, or one JSON object in single quotes; type: \
+                 rootbound call {tool}{typed}"
+            ));
         };
         if arguments.insert(key.to_owned(), value(text, property_type(schema, key))).is_some() {
             return Err(format!("the argument {key} is given twice: keep one"));
@@ -71,12 +75,8 @@ fn value(text: &str, kind: Option<&str>) -> Value {
     if kind == Some("string") {
         return as_text();
     }
-    match serde_json::from_str(text) {
-        // `007` and `1e3` may be meant as they stand; the server reads numbers in text all the same.
-        Ok(Value::Number(number)) if number.to_string() != text => as_text(),
-        Ok(value) => value,
-        Err(_) => as_text(),
-    }
+    // `007` and `1e3` may be meant as they are spelled; the server reads numbers in text all the same.
+    parse_spelled(text).unwrap_or_else(|_| as_text())
 }
 
 #[cfg(test)]
@@ -88,7 +88,7 @@ mod tests {
     fn read(words: &[&str]) -> Result<Value, String> {
         let schema = json!({"properties": {"pattern": {"type": "string"}, "max_results": {"type": "integer"}}});
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        arguments(&words, schema.as_object()).map(Value::Object)
+        arguments("grep", &words, schema.as_object()).map(Value::Object)
     }
 
     #[test]

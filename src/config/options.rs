@@ -63,7 +63,8 @@ pub(super) const OPTIONS: &[Opt] = &[
     Opt {
         flag: "read-before-write",
         value: "MODE",
-        help: "`strict` (default): a file must have been read, and be unchanged since, before it is changed; \
+        help: "`strict` (default): a file must have been read, and be unchanged since, before it is changed (a deletion, \
+               which can be undone, takes unread files too); \
                `changed-only`: a file that was read must be unchanged since; `off`: no check",
         heading: TOOLS,
         kind: Kind::Choice(&[

@@ -17,7 +17,7 @@ use ignore::{
     types::{Types, TypesBuilder},
 };
 
-use super::wide::Coding;
+use super::{literal, wide::Coding};
 
 /// Type names below this similarity are not offered.
 const SLIP: f64 = 0.5;
@@ -90,35 +90,44 @@ enum Matcher {
 
 impl NameGlob {
     /// Compiles `pattern`: globset syntax, `*` stops at `/`, a pattern without `/` matches at any depth.
-    /// A leading `./` or `/` is dropped; a trailing `/` stands for everything below. `longest` is in
-    /// bytes: braces become alternations, which are never expanded, so it bounds the compiled size too.
+    /// A leading `./` or `/` is dropped; a trailing `/` stands for everything below. What is the name of a
+    /// file as well finds it, too. `longest` is in bytes: braces become alternations, which are never
+    /// expanded, so it bounds the compiled size too.
     ///
     /// # Errors
     /// When it is empty, too long, leaves the root or is not a glob.
     pub fn compile(pattern: &str, case_sensitive: bool, longest: usize) -> Result<Self, GlobError> {
         bounded(pattern, longest)?;
-        let mut pattern = pattern.trim();
-        while let Some(rest) = pattern.strip_prefix("./").or_else(|| pattern.strip_prefix('/')) {
-            pattern = rest;
-        }
-        if pattern.is_empty() || pattern == "." {
-            return Err(GlobError::Empty);
-        }
-        let anchored = match pattern.strip_suffix('/') {
-            Some(folder) => format!("{}/**", folder.trim_end_matches('/')),
-            None if pattern.contains('/') => pattern.to_owned(),
-            None => format!("**/{pattern}"),
-        };
+        let pattern = without_root(pattern)?;
+        let anchored = anchored(pattern);
         if let Some(ending) = anchored.strip_prefix("**/*").filter(|_| case_sensitive)
             && !ending.is_empty()
             && !ending.contains(['*', '?', '[', ']', '{', '}', ',', '!', '\\', '/'])
         {
             return Ok(Self { matcher: Matcher::Ending(ending.to_owned()) });
         }
-        let set = glob_set(&anchored, case_sensitive)?;
-        let wide = Coding::of(&anchored, !case_sensitive).and_then(|coding| {
+        glob_set([anchored.as_str()], case_sensitive)?;
+        Self::of(&anchored, literal::readings(pattern).iter().map(|reading| self::anchored(reading)), case_sensitive)
+    }
+
+    /// As [`Self::compile`], for a pattern that is a name and nothing else.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn literal(name: &str, case_sensitive: bool, longest: usize) -> Result<Self, GlobError> {
+        bounded(name, longest)?;
+        let anchored = anchored(&literal::escaped(without_root(name)?));
+        Self::of(&anchored, [anchored.clone()].into_iter(), case_sensitive)
+    }
+
+    /// Any of `readings`; `anchored` is the first of them.
+    fn of(anchored: &str, readings: impl Iterator<Item = String>, case_sensitive: bool) -> Result<Self, GlobError> {
+        let readings: Vec<String> = readings.filter(|glob| glob_set([glob.as_str()], case_sensitive).is_ok()).collect();
+        let set = glob_set(readings.iter().map(String::as_str), case_sensitive)?;
+        let wide = Coding::of(anchored, !case_sensitive).and_then(|coding| {
             // What is a range of characters and none of bytes (`[a-é]`) stays one of bytes.
-            let set = glob_set(&coding.pattern(&anchored), case_sensitive).ok()?;
+            let coded: Vec<String> = readings.iter().map(|glob| coding.pattern(glob)).collect();
+            let set = glob_set(coded.iter().map(String::as_str), case_sensitive).ok()?;
             Some((coding, set))
         });
         Ok(Self { matcher: Matcher::Any { set, wide } })
@@ -138,15 +147,37 @@ impl NameGlob {
     }
 }
 
-fn glob_set(glob: &str, case_sensitive: bool) -> Result<GlobSet, GlobError> {
-    let glob = GlobBuilder::new(glob)
-        .literal_separator(true)
-        .backslash_escape(true)
-        .empty_alternates(true)
-        .case_insensitive(!case_sensitive)
-        .build()
-        .map_err(|error| GlobError::Syntax(error.kind().to_string()))?;
-    let set = GlobSetBuilder::new().add(glob).build();
+/// The pattern below the root, which a leading `/` or `./` stands for.
+fn without_root(pattern: &str) -> Result<&str, GlobError> {
+    let mut pattern = pattern.trim();
+    while let Some(rest) = pattern.strip_prefix("./").or_else(|| pattern.strip_prefix('/')) {
+        pattern = rest;
+    }
+    if pattern.is_empty() || pattern == "." { Err(GlobError::Empty) } else { Ok(pattern) }
+}
+
+/// The glob for whole paths: a bare name is one at any depth, a folder stands for what it holds.
+fn anchored(pattern: &str) -> String {
+    match pattern.strip_suffix('/') {
+        Some(folder) => format!("{}/**", folder.trim_end_matches('/')),
+        None if pattern.contains('/') => pattern.to_owned(),
+        None => format!("**/{pattern}"),
+    }
+}
+
+fn glob_set<'g>(globs: impl IntoIterator<Item = &'g str>, case_sensitive: bool) -> Result<GlobSet, GlobError> {
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        let glob = GlobBuilder::new(glob)
+            .literal_separator(true)
+            .backslash_escape(true)
+            .empty_alternates(true)
+            .case_insensitive(!case_sensitive)
+            .build()
+            .map_err(|error| GlobError::Syntax(error.kind().to_string()))?;
+        set.add(glob);
+    }
+    let set = set.build();
     set.map_err(|_| GlobError::Syntax("it is too large when compiled".to_owned()))
 }
 
@@ -198,6 +229,14 @@ impl FileFilter {
         Ok(Self { globs, wide, types, last: None })
     }
 
+    /// As [`Self::new`], for a glob that is the name of a file and nothing else.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn literal(name: &str, kind: Option<&str>, longest: usize) -> Result<Self, FilterError> {
+        Self::new(Some(&literal::escaped(name.trim())), kind, longest)
+    }
+
     /// Whether every file is searched.
     pub fn admits_all(&self) -> bool {
         self.types.is_none() && self.globs.is_none()
@@ -238,8 +277,20 @@ fn overrides(glob: &str, longest: usize) -> Result<Override, FilterError> {
     bounded(glob, longest).map_err(|error| wrong(glob, error))?;
     let mut builder = OverrideBuilder::new(".");
     for one in split_globs(glob) {
-        let one = one.strip_prefix("./").unwrap_or(one);
-        builder.add(one).map_err(|error| wrong(one, GlobError::Syntax(reason(&error))))?;
+        let (not, mut plain) = one.strip_prefix('!').map_or(("", one), |rest| ("!", rest));
+        while let Some(rest) = plain.strip_prefix("./") {
+            plain = rest;
+        }
+        for (index, reading) in literal::readings(plain).iter().enumerate() {
+            match builder.add(&format!("{not}{reading}")) {
+                Err(error) if index == 0 => return Err(wrong(one, GlobError::Syntax(reason(&error)))),
+                _ => {}
+            }
+        }
+    }
+    // A name may hold what several globs are split at.
+    if glob.contains(',') && !glob.starts_with('!') {
+        let _ = builder.add(&literal::escaped(glob.trim_start_matches("./")));
     }
     builder.build().map_err(|error| wrong(glob, GlobError::Syntax(reason(&error))))
 }

@@ -27,6 +27,25 @@ impl LineEnding {
         }
     }
 
+    /// The characters that end a line; LF where there is no telling.
+    pub fn characters(self) -> &'static str {
+        match self {
+            Self::CrLf => "\r\n",
+            Self::Cr => "\r",
+            Self::None | Self::Lf | Self::Mixed => "\n",
+        }
+    }
+
+    /// What a line added to `text` would end with: the ending of its last line that has one. A lone CR counts
+    /// only where no line ends otherwise: beside LF and CR LF it is content, as in recorded progress bars.
+    pub fn at_end_of(text: &str) -> Self {
+        match memchr::memrchr(b'\n', text.as_bytes()) {
+            Some(at) if text[..at].ends_with('\r') => Self::CrLf,
+            Some(_) => Self::Lf,
+            None => Self::of(text),
+        }
+    }
+
     /// Classifies the whole of `text`; stops at the first proof of a mixture.
     pub fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
@@ -71,6 +90,22 @@ mod tests {
             ("\n\r", "mixed"),
         ] {
             assert_eq!(LineEnding::of(text).as_str(), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_ending_at_the_end_is_that_of_the_last_terminated_line() {
+        for (text, expected) in [
+            ("", "none"),
+            ("a", "none"),
+            ("a\nb", "lf"),
+            ("a\nb\r\nc", "crlf"),
+            ("a\r\nb\n", "lf"),
+            ("a\rb", "cr"),
+            ("a\n10%\r20%\r", "lf"),
+            ("\r\n", "crlf"),
+        ] {
+            assert_eq!(LineEnding::at_end_of(text).as_str(), expected, "{text:?}");
         }
     }
 }

@@ -1,11 +1,15 @@
 //! What is no text: images and other binary content, told by their first bytes.
 //!
-//! Says what something is and how large a picture is; never decodes one.
+//! Says what something is, how large a picture is, and whether it can be decoded.
+
+mod sound;
 
 use imagesize::ImageType;
 use infer::MatcherType;
 
 use super::decode;
+
+pub use sound::{ImageFlaw, LONGEST_SIDE, check_image};
 
 /// How many first bytes suffice for [`binary_kind`] to tell.
 const SAMPLE: usize = 8 * 1024;

@@ -4,10 +4,15 @@
 //! means the default, and an unknown name is refused with the nearest known one. Nothing is ignored
 //! silently.
 
-use serde::de::DeserializeOwned;
+mod foreign;
+mod spelled;
+
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Number, Value};
 
 use super::{Kind, Settings, Spec, ToolError};
+
+pub use spelled::{parse as parse_spelled, quote_numbers};
 
 /// Another spelling of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +171,13 @@ pub fn normalise(
     if let Some(required) = schema.get("required").and_then(Value::as_array) {
         for name in required.iter().filter_map(Value::as_str) {
             if !typed.contains_key(name) {
+                if (spec.name, name) == ("write", "content") {
+                    // A client that reaches its limit of output sends what it has of the arguments.
+                    return Err(ToolError::invalid("the argument `content` is missing; the request may have been cut")
+                        .hint(
+                            "if it is long, write its first part with mode=overwrite and the others with mode=append",
+                        ));
+                }
                 return Err(ToolError::invalid(format!("the argument `{name}` is missing"))
                     .hint(format!("call {} again with {name}", spec.name)));
             }
@@ -265,6 +277,12 @@ fn unknown(given: &str, properties: Option<&Map<String, Value>>, spec: &Spec) ->
         Alias::Name { given, name } if has(properties, name) => Some((*given, *name)),
         _ => None,
     });
+    let takes = format!("{} takes: {}", spec.name, names.join(", "));
+    if let Some(words) =
+        Some(given).filter(|given| given.len() <= SHORT.0).and_then(|given| foreign::suggestion(given, properties))
+    {
+        return error.hint(format!("{words} {takes}"));
+    }
     // One of megabytes is no slip, and comparing it would take as many steps for each name.
     let lower = if given.len() <= SHORT.0 { given.to_lowercase() } else { String::new() };
     let nearest = names
@@ -280,9 +298,9 @@ fn unknown(given: &str, properties: Option<&Map<String, Value>>, spec: &Spec) ->
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .filter(|(alike, _)| *alike >= SLIP);
     match nearest {
-        Some((_, name)) => error.hint(format!("did you mean `{name}`? {} takes: {}", spec.name, names.join(", "))),
+        Some((_, name)) => error.hint(format!("did you mean `{name}`? {takes}")),
         None if names.is_empty() => error.hint(format!("{} takes no arguments", spec.name)),
-        None => error.hint(format!("{} takes: {}", spec.name, names.join(", "))),
+        None => error.hint(takes),
     }
 }
 
@@ -312,7 +330,7 @@ fn read(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
             let items = match value {
                 Value::Array(items) => items,
                 // Some providers send nested arguments as JSON text.
-                Value::String(ref text) => match serde_json::from_str(text) {
+                Value::String(ref text) => match spelled::parse(text) {
                     Ok(Value::Array(items)) => items,
                     _ => return Err(wrong_type(name, "a list", &value, spec)),
                 },
@@ -382,21 +400,31 @@ fn lenient_bool(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(truth) => Some(*truth),
         Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
-            "true" | "yes" | "1" => Some(true),
-            "false" | "no" | "0" | "" => Some(false),
-            _ => None,
+            "true" | "yes" => Some(true),
+            "false" | "no" | "" => Some(false),
+            number => number.parse().ok().and_then(truth),
         },
-        Value::Number(number) => match number.as_f64()? {
-            0.0 => Some(false),
-            1.0 => Some(true),
-            _ => None,
-        },
+        Value::Number(number) => truth(number.as_f64()?),
+        _ => None,
+    }
+}
+
+fn truth(number: f64) -> Option<bool> {
+    match number {
+        0.0 => Some(false),
+        1.0 => Some(true),
         _ => None,
     }
 }
 
 fn wrong_type(name: &str, wanted: &str, value: &Value, spec: &Spec) -> ToolError {
-    ToolError::invalid(format!("`{name}` must be {wanted}, not {}", shown(value)))
+    // A number may have come as the text of its spelling.
+    let number = value
+        .as_str()
+        .filter(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
+        .filter(|text| text.starts_with(|first: char| first == '-' || first.is_ascii_digit()));
+    let shown = number.map_or_else(|| shown(value), clip);
+    ToolError::invalid(format!("`{name}` must be {wanted}, not {shown}"))
         .hint(format!("call {} again with {name} as {wanted}", spec.name))
 }
 

@@ -137,7 +137,7 @@ impl Pending {
         };
         if let Ok(copy) = cx.workspace.tree(&self.to.target, Purpose::Remove) {
             let effect = Effect::Copied { to: self.to.target.path().clone(), mark: copy.content_mark() };
-            history.done(&pending, Made { tool: "copy", effect });
+            history.done(&pending, Made { tool: "copy", effect, made: planted.made.clone() });
         }
         recorded::seen_along(cx, &self.tree, self.to.target.path());
         let files = planted.revisions.iter().flatten().count();

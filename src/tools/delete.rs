@@ -28,7 +28,7 @@ pub struct Delete;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {
-    /// The file, link or directory to delete; a text file must have been read.
+    /// The file, link or directory to delete.
     path: String,
     /// Delete a directory with everything in it. Default: false.
     recursive: Option<bool>,
@@ -56,7 +56,7 @@ impl Tool for Delete {
         name: "delete",
         title: "Delete a file or directory",
         description: "Delete a file, a link (never what it points to), or a directory with recursive=true. What was \
-            deleted is kept for a while: undo brings it back.",
+            deleted is kept for a while: undo brings it back. A file that has changed since it was read is not deleted.",
         group: Group::Manage,
         aliases: &joined::<7>(&[&PATH_ALIASES, &[Alias::name("force_recursive", "recursive")]]),
         read_only: false,
@@ -76,7 +76,7 @@ impl Tool for Delete {
                 .hint("pass recursive=true to delete it with everything in it"));
         }
         let revision = match tree.node() {
-            Node::File(_) => recorded::check_seen(cx, &path, &target)?,
+            Node::File(_) => recorded::check_not_stale(cx, &path, &target)?,
             _ => None,
         };
         Ok(Plan::Change(Box::new(Pending { path, target, tree, revision })))
@@ -136,7 +136,7 @@ impl Change for Pending {
         }
         let removed = recorded::remove(cx, &guard, &target, &tree, "delete", approval)?;
         let effect = Effect::Removed { path: target.path().clone(), entries: removed.entries };
-        cx.session.history.done(&removed.pending, Made { tool: "delete", effect });
+        cx.session.history.done(&removed.pending, Made { tool: "delete", effect, made: Vec::new() });
         let what = match tree.node() {
             Node::Directory(_) => format!("{path} with {}", count(tree.files(), "file")),
             Node::Link(_) => format!("the link {path}"),

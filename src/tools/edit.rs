@@ -73,7 +73,7 @@ pub struct One {
 pub struct Output {
     /// The file, as paths are printed.
     path: String,
-    /// Unified diff of the file's change; where it is large, long lines are cut to what changed in them.
+    /// Unified diff of the file's change, cut to 60 lines; a long line is cut to what changed in it.
     diff: String,
     /// What else there is to know of it.
     notes: Vec<String>,

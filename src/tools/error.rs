@@ -285,6 +285,7 @@ impl From<AccessError> for ToolError {
             ),
             A::TooManyLinks => (Kind::InvalidInput, "its links lead in a circle; use the path of the file itself"),
             A::NameTooLong => (Kind::InvalidInput, "use a shorter name"),
+            A::InPart => (Kind::Internal, "nothing is lost; ask the person to remove what is left at the old path"),
             A::Io => (Kind::Internal, "try once more; if it fails again, tell the person"),
         };
         let mut this = Self::new(kind, error.to_string()).hint(hint);

@@ -2,7 +2,7 @@
 
 use crate::{
     edit::{self, Brief},
-    text::Document,
+    text::{self, DecodeError, Document},
     workspace::{Revision, Snapshot, TreeGuard, WorkspacePath, WritablePath},
 };
 
@@ -78,6 +78,12 @@ fn check(
     match (seen, cx.settings.read_before_write) {
         (_, ReadBeforeWrite::Off) | (None, ReadBeforeWrite::ChangedOnly) => Ok(()),
         (None, ReadBeforeWrite::Strict) => {
+            if let Some(kind) = unreadable(&now.bytes) {
+                let size = now.bytes.len();
+                let sentence =
+                    format!("{asked} has not been read, and cannot be: it is not text but {kind}, {size} bytes");
+                return Err(ToolError::new(Kind::NotRead, sentence).hint(replace_whole(now.revision)));
+            }
             Err(ToolError::new(Kind::NotRead, format!("{asked} has not been read in this session"))
                 .hint("read it first, then repeat this call"))
         }
@@ -85,6 +91,12 @@ fn check(
         (Some(_), _) if known != Known::LastSeen && ledger.knows(&now.path, now.revision) => Ok(()),
         (Some(seen), _) if known == Known::Grown && seen.is_beginning_of(&now.bytes) => Ok(()),
         (Some(seen), _) => {
+            if let Some(kind) = unreadable(&now.bytes) {
+                let size = now.bytes.len();
+                let sentence =
+                    format!("{asked} has changed since it was read and is no longer text: {kind}, {size} bytes");
+                return Err(ToolError::new(Kind::Binary, sentence).hint(replace_whole(now.revision)));
+            }
             let error = ToolError::new(Kind::Stale, format!("{asked} has changed since it was read"))
                 .hint("read it again and repeat the change on what is there now");
             let was = seen.content.and_then(|bytes| Document::decode(bytes.to_vec(), None).ok());
@@ -100,6 +112,27 @@ fn check(
             })
         }
     }
+}
+
+/// What the content is, where `read` cannot show it: asking for a read would send the model round in a circle.
+fn unreadable(bytes: &[u8]) -> Option<String> {
+    if text::image_info(bytes).is_some_and(|image| text::check_image(bytes, &image).is_ok()) {
+        return None;
+    }
+    let DecodeError::Binary { kind } = text::view(bytes, None).err()?;
+    Some(kind)
+}
+
+/// The error for a file that is to be changed in part, and is no text.
+pub(super) fn not_text(path: &WorkspacePath, size: u64, now: Revision, error: &DecodeError) -> ToolError {
+    let DecodeError::Binary { kind } = error;
+    ToolError::new(Kind::Binary, format!("{path} is not text but {kind}, {size} bytes, and only text can be changed"))
+        .hint(replace_whole(now))
+}
+
+/// The way out for a file that is no text.
+fn replace_whole(now: Revision) -> String {
+    format!("leave it as it is, or replace it whole: write with mode=overwrite and expected_revision={now}")
 }
 
 /// As [`check`], fair to calls that run at the same time: another call of this session, or another process with

@@ -185,7 +185,14 @@ impl Request {
         if let Some((below, rest)) = below_prefix(workspace, given.is_some().then_some(&scope), pattern)? {
             (scope, pattern) = (below, rest);
         }
-        let glob = NameGlob::compile(pattern, args.case_sensitive.unwrap_or(true), longest)
+        let case_sensitive = args.case_sensitive.unwrap_or(true);
+        let glob = NameGlob::compile(pattern, case_sensitive, longest)
+            .or_else(|error| match error {
+                GlobError::Syntax(_) if is_name(workspace, &scope, pattern) => {
+                    NameGlob::literal(pattern, case_sensitive, longest)
+                }
+                _ => Err(error),
+            })
             .map_err(|error| glob_error(&args.pattern, &error))?;
         if let Some(file) = scope.file() {
             return Err(ToolError::invalid(format!("{file} is not a directory"))
@@ -386,6 +393,12 @@ fn below_prefix<'a>(
         Ok(scope) => Ok(Some((scope, rest))),
         Err(error) => Err(ToolError::scope(workspace, error)),
     }
+}
+
+/// Whether something of this very name is where the search begins.
+pub(super) fn is_name(workspace: &Workspace, scope: &Scope, text: &str) -> bool {
+    let name = text.trim().trim_start_matches("./").trim_start_matches('/');
+    scope.starts().iter().any(|start| start.join(name).is_ok_and(|path| workspace.stat(&path).is_ok()))
 }
 
 fn glob_error(pattern: &str, error: &GlobError) -> ToolError {

@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     search::{
-        FileFilter, FilterError, Found, Keep, Mode, Pattern, PatternError, PatternLimits, PatternOptions, Progress,
-        Query, Scope, search,
+        FileFilter, FilterError, Found, GlobError, Keep, Mode, Pattern, PatternError, PatternLimits, PatternOptions,
+        Progress, Query, Scope, search,
     },
     session::{StopReason, StopSignal},
-    workspace::{Ignored, LeftOut},
+    workspace::{Ignored, LeftOut, Workspace},
 };
 
 use render::Report;
@@ -28,6 +28,7 @@ pub use render::{Facts, FileResult, Line, Output};
 use super::{
     Alias, CallContext, Group, Plan, Spec, Tool, ToolError,
     args::{FlagValue, LISTING_ALIASES, PATH_ALIASES, joined},
+    glob::is_name,
     listing::{self, InIgnored},
 };
 
@@ -127,7 +128,7 @@ impl Tool for Grep {
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let started = Instant::now();
-        let request = Request::read(args, cx.settings.patterns)?;
+        let request = Request::read(&cx.workspace, args, cx.settings.patterns)?;
         let scope = Scope::of(&cx.workspace, request.path.as_deref())
             .map_err(|error| ToolError::scope(&cx.workspace, error))?;
         let found = request.run(cx, &scope, &cx.stop, None)?;
@@ -180,7 +181,7 @@ struct Request {
 }
 
 impl Request {
-    fn read(args: Args, limits: PatternLimits) -> Result<Self, ToolError> {
+    fn read(workspace: &Workspace, args: Args, limits: PatternLimits) -> Result<Self, ToolError> {
         let options = PatternOptions {
             literal: args.literal.unwrap_or(false),
             case_sensitive: args.case_sensitive.unwrap_or(false),
@@ -194,7 +195,19 @@ impl Request {
             );
         }
         let pattern = Pattern::compile(&args.pattern, options).map_err(|error| pattern_error(error, options))?;
-        let filter = FileFilter::new(args.glob.as_deref(), args.kind.as_deref(), limits.glob).map_err(filter_error)?;
+        let kind = args.kind.as_deref();
+        let filter = FileFilter::new(args.glob.as_deref(), kind, limits.glob).or_else(|error| {
+            let is_name = |glob: &str| {
+                Scope::of(workspace, args.path.as_deref()).is_ok_and(|scope| is_name(workspace, &scope, glob))
+            };
+            match (&error, &args.glob) {
+                (FilterError::Glob { error: GlobError::Syntax(_), .. }, Some(glob)) if is_name(glob) => {
+                    FileFilter::literal(glob, kind, limits.glob)
+                }
+                _ => Err(error),
+            }
+        });
+        let filter = filter.map_err(filter_error)?;
         let mode = args.output_mode.unwrap_or(OutputMode::Content);
         let newest = args.sort == Some(Sort::Modified);
         if newest && mode != OutputMode::FilesWithMatches {

@@ -106,7 +106,9 @@ impl Change for Pending {
         }
         if created > 0 {
             let pending = cx.session.history.unrecorded();
-            cx.session.history.done(&pending, Made { tool: "mkdir", effect: Effect::Made { directories } });
+            cx.session
+                .history
+                .done(&pending, Made { tool: "mkdir", effect: Effect::Made { directories }, made: Vec::new() });
         }
         let output = Output { path: self.path.to_string(), created };
         Ok(Answer::text(text, &output).data(cx, &output))

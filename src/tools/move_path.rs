@@ -10,7 +10,7 @@ use crate::{
         Cost,
         history::{Change as Made, Effect, Former, Record, RecordKind},
     },
-    workspace::{Approval, Node, Purpose, Tree, TreeGuard, WorkspacePath, WritablePath},
+    workspace::{Approval, Node, Purpose, Transferred, Tree, TreeGuard, WorkspacePath, WritablePath},
 };
 
 use super::{
@@ -146,8 +146,8 @@ impl Change for Pending {
         let (pending, note) = recorded::begin(cx, records, note);
         let over = replaced.as_ref().map(|(over, ..)| over);
         let mark = tree.content_mark();
-        let copied = match guard.transfer(&from, &tree, &to.target, over, approval) {
-            Ok(copied) => copied,
+        let Transferred { copied, made } = match guard.transfer(&from, &tree, &to.target, over, approval) {
+            Ok(transferred) => transferred,
             Err(error) => {
                 history.void(&pending);
                 return Err(error.into());
@@ -163,7 +163,7 @@ impl Change for Pending {
         if let Some(mark) = mark.filter(|_| !lost) {
             let replaced = over.map(|over| Former { revision: over.revision, mode: over.stat.permissions() });
             let (from, to) = (from.path().clone(), to.target.path().clone());
-            history.done(&pending, Made { tool: "move", effect: Effect::Moved { from, to, mark, replaced } });
+            history.done(&pending, Made { tool: "move", effect: Effect::Moved { from, to, mark, replaced }, made });
         }
         recorded::seen_along(cx, &tree, to.target.path());
         let output = Output {
@@ -172,7 +172,7 @@ impl Change for Pending {
             files: tree.files(),
             replaced: over.is_some(),
             notes: copied
-                .then(|| "it was copied, as that is another device".to_owned())
+                .then(|| "it was copied and its old place emptied, as the system does not rename it".to_owned())
                 .into_iter()
                 .chain(note.text())
                 .collect(),

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     session::Owed,
-    text::{self, DecodeError, Document, LineEnding},
+    text::{self, DecodeError, Document, ImageFlaw, LineEnding},
     workspace::{OpenFile, Revision, WorkspacePath},
 };
 
@@ -399,6 +399,8 @@ fn image_answer(
     if !whole {
         file.read_to_limit(&mut bytes, limit).map_err(|error| failed(path, error))?;
     }
+    cx.check()?;
+    text::check_image(&bytes, &image).map_err(|flaw| flawed(path, &image, bytes.len(), flaw))?;
     let revision = Revision::of(&bytes);
     cx.session.ledger.saw(file.real_path(), revision, None);
     let facts = Facts {
@@ -415,6 +417,20 @@ fn image_answer(
     );
     answer.content.push(Content::Image { bytes, mime: image.mime });
     Ok(answer)
+}
+
+/// The error for an image that no model could be shown.
+fn flawed(path: &WorkspacePath, image: &text::ImageInfo, size: usize, flaw: ImageFlaw) -> ToolError {
+    let what = format!("{path} is an image ({}, {}×{} pixels, {size} bytes)", image.mime, image.width, image.height);
+    match flaw {
+        ImageFlaw::TooLarge => ToolError::new(
+            Kind::TooLarge,
+            format!("{what}; at most 64 megapixels and {} on a side are shown", text::LONGEST_SIDE),
+        )
+        .hint("ask the person for a smaller version"),
+        ImageFlaw::Broken(why) => ToolError::new(Kind::Binary, format!("{what} that cannot be decoded: {why}"))
+            .hint("it is damaged or not finished; make it again, or ask the person for another copy"),
+    }
 }
 
 /// The number of lines of `text`, as they are numbered.

@@ -14,7 +14,7 @@ use crate::{
     text::Document,
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, Committed, Content, Durable, FileLock, Node, NotRemoved,
-        OpenFile, Replaced, Revision, Tree, TreeGuard, WorkspacePath, WritablePath, WriteGuard,
+        OpenFile, Part, Place, Replaced, Revision, Tree, TreeGuard, WorkspacePath, WritablePath, WriteGuard,
     },
 };
 
@@ -213,7 +213,8 @@ fn try_commit(
         let former = before.map(|(revision, mode, usable)| (Former { revision, mode }, usable));
         if undoable == Undoable::Yes && changes && former.is_none_or(|(_, usable)| usable) {
             let before = former.map(|(former, _)| former);
-            history.done(&pending, Change { tool, effect: Effect::Wrote { path, before, after } });
+            let effect = Effect::Wrote { path, before, after };
+            history.done(&pending, Change { tool, effect, made: committed.made.clone() });
         }
         cx.session.ledger.saw(&committed.path, committed.revision, Some(bytes));
     };
@@ -296,11 +297,19 @@ pub(super) fn remove(
         .and_then(|()| history.begin(records))
         .map_err(|error| refuse(shown, &format!("the history could not be written: {}", error.kind())).source(error))?;
     let entries = Arc::new(former);
-    match guard.remove(target, tree, &revisions, approval) {
+    let [first, second] = approval.for_two_steps();
+    match guard.remove(target, tree, &revisions, first) {
         Ok(()) => Ok(Removed { entries, pending, durable }),
-        Err(NotRemoved { error, in_part: true }) => {
+        Err(NotRemoved { error, in_part: true, gone_from })
+            if guard.complete(target, &mut missing(cx, target.path(), &entries, gone_from), second).is_ok() =>
+        {
+            history.void(&pending);
+            Err(error.into())
+        }
+        Err(NotRemoved { error, in_part: true, .. }) => {
             // What is gone must be found again, by whoever looks for it.
-            history.done(&pending, Change { tool, effect: Effect::Removed { path: target.path().clone(), entries } });
+            let effect = Effect::Removed { path: target.path().clone(), entries };
+            history.done(&pending, Change { tool, effect, made: Vec::new() });
             let sentence = format!("{shown} was deleted only in part: {error}");
             Err(ToolError::new(ToolError::from(error).kind(), sentence)
                 .hint(format!("ask the person to move what is left of {shown} away; undo then brings back all of it")))
@@ -309,6 +318,38 @@ pub(super) fn remove(
             history.void(&pending);
             Err(whole.error.into())
         }
+    }
+}
+
+/// What is missing of a tree that was removed only from the entry with the number `gone_from` on.
+fn missing(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    entries: &[FormerEntry],
+    gone_from: usize,
+) -> impl Iterator<Item = Result<(Place, Part), AccessError>> {
+    entries.iter().enumerate().filter_map(move |(index, entry)| {
+        let is_there = index < gone_from;
+        match &entry.node {
+            FormerNode::Directory { .. } if is_there => Some(Ok((entry.place.clone(), Part::There))),
+            _ if is_there => None,
+            _ => Some(entry.part(cx, path)),
+        }
+    })
+}
+
+impl FormerEntry {
+    /// As a part to be made again below `top`, with its content from the history.
+    pub(super) fn part(&self, cx: &CallContext, top: &WorkspacePath) -> Result<(Place, Part), AccessError> {
+        let part = match &self.node {
+            FormerNode::Directory { mode } => Part::Directory { mode: *mode },
+            FormerNode::Link(says) => Part::Link(says.clone()),
+            FormerNode::File(former) => {
+                let bytes = cx.session.history.content(former.revision).ok_or_else(|| top.not_kept())?;
+                Part::File { mode: former.mode, content: Box::new(io::Cursor::new(bytes)) }
+            }
+        };
+        Ok((self.place.clone(), part))
     }
 }
 
@@ -407,6 +448,23 @@ pub(super) fn check_seen(
         snapshot = freshness::settled(cx, path, target, snapshot, None, Known::LastSeen)?;
     }
     Ok(Some(snapshot.revision))
+}
+
+/// As [`check_seen`] for a file that is going to be deleted: one that was never seen may be, text or not, as a
+/// directory may with all that it holds, since it can be brought back. One that was seen must still be that.
+pub(super) fn check_not_stale(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    target: &WritablePath,
+) -> Result<Option<Revision>, ToolError> {
+    if cx.session.ledger.seen(target.path()).is_some() {
+        return check_seen(cx, path, target);
+    }
+    match cx.workspace.read(path, cx.settings.max_file_size) {
+        Ok(snapshot) => Ok(Some(snapshot.revision)),
+        Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// What was read counts where it is now.

@@ -5,6 +5,8 @@
 
 mod revert;
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +20,8 @@ use crate::{
 };
 
 use super::{
-    Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES, recorded,
+    Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES, output::count,
+    recorded,
 };
 use revert::Checked;
 
@@ -101,7 +104,7 @@ impl Pending {
             Effect::Moved { from, .. } => from,
             Effect::Copied { to, .. } => to,
             // A change that made no directory is not remembered.
-            Effect::Made { directories } => &directories[directories.len() - 1],
+            Effect::Made { directories } => directories[directories.len() - 1].path(),
         }
     }
 
@@ -142,9 +145,12 @@ impl Change for Pending {
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        revert::revert(cx, &self.change, approval)?;
+        let removed = revert::revert(cx, &self.change, approval)?;
         cx.session.history.forget(self.number);
         let mut text = self.words().1;
+        if removed > 0 {
+            let _ = write!(text, "; removed {} made for it", count(removed, "directory"));
+        }
         let diff = Brief::of(&self.diff, 0, recorded::DIFF_LINES, recorded::room(cx, self.path())).told();
         if !diff.is_empty() {
             text.push_str("\n\n");

@@ -1,8 +1,9 @@
 //! `write`: create a file, replace it whole, or append to it.
 
+mod content;
+
 use std::{fmt::Write as _, sync::Arc};
 
-use encoding_rs::UTF_8;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,7 @@ use super::{
     output::{count, noted},
     recorded::{self, Rewrite},
 };
+use content::{Appended, Planned, appended, created, replaced};
 
 /// The tool.
 #[derive(Debug)]
@@ -83,6 +85,12 @@ struct Facts {
     removed: usize,
     /// Lines of the diff that are not shown.
     diff_cut_lines: usize,
+    /// Bytes that were appended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    appended_bytes: Option<usize>,
+    /// Lines that were appended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    appended_lines: Option<usize>,
 }
 
 impl Tool for Write {
@@ -183,25 +191,13 @@ impl Job {
         if let Some(expected) = self.expected {
             return Err(freshness::absent(&self.path, expected));
         }
-        let bytes = self.content.clone().into_bytes();
-        Ok((Base::Absent, Planned { bytes, old: None, old_bytes: 0, encoding: UTF_8.name(), notes: Vec::new() }))
+        Ok((Base::Absent, created(&self.content)))
     }
 }
 
 fn exists(path: &WorkspacePath) -> ToolError {
     ToolError::invalid(format!("{path} already exists, and mode=create never replaces a file"))
         .hint("choose another name, or read it and use mode=overwrite or edit")
-}
-
-/// The bytes that would be written.
-struct Planned {
-    bytes: Vec<u8>,
-    /// What is replaced, where it is text.
-    old: Option<Document>,
-    /// Bytes that are there now, text or not.
-    old_bytes: u64,
-    encoding: &'static str,
-    notes: Vec<String>,
 }
 
 impl Rewrite for (Base, Planned) {
@@ -224,89 +220,19 @@ struct Planning {
     planned: Planned,
 }
 
-/// The new text in the old file's encoding, with its BOM and its uniform CRLF.
-fn replaced(now: Snapshot, content: &str) -> Planned {
-    let old_bytes = now.bytes.len() as u64;
-    let Ok(old) = Document::decode(now.bytes, None) else {
-        return Planned {
-            bytes: content.to_owned().into_bytes(),
-            old: None,
-            old_bytes,
-            encoding: UTF_8.name(),
-            notes: vec!["what was there is not text, so there is no diff".to_owned()],
-        };
-    };
-    let line_ending = match old.line_ending() {
-        LineEnding::CrLf if !content.contains('\r') => LineEnding::CrLf,
-        _ => LineEnding::None,
-    };
-    // A detected encoding is only kept where the old file was certainly in it.
-    let keep = old.has_bom() || (!old.had_errors() && old.encoding() == UTF_8) || legacy(&old);
-    let (encoding, bom) = if keep { (old.encoding(), old.has_bom()) } else { (UTF_8, false) };
-    let content = content.strip_prefix('\u{feff}').unwrap_or(content);
-    let mut notes = Vec::new();
-    if !keep {
-        notes.push("now in UTF-8, as it was not certain what it was in".to_owned());
-    }
-    let (bytes, encoding) = if let Ok(bytes) = text::encode(content, encoding, bom, line_ending) {
-        (bytes, encoding)
-    } else {
-        notes.push(format!("now in UTF-8, as {} cannot hold the new text", encoding.name()));
-        (text::encode(content, UTF_8, false, line_ending).unwrap_or_else(|_| content.to_owned().into_bytes()), UTF_8)
-    };
-    if encoding != UTF_8 {
-        notes.push(format!("encoding {} kept", encoding.name()));
-    } else if line_ending == LineEnding::CrLf {
-        notes.push("CRLF line endings kept".to_owned());
-    }
-    Planned { bytes, old: Some(old), old_bytes, encoding: encoding.name(), notes }
-}
-
-/// Whether the bytes are exactly what the detected legacy encoding would write.
-fn legacy(old: &Document) -> bool {
-    !old.had_errors()
-        && text::encode(old.text(), old.encoding(), old.has_bom(), LineEnding::None)
-            .is_ok_and(|bytes| bytes == old.bytes())
-}
-
-/// The old bytes, untouched, and the new text behind them in the same encoding.
-fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Result<Planned, ToolError> {
-    let old_bytes = now.bytes.len() as u64;
-    let old = Document::decode(now.bytes, None).map_err(|error| super::read::binary(path, old_bytes, &error))?;
-    let line_ending = match old.line_ending() {
-        LineEnding::CrLf if !content.contains('\r') => LineEnding::CrLf,
-        _ => LineEnding::None,
-    };
-    // Plain ASCII says nothing of the encoding: what is appended is UTF-8 then, as everything new.
-    let encoding = if old.text().is_ascii() && !old.has_bom() { UTF_8 } else { old.encoding() };
-    let tail = text::encode(content, encoding, false, line_ending).map_err(|_| {
-        ToolError::invalid(format!(
-            "`content` has characters that {path}, which is in {}, cannot hold",
-            encoding.name()
-        ))
-        .hint("write them another way, or overwrite the whole file")
-    })?;
-    let joined = !old.text().is_empty() && !old.text().ends_with(['\n', '\r']) && !content.is_empty();
-    let note = joined.then(|| "the file did not end with a newline, so its last line was continued".to_owned());
-    let bytes = [old.bytes(), &tail].concat();
-    Ok(Planned { bytes, old: Some(old), old_bytes, encoding: encoding.name(), notes: note.into_iter().collect() })
-}
-
 impl Planning {
     /// The diff of what is really written, with at most `max_lines` lines of hunks.
     fn diff(&self, max_lines: Option<usize>) -> Option<Diff> {
         let old = self.planned.old.as_ref()?;
         let encoding = encoding_rs::Encoding::for_label(self.planned.encoding.as_bytes());
         let new = text::view(&self.planned.bytes, encoding).ok()?;
-        Some(edit::unified_diff(&freshness::diff_name(&self.job.path), old.text(), &new, max_lines))
-    }
-
-    fn verb(&self) -> &'static str {
-        match (self.base, self.job.mode) {
-            (Base::Absent, _) => "Created",
-            (_, Mode::Append) => "Appended to",
-            _ => "Replaced",
+        let name = freshness::diff_name(&self.job.path);
+        if LineEnding::of(old.text()) == LineEnding::Cr && LineEnding::of(&new) == LineEnding::Cr {
+            // Otherwise the file would be one line of the diff.
+            let by_line = |text: &str| text.replace('\r', "\n");
+            return Some(edit::unified_diff(&name, &by_line(old.text()), &by_line(&new), max_lines));
         }
+        Some(edit::unified_diff(&name, old.text(), &new, max_lines))
     }
 }
 
@@ -378,7 +304,6 @@ impl Planning {
         let brief = diff.as_ref().map(|diff| {
             Brief::of(&diff.text, diff.cut_lines, recorded::DIFF_LINES, recorded::room(cx, &self.job.path))
         });
-        let verb = self.verb();
         let lines = text::view(&self.planned.bytes, None).map_or(0, |text| super::read::lines(&text));
         let facts = Facts {
             created: committed.created,
@@ -389,10 +314,22 @@ impl Planning {
             added: diff.as_ref().map_or(lines, |diff| diff.added),
             removed: diff.as_ref().map_or(0, |diff| diff.removed),
             diff_cut_lines: brief.as_ref().map_or(0, |brief| brief.cut_lines),
+            appended_bytes: self.planned.appended.map(|appended| appended.bytes),
+            appended_lines: self.planned.appended.map(|appended| appended.lines),
         };
         let mut notes = self.planned.notes;
         notes.extend(kept.text());
-        let text = format!("{verb} {}: {}, {}", self.job.path, count(facts.bytes, "byte"), count(lines, "line"));
+        let total = format!("{}, {}", count(facts.bytes, "byte"), count(lines, "line"));
+        let text = match self.planned.appended {
+            Some(Appended { bytes, lines }) if self.base != Base::Absent => format!(
+                "Appended {}, {} to {}, which has {total} now",
+                count(bytes, "byte"),
+                count(lines, "line"),
+                self.job.path
+            ),
+            _ if self.base == Base::Absent => format!("Created {}: {total}", self.job.path),
+            _ => format!("Replaced {}: {total}", self.job.path),
+        };
         let mut text = noted(text, &notes);
         if let Some(brief) = brief.as_ref().filter(|brief| !brief.text.is_empty()) {
             let _ = write!(text, "\n\n{}", brief.told());

@@ -120,6 +120,8 @@ pub enum AccessErrorKind {
     TooManyLinks,
     /// The system has no names that long.
     NameTooLong,
+    /// All of it is here, but its old place was emptied only in part.
+    InPart,
     /// Anything else the system answered.
     Io,
 }
@@ -192,6 +194,9 @@ impl fmt::Display for AccessError {
             }
             AccessErrorKind::TooManyLinks => write!(f, "{path} passes through too many links"),
             AccessErrorKind::NameTooLong => write!(f, "a name in {path} is too long for the system"),
+            AccessErrorKind::InPart => {
+                write!(f, "{path} holds all that was to be moved, but the old place could be emptied only in part")
+            }
             AccessErrorKind::Io => match &self.source {
                 Some(source) => write!(f, "{path} could not be accessed: {}", source.kind()),
                 None => write!(f, "{path} could not be accessed"),

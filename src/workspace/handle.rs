@@ -74,7 +74,14 @@ impl Stat {
 
     /// As [`Self::same_file_state`], blind to the inode's change time, which a rename touches.
     pub(crate) fn same_content_state(&self, other: &Self) -> bool {
-        self.same_file(other) && self.size == other.size && self.modified == other.modified
+        self.same_file(other) && self.same_size_and_time(other)
+    }
+
+    /// Whether both have one size and one time of the last change to the content. A file of a lower layer of an
+    /// overlayfs keeps these when it is copied up, as a rename has it, but with several names it then becomes
+    /// another inode (Documentation/filesystems/overlayfs.rst, "Non-standard behavior").
+    pub(crate) fn same_size_and_time(&self, other: &Self) -> bool {
+        self.size == other.size && self.modified == other.modified
     }
 
     /// A number that is another one for nearly every other state of the file, its names counted.

@@ -3,6 +3,7 @@
 //! Unlike a write, none of these follows a link at the end of its path: the link is the entry. A
 //! tree is listed first and judged as a whole; whatever policy protects in it refuses all of it.
 
+mod in_place;
 mod place;
 mod plant;
 mod remove;
@@ -20,7 +21,9 @@ use super::open::Shared;
 use super::path::WorkspacePath;
 use super::revision::{Revision, RevisionHasher};
 use super::sys::{Dir, Use};
-use super::write::{Approval, Held, NewDirs, Patience, WritablePath, allowed, make_dirs, refusal};
+use super::write::{
+    Approval, Held, NewDirectory, NewDirs, Patience, WritablePath, allowed, make_dirs, refusal, remove_made,
+};
 
 pub use place::Place;
 use place::Trail;
@@ -28,7 +31,7 @@ pub use plant::{Part, Planted};
 pub use remove::NotRemoved;
 pub(super) use remove::wipe;
 use scan::Scan;
-pub use transfer::Replaced;
+pub use transfer::{Replaced, Transferred};
 
 /// Entries of the largest tree that is moved, copied or deleted in one call.
 const MOST_ENTRIES: usize = 20_000;
@@ -247,26 +250,22 @@ impl TreeGuard {
 
     /// Makes a directory with all that are missing above it. Returns those that were made, the
     /// outermost first; none when it was there.
-    pub fn make_directory(&self, entry: &WritablePath, _: Approval) -> Result<Vec<WorkspacePath>, AccessError> {
+    pub fn make_directory(&self, entry: &WritablePath, _: Approval) -> Result<Vec<NewDirectory>, AccessError> {
         let real = entry.path();
         allowed(real, entry.asked())?;
         Ok(make_dirs(real, entry.asked(), self.held.there(real))?.1.keep())
     }
 
-    /// Removes directories one after another, each if it is empty; returns how many are gone.
-    pub fn remove_empty(&self, entries: &[WritablePath], _: Approval) -> Result<usize, AccessError> {
-        let mut removed = 0;
-        for entry in entries {
-            let (dir, name) = self.place(entry)?;
-            match dir.remove_dir(&name) {
-                Ok(()) => removed += 1,
-                Err(error)
-                    if matches!(error.kind(), std::io::ErrorKind::DirectoryNotEmpty | std::io::ErrorKind::NotFound) => {
-                }
-                Err(error) => return Err(AccessError::from_io(error, entry.asked())),
-            }
+    /// Removes directories that a change has made, the innermost first, as long as they are empty and still the ones
+    /// that it made; returns how many are gone.
+    ///
+    /// # Errors
+    /// When the rights no longer allow it.
+    pub fn remove_made(&self, outermost_first: &[NewDirectory], _: Approval) -> Result<usize, AccessError> {
+        for made in outermost_first {
+            allowed(made.path(), made.path())?;
         }
-        Ok(removed)
+        Ok(remove_made(outermost_first))
     }
 
     /// The directory that holds an entry, and its name there. The rights are asked again, as a

@@ -24,7 +24,8 @@ use super::root::Access;
 use super::sys::Failure;
 
 pub(super) use between::Directories;
-pub(super) use directories::{NewDirs, make_dirs};
+pub use directories::NewDirectory;
+pub(super) use directories::{NewDirs, make_dirs, remove_made};
 pub use guard::{Committed, Content, Former, WriteGuard};
 pub(super) use guard::{hash, still};
 pub use held::FileLock;

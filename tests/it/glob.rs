@@ -141,3 +141,49 @@ fn the_folder_may_stand_in_the_pattern() {
     let missing = h.call("glob", json!({"pattern": "/mnt/user/ws/nope/*.rs"}));
     assert_eq!(missing.error_kind(), Some("not_found"));
 }
+
+#[test]
+fn a_pattern_that_is_the_name_of_a_file_finds_it() {
+    let h = Harness::new();
+    let names = [
+        "app/[slug]/page.tsx",
+        "app/[...all]/[[...rest]]/route.ts",
+        "app/{x}/y.ts",
+        "we[ird.txt",
+        "un{closed.txt",
+        "a,b.txt",
+        "ü[é].txt",
+        #[cfg(unix)]
+        "b\\s.txt",
+        #[cfg(unix)]
+        "q?*.txt",
+    ];
+    for name in names {
+        h.write(name, "hit\n");
+    }
+    h.write("app/s/page.tsx", "hit\n");
+    for name in names {
+        for pattern in [name.to_owned(), format!("./{name}"), format!("/{name}"), format!(" {name}")] {
+            let found = h.call("glob", json!({ "pattern": pattern })).ok();
+            assert!(found.contains(&format!(". {name}")), "{pattern}: {found}");
+        }
+        let found = h.call("grep", json!({ "pattern": "hit", "glob": name })).ok();
+        assert!(found.contains(&format!("{name}:1: hit")), "{name}: {found}");
+    }
+    let below = h.call("glob", json!({ "pattern": "[slug]/page.tsx", "path": "app" })).ok();
+    assert!(below.contains("app/[slug]/page.tsx") && below.contains("app/s/page.tsx"), "{below}");
+    let in_folder = h.call("glob", json!({ "pattern": "app/[slug]/*.tsx" })).ok();
+    assert!(in_folder.contains("app/[slug]/page.tsx"), "{in_folder}");
+    let in_folder = h.call("glob", json!({ "pattern": "app/[...all]/" })).ok();
+    assert!(in_folder.contains("app/[...all]/[[...rest]]/route.ts"), "{in_folder}");
+    let others = json!({ "pattern": "hit", "glob": "!./app/[slug]/page.tsx", "output_mode": "files_with_matches" });
+    assert!(!h.call("grep", others).ok().contains("[slug]"));
+    for pattern in ["../x", "app/../../x", "{..,app}/x"] {
+        h.call("glob", json!({ "pattern": pattern })).fails("invalid_input");
+        h.call("grep", json!({ "pattern": "hit", "glob": pattern })).fails("invalid_input");
+    }
+    for pattern in ["bad[", "bad{"] {
+        h.call("glob", json!({ "pattern": pattern })).fails("invalid_input");
+        h.call("grep", json!({ "pattern": "hit", "glob": pattern })).fails("invalid_input");
+    }
+}

@@ -270,3 +270,11 @@ fn write(path: &Path, content: &[u8]) {
     fs::create_dir_all(path.parent().expect("below a folder")).expect("a folder can be made");
     fs::write(path, content).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
+
+/// A PNG of so many pixels.
+pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let picture = image::DynamicImage::new_rgb8(width, height);
+    picture.write_to(&mut bytes, image::ImageFormat::Png).expect("an image is encoded in memory");
+    bytes.into_inner()
+}

@@ -12,6 +12,7 @@ mod concurrency;
 mod config;
 mod confined;
 mod confirm;
+mod content;
 mod doctor;
 mod documents;
 mod glob;
@@ -24,6 +25,8 @@ mod limits;
 mod ls;
 mod manage;
 mod oracle;
+#[cfg(target_os = "linux")]
+mod overlay;
 mod process;
 mod processes;
 mod protocol;

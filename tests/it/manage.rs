@@ -175,19 +175,65 @@ fn a_directory_is_moved_copied_and_deleted_whole() {
 }
 
 #[test]
-fn a_file_must_have_been_read_before_it_is_deleted() {
+fn delete_takes_unread_files_but_none_that_changed_since_it_was_read() {
     let h = open();
+    for (name, content) in [("unread.txt", &b"text"[..]), ("binary", &[0, 159, 146, 150, 0, 1]), ("dir/f", b"text")] {
+        h.write(name, content);
+        let path = name.split('/').next();
+        h.call("delete", json!({ "path": path, "recursive": true })).ok();
+        assert!(!h.exists(name));
+        h.call("undo", json!({})).ok();
+        assert_eq!(h.bytes(name), content);
+        h.call("delete", json!({ "path": path, "recursive": true })).ok();
+    }
     h.write("a.txt", "text");
-    h.write("binary", [0, 159, 146, 150, 0, 1]);
-    h.call("delete", json!({ "path": "a.txt" })).fails("not_read");
     read(&h, "a.txt");
     h.write("a.txt", "changed");
     h.call("delete", json!({ "path": "a.txt" })).fails("stale");
     assert_eq!(h.bytes("a.txt"), b"changed");
-    // What cannot be read as text cannot have been read.
-    h.call("delete", json!({ "path": "binary" })).ok();
-    assert_eq!(entries(&h), ["a.txt"]);
     h.call("delete", json!({ "path": "none" })).fails("not_found");
+    // What replaces a file still needs it to have been read.
+    h.write("b.txt", "text");
+    for tool in ["move", "copy"] {
+        let onto = json!({ "source": "a.txt", "destination": "b.txt", "overwrite": true });
+        h.call(tool, onto).fails("not_read");
+    }
+}
+
+#[test]
+fn undo_removes_the_empty_directories_that_a_change_made_and_no_others() {
+    let h = open();
+    h.write("src", "x");
+    h.mkdir("own");
+    let undone = |h: &Harness| h.call("undo", json!({})).ok();
+    for (tool, arguments) in [
+        ("write", json!({ "path": "own/a/b/f", "content": "x" })),
+        ("edit", json!({ "path": "own/a/b/f", "old_string": "", "new_string": "x" })),
+        ("copy", json!({ "source": "src", "destination": "own/a/b/f" })),
+        ("move", json!({ "source": "src", "destination": "own/a/b/f" })),
+        ("mkdir", json!({ "path": "own/a/b/f" })),
+    ] {
+        h.call(tool, arguments.clone()).ok();
+        let text = undone(&h);
+        assert!(tool == "mkdir" || text.contains("; removed 2 directories made for it"), "{tool}: {text}");
+        assert_eq!(entries(&h), ["own/", "src"], "{tool}");
+        // One that holds something else by now stays, and so does one that is not the one that was made.
+        h.call(tool, arguments).ok();
+        if tool == "mkdir" {
+            undone(&h);
+            continue;
+        }
+        h.write("own/a/other", "y");
+        assert!(undone(&h).contains("; removed 1 directory made for it"));
+        assert_eq!(entries(&h), ["own/", "own/a/", "own/a/other", "src"], "{tool}");
+        fs::remove_dir_all(h.path("own/a")).unwrap();
+    }
+    h.call("write", json!({ "path": "own/a/f", "content": "x" })).ok();
+    fs::rename(h.path("own/a"), h.path("own/old")).unwrap();
+    h.mkdir("own/a");
+    fs::rename(h.path("own/old/f"), h.path("own/a/f")).unwrap();
+    undone(&h);
+    assert_eq!(entries(&h), ["own/", "own/a/", "own/old/", "src"]);
 }
 
 #[test]

@@ -54,6 +54,24 @@ impl Process {
         Self::spawn(command)
     }
 
+    /// As [`start_remembering`](Self::start_remembering), in a mount namespace of its own, after the shell `script` has
+    /// run there in `dir`. What it mounts is seen through [`Self::seen`] alone, and ends with the server.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn start_mounted(dir: &Path, script: &str, arguments: &[&str]) -> Self {
+        let mut command = Command::new("unshare");
+        let script = format!("set -e\n{script}\nexec \"$@\"");
+        command.current_dir(dir).args(["-m", "sh", "-c", &script, "sh", env!("CARGO_BIN_EXE_rootbound")]);
+        command.arg("--state-dir").arg(dir.join("state")).args(arguments);
+        Self::spawn(command)
+    }
+
+    /// The path of `path` as the server sees it.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn seen(&self, path: &Path) -> std::path::PathBuf {
+        let below = path.strip_prefix("/").expect("an absolute path");
+        Path::new("/proc").join(self.pid().to_string()).join("root").join(below)
+    }
+
     fn spawn(mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())

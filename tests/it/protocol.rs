@@ -113,9 +113,7 @@ mcp_test!(an_answer_is_one_text_block_with_its_numbers_beside_it, |h| {
 });
 
 mcp_test!(an_image_is_an_image_block, |h| {
-    // The smallest valid PNG header: one pixel.
-    let png = [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0".as_slice(), &[0; 16]].concat();
-    h.write("dot.png", png);
+    h.write("dot.png", crate::harness::png(1, 1));
     let answer = h.call("read", json!({ "path": "dot.png" }));
     answer.ok();
     let images =

@@ -12,7 +12,9 @@ use rmcp::{
     },
 };
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::IgnoredAny};
-use serde_json::{Value, error::Category};
+use serde_json::{Value, error::Category, value::RawValue};
+
+use crate::tools::args::quote_numbers;
 
 use super::{id_scanner::IdScanner, repeated};
 
@@ -185,7 +187,11 @@ fn notification(method: &str, line: &[u8]) -> Incoming {
 
 /// A call. A parser of JSON keeps the last of two members of one name, so that what a person or a
 /// filter saw first would not be what is done: where a name stands twice, the request says so.
+///
+/// Numbers in the arguments reach the tool as they are spelled, since one may be meant as text.
 fn call(line: &[u8]) -> Result<ClientRequest, serde_json::Error> {
+    let spelled = with_quoted_arguments(line);
+    let line = spelled.as_deref().unwrap_or(line);
     // One pass for both; the other way is for what is wrong, so that the error names the place.
     let (tree, repeated) = repeated::tree(line)?;
     if repeated.is_none()
@@ -198,6 +204,28 @@ fn call(line: &[u8]) -> Result<ClientRequest, serde_json::Error> {
         request.extensions.insert(Repeated(name));
     }
     Ok(request.into())
+}
+
+/// The line with those numbers of its arguments quoted that a parser would respell; `None` where there are none.
+fn with_quoted_arguments(line: &[u8]) -> Option<Vec<u8>> {
+    #[derive(Deserialize)]
+    struct Call<'a> {
+        #[serde(borrow)]
+        params: Params<'a>,
+    }
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        #[serde(borrow)]
+        arguments: &'a RawValue,
+    }
+    // Nearly every line has none at all, which is known without looking for the arguments.
+    quote_numbers(line)?;
+    let arguments = serde_json::from_slice::<Call<'_>>(line).ok()?.params.arguments.get().as_bytes();
+    let quoted = quote_numbers(arguments)?;
+    // A `RawValue` is a piece of the line it was read from.
+    let start = arguments.as_ptr().addr().checked_sub(line.as_ptr().addr())?;
+    let (before, rest) = line.split_at_checked(start)?;
+    Some([before, &quoted, rest.get(arguments.len()..)?].concat())
 }
 
 fn typed<T: DeserializeOwned + Into<ClientRequest>>(line: &[u8]) -> Result<ClientRequest, serde_json::Error> {

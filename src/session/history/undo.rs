@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, ffi::OsString, sync::Arc};
 
-use crate::workspace::{Place, Revision, WorkspacePath};
+use crate::workspace::{NewDirectory, Place, Revision, WorkspacePath};
 
 /// Changes remembered.
 const CHANGES: usize = 500;
@@ -16,6 +16,8 @@ pub struct Change {
     pub tool: &'static str,
     /// What it did.
     pub effect: Effect,
+    /// The directories that it made above what it put somewhere, the outermost first.
+    pub made: Vec<NewDirectory>,
 }
 
 /// What a change did. Paths are real ones.
@@ -58,7 +60,7 @@ pub enum Effect {
     /// Made directories, the outermost first.
     Made {
         /// All that were missing.
-        directories: Vec<WorkspacePath>,
+        directories: Vec<NewDirectory>,
     },
 }
 
@@ -102,7 +104,7 @@ impl Effect {
                 own == path
             }
             Self::Moved { from, to, .. } => from == path || to == path,
-            Self::Made { directories } => directories.contains(path),
+            Self::Made { directories } => directories.iter().any(|directory| directory.path() == path),
         }
     }
 

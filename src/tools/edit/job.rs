@@ -15,7 +15,6 @@ use super::{
         CallContext, Kind, ToolError,
         freshness::{self, Known},
         output::count,
-        read,
         recorded::Rewrite,
     },
     missed,
@@ -155,9 +154,10 @@ impl Job {
     }
 
     fn splice(&self, cx: &CallContext, now: Snapshot) -> Result<Planned, ToolError> {
-        let base = Base::Revision(now.revision);
-        let size = now.bytes.len() as u64;
-        let old = Document::decode(now.bytes, None).map_err(|error| read::binary(&self.path, size, &error))?;
+        let (revision, size) = (now.revision, now.bytes.len() as u64);
+        let base = Base::Revision(revision);
+        let old = Document::decode(now.bytes, None)
+            .map_err(|error| freshness::not_text(&self.path, size, revision, &error))?;
         let mut made = None;
         let (mut strategies, mut replacements) = (Vec::new(), 0);
         // With a single edit its own count is checked, so that the error can list the places.

@@ -29,9 +29,8 @@ impl Planned {
         let dry_run = made.is_none();
         let name = freshness::diff_name(path);
         let room = recorded::room(cx, path);
-        // A line has a byte and its end at least.
-        let diff = edit::unified_diff(&name, self.old_text(), self.new_text(), Some(room / 2));
-        let brief = Brief::of(&diff.text, diff.cut_lines, usize::MAX, room);
+        let diff = edit::unified_diff(&name, self.old_text(), self.new_text(), Some(recorded::DIFF_LINES));
+        let brief = Brief::of(&diff.text, diff.cut_lines, recorded::DIFF_LINES, room);
         let mut notes: Vec<String> = self
             .strategies
             .iter()

@@ -10,8 +10,8 @@ use crate::{
         history::{Change, Effect, Former, FormerEntry, FormerNode, Record},
     },
     workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Part, Purpose, Revision, TreeGuard, WorkspacePath, WritablePath,
-        WriteGuard,
+        AccessError, AccessErrorKind, Approval, Base, NewDirectory, Purpose, Revision, TreeGuard, WorkspacePath,
+        WritablePath, WriteGuard,
     },
 };
 
@@ -77,6 +77,7 @@ pub(super) fn check(cx: &CallContext, change: &Change) -> Result<Checked, ToolEr
         }
         Effect::Made { directories } => {
             if let Some(outermost) = directories.first() {
+                let outermost = outermost.path();
                 let entry = cx.workspace.writable_entry(outermost)?;
                 let tree = cx.workspace.tree(&entry, Purpose::Remove).map_err(|error| gone(outermost, error))?;
                 if tree.entries().len() != directories.len() {
@@ -94,8 +95,23 @@ fn on(path: &WorkspacePath) -> Cost {
     Cost { root: Some(Arc::clone(path.root())), ..Cost::default() }
 }
 
-/// Reverts the change.
-pub(super) fn revert(cx: &CallContext, change: &Change, approval: Approval) -> Result<(), ToolError> {
+/// Reverts the change; returns how many of the directories that it made above what it put somewhere are gone, too.
+pub(super) fn revert(cx: &CallContext, change: &Change, approval: Approval) -> Result<usize, ToolError> {
+    let [first, second] = approval.for_two_steps();
+    revert_effect(cx, change, first)?;
+    // The change itself is reverted by now: what stays of its directories is no reason to say otherwise.
+    Ok(remove_made(cx, &change.made, second).unwrap_or_default())
+}
+
+/// Removes the directories that a change made, those that hold nothing else by now.
+fn remove_made(cx: &CallContext, made: &[NewDirectory], approval: Approval) -> Result<usize, ToolError> {
+    let Some(outermost) = made.first() else { return Ok(0) };
+    let entry = cx.workspace.writable_entry(outermost.path())?;
+    let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.patience())?;
+    Ok(guard.remove_made(made, approval)?)
+}
+
+fn revert_effect(cx: &CallContext, change: &Change, approval: Approval) -> Result<(), ToolError> {
     match &change.effect {
         Effect::Wrote { path, before: Some(former), after } => {
             let bytes = content(cx, path, former.revision)?;
@@ -118,15 +134,10 @@ pub(super) fn revert(cx: &CallContext, change: &Change, approval: Approval) -> R
             let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.patience())?;
             remove(cx, &guard, &entry, Some(*mark), approval)
         }
-        Effect::Made { directories } => {
-            let innermost_first: Result<Vec<WritablePath>, AccessError> =
-                directories.iter().rev().map(|path| cx.workspace.writable_entry(path)).collect();
-            let entries = innermost_first?;
-            let locked: Vec<&WritablePath> = entries.iter().collect();
-            let guard = TreeGuard::acquire_within(&cx.workspace, &locked, cx.patience())?;
-            guard.remove_empty(&entries, approval)?;
-            Ok(())
-        }
+        Effect::Made { directories } => match (remove_made(cx, directories, approval)?, directories.first()) {
+            (0, Some(outermost)) => Err(changed(outermost.path())),
+            _ => Ok(()),
+        },
     }
 }
 
@@ -154,17 +165,7 @@ fn bring_back(
 ) -> Result<(), ToolError> {
     let entry = cx.workspace.writable_entry(path)?;
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.patience())?;
-    let mut parts = entries.iter().map(|one| {
-        let part = match &one.node {
-            FormerNode::Directory { mode } => Part::Directory { mode: *mode },
-            FormerNode::Link(says) => Part::Link(says.clone()),
-            FormerNode::File(former) => {
-                let bytes = cx.session.history.content(former.revision).ok_or_else(|| path.not_kept())?;
-                Part::File { mode: former.mode, content: Box::new(std::io::Cursor::new(bytes)) }
-            }
-        };
-        Ok((one.place.clone(), part))
-    });
+    let mut parts = entries.iter().map(|one| one.part(cx, path));
     let note = recorded::Note::none();
     let (pending, _) = recorded::begin(cx, vec![Record::new("undo", entry.path())], note);
     match guard.plant(&entry, &mut parts, approval) {

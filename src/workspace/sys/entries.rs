@@ -7,10 +7,11 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
 
-use rustix::fs::{Access, AtFlags, Mode, accessat, fchmod, renameat, symlinkat, unlinkat};
+use rustix::fs::{Access, AtFlags, Gid, Mode, Uid, accessat, fchmod, fchown, renameat, symlinkat, unlinkat};
 
 use super::attributes::permission_bits;
 use super::{Dir, Use};
+use crate::workspace::handle::Stat;
 
 impl Dir {
     /// Fails where the rights of this directory forbid to remove names from it.
@@ -84,6 +85,20 @@ impl Dir {
     pub(crate) fn set_mode(&self, mode: u32) -> io::Result<()> {
         let listed = self.reopen(Use::List)?;
         Ok(fchmod(listed.as_fd(), Mode::from_raw_mode(permission_bits(mode)))?)
+    }
+}
+
+impl Dir {
+    /// Gives it to the owner and the group of what `stat` describes, as far as the system lets this process.
+    pub(crate) fn set_owner_of(&self, stat: &Stat) {
+        let (Ok(listed), Ok(now)) = (self.reopen(Use::List), self.stat()) else { return };
+        let (from, to) = (stat.marks, now.marks);
+        let owner = (from.uid != to.uid).then(|| Uid::from_raw(from.uid));
+        let group = (from.gid != to.gid).then(|| Gid::from_raw(from.gid));
+        // Only root may give directories away; keeping the group alone is the next best.
+        if (owner.is_some() || group.is_some()) && fchown(&listed, owner, group).is_err() {
+            let _ = fchown(&listed, None, group);
+        }
     }
 }
 

@@ -211,6 +211,10 @@ impl Dir {
         Locked::Nowhere
     }
 
+    /// Owners are not carried over here.
+    #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
+    pub(crate) fn set_owner_of(&self, _stat: &Stat) {}
+
     /// Directories are not synced by hand here.
     #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same signature as elsewhere")]
     pub(crate) fn sync(&self) -> io::Result<()> {

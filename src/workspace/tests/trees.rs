@@ -202,7 +202,7 @@ fn a_move_to_another_device_copies_compares_and_removes() {
         let (from, to) = (entry(&workspace, "ws/d"), entry(&workspace, "other/x/d"));
         let guard = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap();
         let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
-        assert!(guard.transfer(&from, &tree, &to, None, yes()).unwrap());
+        assert!(guard.transfer(&from, &tree, &to, None, yes()).unwrap().copied);
         assert_eq!(names(&fixture.host("ws")), ["over"]);
         assert_eq!(names(&other.path().join("x/d")), ["a", "link", "sub"]);
         assert_eq!(fs::read(other.path().join("x/d/sub/b")).unwrap(), b"b");
@@ -213,7 +213,7 @@ fn a_move_to_another_device_copies_compares_and_removes() {
         let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
         let stat = workspace.entry_stat(&to).unwrap().unwrap();
         let over = Replaced { stat, revision: Revision::of(b"old") };
-        assert!(guard.transfer(&from, &tree, &to, Some(&over), yes()).unwrap());
+        assert!(guard.transfer(&from, &tree, &to, Some(&over), yes()).unwrap().copied);
         assert_eq!(fs::read(other.path().join("file")).unwrap(), b"new");
         assert_eq!(names(other.path()), ["file", "x"]);
         fs::remove_dir_all(other.path().join("x")).unwrap();
@@ -326,7 +326,10 @@ mod raced {
         let from = workspace.writable_entry(&workspace.resolve(from).unwrap())?;
         let to = workspace.writable_entry(&workspace.resolve(to).unwrap())?;
         let tree = workspace.tree(&from, Purpose::Move(&to))?;
-        TreeGuard::acquire(workspace, &[&from, &to]).unwrap().transfer(&from, &tree, &to, None, yes())
+        TreeGuard::acquire(workspace, &[&from, &to])
+            .unwrap()
+            .transfer(&from, &tree, &to, None, yes())
+            .map(|moved| moved.copied)
     }
 
     fn remove(workspace: &Workspace, text: &str) -> Result<(), AccessError> {

@@ -13,7 +13,9 @@ use super::super::links;
 use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
 use super::super::sys::{self, Dir, Use};
-use super::super::write::{Approval, Exchanged, Patience, WritablePath, exchange_if, free_name, refusal, still};
+use super::super::write::{
+    Approval, Exchanged, NewDirectory, Patience, WritablePath, exchange_if, free_name, refusal, still,
+};
 use super::place::Place;
 use super::remove::wipe;
 use super::{Node, Tree, TreeEntry, TreeGuard};
@@ -38,6 +40,17 @@ pub enum Part {
     },
     /// A link that says this.
     Link(OsString),
+    /// A directory that is there already, into which something comes.
+    There,
+    /// A directory or a file with the owner, the rights and the time of the one that it takes the place of.
+    Moved(Original),
+}
+
+/// What is moved by making its like.
+pub struct Original {
+    stat: Stat,
+    /// Of a file: what it holds, and itself, for its attributes.
+    content: Option<(Box<dyn Read>, std::fs::File)>,
 }
 
 impl std::fmt::Debug for Part {
@@ -46,6 +59,8 @@ impl std::fmt::Debug for Part {
             Self::Directory { mode } => write!(f, "Directory({mode:o})"),
             Self::File { mode, .. } => write!(f, "File({mode:o})"),
             Self::Link(target) => write!(f, "Link({})", target.display()),
+            Self::There => f.write_str("There"),
+            Self::Moved(original) => write!(f, "Moved({:?})", original.stat.kind),
         }
     }
 }
@@ -59,6 +74,10 @@ pub struct Planted {
     pub bytes: u64,
     /// Links that were left out because they would have led outside of the roots.
     pub links_left_out: Vec<WorkspacePath>,
+    /// Directories that were made above it, the outermost first.
+    pub made: Vec<NewDirectory>,
+    /// The name beside it of the file that it replaced, while that is kept.
+    pub(super) replaced: Option<OsString>,
 }
 
 /// Entries to be made, each directory before what it holds, the top first.
@@ -100,36 +119,63 @@ impl TreeGuard {
         parts: Parts<'_>,
     ) -> Result<Planted, AccessError> {
         let asked = to.asked();
-        let failed = |error| AccessError::from_io(error, asked);
         let (dir, name, new) = self.new_place(to)?;
-        if over.is_none() && dir.child_stat(&name).is_ok() {
+        let mut planted = self.put_at(&dir, &name, over, parts, asked)?;
+        if let Some(replaced) = planted.replaced.take() {
+            let _ = wipe(&dir, &replaced);
+        }
+        planted.made = new.keep();
+        Ok(planted)
+    }
+
+    /// As [`Self::put`] in an open directory; what was replaced stays beside it, under the name that is returned.
+    pub(super) fn put_at(
+        &self,
+        dir: &Dir,
+        name: &OsStr,
+        over: Option<(&Stat, Revision)>,
+        parts: Parts<'_>,
+        asked: &WorkspacePath,
+    ) -> Result<Planted, AccessError> {
+        let failed = |error| AccessError::from_io(error, asked);
+        if over.is_none() && dir.child_stat(name).is_ok() {
             return Err(AccessError::new(AccessErrorKind::Exists, asked));
         }
-        let aside = free_name(&dir).map_err(failed)?;
-        let result = build(&dir, &aside, parts, asked, &self.patience).and_then(|planted| {
+        let aside = free_name(dir).map_err(failed)?;
+        let result = build(dir, &aside, parts, asked, &self.patience).and_then(|planted| {
             let left = match over {
-                None => dir.move_new(&aside, &dir, &name).map(|()| Exchanged::NoneLeft { replaced: true }),
-                Some((stat, revision)) => {
-                    exchange_if(&dir, &aside, &name, |dir, name| still(dir, name, stat, revision))
-                }
+                None => dir.move_new(&aside, dir, name).map(|()| Exchanged::NoneLeft { replaced: true }),
+                Some((stat, revision)) => exchange_if(dir, &aside, name, |dir, name| still(dir, name, stat, revision)),
             };
             Ok((planted, left.map_err(failed)?))
         });
-        // What was built in vain, or what was replaced.
-        if !matches!(result, Ok((_, Exchanged::NoneLeft { .. }))) {
-            let _ = wipe(&dir, &aside);
-        }
-        let result = result.and_then(|(planted, exchanged)| match exchanged {
-            Exchanged::Yes | Exchanged::NoneLeft { replaced: true } => Ok(planted),
-            Exchanged::No | Exchanged::NoneLeft { replaced: false } => {
-                Err(AccessError::new(AccessErrorKind::Stale, asked))
+        let put = match result {
+            Ok((planted, Exchanged::NoneLeft { replaced: true })) => Ok(planted),
+            Ok((planted, Exchanged::Yes)) => Ok(Planted { replaced: Some(aside.clone()), ..planted }),
+            Ok((_, Exchanged::No)) => Err(AccessError::new(AccessErrorKind::Stale, asked)),
+            Ok((_, Exchanged::NoneLeft { replaced: false })) => {
+                let _ = dir.sync();
+                return Err(AccessError::new(AccessErrorKind::Stale, asked));
             }
-        });
-        if result.is_ok() {
-            new.keep();
+            Err(error) => Err(error),
+        };
+        if put.is_err() {
+            // What was built in vain.
+            let _ = wipe(dir, &aside);
         }
         let _ = dir.sync();
-        result
+        put
+    }
+
+    /// Makes again what is missing of a tree whose removal failed half-way: [`Part::There`] stands for each directory
+    /// that is left, and nothing for what else is.
+    ///
+    /// # Errors
+    /// When it is still not whole.
+    pub fn complete(&self, entry: &WritablePath, parts: Parts<'_>, _: Approval) -> Result<(), AccessError> {
+        let (dir, name) = self.place(entry)?;
+        // What is put back is put back whatever time it takes.
+        build(&dir, &name, parts, entry.asked(), &Patience::default()).map(drop)
     }
 }
 
@@ -139,18 +185,34 @@ pub(super) fn part(path: &WorkspacePath, entry: &TreeEntry) -> Result<(Place, Pa
         Node::Directory(stat) => Part::Directory { mode: stat.permissions() },
         Node::Link(target) => Part::Link(target.clone()),
         Node::Other(stat) => return Err(AccessError::new(AccessErrorKind::Special(stat.special()), path)),
-        Node::File(seen) => {
-            let opened = path.root().dir().file_beneath(path.relative());
-            let file = opened.map_err(|failure| refusal(failure, path))?;
-            let stat = sys::file_stat(&file).map_err(|error| AccessError::from_io(error, path))?;
-            if !stat.same_content_state(seen) {
-                return Err(AccessError::new(AccessErrorKind::Stale, path));
-            }
-            let content = Steady { content: file.take(seen.size.saturating_add(1)), seen: seen.clone() };
-            Part::File { mode: seen.permissions(), content: Box::new(content) }
-        }
+        Node::File(seen) => Part::File { mode: seen.permissions(), content: Box::new(steady(path, seen)?) },
     };
     Ok((entry.place.clone(), part))
+}
+
+/// As [`part`], for a move: with all that the system keeps of an entry besides its content.
+pub(super) fn part_moved(path: &WorkspacePath, entry: &TreeEntry) -> Result<(Place, Part), AccessError> {
+    match &entry.node {
+        Node::Directory(stat) => Ok((entry.place.clone(), Part::Moved(Original { stat: stat.clone(), content: None }))),
+        Node::File(seen) => {
+            let content = steady(path, seen)?;
+            let file = content.content.get_ref().try_clone().map_err(|error| AccessError::from_io(error, path))?;
+            let content: (Box<dyn Read>, _) = (Box::new(content), file);
+            Ok((entry.place.clone(), Part::Moved(Original { stat: seen.clone(), content: Some(content) })))
+        }
+        Node::Link(_) | Node::Other(_) => part(path, entry),
+    }
+}
+
+/// The file at `path`, which must be the one that was seen.
+fn steady(path: &WorkspacePath, seen: &Stat) -> Result<Steady, AccessError> {
+    let opened = path.root().dir().file_beneath(path.relative());
+    let file = opened.map_err(|failure| refusal(failure, path))?;
+    let stat = sys::file_stat(&file).map_err(|error| AccessError::from_io(error, path))?;
+    if !stat.same_content_state(seen) {
+        return Err(AccessError::new(AccessErrorKind::Stale, path));
+    }
+    Ok(Steady { content: file.take(seen.size.saturating_add(1)), seen: seen.clone() })
 }
 
 /// A file that is to be what it was to its last byte: one more than there was shows that it grew.
@@ -198,14 +260,32 @@ fn build(
                 site.modes.push(mode);
                 None
             }
+            Part::Moved(Original { stat, content: None }) => {
+                holder.make_dir(own, false).map_err(failed)?;
+                site.branch.enter(own).map_err(told)?;
+                site.branch.dir().map_err(told)?.set_owner_of(&stat);
+                site.modes.push(stat.permissions());
+                None
+            }
+            Part::There => {
+                site.branch.enter(own).map_err(told)?;
+                site.modes.push(0);
+                None
+            }
             Part::Link(target) => {
                 holder.make_link(&target, own).map_err(failed)?;
                 None
             }
-            Part::File { mode, content } => {
+            part @ (Part::File { .. } | Part::Moved(_)) => {
+                let (mode, content, like) = match part {
+                    Part::File { mode, content } => (mode, content, None),
+                    Part::Moved(Original { stat, content: Some((content, file)) }) => (0, content, Some((file, stat))),
+                    _ => continue,
+                };
                 let one_by_one = site.synced < SYNCED_ONE_BY_ONE;
                 site.synced += 1;
-                let (revision, bytes) = file(holder, own, mode, content, patience, one_by_one).map_err(|error| {
+                let written = file(holder, own, mode, content, like.as_ref(), patience, one_by_one);
+                let (revision, bytes) = written.map_err(|error| {
                     // What ended in the middle of a file ended for that reason.
                     match error.kind() {
                         io::ErrorKind::Interrupted => AccessError::new(AccessErrorKind::Stopped, asked),
@@ -270,6 +350,7 @@ fn file(
     name: &OsStr,
     mode: u32,
     mut content: Box<dyn Read>,
+    like: Option<&(std::fs::File, Stat)>,
     patience: &Patience,
     sync: bool,
 ) -> io::Result<(Revision, u64)> {
@@ -292,6 +373,13 @@ fn file(
     }
     if mode != 0 {
         sys::set_mode(&file, mode)?;
+    }
+    if let Some((original, stat)) = like {
+        sys::carry_attributes(original, stat, &file)?;
+        if let Some(modified) = stat.modified {
+            // A file system may not keep times; the content is what counts.
+            let _ = file.set_modified(modified);
+        }
     }
     if sync {
         file.sync_data()?;

@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 use super::super::branch::Branch;
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::handle::FileKind;
+use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
 use super::super::sys::{Dir, Failure, Locked, Use};
 use super::super::write::{Approval, WritablePath, free_name, keep_aside, still};
+use super::in_place::{Stopped, remove_in_place};
 use super::place::Place;
 use super::{Node, Tree, TreeGuard};
 
@@ -27,6 +29,8 @@ pub struct NotRemoved {
     pub error: AccessError,
     /// Whether some of it may be gone; what is left is in its place.
     pub in_part: bool,
+    /// The entries of the tree from this one on are gone.
+    pub gone_from: usize,
 }
 
 impl From<NotRemoved> for AccessError {
@@ -60,7 +64,7 @@ impl TreeGuard {
         revisions: &[Option<Revision>],
     ) -> Result<(), NotRemoved> {
         let asked = entry.asked();
-        let whole = |error| NotRemoved { error, in_part: false };
+        let whole = |error| NotRemoved { error, in_part: false, gone_from: tree.entries().len() };
         let failed = |error| whole(AccessError::from_io(error, asked));
         let stale = || whole(AccessError::new(AccessErrorKind::Stale, asked));
         let (dir, name) = self.place(entry).map_err(whole)?;
@@ -74,24 +78,53 @@ impl TreeGuard {
             return Ok(());
         }
         let aside = free_name(&dir).map_err(failed)?;
-        dir.rename_new(&name, &aside).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => stale(),
-            _ => failed(error),
-        })?;
-        let removed = match is_same(&dir, &aside, tree, revisions) {
-            Ok(true) => wipe_recorded(&dir, &aside, tree).map_err(|error| {
-                let in_part = matches!(tree.node(), Node::Directory(_));
-                NotRemoved { error: AccessError::from_io(error, asked), in_part }
-            }),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(failed(error)),
-            Ok(false) | Err(_) => Err(stale()),
-        };
+        match dir.rename_new(&name, &aside) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(stale()),
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices && tree.is_directory() => {
+                let removed = remove_checked(&dir, &name, tree, revisions, asked);
+                let _ = dir.sync();
+                return removed;
+            }
+            Err(error) => return Err(failed(error)),
+        }
+        let removed = remove_checked(&dir, &aside, tree, revisions, asked);
         if removed.is_err() {
             put_back(&dir, &aside, &name);
         }
         let _ = dir.sync();
         removed
     }
+}
+
+/// Removes what is called `name` in `dir` if it is exactly the recorded tree.
+fn remove_checked(
+    dir: &Dir,
+    name: &OsStr,
+    tree: &Tree,
+    revisions: &[Option<Revision>],
+    asked: &WorkspacePath,
+) -> Result<(), NotRemoved> {
+    let all = tree.entries().len();
+    let not = |error, gone_from| NotRemoved { error, in_part: gone_from < all, gone_from };
+    let stale = |gone_from| not(AccessError::new(AccessErrorKind::Stale, asked), gone_from);
+    match is_same(dir, name, tree, revisions) {
+        Ok(true) => {}
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return Err(not(AccessError::from_io(error, asked), all));
+        }
+        Ok(false) | Err(_) => return Err(stale(all)),
+    }
+    remove_in_place(dir, name, tree).map_err(|Stopped { error, gone_from }| match error.kind() {
+        // Something else is there, or something was added to a directory.
+        io::ErrorKind::StaleNetworkFileHandle | io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty => {
+            stale(gone_from)
+        }
+        _ => {
+            let path = tree.paths().nth(gone_from.saturating_sub(1)).map(|(path, _)| path);
+            not(AccessError::from_io(error, path.as_ref().unwrap_or(asked)), gone_from)
+        }
+    })
 }
 
 /// Whether the entry called `name` holds exactly the recorded tree.
@@ -127,11 +160,11 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
     Ok(listed + 1 == tree.entries().len())
 }
 
-fn open<'b>(branch: &'b mut Branch<'_>) -> io::Result<&'b Dir> {
+pub(super) fn open<'b>(branch: &'b mut Branch<'_>) -> io::Result<&'b Dir> {
     branch.dir().map_err(not_there)
 }
 
-fn not_there(failure: Failure) -> io::Error {
+pub(super) fn not_there(failure: Failure) -> io::Error {
     match failure {
         Failure::Io(error) => error,
         Failure::Link => io::ErrorKind::NotADirectory.into(),
@@ -158,39 +191,6 @@ fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr) {
     if dir.rename_new(aside, name).is_err() {
         keep_aside(dir, aside, name);
     }
-}
-
-/// Removes the entry called `name`, which holds the recorded tree, and what was recorded alone: what a program
-/// without our locks has changed or added since it was compared stays, with all above it.
-fn wipe_recorded(dir: &Dir, name: &OsStr, tree: &Tree) -> io::Result<()> {
-    fn leave_to(branch: &mut Branch<'_>, depth: usize) -> io::Result<()> {
-        while branch.depth() > depth {
-            if let Some(own) = branch.leave() {
-                open(branch)?.remove_dir(&own)?;
-            }
-        }
-        Ok(())
-    }
-    let mut branch = Branch::new(dir, Use::List);
-    for entry in tree.entries() {
-        let Place { depth, name: own } = &entry.place;
-        let own = if *depth == 0 { name } else { own };
-        leave_to(&mut branch, *depth)?;
-        let holder = open(&mut branch)?;
-        let same = match &entry.node {
-            Node::Directory(_) => {
-                branch.enter(own).map_err(not_there)?;
-                continue;
-            }
-            Node::File(stat) | Node::Other(stat) => holder.child_stat(own)?.same_content_state(stat),
-            Node::Link(target) => holder.child_link(own)? == *target,
-        };
-        if !same {
-            return Err(io::ErrorKind::DirectoryNotEmpty.into());
-        }
-        holder.remove(own)?;
-    }
-    leave_to(&mut branch, 0)
 }
 
 /// Removes an entry with everything below it, following no link.

@@ -1,14 +1,21 @@
 //! Moving an entry: one rename where the system can, otherwise a copy, compared, and a removal.
+//!
+//! The system cannot across devices, and overlayfs cannot for the directories of a lower layer: both say EXDEV. When
+//! the removal fails then, what is gone comes back from the copy, and the copy goes.
 
+use std::ffi::OsStr;
 use std::io;
 
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::handle::Stat;
+use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
 use super::super::sys::Dir;
-use super::super::write::{Approval, WritablePath, still};
-use super::plant::part;
-use super::{Node, Tree, TreeGuard};
+use super::super::write::{Approval, NewDirectory, WritablePath, hash, refusal, still};
+use super::plant::{Part, Planted, part_moved};
+use super::remove::{NotRemoved, wipe};
+use super::scan::Scan;
+use super::{Node, Purpose, Tree, TreeEntry, TreeGuard};
 
 /// The file that a move or a copy replaces, as it was when its content was recorded.
 #[derive(Clone, Debug)]
@@ -19,9 +26,18 @@ pub struct Replaced {
     pub revision: Revision,
 }
 
+/// How an entry was moved.
+#[derive(Clone, Debug, Default)]
+pub struct Transferred {
+    /// Whether it was copied and its old place emptied, as the system does not rename it.
+    pub copied: bool,
+    /// Directories that were made above its new place, the outermost first.
+    pub made: Vec<NewDirectory>,
+}
+
 impl TreeGuard {
     /// Moves `tree` from `from` to `to`, where nothing may be but the file `over` describes.
-    /// Missing directories are made. True when it had to be copied to another device.
+    /// Missing directories are made.
     ///
     /// # Errors
     /// `Exists` when the place is taken, `Stale` when the source or the replaced file is not what it
@@ -33,7 +49,7 @@ impl TreeGuard {
         to: &WritablePath,
         over: Option<&Replaced>,
         _: Approval,
-    ) -> Result<bool, AccessError> {
+    ) -> Result<Transferred, AccessError> {
         let failed = |error| AccessError::from_io(error, to.asked());
         let (from_dir, from_name) = self.place(from)?;
         let (to_dir, to_name, new) = self.new_place(to)?;
@@ -48,7 +64,9 @@ impl TreeGuard {
             Some(Replaced { stat, revision }) => match from_dir.swap(&from_name, &to_dir, &to_name) {
                 Ok(()) if still(&from_dir, &from_name, stat, *revision).unwrap_or(false) => {
                     // The replaced file has the old name now.
-                    from_dir.remove(&from_name)
+                    from_dir.remove(&from_name).inspect_err(|_| {
+                        let _ = from_dir.swap(&from_name, &to_dir, &to_name);
+                    })
                 }
                 Ok(()) => {
                     from_dir.swap(&from_name, &to_dir, &to_name).map_err(failed)?;
@@ -66,10 +84,23 @@ impl TreeGuard {
         let copied = match renamed {
             Ok(()) => false,
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                let mut parts = tree.paths().map(|(path, entry)| part(&path, entry));
+                let mut parts = tree.paths().map(|(path, entry)| part_moved(&path, entry));
                 let over = over.map(|over| (&over.stat, over.revision));
-                let planted = self.put(to, over, &mut parts)?;
-                self.remove_recorded(from, tree, &planted.revisions)?;
+                let planted = self.put_at(&to_dir, &to_name, over, &mut parts, to.asked())?;
+                match self.remove_recorded(from, tree, &planted.revisions) {
+                    Ok(()) => {
+                        if let Some(replaced) = &planted.replaced {
+                            let _ = wipe(&to_dir, replaced);
+                        }
+                    }
+                    Err(not) => {
+                        let error = self.take_back(from, tree, to, &to_dir, &planted, not);
+                        if error.kind == AccessErrorKind::InPart {
+                            new.keep();
+                        }
+                        return Err(error);
+                    }
+                }
                 true
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -77,15 +108,87 @@ impl TreeGuard {
             }
             Err(error) => return Err(failed(error)),
         };
-        new.keep();
+        let made = new.keep();
         let _ = to_dir.sync();
         let _ = from_dir.sync();
-        Ok(copied)
+        Ok(Transferred { copied, made })
+    }
+
+    /// After a copy whose source could not be removed: brings back what is gone of the source, then removes the copy.
+    /// Returns what to say. The copy stays where it is the only one of anything.
+    fn take_back(
+        &self,
+        from: &WritablePath,
+        tree: &Tree,
+        to: &WritablePath,
+        to_dir: &Dir,
+        planted: &Planted,
+        not: NotRemoved,
+    ) -> AccessError {
+        if not.in_part && self.bring_back(from, tree, to, not.gone_from).is_err() {
+            if let Some(replaced) = &planted.replaced {
+                let _ = wipe(to_dir, replaced);
+            }
+            return AccessError::new(AccessErrorKind::InPart, to.asked());
+        }
+        if let (Some(replaced), Some(name)) = (&planted.replaced, to.path().file_name()) {
+            put_replaced_back(to_dir, replaced, name, planted);
+        } else {
+            let (asked, top) = (to.asked(), to.path());
+            let copy = Scan { shared: &self.shared, top, asked, purpose: Purpose::Remove }.run();
+            if let Ok(copy) = copy {
+                // Compared as any entry that is removed: somebody may have changed it meanwhile.
+                let _ = self.remove_recorded(to, &copy, &planted.revisions);
+            }
+        }
+        let _ = to_dir.sync();
+        not.error
+    }
+
+    /// Makes the entries from `gone_from` on again, as they are in the copy at `to`.
+    fn bring_back(
+        &self,
+        from: &WritablePath,
+        tree: &Tree,
+        to: &WritablePath,
+        gone_from: usize,
+    ) -> Result<(), AccessError> {
+        let missing = |(index, (path, entry)): (usize, (WorkspacePath, &TreeEntry))| match &entry.node {
+            Node::Directory(_) if index < gone_from => Some(Ok((entry.place.clone(), Part::There))),
+            _ if index < gone_from => None,
+            Node::File(_) => Some(self.stat_of(&path).and_then(|stat| {
+                let entry = TreeEntry { place: entry.place.clone(), node: Node::File(stat) };
+                part_moved(&path, &entry)
+            })),
+            _ => Some(part_moved(&path, entry)),
+        };
+        let mut parts = tree.paths_at(to.path()).enumerate().filter_map(missing);
+        self.complete(from, &mut parts, Approval::by_policy())
+    }
+
+    #[expect(clippy::unused_self, reason = "what the guard holds does not change meanwhile")]
+    fn stat_of(&self, path: &WorkspacePath) -> Result<Stat, AccessError> {
+        path.root().dir().stat_beneath(path.relative()).map_err(|failure| refusal(failure, path))
+    }
+}
+
+/// Gives the file that a copy replaced its name again, and removes the copy if it is still that.
+fn put_replaced_back(dir: &Dir, replaced: &OsStr, name: &OsStr, planted: &Planted) {
+    if dir.exchange(replaced, name).is_err() {
+        let _ = dir.rename(replaced, name);
+        return;
+    }
+    let copy = dir.child_file(replaced).and_then(|file| hash(&file)).ok();
+    if copy.is_some() && copy == planted.revisions.first().copied().flatten() {
+        let _ = dir.remove(replaced);
+    } else {
+        // Somebody wrote to it meanwhile: that is what they see under the name.
+        let _ = dir.exchange(replaced, name);
     }
 }
 
 /// Whether the name still stands for the entry that was listed.
-fn is_top_of(dir: &Dir, name: &std::ffi::OsStr, tree: &Tree) -> io::Result<bool> {
+fn is_top_of(dir: &Dir, name: &OsStr, tree: &Tree) -> io::Result<bool> {
     Ok(match tree.node() {
         Node::Link(target) => dir.child_link(name).is_ok_and(|now| now == *target),
         Node::File(seen) => dir.child_stat(name)?.same_content_state(seen),

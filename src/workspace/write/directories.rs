@@ -9,31 +9,52 @@ use super::super::path::WorkspacePath;
 use super::super::sys::{Dir, Use};
 use super::{is_missing, refusal};
 
+/// A directory that a change has made, known by what it is and not by its name alone.
+#[derive(Clone, Debug)]
+pub struct NewDirectory {
+    path: WorkspacePath,
+    stat: Stat,
+}
+
+impl NewDirectory {
+    /// Where it was made.
+    pub fn path(&self) -> &WorkspacePath {
+        &self.path
+    }
+
+    /// Removes it, if it is still the same one and empty; whether it is gone.
+    pub(in crate::workspace) fn remove(&self) -> bool {
+        let (Some(parent), Some(name)) = (self.path.parent(), self.path.file_name()) else { return false };
+        let Ok(dir) = self.path.root().dir().dir_beneath(parent.relative(), Use::Pass) else { return false };
+        let is_own = dir.child_stat(name).is_ok_and(|now| now.kind == FileKind::Directory && now.same_file(&self.stat));
+        is_own && dir.remove_dir(name).is_ok()
+    }
+}
+
 /// Directories that a change has made, the outermost first; dropped without [`Self::keep`], those that
 /// are empty go again, so that a change that fails leaves nothing that no account has counted.
 ///
 /// A directory that somebody has meanwhile put under such a name is not this change's: it stays.
 #[derive(Debug, Default)]
-pub(in crate::workspace) struct NewDirs(Vec<(WorkspacePath, Stat)>);
+pub(in crate::workspace) struct NewDirs(Vec<NewDirectory>);
 
 impl NewDirs {
     /// The change was made: they stay. Returns them, the outermost first.
-    pub(in crate::workspace) fn keep(mut self) -> Vec<WorkspacePath> {
-        std::mem::take(&mut self.0).into_iter().map(|(path, _)| path).collect()
+    pub(in crate::workspace) fn keep(mut self) -> Vec<NewDirectory> {
+        std::mem::take(&mut self.0)
     }
 }
 
 impl Drop for NewDirs {
     fn drop(&mut self) {
-        for (path, made) in self.0.iter().rev() {
-            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
-            let Ok(dir) = path.root().dir().dir_beneath(parent.relative(), Use::Pass) else { return };
-            let own = dir.child_stat(name).is_ok_and(|now| now.kind == FileKind::Directory && now.same_file(made));
-            if !own || dir.remove_dir(name).is_err() {
-                return;
-            }
-        }
+        remove_made(&self.0);
     }
+}
+
+/// Removes directories that were made, the innermost first, up to one that holds something or is no longer the one
+/// that was made; returns how many are gone.
+pub(in crate::workspace) fn remove_made(outermost_first: &[NewDirectory]) -> usize {
+    outermost_first.iter().rev().take_while(|directory| directory.remove()).count()
 }
 
 /// The directory at `path`, made with all above it where missing, each step in the handle before. The first
@@ -83,7 +104,7 @@ pub(in crate::workspace) fn make_dirs(
         })?;
         if made {
             // By the handle, so that a name which is swapped later does not matter.
-            new.0.push((top.child(&level), here.stat().map_err(failed)?));
+            new.0.push(NewDirectory { path: top.child(&level), stat: here.stat().map_err(failed)? });
         }
     }
     if let Some(top) = holds_new {

@@ -14,7 +14,10 @@ use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
 use super::super::sys::{self, Dir};
 use super::held::{FileLock, Held};
-use super::{Approval, Base, Patience, Temporary, WritablePath, allowed, is_missing, make_dirs, refusal, sweep_once};
+use super::{
+    Approval, Base, NewDirectory, Patience, Temporary, WritablePath, allowed, is_missing, make_dirs, refusal,
+    sweep_once,
+};
 
 /// A file changed this recently may change again without its times showing it, so its content is
 /// hashed once more. Twice the coarsest clock among usual file systems (FAT: 2 s).
@@ -59,6 +62,8 @@ pub struct Committed {
     pub revision: Revision,
     /// Where it truly is.
     pub path: WorkspacePath,
+    /// Directories that were made for it, the outermost first.
+    pub made: Vec<NewDirectory>,
 }
 
 /// The right to replace one file: its lock is held, and it was what the plan saw.
@@ -249,7 +254,7 @@ impl<'b> WriteGuard<'b> {
             })?,
             Some((_, stat, checked)) => {
                 // Most often this is enough, and then nothing that is refused can be seen for a moment.
-                if !dir.child_stat(&name).is_ok_and(|now| now.same_content_state(stat)) {
+                if !dir.child_stat(&name).is_ok_and(|now| now.same_size_and_time(stat)) {
                     return Err(AccessError::new(AccessErrorKind::Stale, asked));
                 }
                 let is_base = |dir: &Dir, name: &std::ffi::OsStr| still_holds(dir, name, stat, *checked);
@@ -258,10 +263,10 @@ impl<'b> WriteGuard<'b> {
                 }
             }
         }
-        new.keep();
+        let made = new.keep();
         // The file is there; that its directory entry may not be on the disk yet undoes nothing.
         let _ = dir.sync();
-        let committed = Committed { created: self.old.is_none(), revision: content.revision, path: real.clone() };
+        let committed = Committed { created: self.old.is_none(), revision: content.revision, path: real.clone(), made };
         note(&committed);
         Ok(committed)
     }
@@ -285,13 +290,14 @@ pub(in crate::workspace) fn still(
 
 fn still_holds(dir: &Dir, name: &std::ffi::OsStr, seen: &Stat, content: Checked<'_>) -> io::Result<bool> {
     let now = dir.child_stat(name)?;
-    if now.kind != FileKind::File || !now.same_content_state(seen) {
+    if now.kind != FileKind::File || !now.same_size_and_time(seen) {
         return Ok(false);
     }
     let settled = now
         .modified
         .is_some_and(|modified| SystemTime::now().duration_since(modified).is_ok_and(|age| age > CLOCK_GRAIN));
-    if settled {
+    // Another inode may be the same file, copied up; whatever it is, with the same content nothing is lost.
+    if settled && now.same_file(seen) {
         return Ok(true);
     }
     content.is_in(&dir.child_file(name)?)

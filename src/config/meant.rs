@@ -1,0 +1,129 @@
+//! What was meant by a command line that leaves out `call`, or the names of a tool's arguments.
+
+use std::{ffi::OsString, fmt::Write as _, path::Path};
+
+use serde_json::{Map, Value};
+
+use crate::tools::{Group, Selection, Toolbox};
+
+/// Arguments that a word without a name may stand for, behind the required ones.
+const USUAL: [&str; 3] = ["path", "old_string", "new_string"];
+
+/// The name of a tool, where `word` is one; whether it must be allowed first.
+fn tool(word: &str) -> Option<(&'static str, bool)> {
+    let name = Toolbox::known().into_iter().find(|name| name.eq_ignore_ascii_case(word))?;
+    let is_core = Toolbox::new(&Selection::default()).get(name).is_some();
+    Some((name, !is_core))
+}
+
+/// The sentence for a command line that begins with a tool where directories are named: `rootbound grep x`. None
+/// where there is something of that name, or it is no tool's.
+pub(super) fn without_call(words: &[OsString], directory: &Path) -> Option<String> {
+    let (first, rest) = words.split_first()?;
+    let (name, needs_leave) = tool(first.to_str()?)?;
+    #[expect(clippy::disallowed_methods, reason = "only tells a directory that can be served from a slip of the pen")]
+    if directory.join(first).exists() {
+        return None;
+    }
+    let rest: Vec<String> = rest.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let leave = if needs_leave { "--allow manage " } else { "" };
+    let typed = named(name, &rest);
+    Some(format!("{name} is a tool and no directory: to run it, type: rootbound {leave}call {name}{typed}"))
+}
+
+/// The words as arguments of the tool, each behind a space: those without a name get the one that they most likely
+/// stand for, and are left out where there is none.
+pub(crate) fn named(name: &str, words: &[String]) -> String {
+    let every = Toolbox::new(&Selection { groups: vec![Group::Manage], ..Selection::default() });
+    let Some(entry) = every.get(name) else { return " KEY=VALUE…".to_owned() };
+    let schema = entry.input_schema();
+    let given: Vec<&str> = words.iter().filter_map(|word| named_word(word, schema)).collect();
+    let mut free = names(schema).filter(|name| !given.contains(name));
+    let mut out = String::new();
+    for word in words.iter().filter(|word| !word.starts_with('-')) {
+        let argument = match named_word(word, schema) {
+            Some(_) => word.clone(),
+            None => match free.next() {
+                Some(name) => format!("{name}={word}"),
+                None => continue,
+            },
+        };
+        out.push(' ');
+        out.push_str(&quoted(&argument));
+    }
+    let missing: Vec<&str> = required(schema).filter(|name| !out.contains(&format!("{name}="))).collect();
+    for name in missing {
+        let _ = write!(out, " {name}=…");
+    }
+    out
+}
+
+/// The name in `name=value`, where it is one of the tool's.
+fn named_word<'w>(word: &'w str, schema: &Map<String, Value>) -> Option<&'w str> {
+    let (name, _) = word.split_once('=')?;
+    schema.get("properties")?.get(name).map(|_| name)
+}
+
+/// The names that words without one stand for, in order.
+fn names(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let has = |name: &&str| schema.get("properties").is_some_and(|known| known.get(*name).is_some());
+    let usual = USUAL.into_iter().filter(has).filter(|name| !required(schema).any(|other| other == *name));
+    required(schema).chain(usual)
+}
+
+fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "_-./=:,@%+".contains(letter);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(line: &[&str]) -> Option<String> {
+        let words: Vec<OsString> = line.iter().map(OsString::from).collect();
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let said = without_call(&words, dir.path())?;
+        said.split_once("type: rootbound ").map(|(_, typed)| typed.to_owned())
+    }
+
+    #[test]
+    fn every_tool_says_what_to_type() {
+        for (line, expected) in [
+            (&["grep", "x"][..], "call grep pattern=x"),
+            (&["grep", "two words", "src"], "call grep 'pattern=two words' path=src"),
+            (&["grep", "path=src", "x"], "call grep path=src pattern=x"),
+            (&["grep", "a=b"], "call grep pattern=a=b"),
+            (&["grep"], "call grep pattern=…"),
+            (&["Grep", "it's"], r"call grep 'pattern=it'\''s'"),
+            (&["glob", "*.rs"], "call glob 'pattern=*.rs'"),
+            (&["ls"], "call ls"),
+            (&["ls", "src"], "call ls path=src"),
+            (&["read", "a.txt"], "call read path=a.txt"),
+            (&["write", "a", "b"], "call write path=a content=b"),
+            (&["edit", "a", "b", "c"], "call edit path=a old_string=b new_string=c"),
+            (&["move", "a", "b"], "--allow manage call move source=a destination=b"),
+            (&["copy", "a"], "--allow manage call copy source=a destination=…"),
+            (&["delete", "a"], "--allow manage call delete path=a"),
+            (&["mkdir", "a"], "--allow manage call mkdir path=a"),
+            (&["undo"], "--allow manage call undo"),
+        ] {
+            assert_eq!(typed(line).as_deref(), Some(expected), "{line:?}");
+        }
+        assert!(Toolbox::known().iter().all(|name| typed(&[name]).is_some()));
+        assert_eq!(typed(&["src"]), None);
+    }
+
+    #[test]
+    fn a_directory_with_the_name_of_a_tool_is_one() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        #[expect(clippy::disallowed_methods, reason = "prepares a real directory")]
+        std::fs::create_dir(dir.path().join("grep")).expect("a folder");
+        assert_eq!(without_call(&["grep".into()], dir.path()), None);
+    }
+}

@@ -1,0 +1,62 @@
+//! Globs that are names: `app/[slug]/page.tsx` is the name of a file as well as a pattern for `app/s/page.tsx`.
+//!
+//! Frameworks name files so, and models pass such names as they saw them. Read both ways a glob finds what it
+//! would find as a pattern, and the file of that very name.
+
+/// What means something in a glob besides itself.
+const SPECIAL: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
+
+/// The glob, and what else it may mean: brackets as brackets in a pattern (`app/[slug]/*.tsx`), and all of it as
+/// a name.
+pub(super) fn readings(glob: &str) -> Vec<String> {
+    let mut readings = vec![glob.to_owned()];
+    if glob.contains(['[', ']', '{', '}', '\\']) {
+        for other in [with_brackets(glob), escaped(glob)] {
+            if !readings.contains(&other) {
+                readings.push(other);
+            }
+        }
+    }
+    readings
+}
+
+/// The glob that matches just this text.
+pub(super) fn escaped(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len() + 8), |mut out, letter| {
+        if SPECIAL.contains(&letter) {
+            out.push('\\');
+        }
+        out.push(letter);
+        out
+    })
+}
+
+/// The glob with its brackets as text.
+fn with_brackets(glob: &str) -> String {
+    let mut out = String::with_capacity(glob.len() + 8);
+    let mut letters = glob.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '[' || letter == ']' {
+            out.push('\\');
+        }
+        out.push(letter);
+        if letter == '\\' {
+            out.extend(letters.next());
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_may_be_a_name_is_read_in_several_ways() {
+        assert_eq!(readings("src/*.rs"), ["src/*.rs"]);
+        assert_eq!(readings("*.{a,b}"), ["*.{a,b}", r"\*.\{a,b\}"]);
+        assert_eq!(readings("[s]/*"), ["[s]/*", r"\[s\]/*", r"\[s\]/\*"]);
+        assert_eq!(readings("[s]/x"), ["[s]/x", r"\[s\]/x"]);
+        assert_eq!(readings(r"\[s]/x"), [r"\[s]/x", r"\[s\]/x", r"\\\[s\]/x"]);
+    }
+}

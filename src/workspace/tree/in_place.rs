@@ -1,0 +1,94 @@
+//! Removing a tree where it is, for a directory that the system does not rename.
+//!
+//! overlayfs answers the rename of a directory that a lower layer holds with EXDEV (without `redirect_dir`, which
+//! the kernel has off by default: Documentation/filesystems/overlayfs.rst, "Renaming directories"), so in a
+//! container no directory of its image could be put aside. Here each entry is looked at just before it goes, the
+//! innermost ones first, and nothing goes that is not what was recorded.
+
+use std::ffi::OsStr;
+use std::io;
+
+use super::super::branch::Branch;
+use super::super::sys::{Dir, Use};
+use super::place::Place;
+use super::remove::{not_there, open};
+use super::{Node, Tree, TreeEntry};
+
+/// Why it stopped, and how much was gone by then.
+#[derive(Debug)]
+pub(super) struct Stopped {
+    pub(super) error: io::Error,
+    /// The entries of the tree from here on are gone.
+    pub(super) gone_from: usize,
+}
+
+/// Removes the tree called `name` in `dir`.
+pub(super) fn remove_in_place(dir: &Dir, name: &OsStr, tree: &Tree) -> Result<(), Stopped> {
+    let entries = tree.entries();
+    let mut chain = Chain { branch: Branch::new(dir, Use::List), open: Vec::new() };
+    let holders = holders(entries);
+    // Backwards in a listing that has each directory before what it holds, everything comes before what holds it.
+    for (index, entry) in entries.iter().enumerate().rev() {
+        let own = if entry.place.depth == 0 { name } else { entry.place.name.as_os_str() };
+        chain
+            .holder(name, entries, &holders, index)
+            .and_then(|holder| remove_one(holder, own, entry))
+            .map_err(|error| Stopped { error, gone_from: index + 1 })?;
+    }
+    Ok(())
+}
+
+/// For each entry the index of the directory that holds it; of the top, its own.
+fn holders(entries: &[TreeEntry]) -> Vec<usize> {
+    let mut above: Vec<usize> = Vec::new();
+    let holder = |(index, entry): (usize, &TreeEntry)| {
+        above.truncate(entry.place.depth);
+        let holder = above.last().copied().unwrap_or(index);
+        above.push(index);
+        holder
+    };
+    entries.iter().enumerate().map(holder).collect()
+}
+
+/// The open directories down to the one that holds an entry.
+struct Chain<'d> {
+    branch: Branch<'d>,
+    /// Which entries they are.
+    open: Vec<usize>,
+}
+
+impl Chain<'_> {
+    /// The directory that holds the entry with this index.
+    fn holder(&mut self, top: &OsStr, entries: &[TreeEntry], holders: &[usize], index: usize) -> io::Result<&Dir> {
+        let depth = entries[index].place.depth;
+        // Up as far as needed, then down again.
+        let mut missing = Vec::new();
+        let mut wanted = index;
+        for level in (0..depth).rev() {
+            wanted = holders[wanted];
+            if self.open.get(level) == Some(&wanted) {
+                break;
+            }
+            missing.push(wanted);
+        }
+        self.open.truncate(depth - missing.len());
+        self.branch.leave_to(self.open.len());
+        for at in missing.into_iter().rev() {
+            let Place { depth, name } = &entries[at].place;
+            self.branch.enter(if *depth == 0 { top } else { name }).map_err(not_there)?;
+            self.open.push(at);
+        }
+        open(&mut self.branch)
+    }
+}
+
+/// Removes one entry that is still what was recorded; a directory if it is empty by now.
+fn remove_one(holder: &Dir, name: &OsStr, entry: &TreeEntry) -> io::Result<()> {
+    let changed = || io::Error::from(io::ErrorKind::StaleNetworkFileHandle);
+    match &entry.node {
+        Node::Directory(_) => holder.remove_dir(name),
+        Node::Link(target) if holder.child_link(name).is_ok_and(|now| now == *target) => holder.remove(name),
+        Node::File(seen) if holder.child_stat(name)?.same_size_and_time(seen) => holder.remove(name),
+        Node::File(_) | Node::Link(_) | Node::Other(_) => Err(changed()),
+    }
+}
