@@ -84,6 +84,7 @@ fn assemble(config: &Config) -> Result<(Parts, Findings), Refusal> {
         complaints,
         remarks: config.warnings.clone(),
         state: state.is_some(),
+        agent_files: opened.agent_files,
         watch_limit,
     };
     let required = config.audit.as_ref().is_some_and(|file| file.required);

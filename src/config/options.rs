@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+pub(super) use super::spelling::nearest;
+
 /// How often and in what form an option may be given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -156,6 +158,14 @@ pub(super) const OPTIONS: &[Opt] = &[
         shape: Shape::List,
         value: "GLOB",
         help: "Let these files be changed although they are on the built-in list of files that run later",
+        heading: POLICY,
+    },
+    Opt {
+        flag: "agent-rules",
+        shape: Shape::One,
+        value: "MODE",
+        help: "`auto` (default): what the files at the top of a directory forbid agents is refused here, too \
+               (`.claude/settings.json`, `.cursorignore` and the like, see below); `off`: they are not read",
         heading: POLICY,
     },
     Opt {
@@ -476,20 +486,6 @@ fn rank(source: &Source) -> u8 {
     }
 }
 
-/// The name in `known` that `given` most likely means, if any is near.
-pub(super) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Two slips in a word of six; below that a proposal misleads more than it helps.
-    const NEAR: f64 = 0.6;
-    let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
-    let given = plain(given);
-    known
-        .into_iter()
-        .map(|name| (rapidfuzz::distance::osa::normalized_similarity(given.chars(), plain(name).chars()), name))
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|(alike, _)| *alike >= NEAR)
-        .map(|(_, name)| name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -538,13 +534,5 @@ mod tests {
         typed.push(option, "warn".into(), Source::File { name: "f".into(), line: 1 });
         assert_eq!(typed.one("log").expect("given").1.text, "trace");
         assert_eq!(typed.highest("log").len(), 2);
-    }
-
-    #[test]
-    fn a_slip_is_recognised_and_a_stranger_is_not() {
-        let names = ["max_output", "log", "read_only"];
-        assert_eq!(nearest("maxOutput", names), Some("max_output"));
-        assert_eq!(nearest("read-onyl", names), Some("read_only"));
-        assert_eq!(nearest("colour", names), None);
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     server::{self, Confirm},
     session::{HistoryLimits, QuotaLimits},
     tools::{Group, ReadBeforeWrite, Selection, Settings, Toolbox},
-    workspace::{self, Confine, IgnoreRules, RootSpec},
+    workspace::{self, AppendLog, Confine, IgnoreRules, RootSpec},
 };
 
 use super::{
@@ -51,6 +51,7 @@ pub(super) fn config(
     let confine = values.choice("confine", CONFINE, Confine::Auto);
     let force_fallback = values.choice("resolver", RESOLVER, false);
     let ignore = IgnoreRules { extra: typed.list("ignore"), no_default: values.switch("no-default-ignore") };
+    let agent_rules = values.choice("agent-rules", AGENT_RULES, true);
     let policy = policy::rules(typed, &mut problems);
     for (option, given) in typed.each("ignore") {
         let one = IgnoreRules { extra: vec![given.text.clone()], no_default: true };
@@ -63,7 +64,7 @@ pub(super) fn config(
     }
     left_out(typed, &named, &mut warnings);
     let asked = roots::Asked { directories, roots: named, file_base, read_only };
-    let mut roots = roots::specs(&asked, around, &mut problems, &mut warnings);
+    let roots = roots::specs(&asked, around, &mut problems, &mut warnings);
     let paths: Vec<PathBuf> = roots.iter().flat_map(|root| roots::names_of(&root.path)).collect();
     policy::host_paths(typed, &paths, around.home.as_deref(), &mut problems);
     if let Some(root) = audit.as_ref().and_then(|file| roots::overlapping(file.path.parent()?, &roots)) {
@@ -78,11 +79,9 @@ pub(super) fn config(
     if !problems.is_empty() {
         return Err(problems);
     }
-    // Else a model could allow itself more at the next start.
-    for root in &mut roots {
-        root.policy.protect.extend(file.iter().filter_map(|path| roots::pattern_of(path, &root.path)));
-    }
-    let workspace = workspace::Options { policy, ignore, force_fallback, ..workspace::Options::default() };
+    let own = own(file, audit.as_ref(), state.as_deref(), around);
+    let workspace =
+        workspace::Options { policy, ignore, force_fallback, own, agent_rules, ..workspace::Options::default() };
     Ok(Config {
         action,
         log,
@@ -121,6 +120,8 @@ const CONFIRM: &[(&str, Confirm)] =
     &[("never", Confirm::Never), ("destructive", Confirm::Destructive), ("writes", Confirm::Writes)];
 const INDEX: &[(&str, IndexMode)] = &[("auto", IndexMode::Auto), ("eager", IndexMode::Eager), ("off", IndexMode::Off)];
 const HISTORY: &[(&str, bool)] = &[("auto", true), ("off", false)];
+/// Whether rules that people wrote for agents count.
+const AGENT_RULES: &[(&str, bool)] = &[("auto", true), ("off", false)];
 const GROUPS: &[(&str, Group)] = &[("manage", Group::Manage)];
 
 /// Below this not even an error with its hint fits.
@@ -406,6 +407,13 @@ fn placeholders(typed: &Typed, directories: &[OsString], problems: &mut Vec<Stri
     for (option, given) in outside.filter(|(_, given)| given.text.contains("${")) {
         problems.push(format!("{} {:?} still holds `${{`: {NEXT}", Place(option, &given.source), given.text));
     }
+}
+
+/// The files that decide about the next start: a model that could write one would allow itself more by it.
+fn own(file: Option<&Path>, audit: Option<&AuditFile>, state: Option<&Path>, around: &Surroundings) -> Vec<PathBuf> {
+    let logs = audit.into_iter().flat_map(|audit| AppendLog::names(&audit.path));
+    let others = file.into_iter().chain(state).map(|path| around.directory.join(path));
+    others.chain(logs).chain(around.program.iter().cloned()).collect()
 }
 
 /// Rules of a directory that the environment or the command line leaves out count nowhere, which a

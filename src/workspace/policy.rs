@@ -4,19 +4,27 @@
 //! compared case-folded, with invisible characters and trailing dots and spaces stripped, because
 //! some file system somewhere does the same (CVE-2025-59944). The default rules are in `defaults`.
 
+mod agent;
 mod defaults;
 mod fold;
+mod guards;
 mod misplaced;
 mod pattern;
+mod run_later;
 mod screen;
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
-use defaults::{PUBLIC, RUN_LATER, Rule, SECRET};
+use defaults::{PUBLIC, Rule, SECRET};
 use fold::{Folded, fold};
 use screen::Screen;
+
+pub use agent::AgentFile;
+pub(super) use agent::{AgentRules, Parsed, RULE_FILES, RuleFile};
+pub(super) use guards::{Guards, Places};
 
 /// Configured rules, added to the defaults. Globs match the path below a root; one without `/`
 /// matches a name at any depth, and one that matches a directory covers all below it.
@@ -84,7 +92,7 @@ pub(super) enum Verdict {
 }
 
 /// The rules in force.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Policy {
     deny: Refusals,
     allow_secret: Globs,
@@ -95,6 +103,8 @@ pub(super) struct Policy {
     secrets: Screen,
     /// Of the default write protection.
     run_later: Screen,
+    /// What start-up found out.
+    guards: Guards,
 }
 
 impl Policy {
@@ -106,29 +116,66 @@ impl Policy {
             protect: Refusals::new(&rules.protect),
             allow_protected: Globs::new(&rules.allow_protected, true),
             hide: Refusals::new(&rules.hide),
-            secrets: Screen::new(SECRET),
-            run_later: Screen::new(RUN_LATER),
+            secrets: Screen::new(secrets()),
+            run_later: Screen::new(run_later::rules()),
+            guards: Guards::default(),
         }
+    }
+
+    /// The same rules with what start-up found out.
+    pub(super) fn guarded(&self, guards: Guards) -> Self {
+        Self { guards, ..self.clone() }
     }
 
     /// May the content at this real path be read or replaced?
     pub(super) fn content(&self, relative: &Path) -> Verdict {
-        if self.deny.is_empty() && self.secrets.passes(relative) {
+        if self.deny.is_empty() && self.guards.lets_read() && self.secrets.passes(relative) {
             return Verdict::Allowed;
+        }
+        if let Some(rule) = self.guards.denied(relative) {
+            return Verdict::Refused(rule);
         }
         let path = fold(relative);
         let refused = self.deny.first_match(&path, relative);
-        decide(&path, refused, &self.allow_secret, SECRET, PUBLIC)
+        let verdict = decide(&path, refused, &self.allow_secret, secrets(), PUBLIC);
+        or_linked(verdict, &self.guards.secrets, &path, &self.allow_secret)
     }
 
     /// May this real path be created, replaced, moved or deleted, as far as names go?
     pub(super) fn write(&self, relative: &Path) -> Verdict {
-        if self.protect.is_empty() && self.run_later.passes(relative) {
+        if self.protect.is_empty() && self.guards.lets_write() && self.run_later.passes(relative) {
             return Verdict::Allowed;
         }
         let path = fold(relative);
+        let own = || self.guards.own.why(&path).map(str::to_owned);
+        if let Some(rule) = own().or_else(|| self.guards.protected(relative)) {
+            return Verdict::Refused(rule);
+        }
         let refused = self.protect.first_match(&path, relative);
-        decide(&path, refused, &self.allow_protected, RUN_LATER, &[])
+        let verdict = decide(&path, refused, &self.allow_protected, run_later::rules(), &[]);
+        or_linked(verdict, &self.guards.run_later, &path, &self.allow_protected)
+    }
+
+    /// Whether the configuration lets this path be written although something about it is protected by default.
+    pub(super) fn allows_protected(&self, relative: &Path) -> bool {
+        !self.allow_protected.is_empty() && self.allow_protected.first_match(fold(relative).as_str()).is_some()
+    }
+
+    /// Whether a name is, in whatever spelling, one of these.
+    pub(super) fn is_one_of(name: &OsStr, names: &[&str]) -> bool {
+        names.contains(&fold(Path::new(name)).as_str())
+    }
+
+    /// Whether a default rule is about this directory, or about something below it by this name.
+    pub(super) fn leads_to_protected(directory: &Path) -> bool {
+        let path = fold(directory);
+        run_later::rules().chain(secrets()).any(|rule| rule.is_about_below(&path))
+    }
+
+    /// Whether the default rules have a name that is made to be shown at this path.
+    pub(super) fn is_public(relative: &Path) -> bool {
+        let path = fold(relative);
+        PUBLIC.iter().any(|rule| rule.matches(&path))
     }
 
     /// Is this real path to be treated as not there?
@@ -137,7 +184,27 @@ impl Policy {
     }
 }
 
-fn decide(path: &Folded, refused: Option<&str>, allowed: &Globs, defaults: &[Rule], exceptions: &[Rule]) -> Verdict {
+/// A verdict by names, or by the links that lead to the path.
+fn or_linked(verdict: Verdict, places: &Places, path: &Folded, allowed: &Globs) -> Verdict {
+    match places.why(path) {
+        Some(why) if verdict == Verdict::Allowed && allowed.first_match(path.as_str()).is_none() => {
+            Verdict::Refused(why.to_owned())
+        }
+        _ => verdict,
+    }
+}
+
+fn secrets() -> impl Iterator<Item = Rule> {
+    SECRET.iter().copied()
+}
+
+fn decide(
+    path: &Folded,
+    refused: Option<&str>,
+    allowed: &Globs,
+    mut defaults: impl Iterator<Item = Rule>,
+    exceptions: &[Rule],
+) -> Verdict {
     if let Some(rule) = refused {
         return Verdict::Refused(rule.to_owned());
     }
@@ -145,7 +212,7 @@ fn decide(path: &Folded, refused: Option<&str>, allowed: &Globs, defaults: &[Rul
         return Verdict::Allowed;
     }
     // A secret directory is secret whatever its files are called, so exceptions are for names only.
-    let by_default = defaults.iter().find(|rule| {
+    let by_default = defaults.find(|rule| {
         rule.matches(path) && (rule.covers_directory() || !exceptions.iter().any(|other| other.matches(path)))
     });
     match by_default {
@@ -155,7 +222,7 @@ fn decide(path: &Folded, refused: Option<&str>, allowed: &Globs, defaults: &[Rul
 }
 
 /// A configured list of globs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Globs {
     set: GlobSet,
     /// The pattern each member of the set came from.
@@ -192,7 +259,7 @@ impl Globs {
 
 /// A configured list that refuses: a name is on it as it is compared, or as it is. A wildcard may
 /// stand for what folding takes away (`*.` for `a.`), and then only the name itself can tell.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Refusals {
     folded: Globs,
     exact: Globs,

@@ -1,0 +1,97 @@
+//! What links with a protected name lead to: the file that runs is then the target, whatever it is called.
+//!
+//! Looked for once, at start: at the top of each root, and in the directories there that the lists know
+//! (`.vscode`, `.claude`, `.git/hooks` …). Deeper links, and those that come later, are judged only where a path
+//! leads through them.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::handle::FileKind;
+use super::links;
+use super::path::WorkspacePath;
+use super::policy::{Policy, Verdict};
+use super::root::{Root, Roots};
+use super::sys::Use;
+
+/// Entries that are looked at below one root: a start must not wait for a large directory.
+const MOST_ENTRIES: usize = 4_000;
+/// How deep below the top.
+const DEEPEST: usize = 4;
+/// What is never looked into: thousands of files that no program runs.
+const SKIPPED: &[&str] = &["objects", "refs", "logs", "lfs", "worktrees", "modules", "node_modules", "cache"];
+
+/// The target of a link, and what the link is called.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) path: WorkspacePath,
+    /// Why it is refused.
+    pub(super) why: String,
+    /// Whether it is refused to be read, and not only to be written.
+    pub(super) secret: bool,
+}
+
+/// The targets, inside the roots, of links with a protected name.
+pub(super) fn targets(roots: &Roots) -> Vec<Target> {
+    roots.list().iter().flat_map(|root| Look { roots, root, left: MOST_ENTRIES, found: Vec::new() }.run()).collect()
+}
+
+struct Look<'r> {
+    roots: &'r Roots,
+    root: &'r Arc<Root>,
+    left: usize,
+    found: Vec<Target>,
+}
+
+impl Look<'_> {
+    fn run(mut self) -> Vec<Target> {
+        self.directory(Path::new(""), 1);
+        self.found
+    }
+
+    fn directory(&mut self, below: &Path, depth: usize) {
+        let Ok(dir) = self.root.dir().dir_beneath(below, Use::List) else { return };
+        let Ok(names) = dir.list_at_most(self.left) else { return };
+        self.left -= names.len().min(self.left);
+        for listed in names {
+            let path = below.join(&listed.name);
+            match listed.kind {
+                FileKind::Symlink => self.link(&path),
+                FileKind::Directory if depth < DEEPEST && self.may_hold(&path, &listed.name) => {
+                    self.directory(&path, depth + 1);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn may_hold(&self, path: &Path, name: &OsStr) -> bool {
+        !SKIPPED.iter().any(|skipped| *skipped == name) && Policy::leads_to_protected(path)
+    }
+
+    fn link(&mut self, path: &Path) {
+        let policy = self.root.policy();
+        let secret = policy.content(path) != Verdict::Allowed;
+        if !secret && policy.write(path) == Verdict::Allowed {
+            return;
+        }
+        let link = WorkspacePath::new(self.root, path);
+        let Ok(way) = links::follow(self.roots, &link) else { return };
+        // An example is made to be shown, also where a link gives it the name of the real thing; and what people
+        // write for agents under a name of its own (`.claude/CLAUDE.md -> ../CLAUDE.md`) is edited every day.
+        let is_text = way.real.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().ends_with(".md"));
+        if way.real.is_root() || (secret && Policy::is_public(way.real.relative())) || (!secret && is_text) {
+            return;
+        }
+        let why = format!("the target of the link {link}");
+        self.found.push(Target { path: way.real, why, secret });
+    }
+}
+
+/// Paths below a root of targets in it.
+pub(super) fn below<'t>(root: &Root, targets: &'t [Target]) -> impl Iterator<Item = (PathBuf, &'t Target)> {
+    let index = root.index();
+    let here = targets.iter().filter(move |target| target.path.root().index() == index);
+    here.map(|target| (target.path.relative().to_owned(), target))
+}
