@@ -73,19 +73,31 @@ impl Look<'_> {
     fn link(&mut self, path: &Path) {
         let policy = self.root.policy();
         let secret = policy.content(path) != Verdict::Allowed;
-        if !secret && policy.write(path) == Verdict::Allowed {
+        let whole = secret || policy.write(path) != Verdict::Allowed;
+        let rests = if whole { Vec::new() } else { Policy::rests_below(path) };
+        if !whole && rests.is_empty() {
             return;
         }
         let link = WorkspacePath::new(self.root, path);
         let Ok(way) = links::follow(self.roots, &link) else { return };
+        if whole {
+            self.found(&link, way.real, secret);
+        } else {
+            for (rest, secret) in rests {
+                self.found(&link, way.real.child(Path::new(rest)), secret);
+            }
+        }
+    }
+
+    fn found(&mut self, link: &WorkspacePath, target: WorkspacePath, secret: bool) {
         // An example is made to be shown, also where a link gives it the name of the real thing; and what people
         // write for agents under a name of its own (`.claude/CLAUDE.md -> ../CLAUDE.md`) is edited every day.
-        let is_text = way.real.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().ends_with(".md"));
-        if way.real.is_root() || (secret && Policy::is_public(way.real.relative())) || (!secret && is_text) {
-            return;
+        let is_text = target.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().ends_with(".md"));
+        let is_public = if secret { Policy::is_public(target.relative()) } else { is_text };
+        if !target.is_root() && !is_public {
+            let path = self.roots.deepest(&target);
+            self.found.push(Target { path, why: format!("the target of the link {link}"), secret });
         }
-        let why = format!("the target of the link {link}");
-        self.found.push(Target { path: way.real, why, secret });
     }
 }
 

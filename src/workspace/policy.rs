@@ -147,13 +147,44 @@ impl Policy {
             return Verdict::Allowed;
         }
         let path = fold(relative);
-        let own = || self.guards.own.why(&path).map(str::to_owned);
-        if let Some(rule) = own().or_else(|| self.guards.protected(relative)) {
+        if let Some(rule) = self.guards.protected(relative) {
             return Verdict::Refused(rule);
         }
         let refused = self.protect.first_match(&path, relative);
         let verdict = decide(&path, refused, &self.allow_protected, run_later::rules(), &[]);
         or_linked(verdict, &self.guards.run_later, &path, &self.allow_protected)
+    }
+
+    /// May this entry be made, replaced, moved or deleted, as far as the next start goes? For real paths alone: what
+    /// lies behind a link that the server starts from is no file that it starts from.
+    pub(super) fn own(&self, relative: &Path) -> Verdict {
+        if self.guards.own.is_empty() {
+            return Verdict::Allowed;
+        }
+        self.guards.own.why(&fold(relative)).map_or(Verdict::Allowed, |why| Verdict::Refused(why.to_owned()))
+    }
+
+    /// May a link be called so? Behind it, files with plain names would be ones that run later.
+    pub(super) fn link(&self, relative: &Path) -> Verdict {
+        let path = fold(relative);
+        match run_later::rules().find(|rule| rule.rest_below(&path).is_some()) {
+            Some(rule) if self.allow_protected.first_match(path.as_str()).is_none() => {
+                Verdict::Refused(rule.to_string())
+            }
+            _ => Verdict::Allowed,
+        }
+    }
+
+    /// What default rules are about below a directory of this name, and whether they are rules of secrets. None for
+    /// rules that are about all of it.
+    pub(super) fn rests_below(directory: &Path) -> Vec<(&'static str, bool)> {
+        let path = fold(directory);
+        let of = |rules: &mut dyn Iterator<Item = Rule>, secret| -> Vec<(&'static str, bool)> {
+            rules.filter_map(|rule| Some((rule.rest_below(&path)?, secret))).collect()
+        };
+        let mut rests = of(&mut run_later::rules(), false);
+        rests.extend(of(&mut secrets(), true));
+        rests
     }
 
     /// Whether the configuration lets this path be written although something about it is protected by default.
@@ -169,7 +200,9 @@ impl Policy {
     /// Whether a default rule is about this directory, or about something below it by this name.
     pub(super) fn leads_to_protected(directory: &Path) -> bool {
         let path = fold(directory);
-        run_later::rules().chain(secrets()).any(|rule| rule.is_about_below(&path))
+        run_later::rules()
+            .chain(secrets())
+            .any(|rule| rule.rest_below(&path).is_some() || (rule.covers_directory() && rule.matches(&path)))
     }
 
     /// Whether the default rules have a name that is made to be shown at this path.

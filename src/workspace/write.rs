@@ -409,6 +409,9 @@ pub(super) fn allowed(path: &WritablePath) -> Result<(), AccessError> {
         let rule = "the names of temporary files";
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, rule));
     }
+    if let Verdict::Refused(rule) = real.root().policy().own(real.relative()) {
+        return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
+    }
     for name in path.names() {
         if let Verdict::Refused(rule) = name.root().policy().write(name.relative()) {
             return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));

@@ -62,13 +62,14 @@ impl Rule {
         }
     }
 
-    /// Whether the rule is about something in the directory at `path`, or about all of it.
-    pub(super) fn is_about_below(self, path: &Folded) -> bool {
-        let begins = |text: &str| text.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'));
+    /// What the rule is about below a directory at `path`, where that is not all of it: `tasks.json` below
+    /// `.vscode`.
+    pub(super) fn rest_below(self, path: &Folded) -> Option<&'static str> {
         match self {
-            Self::Tree(text) => self.matches(path) || begins(text),
-            Self::Tail(text) => begins(text),
-            _ => false,
+            Self::Tree(text) | Self::Tail(text) => {
+                path.tails().find_map(|tail| text.strip_prefix(tail)?.strip_prefix('/'))
+            }
+            _ => None,
         }
     }
 

@@ -94,12 +94,25 @@ impl Scan<'_> {
             FileKind::Other if matches!(self.purpose, Purpose::Move(_)) => Node::Other(stat),
             FileKind::Other => return Err(AccessError::new(AccessErrorKind::Special(stat.special()), &path)),
         };
+        if let Node::Link(_) = &node {
+            self.judge_link(&path, below)?;
+        }
         if let (Node::Link(target), Purpose::Move(to)) = (&node, self.purpose)
             && !links::stays_put(&self.shared.roots, &to.path().child(below), Path::new(target))
         {
             return Err(AccessError::new(AccessErrorKind::Denied, &path));
         }
         Ok(TreeEntry { place, node })
+    }
+
+    /// A link decides what lies behind its name.
+    fn judge_link(&self, path: &WorkspacePath, below: &Path) -> Result<(), AccessError> {
+        let link = |path: &WorkspacePath| refused(path.root().policy().link(path.relative()), path);
+        match self.purpose {
+            Purpose::Remove => link(path),
+            Purpose::Copy(to) => link(&to.path().child(below)),
+            Purpose::Move(to) => link(path).and_then(|()| link(&to.path().child(below))),
+        }
     }
 
     /// Refuses to take a repository away, and to make one.
@@ -131,10 +144,12 @@ impl Scan<'_> {
         }
         from().try_for_each(|name| secret(&name, path))?;
         if !matches!(self.purpose, Purpose::Copy(_)) {
+            refused(path.root().policy().own(path.relative()), path)?;
             from().try_for_each(|name| protected(&name, path))?;
         }
         if let Purpose::Move(to) | Purpose::Copy(to) = self.purpose {
             let new = to.path().child(below);
+            refused(new.root().policy().own(new.relative()), &new)?;
             for name in to.names().map(|name| name.child(below)) {
                 secret(&name, &new)?;
                 protected(&name, &new)?;
@@ -152,7 +167,11 @@ fn secret(name: &WorkspacePath, path: &WorkspacePath) -> Result<(), AccessError>
 }
 
 fn protected(name: &WorkspacePath, path: &WorkspacePath) -> Result<(), AccessError> {
-    match name.root().policy().write(name.relative()) {
+    refused(name.root().policy().write(name.relative()), path)
+}
+
+fn refused(verdict: Verdict, path: &WorkspacePath) -> Result<(), AccessError> {
+    match verdict {
         Verdict::Allowed => Ok(()),
         Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, path, &rule)),
     }
