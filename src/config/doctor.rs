@@ -181,9 +181,9 @@ fn agent_rules(out: &mut Report, config: &Config, findings: &Findings) {
             None => format!("{} binds here", file.name),
         };
         if number == 0 {
-            out.head("agent rules", &text)
+            out.head("agent rules", &text);
         } else {
-            out.line(&text)
+            out.line(&text);
         }
         for (what, rules) in
             [("content refused", &file.refused), ("not written", &file.protected), ("not used", &file.unused)]

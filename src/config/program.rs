@@ -13,19 +13,19 @@ use super::roots;
 pub(super) fn names() -> Vec<PathBuf> {
     let mut names: Vec<PathBuf> = std::env::current_exe().into_iter().collect();
     if let (Some(typed), Ok(directory)) = (std::env::args_os().next(), std::env::current_dir()) {
-        names.extend(typed_names(&typed, &directory, std::env::var_os("PATH")));
+        names.extend(typed_names(&typed, &directory, std::env::var_os("PATH").as_deref()));
     }
     names
 }
 
 /// Where a shell or a client finds `typed`. With a bare name these are the places in `PATH` up to the one that
 /// has it: a file made in an earlier one would be found first.
-fn typed_names(typed: &OsStr, directory: &Path, path: Option<OsString>) -> Vec<PathBuf> {
+fn typed_names(typed: &OsStr, directory: &Path, path: Option<&OsStr>) -> Vec<PathBuf> {
     if Path::new(typed).components().count() != 1 {
         return vec![directory.join(typed)];
     }
     let mut names = Vec::new();
-    for folder in path.iter().flat_map(std::env::split_paths) {
+    for folder in path.into_iter().flat_map(std::env::split_paths) {
         let folder = directory.join(folder);
         let found = spellings(typed).into_iter().find(|name| roots::holds(&folder, Path::new(name)));
         let is_found = found.is_some();
@@ -65,10 +65,10 @@ mod tests {
         }
         std::fs::write(at("two/tool"), "").expect("written");
         let path = std::env::join_paths(["one", "two", "three"].map(at)).expect("plain names");
-        let names = typed_names(OsStr::new("tool"), folder.path(), Some(path.clone()));
+        let names = typed_names(OsStr::new("tool"), folder.path(), Some(&path));
         assert!(names.contains(&at("one/tool")) && names.contains(&at("two/tool")), "{names:?}");
         assert!(!names.contains(&at("three/tool")), "{names:?}");
-        assert!(typed_names(OsStr::new("other"), folder.path(), Some(path)).is_empty());
+        assert!(typed_names(OsStr::new("other"), folder.path(), Some(&path)).is_empty());
         assert_eq!(typed_names(OsStr::new("./two/tool"), folder.path(), None), [folder.path().join("./two/tool")]);
     }
 }

@@ -13,7 +13,7 @@ use super::links;
 use super::path::WorkspacePath;
 use super::policy::{Policy, Verdict};
 use super::root::{Root, Roots};
-use super::sys::Use;
+use super::sys::{Listed, Use};
 
 /// Entries that are looked at below one root: a start must not wait for a large directory.
 const MOST_ENTRIES: usize = 4_000;
@@ -52,22 +52,24 @@ impl Look<'_> {
 
     fn directory(&mut self, below: &Path, depth: usize) {
         let Ok(dir) = self.root.dir().dir_beneath(below, Use::List) else { return };
-        let Ok(names) = dir.list_at_most(self.left) else { return };
+        let Ok(mut names) = dir.list_at_most(self.left) else { return };
+        if names.len() == self.left && depth == 1 {
+            // Too many to look at: those that the lists know, by name.
+            names = Policy::first_names()
+                .filter_map(|name| Some(Listed { kind: dir.child_stat(name.as_ref()).ok()?.kind, name: name.into() }))
+                .collect();
+        }
         self.left -= names.len().min(self.left);
         for listed in names {
             let path = below.join(&listed.name);
             match listed.kind {
                 FileKind::Symlink => self.link(&path),
-                FileKind::Directory if depth < DEEPEST && self.may_hold(&path, &listed.name) => {
+                FileKind::Directory if depth < DEEPEST && may_hold(&path, &listed.name) => {
                     self.directory(&path, depth + 1);
                 }
                 _ => {}
             }
         }
-    }
-
-    fn may_hold(&self, path: &Path, name: &OsStr) -> bool {
-        !SKIPPED.iter().any(|skipped| *skipped == name) && Policy::leads_to_protected(path)
     }
 
     fn link(&mut self, path: &Path) {
@@ -81,24 +83,29 @@ impl Look<'_> {
         let link = WorkspacePath::new(self.root, path);
         let Ok(way) = links::follow(self.roots, &link) else { return };
         if whole {
-            self.found(&link, way.real, secret);
+            self.found(&link, &way.real, secret);
         } else {
             for (rest, secret) in rests {
-                self.found(&link, way.real.child(Path::new(rest)), secret);
+                self.found(&link, &way.real.child(Path::new(rest)), secret);
             }
         }
     }
 
-    fn found(&mut self, link: &WorkspacePath, target: WorkspacePath, secret: bool) {
+    fn found(&mut self, link: &WorkspacePath, target: &WorkspacePath, secret: bool) {
         // An example is made to be shown, also where a link gives it the name of the real thing; and what people
         // write for agents under a name of its own (`.claude/CLAUDE.md -> ../CLAUDE.md`) is edited every day.
         let is_text = target.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().ends_with(".md"));
         let is_public = if secret { Policy::is_public(target.relative()) } else { is_text };
         if !target.is_root() && !is_public {
-            let path = self.roots.deepest(&target);
+            let path = self.roots.deepest(target);
             self.found.push(Target { path, why: format!("the target of the link {link}"), secret });
         }
     }
+}
+
+/// Whether something in the directory may have a protected name.
+fn may_hold(path: &Path, name: &OsStr) -> bool {
+    !SKIPPED.iter().any(|skipped| *skipped == name) && Policy::leads_to_protected(path)
 }
 
 /// Paths below a root of targets in it.

@@ -197,6 +197,11 @@ impl Policy {
         names.contains(&fold(Path::new(name)).as_str())
     }
 
+    /// The names that paths on the default lists begin with, as they are written there.
+    pub(super) fn first_names() -> impl Iterator<Item = &'static str> {
+        run_later::rules().chain(secrets()).filter_map(Rule::first_name)
+    }
+
     /// Whether a default rule is about this directory, or about something below it by this name.
     pub(super) fn leads_to_protected(directory: &Path) -> bool {
         let path = fold(directory);

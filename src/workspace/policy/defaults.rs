@@ -62,6 +62,14 @@ impl Rule {
         }
     }
 
+    /// The first name of what it matches at the top of a root, where there is just one.
+    pub(super) fn first_name(self) -> Option<&'static str> {
+        match self {
+            Self::Name(text) | Self::Tail(text) | Self::Tree(text) | Self::Top(text) => text.split('/').next(),
+            _ => None,
+        }
+    }
+
     /// What the rule is about below a directory at `path`, where that is not all of it: `tasks.json` below
     /// `.vscode`.
     pub(super) fn rest_below(self, path: &Folded) -> Option<&'static str> {
