@@ -54,9 +54,17 @@ pub(super) fn read(roots: &Roots, homes: &[PathBuf]) -> Vec<Found> {
     found
 }
 
-fn parsed(path: &WorkspacePath, file: RuleFile, answer: Result<String, String>, homes: &[PathBuf]) -> Parsed {
+fn parsed(path: &WorkspacePath, file: RuleFile, answer: Result<Vec<u8>, String>, homes: &[PathBuf]) -> Parsed {
     let mut rules = match answer {
-        Ok(text) => Parsed::new(&text, file.syntax, homes),
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes);
+            let mut rules = Parsed::new(&text, file.syntax, homes);
+            let is_odd = text.contains('\0') || text.contains(char::REPLACEMENT_CHARACTER);
+            if is_odd && rules.told.problem.is_none() {
+                rules.told.problem = Some("it is not UTF-8, so some of its patterns may match nothing".to_owned());
+            }
+            rules
+        }
         Err(why) => {
             let mut none = Parsed::default();
             none.told.problem = Some(why);
@@ -67,12 +75,12 @@ fn parsed(path: &WorkspacePath, file: RuleFile, answer: Result<String, String>, 
     rules
 }
 
-/// The text of a rule file, links inside the roots followed; none where there is no such file.
-fn content(roots: &Roots, path: &WorkspacePath) -> Option<Result<String, String>> {
+/// The bytes of a rule file, links inside the roots followed; none where there is no such file.
+fn content(roots: &Roots, path: &WorkspacePath) -> Option<Result<Vec<u8>, String>> {
     let opened = match path.root().dir().file_beneath(path.relative()) {
         Err(Failure::Link) => {
             let Ok(way) = links::follow(roots, path) else {
-                return Some(Err("it is a link that leads outside of the directories offered".to_owned()));
+                return Some(Err("it is a link that leads to nothing inside the directories offered".to_owned()));
             };
             // Its lines are shown in refusals.
             if way.secret() {
@@ -92,10 +100,10 @@ fn content(roots: &Roots, path: &WorkspacePath) -> Option<Result<String, String>
         Err(Failure::Io(error)) => return Some(Err(format!("it cannot be read: {}", error.kind()))),
         Err(Failure::Link) => return Some(Err("it kept changing".to_owned())),
     };
-    Some(text(file))
+    Some(bytes(file))
 }
 
-fn text(file: std::fs::File) -> Result<String, String> {
+fn bytes(file: std::fs::File) -> Result<Vec<u8>, String> {
     let failed = |error: std::io::Error| format!("it cannot be read: {}", error.kind());
     let stat = sys::file_stat(&file).map_err(failed)?;
     if stat.kind != FileKind::File {
@@ -106,5 +114,5 @@ fn text(file: std::fs::File) -> Result<String, String> {
     if bytes.len() as u64 > LONGEST {
         return Err(format!("it has more than {LONGEST} bytes"));
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(bytes)
 }

@@ -46,8 +46,9 @@ impl Identities {
 
 /// Adds what lies below `root` of the places that `paths` lead through.
 pub(super) fn add(places: &mut Places, root: &Root, paths: &[PathBuf], identities: &mut Identities) {
+    let same = root.dir().stat().ok().map(|stat| stat.identity()).filter(|identity| *identity != (0, 0));
     for path in paths {
-        for below in below(root, path, identities) {
+        for below in below(root, same, path, identities) {
             places.add(&below, WHY.to_owned());
         }
     }
@@ -55,8 +56,7 @@ pub(super) fn add(places: &mut Places, root: &Root, paths: &[PathBuf], identitie
 
 /// The path below the root, by its name and by every directory above that is the root itself: one directory has
 /// two names where it is mounted twice.
-fn below(root: &Root, path: &Path, identities: &mut Identities) -> Vec<PathBuf> {
-    let same = root.dir().stat().ok().map(|stat| stat.identity()).filter(|identity| *identity != (0, 0));
+fn below(root: &Root, same: Option<(u64, u64)>, path: &Path, identities: &mut Identities) -> Vec<PathBuf> {
     path.ancestors()
         .skip(1)
         .filter(|above| *above == root.canonical() || same.is_some() && identities.of(above) == same)
@@ -89,6 +89,9 @@ pub(super) fn places(path: &Path) -> Vec<PathBuf> {
         }
     }
     places.push(at);
+    if !cfg!(windows) {
+        return places;
+    }
     // In the form that roots have: Windows has several for one path.
     let real = |place: PathBuf| match (place.parent().map(Path::canonicalize), place.file_name()) {
         (Some(Ok(parent)), Some(name)) => parent.join(name),
@@ -111,11 +114,50 @@ fn push(todo: &mut VecDeque<OsString>, path: &Path) -> PathBuf {
 
 /// The places of all these files and of the roots themselves: a link to a root decides what is offered tomorrow.
 pub(super) fn all(files: &[PathBuf], roots: &[Arc<Root>]) -> Vec<PathBuf> {
-    let roots = roots.iter().map(|root| root.as_given());
-    let mut all: Vec<PathBuf> = files.iter().map(PathBuf::as_path).chain(roots).flat_map(places).collect();
+    let mut given: Vec<&Path> =
+        files.iter().map(PathBuf::as_path).chain(roots.iter().map(|root| root.as_given())).collect();
+    given.sort_unstable();
+    given.dedup();
+    let mut all: Vec<PathBuf> = given.into_iter().flat_map(places).collect();
     // By letters, too: where `..` follows a link, a client may take it out before it opens the path.
     all.extend(files.iter().map(|file| lexically_normal(file)));
     all.sort_unstable();
     all.dedup();
     all
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test arranges what is looked at")]
+
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn places_are_every_link_on_the_way_and_the_end() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = temp.path().canonicalize().unwrap();
+        for folder in ["a/b", "c"] {
+            fs::create_dir_all(top.join(folder)).unwrap();
+        }
+        fs::write(top.join("c/file"), "").unwrap();
+        symlink("../../c", top.join("a/b/dir")).unwrap();
+        symlink("a/b", top.join("ab")).unwrap();
+        symlink(top.join("ab/dir/file"), top.join("conf")).unwrap();
+        symlink("loop", top.join("loop")).unwrap();
+        for (path, expected) in [
+            ("c/file", &["c/file"][..]),
+            ("conf", &["conf", "ab", "a/b/dir", "c/file"]),
+            ("ab/dir/file", &["ab", "a/b/dir", "c/file"]),
+            ("ab/../b/./dir/file", &["ab", "a/b/dir", "c/file"]),
+            ("ab/dir/missing/x", &["ab", "a/b/dir", "c/missing/x"]),
+            ("missing/x", &["missing/x"]),
+        ] {
+            let expected: Vec<PathBuf> = expected.iter().map(|name| top.join(name)).collect();
+            assert_eq!(places(&top.join(path)), expected, "{path}");
+        }
+        assert!(places(&top.join("loop")).len() <= MOST_LINKS + 1);
+    }
 }

@@ -164,13 +164,17 @@ impl Policy {
         self.guards.own.why(&fold(relative)).map_or(Verdict::Allowed, |why| Verdict::Refused(why.to_owned()))
     }
 
-    /// May a link be called so? Behind it, files with plain names would be ones that run later.
+    /// May a link be called so? Behind it, files with plain names would be ones that run later, or that the server
+    /// starts from.
     pub(super) fn link(&self, relative: &Path) -> Verdict {
         let path = fold(relative);
-        match run_later::rules().find(|rule| rule.rest_below(&path).is_some()) {
-            Some(rule) if self.allow_protected.first_match(path.as_str()).is_none() => {
-                Verdict::Refused(rule.to_string())
-            }
+        if let Some(why) = self.guards.own.why_above(&path) {
+            return Verdict::Refused(why.to_owned());
+        }
+        let by_link = || self.guards.run_later.why_above(&path).map(str::to_owned);
+        let by_name = || Some(run_later::rules().find(|rule| rule.rest_below(&path).is_some())?.to_string());
+        match by_link().or_else(by_name) {
+            Some(rule) if self.allow_protected.first_match(path.as_str()).is_none() => Verdict::Refused(rule),
             _ => Verdict::Allowed,
         }
     }

@@ -29,6 +29,12 @@ impl Places {
         self.0.iter().find(|(place, _)| holds(place)).map(|(_, why)| why.as_str())
     }
 
+    /// Why a path that a place lies below is refused, if there is such a place.
+    pub(super) fn why_above(&self, path: &Folded) -> Option<&str> {
+        let lies_below = |place: &str| place.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'));
+        self.0.iter().find(|(place, _)| lies_below(place)).map(|(_, why)| why.as_str())
+    }
+
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()

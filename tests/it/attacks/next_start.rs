@@ -382,6 +382,7 @@ fn the_program_that_runs_is_not_exchanged_by_any_name_on_the_way_to_it() {
             fs::hard_link(program, dir.join("app/bin/server"))
                 .or_else(|_| fs::copy(program, dir.join("app/bin/server")).map(drop))
                 .expect("a copy of the program");
+            symlink("evil", dir.join("app/to_evil")).expect("a link");
             symlink("server", dir.join("app/bin/rb")).expect("a link");
             symlink("bin", dir.join("app/tools")).expect("a link");
         };
@@ -400,6 +401,13 @@ fn the_program_that_runs_is_not_exchanged_by_any_name_on_the_way_to_it() {
         for path in ["app/bin/other", "app/early/rbx", "app/late/rb"] {
             server.is_free(path);
         }
+        // A link in the place of the directory would bring a plain name into it.
+        assert_eq!(server.call("delete", &json!({ "path": "app/early", "recursive": true })), "");
+        server.is_free("app/evil/rb");
+        let link = json!({ "source": "app/to_evil", "destination": "app/early" });
+        assert_eq!((server.call("move", &link), server.call("copy", &link)), ("denied".into(), "denied".into()));
+        let tree = json!({ "source": "app/evil", "destination": "app/early" });
+        assert_eq!((server.call("move", &tree), server.call("copy", &tree)), ("denied".into(), "denied".into()));
     });
 }
 
