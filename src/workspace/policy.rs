@@ -138,7 +138,7 @@ impl Policy {
         let path = fold(relative);
         let refused = self.deny.first_match(&path, relative);
         let verdict = decide(&path, refused, &self.allow_secret, secrets(), PUBLIC);
-        or_linked(verdict, &self.guards.secrets, &path, &self.allow_secret)
+        or_linked(verdict, self.guards.secrets.why(relative, &path), &path, &self.allow_secret)
     }
 
     /// May this real path be created, replaced, moved or deleted, as far as names go?
@@ -152,7 +152,7 @@ impl Policy {
         }
         let refused = self.protect.first_match(&path, relative);
         let verdict = decide(&path, refused, &self.allow_protected, run_later::rules(), &[]);
-        or_linked(verdict, &self.guards.run_later, &path, &self.allow_protected)
+        or_linked(verdict, self.guards.run_later.why(relative, &path), &path, &self.allow_protected)
     }
 
     /// May this entry be made, replaced, moved or deleted, as far as the next start goes? For real paths alone: what
@@ -161,17 +161,17 @@ impl Policy {
         if self.guards.own.is_empty() {
             return Verdict::Allowed;
         }
-        self.guards.own.why(&fold(relative)).map_or(Verdict::Allowed, |why| Verdict::Refused(why.to_owned()))
+        self.guards.own.why(relative, &fold(relative)).map_or(Verdict::Allowed, |why| Verdict::Refused(why.to_owned()))
     }
 
     /// May a link be called so? Behind it, files with plain names would be ones that run later, or that the server
     /// starts from.
     pub(super) fn link(&self, relative: &Path) -> Verdict {
         let path = fold(relative);
-        if let Some(why) = self.guards.own.why_above(&path) {
+        if let Some(why) = self.guards.own.why_above(relative, &path) {
             return Verdict::Refused(why.to_owned());
         }
-        let by_link = || self.guards.run_later.why_above(&path).map(str::to_owned);
+        let by_link = || self.guards.run_later.why_above(relative, &path).map(str::to_owned);
         let by_name = || Some(run_later::rules().find(|rule| rule.rest_below(&path).is_some())?.to_string());
         match by_link().or_else(by_name) {
             Some(rule) if self.allow_protected.first_match(path.as_str()).is_none() => Verdict::Refused(rule),
@@ -227,8 +227,8 @@ impl Policy {
 }
 
 /// A verdict by names, or by the links that lead to the path.
-fn or_linked(verdict: Verdict, places: &Places, path: &Folded, allowed: &Globs) -> Verdict {
-    match places.why(path) {
+fn or_linked(verdict: Verdict, why: Option<&str>, path: &Folded, allowed: &Globs) -> Verdict {
+    match why {
         Some(why) if verdict == Verdict::Allowed && allowed.first_match(path.as_str()).is_none() => {
             Verdict::Refused(why.to_owned())
         }

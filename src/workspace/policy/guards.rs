@@ -2,43 +2,57 @@
 //!
 //! Pure, as all of policy: what is in these lists was looked up by `own`, `linked` and `agent_files`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::agent::AgentRules;
 use super::fold::{Folded, fold};
 
-/// Paths below a root, each with all below it, compared as names are.
+/// Paths below a root, each with all below it, compared as names are, and as they are.
 #[derive(Clone, Debug, Default)]
-pub(in crate::workspace) struct Places(Vec<(String, String)>);
+pub(in crate::workspace) struct Places(Vec<Place>);
+
+#[derive(Clone, Debug)]
+struct Place {
+    exact: PathBuf,
+    folded: String,
+    why: String,
+}
 
 impl Places {
     /// Adds a place; `why` is what a refusal names as its rule.
     pub(in crate::workspace) fn add(&mut self, relative: &Path, why: String) {
-        let path = fold(relative).as_str().to_owned();
         // The root itself is none: it is refused as a root, and everything is below it.
-        if !path.is_empty() && self.0.iter().all(|(known, _)| *known != path) {
-            self.0.push((path, why));
+        if !relative.as_os_str().is_empty() && self.0.iter().all(|known| known.exact != relative) {
+            let folded = fold(relative).as_str().to_owned();
+            self.0.push(Place { exact: relative.to_owned(), folded, why });
         }
     }
 
-    /// Why the path is refused, if it is.
-    pub(super) fn why(&self, path: &Folded) -> Option<&str> {
-        let holds = |place: &str| {
-            path.as_str().strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        self.0.iter().find(|(place, _)| holds(place)).map(|(_, why)| why.as_str())
+    /// Why a path, which is `folded`, is refused, if it is.
+    pub(super) fn why(&self, relative: &Path, folded: &Folded) -> Option<&str> {
+        let holds =
+            |place: &&Place| relative.starts_with(&place.exact) || below(folded.as_str(), &place.folded).is_some();
+        self.0.iter().find(holds).map(|place| place.why.as_str())
     }
 
     /// Why a path that a place lies below is refused, if there is such a place.
-    pub(super) fn why_above(&self, path: &Folded) -> Option<&str> {
-        let lies_below = |place: &str| place.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with('/'));
-        self.0.iter().find(|(place, _)| lies_below(place)).map(|(_, why)| why.as_str())
+    pub(super) fn why_above(&self, relative: &Path, folded: &Folded) -> Option<&str> {
+        let lies_below =
+            |place: &&Place| place.exact.starts_with(relative) || below(&place.folded, folded.as_str()).is_some();
+        self.0.iter().find(lies_below).map(|place| place.why.as_str())
     }
 
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+}
+
+/// What follows `above`, which must be a whole number of names and not nothing, in a folded path.
+fn below<'p>(path: &'p str, above: &str) -> Option<&'p str> {
+    // A name may fold to nothing, and everything would lie below it.
+    let rest = path.strip_prefix(above).filter(|_| !above.is_empty())?;
+    (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }
 
 /// See the module.
