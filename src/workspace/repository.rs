@@ -26,7 +26,8 @@ pub(super) fn why_refused(real: &WorkspacePath) -> io::Result<Option<String>> {
     let policy = real.root().policy();
     let mut at = PathBuf::new();
     let mut dir = real.root().dir().again()?;
-    for name in real.relative() {
+    let mut names = real.relative().iter().peekable();
+    while let Some(name) = names.next() {
         if kind_of(&dir, "HEAD")?.is_some_and(may_be_head) {
             let shown = || WorkspacePath::new(real.root(), &at);
             let why = if is_repository(|name| kind_of(&dir, name).ok().flatten()) {
@@ -38,6 +39,9 @@ pub(super) fn why_refused(real: &WorkspacePath) -> io::Result<Option<String>> {
             if why.is_some() && !policy.allows_protected(real.relative()) {
                 return Ok(why);
             }
+        }
+        if names.peek().is_none() {
+            break;
         }
         at.push(name);
         // What is missing is no repository, and neither is what lies below it.

@@ -249,7 +249,6 @@ const RUN_LATER: &[Row] = &[
     Row(Rule::Name(".bazelrc"), "https://bazel.build/run/bazelrc"),
     Row(Rule::Name("user.bazelrc"), "https://bazel.build/run/bazelrc"),
     Row(Rule::Name(".bazeliskrc"), "https://github.com/bazelbuild/bazelisk"),
-    Row(Rule::Tail("tools/bazel"), "https://github.com/bazelbuild/bazelisk"),
     Row(Rule::Tail(".cargo/config"), "https://doc.rust-lang.org/cargo/reference/config.html"),
     Row(Rule::Tail(".cargo/config.toml"), "https://doc.rust-lang.org/cargo/reference/config.html"),
     Row(Rule::Tail(".bundle/config"), "https://bundler.io/man/bundle-config.1.html"),
