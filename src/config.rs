@@ -9,8 +9,10 @@ mod kind;
 pub(crate) mod meant;
 mod options;
 mod policy;
+mod program;
 mod raw;
 mod roots;
+mod spelling;
 mod validate;
 
 use std::{
@@ -121,6 +123,8 @@ pub struct Environment {
     pub home: Option<PathBuf>,
     /// Where state is kept unless the options say otherwise.
     pub state: Option<PathBuf>,
+    /// The program that runs, by each name that a client may start it by.
+    pub program: Vec<PathBuf>,
     /// The environment.
     pub variables: Vec<(OsString, OsString)>,
 }
@@ -134,6 +138,7 @@ impl Environment {
             home: folders.as_ref().map(|folders| folders.home_dir().to_owned()),
             state: folders
                 .map(|folders| folders.state_dir().unwrap_or_else(|| folders.data_dir()).join(env!("CARGO_PKG_NAME"))),
+            program: program::names(),
             variables: std::env::vars_os().collect(),
         }
     }
@@ -247,6 +252,7 @@ mod tests {
             directory: "/code/app".into(),
             home: Some("/home/me".into()),
             state: Some("/home/me/.local/state/rootbound".into()),
+            program: Vec::new(),
             variables: Vec::new(),
         }
     }
@@ -404,7 +410,11 @@ mod tests {
         #[expect(clippy::disallowed_methods, reason = "the test makes the file that is read")]
         std::fs::write(&file, "root = [\".\"]\n").expect("written");
         let config = read(&["--config", file.to_str().expect("UTF-8")], &around()).expect("fine");
-        assert_eq!(config.roots[0].policy.protect, ["/r[[]1[]].toml"]);
+        assert!(config.workspace.own.contains(&file), "{:?}", config.workspace.own);
+        let program = Environment { program: vec!["/code/app/bin/rootbound".into()], ..around() };
+        let config = read(&["--audit", "/logs/calls.jsonl", "--root", "/code/app"], &program).expect("fine");
+        let own = ["/code/app/bin/rootbound", "/logs/calls.jsonl", "/logs/calls.jsonl.5"];
+        assert!(own.iter().all(|path| config.workspace.own.contains(&path.into())), "{:?}", config.workspace.own);
         let config = read(&[], &around()).expect("fine");
         assert!(config.roots[0].policy.is_empty() && config.workspace.policy.is_empty());
     }

@@ -85,6 +85,7 @@ fn assemble(config: &Config) -> Result<(Parts, StartReport), Refusal> {
         complaints,
         remarks: config.warnings.clone(),
         state: state.is_some(),
+        agent_files: opened.agent_files,
         watch_limit,
     };
     let mut options = config.server.clone();

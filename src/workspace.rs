@@ -7,16 +7,20 @@
 
 #![expect(clippy::disallowed_types, reason = "this layer is the one that opens files")]
 
+mod agent_files;
 mod branch;
 mod confine;
 mod error;
 mod escape;
 mod gate;
 mod handle;
+mod linked;
 mod links;
 mod open;
+mod own;
 mod path;
 mod policy;
+mod repository;
 mod revision;
 mod root;
 mod state;
@@ -39,7 +43,7 @@ pub use error::{AccessError, AccessErrorKind, PathError};
 pub use escape::{escape_controls, escape_name};
 pub use handle::{FileKind, OpenFile, Snapshot, Stat};
 pub use path::WorkspacePath;
-pub use policy::PolicyRules;
+pub use policy::{AgentFile, PolicyRules};
 pub use revision::{Revision, RevisionHasher};
 pub use root::{Access, Root, RootSpec};
 pub use state::{Alone, AppendLog, Durable, StateDir, StateFile};
@@ -52,6 +56,7 @@ pub use write::{
 };
 
 use open::Shared;
+use policy::Guards;
 use root::Roots;
 
 /// What the configuration says about all roots.
@@ -65,6 +70,11 @@ pub struct Options {
     pub force_fallback: bool,
     /// When a temporary file counts as left behind.
     pub sweep_after: SweepAfter,
+    /// Files of the host, by absolute paths, that decide about the next start: they and every link on the way to
+    /// them are not written, whatever the rules allow.
+    pub own: Vec<PathBuf>,
+    /// Whether the rules that people wrote for agents bind here, too.
+    pub agent_rules: bool,
 }
 
 /// The roots and everything that is known about them. All files are reached through it.
@@ -80,14 +90,24 @@ pub struct Opened {
     pub workspace: Workspace,
     /// Roots that could not be used, one sentence each, with host paths: for the log only.
     pub warnings: Vec<String>,
+    /// The rule files for agents that were found, in words for a person.
+    pub agent_files: Vec<AgentFile>,
 }
 
 impl Workspace {
     /// Opens the roots. A missing root is a warning; none usable, or mount names that contradict
     /// each other, is an error. The sentences hold host paths: they are for the log.
     pub fn open(specs: &[RootSpec], options: Options) -> Result<Opened, Vec<String>> {
-        let Options { policy, ignore, force_fallback, sweep_after } = options;
-        let (roots, warnings) = Roots::open(specs, &policy, force_fallback)?;
+        let Options { policy, ignore, force_fallback, sweep_after, own, agent_rules } = options;
+        let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback)?;
+        let homes = own::home();
+        let agents = if agent_rules { agent_files::read(&roots, &homes) } else { Vec::new() };
+        guard(&roots, own, &agents);
+        let agent_files: Vec<AgentFile> = agents.into_iter().map(agent_files::Found::into_told).collect();
+        warnings.extend(agent_files.iter().filter_map(|file| {
+            let problem = file.problem.as_ref()?;
+            Some(format!("the rules for agents in {} are not all in force: {problem}", file.name))
+        }));
         let shared = Shared {
             roots,
             ignores: walk::Ignores::new(&ignore),
@@ -95,7 +115,7 @@ impl Workspace {
             directories: Arc::default(),
             swept: write::Swept::new(sweep_after),
         };
-        Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings })
+        Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings, agent_files })
     }
 
     /// One directory as an unnamed root without rules of its own, for unit tests.
@@ -144,7 +164,7 @@ impl Workspace {
 
     /// Whether policy denies the content of what is at a path, after links inside the roots.
     pub fn protected(&self, path: &WorkspacePath) -> Result<bool, AccessError> {
-        self.shared.stat(path).map(|(_, real)| real.secret())
+        self.shared.stat(path).map(|(_, way)| way.secret())
     }
 
     /// Opens a regular file for reading; never blocks on a special one.
@@ -208,7 +228,7 @@ impl Workspace {
     /// Real root and real names, after links inside the roots; for what is missing, the real
     /// directory and the missing rest.
     pub fn canonical(&self, path: &WorkspacePath) -> Result<WorkspacePath, AccessError> {
-        self.shared.locate(path)
+        self.shared.locate(path).map(|way| way.real)
     }
 
     /// Puts the kernel's wall around the whole process: the roots with their rights and the folders
@@ -237,6 +257,25 @@ impl Workspace {
     /// Whether the kernel confines each open beneath a root, or it is walked name by name.
     pub fn confined_opens(&self) -> bool {
         self.roots().iter().all(|root| root.dir().is_confined())
+    }
+}
+
+/// Puts what start-up found out into the rules of each root.
+fn guard(roots: &Roots, mut own: Vec<PathBuf>, agents: &[agent_files::Found]) {
+    // Rules that can be taken away are none.
+    own.extend(agents.iter().filter(|found| !found.rules.is_empty()).map(|found| found.host.clone()));
+    let places = own::all(&own, roots.list());
+    let targets = linked::targets(roots);
+    let mut identities = own::Identities::default();
+    for root in roots.list() {
+        let mut guards = Guards::default();
+        own::add(&mut guards.own, root, &places, &mut identities);
+        for (below, target) in linked::below(root, &targets) {
+            let list = if target.secret { &mut guards.secrets } else { &mut guards.run_later };
+            list.add(&below, target.why.clone());
+        }
+        guards.agents = agents.iter().flat_map(|found| found.rules_below(root)).collect();
+        root.guard(guards);
     }
 }
 

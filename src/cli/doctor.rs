@@ -13,7 +13,7 @@ use crate::{
     search::{IndexMode, Live},
     server::{Confirm, Parts},
     tools::ReadBeforeWrite,
-    workspace::{Access, Confine, ConfineReport, PolicyRules},
+    workspace::{Access, AgentFile, Confine, ConfineReport, PolicyRules, escape_controls},
 };
 
 /// What start-up found out.
@@ -27,6 +27,8 @@ pub struct StartReport {
     pub remarks: Vec<String>,
     /// Whether the state folder can be used.
     pub state: bool,
+    /// The rule files for agents, in their own words.
+    pub agent_files: Vec<AgentFile>,
     /// How many directories the user may watch in all, where the system says.
     pub watch_limit: Option<u64>,
 }
@@ -49,6 +51,7 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
     roots(&mut out, config, parts);
     confinement(&mut out, config, parts, start, &mut complaints);
     policy(&mut out, config, parts);
+    agent_rules(&mut out, config, start);
     limits(&mut out, config);
     names(&mut out, config, parts, start);
     records(&mut out, config, start);
@@ -157,6 +160,46 @@ fn rule_lines(out: &mut Report, place: &str, rules: &PolicyRules) {
             out.line(&format!("{place}{what}: {}", globs.join(", ")));
         }
     }
+}
+
+/// Patterns of one kind that are listed of one file.
+const MOST_LISTED: usize = 20;
+
+/// What people wrote for agents and what of it binds here.
+fn agent_rules(out: &mut Report, config: &Config, start: &StartReport) {
+    if !config.workspace.agent_rules {
+        return out.head("agent rules", "not read (--agent-rules off)");
+    }
+    if start.agent_files.is_empty() {
+        return out.head("agent rules", "none at the top of a directory");
+    }
+    for (number, file) in start.agent_files.iter().enumerate() {
+        let text = match &file.problem {
+            Some(problem) => format!("{}: {problem}", file.name),
+            None if file.refused.is_empty() && file.protected.is_empty() => format!("{}: no rule in it", file.name),
+            None => format!("{} binds here", file.name),
+        };
+        if number == 0 {
+            out.head("agent rules", &text);
+        } else {
+            out.line(&text);
+        }
+        for (what, rules) in
+            [("content refused", &file.refused), ("not written", &file.protected), ("not used", &file.unused)]
+        {
+            if !rules.is_empty() {
+                // One line each, whatever characters are in them.
+                let listed: Vec<String> = rules.iter().take(MOST_LISTED).map(|rule| one_line(rule)).collect();
+                let more = rules.len().saturating_sub(MOST_LISTED);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                out.line(&format!("  {what} ({}): {}{more}", rules.len(), listed.join(", ")));
+            }
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    escape_controls(text).chars().map(|character| if character == '\n' { ' ' } else { character }).take(200).collect()
 }
 
 fn limits(out: &mut Report, config: &Config) {

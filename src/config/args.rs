@@ -10,7 +10,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use super::{
     kind::{Kind, Opt, PREFIX},
     options::OPTIONS,
-    raw::{RawArgs, Source, nearest},
+    raw::{RawArgs, Source},
+    spelling::nearest,
 };
 
 /// What is to be done.

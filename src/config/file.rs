@@ -13,7 +13,8 @@ use toml::{
 use super::{
     kind::{Kind, Opt},
     options::{OPTIONS, PER_ROOT},
-    raw::{RawArgs, RootTable, Source, nearest},
+    raw::{RawArgs, RootTable, Source},
+    spelling::nearest,
 };
 
 /// Larger than any real one; a wrong path may name a disk image.

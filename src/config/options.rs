@@ -138,6 +138,17 @@ pub(super) const OPTIONS: &[Opt] = &[
         kind: Kind::List,
     },
     Opt {
+        flag: "agent-rules",
+        value: "MODE",
+        help: "`auto` (default): what the files at the top of a directory forbid agents is refused here, too \
+               (`permissions.deny` of `.claude/settings.json`, `.cursorignore` and the like); `off`: they are not read",
+        heading: POLICY,
+        kind: Kind::Choice(&[
+            ("auto", |config| config.workspace.agent_rules = true),
+            ("off", |config| config.workspace.agent_rules = false),
+        ]),
+    },
+    Opt {
         flag: "max-output",
         value: "BYTES",
         help: "Text in one answer; DeerFlow works best with 11000",

@@ -110,20 +110,6 @@ fn rank(source: &Source) -> u8 {
     }
 }
 
-/// The name in `known` that `given` most likely means, if any is near.
-pub(super) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Two slips in a word of six; below that a proposal misleads more than it helps.
-    const NEAR: f64 = 0.6;
-    let plain = |text: &str| text.to_lowercase().replace(['-', '_'], "");
-    let given = plain(given);
-    known
-        .into_iter()
-        .map(|name| (rapidfuzz::distance::osa::normalized_similarity(given.chars(), plain(name).chars()), name))
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|(alike, _)| *alike >= NEAR)
-        .map(|(_, name)| name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,13 +124,5 @@ mod tests {
         raw.push(option, "warn".into(), Source::File { name: "f".into(), line: 1 });
         assert_eq!(raw.one("log").expect("given").1.text, "trace");
         assert_eq!(raw.highest("log").len(), 2);
-    }
-
-    #[test]
-    fn nearest_name_is_found_for_a_slip_only() {
-        let names = ["max_output", "log", "read_only"];
-        assert_eq!(nearest("maxOutput", names), Some("max_output"));
-        assert_eq!(nearest("read-onyl", names), Some("read_only"));
-        assert_eq!(nearest("colour", names), None);
     }
 }

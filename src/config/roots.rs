@@ -105,14 +105,6 @@ fn refusal(around: &Environment) -> Option<String> {
     (home == real).then(|| format!("no directory was named, and the current one is the home directory; {NEXT}"))
 }
 
-/// The pattern that names `path` below a root, where it lies there: for the files that are the
-/// program's own and no business of a model, whatever directory they were put in.
-pub(super) fn pattern_of(path: &Path, root: &Path) -> Option<String> {
-    let path = real(path);
-    let below = path.strip_prefix(real(root)).ok()?;
-    PolicyRules::exactly(below)
-}
-
 /// The first root that holds a folder of the program's own or lies in it.
 pub(super) fn overlapping<'r>(folder: &Path, roots: &'r [RootSpec]) -> Option<&'r RootSpec> {
     let folder = real(folder);

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     tools::{Group, Selection, Toolbox},
-    workspace::{IgnoreRules, RootSpec},
+    workspace::{AppendLog, IgnoreRules, RootSpec},
 };
 
 use super::{
@@ -17,8 +17,9 @@ use super::{
     kind::Opt,
     options::OPTIONS,
     policy,
-    raw::{Origin, RawArgs, RawValue, Source, nearest},
+    raw::{Origin, RawArgs, RawValue, Source},
     roots,
+    spelling::nearest,
 };
 
 /// Understands what was typed. `file` is the configuration file, where there is one.
@@ -52,7 +53,7 @@ pub(super) fn config(
     }
     left_out(raw, &named, &mut warnings);
     let asked = roots::Asked { directories, roots: named, file_base, read_only: config.selection.read_only };
-    let mut roots = roots::specs(&asked, around, &mut problems, &mut warnings);
+    let roots = roots::specs(&asked, around, &mut problems, &mut warnings);
     let paths: Vec<PathBuf> = roots.iter().flat_map(|root| roots::names_of(&root.path)).collect();
     policy::host_paths(raw, &paths, around.home.as_deref(), &mut problems);
     if let Some(root) = config.audit.file.as_ref().and_then(|file| roots::overlapping(file.parent()?, &roots)) {
@@ -67,10 +68,7 @@ pub(super) fn config(
     if !problems.is_empty() {
         return Err(problems);
     }
-    // Else a model could allow itself more at the next start.
-    for root in &mut roots {
-        root.policy.protect.extend(file.iter().filter_map(|path| roots::pattern_of(path, &root.path)));
-    }
+    config.workspace.own = own(file, config.audit.file.as_deref(), state.as_deref(), around);
     config.workspace.policy = policy;
     Ok(Config { roots, state, warnings, ..config })
 }
@@ -153,6 +151,13 @@ fn placeholders(raw: &RawArgs, directories: &[OsString], problems: &mut Vec<Stri
     for (option, given) in outside.filter(|(_, given)| given.text.contains("${")) {
         problems.push(format!("{} {:?} still holds `${{`: {NEXT}", Origin(option, &given.source), given.text));
     }
+}
+
+/// The files that decide about the next start: a model that could write one would allow itself more by it.
+fn own(file: Option<&Path>, audit: Option<&Path>, state: Option<&Path>, around: &Environment) -> Vec<PathBuf> {
+    let logs = audit.into_iter().flat_map(AppendLog::names);
+    let others = file.into_iter().chain(state).map(|path| around.directory.join(path));
+    others.chain(logs).chain(around.program.iter().cloned()).collect()
 }
 
 /// Rules of a directory that the environment or the command line leaves out count nowhere, which a

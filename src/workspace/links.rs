@@ -26,9 +26,54 @@ enum Place {
     Outside(PathBuf),
 }
 
+/// Where an asked path leads, and by which names.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    /// Real root and real names.
+    pub(super) real: WorkspacePath,
+    /// The other names of the same place that the way passed through: for each link, the path with that
+    /// link still in it, beginning with the path that was asked for. Empty where there was no link.
+    pub(super) aliases: Vec<WorkspacePath>,
+}
+
+impl Way {
+    /// Without any link.
+    pub(super) fn direct(real: WorkspacePath) -> Self {
+        Self { real, aliases: Vec::new() }
+    }
+
+    /// Every name of the place. Policy is asked about each, and the strictest answer counts: a program that
+    /// opens `.vscode/tasks.json` does not mind that `.vscode` is a link.
+    pub(super) fn names(&self) -> impl Iterator<Item = &WorkspacePath> {
+        std::iter::once(&self.real).chain(&self.aliases)
+    }
+
+    /// Whether policy treats it as not there, by any of its names.
+    pub(super) fn hidden(&self) -> bool {
+        self.names().any(WorkspacePath::hidden)
+    }
+
+    /// Whether policy denies its content, by any of its names.
+    pub(super) fn secret(&self) -> bool {
+        self.names().any(WorkspacePath::secret)
+    }
+
+    /// A path below it whose names come from a listing, each as the deepest root has it.
+    pub(super) fn child(&self, roots: &Roots, relative: &Path) -> Self {
+        let child = |path: &WorkspacePath| roots.deepest(&path.child(relative));
+        Self { real: child(&self.real), aliases: self.aliases.iter().map(child).collect() }
+    }
+}
+
 /// Where `asked` leads once its links are followed: root and real names, from the deepest root that
 /// holds it. Missing last parts are kept, so that what does not exist yet has a place, too.
-pub(super) fn follow(roots: &Roots, asked: &WorkspacePath) -> Result<WorkspacePath, AccessError> {
+pub(super) fn follow(roots: &Roots, asked: &WorkspacePath) -> Result<Way, AccessError> {
+    let mut aliases = Vec::new();
+    let real = walk(roots, asked, &mut aliases)?;
+    Ok(Way { real, aliases })
+}
+
+fn walk(roots: &Roots, asked: &WorkspacePath, aliases: &mut Vec<WorkspacePath>) -> Result<WorkspacePath, AccessError> {
     let mut links = 0;
     let mut todo: VecDeque<OsString> = asked.relative().iter().map(OsStr::to_os_string).collect();
     let mut place = enter(asked.root(), Vec::new(), asked)?;
@@ -54,6 +99,7 @@ pub(super) fn follow(roots: &Roots, asked: &WorkspacePath) -> Result<WorkspacePa
                             // It was a link a moment ago: somebody is swapping names.
                             return Err(AccessError::new(AccessErrorKind::Changed, asked));
                         };
+                        aliases.extend(alias(roots, &root, &names, &name, &todo));
                         push_front(&mut todo, Path::new(&target));
                         if Path::new(&target).has_root() {
                             arrive(roots, base_of(Path::new(&target)), asked)?
@@ -114,6 +160,27 @@ pub(super) fn stays_inside(roots: &Roots, link: &WorkspacePath, target: &Path) -
         }
     }
     roots.holding(&at, false).is_some()
+}
+
+/// The path through a link, as if its name were a real one. None where the rest climbs out of the root: what
+/// `..` means behind a link is known only once it has been followed, and then the path is met as another alias
+/// or as the real one.
+fn alias(
+    roots: &Roots,
+    root: &Arc<Root>,
+    names: &[OsString],
+    link: &OsStr,
+    rest: &VecDeque<OsString>,
+) -> Option<WorkspacePath> {
+    let mut path: Vec<&OsStr> = names.iter().map(OsString::as_os_str).chain([link]).collect();
+    for name in rest {
+        if name == ".." {
+            path.pop()?;
+        } else {
+            path.push(name);
+        }
+    }
+    Some(roots.deepest(&WorkspacePath::new(root, &path.iter().collect::<PathBuf>())))
 }
 
 /// One name further outside; back inside when that is exactly a root.

@@ -1,13 +1,14 @@
 //! Opening what a path leads to: confined by the kernel first, through links only when there are any.
 //!
-//! Check and use are one step. Policy is asked about the real names, so a link alias dodges nothing.
+//! Check and use are one step. Policy is asked about the real names and about every link name on the way to
+//! them, so neither an alias of a secret nor a link with a secret's name dodges it.
 
 use std::io::{self, Read as _};
 use std::sync::Arc;
 
 use super::error::{AccessError, AccessErrorKind};
 use super::handle::{FileKind, OpenFile, Snapshot, Stat};
-use super::links;
+use super::links::{self, Way};
 use super::path::WorkspacePath;
 use super::policy::Verdict;
 use super::revision::Revision;
@@ -36,23 +37,23 @@ impl Shared {
         &self,
         asked: &WorkspacePath,
         operation: impl Fn(&WorkspacePath) -> Result<T, Failure>,
-    ) -> Result<(T, WorkspacePath), AccessError> {
-        let direct = self.roots.deepest(asked);
+    ) -> Result<(T, Way), AccessError> {
+        let direct = Way::direct(self.roots.deepest(asked));
         visible(&direct, asked)?;
-        match operation(&direct) {
+        match operation(&direct.real) {
             Ok(value) => return Ok((value, direct)),
-            Err(Failure::Io(error)) => return Err(explain(error, &direct, asked)),
+            Err(Failure::Io(error)) => return Err(explain(error, &direct.real, asked)),
             Err(Failure::Link) => {}
         }
         for _ in 0..ATTEMPTS {
-            let real = match links::follow(&self.roots, asked) {
+            let way = match links::follow(&self.roots, asked) {
                 Err(error) if error.kind == AccessErrorKind::Changed => continue,
                 answer => answer?,
             };
-            visible(&real, asked)?;
-            match operation(&real) {
-                Ok(value) => return Ok((value, real)),
-                Err(Failure::Io(error)) => return Err(explain(error, &real, asked)),
+            visible(&way, asked)?;
+            match operation(&way.real) {
+                Ok(value) => return Ok((value, way)),
+                Err(Failure::Io(error)) => return Err(explain(error, &way.real, asked)),
                 // A link where there was none a moment ago: look again.
                 Err(Failure::Link) => {}
             }
@@ -61,7 +62,7 @@ impl Shared {
     }
 
     /// What is at `asked`, links inside the roots followed.
-    pub(super) fn stat(&self, asked: &WorkspacePath) -> Result<(Stat, WorkspacePath), AccessError> {
+    pub(super) fn stat(&self, asked: &WorkspacePath) -> Result<(Stat, Way), AccessError> {
         self.reach(asked, |real| {
             let stat = real.root().dir().stat_beneath(real.relative())?;
             if stat.kind == FileKind::Symlink { Err(Failure::Link) } else { Ok(stat) }
@@ -69,7 +70,7 @@ impl Shared {
     }
 
     /// The directory at `asked`.
-    pub(super) fn directory(&self, asked: &WorkspacePath, purpose: Use) -> Result<(Dir, WorkspacePath), AccessError> {
+    pub(super) fn directory(&self, asked: &WorkspacePath, purpose: Use) -> Result<(Dir, Way), AccessError> {
         self.reach(asked, |real| real.root().dir().dir_beneath(real.relative(), purpose))
     }
 
@@ -80,17 +81,18 @@ impl Shared {
             let stat = sys::file_stat(&file)?;
             Ok((file, stat))
         };
-        let ((file, stat), real) = self.reach(asked, open)?;
+        let ((file, stat), way) = self.reach(asked, open)?;
         regular(&stat, asked)?;
-        readable(&real, asked)?;
-        Ok(OpenFile { file, asked: asked.clone(), real, stat })
+        way.names().try_for_each(|name| readable(name, asked))?;
+        Ok(OpenFile { file, asked: asked.clone(), real: way.real, stat })
     }
 
     /// As [`Self::open_file`] with the content, for a file of at most `limit` bytes that the system has in
     /// memory. `None` says nothing but that it has to be opened the usual way.
     pub(super) fn at_hand(&self, asked: &WorkspacePath, limit: usize) -> Option<(OpenFile, Vec<u8>)> {
-        let real = self.roots.deepest(asked);
-        visible(&real, asked).ok()?;
+        let way = Way::direct(self.roots.deepest(asked));
+        visible(&way, asked).ok()?;
+        let real = way.real;
         let file = real.root().dir().file_at_hand(real.relative())?;
         let stat = sys::file_stat(&file).ok()?;
         regular(&stat, asked).ok()?;
@@ -132,8 +134,8 @@ impl Shared {
         Err(AccessError::new(AccessErrorKind::Changed, asked))
     }
 
-    /// Real root and real names; missing last parts are kept.
-    pub(super) fn locate(&self, asked: &WorkspacePath) -> Result<WorkspacePath, AccessError> {
+    /// Real root and real names, and the names on the way; missing last parts are kept.
+    pub(super) fn locate(&self, asked: &WorkspacePath) -> Result<Way, AccessError> {
         for _ in 0..ATTEMPTS {
             match links::follow(&self.roots, asked) {
                 Err(error) if error.kind == AccessErrorKind::Changed => {}
@@ -144,17 +146,17 @@ impl Shared {
     }
 }
 
-/// Refuses secret content, naming the path as it was asked for.
-pub(super) fn readable(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
-    match real.root().policy().content(real.relative()) {
+/// Refuses secret content by one of its names, naming the path as it was asked for.
+pub(super) fn readable(name: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
+    match name.root().policy().content(name.relative()) {
         Verdict::Allowed => Ok(()),
         Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Protected, asked, &rule)),
     }
 }
 
 /// Names that policy hides are not there.
-fn visible(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
-    if real.hidden() || asked.hidden() {
+fn visible(way: &Way, asked: &WorkspacePath) -> Result<(), AccessError> {
+    if way.hidden() || asked.hidden() {
         return Err(AccessError::new(AccessErrorKind::NotFound, asked));
     }
     Ok(())

@@ -4,19 +4,27 @@
 //! compared case-folded, with invisible characters and trailing dots and spaces stripped, because
 //! some file system somewhere does the same (CVE-2025-59944). The default rules are in `defaults`.
 
+mod agent;
 mod defaults;
 mod fold;
+mod guards;
 mod misplaced;
 mod pattern;
+mod run_later;
 mod screen;
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
-use defaults::{PUBLIC, RUN_LATER, Rule, SECRET};
+use defaults::{PUBLIC, Rule, SECRET};
 use fold::{Folded, fold};
 use screen::Screen;
+
+pub use agent::AgentFile;
+pub(super) use agent::{AgentRules, Parsed, RULE_FILES, RuleFile};
+pub(super) use guards::{Guards, Places};
 
 /// Configured rules, added to the defaults. Globs match the path below a root; one without `/`
 /// matches a name at any depth, and one that matches a directory covers all below it.
@@ -84,7 +92,7 @@ pub(super) enum Verdict {
 }
 
 /// The rules in force.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Policy {
     deny: Refusals,
     allow_secret: Globs,
@@ -95,6 +103,8 @@ pub(super) struct Policy {
     secrets: Screen,
     /// Of the default write protection.
     run_later: Screen,
+    /// What start-up found out.
+    guards: Guards,
 }
 
 impl Policy {
@@ -106,29 +116,108 @@ impl Policy {
             protect: Refusals::new(&rules.protect),
             allow_protected: Globs::new(&rules.allow_protected, true),
             hide: Refusals::new(&rules.hide),
-            secrets: Screen::new(SECRET),
-            run_later: Screen::new(RUN_LATER),
+            secrets: Screen::new(secrets()),
+            run_later: Screen::new(run_later::rules()),
+            guards: Guards::default(),
         }
+    }
+
+    /// The same rules with what start-up found out.
+    pub(super) fn guarded(&self, guards: Guards) -> Self {
+        Self { guards, ..self.clone() }
     }
 
     /// May the content at this real path be read or replaced?
     pub(super) fn content(&self, relative: &Path) -> Verdict {
-        if self.deny.is_empty() && self.secrets.passes(relative) {
+        if self.deny.is_empty() && self.guards.lets_read() && self.secrets.passes(relative) {
             return Verdict::Allowed;
+        }
+        if let Some(rule) = self.guards.denied(relative) {
+            return Verdict::Refused(rule);
         }
         let path = fold(relative);
         let refused = self.deny.first_match(&path, relative);
-        decide(&path, refused, &self.allow_secret, SECRET, PUBLIC)
+        let verdict = decide(&path, refused, &self.allow_secret, secrets(), PUBLIC);
+        or_linked(verdict, self.guards.secrets.why(relative, &path), &path, &self.allow_secret)
     }
 
     /// May this real path be created, replaced, moved or deleted, as far as names go?
     pub(super) fn write(&self, relative: &Path) -> Verdict {
-        if self.protect.is_empty() && self.run_later.passes(relative) {
+        if self.protect.is_empty() && self.guards.lets_write() && self.run_later.passes(relative) {
             return Verdict::Allowed;
         }
         let path = fold(relative);
+        if let Some(rule) = self.guards.protected(relative) {
+            return Verdict::Refused(rule);
+        }
         let refused = self.protect.first_match(&path, relative);
-        decide(&path, refused, &self.allow_protected, RUN_LATER, &[])
+        let verdict = decide(&path, refused, &self.allow_protected, run_later::rules(), &[]);
+        or_linked(verdict, self.guards.run_later.why(relative, &path), &path, &self.allow_protected)
+    }
+
+    /// May this entry be made, replaced, moved or deleted, as far as the next start goes? For real paths alone: what
+    /// lies behind a link that the server starts from is no file that it starts from.
+    pub(super) fn own(&self, relative: &Path) -> Verdict {
+        if self.guards.own.is_empty() {
+            return Verdict::Allowed;
+        }
+        self.guards.own.why(relative, &fold(relative)).map_or(Verdict::Allowed, |why| Verdict::Refused(why.to_owned()))
+    }
+
+    /// May a link be called so? Behind it, files with plain names would be ones that run later, or that the server
+    /// starts from.
+    pub(super) fn link(&self, relative: &Path) -> Verdict {
+        let path = fold(relative);
+        if let Some(why) = self.guards.own.why_above(relative, &path) {
+            return Verdict::Refused(why.to_owned());
+        }
+        let by_link = || self.guards.run_later.why_above(relative, &path).map(str::to_owned);
+        let by_name = || Some(run_later::rules().find(|rule| rule.rest_below(&path).is_some())?.to_string());
+        match by_link().or_else(by_name) {
+            Some(rule) if self.allow_protected.first_match(path.as_str()).is_none() => Verdict::Refused(rule),
+            _ => Verdict::Allowed,
+        }
+    }
+
+    /// What default rules are about below a directory of this name, and whether they are rules of secrets. None for
+    /// rules that are about all of it.
+    pub(super) fn rests_below(directory: &Path) -> Vec<(&'static str, bool)> {
+        let path = fold(directory);
+        let of = |rules: &mut dyn Iterator<Item = Rule>, secret| -> Vec<(&'static str, bool)> {
+            rules.filter_map(|rule| Some((rule.rest_below(&path)?, secret))).collect()
+        };
+        let mut rests = of(&mut run_later::rules(), false);
+        rests.extend(of(&mut secrets(), true));
+        rests
+    }
+
+    /// Whether the configuration lets this path be written although something about it is protected by default.
+    pub(super) fn allows_protected(&self, relative: &Path) -> bool {
+        !self.allow_protected.is_empty() && self.allow_protected.first_match(fold(relative).as_str()).is_some()
+    }
+
+    /// Whether a name is, in whatever spelling, one of these.
+    pub(super) fn is_one_of(name: &OsStr, names: &[&str]) -> bool {
+        names.contains(&fold(Path::new(name)).as_str())
+    }
+
+    /// The names that paths on the default lists begin with, as they are written there.
+    pub(super) fn first_names() -> impl Iterator<Item = &'static str> {
+        run_later::rules().chain(secrets()).filter_map(Rule::first_name)
+    }
+
+    /// Whether a default rule is about this directory, or about something below it by this name.
+    pub(super) fn leads_to_protected(directory: &Path) -> bool {
+        let path = fold(directory);
+        run_later::rules()
+            .chain(secrets())
+            .any(|rule| rule.rest_below(&path).is_some() || (rule.covers_directory() && rule.matches(&path)))
+    }
+
+    /// Whether the default rules have a name that is made to be shown at this path.
+    pub(super) fn is_public(relative: &Path) -> bool {
+        let path = fold(relative);
+        PUBLIC.iter().any(|rule| rule.matches(&path))
     }
 
     /// Is this real path to be treated as not there?
@@ -137,7 +226,27 @@ impl Policy {
     }
 }
 
-fn decide(path: &Folded, refused: Option<&str>, allowed: &Globs, defaults: &[Rule], exceptions: &[Rule]) -> Verdict {
+/// A verdict by names, or by the links that lead to the path.
+fn or_linked(verdict: Verdict, why: Option<&str>, path: &Folded, allowed: &Globs) -> Verdict {
+    match why {
+        Some(why) if verdict == Verdict::Allowed && allowed.first_match(path.as_str()).is_none() => {
+            Verdict::Refused(why.to_owned())
+        }
+        _ => verdict,
+    }
+}
+
+fn secrets() -> impl Iterator<Item = Rule> {
+    SECRET.iter().copied()
+}
+
+fn decide(
+    path: &Folded,
+    refused: Option<&str>,
+    allowed: &Globs,
+    mut defaults: impl Iterator<Item = Rule>,
+    exceptions: &[Rule],
+) -> Verdict {
     if let Some(rule) = refused {
         return Verdict::Refused(rule.to_owned());
     }
@@ -145,7 +254,7 @@ fn decide(path: &Folded, refused: Option<&str>, allowed: &Globs, defaults: &[Rul
         return Verdict::Allowed;
     }
     // A secret directory is secret whatever its files are called, so exceptions are for names only.
-    let by_default = defaults.iter().find(|rule| {
+    let by_default = defaults.find(|rule| {
         rule.matches(path) && (rule.covers_directory() || !exceptions.iter().any(|other| other.matches(path)))
     });
     match by_default {
@@ -155,7 +264,7 @@ fn decide(path: &Folded, refused: Option<&str>, allowed: &Globs, defaults: &[Rul
 }
 
 /// A configured list of globs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Globs {
     set: GlobSet,
     /// The pattern each member of the set came from.
@@ -192,7 +301,7 @@ impl Globs {
 
 /// A configured list that refuses: a name is on it as it is compared, or as it is. A wildcard may
 /// stand for what folding takes away (`*.` for `a.`), and then only the name itself can tell.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Refusals {
     folded: Globs,
     exact: Globs,

@@ -5,11 +5,11 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::escape::escape_name;
 use super::path::WorkspacePath;
-use super::policy::{Policy, PolicyRules};
+use super::policy::{Guards, Policy, PolicyRules};
 use super::revision::Revision;
 use super::sys::Dir;
 
@@ -43,9 +43,12 @@ pub struct Root {
     access: Access,
     own_rules: PolicyRules,
     policy: Arc<Policy>,
+    /// The same with what start-up found out, once it has.
+    guarded: OnceLock<Policy>,
     key: String,
     canonical: PathBuf,
     configured: PathBuf,
+    given: PathBuf,
     dir: Dir,
 }
 
@@ -93,13 +96,23 @@ impl Root {
         &self.configured
     }
 
+    /// The absolute path as it was given, links and `..` included.
+    pub(super) fn as_given(&self) -> &Path {
+        &self.given
+    }
+
     pub(super) fn dir(&self) -> &Dir {
         &self.dir
     }
 
-    /// The rules in force below it: those of all roots and its own.
+    /// The rules in force below it: those of all roots, its own, and what start-up found out.
     pub(super) fn policy(&self) -> &Policy {
-        &self.policy
+        self.guarded.get().unwrap_or(&self.policy)
+    }
+
+    /// Adds what start-up found out. Once, before any call is served.
+    pub(super) fn guard(&self, guards: Guards) {
+        let _ = self.guarded.set(self.policy.guarded(guards));
     }
 }
 
@@ -163,7 +176,9 @@ impl Roots {
                     key: Revision::of(canonical.as_os_str().as_encoded_bytes()).to_string(),
                     canonical,
                     configured,
+                    given: std::path::absolute(&spec.path).unwrap_or_else(|_| spec.path.clone()),
                     dir,
+                    guarded: OnceLock::new(),
                 })
             })
             .collect();

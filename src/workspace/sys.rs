@@ -27,9 +27,9 @@ pub(crate) use entries::set_mode;
 #[cfg(unix)]
 use unix::met_a_link;
 #[cfg(unix)]
-pub(crate) use unix::{Dir, file_stat, read_at_hand, try_lock};
+pub(crate) use unix::{Dir, file_stat, identity, read_at_hand, try_lock};
 #[cfg(not(unix))]
-pub(crate) use windows::{Dir, carry_attributes, file_stat, read_at_hand, set_mode, try_lock};
+pub(crate) use windows::{Dir, carry_attributes, file_stat, identity, read_at_hand, set_mode, try_lock};
 
 /// Why something beneath a directory could not be opened.
 #[derive(Debug)]

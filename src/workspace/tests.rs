@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "the tests arrange and look from outside the sandbox")]
 
 mod links;
+mod next_start;
 mod paths;
 mod race;
 mod trees;

@@ -17,12 +17,13 @@ use std::sync::Arc;
 use super::Workspace;
 use super::error::{AccessError, AccessErrorKind};
 use super::handle::Stat;
+use super::links::Way;
 use super::open::Shared;
 use super::path::WorkspacePath;
 use super::revision::{Revision, RevisionHasher};
 use super::sys::{Dir, Use};
 use super::write::{
-    Approval, Held, NewDirectory, NewDirs, Patience, WritablePath, allowed, make_dirs, refusal, remove_made,
+    Approval, Held, NewDirectory, NewDirs, Patience, WritablePath, allowed, make_dirs, refusal, remove_made, writable,
 };
 
 pub use place::Place;
@@ -180,13 +181,11 @@ impl Workspace {
     pub fn writable_entry(&self, path: &WorkspacePath) -> Result<WritablePath, AccessError> {
         let is_root = || AccessError::new(AccessErrorKind::IsRoot, path);
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(is_root()) };
-        let parent = self.shared.locate(&parent)?;
-        let real = self.shared.roots.deepest(&parent.child(Path::new(name)));
-        if real.is_root() {
+        let way = self.shared.locate(&parent)?.child(&self.shared.roots, Path::new(name));
+        if way.real.is_root() {
             return Err(is_root());
         }
-        allowed(&real, path)?;
-        Ok(WritablePath::new(path, &real))
+        WritablePath::new(path, way)
     }
 
     /// What is at an entry, a link being a link; nothing there is an answer, too.
@@ -204,14 +203,15 @@ impl Workspace {
     /// # Errors
     /// When policy or the boundary of a root forbids the purpose for any entry in it.
     pub fn tree(&self, entry: &WritablePath, purpose: Purpose<'_>) -> Result<Tree, AccessError> {
-        Scan { shared: &self.shared, top: entry.path(), asked: entry.asked(), purpose }.run()
+        let top = Way { real: entry.path().clone(), aliases: entry.aliases().to_vec() };
+        Scan { shared: &self.shared, top: &top, asked: entry.asked(), purpose }.run()
     }
 
     /// As [`Workspace::tree`], of what may only be read: the source of a copy, links at the end of
     /// the path followed.
     pub fn tree_to_copy(&self, path: &WorkspacePath, to: &WritablePath) -> Result<Tree, AccessError> {
-        let real = self.shared.locate(path)?;
-        Scan { shared: &self.shared, top: &real, asked: path, purpose: Purpose::Copy(to) }.run()
+        let top = self.shared.locate(path)?;
+        Scan { shared: &self.shared, top: &top, asked: path, purpose: Purpose::Copy(to) }.run()
     }
 }
 
@@ -252,7 +252,7 @@ impl TreeGuard {
     /// outermost first; none when it was there.
     pub fn make_directory(&self, entry: &WritablePath, _: Approval) -> Result<Vec<NewDirectory>, AccessError> {
         let real = entry.path();
-        allowed(real, entry.asked())?;
+        allowed(entry)?;
         Ok(make_dirs(real, entry.asked(), self.held.there(real))?.1.keep())
     }
 
@@ -263,7 +263,7 @@ impl TreeGuard {
     /// When the rights no longer allow it.
     pub fn remove_made(&self, outermost_first: &[NewDirectory], _: Approval) -> Result<usize, AccessError> {
         for made in outermost_first {
-            allowed(made.path(), made.path())?;
+            writable(&self.shared, made.path())?;
         }
         Ok(remove_made(outermost_first))
     }
@@ -273,7 +273,7 @@ impl TreeGuard {
     #[expect(clippy::unused_self, reason = "the guard itself is what entitles to the place")]
     fn place(&self, entry: &WritablePath) -> Result<(Dir, OsString), AccessError> {
         let (real, asked) = (entry.path(), entry.asked());
-        allowed(real, asked)?;
+        allowed(entry)?;
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
         };
@@ -284,7 +284,7 @@ impl TreeGuard {
     /// As [`Self::place`], making the directory where it is missing.
     fn new_place(&self, entry: &WritablePath) -> Result<(Dir, OsString, NewDirs), AccessError> {
         let (real, asked) = (entry.path(), entry.asked());
-        allowed(real, asked)?;
+        allowed(entry)?;
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
         };

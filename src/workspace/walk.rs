@@ -116,8 +116,9 @@ pub(super) fn walk(
     options: &WalkOptions,
     visit: &mut dyn Visitor,
 ) -> Result<WalkReport, AccessError> {
-    let (what, real) = shared.stat(start)?;
-    let base = Arc::new(Base { asked: start.clone(), real, shared: Arc::clone(shared) });
+    let (what, way) = shared.stat(start)?;
+    let base =
+        Arc::new(Base { asked: start.clone(), real: way.real, aliases: way.aliases, shared: Arc::clone(shared) });
     let mut walk = Walk {
         rules: Rules { ignores: &shared.ignores, needed: options.ignored != Ignored::Include },
         path: base.real.relative().to_path_buf(),
@@ -226,7 +227,7 @@ impl Walk<'_> {
         }
         // What the root hides that the start was asked for in cannot be opened through it either.
         if self.base.shared.roots.hidden(self.base.real.root(), &self.path)
-            || (!self.base.is_direct() && self.asked_path().hidden())
+            || (!self.base.is_direct() && (self.asked_path().hidden() || self.base.hides(self.below())))
         {
             return ControlFlow::Continue(false);
         }

@@ -16,9 +16,11 @@ use std::io;
 use std::sync::Arc;
 
 use super::error::{AccessError, AccessErrorKind};
+use super::links::Way;
 use super::open::{Shared, readable};
 use super::path::WorkspacePath;
 use super::policy::Verdict;
+use super::repository;
 use super::revision::Revision;
 use super::root::Access;
 use super::sys::Failure;
@@ -45,11 +47,25 @@ const LONGEST_NAME: usize = 255;
 pub struct WritablePath {
     asked: WorkspacePath,
     real: WorkspacePath,
+    /// Its other names (see `links::Way`).
+    aliases: Arc<[WorkspacePath]>,
 }
 
 impl WritablePath {
-    pub(super) fn new(asked: &WorkspacePath, real: &WorkspacePath) -> Self {
-        Self { asked: asked.clone(), real: real.clone() }
+    /// Where `way` leads, if that may be written.
+    pub(super) fn new(asked: &WorkspacePath, way: Way) -> Result<Self, AccessError> {
+        let path = Self { asked: asked.clone(), real: way.real, aliases: way.aliases.into() };
+        allowed(&path)?;
+        Ok(path)
+    }
+
+    pub(super) fn aliases(&self) -> &[WorkspacePath] {
+        &self.aliases
+    }
+
+    /// Every name of it: the real one, and those on the way to it.
+    pub(super) fn names(&self) -> impl Iterator<Item = &WorkspacePath> {
+        std::iter::once(&self.real).chain(self.aliases.iter())
     }
 
     /// Where it truly is, after links inside the roots.
@@ -109,17 +125,17 @@ impl Approval {
 
 /// See [`Workspace::writable`].
 pub(super) fn writable(shared: &Arc<Shared>, asked: &WorkspacePath) -> Result<WritablePath, AccessError> {
-    let real = shared.locate(asked).map_err(|error| without_hidden(shared, asked, error))?;
-    allowed(&real, asked)?;
-    Ok(WritablePath { asked: asked.clone(), real })
+    WritablePath::new(asked, shared.locate(asked).map_err(|error| without_hidden(shared, asked, error))?)
 }
 
-pub(super) fn allowed(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
+/// Refuses what may not be made, replaced, moved or deleted, as things are now.
+pub(super) fn allowed(path: &WritablePath) -> Result<(), AccessError> {
+    let WritablePath { asked, real, .. } = path;
     if real.root().access() == Access::ReadOnly {
         return Err(AccessError::new(AccessErrorKind::ReadOnly, asked));
     }
     // As what is read: by the root that it was asked for in, too.
-    if real.hidden() || asked.hidden() {
+    if asked.hidden() || path.names().any(WorkspacePath::hidden) {
         return Err(reserved(asked));
     }
     // Before a directory is made for it.
@@ -130,10 +146,19 @@ pub(super) fn allowed(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(),
         let rule = "the names of temporary files";
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, rule));
     }
-    if let Verdict::Refused(rule) = real.root().policy().write(real.relative()) {
+    if let Verdict::Refused(rule) = real.root().policy().own(real.relative()) {
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
     }
-    readable(real, asked)
+    for name in path.names() {
+        if let Verdict::Refused(rule) = name.root().policy().write(name.relative()) {
+            return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
+        }
+    }
+    let in_repository = repository::why_refused(real).map_err(|error| AccessError::from_io(error, asked))?;
+    if let Some(rule) = in_repository {
+        return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
+    }
+    path.names().try_for_each(|name| readable(name, asked))
 }
 
 /// What a hidden name is called where it would be written; it tells nothing of what is there.
@@ -144,7 +169,7 @@ fn reserved(asked: &WorkspacePath) -> AccessError {
 /// The error of a path that could not be followed; below a hidden name the same one as for a name that
 /// is not there, or "passes through a file" would tell that the hidden file exists.
 fn without_hidden(shared: &Shared, asked: &WorkspacePath, error: AccessError) -> AccessError {
-    let hidden = |path: &WorkspacePath| path.hidden() || shared.locate(path).is_ok_and(|real| real.hidden());
+    let hidden = |path: &WorkspacePath| path.hidden() || shared.locate(path).is_ok_and(|way| way.hidden());
     if std::iter::successors(Some(asked.clone()), WorkspacePath::parent).any(|path| hidden(&path)) {
         return reserved(asked);
     }

@@ -13,6 +13,7 @@ mod frames;
 mod leaks;
 mod links;
 mod manage;
+mod next_start;
 mod paths;
 mod patterns;
 mod policy;
@@ -178,6 +179,10 @@ families! {
     what_errors_tell: leaks::errors();
     replacements: writes::cases();
     second_arguments: manage::cases();
+    own_files: next_start::own_files();
+    repositories: next_start::repositories();
+    linked_names: next_start::linked_names();
+    agent_rules: next_start::agent_rules();
 }
 
 fn families_of(family: &str) -> Vec<Case> {

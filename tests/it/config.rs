@@ -360,7 +360,9 @@ fn a_file_whose_name_folds_to_another_is_denied_and_hidden_by_its_own_name() {
 
 #[test]
 fn the_configuration_file_is_not_written_whatever_it_is_called() {
-    for name in ["rb.toml", "rb.toml.", "rb\u{ad}.toml", "［x］.toml", "rb .toml ", "r\\b.toml", "r[b]{,}.toml"] {
+    for name in
+        ["rb.toml", "rb.toml.", "rb\u{ad}.toml", "［x］.toml", "rb .toml ", "r\\b.toml", "r[b]{,}.toml", "\u{200b}"]
+    {
         let place = Place::new();
         fs::write(place.project().join(name), "deny = [\"x\"]\n").expect("written");
         let path = format!("path={}", name.replace('\\', "\\\\"));
@@ -369,6 +371,25 @@ fn the_configuration_file_is_not_written_whatever_it_is_called() {
         assert!(said.contains("is a protected file") || said.contains("protected from writing"), "{name:?}: {said}");
         assert_eq!(fs::read(place.project().join(name)).expect("there"), b"deny = [\"x\"]\n", "{name:?}");
     }
+}
+
+#[test]
+fn rules_for_agents_bind_unless_an_option_in_any_spelling_says_off() {
+    let place = Place::new();
+    fs::write(place.project().join(".cursorignore"), "a.txt\n").expect("written");
+    fs::write(place.home.path().join("rb.toml"), "agent_rules = \"off\"\n").expect("written");
+    let read = ["call", "read", "path=a.txt"];
+    assert!(place.run(&read).failed(1).contains("`a.txt` in .cursorignore"));
+    assert!(
+        place.run(&[&["--agent-rules", "auto"][..], &read].concat()).failed(1).contains("`a.txt` in .cursorignore")
+    );
+    for options in [["--agent-rules", "off"], ["--config", "../rb.toml"]] {
+        assert!(place.run(&[&options[..], &read].concat()).succeeded().contains("one"), "{options:?}");
+    }
+    let variables = [("ROOTBOUND_AGENT_RULES", "off")];
+    assert!(place.run_with(&place.project(), &variables, &read).succeeded().contains("one"));
+    let said = place.run(&[&["--agent-rules", "on"][..], &read].concat()).failed(2);
+    assert!(said.contains("--agent-rules \"on\" is unknown: choose one of auto, off"), "{said}");
 }
 
 #[test]

@@ -32,6 +32,43 @@ fn doctor_at_home(dir: &TempDir, home: &Path, arguments: &[&str]) -> (Option<i32
 }
 
 #[test]
+fn rules_for_agents_are_listed_with_what_is_not_used() {
+    let dir = folders();
+    let put = |path: &str, text: &str| {
+        let path = dir.path().join(path);
+        fs::create_dir_all(path.parent().expect("below the folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    };
+    put("app/.claude/settings.json", r#"{"permissions":{"deny":["Read(./a/**)","Edit(/b)","Read","Bash(rm *)"]}}"#);
+    put("app/.cursorignore", "# none\n*.key2\n!open.key2\n[z-a]\n");
+    put("lib/.aiexclude", "");
+    let arguments = ["--root", "app=app", "--root", "lib=lib:ro", "--state-dir", "off", "--confine", "off"];
+    let (code, text, log) = doctor(&dir, &arguments);
+    for part in [
+        "agent rules  app/.claude/settings.json binds here",
+        "content refused (1): Read(./a/**)\n",
+        "not written (1): Edit(/b)\n",
+        "not used (1): Read (about that tool, not about files)\n",
+        "app/.cursorignore binds here",
+        "content refused (2): *.key2, !open.key2\n",
+        "not used (1): [z-a] (no pattern",
+        "lib/.aiexclude binds here",
+        "content refused (1): (empty: everything)\n",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing: {text}");
+    }
+    assert_eq!((code, log.as_str()), (Some(0), ""), "{text}");
+
+    put("app/.claude/settings.json", "{\"permissions\": {\"deny\": [");
+    let (code, text, log) = doctor(&dir, &arguments);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("app/.claude/settings.json: it is no JSON") && log.contains("it is no JSON"), "{text} {log}");
+
+    let (code, text, _) = doctor(&dir, &[&arguments[..], &["--agent-rules", "off"]].concat());
+    assert!(code == Some(0) && text.contains("agent rules  not read (--agent-rules off)"), "{text}");
+}
+
+#[test]
 fn a_run_as_configured_is_described_and_exits_with_0() {
     let dir = folders();
     let (code, text, log) = doctor(

@@ -72,7 +72,8 @@ impl Process {
         Path::new("/proc").join(self.pid().to_string()).join("root").join(below)
     }
 
-    fn spawn(mut command: Command) -> Self {
+    /// Starts what the command names, on pipes.
+    pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

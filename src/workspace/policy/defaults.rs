@@ -21,6 +21,8 @@ pub(super) enum Rule {
     Tail(&'static str),
     /// A name (or names) of the path, and everything below it.
     Tree(&'static str),
+    /// The last name ends with the second text, somewhere below a directory with the first name.
+    Below(&'static str, &'static str),
     /// The path is just this name, at the top of a root.
     Top(&'static str),
     /// The path is one name at the top of a root that ends so.
@@ -42,8 +44,40 @@ impl Rule {
             Self::Tree(text) => path
                 .tails()
                 .any(|tail| tail.strip_prefix(text).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))),
+            Self::Below(text, end) => name.ends_with(end) && Self::Tree(text).matches(path),
             Self::Top(text) => path.as_str() == text,
             Self::TopSuffix(text) => name.ends_with(text) && !path.as_str().contains('/'),
+        }
+    }
+
+    /// Paths that it matches.
+    #[cfg(test)]
+    pub(super) fn examples(self) -> Vec<String> {
+        match self {
+            Self::Within(text, end) | Self::Around(text, end) => vec![format!("{text}{end}"), format!("{text}b{end}")],
+            Self::Below(text, end) => vec![format!("{text}/a{end}"), format!("{text}/b/c{end}")],
+            Self::Prefix(text) => vec![text.to_owned(), format!("{text}x")],
+            Self::Suffix(text) | Self::TopSuffix(text) => vec![text.to_owned(), format!("x{text}")],
+            Self::Name(text) | Self::Tail(text) | Self::Tree(text) | Self::Top(text) => vec![text.to_owned()],
+        }
+    }
+
+    /// The first name of what it matches at the top of a root, where there is just one.
+    pub(super) fn first_name(self) -> Option<&'static str> {
+        match self {
+            Self::Name(text) | Self::Tail(text) | Self::Tree(text) | Self::Top(text) => text.split('/').next(),
+            _ => None,
+        }
+    }
+
+    /// What the rule is about below a directory at `path`, where that is not all of it: `tasks.json` below
+    /// `.vscode`.
+    pub(super) fn rest_below(self, path: &Folded) -> Option<&'static str> {
+        match self {
+            Self::Tree(text) | Self::Tail(text) => {
+                path.tails().find_map(|tail| text.strip_prefix(tail)?.strip_prefix('/'))
+            }
+            _ => None,
         }
     }
 
@@ -62,6 +96,7 @@ impl fmt::Display for Rule {
             Self::Within(text, end) => write!(f, "`*{text}*{end}`"),
             Self::Around(text, end) => write!(f, "`{text}*{end}`"),
             Self::Tree(text) => write!(f, "`{text}/`"),
+            Self::Below(text, end) => write!(f, "`{text}/**/*{end}`"),
             Self::Top(text) => write!(f, "`/{text}`"),
             Self::TopSuffix(text) => write!(f, "`/*{text}`"),
         }
@@ -180,112 +215,4 @@ pub(super) const PUBLIC: &[Rule] = &[
     Rule::Suffix(".pubkey.pem"),
     Rule::Suffix("-pubkey.pem"),
     Rule::Suffix("_pubkey.pem"),
-];
-
-/// Files that some program runs or obeys later, without asking.
-pub(super) const RUN_LATER: &[Rule] = &[
-    // Version control: hooks, filters, fsmonitor, aliases. `git~1` is its short name on
-    // Windows, with another number where that one was taken.
-    Rule::Tree(".git"),
-    Rule::Tree("git~1"),
-    Rule::Tree("git~2"),
-    Rule::Tree("git~3"),
-    Rule::Tree("git~4"),
-    // A folder of any name with HEAD, `objects` and `refs` is a (bare) repository to git, whose `config`
-    // may start programs. The file that nothing else is called makes it one.
-    Rule::Name("head"),
-    Rule::Name(".gitmodules"),
-    Rule::Name(".gitconfig"),
-    Rule::Tail(".config/git/config"),
-    Rule::Tree(".hg"),
-    Rule::Tree(".svn"),
-    Rule::Tree(".bzr"),
-    Rule::Tree(".jj"),
-    Rule::Name(".hgrc"),
-    Rule::Tree(".husky"),
-    Rule::Tree(".githooks"),
-    // Editors
-    Rule::Tail(".vscode/tasks.json"),
-    Rule::Tail(".vscode/settings.json"),
-    Rule::Tail(".vscode/launch.json"),
-    Rule::Tail(".vscode/mcp.json"),
-    Rule::Tail(".vscode/extensions.json"),
-    Rule::Suffix(".code-workspace"),
-    Rule::Tree(".idea"),
-    Rule::Tree(".vs"),
-    Rule::Tree(".fleet"),
-    Rule::Tail(".zed/settings.json"),
-    Rule::Tail(".zed/tasks.json"),
-    Rule::Tail(".zed/debug.json"),
-    Rule::Name(".vimrc"),
-    Rule::Name(".nvimrc"),
-    Rule::Name(".nvim.lua"),
-    Rule::Name(".exrc"),
-    Rule::Name(".emacs"),
-    Rule::Name(".dir-locals.el"),
-    Rule::Name(".gdbinit"),
-    Rule::Name(".lldbinit"),
-    Rule::Tail(".devcontainer/devcontainer.json"),
-    Rule::Name(".devcontainer.json"),
-    // Agents and their MCP servers
-    Rule::Tree(".claude"),
-    Rule::Name(".claude.json"),
-    Rule::Tree(".cursor"),
-    Rule::Name(".mcp.json"),
-    Rule::Name("claude_desktop_config.json"),
-    Rule::Tree(".gemini"),
-    Rule::Tree(".codex"),
-    Rule::Tree(".windsurf"),
-    Rule::Tree(".continue"),
-    Rule::Tree(".roo"),
-    Rule::Tree(".amazonq"),
-    Rule::Name("mcp-config.json"),
-    Rule::Name("mcp_config.json"),
-    Rule::Name("mcp_settings.json"),
-    Rule::Name("opencode.json"),
-    // Shells
-    Rule::Name(".envrc"),
-    Rule::Name(".profile"),
-    Rule::Name(".bashrc"),
-    Rule::Name(".bash_profile"),
-    Rule::Name(".bash_login"),
-    Rule::Name(".bash_logout"),
-    Rule::Name(".bash_aliases"),
-    Rule::Name(".zshrc"),
-    Rule::Name(".zshenv"),
-    Rule::Name(".zprofile"),
-    Rule::Name(".zlogin"),
-    Rule::Name(".zlogout"),
-    Rule::Name(".kshrc"),
-    Rule::Name(".cshrc"),
-    Rule::Name(".tcshrc"),
-    Rule::Name(".login"),
-    Rule::Name(".logout"),
-    Rule::Name(".inputrc"),
-    Rule::Name(".xprofile"),
-    Rule::Name(".xinitrc"),
-    Rule::Name(".xsession"),
-    Rule::Name(".xsessionrc"),
-    Rule::Name(".tmux.conf"),
-    Rule::Tail("fish/config.fish"),
-    Rule::Tree("fish/conf.d"),
-    Rule::Tree(".config/autostart"),
-    Rule::Tree(".config/systemd"),
-    Rule::Within("powershell_profile", ".ps1"),
-    Rule::Tree("launchagents"),
-    Rule::Name("authorized_keys"),
-    // Package managers and interpreters
-    Rule::Name(".npmrc"),
-    Rule::Name(".yarnrc"),
-    Rule::Name(".yarnrc.yml"),
-    Rule::Name(".pnpmfile.cjs"),
-    Rule::Name(".pdbrc"),
-    Rule::Name(".irbrc"),
-    Rule::Name(".pryrc"),
-    Rule::Name(".rprofile"),
-    Rule::Tail(".cargo/config"),
-    Rule::Tail(".cargo/config.toml"),
-    Rule::Top("sitecustomize.py"),
-    Rule::Top("usercustomize.py"),
-    Rule::TopSuffix(".pth"),
 ];

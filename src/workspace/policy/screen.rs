@@ -8,7 +8,7 @@ use std::path::{Path, is_separator};
 use super::defaults::Rule;
 
 /// What the rules of a table have in common with the names they match.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Screen {
     /// By the last byte of the last name: how that name ends where a rule matches.
     ends: Vec<Vec<&'static str>>,
@@ -20,16 +20,17 @@ pub(super) struct Screen {
 
 impl Screen {
     /// The screen of a table, whose texts are ASCII and not empty.
-    pub(super) fn new(rules: &[Rule]) -> Self {
+    pub(super) fn new(rules: impl Iterator<Item = Rule>) -> Self {
         let mut screen = Self { ends: vec![Vec::new(); 256], begins: Vec::new(), trees: [false; 256] };
         for rule in rules {
-            match *rule {
+            match rule {
                 Rule::Prefix(text) => screen.begins.push(text),
                 Rule::Tree(text) => text.bytes().take(1).for_each(|first| screen.trees[usize::from(first)] = true),
                 Rule::Name(text)
                 | Rule::Suffix(text)
                 | Rule::Within(_, text)
                 | Rule::Around(_, text)
+                | Rule::Below(_, text)
                 | Rule::Tail(text)
                 | Rule::Top(text)
                 | Rule::TopSuffix(text) => {
@@ -85,25 +86,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::workspace::policy::{
-        defaults::{RUN_LATER, SECRET},
-        fold::fold,
-    };
-
-    fn texts(rule: Rule) -> Vec<String> {
-        match rule {
-            Rule::Within(text, end) | Rule::Around(text, end) => {
-                vec![format!("{text}{end}"), format!("a{text}b{end}"), end.to_owned()]
-            }
-            Rule::Prefix(text) => vec![text.to_owned(), format!("{text}x")],
-            Rule::Suffix(text) | Rule::TopSuffix(text) => vec![text.to_owned(), format!("x{text}")],
-            Rule::Name(text) | Rule::Tail(text) | Rule::Tree(text) | Rule::Top(text) => vec![text.to_owned()],
-        }
-    }
+    use crate::workspace::policy::{fold::fold, run_later, secrets};
 
     #[test]
     fn source_files_pass() {
-        let screen = Screen::new(SECRET);
+        let screen = Screen::new(secrets());
         for path in ["", "a", "src/main.rs", "Documentation/Makefile", "include/linux/key-type.h", "a/b.tar.gz"] {
             assert!(screen.passes(Path::new(path)), "{path}");
         }
@@ -111,7 +98,7 @@ mod tests {
 
     #[test]
     fn names_that_may_fold_to_something_else_do_not_pass() {
-        let screen = Screen::new(SECRET);
+        let screen = Screen::new(secrets());
         for path in ["a.", "a ", "a./b", "é", "a\u{7f}b", "a\tb", "a:$DATA", ".SSH/x", "x/server.KEY", "ID_RSA"] {
             assert!(!screen.passes(Path::new(path)), "{path:?}");
         }
@@ -123,10 +110,10 @@ mod tests {
             parts in prop::collection::vec((0..usize::MAX, 0..7_u8, any::<bool>()), 1..5),
             secret in any::<bool>(),
         ) {
-            let rules = if secret { SECRET } else { RUN_LATER };
+            let rules: Vec<Rule> = if secret { secrets().collect() } else { run_later::rules().collect() };
             let mut path = String::new();
             for (pick, change, separate) in parts {
-                let all = texts(rules[pick % rules.len()]);
+                let all = rules[pick % rules.len()].examples();
                 let text = &all[pick % all.len()];
                 match change {
                     0 => path.push_str(&text.to_uppercase()),
@@ -144,7 +131,7 @@ mod tests {
             let path = Path::new(path.trim_matches('/'));
             let folded = fold(path);
             let matched = rules.iter().any(|rule| rule.matches(&folded));
-            prop_assert!(!(matched && Screen::new(rules).passes(path)), "{}", path.display());
+            prop_assert!(!(matched && Screen::new(rules.iter().copied()).passes(path)), "{}", path.display());
         }
     }
 }

@@ -38,6 +38,16 @@ impl AppendLog {
         Ok(log)
     }
 
+    /// Every file that a log at `path` may be in: the one that grows, and those that were set aside.
+    pub fn names(path: &Path) -> Vec<PathBuf> {
+        let numbered = |number: usize| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(format!(".{number}"));
+            PathBuf::from(name)
+        };
+        std::iter::once(path.to_owned()).chain((1..=KEPT).map(numbered)).collect()
+    }
+
     /// The folder that the log lies in, without links.
     pub fn folder(&self) -> &Path {
         &self.folder

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 #[cfg(target_os = "linux")]
 use std::os::unix::ffi::OsStrExt;
@@ -166,10 +167,18 @@ impl Dir {
 
     /// The names in this directory, in no order. Needs [`Use::List`].
     pub(crate) fn list(&self) -> io::Result<Vec<Listed>> {
+        self.list_at_most(usize::MAX)
+    }
+
+    /// As [`Self::list`], of the first so many names alone. Needs [`Use::List`].
+    pub(crate) fn list_at_most(&self, most: usize) -> io::Result<Vec<Listed>> {
         let mut names = Vec::new();
         self.each_name(|name, kind| {
+            if names.len() >= most {
+                return ControlFlow::Break(());
+            }
             if name == b"." || name == b".." {
-                return;
+                return ControlFlow::Continue(());
             }
             let name = OsString::from_vec(name.to_vec());
             let kind = match kind {
@@ -179,31 +188,36 @@ impl Dir {
                 // Some file systems do not tell; a name that is gone by now is left out.
                 FileType::Unknown => match self.child_stat(&name) {
                     Ok(stat) => stat.kind,
-                    Err(_) => return,
+                    Err(_) => return ControlFlow::Continue(()),
                 },
                 _ => FileKind::Other,
             };
             names.push(Listed { name, kind });
+            ControlFlow::Continue(())
         })?;
         Ok(names)
     }
 
     #[cfg(target_os = "linux")]
-    fn each_name(&self, mut visit: impl FnMut(&[u8], FileType)) -> io::Result<()> {
+    fn each_name(&self, mut visit: impl FnMut(&[u8], FileType) -> ControlFlow<()>) -> io::Result<()> {
         let mut buffer = Vec::with_capacity(32 * 1024);
         let mut entries = rustix::fs::RawDir::new(&self.fd, buffer.spare_capacity_mut());
         while let Some(entry) = entries.next() {
             let entry = entry?;
-            visit(entry.file_name().to_bytes(), entry.file_type());
+            if visit(entry.file_name().to_bytes(), entry.file_type()).is_break() {
+                break;
+            }
         }
         Ok(())
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn each_name(&self, mut visit: impl FnMut(&[u8], FileType)) -> io::Result<()> {
+    fn each_name(&self, mut visit: impl FnMut(&[u8], FileType) -> ControlFlow<()>) -> io::Result<()> {
         for entry in rustix::fs::Dir::read_from(&self.fd)? {
             let entry = entry?;
-            visit(entry.file_name().to_bytes(), entry.file_type());
+            if visit(entry.file_name().to_bytes(), entry.file_type()).is_break() {
+                break;
+            }
         }
         Ok(())
     }
@@ -340,6 +354,11 @@ pub(crate) fn try_lock(file: &File) -> bool {
 pub(crate) fn met_a_link(error: &io::Error) -> bool {
     // FreeBSD says EMLINK.
     matches!(Errno::from_io_error(error), Some(Errno::LOOP | Errno::MLINK))
+}
+
+/// Device and inode of what a host path leads to. For start-up alone, on trusted paths.
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
+    rustix::fs::stat(path).ok().map(|stat| stat_of(&stat).identity())
 }
 
 /// What an open file is.

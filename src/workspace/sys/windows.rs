@@ -100,8 +100,13 @@ impl Dir {
 
     /// The names in this directory, in no order.
     pub(crate) fn list(&self) -> io::Result<Vec<Listed>> {
+        self.list_at_most(usize::MAX)
+    }
+
+    /// As [`Self::list`], of the first so many names alone.
+    pub(crate) fn list_at_most(&self, most: usize) -> io::Result<Vec<Listed>> {
         let mut names = Vec::new();
-        for entry in self.inner.entries()? {
+        for entry in self.inner.entries()?.take(most) {
             let entry = entry?;
             let kind = entry.file_type().map_or(FileKind::Other, kind_of);
             names.push(Listed { name: entry.file_name(), kind });
@@ -220,6 +225,11 @@ impl Dir {
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Device and inode of what a host path leads to: this system does not say.
+pub(crate) fn identity(_: &std::path::Path) -> Option<(u64, u64)> {
+    None
 }
 
 /// What an open file is.

@@ -40,6 +40,11 @@ impl Trail {
         &self.path
     }
 
+    /// The path of the entry at hand.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The path of something in the directory at hand.
     pub(super) fn beside(&self, name: &OsStr) -> PathBuf {
         self.path.join(name)

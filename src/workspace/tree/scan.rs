@@ -8,11 +8,12 @@ use std::path::Path;
 use super::super::branch::Branch;
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::handle::{FileKind, Stat};
-use super::super::links;
+use super::super::links::{self, Way};
 use super::super::open::Shared;
 use super::super::path::WorkspacePath;
 use super::super::policy::Verdict;
-use super::super::sys::{Dir, Use};
+use super::super::repository;
+use super::super::sys::{Dir, Listed, Use};
 use super::super::write::refusal;
 use super::place::{Place, Trail};
 use super::{MOST_ENTRIES, Node, Purpose, Tree, TreeEntry};
@@ -20,8 +21,8 @@ use super::{MOST_ENTRIES, Node, Purpose, Tree, TreeEntry};
 /// The listing of one tree.
 pub(super) struct Scan<'a> {
     pub(super) shared: &'a Shared,
-    /// Where its top truly is.
-    pub(super) top: &'a WorkspacePath,
+    /// Where its top truly is, and by which names.
+    pub(super) top: &'a Way,
     /// As the caller called it.
     pub(super) asked: &'a WorkspacePath,
     pub(super) purpose: Purpose<'a>,
@@ -29,10 +30,11 @@ pub(super) struct Scan<'a> {
 
 impl Scan<'_> {
     pub(super) fn run(&self) -> Result<Tree, AccessError> {
-        let root = self.top.root().dir();
+        let top = &self.top.real;
+        let root = top.root().dir();
         let told = |failure| refusal(failure, self.asked);
-        let stat = root.stat_beneath(self.top.relative()).map_err(told)?;
-        let parent = self.top.relative().parent().unwrap_or(Path::new(""));
+        let stat = root.stat_beneath(top.relative()).map_err(told)?;
+        let parent = top.relative().parent().unwrap_or(Path::new(""));
         let parent = root.dir_beneath(parent, Use::Pass).map_err(told)?;
         let mut branch = Branch::new(&parent, Use::List);
         let mut trail = Trail::default();
@@ -44,14 +46,15 @@ impl Scan<'_> {
             }
             if let Node::Directory(_) = &entry.node {
                 let Place { depth, name } = &entry.place;
-                let here = self.top.child(trail.step(&entry.place));
+                let here = top.child(trail.step(&entry.place));
                 branch.leave_to(*depth);
-                let own = if *depth == 0 { self.top.file_name().unwrap_or_default() } else { name };
+                let own = if *depth == 0 { top.file_name().unwrap_or_default() } else { name };
                 let told = |failure| refusal(failure, &here);
                 branch.enter(own).map_err(told)?;
                 let dir = branch.dir().map_err(told)?;
                 let failed = |error| AccessError::from_io(error, &here);
                 let mut names = dir.list().map_err(failed)?;
+                self.repository(&here, trail.path(), &names)?;
                 // Before each of them is looked at.
                 if entries.len() + waiting.len() + names.len() >= MOST_ENTRIES {
                     return Err(self.too_many());
@@ -66,7 +69,7 @@ impl Scan<'_> {
             }
             entries.push(entry);
         }
-        Ok(Tree { top: self.top.clone(), entries })
+        Ok(Tree { top: top.clone(), entries })
     }
 
     fn too_many(&self) -> AccessError {
@@ -75,7 +78,7 @@ impl Scan<'_> {
 
     /// Judges one entry of the directory `dir`; `below` is its path below the top.
     fn entry(&self, place: Place, below: &Path, stat: Stat, dir: &Dir) -> Result<TreeEntry, AccessError> {
-        let path = self.top.child(below);
+        let path = self.top.real.child(below);
         self.judge(&path, below)?;
         let node = match stat.kind {
             FileKind::File => Node::File(stat),
@@ -91,6 +94,9 @@ impl Scan<'_> {
             FileKind::Other if matches!(self.purpose, Purpose::Move(_)) => Node::Other(stat),
             FileKind::Other => return Err(AccessError::new(AccessErrorKind::Special(stat.special()), &path)),
         };
+        if let Node::Link(_) = &node {
+            self.judge_link(&path, below)?;
+        }
         if let (Node::Link(target), Purpose::Move(to)) = (&node, self.purpose)
             && !links::stays_put(&self.shared.roots, &to.path().child(below), Path::new(target))
         {
@@ -99,39 +105,74 @@ impl Scan<'_> {
         Ok(TreeEntry { place, node })
     }
 
+    /// A link decides what lies behind its name.
+    fn judge_link(&self, path: &WorkspacePath, below: &Path) -> Result<(), AccessError> {
+        let link = |path: &WorkspacePath| refused(path.root().policy().link(path.relative()), path);
+        match self.purpose {
+            Purpose::Remove => link(path),
+            Purpose::Copy(to) => link(&to.path().child(below)),
+            Purpose::Move(to) => link(path).and_then(|()| link(&to.path().child(below))),
+        }
+    }
+
+    /// Refuses to take a repository away, and to make one.
+    fn repository(&self, here: &WorkspacePath, below: &Path, names: &[Listed]) -> Result<(), AccessError> {
+        let place = match self.purpose {
+            Purpose::Move(to) | Purpose::Copy(to) => Some(to.path().child(below)),
+            Purpose::Remove => None,
+        };
+        let from = (!matches!(self.purpose, Purpose::Copy(_))).then(|| here.clone());
+        for path in from.into_iter().chain(place) {
+            if let Some(rule) = repository::why_refused_listed(&path, names) {
+                return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, &path, &rule));
+            }
+        }
+        Ok(())
+    }
+
     fn judge(&self, path: &WorkspacePath, below: &Path) -> Result<(), AccessError> {
         let deepest = self.shared.roots.deepest(path);
-        if deepest.root().index() != self.top.root().index() {
+        if deepest.root().index() != self.top.real.root().index() {
             // Another root with rights of its own.
             return Err(AccessError::new(AccessErrorKind::IsRoot, path));
         }
-        if path.hidden() {
+        let from = || std::iter::once(path.clone()).chain(self.top.aliases.iter().map(|alias| alias.child(below)));
+        if from().any(|path| path.hidden()) {
             // Its name is not shown.
             let rule = "something below it whose name is hidden";
             return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, self.asked, rule));
         }
-        let secret = |path: &WorkspacePath| match path.root().policy().content(path.relative()) {
-            Verdict::Allowed => Ok(()),
-            Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Protected, path, &rule)),
-        };
-        let protected = |path: &WorkspacePath| match path.root().policy().write(path.relative()) {
-            Verdict::Allowed => Ok(()),
-            Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, path, &rule)),
-        };
-        secret(path)?;
-        match self.purpose {
-            Purpose::Remove => protected(path),
-            Purpose::Copy(to) => {
-                let new = to.path().child(below);
-                secret(&new)?;
-                protected(&new)
-            }
-            Purpose::Move(to) => {
-                protected(path)?;
-                let new = to.path().child(below);
-                secret(&new)?;
-                protected(&new)
+        from().try_for_each(|name| secret(&name, path))?;
+        if !matches!(self.purpose, Purpose::Copy(_)) {
+            refused(path.root().policy().own(path.relative()), path)?;
+            from().try_for_each(|name| protected(&name, path))?;
+        }
+        if let Purpose::Move(to) | Purpose::Copy(to) = self.purpose {
+            let new = to.path().child(below);
+            refused(new.root().policy().own(new.relative()), &new)?;
+            for name in to.names().map(|name| name.child(below)) {
+                secret(&name, &new)?;
+                protected(&name, &new)?;
             }
         }
+        Ok(())
+    }
+}
+
+fn secret(name: &WorkspacePath, path: &WorkspacePath) -> Result<(), AccessError> {
+    match name.root().policy().content(name.relative()) {
+        Verdict::Allowed => Ok(()),
+        Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Protected, path, &rule)),
+    }
+}
+
+fn protected(name: &WorkspacePath, path: &WorkspacePath) -> Result<(), AccessError> {
+    refused(name.root().policy().write(name.relative()), path)
+}
+
+fn refused(verdict: Verdict, path: &WorkspacePath) -> Result<(), AccessError> {
+    match verdict {
+        Verdict::Allowed => Ok(()),
+        Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, path, &rule)),
     }
 }

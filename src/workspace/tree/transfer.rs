@@ -8,6 +8,7 @@ use std::io;
 
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::handle::Stat;
+use super::super::links::Way;
 use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
 use super::super::sys::Dir;
@@ -134,8 +135,8 @@ impl TreeGuard {
         if let (Some(replaced), Some(name)) = (&planted.replaced, to.path().file_name()) {
             put_replaced_back(to_dir, replaced, name, planted);
         } else {
-            let (asked, top) = (to.asked(), to.path());
-            let copy = Scan { shared: &self.shared, top, asked, purpose: Purpose::Remove }.run();
+            let (asked, top) = (to.asked(), Way::direct(to.path().clone()));
+            let copy = Scan { shared: &self.shared, top: &top, asked, purpose: Purpose::Remove }.run();
             if let Ok(copy) = copy {
                 // Compared as any entry that is removed: somebody may have changed it meanwhile.
                 let _ = self.remove_recorded(to, &copy, &planted.revisions);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use crate::workspace::error::{AccessError, AccessErrorKind};
 use crate::workspace::handle::{FileKind, OpenFile, Stat};
-use crate::workspace::links;
+use crate::workspace::links::{self, Way};
 use crate::workspace::open::{Shared, readable, regular};
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::sys::{self, Dir, Failure};
@@ -15,6 +15,8 @@ use crate::workspace::sys::{self, Dir, Failure};
 pub(super) struct Base {
     pub(super) asked: WorkspacePath,
     pub(super) real: WorkspacePath,
+    /// Its other names (see `links::Way`).
+    pub(super) aliases: Vec<WorkspacePath>,
     pub(super) shared: Arc<Shared>,
 }
 
@@ -22,6 +24,11 @@ impl Base {
     /// Whether paths below the start are real as they are.
     pub(super) fn is_direct(&self) -> bool {
         self.asked == self.real
+    }
+
+    /// Whether a name on the way to the start makes policy treat a path below it as not there.
+    pub(super) fn hides(&self, below: &Path) -> bool {
+        self.aliases.iter().any(|alias| alias.child(below).hidden())
     }
 }
 
@@ -82,6 +89,7 @@ impl Entry {
         let real = self.real();
         // Before the open: with many secrets about, a search should not touch one.
         readable(&real, &self.path)?;
+        self.aliases().try_for_each(|alias| readable(&alias, &self.path))?;
         let open = || {
             // From the root, not from the directory's handle: a directory that was moved out of the
             // root meanwhile must not be read any more.
@@ -99,13 +107,25 @@ impl Entry {
         if self.kind != FileKind::Symlink {
             return None;
         }
-        let target = links::follow(&self.base.shared.roots, &self.real()).ok()?;
-        (!target.hidden()).then_some(target)
+        let target = self.target()?;
+        (!target.hidden()).then_some(target.real)
     }
 
     /// Whether policy denies its content, or that of what it links to.
     pub fn protected(&self) -> bool {
-        self.real().secret() || self.link_target().is_some_and(|target| target.secret())
+        let by_target = || self.kind == FileKind::Symlink && self.target().is_some_and(|target| target.secret());
+        self.real().secret() || self.aliases().any(|alias| alias.secret()) || by_target()
+    }
+
+    /// Where a link leads, by the names that the walk was started with.
+    fn target(&self) -> Option<Way> {
+        links::follow(&self.base.shared.roots, &self.path).ok()
+    }
+
+    /// Its other names, where links led to the start of the walk.
+    fn aliases(&self) -> impl Iterator<Item = WorkspacePath> {
+        let below = if self.depth == 0 { Path::new("") } else { self.path.relative_to(&self.base.asked) };
+        self.base.aliases.iter().map(move |alias| self.base.shared.roots.deepest(&alias.child(below)))
     }
 
     fn real(&self) -> WorkspacePath {

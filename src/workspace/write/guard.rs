@@ -230,7 +230,7 @@ impl<'b> WriteGuard<'b> {
         let real = &self.path.real;
         let failed = |error| AccessError::from_io(error, asked);
         // The rights are asked again: a guard may be old by now, and a nested root may be there.
-        allowed(real, asked)?;
+        allowed(&self.path)?;
         let Some(name) = real.file_name().map(OsString::from) else {
             return Err(AccessError::new(AccessErrorKind::IsDirectory, asked));
         };

@@ -47,6 +47,8 @@ impl World {
         build(dir.path());
         let mut arguments =
             vec!["--root", "app=root", "--root", "lib=lib:ro", "--read-before-write", "off", "--allow", "manage"];
+        // By links below the root; all that it says is the default.
+        arguments.extend(["--config", "root/conf_dir/in/rb.toml"]);
         arguments.extend(wall.arguments());
         arguments.extend(more);
         let mut process = Process::start(dir.path(), &arguments);
@@ -164,7 +166,31 @@ impl World {
 }
 
 /// What stays as it is even where a case may write below the root.
-const KEPT: &[&str] = &[".git", ".env", ".ssh", "id_rsa", "keys", ".vscode", ".claude", ".mcp.json"];
+const KEPT: &[&str] = &[
+    ".git",
+    ".env",
+    ".ssh",
+    "id_rsa",
+    "keys",
+    ".vscode",
+    ".claude",
+    ".mcp.json",
+    "way",
+    "far_conf",
+    "conf_dir/in",
+    "mirror.git",
+    "sep",
+    "wtmeta",
+    "halfhead/HEAD",
+    "shared_zed",
+    "cfgs/git",
+    "ring",
+    "k8s",
+    "agent_secret",
+    "agent_kept",
+    "vault",
+    ".cursorignore",
+];
 
 /// Links in the root: name and target, `{host}` being the folder that holds everything.
 const LINKS: &[(&str, &str)] = &[
@@ -223,6 +249,25 @@ const LINKS: &[(&str, &str)] = &[
     ("alias_vscode", ".vscode"),
     ("alias_future_hook", ".git/hooks/pre-push"),
     ("alias_future_env", ".env.production"),
+    // The way to the configuration
+    ("conf_dir/in", "../way"),
+    ("way", "far_conf"),
+    ("far_conf", "../conf"),
+    // Links that span a name of the lists
+    (".zed", "shared_zed"),
+    ("to_zed", ".zed"),
+    (".config", "cfgs"),
+    ("to_config", ".config"),
+    (".cargo", "cargo_shared"),
+    ("proj/.cargo", "../cargo_proj"),
+    (".gnupg", "ring"),
+    ("to_gnupg", ".gnupg"),
+    (".kube", "k8s"),
+    ("to_kube", ".kube"),
+    ("to_vault", "vault"),
+    ("alias_mirror", "mirror.git"),
+    ("to_sub", "sub"),
+    ("with_link/tasks", "../sub"),
     // Honest ones
     ("in_file", "a.txt"),
     ("in_dir", "sub"),
@@ -248,7 +293,38 @@ fn build(host: &Path) {
         ("root/.git/config", "[core]\n\tbare = false\n".to_owned()),
         ("root/.git/hooks/pre-commit", "#!/bin/sh\nexit 0\n".to_owned()),
         ("root/.vscode/tasks.json", "{}\n".to_owned()),
-        ("root/.claude/settings.json", "{}\n".to_owned()),
+        (
+            "root/.claude/settings.json",
+            r#"{"permissions":{"deny":["Read(/agent_secret/**)","Edit(./agent_kept/**)","Bash(rm *)"]}}"#.to_owned(),
+        ),
+        ("root/.cursorignore", "*.agent\n!open.agent\nvault/\n!vault/open.agent\n".to_owned()),
+        ("root/agent_secret/x", format!("{SECRET}\n")),
+        ("root/agent_secret/deep/y", format!("{SECRET}\n")),
+        ("root/agent_kept/x", "kept\n".to_owned()),
+        ("root/sub/agent_secret/x", "plain\n".to_owned()),
+        ("root/a.agent", format!("{SECRET}\n")),
+        ("root/sub/b.agent", format!("{SECRET}\n")),
+        ("root/open.agent", "open\n".to_owned()),
+        ("root/vault/open.agent", format!("{SECRET}\n")),
+        ("root/vault/any", format!("{SECRET}\n")),
+        ("conf/rb.toml", "log = \"warn\"\n".to_owned()),
+        ("root/conf_dir/other.txt", "plain\n".to_owned()),
+        ("root/mirror.git/worktrees/x/HEAD", "ref: refs/heads/x\n".to_owned()),
+        ("root/mirror.git/worktrees/x/commondir", "../..\n".to_owned()),
+        ("root/wtmeta/HEAD", "ref: refs/heads/x\n".to_owned()),
+        ("root/wtmeta/commondir", "../sep\n".to_owned()),
+        ("root/halfhead/HEAD", "ref: refs/heads/x\n".to_owned()),
+        ("root/halfhead/config", "plain\n".to_owned()),
+        ("root/tmpl/objects/a", "plain\n".to_owned()),
+        ("root/tmpl/refs/a", "plain\n".to_owned()),
+        ("root/shared_zed/tasks.json", "{}\n".to_owned()),
+        ("root/cfgs/git/config", "[user]\n".to_owned()),
+        ("root/cargo_shared/config.toml", "[build]\n".to_owned()),
+        ("root/cargo_proj/config.toml", "[build]\n".to_owned()),
+        ("root/ring/keys", format!("{SECRET}\n")),
+        ("root/k8s/config", format!("{SECRET}\n")),
+        ("root/proj/readme.txt", "plain\n".to_owned()),
+        ("root/with_link/plain.txt", "plain\n".to_owned()),
         ("root/.mcp.json", "{}\n".to_owned()),
         ("root/hidden.txt", "plain\u{202e}reversed\ntag\u{e0041}\n".to_owned()),
         ("lib/shared.txt", "shared\n".to_owned()),
@@ -265,6 +341,17 @@ fn build(host: &Path) {
         let path = host.join(path);
         fs::create_dir_all(path.parent().expect("below the host folder")).expect("a folder");
         fs::write(path, content).expect("a file");
+    }
+    for repository in ["mirror.git", "sep", "mirror.git/modules/m"] {
+        let repository = root.join(repository);
+        for folder in ["objects", "refs", "hooks"] {
+            fs::create_dir_all(repository.join(folder)).expect("a folder");
+        }
+        for (name, content) in
+            [("HEAD", "ref: refs/heads/main\n"), ("config", "[core]\n\tbare = true\n"), ("description", "unnamed\n")]
+        {
+            fs::write(repository.join(name), content).expect("a file");
+        }
     }
     let at_host = |target: &str| target.replace("{host}", host.to_str().expect("a plain name"));
     for (name, target) in LINKS {

@@ -1,0 +1,118 @@
+//! Reading the rule files that people wrote for agents, once, at start.
+//!
+//! Never a reason not to start: what cannot be read or understood is said, and the rest is in force.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::handle::FileKind;
+use super::links;
+use super::path::WorkspacePath;
+use super::policy::{AgentFile, AgentRules, Parsed, RULE_FILES, RuleFile};
+use super::root::{Root, Roots};
+use super::sys::{self, Failure};
+
+/// Longest rule file that is read, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// One rule file of one root.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The root that it lies at the top of.
+    pub(super) root: Arc<Root>,
+    /// Where it is on the host.
+    pub(super) host: PathBuf,
+    pub(super) rules: Parsed,
+}
+
+impl Found {
+    /// What it says, for a person.
+    pub(super) fn into_told(self) -> AgentFile {
+        self.rules.told
+    }
+
+    /// Its rules as they count below `root`: those relative to its own top where that holds the root.
+    pub(super) fn rules_below(&self, root: &Root) -> Vec<AgentRules> {
+        let below_top = root.canonical().strip_prefix(self.root.canonical()).ok();
+        let mut hosts = vec![root.canonical().to_owned(), root.configured().to_owned()];
+        hosts.dedup();
+        self.rules.rules(below_top, &hosts)
+    }
+}
+
+/// All rule files of all roots that have something to say.
+pub(super) fn read(roots: &Roots, homes: &[PathBuf]) -> Vec<Found> {
+    let mut found = Vec::new();
+    for root in roots.list() {
+        for file in RULE_FILES {
+            let path = WorkspacePath::new(root, Path::new(file.path));
+            let Some(answer) = content(roots, &path) else { continue };
+            found.push(Found { root: Arc::clone(root), host: path.host(), rules: parsed(&path, *file, answer, homes) });
+        }
+    }
+    found
+}
+
+fn parsed(path: &WorkspacePath, file: RuleFile, answer: Result<Vec<u8>, String>, homes: &[PathBuf]) -> Parsed {
+    let mut rules = match answer {
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes);
+            let mut rules = Parsed::new(&text, file.syntax, homes);
+            let is_odd = text.contains('\0') || text.contains(char::REPLACEMENT_CHARACTER);
+            if is_odd && rules.told.problem.is_none() {
+                rules.told.problem = Some("it is not UTF-8, so some of its patterns may match nothing".to_owned());
+            }
+            rules
+        }
+        Err(why) => {
+            let mut none = Parsed::default();
+            none.told.problem = Some(why);
+            none
+        }
+    };
+    rules.told.name = path.to_string();
+    rules
+}
+
+/// The bytes of a rule file, links inside the roots followed; none where there is no such file.
+fn content(roots: &Roots, path: &WorkspacePath) -> Option<Result<Vec<u8>, String>> {
+    let opened = match path.root().dir().file_beneath(path.relative()) {
+        Err(Failure::Link) => {
+            let Ok(way) = links::follow(roots, path) else {
+                return Some(Err("it is a link that leads to nothing inside the directories offered".to_owned()));
+            };
+            // Its lines are shown in refusals.
+            if way.secret() {
+                return Some(Err("it is a link to a secret".to_owned()));
+            }
+            way.real.root().dir().file_beneath(way.real.relative())
+        }
+        answer => answer,
+    };
+    let file = match opened {
+        Ok(file) => file,
+        Err(Failure::Io(error))
+            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
+        {
+            return None;
+        }
+        Err(Failure::Io(error)) => return Some(Err(format!("it cannot be read: {}", error.kind()))),
+        Err(Failure::Link) => return Some(Err("it kept changing".to_owned())),
+    };
+    Some(bytes(file))
+}
+
+fn bytes(file: std::fs::File) -> Result<Vec<u8>, String> {
+    let failed = |error: std::io::Error| format!("it cannot be read: {}", error.kind());
+    let stat = sys::file_stat(&file).map_err(failed)?;
+    if stat.kind != FileKind::File {
+        return Err("it is no regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(format!("it has more than {LONGEST} bytes"));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,163 @@
+//! What decides about the next start of the server, by every name on the way to it.
+//!
+//! A model that can exchange the configuration, or a link that leads to it, has other rights tomorrow. So the
+//! real path of each such file and each link on the way to it are refused wherever they lie below a root. The
+//! directories above need nothing: a tree that holds a refused name is neither moved nor deleted.
+
+use std::collections::{HashMap, VecDeque};
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use super::policy::Places;
+use super::root::{Root, lexically_normal};
+use super::sys;
+
+/// As many links as Linux follows in one path.
+const MOST_LINKS: usize = 40;
+
+/// Why a place is refused.
+const WHY: &str = "a file that this server starts from, or a link to one";
+
+/// The home directory by each of its names.
+#[expect(clippy::disallowed_methods, reason = "once at start-up, on a trusted path, before any call is served")]
+pub(super) fn home() -> Vec<PathBuf> {
+    let Some(home) = std::env::home_dir().filter(|home| home.is_absolute()) else { return Vec::new() };
+    let real = home.canonicalize();
+    let mut homes: Vec<PathBuf> = std::iter::once(home).chain(real).collect();
+    homes.dedup();
+    homes
+}
+
+/// Device and inode of directories, each asked for once; none where the system does not say.
+#[derive(Debug, Default)]
+pub(super) struct Identities(HashMap<PathBuf, Option<(u64, u64)>>);
+
+impl Identities {
+    fn of(&mut self, path: &Path) -> Option<(u64, u64)> {
+        if let Some(known) = self.0.get(path) {
+            return *known;
+        }
+        let identity = sys::identity(path);
+        self.0.insert(path.to_owned(), identity);
+        identity
+    }
+}
+
+/// Adds what lies below `root` of the places that `paths` lead through.
+pub(super) fn add(places: &mut Places, root: &Root, paths: &[PathBuf], identities: &mut Identities) {
+    let same = root.dir().stat().ok().map(|stat| stat.identity()).filter(|identity| *identity != (0, 0));
+    for path in paths {
+        for below in below(root, same, path, identities) {
+            places.add(&below, WHY.to_owned());
+        }
+    }
+}
+
+/// The path below the root, by its name and by every directory above that is the root itself: one directory has
+/// two names where it is mounted twice.
+fn below(root: &Root, same: Option<(u64, u64)>, path: &Path, identities: &mut Identities) -> Vec<PathBuf> {
+    path.ancestors()
+        .skip(1)
+        .filter(|above| *above == root.canonical() || same.is_some() && identities.of(above) == same)
+        .filter_map(|above| path.strip_prefix(above).ok().map(Path::to_path_buf))
+        .collect()
+}
+
+/// The places that an absolute path leads through: each link on the way, and what is at its end, all by real
+/// names. What does not exist keeps the name it would have.
+#[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
+pub(super) fn places(path: &Path) -> Vec<PathBuf> {
+    let mut todo: VecDeque<OsString> = VecDeque::new();
+    let mut at = push(&mut todo, path);
+    let mut places = Vec::new();
+    while let Some(name) = todo.pop_front() {
+        if name == ".." {
+            at.pop();
+            continue;
+        }
+        let here = at.join(&name);
+        match here.read_link() {
+            Ok(target) if places.len() < MOST_LINKS => {
+                places.push(here);
+                let start = push(&mut todo, &target);
+                if !start.as_os_str().is_empty() {
+                    at = start;
+                }
+            }
+            _ => at = here,
+        }
+    }
+    places.push(at);
+    if !cfg!(windows) {
+        return places;
+    }
+    // In the form that roots have: Windows has several for one path.
+    let real = |place: PathBuf| match (place.parent().map(Path::canonicalize), place.file_name()) {
+        (Some(Ok(parent)), Some(name)) => parent.join(name),
+        _ => place,
+    };
+    places.into_iter().map(real).collect()
+}
+
+/// Puts the names of a path in front; returns what stands before them.
+fn push(todo: &mut VecDeque<OsString>, path: &Path) -> PathBuf {
+    for component in path.components().rev() {
+        match component {
+            Component::Normal(name) => todo.push_front(name.to_os_string()),
+            Component::ParentDir => todo.push_front("..".into()),
+            Component::CurDir | Component::Prefix(_) | Component::RootDir => {}
+        }
+    }
+    path.components().take_while(|part| matches!(part, Component::Prefix(_) | Component::RootDir)).collect()
+}
+
+/// The places of all these files and of the roots themselves: a link to a root decides what is offered tomorrow.
+pub(super) fn all(files: &[PathBuf], roots: &[Arc<Root>]) -> Vec<PathBuf> {
+    let mut given: Vec<&Path> =
+        files.iter().map(PathBuf::as_path).chain(roots.iter().map(|root| root.as_given())).collect();
+    given.sort_unstable();
+    given.dedup();
+    let mut all: Vec<PathBuf> = given.into_iter().flat_map(places).collect();
+    // By letters, too: where `..` follows a link, a client may take it out before it opens the path.
+    all.extend(files.iter().map(|file| lexically_normal(file)));
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test arranges what is looked at")]
+
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn places_are_every_link_on_the_way_and_the_end() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = temp.path().canonicalize().unwrap();
+        for folder in ["a/b", "c"] {
+            fs::create_dir_all(top.join(folder)).unwrap();
+        }
+        fs::write(top.join("c/file"), "").unwrap();
+        symlink("../../c", top.join("a/b/dir")).unwrap();
+        symlink("a/b", top.join("ab")).unwrap();
+        symlink(top.join("ab/dir/file"), top.join("conf")).unwrap();
+        symlink("loop", top.join("loop")).unwrap();
+        for (path, expected) in [
+            ("c/file", &["c/file"][..]),
+            ("conf", &["conf", "ab", "a/b/dir", "c/file"]),
+            ("ab/dir/file", &["ab", "a/b/dir", "c/file"]),
+            ("ab/../b/./dir/file", &["ab", "a/b/dir", "c/file"]),
+            ("ab/dir/missing/x", &["ab", "a/b/dir", "c/missing/x"]),
+            ("missing/x", &["missing/x"]),
+        ] {
+            let expected: Vec<PathBuf> = expected.iter().map(|name| top.join(name)).collect();
+            assert_eq!(places(&top.join(path)), expected, "{path}");
+        }
+        assert!(places(&top.join("loop")).len() <= MOST_LINKS + 1);
+    }
+}

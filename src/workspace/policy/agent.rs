@@ -1,0 +1,500 @@
+//! Rules that people wrote for agents: deny rules of Claude Code and the ignore files of others, understood.
+//!
+//! Pure: the text of a rule file goes in, matchers come out. They can only take away. Syntax, from the vendors:
+//! <https://code.claude.com/docs/en/permissions> (`Read` and `Edit` rules are gitignore patterns with four kinds
+//! of beginnings), <https://cloud.google.com/gemini/docs/codeassist/create-aiexclude-file> (no negation; an empty
+//! file refuses everything), and <https://git-scm.com/docs/gitignore> for the rest.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::fold::{fold, fold_characters};
+
+/// Patterns of one file that are used: some 30 KiB each once compiled.
+const MOST_PATTERNS: usize = 1_000;
+
+/// How a rule file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::workspace) enum Syntax {
+    /// JSON with `permissions.deny`.
+    Claude,
+    /// Lines as in `.gitignore`.
+    Gitignore,
+    /// The same without negation; an empty file means everything.
+    Aiexclude,
+}
+
+/// A rule file that may be at the top of a root.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::workspace) struct RuleFile {
+    /// Its path below the root.
+    pub(in crate::workspace) path: &'static str,
+    pub(in crate::workspace) syntax: Syntax,
+}
+
+/// Every rule file there is, with the page that says what it means.
+pub(in crate::workspace) const RULE_FILES: &[RuleFile] = &[
+    // https://code.claude.com/docs/en/settings
+    RuleFile { path: ".claude/settings.json", syntax: Syntax::Claude },
+    RuleFile { path: ".claude/settings.local.json", syntax: Syntax::Claude },
+    // https://cloud.google.com/gemini/docs/codeassist/create-aiexclude-file
+    RuleFile { path: ".aiexclude", syntax: Syntax::Aiexclude },
+    // https://www.jetbrains.com/help/ai-assistant/disable-ai-assistant.html
+    RuleFile { path: ".aiignore", syntax: Syntax::Gitignore },
+    // https://cursor.com/docs/context/ignore-files
+    RuleFile { path: ".cursorignore", syntax: Syntax::Gitignore },
+    // https://github.com/google-gemini/gemini-cli/blob/main/docs/cli/gemini-ignore.md
+    RuleFile { path: ".geminiignore", syntax: Syntax::Gitignore },
+    // https://docs.windsurf.com/context-awareness/windsurf-ignore
+    RuleFile { path: ".codeiumignore", syntax: Syntax::Gitignore },
+    // https://docs.roocode.com/features/rooignore
+    RuleFile { path: ".rooignore", syntax: Syntax::Gitignore },
+];
+
+/// What a rule file says, in its own words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentFile {
+    /// The file as it is printed.
+    pub name: String,
+    /// Patterns of files whose content is refused.
+    pub refused: Vec<String>,
+    /// Patterns of files that are not written.
+    pub protected: Vec<String>,
+    /// What is in it and not used, each with the reason in brackets.
+    pub unused: Vec<String>,
+    /// Why nothing of it, or not all of it, is in force.
+    pub problem: Option<String>,
+}
+
+/// What a pattern is relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// The top of the root that the file lies in.
+    Top,
+    /// `/` of the host.
+    Host,
+}
+
+/// The patterns of one rule file.
+#[derive(Clone, Debug, Default)]
+pub(in crate::workspace) struct Parsed {
+    deny: Vec<(Start, String, String)>,
+    protect: Vec<(Start, String, String)>,
+    /// The same for a person.
+    pub(in crate::workspace) told: AgentFile,
+}
+
+impl Parsed {
+    /// Understands a rule file. `homes`: the home directory by each of its names.
+    pub(in crate::workspace) fn new(text: &str, syntax: Syntax, homes: &[PathBuf]) -> Self {
+        let text = text.trim_start_matches('\u{feff}');
+        let mut parsed = Self::default();
+        match syntax {
+            Syntax::Claude => parsed.settings(text, homes),
+            Syntax::Gitignore => parsed.lines(text, true),
+            Syntax::Aiexclude if text.trim().is_empty() => parsed.deny(Start::Top, "**", "(empty: everything)"),
+            Syntax::Aiexclude => parsed.lines(text, false),
+        }
+        parsed
+    }
+
+    /// Whether there is a rule in it.
+    pub(in crate::workspace) fn is_empty(&self) -> bool {
+        self.deny.is_empty() && self.protect.is_empty()
+    }
+
+    fn deny(&mut self, start: Start, pattern: &str, shown: &str) {
+        self.deny.push((start, pattern.to_owned(), shown.to_owned()));
+        if self.told.refused.last().is_none_or(|last| last != shown) {
+            self.told.refused.push(shown.to_owned());
+        }
+    }
+
+    fn protect(&mut self, start: Start, pattern: &str, shown: &str) {
+        self.protect.push((start, pattern.to_owned(), shown.to_owned()));
+        if self.told.protected.last().is_none_or(|last| last != shown) {
+            self.told.protected.push(shown.to_owned());
+        }
+    }
+
+    fn unused(&mut self, what: &str, why: &str) {
+        self.told.unused.push(format!("{what} ({why})"));
+    }
+
+    fn lines(&mut self, text: &str, negation: bool) {
+        for line in text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+            if self.deny.len() >= MOST_PATTERNS {
+                self.told.problem = Some(format!("only its first {MOST_PATTERNS} patterns are in force"));
+                return;
+            }
+            if line.starts_with('!') && !negation {
+                self.unused(line, "this file has no negation");
+            } else if let Err(why) = check(line) {
+                self.unused(line, &why);
+            } else {
+                self.deny(Start::Top, line, line);
+            }
+        }
+    }
+
+    fn settings(&mut self, text: &str, homes: &[PathBuf]) {
+        if text.trim().is_empty() {
+            return;
+        }
+        let settings: serde_json::Value = match serde_json::from_str(text) {
+            Ok(settings) => settings,
+            Err(error) => {
+                self.told.problem = Some(format!("it is no JSON: {error}"));
+                return;
+            }
+        };
+        let permissions = settings.get("permissions").unwrap_or(&serde_json::Value::Null);
+        let rules = match permissions.get("deny") {
+            None if permissions.is_object() || permissions.is_null() && settings.is_object() => return,
+            Some(serde_json::Value::Array(rules)) => rules,
+            _ => {
+                self.told.problem = Some("its permissions.deny is no list of rules".to_owned());
+                return;
+            }
+        };
+        for rule in rules {
+            if self.deny.len() + self.protect.len() >= MOST_PATTERNS {
+                self.told.problem = Some(format!("only its first {MOST_PATTERNS} rules are in force"));
+                return;
+            }
+            match rule.as_str() {
+                Some(rule) => self.rule(rule.trim(), homes),
+                None => self.unused(&rule.to_string(), "no text"),
+            }
+        }
+    }
+
+    /// One deny rule: `Tool` or `Tool(pattern)`.
+    fn rule(&mut self, rule: &str, homes: &[PathBuf]) {
+        let (tool, pattern) = match rule.split_once('(') {
+            Some((tool, rest)) => (tool.trim(), rest.strip_suffix(')')),
+            None => (rule, None),
+        };
+        let reads = match tool {
+            "Read" => true,
+            "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => false,
+            // Commands, the web, other servers: nothing that is a file here.
+            _ => return,
+        };
+        if !rule.contains('(') {
+            // It takes the agent's own tool away, often so that a server's is used in its place.
+            return self.unused(rule, "about that tool, not about files");
+        }
+        let Some(pattern) = pattern.map(str::trim).filter(|pattern| !pattern.is_empty()) else {
+            return self.unused(rule, "no pattern in brackets");
+        };
+        match self::patterns(pattern, homes) {
+            Ok(patterns) => {
+                for (start, pattern) in patterns {
+                    if reads { self.deny(start, &pattern, rule) } else { self.protect(start, &pattern, rule) }
+                }
+            }
+            Err(why) => self.unused(rule, &why),
+        }
+    }
+
+    /// The rules as they count below one root. `below_top`: where that root is below the one that the file lies
+    /// in. `hosts`: the root's own path on the host, by each of its names.
+    pub(in crate::workspace) fn rules(&self, below_top: Option<&Path>, hosts: &[PathBuf]) -> Vec<AgentRules> {
+        let of = |start, prefix: PathBuf| {
+            let choose = |list: &[(Start, String, String)]| -> Vec<(String, String)> {
+                let wanted = list.iter().filter(|(of, ..)| *of == start);
+                wanted.map(|(_, pattern, shown)| (pattern.clone(), shown.clone())).collect()
+            };
+            let (deny, protect) = (choose(&self.deny), choose(&self.protect));
+            let is_any = !deny.is_empty() || !protect.is_empty();
+            is_any.then(|| AgentRules {
+                prefix,
+                deny: Matchers::new(&deny, &self.told.name),
+                protect: Matchers::new(&protect, &self.told.name),
+            })
+        };
+        let top = below_top.and_then(|prefix| of(Start::Top, prefix.to_owned()));
+        top.into_iter().chain(hosts.iter().filter_map(|host| of(Start::Host, letters(host)))).collect()
+    }
+}
+
+/// What Claude Code reads in the brackets of a `Read` or `Edit` rule.
+fn patterns(pattern: &str, homes: &[PathBuf]) -> Result<Vec<(Start, String)>, String> {
+    let found: Vec<(Start, String)> = if pattern.starts_with("//") {
+        vec![(Start::Host, format!("/{}", pattern.trim_start_matches('/')))]
+    } else if pattern == "~" || pattern.starts_with("~/") {
+        let below = &pattern[1..];
+        let at = |home: &PathBuf| (Start::Host, format!("{}{below}", literal(&letters(home))));
+        homes.iter().map(at).collect()
+    } else if pattern.starts_with('!') {
+        return Err("negation is not used in rules".to_owned());
+    } else {
+        // `./x` is `x`: as in a .gitignore, a name without a slash is one at any depth.
+        let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+        let pattern = if pattern.is_empty() || pattern == "." { "**" } else { pattern };
+        let escaped = if pattern.starts_with(['#', '!']) { format!("\\{pattern}") } else { pattern.to_owned() };
+        vec![(Start::Top, escaped)]
+    };
+    if found.is_empty() {
+        return Err("there is no home directory".to_owned());
+    }
+    for (_, pattern) in &found {
+        if pattern.split('/').any(|name| name == "..") {
+            return Err("`..` leads out of the directory".to_owned());
+        }
+        check(pattern)?;
+    }
+    Ok(found)
+}
+
+/// Whether a line can be compiled.
+fn check(line: &str) -> Result<(), String> {
+    GitignoreBuilder::new("").add_line(None, line).map(drop).map_err(|error| {
+        let text = error.to_string();
+        format!("no pattern: {}", text.lines().next().unwrap_or_default())
+    })
+}
+
+/// The names of an absolute path, without what stands before the first one.
+fn letters(host: &Path) -> PathBuf {
+    let drive = |prefix: &OsStr| -> PathBuf {
+        let text = prefix.to_string_lossy();
+        let letter = text.trim_end_matches(':').chars().next_back().unwrap_or_default();
+        letter.to_lowercase().collect::<String>().into()
+    };
+    host.components()
+        .filter_map(|part| match part {
+            Component::Normal(name) => Some(PathBuf::from(name)),
+            Component::Prefix(prefix) => Some(drive(prefix.as_os_str())),
+            Component::RootDir | Component::CurDir | Component::ParentDir => None,
+        })
+        .collect()
+}
+
+/// The pattern for exactly that path.
+fn literal(path: &Path) -> String {
+    let mut out = String::new();
+    for name in path {
+        out.push('/');
+        for character in name.to_string_lossy().chars() {
+            if matches!(character, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | ' ') {
+                out.push('\\');
+            }
+            out.push(character);
+        }
+    }
+    out
+}
+
+/// The rules of one file below one root.
+#[derive(Clone, Debug)]
+pub(in crate::workspace) struct AgentRules {
+    /// Where the root is below what the patterns are relative to.
+    prefix: PathBuf,
+    deny: Matchers,
+    protect: Matchers,
+}
+
+impl AgentRules {
+    /// The rule against the content at a path below the root.
+    pub(super) fn denied(&self, relative: &Path) -> Option<String> {
+        self.deny.first(&self.prefix, relative)
+    }
+
+    /// The rule against a write to a path below the root.
+    pub(super) fn protected(&self, relative: &Path) -> Option<String> {
+        self.protect.first(&self.prefix, relative)
+    }
+}
+
+/// The patterns of one file, for names as they are and as they are compared.
+#[derive(Clone, Debug)]
+struct Matchers {
+    exact: Gitignore,
+    folded: Gitignore,
+    /// The text that each pattern came from, for refusals.
+    shown: Arc<[(String, String)]>,
+    file: String,
+}
+
+impl Matchers {
+    fn new(patterns: &[(String, String)], file: &str) -> Self {
+        let build = |fold: &dyn Fn(&str) -> String| {
+            let mut builder = GitignoreBuilder::new("");
+            for (pattern, _) in patterns {
+                // Each was checked.
+                let _ = builder.add_line(None, &fold(pattern));
+            }
+            builder.build().unwrap_or_else(|_| Gitignore::empty())
+        };
+        let folded = |pattern: &str| pattern.split('/').map(fold_characters).collect::<Vec<_>>().join("/");
+        Self { exact: build(&str::to_owned), folded: build(&folded), shown: patterns.into(), file: file.to_owned() }
+    }
+
+    /// The first rule that a path, or a directory above it, matches, named with its file.
+    fn first(&self, prefix: &Path, relative: &Path) -> Option<String> {
+        if self.exact.is_empty() && self.folded.is_empty() {
+            return None;
+        }
+        let path = prefix.join(relative);
+        let found = matched(&self.exact, &path).or_else(|| matched(&self.folded, Path::new(fold(&path).as_str())))?;
+        let shown = self.shown.iter().find(|(pattern, _)| *pattern == found).map_or(found.as_str(), |(_, shown)| shown);
+        let mut rule = String::new();
+        // Writing to a String does not fail.
+        let _ = write!(rule, "`{shown}` in {}", self.file);
+        Some(rule)
+    }
+}
+
+/// From the top down, as git has it: what lies in a directory that is left out is left out, whatever is said of
+/// it by name.
+fn matched(patterns: &Gitignore, path: &Path) -> Option<String> {
+    let names: Vec<&OsStr> = path.iter().collect();
+    let mut at = PathBuf::new();
+    for (index, name) in names.iter().enumerate() {
+        at.push(name);
+        if let Match::Ignore(glob) = patterns.matched(&at, index + 1 < names.len()) {
+            return Some(glob.original().to_owned());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(text: &str, syntax: Syntax) -> Vec<AgentRules> {
+        let parsed = Parsed::new(text, syntax, &[PathBuf::from("/home/me")]);
+        parsed.rules(Some(Path::new("")), &[PathBuf::from("/home/me/app")])
+    }
+
+    fn claude(deny: &[&str]) -> Vec<AgentRules> {
+        rules(&serde_json::json!({ "permissions": { "deny": deny } }).to_string(), Syntax::Claude)
+    }
+
+    fn denied(rules: &[AgentRules], path: &str) -> bool {
+        rules.iter().any(|rules| rules.denied(Path::new(path)).is_some())
+    }
+
+    fn protected(rules: &[AgentRules], path: &str) -> bool {
+        rules.iter().any(|rules| rules.protected(Path::new(path)).is_some())
+    }
+
+    #[test]
+    fn claude_paths_begin_in_four_ways() {
+        for (rule, yes, no) in [
+            ("Read(//home/me/app/private/**)", &["private/a", "private/b/c", "PRIVATE/a"][..], &["x/private/a"][..]),
+            ("Read(//home/me/other/**)", &[], &["other/a"]),
+            ("Read(~/app/*.dat)", &["a.dat", "A.DAT"], &["sub/a.dat"]),
+            ("Read(~/other/*)", &[], &["other/a"]),
+            ("Read(/docs/*.md)", &["docs/a.md"], &["x/docs/a.md", "docs/x/a.md"]),
+            ("Read(docs/*.md)", &["docs/a.md"], &["x/docs/a.md"]),
+            ("Read(./secrets/**)", &["secrets/a", "secrets/b/c"], &["secrets.txt", "x/secrets/a"]),
+            ("Read(notes.txt)", &["notes.txt", "a/b/notes.txt"], &["notes.txt.bak"]),
+            ("Read(./notes.txt)", &["notes.txt"], &["other.txt"]),
+            ("Read(**/private/**)", &["private/a", "x/y/private/z"], &["privately/a"]),
+            ("Read(build/)", &["build/a", "x/build/a"], &["build"]),
+            ("Read(**)", &["a", "b/c"], &[]),
+        ] {
+            let rules = claude(&[rule]);
+            for path in yes {
+                assert!(denied(&rules, path), "{rule}: {path}");
+            }
+            for path in no {
+                assert!(!denied(&rules, path), "{rule}: {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn edit_rules_protect_and_read_rules_deny() {
+        let rules = claude(&["Edit(/gen/**)", "Write(*.lock)", "Read(x)", "Bash(cat:*)", "WebFetch(domain:x)"]);
+        assert!(protected(&rules, "gen/a") && !denied(&rules, "gen/a"));
+        assert!(protected(&rules, "a/Cargo.lock"));
+        assert!(denied(&rules, "x") && !protected(&rules, "x"));
+        assert!(!denied(&rules, "cat:") && !protected(&rules, "domain:x"));
+    }
+
+    #[test]
+    fn what_is_not_used_is_listed_and_harms_nothing() {
+        let deny = ["Read", "Read()", "Read(!x)", "Read(../x)", "Edit(a{b)", "Bash", "mcp__x__y", "Read(ok)"];
+        let text = serde_json::json!({ "permissions": { "deny": deny } }).to_string();
+        let parsed = Parsed::new(&text, Syntax::Claude, &[]);
+        assert_eq!(parsed.told.refused, ["Read(ok)"]);
+        assert_eq!(parsed.told.unused.len(), 5, "{:?}", parsed.told.unused);
+        assert_eq!(parsed.told.problem, None);
+    }
+
+    #[test]
+    fn damaged_settings_are_a_problem_and_plain_ones_are_none() {
+        for text in ["{", "[]", "null", "{\"permissions\": []}", "{\"permissions\": {\"deny\": \"Read(x)\"}}", "\u{0}"]
+        {
+            let parsed = Parsed::new(text, Syntax::Claude, &[]);
+            assert!(parsed.told.problem.is_some() && parsed.is_empty(), "{text:?}");
+        }
+        for text in ["{}", "", "{\"permissions\": {}}", "{\"permissions\": {\"allow\": [\"Read(x)\"]}}"] {
+            let parsed = Parsed::new(text, Syntax::Claude, &[]);
+            assert!(parsed.told.problem.is_none() && parsed.is_empty(), "{text:?}");
+        }
+        assert!(denied(&rules("\u{feff}{\"permissions\":{\"deny\":[\"Read(x)\"]}}", Syntax::Claude), "x"));
+    }
+
+    #[test]
+    fn ignore_files_are_read_as_git_reads_them() {
+        let rules = rules("# notes\r\n*.dat\r\n!open.dat\r\nvault/\n!vault/open.dat\n/top.txt\n", Syntax::Gitignore);
+        for path in ["a.dat", "x/B.DAT", "vault/any", "sub/vault/x/y", "vault/open.dat", "top.txt"] {
+            assert!(denied(&rules, path), "{path}");
+        }
+        for path in ["open.dat", "x/open.dat", "vault", "sub/top.txt", "# notes"] {
+            assert!(!denied(&rules, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn aiexclude_has_no_negation_and_an_empty_one_means_everything() {
+        let one = rules("*.dat\n!open.dat\n", Syntax::Aiexclude);
+        assert!(denied(&one, "open.dat") && !denied(&one, "a.txt"));
+        let all = rules(" \n", Syntax::Aiexclude);
+        assert!(denied(&all, "a") && denied(&all, "a/b"));
+    }
+
+    #[test]
+    fn names_are_compared_in_any_spelling() {
+        let rules = rules("Geheim\u{dc}.txt\nprivate/\n", Syntax::Gitignore);
+        for path in ["geheim\u{fc}.txt", "GEHEIMU\u{308}.TXT", "geheim\u{dc}.txt.", "pri\u{200b}vate/x", "ｐrivate/x"]
+        {
+            assert!(denied(&rules, path), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn rules_of_a_root_count_in_a_root_inside_it() {
+        let parsed = Parsed::new("/inner/x\n*.dat\n", Syntax::Gitignore, &[]);
+        let rules = parsed.rules(Some(Path::new("inner")), &[]);
+        assert!(denied(&rules, "x") && denied(&rules, "sub/a.dat") && !denied(&rules, "sub/x"));
+        assert!(parsed.rules(None, &[]).is_empty());
+    }
+
+    #[test]
+    fn a_refusal_names_rule_and_file() {
+        let mut parsed = Parsed::new("vault/\n", Syntax::Gitignore, &[]);
+        parsed.told.name = ".cursorignore".to_owned();
+        let rules = parsed.rules(Some(Path::new("")), &[]);
+        assert_eq!(rules[0].denied(Path::new("vault/x")).as_deref(), Some("`vault/` in .cursorignore"));
+    }
+
+    #[test]
+    fn only_so_many_patterns_are_compiled() {
+        let text = "name\n".repeat(3_000);
+        let parsed = Parsed::new(&text, Syntax::Gitignore, &[]);
+        assert_eq!(parsed.deny.len(), MOST_PATTERNS);
+        assert!(parsed.told.problem.is_some());
+    }
+}

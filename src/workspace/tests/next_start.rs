@@ -1,0 +1,170 @@
+//! What start-up looks for, and what is looked at before each change.
+
+use super::*;
+
+fn refusal(workspace: &Workspace, text: &str) -> Option<String> {
+    let path = workspace.resolve(text).unwrap();
+    workspace.writable(&path).err().map(|error| error.to_string())
+}
+
+#[test]
+fn policy_sees_every_name_on_the_way() {
+    Fixture::both(|mut fixture| {
+        fixture.policy.hide = vec!["ghost".into()];
+        fixture.policy.deny = vec!["/denied/x".into()];
+        fixture.file("ws/keys/config", "s");
+        fixture.file("ws/plain/x", "s");
+        fixture.file("ws/deep/k/config", "s");
+        fixture.link("keys", "ws/sub/.ssh_real");
+        fixture.link("../keys", "ws/sub/.ssh");
+        fixture.link("sub/.ssh", "ws/one");
+        fixture.link("one", "ws/two");
+        fixture.link(fixture.host("ws/two"), "ws/three");
+        fixture.link("plain", "ws/denied");
+        fixture.link("denied", "ws/to_denied");
+        fixture.link("plain", "ws/ghost");
+        fixture.link("ghost", "ws/to_ghost");
+        fixture.link("k", "ws/deep/.kube");
+        fixture.link("deep", "ws/shallow");
+        let workspace = fixture.open();
+        for text in ["sub/.ssh/config", "one/config", "two/config", "three/config", "denied/x", "to_denied/x"] {
+            assert_eq!(read(&workspace, text), Err(AccessErrorKind::Protected), "{text}");
+            assert!(refusal(&workspace, text).is_some(), "{text}");
+        }
+        for text in ["deep/.kube/config", "shallow/.kube/config"] {
+            assert_eq!(read(&workspace, text), Err(AccessErrorKind::Protected), "{text}");
+        }
+        for text in ["ghost/x", "to_ghost/x"] {
+            assert_eq!(read(&workspace, text), Err(AccessErrorKind::NotFound), "{text}");
+        }
+        for text in ["plain/x", "deep/k/config", "shallow/k/config", "keys/config"] {
+            assert_eq!(read(&workspace, text).as_deref(), Ok("s"), "{text}");
+        }
+    });
+}
+
+#[test]
+fn targets_of_protected_links_are_found_in_a_directory_of_any_size() {
+    Fixture::both(|fixture| {
+        for number in 0..4_200 {
+            fixture.file(&format!("ws/{number}.txt"), "");
+        }
+        fixture.file("ws/shared/tasks.json", "{}");
+        fixture.link("shared", "ws/.vscode");
+        fixture.link("run.sh", "ws/.husky");
+        fixture.link("notes.md", "ws/.claude/CLAUDE.md");
+        fixture.link("example.env.example", "ws/.env");
+        fixture.file("ws/example.env.example", "x");
+        fixture.file("ws/ring/x", "s");
+        fixture.link("ring", "ws/.gnupg");
+        let workspace = fixture.open();
+        for text in ["shared/tasks.json", "shared/launch.json", "run.sh", "RUN.SH"] {
+            assert!(refusal(&workspace, text).is_some_and(|why| why.contains("the target of the link")), "{text}");
+        }
+        for text in ["shared/other.json", "run.sh.txt", "example.env.example"] {
+            assert_eq!(refusal(&workspace, text), None, "{text}");
+        }
+        assert_eq!(read(&workspace, "ring/x"), Err(AccessErrorKind::Protected));
+    });
+}
+
+#[test]
+fn what_people_write_for_agents_stays_writable_behind_a_link() {
+    let mut fixture = Fixture::new(false);
+    fixture.file("ws/AGENTS.md", "x");
+    fixture.file("ws/run.sh", "x");
+    fixture.link("../AGENTS.md", "ws/.claude/CLAUDE.md");
+    fixture.link("../run.sh", "ws/.claude/hook.sh");
+    assert_eq!(refusal(&fixture.open(), "AGENTS.md"), None);
+    assert!(refusal(&fixture.open(), "run.sh").is_some());
+    fixture.policy.allow_protected = vec!["run.sh".into()];
+    assert_eq!(refusal(&fixture.open(), "run.sh"), None);
+}
+
+#[test]
+fn a_repository_is_known_by_its_content_at_the_time_of_the_change() {
+    Fixture::both(|mut fixture| {
+        fixture.file("ws/a/b/config", "x");
+        let workspace = fixture.open();
+        assert_eq!(refusal(&workspace, "a/b/config"), None);
+        fixture.file("ws/a/b/HEAD", "ref: x");
+        assert_eq!(refusal(&workspace, "a/b/config"), None);
+        assert!(refusal(&workspace, "a/b/objects/x").is_some_and(|why| why.contains("what would make a/b a git")));
+        fixture.file("ws/a/b/objects/x", "");
+        fixture.file("ws/a/b/refs/x", "");
+        for text in ["a/b/config", "a/b/hooks/x", "a/b/c/d/e"] {
+            let why = refusal(&workspace, text).unwrap();
+            assert!(why.contains("a/b, a git repository by its content"), "{why}");
+        }
+        for text in ["a/config", "a/bc/config", "other"] {
+            assert_eq!(refusal(&workspace, text), None, "{text}");
+        }
+        fixture.policy.allow_protected = vec!["a/b/**".into()];
+        assert_eq!(refusal(&fixture.open(), "a/b/config"), None);
+    });
+}
+
+#[test]
+fn a_directory_called_head_makes_no_repository() {
+    Fixture::both(|fixture| {
+        for file in ["ws/HEAD/x", "ws/objects/x", "ws/refs/x", "ws/sub/HEAD.md", "ws/sub/objects/x", "ws/sub/refs/x"] {
+            fixture.file(file, "x");
+        }
+        let workspace = fixture.open();
+        for text in ["config", "objects/y", "sub/config", "sub/objects/y", "HEAD/y"] {
+            assert_eq!(refusal(&workspace, text), None, "{text}");
+        }
+    });
+}
+
+#[test]
+fn own_files_are_protected_whatever_the_rules_allow() {
+    Fixture::both(|mut fixture| {
+        fixture.policy.allow_protected = vec!["**".into()];
+        fixture.file("out/conf/r.toml", "");
+        fixture.link(fixture.host("out/conf"), "ws/way");
+        fixture.file("ws/plain", "");
+        let own = vec![fixture.host("ws/way/r.toml"), fixture.host("ws/bin/tool")];
+        let options = Options { own, policy: fixture.policy.clone(), ..Options::default() };
+        let workspace = Workspace::open(&fixture.specs, options).unwrap().workspace;
+        let entry = |text: &str| workspace.writable_entry(&workspace.resolve(text).unwrap()).map(drop);
+        for text in ["way", "WAY", "bin/tool", "bin/tool/below"] {
+            assert_eq!(entry(text).unwrap_err().kind, AccessErrorKind::ProtectedWrite, "{text}");
+        }
+        for text in ["plain", "bin", "bin/tools", "ways"] {
+            assert!(entry(text).is_ok(), "{text}");
+        }
+    });
+}
+
+#[test]
+fn no_link_takes_a_name_above_a_protected_place() {
+    Fixture::both(|mut fixture| {
+        fixture.file("ws/plain/tasks.json", "{}");
+        fixture.file("ws/dir/x", "");
+        fixture.link("plain", "ws/evil");
+        fixture.link("gone", "ws/.vscode");
+        let own = vec![fixture.host("ws/early/tool")];
+        let open = |fixture: &Fixture| {
+            let options = Options { own: own.clone(), policy: fixture.policy.clone(), ..Options::default() };
+            Workspace::open(&fixture.specs, options).unwrap().workspace
+        };
+        let moved = |workspace: &Workspace, from: &str, to: &str| {
+            let entry = |text: &str| workspace.writable_entry(&workspace.resolve(text).unwrap());
+            let (from, to) = (entry(from)?, entry(to)?);
+            workspace.tree(&from, Purpose::Move(&to)).map(drop)
+        };
+        let workspace = open(&fixture);
+        // `gone` is what `.vscode` leads to, `early` a directory in which the program is looked for.
+        for to in ["gone", "early", ".config", "sub/.github", "a/.VSCODE", ".yarn."] {
+            let error = moved(&workspace, "evil", to).unwrap_err();
+            assert_eq!(error.kind, AccessErrorKind::ProtectedWrite, "{to}");
+        }
+        assert!(moved(&workspace, "plain", "gone").is_err(), "with tasks.json in it");
+        for (from, to) in [("evil", "other"), ("evil", "sub/config"), ("dir", "early"), ("dir", "gone")] {
+            assert!(moved(&workspace, from, to).is_ok(), "{from} to {to}");
+        }
+        fixture.policy.allow_protected = vec![".config".into()];
+        assert!(moved(&open(&fixture), "evil", ".config").is_ok());
+    });
+}
