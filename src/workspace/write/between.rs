@@ -18,8 +18,9 @@ use super::is_missing;
 use super::lock::MOST_WAITING;
 use super::patience::Patience;
 
-/// How long calls of this process may join one that has the lock.
-const SHARED_FOR: Duration = Duration::from_millis(20);
+/// How long calls of this process may join one that has the lock. Eight processes that all have calls in flight
+/// come round in less than a second; for one alone, each turn costs the [`REST`] and the wait for its last call.
+const SHARED_FOR: Duration = Duration::from_millis(100);
 /// How long this process keeps away after it has shared a lock that long. Longer than [`SELDOM`], so that
 /// whoever waits in another process asks meanwhile.
 const REST: Duration = Duration::from_millis(3);
