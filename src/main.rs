@@ -7,15 +7,17 @@ use std::{
     path::Path,
     process::ExitCode,
     sync::Arc,
+    time::Duration,
 };
 
 use rootbound::{
     audit::Audit,
     config::{self, Action, AuditFile, Config, Findings, Refusal, Surroundings},
+    log,
     server::{self, Parts, Server},
     session::Session,
     tools::Toolbox,
-    workspace::{AppendLog, StateDir, Workspace, watch_limit},
+    workspace::{AppendLog, StateDir, Workspace, prepare_process, watch_limit},
 };
 
 /// One heap for all threads. glibc gives each thread one of its own, up to eight for a processor, and
@@ -27,12 +29,22 @@ use rootbound::{
 static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
+    prepare_process();
+    let code = run();
+    log::flush(LAST_LINES);
+    code
+}
+
+fn run() -> ExitCode {
     let config = match Config::read(std::env::args_os(), &Surroundings::of_process()) {
         Ok(config) => config,
         Err(refusal) => return refusal.report(),
     };
     start(config).unwrap_or_else(Refusal::report)
 }
+
+/// How long the last lines of the log may take to be written, once all else is done.
+const LAST_LINES: Duration = Duration::from_secs(1);
 
 fn start(config: Config) -> Result<ExitCode, Refusal> {
     let (parts, findings) = assemble(&config)?;
@@ -78,6 +90,7 @@ fn assemble(config: &Config) -> Result<(Parts, Findings), Refusal> {
     let folders: Vec<&Path> =
         state.as_ref().and(config.state.as_deref()).into_iter().chain(log.as_ref().map(AppendLog::folder)).collect();
     let confined = opened.workspace.confine(config.confine, &folders).map_err(|why| Refusal::Problems(vec![why]))?;
+    log::start();
     tracing::info!(level = confined.level, enforced = confined.enforced, calls = confined.calls, "confinement");
     let findings = Findings {
         confinement: confined,

@@ -184,7 +184,7 @@ impl Server {
     }
 }
 
-/// Serves stdin and stdout until the client closes the input or SIGTERM or SIGINT arrives; returns
+/// Serves stdin and stdout until the client closes the input or SIGTERM, SIGINT, SIGHUP or SIGXCPU arrives; returns
 /// the exit code. The caller should return from `main` with it at once: threads that hang in a
 /// system call are left behind on purpose.
 pub fn run_stdio(server: Server) -> u8 {
@@ -218,13 +218,13 @@ pub fn run_stdio(server: Server) -> u8 {
 
 /// The panic of a call is one line of the log; the dispatcher answers the call.
 fn log_panics() {
-    let usual = panic::take_hook();
-    panic::set_hook(Box::new(move |panic| {
+    panic::set_hook(Box::new(|panic| {
         if std::thread::current().name() == Some(CALL_THREAD) || at_once::runs_here() {
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
             tracing::error!(place, reason = panic_text(panic.payload()), "a tool panicked");
         } else {
-            usual(panic);
+            // Not the usual hook's, which would wait for a reader of stderr.
+            tracing::error!("{panic}");
         }
     }));
 }
@@ -240,7 +240,9 @@ fn panic_text(payload: &(dyn std::any::Any + Send)) -> &str {
 #[cfg(unix)]
 fn stop_on_signal(stop: &CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
-    for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
+    // SIGHUP: the terminal, or the session of the client, is gone. SIGXCPU: the last warning of RLIMIT_CPU.
+    let processor_time = SignalKind::from_raw(signal_hook::consts::SIGXCPU);
+    for kind in [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup(), processor_time] {
         match signal(kind) {
             Ok(mut signals) => {
                 let stop = stop.clone();

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use super::escape::escape_text;
+use super::limits::{Limit, words};
 use super::path::WorkspacePath;
 
 /// Why a text is no path of this workspace.
@@ -118,6 +119,8 @@ pub enum AccessErrorKind {
     TooManyLinks,
     /// The system has no names that long.
     NameTooLong,
+    /// A limit that the system sets this process, its user or the file system.
+    Limit(Limit),
     /// Anything else the system answered.
     Io,
 }
@@ -134,7 +137,7 @@ impl AccessError {
     }
 
     /// The kind that fits a system's answer.
-    pub(super) fn from_io(error: io::Error, path: &WorkspacePath) -> Self {
+    pub fn from_io(error: io::Error, path: &WorkspacePath) -> Self {
         let kind = match error.kind() {
             io::ErrorKind::NotFound => AccessErrorKind::NotFound,
             io::ErrorKind::PermissionDenied => AccessErrorKind::Permission,
@@ -143,7 +146,7 @@ impl AccessError {
             io::ErrorKind::AlreadyExists => AccessErrorKind::Exists,
             io::ErrorKind::ReadOnlyFilesystem => AccessErrorKind::ReadOnly,
             io::ErrorKind::InvalidFilename => AccessErrorKind::NameTooLong,
-            _ => AccessErrorKind::Io,
+            _ => Limit::of(&error).map_or(AccessErrorKind::Io, AccessErrorKind::Limit),
         };
         Self { kind, path: path.clone(), source: Some(error) }
     }
@@ -187,8 +190,13 @@ impl fmt::Display for AccessError {
             }
             AccessErrorKind::TooManyLinks => write!(f, "{path} passes through too many links"),
             AccessErrorKind::NameTooLong => write!(f, "a name in {path} is too long for the system"),
+            AccessErrorKind::Limit(limit @ (Limit::OpenFiles(_) | Limit::OpenFilesOfAll)) => {
+                write!(f, "{path} could not be opened: {limit}")
+            }
+            AccessErrorKind::Limit(limit @ Limit::Memory) => write!(f, "{path} could not be taken into memory: {limit}"),
+            AccessErrorKind::Limit(limit) => write!(f, "{path} could not be written: {limit}"),
             AccessErrorKind::Io => match &self.source {
-                Some(source) => write!(f, "{path} could not be accessed: {}", source.kind()),
+                Some(source) => write!(f, "{path} could not be accessed: {}", words(source)),
                 None => write!(f, "{path} could not be accessed"),
             },
         }
