@@ -93,8 +93,7 @@ impl State {
 
 impl Log {
     const fn new() -> Self {
-        let state =
-            State { lines: VecDeque::new(), bytes: 0, dropped: 0, open: false, running: false, writing: false };
+        let state = State { lines: VecDeque::new(), bytes: 0, dropped: 0, open: false, running: false, writing: false };
         Self { state: Mutex::new(state), filled: Condvar::new(), empty: Condvar::new() }
     }
 

@@ -193,7 +193,9 @@ impl fmt::Display for AccessError {
             AccessErrorKind::Limit(limit @ (Limit::OpenFiles(_) | Limit::OpenFilesOfAll)) => {
                 write!(f, "{path} could not be opened: {limit}")
             }
-            AccessErrorKind::Limit(limit @ Limit::Memory) => write!(f, "{path} could not be taken into memory: {limit}"),
+            AccessErrorKind::Limit(limit @ Limit::Memory) => {
+                write!(f, "{path} could not be taken into memory: {limit}")
+            }
             AccessErrorKind::Limit(limit) => write!(f, "{path} could not be written: {limit}"),
             AccessErrorKind::Io => match &self.source {
                 Some(source) => write!(f, "{path} could not be accessed: {}", words(source)),
