@@ -43,7 +43,7 @@ pub use limits::{Limit, prepare_process};
 pub use path::WorkspacePath;
 pub use policy::PolicyRules;
 pub use revision::{Revision, RevisionHasher};
-pub use root::{Access, Root, RootSpec};
+pub use root::{Access, Root, RootGone, RootSpec};
 pub use state::{AppendLog, Durable, StateDir, StateFile};
 pub use tree::{Node, NotRemoved, Part, Place, Planted, Purpose, Replaced, Tree, TreeEntry, TreeGuard};
 pub use walk::{Entry, IgnoreRules, Ignored, LeftOut, WalkOptions, WalkReport};

@@ -8,7 +8,7 @@ use std::fmt;
 use crate::{
     search::ScopeError,
     session::QuotaError,
-    workspace::{AccessError, AccessErrorKind, Limit, PathError, Workspace, WorkspacePath, escape_controls},
+    workspace::{AccessError, AccessErrorKind, Limit, PathError, RootGone, Workspace, WorkspacePath, escape_controls},
 };
 
 /// The closed set of error kinds, as they stand in `_meta` under `rootbound/error`.
@@ -298,6 +298,14 @@ impl From<AccessError> for ToolError {
             }
             A::TooManyLinks => (Kind::InvalidInput, "its links lead in a circle; use the path of the file itself"),
             A::NameTooLong => (Kind::InvalidInput, "use a shorter name"),
+            A::RootGone(RootGone::Replaced) => (
+                Kind::NotFound,
+                "nothing was changed; tell the person to restart the server, which then serves the directory that is there now",
+            ),
+            A::RootGone(_) => (
+                Kind::NotFound,
+                "nothing was changed; tell the person to put the directory back and to restart the server",
+            ),
             A::Limit(limit) => limit_words(*limit),
             A::Io => (Kind::Internal, "try once more; if it fails again, tell the person"),
         };

@@ -6,6 +6,7 @@ use std::io;
 use super::escape::escape_text;
 use super::limits::{Limit, words};
 use super::path::WorkspacePath;
+use super::root::RootGone;
 
 /// Why a text is no path of this workspace.
 #[derive(Debug)]
@@ -119,6 +120,8 @@ pub enum AccessErrorKind {
     TooManyLinks,
     /// The system has no names that long.
     NameTooLong,
+    /// Its root is no longer where it was opened.
+    RootGone(RootGone),
     /// A limit that the system sets this process, its user or the file system.
     Limit(Limit),
     /// Anything else the system answered.
@@ -139,7 +142,9 @@ impl AccessError {
     /// The kind that fits a system's answer.
     pub fn from_io(error: io::Error, path: &WorkspacePath) -> Self {
         let kind = match error.kind() {
-            io::ErrorKind::NotFound => AccessErrorKind::NotFound,
+            io::ErrorKind::NotFound => {
+                path.root().presence().map_or_else(AccessErrorKind::RootGone, |()| AccessErrorKind::NotFound)
+            }
             io::ErrorKind::PermissionDenied => AccessErrorKind::Permission,
             io::ErrorKind::NotADirectory => AccessErrorKind::NotADirectory,
             io::ErrorKind::IsADirectory => AccessErrorKind::IsDirectory,
@@ -190,6 +195,19 @@ impl fmt::Display for AccessError {
             }
             AccessErrorKind::TooManyLinks => write!(f, "{path} passes through too many links"),
             AccessErrorKind::NameTooLong => write!(f, "a name in {path} is too long for the system"),
+            AccessErrorKind::RootGone(gone) => {
+                match path.root().name() {
+                    Some(name) => write!(f, "the workspace root {name} ")?,
+                    None => f.write_str("the workspace root directory ")?,
+                }
+                f.write_str(match gone {
+                    RootGone::Deleted => "was deleted after the server started",
+                    RootGone::Moved => "was moved away or renamed after the server started",
+                    RootGone::Replaced => {
+                        "was replaced after the server started: another directory, or a mounted file system, is in its place"
+                    }
+                })
+            }
             AccessErrorKind::Limit(limit @ (Limit::OpenFiles(_) | Limit::OpenFilesOfAll)) => {
                 write!(f, "{path} could not be opened: {limit}")
             }

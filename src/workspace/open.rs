@@ -89,7 +89,9 @@ impl Shared {
     /// memory. `None` says nothing but that it has to be opened the usual way.
     pub(super) fn at_hand(&self, asked: &WorkspacePath, limit: usize) -> Option<(OpenFile, Vec<u8>)> {
         let real = self.roots.deepest(asked);
-        visible(&real, asked).ok()?;
+        if real.hidden() || asked.hidden() || !real.root().is_present_at_hand() {
+            return None;
+        }
         let file = real.root().dir().file_at_hand(real.relative())?;
         let stat = sys::file_stat(&file).ok()?;
         regular(&stat, asked).ok()?;
@@ -133,10 +135,15 @@ impl Shared {
 
     /// Real root and real names; missing last parts are kept.
     pub(super) fn locate(&self, asked: &WorkspacePath) -> Result<WorkspacePath, AccessError> {
+        present(asked, asked)?;
         for _ in 0..ATTEMPTS {
             match links::follow(&self.roots, asked) {
                 Err(error) if error.kind == AccessErrorKind::Changed => {}
-                answer => return answer,
+                answer => {
+                    let real = answer?;
+                    present(&real, asked)?;
+                    return Ok(real);
+                }
             }
         }
         Err(AccessError::new(AccessErrorKind::Changed, asked))
@@ -151,12 +158,18 @@ pub(super) fn readable(real: &WorkspacePath, asked: &WorkspacePath) -> Result<()
     }
 }
 
-/// Names that policy hides are not there.
+/// Names that policy hides are not there, and a root that is gone is said to be.
 fn visible(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
+    present(real, asked)?;
     if real.hidden() || asked.hidden() {
         return Err(AccessError::new(AccessErrorKind::NotFound, asked));
     }
     Ok(())
+}
+
+/// Refuses what lies in a root that is no longer where it was opened.
+pub(super) fn present(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
+    real.root().presence().map_err(|gone| AccessError::new(AccessErrorKind::RootGone(gone), asked))
 }
 
 /// Only regular files are read and written.

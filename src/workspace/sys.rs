@@ -31,9 +31,11 @@ pub(crate) use process::{file_size_limit, open_files_limit, raise_open_files, su
 #[cfg(unix)]
 use unix::met_a_link;
 #[cfg(unix)]
-pub(crate) use unix::{Dir, file_stat, read_at_hand, try_lock};
+pub(crate) use unix::{Dir, file_stat, identity, identity_at_hand, read_at_hand, try_lock};
 #[cfg(not(unix))]
-pub(crate) use windows::{Dir, carry_attributes, file_stat, read_at_hand, set_mode, try_lock};
+pub(crate) use windows::{
+    Dir, carry_attributes, file_stat, identity, identity_at_hand, read_at_hand, set_mode, try_lock,
+};
 
 /// Why something beneath a directory could not be opened.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::io::IoSliceMut;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, fstatfs, openat2};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstatfs, openat2};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 /// Neither above the directory, nor through any link, nor through `/proc`'s magic ones.
@@ -56,6 +56,12 @@ pub(super) fn is_local(dir: impl AsFd) -> bool {
 /// other reason.
 pub(super) fn open_at_hand(dir: impl AsFd, relative: &Path, flags: OFlags) -> Option<OwnedFd> {
     openat2(dir, relative, flags, Mode::empty(), AT_HAND).ok()
+}
+
+/// What a root's host path leads to, by names that the kernel knows alone. For `fstat` and nothing else: not
+/// beneath a root.
+pub(super) fn pass_at_hand(path: &Path) -> Option<OwnedFd> {
+    openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::CACHED).ok()
 }
 
 /// Fills `bytes` from the beginning of a file; false where it is shorter, or not all of that is in memory.

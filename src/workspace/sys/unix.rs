@@ -327,6 +327,22 @@ pub(crate) fn met_a_link(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::LOOP | Errno::MLINK))
 }
 
+/// Device and inode of what a root's host path leads to, links followed.
+pub(crate) fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    Ok(stat_of(&retry(|| statat(CWD, path, AtFlags::empty()))?).identity())
+}
+
+/// As [`identity`], where no disk, no other machine and no other process has to be asked.
+pub(crate) fn identity_at_hand(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(target_os = "linux")]
+    return super::linux::pass_at_hand(path).and_then(|fd| Some(stat_of(&fstat(fd).ok()?).identity()));
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = path;
+        None
+    }
+}
+
 /// What an open file is.
 pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
     Ok(stat_of(&fstat(file)?))
