@@ -93,7 +93,7 @@ pub struct Found {
 impl Found {
     /// Whether every file was looked into.
     pub fn complete(&self) -> bool {
-        !self.capped && self.stopped.is_none()
+        !self.capped && self.stopped.is_none() && self.tally.out_of_files == 0 && self.walk.gaps.is_empty()
     }
 }
 

@@ -45,6 +45,11 @@ impl Limit {
         }
     }
 
+    /// That of open files, where it is known to have been met.
+    pub fn open_files() -> Self {
+        Self::OpenFiles(sys::open_files())
+    }
+
     /// Whether it is the number of open files that was met: what cannot be opened now can be later.
     pub fn is_open_files(self) -> bool {
         matches!(self, Self::OpenFiles(_) | Self::OpenFilesOfAll)

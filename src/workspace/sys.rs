@@ -27,7 +27,7 @@ pub(crate) use attributes::carry_attributes;
 #[cfg(unix)]
 pub(crate) use entries::set_mode;
 #[cfg(unix)]
-pub(crate) use process::{file_size_limit, open_files_limit, raise_open_files, survive_large_writes};
+pub(crate) use process::{file_size_limit, open_files, open_files_limit, raise_open_files, survive_large_writes};
 #[cfg(unix)]
 use unix::met_a_link;
 #[cfg(unix)]
@@ -69,6 +69,12 @@ pub(crate) fn raise_open_files() {}
 /// This system has no such limit.
 #[cfg(not(unix))]
 pub(crate) fn file_size_limit() -> Option<u64> {
+    None
+}
+
+/// This system has no such limit.
+#[cfg(not(unix))]
+pub(crate) fn open_files() -> Option<u64> {
     None
 }
 

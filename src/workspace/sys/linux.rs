@@ -30,10 +30,11 @@ const LOCAL: &[u64] = &[
 /// Opens `relative` beneath `dir`. `ELOOP` or `EXDEV` says that a link is in the way.
 pub(super) fn open_beneath(dir: impl AsFd, relative: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     // The kernel gives up with EAGAIN when a rename races with the lookup; it is not an answer.
-    let mut attempts = 0;
+    let (mut attempts, mut waited) = (0, 0);
     loop {
         match openat2(&dir, relative, flags, Mode::empty(), CONFINED) {
             Err(Errno::AGAIN | Errno::INTR) if attempts < 128 => attempts += 1,
+            Err(Errno::MFILE | Errno::NFILE) if super::process::wait_for_files(&mut waited) => {}
             answer => return answer,
         }
     }

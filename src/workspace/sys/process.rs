@@ -1,7 +1,10 @@
 //! What the system lets this process do: resource limits and the signals that they send.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -33,10 +36,40 @@ pub(crate) fn raise_open_files() {
 /// The limit of open files that an answer names.
 pub(crate) fn open_files_limit(error: &io::Error) -> Option<Limit> {
     match Errno::from_io_error(error)? {
-        Errno::MFILE => Some(Limit::OpenFiles(getrlimit(Resource::Nofile).current)),
+        Errno::MFILE => Some(Limit::OpenFiles(open_files())),
         Errno::NFILE => Some(Limit::OpenFilesOfAll),
         _ => None,
     }
+}
+
+/// How long, in milliseconds, an open waits for another call to close a file, and how long after a wait that was in
+/// vain the next ones do not wait: a search would wait once for each of its files.
+const WAIT: u32 = 50;
+const IN_VAIN: u64 = 1000;
+
+/// Waits a moment where too many files are open; false when it has been long enough. Most files are open for some
+/// microseconds, so that calls at once get by with a low limit.
+pub(super) fn wait_for_files(waited: &mut u32) -> bool {
+    static START: OnceLock<Instant> = OnceLock::new();
+    /// When the last wait was in vain, in milliseconds since `START`; 0 for never.
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let now = u64::try_from(START.get_or_init(Instant::now).elapsed().as_millis()).unwrap_or(u64::MAX) + 1;
+    let last = LAST.load(Ordering::Relaxed);
+    if *waited == 0 && last > 0 && now < last + IN_VAIN {
+        return false;
+    }
+    if *waited >= WAIT {
+        LAST.store(now, Ordering::Relaxed);
+        return false;
+    }
+    *waited += 1;
+    thread::sleep(Duration::from_millis(1));
+    true
+}
+
+/// How many files this process may have open, where there is a limit.
+pub(crate) fn open_files() -> Option<u64> {
+    getrlimit(Resource::Nofile).current
 }
 
 /// Bytes of the largest file that this process may write, where there is a limit.

@@ -367,9 +367,11 @@ fn flags_for(purpose: Use) -> OFlags {
 }
 
 fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
+    let mut waited = 0;
     loop {
         match call() {
             Err(Errno::INTR) => {}
+            Err(Errno::MFILE | Errno::NFILE) if super::process::wait_for_files(&mut waited) => {}
             answer => return Ok(answer?),
         }
     }
