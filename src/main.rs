@@ -4,6 +4,7 @@
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
+    panic,
     path::Path,
     process::ExitCode,
     sync::Arc,
@@ -30,7 +31,8 @@ static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
     prepare_process();
-    let code = run();
+    // tokio panics where it gets no file for its signals, before anything is served.
+    let code = panic::catch_unwind(run).unwrap_or(ExitCode::FAILURE);
     log::flush(LAST_LINES);
     code
 }

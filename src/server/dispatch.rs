@@ -12,7 +12,7 @@ use std::{
 };
 
 use serde_json::{Map, Value};
-use tokio::{sync::AcquireError, time};
+use tokio::time;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
@@ -130,7 +130,7 @@ async fn planned(
         return answered(answer?, &room, &cancelled).await;
     }
     let area = area(parts, &tool, &arguments);
-    let turn = || turn(gates.permit(heavy, area.clone()), &room, &cancelled, deadline);
+    let turn = || turn(gates, (heavy, &area), &room, &cancelled, deadline);
     // Shared by what runs on the pool, so that abandoned work keeps its place until it ends.
     let (place, anew) = turn().await?;
     let mut permit = Arc::new(place);
@@ -166,10 +166,10 @@ async fn planned(
                 cx.stop.cancel();
                 time::timeout(NOTICE, &mut plan).await.map_or_else(|_| Err(ToolError::cancelled()), ended)
             }
-            () = time::sleep_until(overdue + WIND_UP) => {
+            silent = winds_up_silently(overdue, &cx.stop) => {
                 cx.stop.cancel();
                 permit.release();
-                Err(abandoned(&plan, &cx.stop, deadline))
+                Err(abandoned(&plan, silent, deadline))
             }
             () = permit.release_when_stuck(&cx.stop) => unreachable!("it waits for ever"),
         }
@@ -261,20 +261,30 @@ async fn answered(answer: Answer, room: &Room, cancelled: &CancellationToken) ->
     Ok(Outcome::Answer(answer, share))
 }
 
+/// Waits until work should have wound up; whether it gave no sign meanwhile.
+async fn winds_up_silently(overdue: time::Instant, stop: &StopSignal) -> bool {
+    time::sleep_until(overdue + WIND_UP / 4).await;
+    let looks = stop.looks();
+    time::sleep_until(overdue + WIND_UP).await;
+    stop.looks() == looks
+}
+
 /// Why planning was given up: no thread was free for it, its file system does not answer, or it is too much.
-fn abandoned<T>(plan: &Running<T>, stop: &StopSignal, deadline: Duration) -> ToolError {
+fn abandoned<T>(plan: &Running<T>, silent: bool, deadline: Duration) -> ToolError {
     if plan.take_back() {
         return no_thread(&format!("none of those that there are was free within {deadline:.0?}"));
     }
-    if stop.looks() == 0 {
+    if silent {
         let message = format!(
             "the file system did not answer within {deadline:.0?}, and the call was abandoned; nothing was changed"
         );
-        return ToolError::new(Kind::TimedOut, message)
-            .hint("work elsewhere; tell the person that the file system (a network or FUSE mount?) hangs there");
+        return ToolError::new(Kind::TimedOut, message).hint(HANGS);
     }
     late(format!("the call did not end within {deadline:.0?} and was abandoned; nothing was changed"))
 }
+
+const HANGS: &str =
+    "work elsewhere, or ask for less; tell the person that the file system (a network or FUSE mount?) may hang there";
 
 /// A change that nothing was heard of for long.
 fn stuck_change(deadline: Duration) -> ToolError {
@@ -288,12 +298,13 @@ fn stuck_change(deadline: Duration) -> ToolError {
 /// Waits for a place among the running calls. True when the call's time begins only now: places were
 /// held by answers that the client did not read.
 async fn turn(
-    permit: impl Future<Output = Result<Permit, AcquireError>>,
+    gates: &Gates,
+    (heavy, area): (bool, &str),
     room: &Room,
     cancelled: &CancellationToken,
     deadline: Duration,
 ) -> Result<(Permit, bool), ToolError> {
-    let mut place = Box::pin(permit);
+    let mut place = Box::pin(gates.permit(heavy, area.to_owned()));
     let (mut anew, mut waits) = (false, room.waits());
     loop {
         tokio::select! {
@@ -308,7 +319,15 @@ async fn turn(
                 return Ok((permit, anew));
             }
             () = time::sleep(deadline) => {
-                if !room.was_short_since(&mut waits) {
+                let short = room.was_short_since(&mut waits);
+                if !short && gates.all(heavy).available_permits() > 0 {
+                    let message = format!(
+                        "the call waited {deadline:.0?} for other calls in the same directory, which do not end, and was \
+                         not begun; nothing was changed"
+                    );
+                    return Err(ToolError::new(Kind::TimedOut, message).hint(HANGS));
+                }
+                if !short {
                     return Err(late(format!(
                         "the call waited {deadline:.0?} for other calls to end and was not begun; nothing was changed"
                     )));
