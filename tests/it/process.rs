@@ -54,7 +54,14 @@ impl Process {
         Self::spawn(command)
     }
 
-    fn spawn(mut command: Command) -> Self {
+    /// Starts a command that is, or becomes, the server, in the folder `dir`.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn spawn_in(mut command: Command, dir: &Path) -> Self {
+        command.current_dir(dir);
+        Self::spawn(command)
+    }
+
+    pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
