@@ -153,7 +153,7 @@ impl Server {
     }
 
     /// One thread serves the wire.
-    fn runtime(&self) -> std::io::Result<Runtime> {
+    fn runtime() -> std::io::Result<Runtime> {
         // Calls have threads of their own; two of the runtime's for the standard streams where they
         // are no pipes.
         Builder::new_current_thread().enable_all().max_blocking_threads(STREAMS).thread_keep_alive(STREAMS_STAY).build()
@@ -195,7 +195,7 @@ impl Server {
 /// system call are left behind on purpose.
 pub fn run_stdio(server: Server) -> u8 {
     log_panics();
-    let runtime = match server.runtime() {
+    let runtime = match Server::runtime() {
         Ok(runtime) => runtime,
         Err(error) => {
             tracing::error!(%error, "the runtime could not be started");
@@ -232,7 +232,7 @@ async fn reserve_threads() -> Result<(), String> {
     let reserve = || {
         let (second, first) = mpsc::channel();
         let pair = tokio::task::spawn_blocking(move || first.recv_timeout(STREAMS_START).is_ok());
-        let _ = tokio::task::spawn_blocking(move || second.send(()));
+        drop(tokio::task::spawn_blocking(move || second.send(())));
         pair
     };
     // It panics where there is no thread at all.

@@ -171,7 +171,7 @@ async fn planned(
                 permit.release();
                 Err(abandoned(&plan, silent, deadline))
             }
-            () = permit.release_when_stuck(&cx.stop) => unreachable!("it waits for ever"),
+            never = permit.release_when_stuck(&cx.stop) => match never {},
         }
     };
     let (change, proposal) = match planned? {
@@ -243,7 +243,9 @@ async fn planned(
                     return Err(no_thread("the change was not begun"));
                 }
                 let place = place.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                place.iter().for_each(|place| place.release());
+                if let Some(place) = place {
+                    place.release();
+                }
                 return Err(stuck_change(deadline));
             }
         }

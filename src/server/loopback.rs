@@ -112,7 +112,7 @@ impl Loopback {
     /// # Errors
     /// A sentence, when the server cannot be started.
     pub fn connect(server: Server) -> Result<Self, String> {
-        let runtime = server.runtime().map_err(|error| broken(&error))?;
+        let runtime = Server::runtime().map_err(|error| broken(&error))?;
         let (near, far) = duplex(PIPE);
         let (server_input, server_output) = split(far);
         let stop = CancellationToken::new();

@@ -101,7 +101,7 @@ pub(super) fn gap_notes(tally: &Tally, gaps: &Gaps) -> Vec<String> {
     let left_out = [(tally.out_of_files, "file"), (gaps.directories, "directory")];
     let left_out: Vec<String> = left_out.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| count(n, noun)).collect();
     if !left_out.is_empty() {
-        let limit = gaps.limit.map_or_else(Limit::open_files, |limit| limit);
+        let limit = gaps.limit.unwrap_or_else(Limit::open_files);
         notes.push(format!(
             "incomplete: {} could not be opened, as {limit}; call again when the answers of other calls are there, or \
              search a part of it",

@@ -44,6 +44,7 @@ fn outcome(answer: &Value) -> (String, Value) {
     (result["content"][0]["text"].as_str().expect("a text").to_owned(), result["_meta"].clone())
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "what is passed is made for the call")]
 fn call(server: &mut Process, tool: &str, arguments: Value) -> (String, Value) {
     outcome(&server.ask("tools/call", &json!({ "name": tool, "arguments": arguments })))
 }
@@ -267,7 +268,8 @@ fn calls_share_the_threads_that_there_are() {
         for n in 0..300 {
             fs::write(dir.path().join(format!("root/{n}.txt")), "a line\n").unwrap();
         }
-        let grep = json!({ "name": "grep", "arguments": { "pattern": "line", "output_mode": "count", "max_results": 500 } });
+        let grep =
+            json!({ "name": "grep", "arguments": { "pattern": "line", "output_mode": "count", "max_results": 500 } });
         let write = json!({ "name": "write", "arguments": { "path": "new.txt", "content": "x", "mode": "create" } });
         let mut ids: Vec<_> = (0..12).map(|_| server.send("tools/call", &grep)).collect();
         let written = server.send("tools/call", &write);

@@ -15,7 +15,7 @@ use crate::workspace::limits::Limit;
 /// (`OPEN_MAX` in its `sys/syslimits.h`), whose hard limit says "unlimited".
 const OPEN_FILES: u64 = 10_240;
 
-/// Handles SIGXFSZ, so that a write beyond RLIMIT_FSIZE fails with EFBIG instead of ending the process.
+/// Handles SIGXFSZ, so that a write beyond `RLIMIT_FSIZE` fails with EFBIG instead of ending the process.
 pub(crate) fn survive_large_writes() {
     // What the handler notes is of no use: the write itself fails, with EFBIG.
     if let Err(error) = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default()) {
