@@ -340,8 +340,8 @@ async fn turn(
     }
 }
 
-/// Begins with `work` on one of `threads`, or of `instead` where there is none; its panic becomes an error of this call. `place` is kept until it
-/// ends, even where nobody waits for it any more.
+/// Begins with `work` on one of `threads`, or of `instead` where there is none; its panic becomes an error of this
+/// call. `place` is kept until it ends, even where nobody waits for it any more.
 ///
 /// # Errors
 /// Where there is no thread and none can be made.

@@ -288,7 +288,7 @@ fn calls_share_the_threads_that_there_are() {
 }
 
 #[test]
-fn start_without_threads_for_the_standard_streams_says_so() {
+fn start_without_enough_open_files_says_so() {
     let mut command = Command::new("prlimit");
     command.args(["--nofile=7:7", env!("CARGO_BIN_EXE_rootbound"), "--state-dir", "off", "."]);
     let dir = folder();
