@@ -17,7 +17,7 @@ mod validate;
 
 use std::{
     ffi::OsString,
-    io::{self, Write as _},
+    io::{self, IsTerminal as _, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -27,6 +27,7 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::{filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
 use crate::{
+    log,
     search::IndexMode,
     server,
     session::{HistoryLimits, QuotaLimits},
@@ -167,14 +168,17 @@ impl Refusal {
     pub fn report(self) -> ExitCode {
         match self {
             Self::Usage(error) => {
-                // A closed pipe is not worth a word.
-                let _ = error.print();
+                // A closed pipe is not worth a word, and one that nobody reads is not waited for.
+                let _ = if error.use_stderr() && !io::stderr().is_terminal() {
+                    log::Lines.write_all(error.render().to_string().as_bytes())
+                } else {
+                    error.print()
+                };
                 ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_CONFIGURATION))
             }
             Self::Problems(problems) => {
-                let mut stderr = io::stderr().lock();
                 for problem in problems {
-                    let _ = writeln!(stderr, "rootbound: {problem}");
+                    let _ = log::Lines.write_all(format!("rootbound: {problem}\n").as_bytes());
                 }
                 ExitCode::from(BAD_CONFIGURATION)
             }
@@ -188,7 +192,7 @@ impl Config {
         // rmcp's warnings repeat what clients are told, such as the name of an unknown tool.
         let rmcp = if self.log == LevelFilter::WARN { LevelFilter::ERROR } else { self.log };
         let filter = Targets::new().with_default(self.log).with_target("rmcp", rmcp);
-        tracing_subscriber::fmt().with_max_level(self.log).with_writer(io::stderr).finish().with(filter).init();
+        tracing_subscriber::fmt().with_max_level(self.log).with_writer(|| log::Lines).finish().with(filter).init();
     }
 
     /// Reads command line (with the program's name first), environment and file.

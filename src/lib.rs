@@ -20,6 +20,7 @@
 //! | 2 | [`search`], [`session`], [`audit`] | |
 //! | 1 | [`workspace`] | `std::fs`, rustix, landlock, seccompiler, cap-std |
 //! | 0 | [`edit`], [`text`] | nothing but values |
+//! | 0 | [`log`] | stderr |
 //!
 //! # Invariants, held by types, lints (`.clippy.toml`) and `tests/it/tidy.rs`
 //!
@@ -38,6 +39,7 @@ pub mod config;
 pub mod edit;
 #[cfg(all(any(test, fuzzing), unix))]
 pub mod fuzzing;
+pub mod log;
 pub mod search;
 pub mod server;
 pub mod session;

@@ -4,19 +4,22 @@
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
+    panic,
     path::Path,
     process::ExitCode,
     sync::Arc,
+    time::Duration,
 };
 
 use rootbound::{
     audit::Audit,
     cli::{self, StartReport},
     config::{Action, Config, Environment, Refusal},
+    log,
     server::{self, Parts, Server},
     session::Session,
     tools::Toolbox,
-    workspace::{AppendLog, StateDir, Workspace, watch_limit},
+    workspace::{AppendLog, StateDir, Workspace, prepare_process, watch_limit},
 };
 
 /// One heap for all threads. glibc gives each thread one of its own, up to eight for a processor, and
@@ -28,12 +31,23 @@ use rootbound::{
 static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
+    prepare_process();
+    // tokio panics where it gets no file for its signals, before anything is served.
+    let code = panic::catch_unwind(run).unwrap_or(ExitCode::FAILURE);
+    log::flush(LAST_LINES);
+    code
+}
+
+fn run() -> ExitCode {
     let config = match Config::read(std::env::args_os(), &Environment::of_process()) {
         Ok(config) => config,
         Err(refusal) => return refusal.report(),
     };
     start(config).unwrap_or_else(Refusal::report)
 }
+
+/// How long the last lines of the log may take to be written, once all else is done.
+const LAST_LINES: Duration = Duration::from_secs(1);
 
 fn start(config: Config) -> Result<ExitCode, Refusal> {
     let (parts, report) = assemble(&config)?;
@@ -79,6 +93,7 @@ fn assemble(config: &Config) -> Result<(Parts, StartReport), Refusal> {
     let folders: Vec<&Path> =
         state.as_ref().and(config.state.as_deref()).into_iter().chain(log.as_ref().map(AppendLog::folder)).collect();
     let confined = opened.workspace.confine(config.confine, &folders).map_err(|why| Refusal::Problems(vec![why]))?;
+    log::start();
     tracing::info!(level = confined.level, enforced = confined.enforced, calls = confined.calls, "confinement");
     let report = StartReport {
         confinement: confined,

@@ -10,6 +10,7 @@ mod audited;
 mod confirm;
 mod convert;
 mod dispatch;
+mod gates;
 mod handler;
 mod instructions;
 mod loopback;
@@ -19,8 +20,13 @@ mod room;
 mod stdio;
 #[cfg(test)]
 mod testing;
+mod threads;
 
-use std::{panic, sync::Arc, time::Duration};
+use std::{
+    panic,
+    sync::{Arc, mpsc},
+    time::Duration,
+};
 
 use rmcp::service::{QuitReason, serve_directly_with_ct};
 use tokio::{
@@ -38,12 +44,12 @@ use crate::{
     audit::Audit,
     session::Session,
     tools::{Settings, Toolbox},
-    workspace::{MOST_WAITING, Workspace},
+    workspace::Workspace,
 };
 
 use self::{
     confirm::Confirmation,
-    dispatch::{Gates, LIGHT_CALLS},
+    gates::Gates,
     handler::Handler,
     stdio::{Outbox, SafeStdio},
 };
@@ -56,8 +62,10 @@ const SHUTDOWN: Duration = Duration::from_millis(900);
 /// How long a change that has begun may take beyond that: without it, its temporary file stays.
 const FINISH: Duration = Duration::from_secs(2);
 
-/// Blocking threads at most where the gates alone bound what runs; tokio's own default.
-const POOL: usize = 512;
+/// Threads for stdin and stdout, which stay, and how long they may take to start.
+const STREAMS: usize = 2;
+const STREAMS_STAY: Duration = Duration::from_secs(u32::MAX as u64);
+const STREAMS_START: Duration = Duration::from_secs(20);
 
 /// How the server runs its calls.
 #[derive(Clone, Debug)]
@@ -144,13 +152,11 @@ impl Server {
         Self { parts: Arc::new(parts), gates, confirmation, instructions }
     }
 
-    /// One thread serves the wire; calls run on a bounded pool of blocking threads.
-    fn runtime(&self) -> std::io::Result<Runtime> {
-        // Changes that wait for others have no place, but a thread. Two more for the standard streams
-        // where they are not pipes.
-        let threads =
-            self.parts.options.max_concurrent.map_or(POOL, |heavy| heavy.max(1) + LIGHT_CALLS + MOST_WAITING + 2);
-        Builder::new_current_thread().enable_all().max_blocking_threads(threads).thread_name(CALL_THREAD).build()
+    /// One thread serves the wire.
+    fn runtime() -> std::io::Result<Runtime> {
+        // Calls have threads of their own; two of the runtime's for the standard streams where they
+        // are no pipes.
+        Builder::new_current_thread().enable_all().max_blocking_threads(STREAMS).thread_keep_alive(STREAMS_STAY).build()
     }
 
     /// Serves one client until its input ends or `stop` is cancelled, and flushes the answers.
@@ -184,12 +190,12 @@ impl Server {
     }
 }
 
-/// Serves stdin and stdout until the client closes the input or SIGTERM or SIGINT arrives; returns
+/// Serves stdin and stdout until the client closes the input or SIGTERM, SIGINT, SIGHUP or SIGXCPU arrives; returns
 /// the exit code. The caller should return from `main` with it at once: threads that hang in a
 /// system call are left behind on purpose.
 pub fn run_stdio(server: Server) -> u8 {
     log_panics();
-    let runtime = match server.runtime() {
+    let runtime = match Server::runtime() {
         Ok(runtime) => runtime,
         Err(error) => {
             tracing::error!(%error, "the runtime could not be started");
@@ -201,6 +207,10 @@ pub fn run_stdio(server: Server) -> u8 {
         let stop = CancellationToken::new();
         stop_on_signal(&stop);
         let (input, output) = rmcp::transport::io::stdio_pipes();
+        // What waits for nothing says so in its debug form alone.
+        if !format!("{input:?}").contains("Pipe(") {
+            reserve_threads().await?;
+        }
         server.serve(input, output, stop).await
     });
     runtime.shutdown_background();
@@ -216,15 +226,36 @@ pub fn run_stdio(server: Server) -> u8 {
     }
 }
 
+/// Makes both threads of the standard streams now, where it can be said that they cannot be had: tokio leaves
+/// an answer for ever behind the read that waits for the next request, or panics.
+async fn reserve_threads() -> Result<(), String> {
+    let reserve = || {
+        let (second, first) = mpsc::channel();
+        let pair = tokio::task::spawn_blocking(move || first.recv_timeout(STREAMS_START).is_ok());
+        drop(tokio::task::spawn_blocking(move || second.send(())));
+        pair
+    };
+    // It panics where there is no thread at all.
+    let both = match panic::catch_unwind(reserve) {
+        Ok(pair) => pair.await.unwrap_or(false),
+        Err(_) => false,
+    };
+    if both {
+        return Ok(());
+    }
+    Err("the system lets it start no threads for stdin and stdout (ulimit -u, or a container's limit of processes)"
+        .to_owned())
+}
+
 /// The panic of a call is one line of the log; the dispatcher answers the call.
 fn log_panics() {
-    let usual = panic::take_hook();
-    panic::set_hook(Box::new(move |panic| {
+    panic::set_hook(Box::new(|panic| {
         if std::thread::current().name() == Some(CALL_THREAD) || at_once::runs_here() {
             let place = panic.location().map(ToString::to_string).unwrap_or_default();
             tracing::error!(place, reason = panic_text(panic.payload()), "a tool panicked");
         } else {
-            usual(panic);
+            // Not the usual hook's, which would wait for a reader of stderr.
+            tracing::error!("{panic}");
         }
     }));
 }
@@ -240,7 +271,9 @@ fn panic_text(payload: &(dyn std::any::Any + Send)) -> &str {
 #[cfg(unix)]
 fn stop_on_signal(stop: &CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
-    for kind in [SignalKind::terminate(), SignalKind::interrupt()] {
+    // SIGHUP: the terminal, or the session of the client, is gone. SIGXCPU: the last warning of RLIMIT_CPU.
+    let processor_time = SignalKind::from_raw(signal_hook::consts::SIGXCPU);
+    for kind in [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup(), processor_time] {
         match signal(kind) {
             Ok(mut signals) => {
                 let stop = stop.clone();

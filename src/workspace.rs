@@ -14,6 +14,7 @@ mod error;
 mod escape;
 mod gate;
 mod handle;
+mod limits;
 mod linked;
 mod links;
 mod open;
@@ -42,13 +43,14 @@ pub use confine::{Confine, ConfineReport};
 pub use error::{AccessError, AccessErrorKind, PathError};
 pub use escape::{escape_controls, escape_name};
 pub use handle::{FileKind, OpenFile, Snapshot, Stat};
+pub use limits::{Limit, prepare_process};
 pub use path::WorkspacePath;
 pub use policy::{AgentFile, PolicyRules};
 pub use revision::{Revision, RevisionHasher};
-pub use root::{Access, Root, RootSpec};
+pub use root::{Access, Root, RootGone, RootSpec};
 pub use state::{Alone, AppendLog, Durable, StateDir, StateFile};
 pub use tree::{Node, NotRemoved, Part, Place, Planted, Purpose, Replaced, Transferred, Tree, TreeEntry, TreeGuard};
-pub use walk::{Entry, IgnoreRules, Ignored, LeftOut, WalkOptions, WalkReport};
+pub use walk::{Entry, Gaps, IgnoreRules, Ignored, LeftOut, WalkOptions, WalkReport};
 pub use watch::{Changes, GiveWay, Surveyed, Unwatchable, Watcher, lower_priority, watch_limit};
 pub use write::{
     Approval, Base, Committed, Content, FileLock, Former, MOST_WAITING, NewDirectory, Patience, SweepAfter,

@@ -93,7 +93,7 @@ pub struct Found {
 impl Found {
     /// Whether every file was looked into.
     pub fn complete(&self) -> bool {
-        !self.capped && self.stopped.is_none()
+        !self.capped && self.stopped.is_none() && self.tally.out_of_files == 0 && self.walk.gaps.is_empty()
     }
 }
 
@@ -185,7 +185,8 @@ fn search_directories(
         let (sender, receiver) = bounded::<Chunk>(helpers.max(1) * 2);
         let start_helper = || {
             let receiver = receiver.clone();
-            threads.spawn(move || shared.help(workspace, &receiver));
+            // As many as the system makes: without any, the walking thread searches alone.
+            thread::Builder::new().spawn_scoped(threads, move || shared.help(workspace, &receiver)).is_ok()
         };
         let mut feeder = Feeder::new(workspace, shared, sender, helpers, &start_helper);
         let (mut report, mut source) = (WalkReport::default(), Source::List);
@@ -258,6 +259,11 @@ impl Shared<'_> {
         } else {
             ControlFlow::Continue(())
         }
+    }
+
+    /// Whether to wait on for what other threads find.
+    pub(super) fn wait_on(&self) -> bool {
+        !self.is_done() && self.query.stop.stopped_while_waiting().is_none()
     }
 
     pub(super) fn merge(&self) -> MutexGuard<'_, Merge> {

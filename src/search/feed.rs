@@ -49,8 +49,8 @@ pub(super) struct Feeder<'a> {
     size: usize,
     began: Instant,
     reported: Instant,
-    /// Starts another thread that helps.
-    start_helper: &'a dyn Fn(),
+    /// Starts another thread that helps; false where none can be made.
+    start_helper: &'a dyn Fn() -> bool,
     helpers: usize,
     helping: usize,
 }
@@ -62,7 +62,7 @@ impl<'a> Feeder<'a> {
         shared: &'a Shared<'a>,
         sender: Sender<Chunk>,
         helpers: usize,
-        start_helper: &'a dyn Fn(),
+        start_helper: &'a dyn Fn() -> bool,
     ) -> Self {
         Self {
             shared,
@@ -103,8 +103,11 @@ impl<'a> Feeder<'a> {
     fn hand_over(&mut self, alone: usize) -> Result<(), AccessError> {
         let chunk = Chunk { index: self.index, files: std::mem::take(&mut self.chunk) };
         if self.index >= alone && self.helping < self.helpers {
-            self.helping += 1;
-            (self.start_helper)();
+            if (self.start_helper)() {
+                self.helping += 1;
+            } else {
+                self.helpers = self.helping;
+            }
         }
         self.index += 1;
         self.size = (self.size * 2).min(LARGEST_CHUNK);
@@ -117,7 +120,7 @@ impl<'a> Feeder<'a> {
         }
         // One slow file must not let the results of everything behind it pile up.
         let mut merge = self.shared.merge();
-        while merge.held() > MAX_HELD && self.shared.go_on().is_continue() {
+        while merge.held() > MAX_HELD && self.shared.wait_on() {
             let waited = self.shared.merged.wait_timeout(merge, WAIT);
             merge = waited.unwrap_or_else(PoisonError::into_inner).0;
         }

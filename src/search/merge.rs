@@ -46,6 +46,8 @@ pub enum Skipped {
     Protected,
     /// The operating system refused.
     Unreadable,
+    /// Too many files were open for it to be opened.
+    OutOfFiles,
 }
 
 /// Files by what became of them.
@@ -61,6 +63,8 @@ pub struct Tally {
     pub protected: usize,
     /// Left out because they cannot be read.
     pub unreadable: usize,
+    /// Left out because too many files were open for them to be opened.
+    pub out_of_files: usize,
     /// Looked into without a match, and not UTF-8; counted for patterns beyond ASCII only.
     pub not_utf8: usize,
 }
@@ -72,6 +76,7 @@ impl Tally {
             Skipped::TooLarge => self.too_large += 1,
             Skipped::Protected => self.protected += 1,
             Skipped::Unreadable => self.unreadable += 1,
+            Skipped::OutOfFiles => self.out_of_files += 1,
         }
     }
 
@@ -82,6 +87,7 @@ impl Tally {
             too_large: self.too_large + other.too_large,
             protected: self.protected + other.protected,
             unreadable: self.unreadable + other.unreadable,
+            out_of_files: self.out_of_files + other.out_of_files,
             not_utf8: self.not_utf8 + other.not_utf8,
         }
     }

@@ -31,6 +31,10 @@ impl Scope {
             return Self::at(workspace, workspace.resolve(path).map_err(ScopeError::Path)?);
         }
         let starts: Vec<_> = workspace.roots().iter().map(|root| workspace.root_path(root)).collect();
+        for start in &starts {
+            // What is kept of it between calls would still answer.
+            workspace.stat(start).map_err(ScopeError::Access)?;
+        }
         let under = match starts.as_slice() {
             [only] => Some(only.to_string()),
             _ => None,

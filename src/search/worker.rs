@@ -353,6 +353,7 @@ fn left_out(kind: &AccessErrorKind) -> Searched {
     match kind {
         AccessErrorKind::Protected => Searched::Skipped(Skipped::Protected),
         AccessErrorKind::NotFound | AccessErrorKind::Special(_) | AccessErrorKind::IsDirectory => Searched::Gone,
+        AccessErrorKind::Limit(limit) if limit.is_open_files() => Searched::Skipped(Skipped::OutOfFiles),
         AccessErrorKind::TooLarge { .. } => Searched::Skipped(Skipped::TooLarge),
         _ => Searched::Skipped(Skipped::Unreadable),
     }

@@ -3,14 +3,16 @@
 //! What a line holds is the audit's matter; how a call runs is the dispatcher's.
 
 use std::{
+    io,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use serde_json::{Map, Value};
+use tokio::time;
 
 use crate::{
     audit::{Audit, Caller, Outcome, Record},
@@ -20,7 +22,9 @@ use crate::{
 use super::{
     Parts,
     confirm::Confirmation,
-    dispatch::{self, Call, Gates},
+    dispatch::{self, Call, no_thread},
+    gates::Gates,
+    threads::Threads,
 };
 
 /// What the dispatcher tells of a change.
@@ -63,23 +67,23 @@ pub(super) async fn run(
         return dispatch::run(parts, gates, confirmation, call).await;
     };
     let started = Instant::now();
-    let record = describe(parts, caller, call.tool.clone(), call.arguments.clone()).await?;
+    let threads = &gates.pools.usual;
+    let record = describe(parts, threads, caller, call.tool.clone(), call.arguments.clone()).await?;
     let trace = Arc::new(Trace { record: Some((Arc::clone(&audit), record)), ..Trace::default() });
     call.trace = Arc::clone(&trace);
     let result = dispatch::run(parts, gates, confirmation, call).await;
     let outcome = outcome(&result, &trace, started);
     let concluded = {
         let (audit, trace) = (Arc::clone(&audit), Arc::clone(&trace));
-        tokio::task::spawn_blocking(move || match &trace.record {
+        let conclude = move || match &trace.record {
             Some((_, record)) => audit.conclude(record, &outcome),
             None => Ok(()),
-        })
-        .await
+        };
+        on_thread(threads, parts.options.deadline, conclude).await
     };
-    let failure = match concluded {
-        Ok(Ok(())) => return result,
-        Ok(Err(error)) => error,
-        Err(join) => std::io::Error::other(join),
+    let failure = match concluded.unwrap_or_else(Err) {
+        Ok(()) => return result,
+        Err(error) => error,
     };
     tracing::error!(error = %failure, "the audit could not be written");
     // What was changed stays changed, and the answer says what truly happened.
@@ -95,20 +99,21 @@ pub(super) async fn run(
 /// When calls depend on the audit and it cannot be written, as for any other call.
 pub(super) async fn unknown(
     parts: &Arc<Parts>,
+    threads: &Threads,
     caller: Caller,
     tool: String,
     arguments: Map<String, Value>,
 ) -> Result<(), ToolError> {
     let Some(audit) = parts.options.audit.clone() else { return Ok(()) };
     let started = Instant::now();
-    let record = describe(parts, caller, tool, arguments).await?;
+    let record = describe(parts, threads, caller, tool, arguments).await?;
     let required = audit.is_required();
-    let concluded = tokio::task::spawn_blocking(move || {
+    let conclude = move || {
         let duration = started.elapsed();
         let outcome = Outcome { kind: "unknown_tool", allowed: false, answered: 0, written: 0, duration };
         audit.conclude(&record, &outcome)
-    });
-    match concluded.await.unwrap_or_else(|join| Err(std::io::Error::other(join))) {
+    };
+    match on_thread(threads, parts.options.deadline, conclude).await.unwrap_or_else(Err) {
         Ok(()) => Ok(()),
         Err(error) => {
             tracing::error!(%error, "the audit could not be written");
@@ -120,23 +125,45 @@ pub(super) async fn unknown(
 /// What the line of a call says before it runs.
 async fn describe(
     parts: &Arc<Parts>,
+    threads: &Threads,
     caller: Caller,
     tool: String,
     arguments: Map<String, Value>,
 ) -> Result<Record, ToolError> {
-    let parts = Arc::clone(parts);
+    let (parts, deadline) = (Arc::clone(parts), parts.options.deadline);
     // It looks where the paths lead, so it runs where looking may take a while.
-    tokio::task::spawn_blocking(move || {
+    let describe = move || {
         let spec = parts.toolbox.get(&tool).map(|entry| entry.spec);
         let meant = |given: &str| spec.and_then(|spec| spec.renamed(given));
         Audit::describe(&caller, &tool, &arguments, meant, &parts.workspace)
+    };
+    on_thread(threads, deadline, describe).await.map_err(|error| match error.kind() {
+        io::ErrorKind::TimedOut => {
+            let message = format!("the file system did not answer within {deadline:.0?}, and the call was not begun");
+            ToolError::new(Kind::TimedOut, message)
+                .hint("work elsewhere; tell the person that the file system (a network or FUSE mount?) hangs there")
+                .source(error)
+        }
+        io::ErrorKind::Other => {
+            ToolError::new(Kind::Internal, "the call could not be described for the audit, and was not begun")
+                .hint("try once more; if it fails again, tell the person")
+                .source(error)
+        }
+        _ => no_thread("the call was not begun").source(error),
     })
-    .await
-    .map_err(|error| {
-        ToolError::new(Kind::Internal, "the call could not be described for the audit, and was not begun")
-            .hint("try once more; if it fails again, tell the person")
-            .source(error)
-    })
+}
+
+/// The result of `work` on a thread: an error where there is none, where it takes longer than `limit`, or where
+/// it panics.
+async fn on_thread<T: Send + 'static>(
+    threads: &Threads,
+    limit: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<T> {
+    match time::timeout(limit, threads.run(work)?).await {
+        Ok(result) => result.ok_or_else(|| io::Error::other("it panicked")),
+        Err(_) => Err(io::ErrorKind::TimedOut.into()),
+    }
 }
 
 fn outcome(result: &Result<dispatch::Outcome, ToolError>, trace: &Trace, started: Instant) -> Outcome {

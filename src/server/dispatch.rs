@@ -7,16 +7,12 @@
 
 use std::{
     panic::{self, AssertUnwindSafe},
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use serde_json::{Map, Value};
-use tokio::{
-    runtime::Handle,
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time,
-};
+use tokio::time;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
@@ -30,47 +26,21 @@ use super::{
     Parts, at_once,
     audited::Trace,
     confirm::{Confirmation, Person, Question, Reply},
+    gates::{Gates, Permit, area, idle_for},
     panic_text,
-    pools::Pools,
     room::{Room, Share},
+    threads::{Running, Threads},
 };
 
-/// Light calls (reads, listings, edits) that run at once.
-pub(super) const LIGHT_CALLS: usize = 16;
 /// How long cancelled work may take to notice, before its call is answered without it.
 const NOTICE: Duration = Duration::from_millis(400);
 /// How long work at its deadline may take to wind up what it found.
 const WIND_UP: Duration = Duration::from_secs(2);
+/// How long nothing is heard of a change, after its deadline, before its call is answered without it.
+const STUCK_CHANGE: Duration = Duration::from_secs(10);
 /// Bytes of the largest change that gives up its place while it waits for another one; larger ones are
 /// not held in memory by more calls than have a place.
 const WAITS_ASIDE: u64 = 1 << 20;
-
-/// The bounds on what runs at once.
-#[derive(Debug)]
-pub(super) struct Gates {
-    /// Made at the first heavy call: counting the processors is no work for a start-up.
-    heavy: OnceLock<Arc<Semaphore>>,
-    limit: Option<usize>,
-    light: Arc<Semaphore>,
-    pub(super) pools: Pools,
-}
-
-impl Gates {
-    /// At most `limit` heavy calls at once, and [`LIGHT_CALLS`] light ones.
-    pub(super) fn new(limit: Option<usize>) -> Self {
-        let light = Arc::new(Semaphore::new(LIGHT_CALLS));
-        Self { heavy: OnceLock::new(), limit, light, pools: Pools::default() }
-    }
-
-    /// Whether a heavy call that has its place runs beside another one.
-    fn is_crowded(&self) -> bool {
-        self.heavy().available_permits() + 1 < super::heavy_calls(self.limit)
-    }
-
-    fn heavy(&self) -> &Arc<Semaphore> {
-        self.heavy.get_or_init(|| Arc::new(Semaphore::new(super::heavy_calls(self.limit))))
-    }
-}
 
 /// One call of a tool.
 pub(super) struct Call {
@@ -153,14 +123,14 @@ async fn planned(
         yields: None,
     };
     let mut overdue = time::Instant::now() + deadline;
-    let gate = if heavy { gates.heavy() } else { &gates.light };
     if !cancelled.is_cancelled()
-        && let Ok(_place) = gate.try_acquire()
-        && let Some(answer) = at_once::ask(parts, &cx, &tool, &arguments, span).await
+        && let Ok(_place) = gates.all(heavy).try_acquire()
+        && let Some(answer) = at_once::ask(parts, &gates.pools.usual, &cx, &tool, &arguments, span).await
     {
         return answered(answer?, &room, &cancelled).await;
     }
-    let turn = || turn(gate, &room, &cancelled, deadline);
+    let area = area(parts, &tool, &arguments);
+    let turn = || turn(gates, (heavy, &area), &room, &cancelled, deadline);
     // Shared by what runs on the pool, so that abandoned work keeps its place until it ends.
     let (place, anew) = turn().await?;
     let mut permit = Arc::new(place);
@@ -186,19 +156,22 @@ async fn planned(
         }
     };
     let planned = {
-        let pool = if heavy && gates.is_crowded() { gates.pools.patient() } else { None };
-        let mut plan = Box::pin(on_pool(pool, &permit, span, work));
+        let usual = &gates.pools.usual;
+        let pool = if heavy && gates.is_crowded() { &gates.pools.patient } else { usual };
+        let mut plan = begin(pool, usual, &permit, span, work)?;
         tokio::select! {
             biased;
-            done = plan.as_mut() => done,
+            done = &mut plan => ended(done),
             () = cancelled.cancelled() => {
                 cx.stop.cancel();
-                time::timeout(NOTICE, plan.as_mut()).await.unwrap_or_else(|_| Err(ToolError::cancelled()))
+                time::timeout(NOTICE, &mut plan).await.map_or_else(|_| Err(ToolError::cancelled()), ended)
             }
-            () = time::sleep_until(overdue + WIND_UP) => {
+            silent = winds_up_silently(overdue, &cx.stop) => {
                 cx.stop.cancel();
-                Err(late(format!("the call did not end within {deadline:.0?} and was abandoned; nothing was changed")))
+                permit.release();
+                Err(abandoned(&plan, silent, deadline))
             }
+            never = permit.release_when_stuck(&cx.stop) => match never {},
         }
     };
     let (change, proposal) = match planned? {
@@ -249,16 +222,34 @@ async fn planned(
             (done, _) => done,
         }
     };
-    let mut commit = Box::pin(on_pool(None, &place, span, commit));
-    tokio::select! {
-        biased;
-        done = commit.as_mut() => done,
-        () = cancelled.cancelled() => {
-            stop.cancel();
-            commit.await
+    let mut commit = begin(&gates.pools.usual, &gates.pools.usual, &place, span, commit)?;
+    let stuck = async {
+        time::sleep(deadline + WIND_UP).await;
+        idle_for(STUCK_CHANGE, &stop).await;
+    };
+    tokio::pin!(stuck);
+    let mut told = false;
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut commit => return ended(done).map(|answer| Outcome::Answer(answer, None)),
+            () = cancelled.cancelled(), if !told => {
+                told = true;
+                stop.cancel();
+            }
+            () = &mut stuck => {
+                stop.cancel();
+                if commit.take_back() {
+                    return Err(no_thread("the change was not begun"));
+                }
+                let place = place.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                if let Some(place) = place {
+                    place.release();
+                }
+                return Err(stuck_change(deadline));
+            }
         }
     }
-    .map(|answer| Outcome::Answer(answer, None))
 }
 
 /// An answer with its share of the room, waited for with its place: as many as have one wait in memory for a
@@ -272,15 +263,50 @@ async fn answered(answer: Answer, room: &Room, cancelled: &CancellationToken) ->
     Ok(Outcome::Answer(answer, share))
 }
 
+/// Waits until work should have wound up; whether it gave no sign meanwhile.
+async fn winds_up_silently(overdue: time::Instant, stop: &StopSignal) -> bool {
+    time::sleep_until(overdue + WIND_UP / 4).await;
+    let looks = stop.looks();
+    time::sleep_until(overdue + WIND_UP).await;
+    stop.looks() == looks
+}
+
+/// Why planning was given up: no thread was free for it, its file system does not answer, or it is too much.
+fn abandoned<T>(plan: &Running<T>, silent: bool, deadline: Duration) -> ToolError {
+    if plan.take_back() {
+        return no_thread(&format!("none of those that there are was free within {deadline:.0?}"));
+    }
+    if silent {
+        let message = format!(
+            "the file system did not answer within {deadline:.0?}, and the call was abandoned; nothing was changed"
+        );
+        return ToolError::new(Kind::TimedOut, message).hint(HANGS);
+    }
+    late(format!("the call did not end within {deadline:.0?} and was abandoned; nothing was changed"))
+}
+
+const HANGS: &str =
+    "work elsewhere, or ask for less; tell the person that the file system (a network or FUSE mount?) may hang there";
+
+/// A change that nothing was heard of for long.
+fn stuck_change(deadline: Duration) -> ToolError {
+    let message = format!(
+        "the file system did not answer the change within {deadline:.0?}; whether it was made, or still will be, is not known"
+    );
+    ToolError::new(Kind::TimedOut, message)
+        .hint("look at what is there before it is sent again; tell the person that the file system hangs there")
+}
+
 /// Waits for a place among the running calls. True when the call's time begins only now: places were
 /// held by answers that the client did not read.
 async fn turn(
-    gate: &Arc<Semaphore>,
+    gates: &Gates,
+    (heavy, area): (bool, &str),
     room: &Room,
     cancelled: &CancellationToken,
     deadline: Duration,
-) -> Result<(OwnedSemaphorePermit, bool), ToolError> {
-    let mut place = Box::pin(Arc::clone(gate).acquire_owned());
+) -> Result<(Permit, bool), ToolError> {
+    let mut place = Box::pin(gates.permit(heavy, area.to_owned()));
     let (mut anew, mut waits) = (false, room.waits());
     loop {
         tokio::select! {
@@ -295,7 +321,15 @@ async fn turn(
                 return Ok((permit, anew));
             }
             () = time::sleep(deadline) => {
-                if !room.was_short_since(&mut waits) {
+                let short = room.was_short_since(&mut waits);
+                if !short && gates.all(heavy).available_permits() > 0 {
+                    let message = format!(
+                        "the call waited {deadline:.0?} for other calls in the same directory, which do not end, and was \
+                         not begun; nothing was changed"
+                    );
+                    return Err(ToolError::new(Kind::TimedOut, message).hint(HANGS));
+                }
+                if !short {
                     return Err(late(format!(
                         "the call waited {deadline:.0?} for other calls to end and was not begun; nothing was changed"
                     )));
@@ -306,30 +340,42 @@ async fn turn(
     }
 }
 
-/// Runs `work` on that pool, else on the usual one; a panic becomes an error of this call.
-/// `place` is kept until it ends, even where nobody waits for it any more.
-pub(super) async fn on_pool<T: Send + 'static, P: Send + Sync + 'static>(
-    pool: Option<Handle>,
+/// Begins with `work` on one of `threads`, or of `instead` where there is none; its panic becomes an error of this
+/// call. `place` is kept until it ends, even where nobody waits for it any more.
+///
+/// # Errors
+/// Where there is no thread and none can be made.
+pub(super) fn begin<T: Send + 'static, P: Send + Sync + 'static>(
+    threads: &Threads,
+    instead: &Threads,
     place: &Arc<P>,
     span: &Span,
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
-) -> Result<T, ToolError> {
+) -> Result<Running<Result<T, ToolError>>, ToolError> {
     let (place, span) = (Arc::clone(place), span.clone());
     let guarded = move || {
         let _place = place;
         // What the panic left half done is dropped with the call; the locks of the layers below
         // recover from poison.
-        span.in_scope(|| panic::catch_unwind(AssertUnwindSafe(work)))
+        let done = span.in_scope(|| panic::catch_unwind(AssertUnwindSafe(work)));
+        done.unwrap_or_else(|payload| Err(crashed(panic_text(&*payload))))
     };
-    let running = match pool {
-        Some(pool) => pool.spawn_blocking(guarded),
-        None => tokio::task::spawn_blocking(guarded),
-    };
-    match running.await {
-        Ok(Ok(result)) => result,
-        Ok(Err(payload)) => Err(crashed(panic_text(&*payload))),
-        Err(join) => Err(crashed(&join.to_string())),
-    }
+    threads.run_or(instead, guarded).map_err(|error| no_thread("the call was not begun").source(error))
+}
+
+/// The result of what was begun with.
+pub(super) fn ended<T>(result: Option<Result<T, ToolError>>) -> Result<T, ToolError> {
+    result.unwrap_or_else(|| Err(crashed("its thread is gone")))
+}
+
+/// The error of a call that the system has no thread for.
+pub(super) fn no_thread(consequence: &str) -> ToolError {
+    let message = format!(
+        "the system lets the server start no more threads (ulimit -u, or a container's limit of processes or memory), \
+         and {consequence}; nothing was changed"
+    );
+    ToolError::new(Kind::Internal, message)
+        .hint("call again when the answers of other calls are there; if it fails again, tell the person")
 }
 
 pub(super) fn crashed(reason: &str) -> ToolError {

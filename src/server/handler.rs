@@ -133,7 +133,15 @@ impl ServerHandler for Handler {
         if parts.toolbox.get(&request.name).is_none() {
             let error = self.unknown_tool(&request.name);
             let arguments = request.arguments.unwrap_or_default();
-            return match audited::unknown(&parts, caller, request.name.into_owned(), arguments).await {
+            return match audited::unknown(
+                &parts,
+                &self.server.gates.pools.usual,
+                caller,
+                request.name.into_owned(),
+                arguments,
+            )
+            .await
+            {
                 Ok(()) => Err(error),
                 Err(unrecorded) => Ok(convert::error(&unrecorded, &parts.settings).into()),
             };

@@ -3,7 +3,7 @@
 //! Serves `rootbound call`, `rootbound tools` and the tests, so that all of them see what a client
 //! would see. It speaks plain JSON and knows no tool.
 
-use std::io;
+use std::{io, sync::Arc};
 
 use serde_json::{Map, Value, json};
 use tokio::{
@@ -112,7 +112,7 @@ impl Loopback {
     /// # Errors
     /// A sentence, when the server cannot be started.
     pub fn connect(server: Server) -> Result<Self, String> {
-        let runtime = server.runtime().map_err(|error| broken(&error))?;
+        let runtime = Server::runtime().map_err(|error| broken(&error))?;
         let (near, far) = duplex(PIPE);
         let (server_input, server_output) = split(far);
         let stop = CancellationToken::new();
@@ -131,6 +131,14 @@ impl Loopback {
         params["arguments"] = Value::Object(arguments);
         let result = self.request("tools/call", params)?;
         Ok(CallOutcome::of(&result))
+    }
+
+    /// Ends the server when the process is asked to end, as [`super::run_stdio`] does.
+    fn end_on_signal(&self) {
+        if let Some(runtime) = &self.runtime {
+            let _inside = runtime.enter();
+            super::stop_on_signal(&self.stop);
+        }
     }
 
     /// Sends a request and waits for its result.
@@ -197,7 +205,21 @@ impl Drop for Loopback {
 /// A protocol error in words; see [`Loopback::call`].
 pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> Result<CallOutcome, String> {
     super::log_panics();
-    Loopback::open(server)?.call(tool, arguments)
+    let gates = Arc::clone(&server.gates);
+    let mut client = Loopback::open(server)?;
+    client.end_on_signal();
+    let outcome = client.call(tool, arguments);
+    let stopped = client.stop.is_cancelled();
+    drop(client);
+    // After a signal: as for a server, a change that has begun is made whole.
+    let finished = gates.pools.commits().wait(super::FINISH);
+    match (stopped, finished) {
+        (false, _) => outcome,
+        (true, true) => Err("the call was ended by a signal; a change that had begun was finished".to_owned()),
+        (true, false) => {
+            Err("the call was ended by a signal; a change was under way and was left half done".to_owned())
+        }
+    }
 }
 
 /// What a client would be offered: the answer to `tools/list`.

@@ -5,49 +5,34 @@
 //! as anything else. Which call runs where is the dispatcher's to say.
 
 use std::{
-    sync::{Arc, Condvar, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Condvar, Mutex, PoisonError},
     time::Duration,
 };
 
-use tokio::runtime::{Builder, Handle, Runtime};
-
 use crate::workspace::{GiveWay, lower_priority};
 
-use super::CALL_THREAD;
+use super::threads::Threads;
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Pools {
-    patient: OnceLock<Option<Patient>>,
+    /// Where calls run.
+    pub(super) usual: Threads,
+    /// Where a search that gives way runs.
+    pub(super) patient: Threads,
     commits: Arc<Commits>,
 }
 
-impl Pools {
-    /// Where a search that gives way runs; none where there can be no more threads.
-    pub(super) fn patient(&self) -> Option<Handle> {
-        let pool = self.patient.get_or_init(|| {
-            // Only its blocking threads are used: how many at once is bounded by the permits.
-            let mut builder = Builder::new_current_thread();
-            builder.thread_name(CALL_THREAD).on_thread_start(|| lower_priority(GiveWay::ToCalls));
-            builder.build().ok().map(|runtime| Patient(Some(runtime)))
-        });
-        pool.as_ref().and_then(|pool| pool.0.as_ref()).map(|runtime| runtime.handle().clone())
-    }
-
-    pub(super) fn commits(&self) -> Arc<Commits> {
-        Arc::clone(&self.commits)
+impl Default for Pools {
+    fn default() -> Self {
+        let patient = Threads::new(|| lower_priority(GiveWay::ToCalls));
+        Self { usual: Threads::new(|| {}), patient, commits: Arc::default() }
     }
 }
 
-/// A runtime that may be dropped wherever the server is.
-#[derive(Debug)]
-struct Patient(Option<Runtime>);
-
-impl Drop for Patient {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
-            runtime.shutdown_background();
-        }
+impl Pools {
+    pub(super) fn commits(&self) -> Arc<Commits> {
+        Arc::clone(&self.commits)
     }
 }
 

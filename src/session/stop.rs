@@ -24,6 +24,8 @@ pub enum StopReason {
 #[derive(Clone, Debug)]
 pub struct StopSignal {
     cancelled: Arc<AtomicBool>,
+    /// How often the work has looked at it: work that no longer does is stuck.
+    looks: Arc<AtomicUsize>,
     started: Instant,
     limit: Duration,
     side: Option<Side>,
@@ -46,7 +48,7 @@ impl Side {
 impl StopSignal {
     /// A signal whose deadline is `limit` from now.
     pub fn after(limit: Duration) -> Self {
-        Self { cancelled: Arc::default(), started: Instant::now(), limit, side: None }
+        Self { cancelled: Arc::default(), looks: Arc::default(), started: Instant::now(), limit, side: None }
     }
 
     /// Tells the work to stop; safe to call more than once.
@@ -74,6 +76,19 @@ impl StopSignal {
 
     /// Why the work should stop, if it should. Some tens of nanoseconds.
     pub fn stopped(&self) -> Option<StopReason> {
+        // Not an addition: all threads of a search look, and a lost count does not matter.
+        self.looks.store(self.looks.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        self.stopped_while_waiting()
+    }
+
+    /// How often the work has asked [`Self::stopped`], from any number, round the end of the numbers: it goes on
+    /// while that changes.
+    pub fn looks(&self) -> usize {
+        self.looks.load(Ordering::Relaxed)
+    }
+
+    /// As [`Self::stopped`], for who only waits for other threads of the call, and does nothing itself.
+    pub fn stopped_while_waiting(&self) -> Option<StopReason> {
         if self.cancelled.load(Ordering::Relaxed) {
             Some(StopReason::Cancelled)
         } else if self.started.elapsed() >= self.limit || self.side.as_ref().is_some_and(Side::is_over) {

@@ -8,7 +8,7 @@ use std::fmt;
 use crate::{
     search::ScopeError,
     session::QuotaError,
-    workspace::{AccessError, AccessErrorKind, PathError, Workspace, WorkspacePath, escape_controls},
+    workspace::{AccessError, AccessErrorKind, Limit, PathError, RootGone, Workspace, WorkspacePath, escape_controls},
 };
 
 /// The closed set of error kinds, as they stand in `_meta` under `rootbound/error`.
@@ -244,6 +244,23 @@ impl From<QuotaError> for ToolError {
     }
 }
 
+/// The kind of an error that a limit of the system makes, and what can be done about it.
+fn limit_words(limit: Limit) -> (Kind, &'static str) {
+    match limit {
+        Limit::OpenFiles(_) | Limit::OpenFilesOfAll => (
+            Kind::Internal,
+            "call again when the answers of other calls are there; if it fails again, tell the person, who can raise the limit",
+        ),
+        Limit::FileSize(_) => {
+            (Kind::TooLarge, "nothing was changed; put what is new into another file, or tell the person")
+        }
+        Limit::Space | Limit::DiskQuota => {
+            (Kind::Quota, "nothing was changed; tell the person, who can make room, then send it again")
+        }
+        Limit::Memory => (Kind::Internal, "ask for less at a time; if it fails again, tell the person"),
+    }
+}
+
 impl From<AccessError> for ToolError {
     fn from(error: AccessError) -> Self {
         use AccessErrorKind as A;
@@ -286,6 +303,15 @@ impl From<AccessError> for ToolError {
             A::TooManyLinks => (Kind::InvalidInput, "its links lead in a circle; use the path of the file itself"),
             A::NameTooLong => (Kind::InvalidInput, "use a shorter name"),
             A::InPart => (Kind::Internal, "nothing is lost; ask the person to remove what is left at the old path"),
+            A::RootGone(RootGone::Replaced) => (
+                Kind::NotFound,
+                "nothing was changed; tell the person to restart the server, which then serves the directory that is there now",
+            ),
+            A::RootGone(_) => (
+                Kind::NotFound,
+                "nothing was changed; tell the person to put the directory back and to restart the server",
+            ),
+            A::Limit(limit) => limit_words(*limit),
             A::Io => (Kind::Internal, "try once more; if it fails again, tell the person"),
         };
         let mut this = Self::new(kind, error.to_string()).hint(hint);

@@ -318,7 +318,9 @@ impl Request {
         notes.extend(hidden.map(InIgnored::note));
         let next = "narrow the path or the pattern";
         notes.extend(stopped_note(&cx.stop, found.stopped, found.visited, "name", next));
-        let skipped = SkippedFiles::of(&crate::search::Tally::default(), &found.walk);
+        let tally = crate::search::Tally::default();
+        notes.extend(listing::gap_notes(&tally, &found.walk.gaps));
+        let skipped = SkippedFiles::of(&tally, &found.walk);
         notes.extend(skipped.note(cx.settings.max_search_file_size));
 
         let facts = Facts {
@@ -326,7 +328,7 @@ impl Request {
             shown,
             truncated,
             next_offset,
-            complete: !found.capped && found.stopped.is_none(),
+            complete: !found.capped && found.stopped.is_none() && found.walk.gaps.is_empty(),
             skipped,
             ignored: hidden,
             source: found.source,

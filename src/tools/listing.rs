@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     search::{Scope, Tally},
     session::{StopReason, StopSignal},
-    workspace::WalkReport,
+    workspace::{Gaps, Limit, WalkReport},
 };
 
 use super::{CallContext, ToolError, output::count};
@@ -57,6 +57,14 @@ pub struct SkippedFiles {
     protected: usize,
     /// Files and folders that the operating system refuses.
     unreadable: usize,
+    /// Files and folders that could not be opened, because too many files were open.
+    #[serde(skip_serializing_if = "is_zero")]
+    out_of_files: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(super) fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl SkippedFiles {
@@ -66,6 +74,7 @@ impl SkippedFiles {
             too_large: tally.too_large,
             protected: tally.protected,
             unreadable: tally.unreadable + walk.unreadable_count,
+            out_of_files: tally.out_of_files + walk.gaps.directories,
         }
     }
 
@@ -84,6 +93,25 @@ impl SkippedFiles {
         let total = self.binary + self.too_large + self.protected + self.unreadable;
         (total > 0).then(|| format!("(skipped {} file{})", parts.join(", "), if total == 1 { "" } else { "s" }))
     }
+}
+
+/// What limits of the system or of the ignore rules made of a search, a sentence each.
+pub(super) fn gap_notes(tally: &Tally, gaps: &Gaps) -> Vec<String> {
+    let mut notes = Vec::new();
+    let left_out = [(tally.out_of_files, "file"), (gaps.directories, "directory")];
+    let left_out: Vec<String> = left_out.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| count(n, noun)).collect();
+    if !left_out.is_empty() {
+        let limit = gaps.limit.unwrap_or_else(Limit::open_files);
+        notes.push(format!(
+            "incomplete: {} could not be opened, as {limit}; call again when the answers of other calls are there, or \
+             search a part of it",
+            left_out.join(" and ")
+        ));
+    }
+    if gaps.lacks_rules() {
+        notes.push(format!("{gaps}: they are too many, so ignored files may be among these"));
+    }
+    notes
 }
 
 /// Results in what the ignore rules leave out.
@@ -176,7 +204,7 @@ mod tests {
 
     #[test]
     fn only_what_was_skipped_is_mentioned() {
-        let skipped = SkippedFiles { binary: 3, too_large: 1, protected: 2, unreadable: 0 };
+        let skipped = SkippedFiles { binary: 3, too_large: 1, protected: 2, ..SkippedFiles::default() };
         assert_eq!(skipped.note(16 << 20).unwrap(), "(skipped 3 binary, 1 over 16 MiB, 2 protected files)");
         assert_eq!(SkippedFiles { binary: 1, ..Default::default() }.note(0).unwrap(), "(skipped 1 binary file)");
         assert_eq!(SkippedFiles::default().note(0), None);

@@ -8,15 +8,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    search::Scope,
+    search::{Scope, Tally},
     session::StopReason,
-    workspace::{Access, AccessError, Entry, FileKind, Ignored, WalkOptions, Workspace, WorkspacePath},
+    workspace::{
+        Access, AccessError, AccessErrorKind, Entry, FileKind, Gaps, Ignored, WalkOptions, Workspace, WorkspacePath,
+    },
 };
 
 use super::{
     Alias, Answer, CallContext, Group, Plan, Spec, Tool, ToolError,
     args::{LISTING_ALIASES, PATH_ALIASES, joined},
-    listing::{self, file_size, with_notes},
+    listing::{self, file_size, is_zero, with_notes},
     output::count,
 };
 
@@ -96,6 +98,9 @@ pub struct Facts {
     ignored: usize,
     /// Directories that could not be listed.
     unreadable: usize,
+    /// Directories that could not be opened, because too many files were open.
+    #[serde(skip_serializing_if = "is_zero")]
+    out_of_files: usize,
     /// Whether there is more than is shown.
     truncated: bool,
     /// Whether the time limit ended the listing.
@@ -158,6 +163,7 @@ struct Listing {
     more: usize,
     /// Entries that ignore rules leave out.
     ignored: usize,
+    gaps: Gaps,
 }
 
 /// How far a shown entry was looked into.
@@ -178,7 +184,7 @@ impl Request {
         let access = |error| ToolError::access(&cx.workspace, error);
         let mut listings = vec![self.list(cx, start, self.limit).map_err(access)?];
         let mut left = self.limit - listings[0].entries.len();
-        let mut facts = Facts::default();
+        let (mut facts, mut gaps) = (Facts::default(), Gaps::default());
         let mut queue = VecDeque::from([(0, 1)]);
         while let Some((at, depth)) = queue.pop_front() {
             if depth == self.depth {
@@ -193,14 +199,23 @@ impl Request {
                 let state = if left == 0 || facts.timed_out {
                     facts.unlisted += 1;
                     State::Unlisted
-                } else if let Ok(listing) = self.list(cx, &entry.path().clone(), NESTED.min(left)) {
-                    left -= listing.entries.len();
-                    listings.push(listing);
-                    queue.push_back((listings.len() - 1, depth + 1));
-                    State::Listed(listings.len() - 1)
                 } else {
-                    facts.unreadable += 1;
-                    State::Unreadable
+                    match self.list(cx, &entry.path().clone(), NESTED.min(left)) {
+                        Ok(listing) => {
+                            left -= listing.entries.len();
+                            listings.push(listing);
+                            queue.push_back((listings.len() - 1, depth + 1));
+                            State::Listed(listings.len() - 1)
+                        }
+                        Err(AccessError { kind: AccessErrorKind::Limit(limit), .. }) => {
+                            gaps.directory(limit);
+                            State::Unreadable
+                        }
+                        Err(_) => {
+                            facts.unreadable += 1;
+                            State::Unreadable
+                        }
+                    }
                 };
                 listings[at].entries[place].1 = state;
             }
@@ -216,9 +231,13 @@ impl Request {
         printer.print(&listings[0], 1);
         let Printer { text, entries, cut, .. } = printer;
         facts.shown = entries.len();
-        facts.truncated = cut || facts.timed_out || facts.more + facts.unlisted > 0;
+        for listing in &listings {
+            gaps.add(listing.gaps.clone());
+        }
+        facts.out_of_files = gaps.directories;
+        facts.truncated = cut || facts.timed_out || facts.more + facts.unlisted + facts.out_of_files > 0;
 
-        let mut notes = Vec::new();
+        let mut notes = listing::gap_notes(&Tally::default(), &gaps);
         if facts.timed_out {
             let (shown, next) = (facts.shown, "narrow the path, or ask for less depth");
             notes.extend(listing::stopped_note(&cx.stop, Some(StopReason::Deadline), shown, "entry", next));
@@ -262,7 +281,12 @@ impl Request {
         let mut entries = directories;
         entries.append(&mut others);
         entries.truncate(most);
-        Ok(Listing { more: met - entries.len(), entries, ignored: report.ignored_files + report.ignored_dirs })
+        Ok(Listing {
+            more: met - entries.len(),
+            entries,
+            ignored: report.ignored_files + report.ignored_dirs,
+            gaps: report.gaps,
+        })
     }
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     session::Owed,
     text::{self, DecodeError, Document, ImageFlaw, LineEnding},
-    workspace::{OpenFile, Revision, WorkspacePath},
+    workspace::{AccessError, OpenFile, Revision, WorkspacePath},
 };
 
 use super::{Answer, CallContext, Content, Group, Kind, Plan, Prompt, Spec, Tool, ToolError, args::READ_ALIASES};
@@ -464,9 +464,7 @@ fn changed(path: &WorkspacePath, file: &OpenFile) -> Result<bool, ToolError> {
 }
 
 fn failed(path: &WorkspacePath, error: std::io::Error) -> ToolError {
-    ToolError::new(Kind::Internal, format!("{path} could not be read"))
-        .hint("try once more; if it fails again, tell the person")
-        .source(error)
+    AccessError::from_io(error, path).into()
 }
 
 #[cfg(all(test, target_os = "linux"))]

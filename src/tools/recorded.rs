@@ -410,9 +410,7 @@ pub(super) fn changed(path: &WorkspacePath) -> ToolError {
 }
 
 fn unreadable(path: &WorkspacePath, error: io::Error) -> ToolError {
-    ToolError::new(Kind::Internal, format!("{path} could not be read: {}", error.kind()))
-        .hint("try once more; if it fails again, tell the person")
-        .source(error)
+    AccessError::from_io(error, path).into()
 }
 
 /// The whole diff between two contents, where both are text; none of them stands for a file that is not there.

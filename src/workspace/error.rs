@@ -4,7 +4,9 @@ use std::fmt;
 use std::io;
 
 use super::escape::escape_text;
+use super::limits::{Limit, words};
 use super::path::WorkspacePath;
+use super::root::RootGone;
 
 /// Why a text is no path of this workspace.
 #[derive(Debug)]
@@ -122,6 +124,10 @@ pub enum AccessErrorKind {
     NameTooLong,
     /// All of it is here, but its old place was emptied only in part.
     InPart,
+    /// Its root is no longer where it was opened.
+    RootGone(RootGone),
+    /// A limit that the system sets this process, its user or the file system.
+    Limit(Limit),
     /// Anything else the system answered.
     Io,
 }
@@ -138,16 +144,18 @@ impl AccessError {
     }
 
     /// The kind that fits a system's answer.
-    pub(super) fn from_io(error: io::Error, path: &WorkspacePath) -> Self {
+    pub fn from_io(error: io::Error, path: &WorkspacePath) -> Self {
         let kind = match error.kind() {
-            io::ErrorKind::NotFound => AccessErrorKind::NotFound,
+            io::ErrorKind::NotFound => {
+                path.root().presence().map_or_else(AccessErrorKind::RootGone, |()| AccessErrorKind::NotFound)
+            }
             io::ErrorKind::PermissionDenied => AccessErrorKind::Permission,
             io::ErrorKind::NotADirectory => AccessErrorKind::NotADirectory,
             io::ErrorKind::IsADirectory => AccessErrorKind::IsDirectory,
             io::ErrorKind::AlreadyExists => AccessErrorKind::Exists,
             io::ErrorKind::ReadOnlyFilesystem => AccessErrorKind::ReadOnly,
             io::ErrorKind::InvalidFilename => AccessErrorKind::NameTooLong,
-            _ => AccessErrorKind::Io,
+            _ => Limit::of(&error).map_or(AccessErrorKind::Io, AccessErrorKind::Limit),
         };
         Self { kind, path: path.clone(), source: Some(error) }
     }
@@ -197,8 +205,28 @@ impl fmt::Display for AccessError {
             AccessErrorKind::InPart => {
                 write!(f, "{path} holds all that was to be moved, but the old place could be emptied only in part")
             }
+            AccessErrorKind::RootGone(gone) => {
+                match path.root().name() {
+                    Some(name) => write!(f, "the workspace root {name} ")?,
+                    None => f.write_str("the workspace root directory ")?,
+                }
+                f.write_str(match gone {
+                    RootGone::Deleted => "was deleted after the server started",
+                    RootGone::Moved => "was moved away or renamed after the server started",
+                    RootGone::Replaced => {
+                        "was replaced after the server started: another directory, or a mounted file system, is in its place"
+                    }
+                })
+            }
+            AccessErrorKind::Limit(limit @ (Limit::OpenFiles(_) | Limit::OpenFilesOfAll)) => {
+                write!(f, "{path} could not be opened: {limit}")
+            }
+            AccessErrorKind::Limit(limit @ Limit::Memory) => {
+                write!(f, "{path} could not be taken into memory: {limit}")
+            }
+            AccessErrorKind::Limit(limit) => write!(f, "{path} could not be written: {limit}"),
             AccessErrorKind::Io => match &self.source {
-                Some(source) => write!(f, "{path} could not be accessed: {}", source.kind()),
+                Some(source) => write!(f, "{path} could not be accessed: {}", words(source)),
                 None => write!(f, "{path} could not be accessed"),
             },
         }

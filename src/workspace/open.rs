@@ -91,7 +91,9 @@ impl Shared {
     /// memory. `None` says nothing but that it has to be opened the usual way.
     pub(super) fn at_hand(&self, asked: &WorkspacePath, limit: usize) -> Option<(OpenFile, Vec<u8>)> {
         let way = Way::direct(self.roots.deepest(asked));
-        visible(&way, asked).ok()?;
+        if way.hidden() || asked.hidden() || !way.real.root().is_present_at_hand() {
+            return None;
+        }
         let real = way.real;
         let file = real.root().dir().file_at_hand(real.relative())?;
         let stat = sys::file_stat(&file).ok()?;
@@ -136,10 +138,15 @@ impl Shared {
 
     /// Real root and real names, and the names on the way; missing last parts are kept.
     pub(super) fn locate(&self, asked: &WorkspacePath) -> Result<Way, AccessError> {
+        present(asked, asked)?;
         for _ in 0..ATTEMPTS {
             match links::follow(&self.roots, asked) {
                 Err(error) if error.kind == AccessErrorKind::Changed => {}
-                answer => return answer,
+                answer => {
+                    let way = answer?;
+                    present(&way.real, asked)?;
+                    return Ok(way);
+                }
             }
         }
         Err(AccessError::new(AccessErrorKind::Changed, asked))
@@ -154,12 +161,18 @@ pub(super) fn readable(name: &WorkspacePath, asked: &WorkspacePath) -> Result<()
     }
 }
 
-/// Names that policy hides are not there.
+/// Names that policy hides are not there, and a root that is gone is said to be.
 fn visible(way: &Way, asked: &WorkspacePath) -> Result<(), AccessError> {
+    present(&way.real, asked)?;
     if way.hidden() || asked.hidden() {
         return Err(AccessError::new(AccessErrorKind::NotFound, asked));
     }
     Ok(())
+}
+
+/// Refuses what lies in a root that is no longer where it was opened.
+pub(super) fn present(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
+    real.root().presence().map_err(|gone| AccessError::new(AccessErrorKind::RootGone(gone), asked))
 }
 
 /// Only regular files are read and written.

@@ -38,7 +38,7 @@ impl Identities {
         if let Some(known) = self.0.get(path) {
             return *known;
         }
-        let identity = sys::identity(path);
+        let identity = sys::identity(path).ok();
         self.0.insert(path.to_owned(), identity);
         identity
     }

@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +12,7 @@ use super::escape::escape_name;
 use super::path::WorkspacePath;
 use super::policy::{Guards, Policy, PolicyRules};
 use super::revision::Revision;
-use super::sys::Dir;
+use super::sys::{self, Dir};
 
 /// What may be done below a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,21 @@ pub struct Root {
     configured: PathBuf,
     given: PathBuf,
     dir: Dir,
+    /// The path that led to `dir` at start-up, and the device and inode that it led to. None where the
+    /// system has no such numbers, or they do not last.
+    known_by: Option<(PathBuf, (u64, u64))>,
+}
+
+/// What became of a root while it was served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootGone {
+    /// It was deleted, and nothing is in its place.
+    Deleted,
+    /// It was moved away, or a directory above it was.
+    Moved,
+    /// Another directory is in its place: made or moved there, mounted over it, or a link on the way
+    /// leads there now.
+    Replaced,
 }
 
 impl Root {
@@ -103,6 +119,27 @@ impl Root {
 
     pub(super) fn dir(&self) -> &Dir {
         &self.dir
+    }
+
+    /// Whether the directory that was opened at start-up is still the one that a person sees there. Through the
+    /// handle alone nobody would notice: a deleted directory is an empty one, a moved one goes on.
+    pub(super) fn presence(&self) -> Result<(), RootGone> {
+        let Some((path, known)) = &self.known_by else { return Ok(()) };
+        match sys::identity(path) {
+            Ok(now) if now == *known => Ok(()),
+            Ok(_) => Err(RootGone::Replaced),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                let deleted = self.dir.stat().is_ok_and(|stat| stat.links() == 0);
+                Err(if deleted { RootGone::Deleted } else { RootGone::Moved })
+            }
+            // A directory above it may not be looked into any more: that says nothing of the root.
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// As [`Self::presence`], where that can be known without waiting.
+    pub(super) fn is_present_at_hand(&self) -> bool {
+        self.known_by.as_ref().is_none_or(|(path, known)| sys::identity_at_hand(path) == Some(*known))
     }
 
     /// The rules in force below it: those of all roots, its own, and what start-up found out.
@@ -174,6 +211,7 @@ impl Roots {
                     policy: policy(&spec.policy),
                     own_rules: spec.policy.clone(),
                     key: Revision::of(canonical.as_os_str().as_encoded_bytes()).to_string(),
+                    known_by: known_by(&configured, &canonical, &dir),
                     canonical,
                     configured,
                     given: std::path::absolute(&spec.path).unwrap_or_else(|_| spec.path.clone()),
@@ -241,6 +279,14 @@ fn open_one(path: &Path, force_component: bool) -> std::io::Result<(PathBuf, Pat
     let configured = lexically_normal(&std::path::absolute(path)?);
     let dir = Dir::open_ambient(&canonical, force_component)?;
     Ok((canonical, configured, dir))
+}
+
+/// The path by which a root is recognised: as it was configured, where that leads to it.
+fn known_by(configured: &Path, canonical: &Path, dir: &Dir) -> Option<(PathBuf, (u64, u64))> {
+    let identity = dir.stat().ok()?.identity();
+    let leads_there = |path: &&Path| identity != (0, 0) && sys::identity(path).is_ok_and(|found| found == identity);
+    let path = [configured, canonical].into_iter().find(leads_there)?;
+    Some((path.to_path_buf(), identity))
 }
 
 /// `.` and `..` taken out by name alone.

@@ -11,6 +11,8 @@ mod entries;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(unix)]
+mod process;
+#[cfg(unix)]
 mod unix;
 #[cfg(not(unix))]
 mod windows;
@@ -25,11 +27,15 @@ pub(crate) use attributes::carry_attributes;
 #[cfg(unix)]
 pub(crate) use entries::set_mode;
 #[cfg(unix)]
+pub(crate) use process::{file_size_limit, open_files, open_files_limit, raise_open_files, survive_large_writes};
+#[cfg(unix)]
 use unix::met_a_link;
 #[cfg(unix)]
-pub(crate) use unix::{Dir, file_stat, identity, read_at_hand, try_lock};
+pub(crate) use unix::{Dir, file_stat, identity, identity_at_hand, read_at_hand, try_lock};
 #[cfg(not(unix))]
-pub(crate) use windows::{Dir, carry_attributes, file_stat, identity, read_at_hand, set_mode, try_lock};
+pub(crate) use windows::{
+    Dir, carry_attributes, file_stat, identity, identity_at_hand, read_at_hand, set_mode, try_lock,
+};
 
 /// Why something beneath a directory could not be opened.
 #[derive(Debug)]
@@ -50,6 +56,32 @@ impl From<io::Error> for Failure {
 #[cfg(not(unix))]
 fn met_a_link(_: &io::Error) -> bool {
     false
+}
+
+/// This system has no such signal.
+#[cfg(not(unix))]
+pub(crate) fn survive_large_writes() {}
+
+/// This system has no such limit.
+#[cfg(not(unix))]
+pub(crate) fn raise_open_files() {}
+
+/// This system has no such limit.
+#[cfg(not(unix))]
+pub(crate) fn file_size_limit() -> Option<u64> {
+    None
+}
+
+/// This system has no such limit.
+#[cfg(not(unix))]
+pub(crate) fn open_files() -> Option<u64> {
+    None
+}
+
+/// The limit of open files that an answer names: `ERROR_TOO_MANY_OPEN_FILES`.
+#[cfg(not(unix))]
+pub(crate) fn open_files_limit(error: &io::Error) -> Option<super::limits::Limit> {
+    (error.raw_os_error() == Some(4)).then_some(super::limits::Limit::OpenFiles(None))
 }
 
 /// One name of a listing.

@@ -4,29 +4,35 @@
 //! most 64 directories of the current branch are open at once, however deep the tree.
 
 mod entry;
+mod gaps;
 mod ignore;
 mod junk;
 mod left_out;
 
+use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{AccessError, AccessErrorKind};
 use super::handle::FileKind;
+use super::limits::Limit;
 use super::open::Shared;
 use super::path::WorkspacePath;
 use super::sys::{Dir, Failure, Listed, Use};
 
 use entry::Base;
 pub use entry::Entry;
+pub use gaps::Gaps;
 pub use ignore::IgnoreRules;
 pub(super) use ignore::Ignores;
-use ignore::{Answer, Level, Rules};
+use ignore::{Answer, Level, Rules, is_open_files};
 pub use left_out::LeftOut;
 
 /// How many directories of a branch stay open.
 const OPEN_AT_ONCE: usize = 64;
+/// As many once the limit of open files was met.
+const OPEN_WHEN_SHORT: usize = 2;
 
 /// How many unreadable directories a report names.
 const NAMED: usize = 5;
@@ -68,6 +74,8 @@ pub struct WalkReport {
     pub ignored_dirs: usize,
     /// What ignore rules left out of a walk over all depths, for a look into it without that walk.
     pub left_out: LeftOut,
+    /// What limits kept it from knowing.
+    pub gaps: Gaps,
     /// Whether the visitor ended the walk.
     pub stopped: bool,
 }
@@ -81,6 +89,7 @@ impl WalkReport {
         self.ignored_files += one.ignored_files;
         self.ignored_dirs += one.ignored_dirs;
         self.left_out.append(one.left_out);
+        self.gaps.add(one.gaps);
         self.stopped |= one.stopped;
     }
 }
@@ -127,6 +136,7 @@ pub(super) fn walk(
         visit,
         report: WalkReport::default(),
         branch: Vec::new(),
+        open_at_once: OPEN_AT_ONCE,
     };
     if what.kind == FileKind::Directory {
         walk.start()?;
@@ -160,6 +170,8 @@ struct Walk<'w> {
     visit: &'w mut dyn Visitor,
     report: WalkReport,
     branch: Vec<Frame>,
+    /// How many directories of it stay open.
+    open_at_once: usize,
     /// The real path below the root of the entry at hand.
     path: PathBuf,
 }
@@ -187,8 +199,9 @@ impl Walk<'_> {
         if find(&names, ".git").is_some() {
             self.visit.repository(&dir, real.relative());
         }
-        let above = self.rules.above(real);
-        let level = self.rules.level(above, &dir, |name| find(&names, name).is_some(), real.relative());
+        let above = self.rules.above(real, &mut self.report.gaps).map_err(failed)?;
+        let has = |name: &str| find(&names, name).is_some();
+        let level = self.rules.level(above, &dir, has, real, &mut self.report.gaps).map_err(failed)?;
         self.branch.push(Frame { dir: Some(Arc::new(dir)), names, next: 0, level, ignored: false });
         Ok(())
     }
@@ -275,8 +288,7 @@ impl Walk<'_> {
         let Some(Inside { dir, names }) = inside.filter(|_| deeper) else {
             return ControlFlow::Continue(false);
         };
-        self.enter(dir, names, ignored);
-        ControlFlow::Continue(true)
+        ControlFlow::Continue(self.enter(dir, names, ignored))
     }
 
     fn file(&mut self, kind: FileKind, depth: usize, ignored: bool) -> ControlFlow<()> {
@@ -336,11 +348,14 @@ impl Walk<'_> {
     /// Opens the directory at hand, and lists it when it is going to be entered. One that cannot be
     /// opened is counted, and visited all the same.
     fn open_child(&mut self, depth: usize, list: bool) -> Option<Inside> {
-        let parent = self.handle(depth - 1);
         let purpose = if list { Use::List } else { Use::Pass };
         let name = self.path.file_name().unwrap_or_default();
-        let opened =
-            parent.map_or_else(|| Err(std::io::ErrorKind::NotFound.into()), |parent| parent.child_dir(name, purpose));
+        let name = name.to_owned();
+        let mut opened = self.handle(depth - 1).and_then(|parent| parent.child_dir(&name, purpose));
+        if opened.as_ref().is_err_and(is_open_files) {
+            self.close_branch();
+            opened = self.handle(depth - 1).and_then(|parent| parent.child_dir(&name, purpose));
+        }
         let listed = opened.and_then(|dir| {
             self.visit.opened(&dir, &self.path);
             let names = if list { sorted(&dir)? } else { Vec::new() };
@@ -348,8 +363,12 @@ impl Walk<'_> {
         });
         match listed {
             Ok(inside) => Some(inside),
+            Err(error) if is_open_files(&error) => {
+                self.starved(&error);
+                None
+            }
             // Gone, or a link by now: there is nothing to list.
-            Err(error) if !list || error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) if !list || error.kind() == io::ErrorKind::NotFound => None,
             Err(_) => {
                 self.report.unreadable_count += 1;
                 self.visit.unreadable();
@@ -361,43 +380,78 @@ impl Walk<'_> {
         }
     }
 
-    fn enter(&mut self, dir: Arc<Dir>, names: Vec<Listed>, ignored: bool) {
+    /// Closes what can be opened again, and from now on holds no more than needed.
+    fn close_branch(&mut self) {
+        self.open_at_once = OPEN_WHEN_SHORT;
+        self.branch.iter_mut().skip(1).for_each(|frame| frame.dir = None);
+    }
+
+    /// A directory whose content, or whose ignore rules, could not be had for want of open files.
+    fn starved(&mut self, error: &io::Error) {
+        self.visit.unreadable();
+        if let Some(limit) = Limit::of(error) {
+            self.report.gaps.directory(limit);
+        }
+    }
+
+    /// Goes into a directory; false where its ignore rules cannot be had, so that nobody knows what to show of it.
+    fn enter(&mut self, dir: Arc<Dir>, names: Vec<Listed>, ignored: bool) -> bool {
         let above = self.branch.last().and_then(|frame| frame.level.clone());
         if find(&names, ".git").is_some() {
             self.visit.repository(&dir, &self.path);
         }
         let has = |name: &str| find(&names, name).is_some();
-        let level = if ignored { None } else { self.rules.level(above, &dir, has, &self.path) };
+        let level = if ignored {
+            None
+        } else {
+            let path = WorkspacePath::new(self.base.real.root(), &self.path);
+            let mut level = self.rules.level(above.clone(), &dir, has, &path, &mut self.report.gaps);
+            if level.as_ref().is_err_and(is_open_files) {
+                self.close_branch();
+                level = self.rules.level(above, &dir, has, &path, &mut self.report.gaps);
+            }
+            match level {
+                Ok(level) => level,
+                Err(error) => {
+                    self.starved(&error);
+                    return false;
+                }
+            }
+        };
         self.branch.push(Frame { dir: Some(dir), names, next: 0, level, ignored });
         // The start stays open: all others are found again from it.
-        if let Some(far) = self.branch.len().checked_sub(OPEN_AT_ONCE).filter(|far| *far > 0) {
+        if let Some(far) = self.branch.len().checked_sub(self.open_at_once).filter(|far| *far > 0) {
             self.branch[far].dir = None;
         }
+        true
     }
 
     /// The handle of a directory of the branch, opened again beneath the nearest one that is still
     /// open, together with some of those above it so that climbing back stays cheap.
-    fn handle(&mut self, index: usize) -> Option<Arc<Dir>> {
-        if let Some(dir) = &self.branch[index].dir {
-            return Some(Arc::clone(dir));
+    fn handle(&mut self, index: usize) -> io::Result<Arc<Dir>> {
+        let open = |at: usize| self.branch[at].dir.clone().map(|dir| (at, dir));
+        let (nearest, mut dir) = (0..=index).rev().find_map(open).ok_or(io::ErrorKind::NotFound)?;
+        if nearest == index {
+            return Ok(dir);
         }
-        let nearest = (0..index).rev().find(|at| self.branch[*at].dir.is_some())?;
-        let mut dir = self.branch[nearest].dir.clone()?;
         let names: Vec<_> = self.below().iter().map(ToOwned::to_owned).collect();
-        let first = (index + 1).saturating_sub(OPEN_AT_ONCE / 2).max(nearest + 1);
+        let first = (index + 1).saturating_sub(self.open_at_once / 2).max(nearest + 1);
         let skipped: PathBuf = names[nearest..first].iter().collect();
-        dir = Arc::new(dir.dir_beneath(&skipped, Use::List).ok()?);
+        dir = Arc::new(dir.dir_beneath(&skipped, Use::List).map_err(|failure| match failure {
+            Failure::Link => io::ErrorKind::NotFound.into(),
+            Failure::Io(error) => error,
+        })?);
         self.branch[first].dir = Some(Arc::clone(&dir));
         for at in first + 1..=index {
-            dir = Arc::new(dir.child_dir(&names[at - 1], Use::List).ok()?);
+            dir = Arc::new(dir.child_dir(&names[at - 1], Use::List)?);
             self.branch[at].dir = Some(Arc::clone(&dir));
         }
-        Some(dir)
+        Ok(dir)
     }
 }
 
 /// The names of a directory in byte order.
-fn sorted(dir: &Dir) -> std::io::Result<Vec<Listed>> {
+fn sorted(dir: &Dir) -> io::Result<Vec<Listed>> {
     let mut names = dir.list()?;
     names.sort_unstable_by(|one, two| one.name.as_encoded_bytes().cmp(two.name.as_encoded_bytes()));
     Ok(names)

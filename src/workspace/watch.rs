@@ -47,6 +47,8 @@ pub enum Unwatchable {
     OutOfWatches,
     /// One directory is in two places, as with a bind mount.
     Twice,
+    /// Ignore rules are too many for all to count, which each answer has to say.
+    Rules,
     /// The system refused otherwise.
     Refused,
 }
@@ -58,6 +60,7 @@ impl fmt::Display for Unwatchable {
             Self::FileSystem => "the file system does not tell of every change",
             Self::OutOfWatches => "the limit of inotify watches is reached",
             Self::Twice => "a directory is mounted twice",
+            Self::Rules => "not all ignore rules count, as they are too many",
             Self::Refused => "the system refused a watch",
         })
     }
@@ -161,7 +164,15 @@ impl Watcher {
             symlinks: true,
         };
         let mut surveyor = Surveyor { watcher: self, met, unreadable: false };
-        match walk::walk(&shared, start, &options, &mut surveyor) {
+        let walked = walk::walk(&shared, start, &options, &mut surveyor);
+        // A list of it would leave out what limits kept from this survey, and would not say so.
+        match &walked {
+            Ok(report) if report.gaps.hides_names() => self.fail(Unwatchable::Refused),
+            Ok(report) if report.gaps.lacks_rules() => self.fail(Unwatchable::Rules),
+            Err(AccessError { kind: AccessErrorKind::Limit(_), .. }) => self.fail(Unwatchable::Refused),
+            _ => {}
+        }
+        match walked {
             Ok(report) if !report.stopped => Ok(()),
             Ok(_) => Err(AccessError::new(AccessErrorKind::Changed, start)),
             Err(error) => Err(error),

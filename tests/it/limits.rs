@@ -27,6 +27,42 @@ fn a_file_too_large_to_be_written_exists_all_the_same() {
     assert_eq!(h.bytes("large.txt"), [b'x'; 2000]);
 }
 
+/// Twenty thousand lines, each made of its number.
+fn lines(line: impl Fn(usize) -> String) -> String {
+    (0..20_000).map(line).collect::<Vec<_>>().join("\n")
+}
+
+mcp_test!(twenty_thousand_ignored_names_all_count, |h| {
+    h.write(".gitignore", lines(|n| if n % 2 == 0 { format!("name{n}.txt") } else { format!("folder{n}/") }));
+    for name in ["name0.txt", "sub/name19998.txt", "folder19999/a.txt", "name19999.txt"] {
+        h.write(name, "a line\n");
+    }
+    for (tool, arguments) in [("glob", json!({ "pattern": "*.txt" })), ("grep", json!({ "pattern": "line" }))] {
+        let answer = h.call(tool, arguments);
+        let text = answer.ok();
+        assert!(text.contains("name19999.txt") && text.contains("3 more in ignored files"), "{text}");
+        assert!(answer.facts()["complete"] == true && !text.contains("count only"), "{text}");
+    }
+});
+
+mcp_test!(ignore_rules_that_do_not_fit_are_named, |h| {
+    h.write("sub/.gitignore", lines(|n| format!("x[0-9]{n}?y")));
+    h.write("sub/x10zy", "a line\n");
+    h.write("sub/x119999zy", "a line\n");
+    let calls = [("glob", json!({ "pattern": "x*" })), ("grep", json!({ "pattern": "line" })), ("ls", json!({}))];
+    for (tool, arguments) in calls {
+        let answer = h.call(tool, arguments);
+        let text = answer.ok();
+        assert!(text.contains("x119999zy") && !text.contains("x10zy"), "{text}");
+        assert!(text.contains("the ignore rules of sub/.gitignore count only up to line "), "{text}");
+        assert!(text.contains("so ignored files may be among these"), "{text}");
+        assert!(tool == "ls" || answer.facts()["complete"] == false, "{text}");
+    }
+    h.write("sub/.gitignore", format!("{}\nx10zy\n", "# a comment\n".repeat(100_000)));
+    let text = h.call("glob", json!({ "pattern": "x*" })).ok();
+    assert!(text.contains("sub/x10zy") && text.contains("sub/.gitignore count only up to line 87381"), "{text}");
+});
+
 mcp_test!(the_end_of_a_large_file_is_found_whatever_its_encoding_and_its_last_line, |h| {
     let lines: Vec<String> = (1..=200_000).map(|n| format!("zeile {n} größer")).collect();
     let text = lines.join("\n");

@@ -36,4 +36,5 @@ mod readme;
 mod replay;
 mod rights;
 mod stdio;
+mod system;
 mod tidy;

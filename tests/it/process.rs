@@ -72,6 +72,13 @@ impl Process {
         Path::new("/proc").join(self.pid().to_string()).join("root").join(below)
     }
 
+    /// Starts a command that is, or becomes, the server, in the folder `dir`.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn spawn_in(mut command: Command, dir: &Path) -> Self {
+        command.current_dir(dir);
+        Self::spawn(command)
+    }
+
     /// Starts what the command names, on pipes.
     pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child = command

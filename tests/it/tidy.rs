@@ -21,6 +21,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("workspace", 1),
     ("edit", 0),
     ("text", 0),
+    ("log", 0),
 ];
 
 /// A crate or path prefix, and the only places that may name it.

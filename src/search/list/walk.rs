@@ -6,7 +6,7 @@ use std::{ops::ControlFlow, sync::Arc, time::SystemTime};
 
 use super::{Brief, Item, Live, Snapshot};
 use crate::workspace::{
-    AccessError, Entry, FileKind, Ignored, LeftOut, WalkOptions, WalkReport, Workspace, WorkspacePath,
+    AccessError, AccessErrorKind, Entry, FileKind, Ignored, LeftOut, WalkOptions, WalkReport, Workspace, WorkspacePath,
 };
 
 /// Unreadable directories that a report names, as the workspace's walk does.
@@ -272,9 +272,13 @@ fn below(
             report.unreadable_count += walked.unreadable_count;
             let room = NAMED - report.unreadable.len();
             report.unreadable.extend(walked.unreadable.into_iter().take(room));
+            report.gaps.add(walked.gaps);
             report.stopped |= walked.stopped;
         }
-        Err(_) => report.unreadable_count += 1,
+        Err(error) => match error.kind {
+            AccessErrorKind::Limit(limit) if limit.is_open_files() => report.gaps.directory(limit),
+            _ => report.unreadable_count += 1,
+        },
     }
     if report.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }

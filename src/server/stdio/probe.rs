@@ -96,7 +96,7 @@ pub(crate) fn scanned_id(line: &[u8], size: usize) -> Option<Value> {
 /// # Errors
 /// When the service fails, or sends what is not JSON.
 pub(crate) fn conversation(server: Server, input: &[u8]) -> Result<Vec<Value>, String> {
-    let runtime = server.runtime().map_err(|error| error.to_string())?;
+    let runtime = Server::runtime().map_err(|error| error.to_string())?;
     let answers = runtime.block_on(async {
         let (mut client, far) = duplex(1 << 20);
         let (server_input, server_output) = tokio::io::split(far);

@@ -6,7 +6,7 @@ use std::io::IoSliceMut;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, fstatfs, openat2};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstatfs, openat2};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 /// Neither above the directory, nor through any link, nor through `/proc`'s magic ones.
@@ -30,10 +30,11 @@ const LOCAL: &[u64] = &[
 /// Opens `relative` beneath `dir`. `ELOOP` or `EXDEV` says that a link is in the way.
 pub(super) fn open_beneath(dir: impl AsFd, relative: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     // The kernel gives up with EAGAIN when a rename races with the lookup; it is not an answer.
-    let mut attempts = 0;
+    let (mut attempts, mut waited) = (0, 0);
     loop {
         match openat2(&dir, relative, flags, Mode::empty(), CONFINED) {
             Err(Errno::AGAIN | Errno::INTR) if attempts < 128 => attempts += 1,
+            Err(Errno::MFILE | Errno::NFILE) if super::process::wait_for_files(&mut waited) => {}
             answer => return answer,
         }
     }
@@ -56,6 +57,12 @@ pub(super) fn is_local(dir: impl AsFd) -> bool {
 /// other reason.
 pub(super) fn open_at_hand(dir: impl AsFd, relative: &Path, flags: OFlags) -> Option<OwnedFd> {
     openat2(dir, relative, flags, Mode::empty(), AT_HAND).ok()
+}
+
+/// What a root's host path leads to, by names that the kernel knows alone. For `fstat` and nothing else: not
+/// beneath a root.
+pub(super) fn pass_at_hand(path: &Path) -> Option<OwnedFd> {
+    openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::CACHED).ok()
 }
 
 /// Fills `bytes` from the beginning of a file; false where it is shorter, or not all of that is in memory.

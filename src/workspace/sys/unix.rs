@@ -356,9 +356,20 @@ pub(crate) fn met_a_link(error: &io::Error) -> bool {
     matches!(Errno::from_io_error(error), Some(Errno::LOOP | Errno::MLINK))
 }
 
-/// Device and inode of what a host path leads to. For start-up alone, on trusted paths.
-pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
-    rustix::fs::stat(path).ok().map(|stat| stat_of(&stat).identity())
+/// Device and inode of what a root's host path leads to, links followed.
+pub(crate) fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    Ok(stat_of(&retry(|| statat(CWD, path, AtFlags::empty()))?).identity())
+}
+
+/// As [`identity`], where no disk, no other machine and no other process has to be asked.
+pub(crate) fn identity_at_hand(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(target_os = "linux")]
+    return super::linux::pass_at_hand(path).and_then(|fd| Some(stat_of(&fstat(fd).ok()?).identity()));
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = path;
+        None
+    }
 }
 
 /// What an open file is.
@@ -385,9 +396,11 @@ fn flags_for(purpose: Use) -> OFlags {
 }
 
 fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
+    let mut waited = 0;
     loop {
         match call() {
             Err(Errno::INTR) => {}
+            Err(Errno::MFILE | Errno::NFILE) if super::process::wait_for_files(&mut waited) => {}
             answer => return Ok(answer?),
         }
     }

@@ -227,8 +227,13 @@ impl Dir {
     }
 }
 
-/// Device and inode of what a host path leads to: this system does not say.
-pub(crate) fn identity(_: &std::path::Path) -> Option<(u64, u64)> {
+/// A root is not recognised by numbers here.
+pub(crate) fn identity(_: &Path) -> io::Result<(u64, u64)> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// As [`identity`].
+pub(crate) fn identity_at_hand(_: &Path) -> Option<(u64, u64)> {
     None
 }
 

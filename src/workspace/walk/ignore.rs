@@ -4,7 +4,7 @@
 //! configured patterns, and the default list (`junk`) last; the deepest file that says something
 //! wins, and in it the last line. A nested repository does not inherit git's rules from above.
 
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,11 +12,22 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::workspace::handle::FileKind;
+use crate::workspace::limits::Limit;
 use crate::workspace::path::WorkspacePath;
-use crate::workspace::sys::{self, Dir, Use};
+use crate::workspace::sys::{self, Dir, Failure, Use};
 
-/// Longest ignore file that is read, in bytes; what follows is not seen.
+use super::gaps::{Gaps, RuleGap};
+
+/// Longest ignore file that is read, in bytes; what follows does not count, which is said.
 const LONGEST: u64 = 1024 * 1024;
+/// Bytes that the compiled rules of one file take at most, and those of all files of a branch.
+const FILE_MEMORY: usize = 32 << 20;
+const BRANCH_MEMORY: usize = 64 << 20;
+/// About what one rule takes (measured with globset 0.4: a name is a key of a hash table; what holds
+/// wildcards is compiled to a regex, with caches for each thread).
+const NAME_MEMORY: usize = 1 << 10;
+const WILDCARD_MEMORY: usize = 10 << 10;
+const WILDCARD_BYTE_MEMORY: usize = 1 << 8;
 
 /// What the configuration says about ignored files.
 #[derive(Clone, Debug, Default)]
@@ -79,6 +90,8 @@ pub(super) struct Level {
     exclude: Gitignore,
     /// A repository starts here.
     repository: bool,
+    /// About the bytes that the rules of this level and of those above take.
+    memory: usize,
     above: Option<Arc<Level>>,
 }
 
@@ -117,57 +130,84 @@ impl Rules<'_> {
     }
 
     /// The rules of the directories from the root down to the one above `start`.
-    pub(super) fn above(&self, start: &WorkspacePath) -> Option<Arc<Level>> {
+    ///
+    /// # Errors
+    /// As [`Self::level`].
+    pub(super) fn above(&self, start: &WorkspacePath, gaps: &mut Gaps) -> io::Result<Option<Arc<Level>>> {
         if !self.needed {
-            return None;
+            return Ok(None);
         }
         let mut ancestors: Vec<_> = start.relative().ancestors().skip(1).collect();
         ancestors.reverse();
-        ancestors.into_iter().fold(None, |above, relative| {
+        ancestors.into_iter().try_fold(None, |above, relative| {
             // Asked for by name: a directory above may hold any number of others, and `ls` starts a
             // walk in each directory that it shows.
             match start.root().dir().dir_beneath(relative, Use::Pass) {
-                Ok(dir) => self.level(above, &dir, |name| dir.child_stat(name.as_ref()).is_ok(), relative),
-                Err(_) => above,
+                Ok(dir) => {
+                    let has = |name: &str| dir.child_stat(name.as_ref()).is_ok();
+                    self.level(above, &dir, has, &WorkspacePath::new(start.root(), relative), gaps)
+                }
+                Err(Failure::Io(error)) if is_open_files(&error) => Err(error),
+                Err(_) => Ok(above),
             }
         })
     }
 
-    /// The rules in a directory, given those above it; `has` tells whether it holds a name, `relative`
-    /// is its path below the root.
+    /// The rules in a directory, given those above it; `has` tells whether it holds a name. What does not count of
+    /// them is noted in `gaps`.
+    ///
+    /// # Errors
+    /// When too many files are open for them to be read: without them everything would be shown.
     pub(super) fn level(
         &self,
         above: Option<Arc<Level>>,
         dir: &Dir,
         has: impl Fn(&str) -> bool,
-        relative: &Path,
-    ) -> Option<Arc<Level>> {
+        path: &WorkspacePath,
+        gaps: &mut Gaps,
+    ) -> io::Result<Option<Arc<Level>>> {
         if !self.needed {
-            return None;
+            return Ok(None);
         }
         let (ignore, git, repository) = (has(".ignore"), has(".gitignore"), has(".git"));
         if !(ignore || git || repository) {
-            return above;
+            return Ok(above);
         }
-        let load = |present: bool, name: &str| {
-            if present { parse(dir, name, relative) } else { Gitignore::empty() }
+        let mut memory = above.as_ref().map_or(0, |above| above.memory);
+        let mut load = |dir: Option<&Dir>, name: &str, shown: &str| -> io::Result<Gitignore> {
+            let Some(dir) = dir else { return Ok(Gitignore::empty()) };
+            let Some(compiled) = compile(dir, name, path.relative(), BRANCH_MEMORY.saturating_sub(memory))? else {
+                return Ok(Gitignore::empty());
+            };
+            memory += compiled.memory;
+            if let Some(from_line) = compiled.ends_before {
+                gaps.rule(RuleGap { file: path.child(shown.as_ref()), from_line });
+            }
+            Ok(compiled.rules)
         };
-        let info = || {
-            let inner = dir.child_dir(".git".as_ref(), Use::Pass).ok()?;
-            inner.child_dir("info".as_ref(), Use::Pass).ok()
-        };
-        let exclude = match repository.then(info).flatten() {
-            Some(info) => parse(&info, "exclude", relative),
+        let exclude = match repository.then(|| info(dir)).transpose()?.flatten() {
+            Some(info) => load(Some(&info), "exclude", ".git/info/exclude")?,
             None => Gitignore::empty(),
         };
-        Some(Arc::new(Level {
-            ignore: load(ignore, ".ignore"),
-            git: load(git, ".gitignore"),
-            exclude,
-            repository,
-            above,
-        }))
+        let ignore = load(ignore.then_some(dir), ".ignore", ".ignore")?;
+        let git = load(git.then_some(dir), ".gitignore", ".gitignore")?;
+        Ok(Some(Arc::new(Level { ignore, git, exclude, repository, memory, above })))
     }
+}
+
+/// The `info` directory of a repository that begins in `dir`.
+fn info(dir: &Dir) -> io::Result<Option<Dir>> {
+    let inner = dir.child_dir(".git".as_ref(), Use::Pass).and_then(|git| git.child_dir("info".as_ref(), Use::Pass));
+    match inner {
+        Ok(info) => Ok(Some(info)),
+        Err(error) if is_open_files(&error) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Whether too many files were open.
+pub(super) fn is_open_files(error: &io::Error) -> bool {
+    Limit::of(error).is_some_and(Limit::is_open_files)
 }
 
 /// Lets the matcher answer if nobody deeper has.
@@ -181,22 +221,102 @@ fn ask(answer: &mut Answer, matcher: &Gitignore, path: &Path, directory: bool) {
     }
 }
 
-/// The matcher of an ignore file; an unreadable file, or a line that is no pattern, says nothing.
-fn parse(dir: &Dir, name: &str, relative: &Path) -> Gitignore {
+/// The rules of an ignore file.
+struct Compiled {
+    rules: Gitignore,
+    /// About the bytes that they take.
+    memory: usize,
+    /// The first line that does not count, from 1.
+    ends_before: Option<usize>,
+}
+
+/// The rules of an ignore file, as many as fit into `memory` bytes; none where it cannot be read. A line that is no
+/// pattern says nothing.
+fn compile(dir: &Dir, name: &str, relative: &Path, memory: usize) -> io::Result<Option<Compiled>> {
     let mut bytes = Vec::new();
     let read = dir.child_file(name.as_ref()).and_then(|file| {
         if sys::file_stat(&file)?.kind == FileKind::File {
-            file.take(LONGEST).read_to_end(&mut bytes)?;
+            file.take(LONGEST + 1).read_to_end(&mut bytes)?;
         }
         Ok(())
     });
-    if read.is_err() {
-        return Gitignore::empty();
+    match read {
+        Err(error) if is_open_files(&error) => return Err(error),
+        Err(_) => return Ok(None),
+        Ok(()) => {}
+    }
+    let longest = usize::try_from(LONGEST).unwrap_or(usize::MAX);
+    let cut = bytes.len() > longest;
+    if cut {
+        // The line that is cut is another one than was meant.
+        let end = bytes[..longest].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        bytes.truncate(end);
     }
     let text = String::from_utf8_lossy(&bytes);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let mut compiled = compile_lines(text, relative, memory.min(FILE_MEMORY));
+    if cut && compiled.ends_before.is_none() {
+        compiled.ends_before = Some(text.lines().count() + 1);
+    }
+    Ok(Some(compiled))
+}
+
+fn compile_lines(text: &str, relative: &Path, most: usize) -> Compiled {
+    let (mut memory, mut ends_before) = (0, None);
     let mut builder = GitignoreBuilder::new(relative);
-    for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
+    for (at, line) in text.lines().enumerate() {
+        let cost = memory_of(line);
+        if memory + cost > most {
+            ends_before = Some(at + 1);
+            break;
+        }
+        memory += cost;
         let _ = builder.add_line(None, line);
     }
-    builder.build().unwrap_or_else(|_| Gitignore::empty())
+    match builder.build() {
+        Ok(rules) => Compiled { rules, memory, ends_before },
+        // More than globset compiles at once.
+        Err(_) if memory > WILDCARD_MEMORY => compile_lines(text, relative, memory / 2),
+        Err(_) => Compiled { rules: Gitignore::empty(), memory: 0, ends_before: Some(1) },
+    }
+}
+
+/// About the bytes that the rule in a line takes.
+fn memory_of(line: &str) -> usize {
+    let rule = line.trim_end();
+    if rule.is_empty() || rule.starts_with('#') {
+        return 0;
+    }
+    // Those that globset looks up: names, and endings of names.
+    let plain = rule.trim_start_matches('!').trim_start_matches("**/").trim_start_matches("*.");
+    if plain.contains(['*', '?', '[', '\\']) {
+        WILDCARD_MEMORY + rule.len() * WILDCARD_BYTE_MEMORY
+    } else {
+        NAME_MEMORY + rule.len() * 4
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ignores(compiled: &Compiled, name: &str) -> bool {
+        compiled.rules.matched(Path::new(name), false).is_ignore()
+    }
+
+    #[test]
+    fn twenty_thousand_names_count_and_wildcards_up_to_a_line_that_is_named() {
+        let lines = |line: &dyn Fn(usize) -> String| (0..20_000).map(line).collect::<Vec<_>>().join("\n");
+        let names = lines(&|n| if n % 2 == 0 { format!("generated_{n}.txt") } else { format!("*.x{n}") });
+        let compiled = compile_lines(&names, Path::new(""), FILE_MEMORY);
+        assert_eq!(compiled.ends_before, None);
+        assert!(ignores(&compiled, "src/generated_0.txt") && ignores(&compiled, "a.x19999"));
+
+        let wildcards = lines(&|n| format!("gen_*_{n}_*.tmp"));
+        let compiled = compile_lines(&wildcards, Path::new(""), FILE_MEMORY);
+        let end = compiled.ends_before.expect("they do not fit");
+        assert!((1_000..10_000).contains(&end) && compiled.memory <= FILE_MEMORY, "{end}");
+        assert!(ignores(&compiled, &format!("gen_a_{}_b.tmp", end - 2)));
+        assert!(!ignores(&compiled, &format!("gen_a_{}_b.tmp", end - 1)));
+    }
 }

@@ -1,0 +1,104 @@
+//! The limits that the system sets this process: those that can be met in words, and their words.
+//!
+//! Looked at once, before anything is written or any thread starts; see `setrlimit(2)`.
+
+use std::fmt;
+use std::io;
+
+use super::sys;
+
+/// Makes the process ready for its limits: a write beyond `ulimit -f` becomes an error of that write
+/// (EFBIG) instead of the end of the process (SIGXFSZ), and as many files may be open as the hard limit
+/// of `ulimit -n` allows, up to some thousands. Call it before the first write.
+pub fn prepare_process() {
+    sys::survive_large_writes();
+    sys::raise_open_files();
+}
+
+/// A limit of the system that an operation met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// EMFILE: files that this process may have open, where known.
+    OpenFiles(Option<u64>),
+    /// ENFILE: files that all processes may have open.
+    OpenFilesOfAll,
+    /// EFBIG: bytes of the largest file that this process may write, where that is known; else the
+    /// file system's own limit.
+    FileSize(Option<u64>),
+    /// ENOSPC: the file system is full.
+    Space,
+    /// EDQUOT: the user's disk quota is used up.
+    DiskQuota,
+    /// ENOMEM, or an allocation that failed.
+    Memory,
+}
+
+impl Limit {
+    /// The limit that a system's answer names, if it names one.
+    pub fn of(error: &io::Error) -> Option<Self> {
+        match error.kind() {
+            io::ErrorKind::StorageFull => Some(Self::Space),
+            io::ErrorKind::QuotaExceeded => Some(Self::DiskQuota),
+            io::ErrorKind::FileTooLarge => Some(Self::FileSize(sys::file_size_limit())),
+            io::ErrorKind::OutOfMemory => Some(Self::Memory),
+            _ => sys::open_files_limit(error),
+        }
+    }
+
+    /// That of open files, where it is known to have been met.
+    pub fn open_files() -> Self {
+        Self::OpenFiles(sys::open_files())
+    }
+
+    /// Whether it is the number of open files that was met: what cannot be opened now can be later.
+    pub fn is_open_files(self) -> bool {
+        matches!(self, Self::OpenFiles(_) | Self::OpenFilesOfAll)
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OpenFiles(Some(limit)) => write!(f, "the server may open only {limit} files at once (ulimit -n)"),
+            Self::OpenFiles(None) => f.write_str("the server may open no more files at once (ulimit -n)"),
+            Self::OpenFilesOfAll => f.write_str("the whole system may open no more files at once (fs.file-max)"),
+            Self::FileSize(Some(limit)) => {
+                write!(f, "the server may write no file of more than {limit} bytes (ulimit -f)")
+            }
+            Self::FileSize(None) => f.write_str("its file system takes no file of that size"),
+            Self::Space => f.write_str("its file system is full (no space left on the device)"),
+            Self::DiskQuota => f.write_str("the disk quota of the server's user is used up"),
+            Self::Memory => f.write_str("the server has no more memory (ulimit -v, or the container's limit)"),
+        }
+    }
+}
+
+/// A system's answer in words, without its number.
+pub(super) fn words(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut characters = text.chars();
+    let lower = characters.next().map(|first| first.to_lowercase().chain(characters).collect());
+    lower.unwrap_or_else(|| error.kind().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limit_is_named_and_system_answer_has_no_number() {
+        assert_eq!(Limit::of(&io::ErrorKind::StorageFull.into()), Some(Limit::Space));
+        assert_eq!(Limit::of(&io::ErrorKind::NotFound.into()), None);
+        let text = Limit::OpenFiles(Some(64)).to_string();
+        assert_eq!(text, "the server may open only 64 files at once (ulimit -n)");
+        #[cfg(target_os = "linux")]
+        {
+            for (number, said) in [(5, "input/output error"), (107, "transport endpoint is not connected")] {
+                assert_eq!(words(&io::Error::from_raw_os_error(number)), said);
+            }
+            assert!(Limit::of(&io::Error::from_raw_os_error(24)).is_some_and(Limit::is_open_files));
+            assert_eq!(Limit::of(&io::Error::from_raw_os_error(23)), Some(Limit::OpenFilesOfAll));
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What the system lets this process do: resource limits and the signals that they send.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::workspace::limits::Limit;
+
+/// Open files at most: enough for all calls that run at once, and no more than macOS takes
+/// (`OPEN_MAX` in its `sys/syslimits.h`), whose hard limit says "unlimited".
+const OPEN_FILES: u64 = 10_240;
+
+/// Handles SIGXFSZ, so that a write beyond `RLIMIT_FSIZE` fails with EFBIG instead of ending the process.
+pub(crate) fn survive_large_writes() {
+    // What the handler notes is of no use: the write itself fails, with EFBIG.
+    if let Err(error) = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default()) {
+        tracing::warn!(%error, "SIGXFSZ cannot be handled; a write beyond ulimit -f ends the process");
+    }
+}
+
+/// Raises the soft limit of open files, which select(2) keeps low and nothing here uses, to the hard one.
+pub(crate) fn raise_open_files() {
+    let limits = getrlimit(Resource::Nofile);
+    let wanted = limits.maximum.map_or(OPEN_FILES, |hard| hard.min(OPEN_FILES));
+    if limits.current.is_some_and(|soft| soft < wanted) {
+        // Refused, it stays what it was.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum: limits.maximum });
+    }
+}
+
+/// The limit of open files that an answer names.
+pub(crate) fn open_files_limit(error: &io::Error) -> Option<Limit> {
+    match Errno::from_io_error(error)? {
+        Errno::MFILE => Some(Limit::OpenFiles(open_files())),
+        Errno::NFILE => Some(Limit::OpenFilesOfAll),
+        _ => None,
+    }
+}
+
+/// How long, in milliseconds, an open waits for another call to close a file, and how long after a wait that was in
+/// vain the next ones do not wait: a search would wait once for each of its files.
+const WAIT: u32 = 50;
+const IN_VAIN: u64 = 1000;
+
+/// Waits a moment where too many files are open; false when it has been long enough. Most files are open for some
+/// microseconds, so that calls at once get by with a low limit.
+pub(super) fn wait_for_files(waited: &mut u32) -> bool {
+    static START: OnceLock<Instant> = OnceLock::new();
+    /// When the last wait was in vain, in milliseconds since `START`; 0 for never.
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let now = u64::try_from(START.get_or_init(Instant::now).elapsed().as_millis()).unwrap_or(u64::MAX) + 1;
+    let last = LAST.load(Ordering::Relaxed);
+    if *waited == 0 && last > 0 && now < last + IN_VAIN {
+        return false;
+    }
+    if *waited >= WAIT {
+        LAST.store(now, Ordering::Relaxed);
+        return false;
+    }
+    *waited += 1;
+    thread::sleep(Duration::from_millis(1));
+    true
+}
+
+/// How many files this process may have open, where there is a limit.
+pub(crate) fn open_files() -> Option<u64> {
+    getrlimit(Resource::Nofile).current
+}
+
+/// Bytes of the largest file that this process may write, where there is a limit.
+pub(crate) fn file_size_limit() -> Option<u64> {
+    getrlimit(Resource::Fsize).current
+}
