@@ -92,6 +92,7 @@ impl Workspace {
             ignores: walk::Ignores::new(&ignore),
             locks: Arc::default(),
             swept: write::Swept::new(sweep_after),
+            machine: watch::Machine::open(),
         };
         Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings })
     }
@@ -175,6 +176,16 @@ impl Workspace {
         visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<WalkReport, AccessError> {
         walk::walk(&self.shared, start, options, &mut |entry: Entry| visit(entry))
+    }
+
+    /// As [`Self::walk`] from the directory that holds `child`, without the other entries in it.
+    pub fn walk_child(
+        &self,
+        child: &WorkspacePath,
+        options: &WalkOptions,
+        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<WalkReport, AccessError> {
+        walk::walk_child(&self.shared, child, options, &mut |entry: Entry| visit(entry))
     }
 
     /// Begins to watch a root, for [`Watcher::survey`] and [`Watcher::changes`].

@@ -14,6 +14,7 @@ use super::revision::Revision;
 use super::root::Roots;
 use super::sys::{self, Dir, Failure, Use};
 use super::walk::Ignores;
+use super::watch::Machine;
 use super::write::{Locks, Swept};
 
 /// How often a lookup that raced with a rename is tried again, and a read that saw a change.
@@ -27,6 +28,7 @@ pub(super) struct Shared {
     pub(super) ignores: Ignores,
     pub(super) locks: Arc<Locks>,
     pub(super) swept: Swept,
+    pub(super) machine: Machine,
 }
 
 impl Shared {

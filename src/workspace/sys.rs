@@ -25,9 +25,7 @@ pub(crate) use attributes::carry_attributes;
 #[cfg(unix)]
 pub(crate) use entries::set_mode;
 #[cfg(unix)]
-use unix::met_a_link;
-#[cfg(unix)]
-pub(crate) use unix::{Dir, file_stat, read_at_hand, try_lock};
+pub(crate) use unix::{Dir, file_stat, met_a_link, read_at_hand, try_lock};
 #[cfg(not(unix))]
 pub(crate) use windows::{Dir, carry_attributes, file_stat, read_at_hand, set_mode, try_lock};
 
@@ -48,7 +46,7 @@ impl From<io::Error> for Failure {
 
 /// Whether an open with links refused failed because of a link; this system does not say.
 #[cfg(not(unix))]
-fn met_a_link(_: &io::Error) -> bool {
+pub(crate) fn met_a_link(_: &io::Error) -> bool {
     false
 }
 

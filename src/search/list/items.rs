@@ -40,6 +40,9 @@ pub(super) struct Known {
     modified: Option<SystemTime>,
     inode: u64,
     fingerprint: u64,
+    /// It was asked for while a search was under way, when another file may have been mounted there for
+    /// a moment.
+    asked: bool,
 }
 
 impl Known {
@@ -49,6 +52,7 @@ impl Known {
             modified: stat.modified,
             inode: stat.inode(),
             fingerprint: stat.fingerprint(),
+            asked: false,
         })
     }
 }
@@ -62,6 +66,10 @@ pub(in crate::search) struct Item {
     pub(in crate::search) ignored: bool,
     /// A directory that cannot be listed.
     pub(in crate::search) unreadable: bool,
+    /// A directory that is not watched: it and all below it is walked each time.
+    pub(in crate::search) apart: bool,
+    /// Something is mounted there: changes of a file are told of elsewhere, so nothing is kept of it.
+    mounted: bool,
     /// What is known of its content.
     pub(in crate::search) content: Content,
     /// Another one for each state of a file.
@@ -71,8 +79,8 @@ pub(in crate::search) struct Item {
 
 impl Item {
     fn new(surveyed: Surveyed, id: u64) -> Self {
-        let Surveyed { entry, ignored, unreadable } = surveyed;
-        Self { entry, ignored, unreadable, content: Content::Unread, id, known: OnceLock::new() }
+        let Surveyed { entry, ignored, unreadable, apart, mounted } = surveyed;
+        Self { entry, ignored, unreadable, apart, mounted, content: Content::Unread, id, known: OnceLock::new() }
     }
 
     fn path(&self) -> &WorkspacePath {
@@ -90,9 +98,10 @@ impl Item {
         }
         let stat = self.entry.stat().ok()?;
         if self.is_file()
+            && !self.mounted
             && let Some(known) = Known::of(&stat)
         {
-            let _ = self.known.set(known);
+            let _ = self.known.set(Known { asked: true, ..known });
         }
         stat.modified
     }
@@ -107,13 +116,13 @@ impl Item {
         self.known.get().map(|known| known.fingerprint)
     }
 
-    pub(super) fn set_known(&self, known: Known) {
-        let _ = self.known.set(known);
+    pub(super) fn set_known(&mut self, known: Known) {
+        self.known = OnceLock::from(known);
     }
 
-    /// Whether it is a file that nobody has looked into.
+    /// Whether it is a file that nobody has looked into, and worth a look.
     pub(super) fn is_unread(&self) -> bool {
-        self.content == Content::Unread && self.is_file()
+        self.content == Content::Unread && self.is_file() && !self.mounted
     }
 }
 
@@ -154,7 +163,8 @@ impl List {
         }
         let at = self.find(start)?;
         let item = &self.items[at];
-        let listed = item.entry.kind() == FileKind::Directory && !item.ignored && !item.unreadable;
+        let listed =
+            item.entry.kind() == FileKind::Directory && !item.ignored && !item.unreadable && !item.apart;
         listed.then(|| at + 1..self.end_of(at))
     }
 
@@ -212,7 +222,19 @@ impl List {
                 self.renew(at, dropped);
             }
         }
+        if changes.remounted {
+            self.forget_asked();
+        }
         Ok(())
+    }
+
+    /// Forgets what was asked for while a search was under way.
+    fn forget_asked(&mut self) {
+        for at in 0..self.items.len() {
+            if self.items[at].known.get().is_some_and(|known| known.asked) {
+                self.items.change(at, |item| item.known = OnceLock::new());
+            }
+        }
     }
 
     /// Forgets what is known of a file.
@@ -329,6 +351,7 @@ impl Update<'_> {
                 let mut item = self.item(surveyed);
                 if let Some(at) = self.list.find(item.path())
                     && self.list.items[at].entry.kind() == item.entry.kind()
+                    && self.list.items[at].mounted == item.mounted
                     && !self.is_touched(item.path())
                 {
                     self.list.items.change(at, |was| {
@@ -384,7 +407,10 @@ impl Update<'_> {
             }
             let next = self.list.end_of(at);
             let was = &self.list.items[at];
-            let same = was.entry.kind() == surveyed.entry.kind() && was.ignored == surveyed.ignored;
+            let same = was.entry.kind() == surveyed.entry.kind()
+                && was.ignored == surveyed.ignored
+                && was.apart == surveyed.apart
+                && was.mounted == surveyed.mounted;
             if !same || (!was.is_file() && self.touched.contains(was.path())) {
                 self.remove(at);
                 self.add(surveyed);
@@ -421,7 +447,7 @@ impl Update<'_> {
 
     fn add(&mut self, surveyed: Surveyed) {
         let mut item = self.item(surveyed);
-        if item.entry.kind() == FileKind::Directory && !item.ignored {
+        if item.entry.kind() == FileKind::Directory && !item.ignored && !item.apart {
             let mut met = Vec::new();
             match self.watcher.survey(item.path(), true, &mut |surveyed| met.push(surveyed)) {
                 Ok(()) => {}

@@ -48,7 +48,7 @@ pub(in crate::search) enum Brief {
 impl Brief {
     fn of(item: &Item) -> Self {
         let kind = item.entry.kind();
-        if item.unreadable {
+        if item.unreadable || item.apart {
             return Self::Ask;
         }
         if item.ignored {

@@ -2,9 +2,12 @@
 //!
 //! `.ignore` of any level goes before `.gitignore`, that before `.git/info/exclude`, then the
 //! configured patterns, and the default list (`junk`) last; the deepest file that says something
-//! wins, and in it the last line. A nested repository does not inherit git's rules from above.
+//! wins, and in it the last line. A nested repository does not inherit git's rules from above. A file of
+//! rules that is a link counts, as it does for ripgrep, when what it leads to lies in a root.
 
-use std::io::Read as _;
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,11 +15,28 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::workspace::handle::FileKind;
+use crate::workspace::links;
 use crate::workspace::path::WorkspacePath;
+use crate::workspace::root::{Root, Roots};
 use crate::workspace::sys::{self, Dir, Use};
 
 /// Longest ignore file that is read, in bytes; what follows is not seen.
 const LONGEST: u64 = 1024 * 1024;
+
+/// The exclude file of a repository, below the directory that the repository is in.
+pub(in crate::workspace) const EXCLUDE: &str = ".git/info/exclude";
+
+/// What rules were read from, for whoever keeps their effect.
+#[derive(Debug)]
+pub(in crate::workspace) enum Origin<'f> {
+    /// A file of that name, which is open and has not been read yet.
+    File(&'f File),
+    /// A link, or a name behind one, with a hash of what was read ([`linked_content`]).
+    Link(u64),
+}
+
+/// Who is told of each file that rules are read from: its path below the directory that is looked at.
+type Read<'r> = &'r mut dyn FnMut(&'static str, Origin<'_>);
 
 /// What the configuration says about ignored files.
 #[derive(Clone, Debug, Default)]
@@ -86,6 +106,7 @@ pub(super) struct Level {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules<'w> {
     pub(super) ignores: &'w Ignores,
+    pub(super) roots: &'w Roots,
     /// False when ignored entries are visited like all others, so nothing has to be read.
     pub(super) needed: bool,
 }
@@ -127,20 +148,23 @@ impl Rules<'_> {
             // Asked for by name: a directory above may hold any number of others, and `ls` starts a
             // walk in each directory that it shows.
             match start.root().dir().dir_beneath(relative, Use::Pass) {
-                Ok(dir) => self.level(above, &dir, |name| dir.child_stat(name.as_ref()).is_ok(), relative),
+                Ok(dir) => {
+                    let here = Here { root: start.root(), relative, dir: &dir };
+                    // Whoever keeps the effect of rules was told when it looked at that directory.
+                    self.level(above, here, |name| dir.child_stat(name.as_ref()).is_ok(), &mut |_, _| {})
+                }
                 Err(_) => above,
             }
         })
     }
 
-    /// The rules in a directory, given those above it; `has` tells whether it holds a name, `relative`
-    /// is its path below the root.
+    /// The rules in a directory, given those above it; `has` tells whether it holds a name.
     pub(super) fn level(
         &self,
         above: Option<Arc<Level>>,
-        dir: &Dir,
+        here: Here<'_>,
         has: impl Fn(&str) -> bool,
-        relative: &Path,
+        read: Read<'_>,
     ) -> Option<Arc<Level>> {
         if !self.needed {
             return None;
@@ -149,25 +173,94 @@ impl Rules<'_> {
         if !(ignore || git || repository) {
             return above;
         }
-        let load = |present: bool, name: &str| {
-            if present { parse(dir, name, relative) } else { Gitignore::empty() }
-        };
-        let info = || {
-            let inner = dir.child_dir(".git".as_ref(), Use::Pass).ok()?;
-            inner.child_dir("info".as_ref(), Use::Pass).ok()
-        };
-        let exclude = match repository.then(info).flatten() {
-            Some(info) => parse(&info, "exclude", relative),
-            None => Gitignore::empty(),
-        };
+        let mut load =
+            |present: bool, name| if present { self.parse(here, name, read) } else { Gitignore::empty() };
         Some(Arc::new(Level {
             ignore: load(ignore, ".ignore"),
             git: load(git, ".gitignore"),
-            exclude,
+            exclude: load(repository, EXCLUDE),
             repository,
             above,
         }))
     }
+
+    /// The matcher of an ignore file; an unreadable file, or a line that is no pattern, says nothing.
+    fn parse(&self, here: Here<'_>, name: &'static str, read: Read<'_>) -> Gitignore {
+        let bytes = match here.open(name) {
+            Ok(file) => {
+                read(name, Origin::File(&file));
+                content(&file).unwrap_or_default()
+            }
+            Err(error) if is_link(&error) => {
+                let bytes = linked(self.roots, here.root, &here.relative.join(name)).unwrap_or_default();
+                read(name, Origin::Link(hash(&bytes)));
+                bytes
+            }
+            Err(_) => return Gitignore::empty(),
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let mut builder = GitignoreBuilder::new(here.relative);
+        for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
+            let _ = builder.add_line(None, line);
+        }
+        builder.build().unwrap_or_else(|_| Gitignore::empty())
+    }
+}
+
+/// A directory that is looked at: its path below its root, and its handle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Here<'h> {
+    pub(super) root: &'h Arc<Root>,
+    pub(super) relative: &'h Path,
+    pub(super) dir: &'h Dir,
+}
+
+impl Here<'_> {
+    /// Opens a file of rules in it, links refused.
+    fn open(&self, name: &str) -> io::Result<File> {
+        if name != EXCLUDE {
+            return self.dir.child_file(name.as_ref());
+        }
+        let git = self.dir.child_dir(".git".as_ref(), Use::Pass).map_err(|error| {
+            // Worktrees and submodules have a file of that name, behind which nothing is.
+            let is_file = || self.dir.child_stat(".git".as_ref()).is_ok_and(|stat| stat.kind == FileKind::File);
+            if is_link(&error) && is_file() { io::ErrorKind::NotFound.into() } else { error }
+        })?;
+        git.child_dir("info".as_ref(), Use::Pass)?.child_file("exclude".as_ref())
+    }
+}
+
+/// A hash of the rules that a link leads to, as they are now; that of no rules where it leads to none.
+pub(in crate::workspace) fn linked_content(roots: &Roots, link: &WorkspacePath) -> u64 {
+    hash(&linked(roots, link.root(), link.relative()).unwrap_or_default())
+}
+
+/// What a link to a file of rules leads to: only inside the roots, and nothing that policy hides or denies.
+fn linked(roots: &Roots, root: &Arc<Root>, relative: &Path) -> Option<Vec<u8>> {
+    let real = links::follow(roots, &WorkspacePath::new(root, relative)).ok()?;
+    if real.hidden() || real.secret() {
+        return None;
+    }
+    content(&real.root().dir().file_beneath(real.relative()).ok()?).ok()
+}
+
+fn content(file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if sys::file_stat(file)?.kind == FileKind::File {
+        file.take(LONGEST).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whether an open with links refused may have failed because of one: with `O_DIRECTORY` that is `ENOTDIR`.
+fn is_link(error: &io::Error) -> bool {
+    sys::met_a_link(error) || error.kind() == io::ErrorKind::NotADirectory
 }
 
 /// Lets the matcher answer if nobody deeper has.
@@ -179,24 +272,4 @@ fn ask(answer: &mut Answer, matcher: &Gitignore, path: &Path, directory: bool) {
             Match::Whitelist(_) => Answer::Kept,
         };
     }
-}
-
-/// The matcher of an ignore file; an unreadable file, or a line that is no pattern, says nothing.
-fn parse(dir: &Dir, name: &str, relative: &Path) -> Gitignore {
-    let mut bytes = Vec::new();
-    let read = dir.child_file(name.as_ref()).and_then(|file| {
-        if sys::file_stat(&file)?.kind == FileKind::File {
-            file.take(LONGEST).read_to_end(&mut bytes)?;
-        }
-        Ok(())
-    });
-    if read.is_err() {
-        return Gitignore::empty();
-    }
-    let text = String::from_utf8_lossy(&bytes);
-    let mut builder = GitignoreBuilder::new(relative);
-    for line in text.strip_prefix('\u{feff}').unwrap_or(&text).lines() {
-        let _ = builder.add_line(None, line);
-    }
-    builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
