@@ -148,11 +148,7 @@ fn walk_in(
     let (what, real) = shared.stat(start)?;
     let base = Arc::new(Base { asked: start.clone(), real, shared: Arc::clone(shared) });
     let mut walk = Walk {
-        rules: Rules {
-            ignores: &shared.ignores,
-            roots: &shared.roots,
-            needed: options.ignored != Ignored::Include,
-        },
+        rules: Rules { ignores: &shared.ignores, roots: &shared.roots, needed: options.ignored != Ignored::Include },
         path: base.real.relative().to_path_buf(),
         base,
         options,
@@ -313,11 +309,12 @@ impl Walk<'_> {
         // keeps them wins.
         if self.rules.needed && self.rules.defaults() && !ignored && verdict == Answer::Silent {
             let name = self.path.file_name().unwrap_or_default();
-            let tagged = inside.as_ref().filter(|inside| !inside.closed).is_some_and(|Inside { dir, names, .. }| {
-                junk::says_junk(name, |mark| {
-                    if deeper { find(names, mark).is_some() } else { dir.child_stat(mark.as_ref()).is_ok() }
-                })
-            });
+            let tagged =
+                inside.as_ref().filter(|inside| !inside.closed).is_some_and(|Inside { dir, names, .. }| {
+                    junk::says_junk(name, |mark| {
+                        if deeper { find(names, mark).is_some() } else { dir.child_stat(mark.as_ref()).is_ok() }
+                    })
+                });
             if tagged {
                 ignored = true;
                 if self.options.ignored == Ignored::Skip {

@@ -163,8 +163,7 @@ impl List {
         }
         let at = self.find(start)?;
         let item = &self.items[at];
-        let listed =
-            item.entry.kind() == FileKind::Directory && !item.ignored && !item.unreadable && !item.apart;
+        let listed = item.entry.kind() == FileKind::Directory && !item.ignored && !item.unreadable && !item.apart;
         listed.then(|| at + 1..self.end_of(at))
     }
 

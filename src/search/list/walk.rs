@@ -216,7 +216,10 @@ fn look(
     }
     let directory = kind == FileKind::Directory;
     if item.apart {
-        return joined(workspace.walk_child(item.entry.path(), options, &mut |entry| visit.visit(Met::Walked(entry))), report);
+        return joined(
+            workspace.walk_child(item.entry.path(), options, &mut |entry| visit.visit(Met::Walked(entry))),
+            report,
+        );
     }
     if item.ignored && options.ignored == Ignored::Skip {
         *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;

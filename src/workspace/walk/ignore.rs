@@ -173,8 +173,7 @@ impl Rules<'_> {
         if !(ignore || git || repository) {
             return above;
         }
-        let mut load =
-            |present: bool, name| if present { self.parse(here, name, read) } else { Gitignore::empty() };
+        let mut load = |present: bool, name| if present { self.parse(here, name, read) } else { Gitignore::empty() };
         Some(Arc::new(Level {
             ignore: load(ignore, ".ignore"),
             git: load(git, ".gitignore"),

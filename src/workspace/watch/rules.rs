@@ -115,7 +115,12 @@ impl Watcher {
             let stat = root.stat_beneath(&owner.relative().join(name));
             stat.map_or(true, |stat| stat.fingerprint() != *state)
         };
-        self.rules.files.iter().filter(|(place, known)| changed((place, known))).map(|((owner, _), _)| owner.clone()).collect()
+        self.rules
+            .files
+            .iter()
+            .filter(|(place, known)| changed((place, known)))
+            .map(|((owner, _), _)| owner.clone())
+            .collect()
     }
 }
 

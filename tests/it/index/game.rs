@@ -20,7 +20,7 @@ use rootbound::{
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
-use super::{mapping::Mapper, rg};
+use super::{mapping::Mapper, mounts, rg};
 
 /// Words of the contents and of the patterns.
 pub(super) const WORDS: &[&str] = &[
@@ -459,6 +459,15 @@ impl Game {
 
     pub(super) fn report(&self) -> String {
         self.with.session.live.report().into_iter().map(|(_, words)| words).collect()
+    }
+}
+
+impl Drop for Game {
+    fn drop(&mut self) {
+        // Else the folder could not be removed.
+        for place in mounts::mounted_below(self.dir.path()) {
+            mounts::unmount(&["--lazy"], &place);
+        }
     }
 }
 
