@@ -12,6 +12,7 @@ mod list;
 mod merge;
 mod pattern;
 mod progress;
+mod reading;
 mod scope;
 mod sink;
 mod watched;

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     search::{IndexMode, index::Signatures},
+    text,
     workspace::{Entry, GiveWay, Unwatchable, Workspace, WorkspacePath, lower_priority},
 };
 
@@ -303,6 +304,8 @@ fn read(entry: &Entry) -> Option<(Reading, Option<Known>)> {
         Reading::Says(Content::Loose)
     } else {
         match memchr::memchr(0, &text) {
+            // Searched as what it decodes to, as well.
+            Some(_) if text::looks_like_utf16(&text) => Reading::Says(Content::Loose),
             Some(at) if at < FIRST_LOOK => {
                 Reading::Says(u32::try_from(text.len()).map_or(Content::Loose, Content::Binary))
             }
