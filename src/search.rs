@@ -9,6 +9,7 @@ mod feed;
 mod files;
 mod index;
 mod list;
+mod load;
 mod merge;
 mod pattern;
 mod progress;

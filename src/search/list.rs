@@ -11,6 +11,7 @@
 
 mod build;
 mod compare;
+mod item;
 mod items;
 mod names;
 mod walk;
@@ -30,7 +31,8 @@ use super::{
 };
 use crate::workspace::{Changes, Unwatchable, Watcher, Workspace, WorkspacePath};
 
-pub(in crate::search) use items::{Content, Item, List};
+pub(in crate::search) use item::{Content, Item};
+pub(in crate::search) use items::List;
 pub(in crate::search) use names::Brief;
 pub use walk::{Met, Source, Visit};
 

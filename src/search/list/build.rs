@@ -11,8 +11,7 @@ use std::{
 };
 
 use super::{
-    Content, FILTER_MEMORY, LARGE, Listed, Live, MAX_FAILURES, State, Tree, compare,
-    items::{Known, List},
+    Content, FILTER_MEMORY, LARGE, Listed, Live, MAX_FAILURES, State, Tree, compare, item::Known, items::List,
 };
 use crate::{
     search::{IndexMode, index::Signatures},

@@ -6,7 +6,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use super::items::{Content, Item};
+use super::item::{Content, Item};
 use crate::{search::index::Placement, workspace::FileKind};
 
 /// What most searches ask of an item.

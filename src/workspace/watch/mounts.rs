@@ -126,18 +126,15 @@ impl Covered {
 fn unescaped(field: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;
+    let is_octal = |digit: &u8| (b'0'..=b'7').contains(digit);
     while let Some((first, after)) = rest.split_first() {
-        let digits =
-            after.get(..3).filter(|digits| *first == b'\\' && digits.iter().all(|digit| (b'0'..=b'7').contains(digit)));
-        match digits {
-            Some(digits) => {
-                bytes.push(digits.iter().fold(0_u8, |value, digit| value.wrapping_mul(8).wrapping_add(digit - b'0')));
+        rest = after;
+        match after.first_chunk::<3>() {
+            Some(digits) if *first == b'\\' && digits.iter().all(is_octal) => {
+                bytes.push(digits.iter().fold(0, |value: u8, digit| value.wrapping_mul(8).wrapping_add(digit - b'0')));
                 rest = &after[3..];
             }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
+            _ => bytes.push(*first),
         }
     }
     PathBuf::from(std::ffi::OsStr::from_bytes(&bytes))
