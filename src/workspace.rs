@@ -44,7 +44,7 @@ pub use revision::{Revision, RevisionHasher};
 pub use root::{Access, Root, RootSpec};
 pub use state::{AppendLog, Durable, StateDir, StateFile};
 pub use tree::{Node, NotRemoved, Part, Place, Planted, Purpose, Replaced, Tree, TreeEntry, TreeGuard};
-pub use walk::{Entry, IgnoreRules, Ignored, LeftOut, WalkOptions, WalkReport};
+pub use walk::{Entry, IgnoreRules, Ignored, LeftOut, Stats, WalkOptions, WalkReport};
 pub use watch::{Changes, GiveWay, Surveyed, Unwatchable, Watcher, lower_priority, watch_limit};
 pub use write::{
     Approval, Base, Committed, Content, Former, MOST_WAITING, Patience, SweepAfter, WritablePath, WriteGuard,

@@ -20,7 +20,7 @@ use super::path::WorkspacePath;
 use super::sys::{Dir, Failure, Listed, Use};
 
 use entry::Base;
-pub use entry::Entry;
+pub use entry::{Entry, Stats};
 pub use ignore::IgnoreRules;
 pub(super) use ignore::Ignores;
 use ignore::{Answer, Here, Level, Rules};

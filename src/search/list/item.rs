@@ -4,7 +4,7 @@ use std::{sync::OnceLock, time::SystemTime};
 
 use crate::{
     search::index::Placement,
-    workspace::{Entry, FileKind, Stat, Surveyed, WorkspacePath},
+    workspace::{Entry, FileKind, Stat, Stats, Surveyed, WorkspacePath},
 };
 
 /// What is known of a file's content.
@@ -95,8 +95,9 @@ impl Item {
     }
 
     /// Whether a stat of now says the same as what is known; true where nothing is.
-    pub(super) fn is_as_known(&self) -> bool {
-        self.known.get().is_none_or(|known| self.entry.stat().is_ok_and(|stat| stat.fingerprint() == known.fingerprint))
+    pub(super) fn is_as_known(&self, stats: &mut Stats) -> bool {
+        let is_same = |known: &Known| stats.stat(&self.entry).is_ok_and(|stat| stat.fingerprint() == known.fingerprint);
+        self.known.get().is_none_or(is_same)
     }
 
     /// The fingerprint of the state that all knowledge of its content is about.
