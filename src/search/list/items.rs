@@ -48,12 +48,19 @@ impl List {
         self.items.iter().filter(|item| item.is_file() && !item.ignored).count()
     }
 
-    /// Where what lies below `start` stands; `None` when that is no directory of the list.
+    /// Where what lies below `start` stands, for an answer; `None` when that is no directory of the list, or
+    /// nothing is listed below it: a walk of nothing costs nothing, and fails where it must (a mounted folder
+    /// that was removed elsewhere has a name and cannot be listed).
     pub(super) fn below(&self, start: &WorkspacePath) -> Option<Range<usize>> {
-        if *start == self.root {
+        self.range_of(start).filter(|range| *start == self.root || !range.is_empty())
+    }
+
+    /// Where what lies below a directory stands; `None` when that is no directory that is listed.
+    fn range_of(&self, directory: &WorkspacePath) -> Option<Range<usize>> {
+        if *directory == self.root {
             return Some(0..self.items.len());
         }
-        let at = self.find(start)?;
+        let at = self.find(directory)?;
         let item = &self.items[at];
         let listed = item.entry.kind() == FileKind::Directory && !item.ignored && !item.unreadable && !item.apart;
         listed.then(|| at + 1..self.end_of(at))
@@ -225,7 +232,7 @@ impl Update<'_> {
             if self.is_covered(tree) || self.is_touched(tree) {
                 continue;
             }
-            let Some(old) = self.list.below(tree) else { continue };
+            let Some(old) = self.list.range_of(tree) else { continue };
             let mut met = Vec::new();
             match self.watcher.survey(tree, true, &mut |surveyed| met.push(surveyed)) {
                 Ok(()) => {}
@@ -267,7 +274,7 @@ impl Update<'_> {
             if self.is_covered(directory) || self.is_touched(directory) {
                 continue;
             }
-            let Some(old) = self.list.below(directory) else { continue };
+            let Some(old) = self.list.range_of(directory) else { continue };
             // Its parent, listed before it, says that it is no longer what it was.
             let own = old.start.wrapping_sub(1);
             if !directory.is_root() && self.edits.removed.iter().any(|range| range.contains(&own)) {

@@ -218,6 +218,21 @@ fn a_folder_in_two_places_is_listed_in_one_and_walked_in_the_other() {
 }
 
 #[test]
+fn a_mounted_folder_that_was_removed_elsewhere_fails_as_in_a_walk() {
+    let Some(mut game) = game("index::mounts::a_mounted_folder_that_was_removed_elsewhere_fails_as_in_a_walk") else {
+        return;
+    };
+    let outside = game.dir.path().join("aside/gone");
+    fs::create_dir(&outside).unwrap();
+    assert!(mount(&["--bind", outside.to_str().unwrap()], &game.path("src")));
+    compare(&mut game);
+    fs::remove_dir(&outside).unwrap();
+    compare(&mut game);
+    game.settle();
+    compare(&mut game);
+}
+
+#[test]
 fn a_file_that_is_mounted_over_is_searched_each_time() {
     let Some(mut game) = game("index::mounts::a_file_that_is_mounted_over_is_searched_each_time") else { return };
     let outside = game.dir.path().join("aside/outside.txt");
