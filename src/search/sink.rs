@@ -79,9 +79,9 @@ pub(super) struct Collector<'a> {
     pub(super) cut: bool,
     /// The call was told to stop.
     pub(super) stopped: Option<StopReason>,
-    /// A line that is kept is not UTF-8.
+    /// A line that is kept is not ASCII.
     pub(super) foreign: bool,
-    /// What lines that are not UTF-8 are shown in.
+    /// What such lines are shown in, where the file is not UTF-8.
     encoding: Option<&'static Encoding>,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Shows lines that are not UTF-8 in this encoding, one in which ASCII is itself.
+    /// Shows lines in this encoding, one in which ASCII is itself.
     pub(super) fn shown_in(mut self, encoding: Option<&'static Encoding>) -> Self {
         self.encoding = encoding;
         self
@@ -120,7 +120,7 @@ impl<'a> Collector<'a> {
 
     /// What is shown of a line, around `hit`.
     fn excerpt(&mut self, line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> String {
-        if str::from_utf8(line).is_ok() {
+        if line.is_ascii() {
             return excerpt(line, hit);
         }
         self.foreign = true;

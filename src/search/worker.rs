@@ -237,7 +237,8 @@ impl<'a> Worker<'a> {
         // As where a larger file is streamed, wherever the NUL is.
         let late = loaded.whole && content.len() > SMALL && memchr::memchr(0, content).is_some();
         let mut found = if late { Found::Binary } else { self.run(file, loaded, Form::Bytes(None))? };
-        if matches!(&found, Found::Text(text) if text.foreign) {
+        let may_look_otherwise = !marked && matches!(&found, Found::Text(text) if text.foreign);
+        if may_look_otherwise && !reading::is_utf8(file, loaded)? {
             // Once more, with the lines as they are to be shown.
             if let Some(encoding) = reading::encoding(file, loaded)?.filter(|encoding| *encoding != UTF_8) {
                 found = self.run(file, loaded, Form::Bytes(Some(encoding)))?;
@@ -339,7 +340,7 @@ impl Loaded<'_> {
 /// In which form a file is given to the searcher.
 #[derive(Clone, Copy)]
 enum Form<'f> {
-    /// Its bytes, whose lines are shown in that encoding where they are not UTF-8.
+    /// Its bytes, whose lines are shown in that encoding, or else as UTF-8.
     Bytes(Option<&'static Encoding>),
     /// The text of all of it.
     Decoded(&'f str),
@@ -364,7 +365,7 @@ struct Text {
     matches: usize,
     cut: bool,
     stopped: Option<StopReason>,
-    /// A line that is kept is not UTF-8.
+    /// A line that is kept is not ASCII.
     foreign: bool,
     /// The file is not UTF-8, and in no encoding that can be told.
     undecoded: bool,
