@@ -10,11 +10,10 @@ pub mod hidden;
 mod image;
 mod lines;
 mod offsets;
-pub mod utf8;
 
 use std::fmt;
 
-pub use decode::{Document, is_plain, view};
+pub use decode::{Document, HEAD, encoding_of_head, is_plain, looks_like_utf16, view};
 pub use encode::encode;
 pub use eol::LineEnding;
 pub use image::{ImageFlaw, ImageInfo, LONGEST_SIDE, binary_kind, check_image, image_info};

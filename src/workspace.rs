@@ -50,7 +50,7 @@ pub use revision::{Revision, RevisionHasher};
 pub use root::{Access, Root, RootGone, RootSpec};
 pub use state::{Alone, AppendLog, Durable, StateDir, StateFile};
 pub use tree::{Node, NotRemoved, Part, Place, Planted, Purpose, Replaced, Transferred, Tree, TreeEntry, TreeGuard};
-pub use walk::{Entry, Gaps, IgnoreRules, Ignored, LeftOut, WalkOptions, WalkReport};
+pub use walk::{Entry, Gaps, IgnoreRules, Ignored, LeftOut, Stats, WalkOptions, WalkReport};
 pub use watch::{Changes, GiveWay, Surveyed, Unwatchable, Watcher, lower_priority, watch_limit};
 pub use write::{
     Approval, Base, Committed, Content, FileLock, Former, MOST_WAITING, NewDirectory, Patience, SweepAfter,
@@ -116,6 +116,7 @@ impl Workspace {
             locks: Arc::default(),
             directories: Arc::default(),
             swept: write::Swept::new(sweep_after),
+            machine: watch::Machine::open(),
         };
         Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings, agent_files })
     }
@@ -206,6 +207,16 @@ impl Workspace {
         visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<WalkReport, AccessError> {
         walk::walk(&self.shared, start, options, &mut |entry: Entry| visit(entry))
+    }
+
+    /// As [`Self::walk`] from the directory that holds `child`, without the other entries in it.
+    pub fn walk_child(
+        &self,
+        child: &WorkspacePath,
+        options: &WalkOptions,
+        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<WalkReport, AccessError> {
+        walk::walk_child(&self.shared, child, options, &mut |entry: Entry| visit(entry))
     }
 
     /// Begins to watch a root, for [`Watcher::survey`] and [`Watcher::changes`].

@@ -14,7 +14,7 @@ use crossbeam_channel::{Sender, TrySendError};
 use crate::workspace::{AccessError, FileKind, Workspace, WorkspacePath};
 
 use super::{
-    content::{Chunk, Query, Shared, WAIT},
+    content::{Chunk, Shared, WAIT},
     files::FileFilter,
     index::{Admitted, Candidates, ROW},
     list::{Brief, Content, Item, Met, Visit},
@@ -202,16 +202,14 @@ impl Visit for Feeding<'_, '_> {
                 Brief::NoFile => folders += 1,
                 Brief::Protected => tally.protected += 1,
                 Brief::Binary(bytes) if u64::from(bytes) <= max_file_size => tally.binary += 1,
-                Brief::Row { row, utf8 } if max_file_size >= ROW as u64 && !candidates.hit(row) => {
-                    tally.searched += 1;
-                    tally.not_utf8 += usize::from(!utf8 && self.beyond_ascii);
-                }
-                Brief::Rows { first, count, last, utf8 }
+                // What it holds once it is decoded, the filter does not know.
+                Brief::Row { utf8: false, .. } | Brief::Rows { utf8: false, .. } if self.beyond_ascii => break,
+                Brief::Row { row, .. } if max_file_size >= ROW as u64 && !candidates.hit(row) => tally.searched += 1,
+                Brief::Rows { first, count, last, .. }
                     if max_file_size >= (u64::from(count) + 1) * ROW as u64
                         && candidates.none(first..first + u32::from(count), last) =>
                 {
                     tally.searched += 1;
-                    tally.not_utf8 += usize::from(!utf8 && self.beyond_ascii);
                 }
                 _ => break,
             }
@@ -231,11 +229,13 @@ impl Visit for Feeding<'_, '_> {
             return shared.go_on();
         }
         self.files += 1;
+        let max_file_size = shared.query.max_file_size;
         let admitted = self.filter.admits(met.path().relative_to(self.start));
         match (&met, &mut self.candidates) {
             (Met::Listed(_), _) if !admitted => return self.settled(1),
             (Met::Walked(_), _) if !admitted => return shared.go_on(),
-            (Met::Listed(item), Some(candidates)) => match haystack(item, candidates, shared.query) {
+            (Met::Listed(item), Some(candidates)) => match haystack(item, candidates, max_file_size, self.beyond_ascii)
+            {
                 Haystack::Answered(tally) => {
                     self.feeder.count(tally);
                     return self.settled(1);
@@ -260,20 +260,19 @@ impl Visit for Feeding<'_, '_> {
 }
 
 /// What has to be searched of a listed file, or what that would come to where it is known.
-fn haystack(item: &Item, candidates: &mut Candidates, query: &Query<'_>) -> Haystack {
-    let max_file_size = query.max_file_size;
+fn haystack(item: &Item, candidates: &mut Candidates, max_file_size: u64, beyond_ascii: bool) -> Haystack {
     let mut tally = Tally::default();
     match &item.content {
         Content::Protected => tally.skip(Skipped::Protected),
         Content::Binary(bytes) if u64::from(*bytes) <= max_file_size => tally.skip(Skipped::Binary),
         Content::Placed(placement, bytes, utf8) if u64::from(*bytes) <= max_file_size => {
-            let not_utf8 = !utf8 && query.pattern.beyond_ascii();
+            // As in `pass`.
+            if !utf8 && beyond_ascii {
+                return Haystack::Met(item.entry.clone());
+            }
             match (candidates.admit(placement), item.state()) {
-                (Admitted::Nothing, _) => {
-                    tally.searched = 1;
-                    tally.not_utf8 = usize::from(not_utf8);
-                }
-                (Admitted::Within(lines), Some(state)) if !not_utf8 => {
+                (Admitted::Nothing, _) => tally.searched = 1,
+                (Admitted::Within(lines), Some(state)) => {
                     return Haystack::Within(item.entry.clone(), lines, state);
                 }
                 _ => return Haystack::Met(item.entry.clone()),

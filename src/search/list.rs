@@ -1,15 +1,17 @@
 //! The live list: the names of a large tree and the filter over their content, kept between calls.
 //!
 //! A search asks for a snapshot; what it gets is true for every system call below the root that had
-//! returned before it asked. Two kinds of writes are told of by no event: stores into a shared mapping
-//! while it stays open, and writes through a name that a file was given later where nothing is
-//! watched. They are seen by the comparison with the disk, which the first search begins when the last
-//! comparison is [`Live::COMPARED_EVERY`] ago; a search that is answered before it is done may not see
-//! them. Where there is no list, as for small trees or on other platforms, the search walks. The list
+//! returned before it asked. While some process can write by Linux AIO, which no event tells of, all files
+//! are compared with the disk before each answer. Other writes without an event are stores into a shared
+//! mapping while it stays open, and writes through a name that a file was given later where nothing is
+//! watched. They are seen by the comparison that the first search begins in the background when the last
+//! one is [`Live::COMPARED_EVERY`] ago; a search that is answered before it is done may not see them. Where there is no list, as for small trees or on other platforms, the search walks. The list
 //! and the filter are made in the background after a first search and are never needed for an
 //! answer.
 
 mod build;
+mod compare;
+mod item;
 mod items;
 mod names;
 mod walk;
@@ -27,9 +29,10 @@ use super::{
     index::{Candidates, Probe, Signatures},
     pattern::Pattern,
 };
-use crate::workspace::{Unwatchable, Watcher, Workspace, WorkspacePath};
+use crate::workspace::{Changes, Unwatchable, Watcher, Workspace, WorkspacePath};
 
-pub(in crate::search) use items::{Content, Item, List};
+pub(in crate::search) use item::{Content, Item};
+pub(in crate::search) use items::List;
 pub(in crate::search) use names::Brief;
 pub use walk::{Met, Source, Visit};
 
@@ -93,6 +96,10 @@ struct Listed {
     built: Option<Instant>,
     /// When all of it was last compared with the disk.
     verified: Option<Instant>,
+    /// Some process could write by Linux AIO since the last comparison.
+    written_silently: bool,
+    /// Another number after each change of what is mounted.
+    mounts: u64,
 }
 
 /// The names below a start, as of one moment.
@@ -230,7 +237,7 @@ impl Live {
         let probe = pattern.map(Probe::of);
         let mut trees = self.trees();
         let tree = trees.iter_mut().find(|tree| tree.root.root().key() == start.root().key())?;
-        let listed = tree.refresh()?;
+        let listed = tree.refresh_with(Listed::refresh_and_compare)?;
         let below = listed.list.below(start)?;
         let candidates = probe.map(|probe| listed.signatures.candidates(&probe));
         Some(Snapshot { list: Arc::clone(&listed.list), below, candidates })
@@ -286,8 +293,12 @@ impl Live {
 impl Tree {
     /// Reads what has changed and applies it. `None` where the root is not listed, or no longer.
     fn refresh(&mut self) -> Option<&mut Listed> {
+        self.refresh_with(Listed::refresh)
+    }
+
+    fn refresh_with(&mut self, refresh: impl FnOnce(&mut Listed) -> bool) -> Option<&mut Listed> {
         let State::Listed(listed) = &mut self.state else { return None };
-        if listed.refresh() {
+        if refresh(listed) {
             // Borrowed again, since the borrow above ends in the other arm.
             match &mut self.state {
                 State::Listed(listed) => return Some(listed),
@@ -309,14 +320,22 @@ impl Listed {
     /// Whether the list is true again; false when only a new survey helps.
     fn refresh(&mut self) -> bool {
         let changes = self.watcher.changes();
+        self.written_silently |= self.watcher.has_silent_writers();
+        self.take_in(&changes)
+    }
+
+    /// Applies changes, as [`Self::refresh`].
+    fn take_in(&mut self, changes: &Changes) -> bool {
         if changes.is_empty() {
             return self.watcher.failure().is_none();
         }
+        self.mounts += u64::from(changes.remounted);
         let mut dropped = Vec::new();
-        let applied = Arc::make_mut(&mut self.list).apply(&changes, &mut self.watcher, &mut dropped);
+        let applied = Arc::make_mut(&mut self.list).apply(changes, &mut self.watcher, &mut dropped);
         self.stale += changes.files.len();
         self.release(dropped);
-        applied.is_ok() && self.watcher.failure().is_none()
+        // What was mounted for a moment while it was looked at would stay in the list.
+        applied.is_ok() && self.watcher.failure().is_none() && !self.watcher.is_remounted()
     }
 
     /// Forgets what is known of files, where they still are in that state. They changed without an

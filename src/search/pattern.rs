@@ -7,7 +7,7 @@ use std::{borrow::Cow, sync::Arc};
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::{
     ast::Span,
-    hir::{Hir, HirKind},
+    hir::{Class, Hir, HirKind},
 };
 
 /// Cache of the lazy automaton per thread, in bytes; it grows only as states are met.
@@ -150,10 +150,11 @@ impl Pattern {
     }
 
     /// Whether the pattern names a character beyond ASCII, which files in other encodings than UTF-8
-    /// do not hold in that form.
+    /// do not hold in that form: such files are decoded for it.
     pub fn beyond_ascii(&self) -> bool {
         let (text, options) = &*self.source;
-        !text.is_ascii() || (!options.literal && ["\\u", "\\U", "\\x{"].iter().any(|escape| text.contains(escape)))
+        let escaped = || ["\\u", "\\U", "\\x{"].iter().any(|escape| text.contains(escape));
+        !text.is_ascii() || (!options.literal && (escaped() || self.hir().is_some_and(|hir| names_beyond_ascii(&hir))))
     }
 
     pub(super) fn multiline(&self) -> bool {
@@ -232,6 +233,19 @@ fn syntax(text: &str, reason: &impl ToString, span: &Span) -> PatternError {
     place.extend(std::iter::repeat_n(' ', carets_at));
     place.extend(std::iter::repeat_n('^', carets));
     PatternError::Syntax { reason: brief(&reason.to_string()), column: before.chars().count() + 1, place }
+}
+
+/// Whether a part of `hir` matches characters beyond ASCII and no others. What matches both (`.`, `\w`, a letter
+/// in either case) asks for none of them; bytes (`(?-u:\xff)`) are not characters.
+fn names_beyond_ascii(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => false,
+        HirKind::Literal(literal) => !literal.0.is_ascii() && str::from_utf8(&literal.0).is_ok(),
+        HirKind::Class(Class::Unicode(class)) => class.ranges().first().is_some_and(|first| !first.start().is_ascii()),
+        HirKind::Capture(capture) => names_beyond_ascii(&capture.sub),
+        HirKind::Repetition(repetition) => names_beyond_ascii(&repetition.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(names_beyond_ascii),
+    }
 }
 
 /// Counts the positions of `hir` that stand within a counted repetition, each as often as it is
@@ -330,6 +344,27 @@ mod tests {
         let at = carets.find('^').unwrap();
         assert_eq!(shown.chars().skip(at).take(3).collect::<String>(), "z-a");
         assert!(shown.starts_with('…') && shown.ends_with('…'), "{shown}");
+    }
+
+    #[test]
+    fn a_pattern_that_names_characters_beyond_ascii_says_so() {
+        let says = |text: &str| Pattern::compile(text, PatternOptions::default()).unwrap().beyond_ascii();
+        for text in [
+            "é",
+            "[a-zé]",
+            "x\\xe9",
+            "\\u00e9",
+            "\\u{e9}",
+            "\\x{e9}",
+            "\\p{Greek}+",
+            "(a|[\\x80-\\u{ff}])",
+            "[^[:ascii:]]?",
+        ] {
+            assert!(says(text), "{text}");
+        }
+        for text in ["k", "s", ".", "\\w+", "[^x]", "caf.", "(?-u:\\xff)", "\\p{L}"] {
+            assert!(!says(text), "{text}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use std::{fmt::Write as _, io, ops::Range};
 
+use encoding_rs::Encoding;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
@@ -78,6 +79,10 @@ pub(super) struct Collector<'a> {
     pub(super) cut: bool,
     /// The call was told to stop.
     pub(super) stopped: Option<StopReason>,
+    /// A line that is kept is not ASCII.
+    pub(super) foreign: bool,
+    /// What such lines are shown in, where the file is not UTF-8.
+    encoding: Option<&'static Encoding>,
 }
 
 impl<'a> Collector<'a> {
@@ -102,7 +107,30 @@ impl<'a> Collector<'a> {
             binary: false,
             cut: false,
             stopped: None,
+            foreign: false,
+            encoding: None,
         }
+    }
+
+    /// Shows lines in this encoding, one in which ASCII is itself.
+    pub(super) fn shown_in(mut self, encoding: Option<&'static Encoding>) -> Self {
+        self.encoding = encoding;
+        self
+    }
+
+    /// What is shown of a line, around `hit`.
+    fn excerpt(&mut self, line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> String {
+        if line.is_ascii() {
+            return excerpt(line, hit);
+        }
+        self.foreign = true;
+        let Some(encoding) = self.encoding else { return excerpt(line, hit) };
+        let decoded = |bytes| encoding.decode_without_bom_handling(bytes).0;
+        let hit = hit(line).map(|hit| {
+            let start = decoded(&line[..hit.start.min(line.len())]).len();
+            start..start + decoded(&line[hit.start.min(line.len())..hit.end.min(line.len())]).len()
+        });
+        excerpt(decoded(line).as_bytes(), |_| hit)
     }
 
     fn before(&self) -> usize {
@@ -126,11 +154,6 @@ impl<'a> Collector<'a> {
     fn full(&mut self) -> bool {
         self.cut = self.matches >= self.limits.matches || self.bytes >= self.limits.bytes;
         self.cut
-    }
-
-    fn find_in(&self, line: &[u8]) -> Option<Range<usize>> {
-        let found = self.matcher.find(line).ok().flatten()?;
-        Some(found.start()..found.end())
     }
 
     /// Splits a block of adjacent lines into its matches and calls `each` with the lines of one.
@@ -194,7 +217,8 @@ impl<'a> Collector<'a> {
                 if place < MATCH_LINES {
                     // Only the first line of a match is cut around it; the others begin within it.
                     let local = (place == 0).then(|| hit.start - lines.start..(hit.end - lines.start).min(line.len()));
-                    self.keep(number + place as u64, excerpt(line, |_| local), Some(index));
+                    let text = self.excerpt(line, |_| local);
+                    self.keep(number + place as u64, text, Some(index));
                 } else {
                     more += 1;
                 }
@@ -236,7 +260,8 @@ impl Sink for Collector<'_> {
             let index = self.matches;
             self.matches += 1;
             if self.keeps(index) {
-                let text = excerpt(found.bytes(), |line| self.find_in(line));
+                let matcher = self.matcher;
+                let text = self.excerpt(found.bytes(), |line| find_in(matcher, line));
                 self.keep(found.line_number().unwrap_or(0), text, Some(index));
             }
         }
@@ -245,7 +270,8 @@ impl Sink for Collector<'_> {
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
         if self.keeps(self.matches) {
-            self.keep(context.line_number().unwrap_or(0), excerpt(context.bytes(), |_| None), None);
+            let text = self.excerpt(context.bytes(), |_| None);
+            self.keep(context.line_number().unwrap_or(0), text, None);
         }
         Ok(self.bytes < self.limits.bytes || !self.full())
     }
@@ -259,6 +285,11 @@ impl Sink for Collector<'_> {
         self.binary |= finish.binary_byte_offset().is_some();
         Ok(())
     }
+}
+
+fn find_in(matcher: &RegexMatcher, line: &[u8]) -> Option<Range<usize>> {
+    let found = matcher.find(line).ok().flatten()?;
+    Some(found.start()..found.end())
 }
 
 /// The whole lines that `hit` touches, within `block`. A hit that ends with a line break does not

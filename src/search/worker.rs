@@ -8,31 +8,28 @@ use std::{
     ops::Range,
 };
 
+use encoding_rs::{Encoding, UTF_8};
 use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 
 use crate::{
     session::{StopReason, StopSignal},
-    text::utf8::Utf8Check,
+    text,
     workspace::{AccessError, AccessErrorKind, Entry, OpenFile, Revision, Stat, Workspace, WorkspacePath},
 };
 
 use super::{
     content::Query,
+    load::{SMALL, read_long_line, read_small},
     merge::{FileHits, Skipped, Tally},
     progress::Metered,
-    sink::{Collector, Limits, Mode},
+    reading,
+    sink::{Collector, HitLine, Limits, Mode},
     watched::{Pace, Stopped, Watched},
 };
 
-/// Bytes up to which a file is read whole before it is searched.
-const SMALL: usize = 1 << 20;
 const SMALL_FILE: u64 = SMALL as u64;
-/// Bytes of the buffer for the first of them.
-const LEAST: usize = 64 << 10;
-/// Bytes of a larger file that tell whether it is one long line.
-const SAMPLE: usize = 256 << 10;
 /// Bytes of the longest line, and of the largest file in a multiline search.
 const HEAP: usize = 64 << 20;
 const HEAP_FILE: u64 = HEAP as u64;
@@ -93,24 +90,12 @@ pub(super) struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     pub(super) fn new(workspace: &'a Workspace, query: &'a Query<'a>) -> Self {
-        let (before, after) = match query.mode {
-            Mode::Lines { before, after } => (before, after),
-            Mode::Files | Mode::Counts => (0, 0),
-        };
-        let searcher = SearcherBuilder::new()
-            .line_number(matches!(query.mode, Mode::Lines { .. }))
-            .before_context(before)
-            .after_context(after)
-            .multi_line(query.pattern.multiline())
-            .binary_detection(BinaryDetection::quit(0))
-            .heap_limit(Some(HEAP))
-            .build();
         Self {
             workspace,
             query,
             matcher: query.pattern.matcher().clone(),
             beyond_ascii: query.pattern.beyond_ascii(),
-            searcher,
+            searcher: builder(query).build(),
             buffer: Vec::new(),
             pace: Pace::default(),
         }
@@ -189,135 +174,222 @@ impl<'a> Worker<'a> {
         keep_content: usize,
         named: bool,
     ) -> Searched {
-        let stop = self.query.stop;
-        let multiline = self.query.pattern.multiline();
         let size = file.stat().size;
         let read = match size {
             0..=SMALL_FILE => read_small(&mut file, size, &mut self.buffer),
-            0..=HEAP_FILE if !multiline => read_long_line(&mut file, size, &mut self.buffer),
+            0..=HEAP_FILE if !self.query.pattern.multiline() => read_long_line(&mut file, size, &mut self.buffer),
             _ => Ok((0, false)),
         };
         let Ok((length, whole)) = read else { return Searched::Skipped(Skipped::Unreadable) };
-        let content = &self.buffer[..length];
-        let transcoded = encoding_rs::Encoding::for_bom(content).is_some();
-        let slice = (whole && !transcoded).then_some(content);
-        // As where a larger file is streamed, wherever the NUL is.
-        if length > SMALL && slice.is_some_and(|content| memchr::memchr(0, content).is_some()) {
-            return Searched::Skipped(Skipped::Binary);
+        let buffer = std::mem::take(&mut self.buffer);
+        let loaded = Loaded { content: &buffer[..length], whole, size, limits, named };
+        let found = self.search_text(&mut file, &loaded);
+        let result = match found {
+            Err(Ended(why)) => Searched::Skipped(why),
+            Ok(Text { matches: 0, stopped: None, undecoded: true, .. }) => Searched::NotUtf8,
+            Ok(Text { lines, bytes, matches, cut, stopped, .. }) => {
+                let content = loaded.content;
+                let hits = (matches > 0).then(|| {
+                    let shown = matches!(self.query.mode, Mode::Lines { .. }) && !lines.is_empty();
+                    let seen = (shown && whole).then(|| SeenContent {
+                        revision: Revision::of(content),
+                        bytes: (content.len() <= KEPT_CONTENT.min(keep_content)).then(|| content.to_vec()),
+                    });
+                    Box::new(FileHits {
+                        path,
+                        real: file.real_path().clone(),
+                        stat: file.stat().clone(),
+                        matches,
+                        lines,
+                        bytes,
+                        cut,
+                        seen,
+                    })
+                });
+                match stopped {
+                    Some(reason) => Searched::Stopped(reason, hits),
+                    None => Searched::Done(hits),
+                }
+            }
+        };
+        self.buffer = buffer;
+        result
+    }
+
+    /// Searches what `read` would show of the file. Its bytes are searched as they are where they are text
+    /// in UTF-8, or nearly: in other encodings ASCII is the same, and lines end alike. What holds no bytes of
+    /// that kind (UTF-16), and for a pattern beyond ASCII every other encoding, is decoded.
+    fn search_text(&mut self, file: &mut OpenFile, loaded: &Loaded<'_>) -> Result<Text, Ended> {
+        let content = loaded.content;
+        let marked = Encoding::for_bom(content).is_some();
+        if loaded.whole && marked {
+            return self.search_decoded(file, loaded);
         }
-        let mut sink = Collector::new(&self.matcher, multiline, self.query.mode, limits, stop, slice);
+        let mut undecoded = false;
+        let may_be_foreign = self.beyond_ascii && !marked && memchr::memchr(0, content).is_none();
+        if may_be_foreign && !reading::is_utf8(file, loaded)? {
+            let encoding = reading::encoding(file, loaded)?;
+            if encoding.is_some_and(|encoding| encoding != UTF_8) {
+                return self.search_decoded(file, loaded);
+            }
+            undecoded = encoding.is_some();
+        }
+        // As where a larger file is streamed, wherever the NUL is.
+        let late = loaded.whole && content.len() > SMALL && memchr::memchr(0, content).is_some();
+        let mut found = if late { Found::Binary } else { self.run(file, loaded, Form::Bytes(None))? };
+        let may_look_otherwise = !marked && matches!(&found, Found::Text(text) if text.foreign);
+        if may_look_otherwise && !reading::is_utf8(file, loaded)? {
+            // Once more, with the lines as they are to be shown.
+            if let Some(encoding) = reading::encoding(file, loaded)?.filter(|encoding| *encoding != UTF_8) {
+                found = self.run(file, loaded, Form::Bytes(Some(encoding)))?;
+            }
+        }
+        match found {
+            Found::Binary if reading::may_be_text(file, loaded)? => self.search_decoded(file, loaded),
+            Found::Binary => Err(Ended(Skipped::Binary)),
+            // The searcher looks for NUL in what comes first and in matching lines. That is enough among
+            // many files; who names one is told.
+            Found::Text(text) if loaded.named && text.matches == 0 && loaded.holds_nul() => Err(Ended(Skipped::Binary)),
+            Found::Text(text) if (loaded.named || text.matches > 0) && text::binary_kind(content).is_some() => {
+                Err(Ended(Skipped::Binary))
+            }
+            Found::Text(text) => Ok(Text { undecoded, ..text }),
+        }
+    }
+
+    /// Searches what the file decodes to; an error where that is no text.
+    fn search_decoded(&mut self, file: &mut OpenFile, loaded: &Loaded<'_>) -> Result<Text, Ended> {
+        let found = if loaded.whole && loaded.content.len() <= text::HEAD {
+            let text = text::view(loaded.content, None).map_err(|_| Ended(Skipped::Binary))?;
+            self.run(file, loaded, Form::Decoded(&text))
+        } else {
+            let encoding = reading::encoding(file, loaded)?.ok_or(Ended(Skipped::Binary))?;
+            self.run(file, loaded, Form::Stream(encoding))
+        };
+        match found? {
+            Found::Text(text) => Ok(text),
+            Found::Binary => Err(Ended(Skipped::Binary)),
+        }
+    }
+
+    /// One pass of the searcher over the file in that form.
+    fn run(&mut self, file: &mut OpenFile, loaded: &Loaded<'_>, form: Form<'_>) -> Result<Found, Ended> {
+        let (stop, multiline) = (self.query.stop, self.query.pattern.multiline());
+        let content = loaded.content;
+        let slice = match form {
+            Form::Decoded(text) => Some(text.as_bytes()),
+            Form::Bytes(_) => loaded.whole.then_some(content),
+            Form::Stream(_) => None,
+        };
+        let shown_in = if let Form::Bytes(encoding) = form { encoding } else { None };
+        let mut sink =
+            Collector::new(&self.matcher, multiline, self.query.mode, loaded.limits, stop, slice).shown_in(shown_in);
         let matcher = Watched { inner: &self.matcher, stop, pace: &self.pace };
-        let mut utf8 = Utf8Check::default();
-        let result = if whole {
+        let result = if let Some(content) = slice {
             self.searcher.search_slice(&matcher, content, &mut sink)
         } else {
             // What a small file that grew had at first, then the rest.
-            let checked = self.beyond_ascii.then_some(&mut utf8);
-            let reader = Cursor::new(content).chain(Stoppable { inner: &mut file, stop });
+            file.seek(SeekFrom::Start(content.len() as u64)).map_err(|_| Ended(Skipped::Unreadable))?;
+            let reader = Cursor::new(content).chain(Stoppable { inner: file, stop });
             // Of one file among many, the number of files tells enough.
-            let reader = Metered::new(reader, size, named.then_some(self.query.progress));
-            let reader = Checked { inner: reader, checked };
-            self.searcher.search_reader(&matcher, reader, &mut sink)
+            let reader = Metered::new(reader, loaded.size, loaded.named.then_some(self.query.progress));
+            match form {
+                Form::Stream(encoding) => {
+                    // A NUL character is shown by `read` where it comes later than the encoding is told by.
+                    let mut searcher =
+                        builder(self.query).binary_detection(BinaryDetection::none()).encoding(label(encoding)).build();
+                    searcher.search_reader(&matcher, reader, &mut sink)
+                }
+                _ => self.searcher.search_reader(&matcher, reader, &mut sink),
+            }
         };
-        let Collector { lines, bytes, matches, binary, cut, mut stopped, .. } = sink;
+        let Collector { lines, bytes, matches, binary, cut, mut stopped, foreign, .. } = sink;
         if let Err(error) = result {
             match stop.stopped() {
                 // Only an error of that kind is of our own making, or of the searcher's.
                 Some(reason) if error.kind() == io::ErrorKind::Other => stopped = Some(reason),
                 // The searcher's heap limit: one line, or for multiline the file, is too long.
-                _ if error.kind() == io::ErrorKind::Other => return Searched::Skipped(Skipped::TooLarge),
-                _ => return Searched::Skipped(Skipped::Unreadable),
+                _ if error.kind() == io::ErrorKind::Other => return Err(Ended(Skipped::TooLarge)),
+                _ => return Err(Ended(Skipped::Unreadable)),
             }
         }
-        // The searcher looks for NUL in what comes first and in matching lines. That is enough among
-        // many files; who names one is told.
-        if binary || (named && matches == 0 && slice.is_some_and(|content| content.contains(&0))) {
-            return Searched::Skipped(Skipped::Binary);
+        if binary {
+            return Ok(Found::Binary);
         }
-        if self.beyond_ascii && matches == 0 && stopped.is_none() {
-            if let Some(content) = slice {
-                utf8.push(content);
-            }
-            if !utf8.is_valid() {
-                return Searched::NotUtf8;
-            }
-        }
-        let hits = (matches > 0).then(|| {
-            let shown = matches!(self.query.mode, Mode::Lines { .. }) && !lines.is_empty();
-            let seen = (shown && whole).then(|| SeenContent {
-                revision: Revision::of(content),
-                bytes: (content.len() <= KEPT_CONTENT.min(keep_content)).then(|| content.to_vec()),
-            });
-            Box::new(FileHits {
-                path,
-                real: file.real_path().clone(),
-                stat: file.stat().clone(),
-                matches,
-                lines,
-                bytes,
-                cut,
-                seen,
-            })
-        });
-        match stopped {
-            Some(reason) => Searched::Stopped(reason, hits),
-            None => Searched::Done(hits),
-        }
+        Ok(Found::Text(Text { lines, bytes, matches, cut, stopped, foreign, undecoded: false }))
     }
 }
 
-/// Reads a file into `buffer`, up to a little more than [`SMALL`]: how many bytes there are, and
-/// whether they are all.
-fn read_small(file: &mut impl Read, size: u64, buffer: &mut Vec<u8>) -> io::Result<(usize, bool)> {
-    let size = usize::try_from(size).unwrap_or(usize::MAX);
-    // One byte more than the file has, so that a full read of it is a short one. No more: dozens of
-    // searches at once hold two of these each.
-    buffer.resize(buffer.len().clamp(size.clamp(LEAST, SMALL) + 1, SMALL + 1), 0);
-    let mut length = 0;
-    while length <= SMALL {
-        if length == buffer.len() {
-            // It has grown, or has no size of its own.
-            buffer.resize(SMALL + 1, 0);
-        }
-        match file.read(&mut buffer[length..]) {
-            Ok(0) => return Ok((length, true)),
-            Ok(read) => length += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-        // A read that stops short where the file ended when it was opened has met the end; asking
-        // once more would be a fifth of what a small file costs. Files without a size are read on.
-        if length == size && size > 0 && length < buffer.len() {
-            return Ok((length, true));
-        }
-    }
-    Ok((length, false))
+/// A file that was opened, as far as it was read.
+pub(super) struct Loaded<'l> {
+    pub(super) content: &'l [u8],
+    /// Whether that is all of it.
+    pub(super) whole: bool,
+    size: u64,
+    limits: Limits,
+    /// Named by the caller.
+    named: bool,
 }
 
-/// Reads the beginning of a larger file into `buffer`, and all of it where no line ends there: how many
-/// bytes there are, and whether they are all. One long line takes its size here; the searcher's own
-/// buffer grows by doubling, and holds the old one meanwhile.
-fn read_long_line(file: &mut impl Read, size: u64, buffer: &mut Vec<u8>) -> io::Result<(usize, bool)> {
-    buffer.resize(buffer.len().max(SAMPLE), 0);
-    let (mut length, mut end) = (0, SAMPLE);
-    loop {
-        match file.read(&mut buffer[length..end]) {
-            Ok(0) => return Ok((length, true)),
-            Ok(read) => length += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-        if length < end {
-            continue;
-        }
-        // Full for the second time, it has grown.
-        if end > SAMPLE || memchr::memchr(b'\n', &buffer[..length]).is_some() {
-            return Ok((length, false));
-        }
-        end = usize::try_from(size).unwrap_or(usize::MAX).max(SAMPLE) + 1;
-        buffer.reserve_exact(end.saturating_sub(buffer.len()));
-        buffer.resize(end.max(buffer.len()), 0);
+impl Loaded<'_> {
+    fn holds_nul(&self) -> bool {
+        self.whole && memchr::memchr(0, self.content).is_some()
     }
+}
+
+/// In which form a file is given to the searcher.
+#[derive(Clone, Copy)]
+enum Form<'f> {
+    /// Its bytes, whose lines are shown in that encoding, or else as UTF-8.
+    Bytes(Option<&'static Encoding>),
+    /// The text of all of it.
+    Decoded(&'f str),
+    /// Decoded as it comes.
+    Stream(&'static Encoding),
+}
+
+/// Why a file was left out after it had been opened.
+#[derive(Debug)]
+pub(super) struct Ended(pub(super) Skipped);
+
+/// What a pass of the searcher came to.
+enum Found {
+    /// There is a NUL byte.
+    Binary,
+    Text(Text),
+}
+
+struct Text {
+    lines: Vec<HitLine>,
+    bytes: usize,
+    matches: usize,
+    cut: bool,
+    stopped: Option<StopReason>,
+    /// A line that is kept is not ASCII.
+    foreign: bool,
+    /// The file is not UTF-8, and in no encoding that can be told.
+    undecoded: bool,
+}
+
+fn builder(query: &Query<'_>) -> SearcherBuilder {
+    let (before, after) = match query.mode {
+        Mode::Lines { before, after } => (before, after),
+        Mode::Files | Mode::Counts => (0, 0),
+    };
+    let mut builder = SearcherBuilder::new();
+    builder
+        .line_number(matches!(query.mode, Mode::Lines { .. }))
+        .before_context(before)
+        .after_context(after)
+        .multi_line(query.pattern.multiline())
+        .binary_detection(BinaryDetection::quit(0))
+        .heap_limit(Some(HEAP));
+    builder
+}
+
+/// The searcher's name for an encoding; it knows all of them.
+fn label(encoding: &'static Encoding) -> Option<grep_searcher::Encoding> {
+    grep_searcher::Encoding::new(encoding.name()).ok()
 }
 
 /// The revision of what a search saw in `hits`, read again because it was streamed; `None` when
@@ -372,56 +444,5 @@ impl Read for Stoppable<'_> {
             return Err(io::Error::other(Stopped));
         }
         self.inner.read(buffer)
-    }
-}
-
-/// A reader that looks at what passes.
-struct Checked<'a, R> {
-    inner: R,
-    checked: Option<&'a mut Utf8Check>,
-}
-
-impl<R: Read> Read for Checked<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        if let Some(check) = &mut self.checked {
-            check.push(&buffer[..read]);
-        }
-        Ok(read)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_small_file_takes_a_small_buffer_and_one_that_grew_is_read_on() {
-        let small = vec![b'x'; 1000];
-        let mut buffer = Vec::new();
-        assert_eq!(read_small(&mut &small[..], 1000, &mut buffer).unwrap(), (1000, true));
-        assert_eq!(buffer.len(), LEAST + 1);
-        let grown: Vec<u8> = (0..=250).cycle().take(3 * LEAST).collect();
-        for size in [0, 1000, LEAST as u64 + 1, grown.len() as u64] {
-            assert_eq!(read_small(&mut &grown[..], size, &mut buffer).unwrap(), (grown.len(), true), "{size}");
-            assert_eq!(buffer[..grown.len()], grown, "{size}");
-        }
-        let large = vec![b'x'; 2 * SMALL];
-        assert_eq!(read_small(&mut &large[..], 1000, &mut buffer).unwrap(), (SMALL + 1, false));
-    }
-
-    #[test]
-    fn one_long_line_is_read_whole_in_its_own_size_and_of_other_files_the_beginning() {
-        let line = vec![b'x'; 5 * SAMPLE + 7];
-        let size = line.len() as u64;
-        let mut buffer = Vec::new();
-        assert_eq!(read_long_line(&mut &line[..], size, &mut buffer).unwrap(), (line.len(), true));
-        assert_eq!((buffer.len(), buffer.capacity()), (line.len() + 1, line.len() + 1));
-        assert_eq!(&buffer[..line.len()], line);
-        assert_eq!(read_long_line(&mut &line[..10], size, &mut buffer).unwrap(), (10, true), "cut meanwhile");
-        assert_eq!(read_long_line(&mut &line[..], size - 9, &mut buffer).unwrap(), (line.len() - 8, false), "grown");
-        let mut lines = line.clone();
-        lines[SAMPLE - 1] = b'\n';
-        assert_eq!(read_long_line(&mut &lines[..], size, &mut buffer).unwrap(), (SAMPLE, false));
     }
 }

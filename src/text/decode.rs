@@ -17,6 +17,9 @@ const UTF16_SAMPLE: usize = 8 * 1024;
 /// How much of a file the detector sees, in bytes from the first one that is not ASCII; it reads some 4 MB a second.
 const DETECTION_SAMPLE: usize = 256 * 1024;
 
+/// Bytes at the front of a file from which its encoding is told; a file with no more is looked at as a whole.
+pub const HEAD: usize = 2 << 20;
+
 /// The bytes of a text file together with their decoded text.
 #[derive(Clone, Debug)]
 pub struct Document {
@@ -169,6 +172,22 @@ pub fn view<'b>(bytes: &'b [u8], encoding: Option<&'static Encoding>) -> Result<
     Document::decode(bytes.to_vec(), encoding).map(|document| Cow::Owned(document.text().to_owned()))
 }
 
+/// The encoding of a file larger than [`HEAD`], by its first [`HEAD`] bytes, as [`Document::decode`] has it.
+///
+/// # Errors
+/// As [`Document::decode`].
+pub fn encoding_of_head(head: &[u8], encoding: Option<&'static Encoding>) -> Result<&'static Encoding, DecodeError> {
+    // Up to the last line end, so that no character is cut in two.
+    let sample = &head[..memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1)];
+    Document::decode(sample.to_vec(), encoding).map(|document| document.encoding())
+}
+
+/// Whether bytes with NULs among them look like UTF-16 without a byte-order mark: what is worth to be decoded. The
+/// first 8 KiB are looked at.
+pub fn looks_like_utf16(head: &[u8]) -> bool {
+    utf16_without_bom(head).is_some()
+}
+
 /// Whether decoding the bytes takes no more than a look at each: they are UTF-8, and text. Telling another encoding
 /// takes a hundred times as long.
 pub fn is_plain(bytes: &[u8]) -> bool {
@@ -221,8 +240,8 @@ pub(super) fn is_utf16(encoding: &'static Encoding) -> bool {
 }
 
 /// UTF-16 without a byte-order mark, where the first bytes are clearly that: at least a quarter of the units
-/// is ASCII text in one byte order, next to none in the other, no unit is a control character and no
-/// surrogate stands alone.
+/// is ASCII text in one byte order, next to none in the other, no unit is a control character, no
+/// surrogate stands alone, and the other units are not pairs of ASCII characters, as in a text with a few NUL bytes.
 pub(super) fn utf16_without_bom(bytes: &[u8]) -> Option<&'static Encoding> {
     if bytes.len() < 4 || !bytes.len().is_multiple_of(2) && bytes.len() < UTF16_SAMPLE {
         return None;
@@ -231,6 +250,11 @@ pub(super) fn utf16_without_bom(bytes: &[u8]) -> Option<&'static Encoding> {
     let (little, big) = (ascii_units(UTF_16LE, sample), ascii_units(UTF_16BE, sample));
     let (encoding, most, least) = if little >= big { (UTF_16LE, little, big) } else { (UTF_16BE, big, little) };
     if most * 4 < sample.len() / 2 || least * 8 > most {
+        return None;
+    }
+    // By chance that is every fifth unit of a Chinese text.
+    let pairs = sample.chunks_exact(2).filter(|pair| pair.iter().all(|byte| is_ascii_text(u16::from(*byte)))).count();
+    if pairs * 4 > (sample.len() / 2 - most) * 3 {
         return None;
     }
     // A sample may end between the halves of a pair.
@@ -308,8 +332,11 @@ fn unit(encoding: &'static Encoding, pair: &[u8]) -> u16 {
 }
 
 fn ascii_units(encoding: &'static Encoding, sample: &[u8]) -> usize {
-    let is_text = |unit: u16| matches!(unit, 0x20..=0x7E | 0x09 | 0x0A | 0x0D);
-    sample.chunks_exact(2).filter(|pair| is_text(unit(encoding, pair))).count()
+    sample.chunks_exact(2).filter(|pair| is_ascii_text(unit(encoding, pair))).count()
+}
+
+fn is_ascii_text(unit: u16) -> bool {
+    matches!(unit, 0x20..=0x7E | 0x09 | 0x0A | 0x0D)
 }
 
 #[cfg(test)]
@@ -357,6 +384,16 @@ mod tests {
             assert_eq!((document.encoding(), document.has_bom()), (encoding, bom));
             assert_eq!(document.text().trim_end(), "hi");
         }
+    }
+
+    #[test]
+    fn ascii_text_with_a_few_nul_bytes_is_not_utf16() {
+        for bytes in [&b"hit\0hit\n"[..], b"ab\0cd\0ef", b"key\0value\0key\0value\0", b"one\0two three four\0"] {
+            assert!(Document::decode(bytes.to_vec(), None).is_err(), "{bytes:?}");
+        }
+        let chinese = "设定 x = 1 文件编码 检测 one two 这是一个用来测试的文件\n";
+        let bytes: Vec<u8> = chinese.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(decoded(&bytes).text(), chinese);
     }
 
     #[test]

@@ -25,7 +25,7 @@ use window::{Range, Window};
 /// Lines shown without a limit.
 const DEFAULT_LIMIT: usize = 2000;
 /// Bytes of a file that are decoded whole; larger files are streamed.
-const WHOLE: u64 = 2 << 20;
+const WHOLE: u64 = text::HEAD as u64;
 /// Bytes of a file that is read at once, on the thread that serves the wire: a fraction of a millisecond where it is
 /// UTF-8. To tell another encoding takes many.
 const AT_ONCE: usize = 64 << 10;
@@ -267,9 +267,7 @@ fn large(
     wanted: Wanted,
 ) -> Result<Page, ToolError> {
     let size = file.stat().size;
-    // Up to the last line end, so that no character is cut in two.
-    let sample = &head[..memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1)];
-    let encoding = Document::decode(sample.to_vec(), encoding).map_err(|error| binary(path, size, &error))?.encoding();
+    let encoding = text::encoding_of_head(head, encoding).map_err(|error| binary(path, size, &error))?;
     // Only what can be edited needs a revision; hashing gigabytes would double the time.
     let hash = size <= cx.settings.max_file_size;
     let range = wanted.range(

@@ -15,6 +15,7 @@ use super::revision::Revision;
 use super::root::Roots;
 use super::sys::{self, Dir, Failure, Use};
 use super::walk::Ignores;
+use super::watch::Machine;
 use super::write::{Directories, Locks, Swept};
 
 /// How often a lookup that raced with a rename is tried again, and a read that saw a change.
@@ -29,6 +30,7 @@ pub(super) struct Shared {
     pub(super) locks: Arc<Locks>,
     pub(super) directories: Arc<Directories>,
     pub(super) swept: Swept,
+    pub(super) machine: Machine,
 }
 
 impl Shared {

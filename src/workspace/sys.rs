@@ -29,9 +29,7 @@ pub(crate) use entries::set_mode;
 #[cfg(unix)]
 pub(crate) use process::{file_size_limit, open_files, open_files_limit, raise_open_files, survive_large_writes};
 #[cfg(unix)]
-use unix::met_a_link;
-#[cfg(unix)]
-pub(crate) use unix::{Dir, file_stat, identity, identity_at_hand, read_at_hand, try_lock};
+pub(crate) use unix::{Dir, file_stat, identity, identity_at_hand, met_a_link, read_at_hand, try_lock};
 #[cfg(not(unix))]
 pub(crate) use windows::{
     Dir, carry_attributes, file_stat, identity, identity_at_hand, read_at_hand, set_mode, try_lock,
@@ -54,7 +52,7 @@ impl From<io::Error> for Failure {
 
 /// Whether an open with links refused failed because of a link; this system does not say.
 #[cfg(not(unix))]
-fn met_a_link(_: &io::Error) -> bool {
+pub(crate) fn met_a_link(_: &io::Error) -> bool {
     false
 }
 

@@ -3,12 +3,14 @@
 //! Supplies names and the authority to open them. Links are never followed below the start, and at
 //! most 64 directories of the current branch are open at once, however deep the tree.
 
+mod compiled;
 mod entry;
 mod gaps;
 mod ignore;
 mod junk;
 mod left_out;
 
+use std::ffi::OsStr;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -22,11 +24,12 @@ use super::path::WorkspacePath;
 use super::sys::{Dir, Failure, Listed, Use};
 
 use entry::Base;
-pub use entry::Entry;
+pub use entry::{Entry, Stats};
 pub use gaps::Gaps;
 pub use ignore::IgnoreRules;
 pub(super) use ignore::Ignores;
-use ignore::{Answer, Level, Rules, is_open_files};
+use ignore::{Answer, Here, Level, Rules, is_open_files};
+pub(super) use ignore::{Origin, linked_content};
 pub use left_out::LeftOut;
 
 /// How many directories of a branch stay open.
@@ -104,10 +107,15 @@ pub(super) trait Visitor {
     }
     /// An entry that ignore rules leave out.
     fn left_out(&mut self, _entry: Entry) {}
-    /// A directory was opened and has not been listed yet. `path` is real and below the root.
-    fn opened(&mut self, _dir: &Dir, _path: &Path) {}
+    /// A directory was opened and has not been listed yet; whether to go into it and look for marks in it.
+    /// `path` is real and below the root.
+    fn opened(&mut self, _dir: &Dir, _path: &Path) -> bool {
+        true
+    }
     /// A repository begins in this directory; its exclude file has not been read yet.
     fn repository(&mut self, _dir: &Dir, _path: &Path) {}
+    /// Rules were found in the directory at `path`, in the file `name` below it. A file has not been read yet.
+    fn rules(&mut self, _path: &Path, _name: &'static str, _origin: &Origin<'_>) {}
     /// A directory cannot be listed; told before it is visited.
     fn unreadable(&mut self) {}
 }
@@ -125,11 +133,33 @@ pub(super) fn walk(
     options: &WalkOptions,
     visit: &mut dyn Visitor,
 ) -> Result<WalkReport, AccessError> {
+    walk_in(shared, start, None, options, visit)
+}
+
+/// The part that `child` has in a walk from the directory it lies in: itself, unless ignored, and all below it.
+pub(super) fn walk_child(
+    shared: &Arc<Shared>,
+    child: &WorkspacePath,
+    options: &WalkOptions,
+    visit: &mut dyn Visitor,
+) -> Result<WalkReport, AccessError> {
+    let missing = || AccessError::new(AccessErrorKind::NotFound, child);
+    let parent = child.parent().ok_or_else(missing)?;
+    walk_in(shared, &parent, child.file_name(), options, visit)
+}
+
+fn walk_in(
+    shared: &Arc<Shared>,
+    start: &WorkspacePath,
+    only: Option<&OsStr>,
+    options: &WalkOptions,
+    visit: &mut dyn Visitor,
+) -> Result<WalkReport, AccessError> {
     let (what, way) = shared.stat(start)?;
     let base =
         Arc::new(Base { asked: start.clone(), real: way.real, aliases: way.aliases, shared: Arc::clone(shared) });
     let mut walk = Walk {
-        rules: Rules { ignores: &shared.ignores, needed: options.ignored != Ignored::Include },
+        rules: Rules { ignores: &shared.ignores, roots: &shared.roots, needed: options.ignored != Ignored::Include },
         path: base.real.relative().to_path_buf(),
         base,
         options,
@@ -140,7 +170,10 @@ pub(super) fn walk(
     };
     if what.kind == FileKind::Directory {
         walk.start()?;
-        walk.run();
+        match only {
+            Some(name) => walk.run_child(name),
+            None => walk.run(0),
+        }
     } else if what.kind == FileKind::File && options.ignored != Ignored::Only {
         let entry = Entry::start(&walk.base, what.kind);
         walk.report.stopped = walk.visit.visit(entry).is_break();
@@ -180,6 +213,8 @@ struct Walk<'w> {
 struct Inside {
     dir: Arc<Dir>,
     names: Vec<Listed>,
+    /// The visitor wants to see nothing of it.
+    closed: bool,
 }
 
 impl Walk<'_> {
@@ -194,40 +229,60 @@ impl Walk<'_> {
             Failure::Io(error) => failed(error),
         })?;
         let real = &base.real;
-        self.visit.opened(&dir, real.relative());
+        let _ = self.visit.opened(&dir, real.relative());
         let names = sorted(&dir).map_err(failed)?;
         if find(&names, ".git").is_some() {
             self.visit.repository(&dir, real.relative());
         }
         let above = self.rules.above(real, &mut self.report.gaps).map_err(failed)?;
+        let here = Here { root: real.root(), relative: real.relative(), dir: &dir };
         let has = |name: &str| find(&names, name).is_some();
-        let level = self.rules.level(above, &dir, has, real, &mut self.report.gaps).map_err(failed)?;
+        let visit = &mut self.visit;
+        let mut read = |name, origin: Origin<'_>| visit.rules(real.relative(), name, &origin);
+        let level = self.rules.level(above, here, has, &mut read, &mut self.report.gaps).map_err(failed)?;
         self.branch.push(Frame { dir: Some(Arc::new(dir)), names, next: 0, level, ignored: false });
         Ok(())
     }
 
-    fn run(&mut self) {
-        while let Some(frame) = self.branch.last_mut() {
-            let Some(listed) = frame.names.get(frame.next) else {
-                self.branch.pop();
-                self.path.pop();
-                continue;
-            };
-            frame.next += 1;
-            self.path.push(&listed.name);
-            let kind = listed.kind;
-            let depth = self.branch.len();
-            let entered = match self.look(kind, depth) {
-                ControlFlow::Break(()) => {
-                    self.report.stopped = true;
-                    return;
-                }
-                ControlFlow::Continue(entered) => entered,
-            };
-            if !entered {
-                self.path.pop();
-            }
+    /// Goes on with the entry of the start that has this name, and ends behind it.
+    fn run_child(&mut self, name: &OsStr) {
+        let Some(start) = self.branch.last_mut() else { return };
+        let name = name.as_encoded_bytes();
+        let Ok(at) = start.names.binary_search_by(|listed| listed.name.as_encoded_bytes().cmp(name)) else { return };
+        start.next = at;
+        if self.step() {
+            self.run(1);
         }
+    }
+
+    /// Goes on until only the innermost `end` directories are left.
+    fn run(&mut self, end: usize) {
+        while self.branch.len() > end && self.step() {}
+    }
+
+    /// Deals with the next entry, or leaves a directory; false when the visitor ended the walk.
+    fn step(&mut self) -> bool {
+        let Some(frame) = self.branch.last_mut() else { return true };
+        let Some(listed) = frame.names.get(frame.next) else {
+            self.branch.pop();
+            self.path.pop();
+            return true;
+        };
+        frame.next += 1;
+        self.path.push(&listed.name);
+        let kind = listed.kind;
+        let depth = self.branch.len();
+        let entered = match self.look(kind, depth) {
+            ControlFlow::Break(()) => {
+                self.report.stopped = true;
+                return false;
+            }
+            ControlFlow::Continue(entered) => entered,
+        };
+        if !entered {
+            self.path.pop();
+        }
+        true
     }
 
     /// Deals with the entry at hand. True when it is a directory that was entered.
@@ -268,11 +323,12 @@ impl Walk<'_> {
         // keeps them wins.
         if self.rules.needed && self.rules.defaults() && !ignored && verdict == Answer::Silent {
             let name = self.path.file_name().unwrap_or_default();
-            let tagged = inside.as_ref().is_some_and(|Inside { dir, names }| {
-                junk::says_junk(name, |mark| {
-                    if deeper { find(names, mark).is_some() } else { dir.child_stat(mark.as_ref()).is_ok() }
-                })
-            });
+            let tagged =
+                inside.as_ref().filter(|inside| !inside.closed).is_some_and(|Inside { dir, names, .. }| {
+                    junk::says_junk(name, |mark| {
+                        if deeper { find(names, mark).is_some() } else { dir.child_stat(mark.as_ref()).is_ok() }
+                    })
+                });
             if tagged {
                 ignored = true;
                 if self.options.ignored == Ignored::Skip {
@@ -285,7 +341,7 @@ impl Walk<'_> {
         if self.options.directories && self.wanted(ignored) {
             self.visit(kind, depth)?;
         }
-        let Some(Inside { dir, names }) = inside.filter(|_| deeper) else {
+        let Some(Inside { dir, names, .. }) = inside.filter(|inside| deeper && !inside.closed) else {
             return ControlFlow::Continue(false);
         };
         ControlFlow::Continue(self.enter(dir, names, ignored))
@@ -357,9 +413,9 @@ impl Walk<'_> {
             opened = self.handle(depth - 1).and_then(|parent| parent.child_dir(&name, purpose));
         }
         let listed = opened.and_then(|dir| {
-            self.visit.opened(&dir, &self.path);
-            let names = if list { sorted(&dir)? } else { Vec::new() };
-            Ok(Inside { dir: Arc::new(dir), names })
+            let closed = !self.visit.opened(&dir, &self.path);
+            let names = if list && !closed { sorted(&dir)? } else { Vec::new() };
+            Ok(Inside { dir: Arc::new(dir), names, closed })
         });
         match listed {
             Ok(inside) => Some(inside),
@@ -394,6 +450,19 @@ impl Walk<'_> {
         }
     }
 
+    /// The rules in the directory that is entered.
+    fn level(
+        &mut self,
+        above: Option<Arc<Level>>,
+        dir: &Dir,
+        has: impl Fn(&str) -> bool,
+    ) -> io::Result<Option<Arc<Level>>> {
+        let here = Here { root: self.base.real.root(), relative: &self.path, dir };
+        let visit = &mut self.visit;
+        let mut read = |name, origin: Origin<'_>| visit.rules(here.relative, name, &origin);
+        self.rules.level(above, here, has, &mut read, &mut self.report.gaps)
+    }
+
     /// Goes into a directory; false where its ignore rules cannot be had, so that nobody knows what to show of it.
     fn enter(&mut self, dir: Arc<Dir>, names: Vec<Listed>, ignored: bool) -> bool {
         let above = self.branch.last().and_then(|frame| frame.level.clone());
@@ -404,11 +473,10 @@ impl Walk<'_> {
         let level = if ignored {
             None
         } else {
-            let path = WorkspacePath::new(self.base.real.root(), &self.path);
-            let mut level = self.rules.level(above.clone(), &dir, has, &path, &mut self.report.gaps);
+            let mut level = self.level(above.clone(), &dir, has);
             if level.as_ref().is_err_and(is_open_files) {
                 self.close_branch();
-                level = self.rules.level(above, &dir, has, &path, &mut self.report.gaps);
+                level = self.level(above, &dir, has);
             }
             match level {
                 Ok(level) => level,

@@ -2,34 +2,45 @@
 //!
 //! Watches every directory before it lists it, and turns events into what has to be looked at again.
 //! Keeps no names itself. The kernel queues an event within the system call that makes the change,
-//! so whatever had returned before [`Watcher::changes`] is in its answer. Not told are writes
-//! through a shared mapping until it is closed, and those through a name outside the root; the
-//! lists above are to be kept from files with several names.
+//! so whatever had returned before [`Watcher::changes`] is in its answer. Mounts, of which no directory
+//! tells, are asked for beside the events. Not told are writes through a shared mapping or by Linux AIO
+//! until the file is closed (see [`Watcher::has_silent_writers`]), and those through a name outside the
+//! root; the lists above are to be kept from files with several names.
 
 #[cfg(not(target_os = "linux"))]
 mod absent;
 #[cfg(target_os = "linux")]
 mod inotify;
+#[cfg(target_os = "linux")]
+mod mounts;
+mod rules;
+mod surveyor;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fmt;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 #[cfg(not(target_os = "linux"))]
-use absent::{Event, Queue};
+pub(super) use absent::Machine;
+#[cfg(not(target_os = "linux"))]
+use absent::{Covered, Event, Queue};
 #[cfg(target_os = "linux")]
 use inotify::{Event, Queue};
+#[cfg(target_os = "linux")]
+use mounts::Covered;
+#[cfg(target_os = "linux")]
+pub(super) use mounts::Machine;
+use rules::RuleFiles;
+use surveyor::Surveyor;
 
 use super::error::{AccessError, AccessErrorKind};
-use super::handle::FileKind;
 use super::open::Shared;
 use super::path::WorkspacePath;
 use super::root::Root;
-use super::sys::{Dir, Use};
-use super::walk::{self, Entry, Ignored, Visitor, WalkOptions};
+use super::sys::Dir;
+use super::walk::{self, Entry, Ignored, WalkOptions};
 
 /// Files whose change changes what is ignored below their directory.
 const RULES: &[&str] = &[".gitignore", ".ignore", ".git"];
@@ -41,8 +52,10 @@ const MARKS: &[&str] = &["CACHEDIR.TAG", "pyvenv.cfg"];
 pub enum Unwatchable {
     /// The platform tells too little.
     Platform,
-    /// A file system below the root that may change without an event, as network ones do.
+    /// A file system that may change without an event, as network ones do.
     FileSystem,
+    /// The system does not say when something is mounted.
+    Mounts,
     /// The user's limit of watches is reached.
     OutOfWatches,
     /// One directory is in two places, as with a bind mount.
@@ -58,6 +71,7 @@ impl fmt::Display for Unwatchable {
         f.write_str(match self {
             Self::Platform => "this platform does not tell of every change",
             Self::FileSystem => "the file system does not tell of every change",
+            Self::Mounts => "the system does not tell of mounts",
             Self::OutOfWatches => "the limit of inotify watches is reached",
             Self::Twice => "a directory is mounted twice",
             Self::Rules => "not all ignore rules count, as they are too many",
@@ -75,6 +89,11 @@ pub struct Surveyed {
     pub ignored: bool,
     /// It is a directory that cannot be listed.
     pub unreadable: bool,
+    /// It is a directory that cannot be watched: what lies below it, and whether a mark in it makes it
+    /// an ignored one, has to be looked at each time. Nothing below it is surveyed.
+    pub apart: bool,
+    /// Something is mounted there, so that a file has a parent elsewhere.
+    pub mounted: bool,
 }
 
 /// What may be different from what was surveyed.
@@ -88,12 +107,37 @@ pub struct Changes {
     pub directories: BTreeMap<WorkspacePath, BTreeSet<WorkspacePath>>,
     /// Files that are not what they were.
     pub files: BTreeSet<WorkspacePath>,
+    /// Something was mounted or unmounted, perhaps elsewhere, perhaps no longer: what was asked of the
+    /// system since the changes before these may have been said of another file.
+    pub remounted: bool,
 }
 
 impl Changes {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        !self.everything && self.trees.is_empty() && self.directories.is_empty() && self.files.is_empty()
+        !(self.everything || self.remounted)
+            && self.trees.is_empty()
+            && self.directories.is_empty()
+            && self.files.is_empty()
+    }
+
+    /// Something else is at `path` now.
+    fn replaced(&mut self, path: &WorkspacePath) {
+        let Some(parent) = path.parent() else {
+            self.everything = true;
+            return;
+        };
+        if path.file_name().is_some_and(|name| RULES.iter().any(|known| name == *known)) {
+            self.trees.insert(parent.clone());
+        }
+        self.directories.entry(parent).or_default().insert(path.clone());
+        let mut within = path.parent();
+        while let Some(above) = within {
+            within = above.parent();
+            if let (Some(".git"), Some(owner)) = (above.file_name().and_then(OsStr::to_str), &within) {
+                self.trees.insert(owner.clone());
+            }
+        }
     }
 }
 
@@ -121,6 +165,10 @@ pub struct Watcher {
     queue: Queue,
     watched: HashMap<i32, Watched>,
     by_path: BTreeMap<WorkspacePath, Vec<i32>>,
+    rules: RuleFiles,
+    /// Which mounts `covered` is about (see [`Machine::generation`]).
+    mounts: u64,
+    covered: Covered,
     failed: Option<Unwatchable>,
 }
 
@@ -135,12 +183,18 @@ impl fmt::Debug for Watcher {
 
 impl Watcher {
     pub(super) fn new(shared: &Arc<Shared>, root: &Arc<Root>) -> Result<Self, Unwatchable> {
+        let queue = Queue::new()?;
+        // Before the table is read: a change from now on is one more.
+        let mounts = shared.machine.generation().ok_or(Unwatchable::Mounts)?;
         Ok(Self {
             shared: Arc::clone(shared),
             root: WorkspacePath::new(root, Path::new("")),
-            queue: Queue::new()?,
+            queue,
             watched: HashMap::new(),
             by_path: BTreeMap::new(),
+            rules: RuleFiles::default(),
+            mounts,
+            covered: shared.machine.below(root.dir()).ok_or(Unwatchable::Mounts)?,
             failed: None,
         })
     }
@@ -163,7 +217,10 @@ impl Watcher {
             directories: true,
             symlinks: true,
         };
-        let mut surveyor = Surveyor { watcher: self, met, unreadable: false };
+        if deep {
+            self.rules.forget(start, &self.queue);
+        }
+        let mut surveyor = Surveyor::new(self, met, deep);
         let walked = walk::walk(&shared, start, &options, &mut surveyor);
         // A list of it would leave out what limits kept from this survey, and would not say so.
         match &walked {
@@ -189,16 +246,39 @@ impl Watcher {
         self.watched.len()
     }
 
-    /// All that has changed since the last time; a fraction of a microsecond when nothing has.
+    /// Whether something was mounted or unmounted since the last changes: what was surveyed since then
+    /// may be gone again, and nothing would tell.
+    pub fn is_remounted(&self) -> bool {
+        self.shared.machine.generation() != Some(self.mounts)
+    }
+
+    /// Whether some process on this machine can write without an event to a file that it has open: it uses
+    /// Linux AIO. One that does so for a moment between two looks is missed.
+    pub fn has_silent_writers(&self) -> bool {
+        self.shared.machine.has_aio()
+    }
+
+    /// All that has changed since the last time; a microsecond when nothing has.
     pub fn changes(&mut self) -> Changes {
         let mut changes = Changes::default();
-        let (watched, by_path, root) = (&mut self.watched, &mut self.by_path, &self.root);
+        self.remounted(&mut changes);
+        changes.trees.extend(self.changed_links().cloned());
+        let (watched, by_path, rules, root) = (&mut self.watched, &mut self.by_path, &mut self.rules, &self.root);
         let read = self.queue.read(&mut |event: &Event<'_>| {
             if event.lost {
                 changes.everything = true;
                 return;
             }
+            changes.trees.extend(rules.owners(event.watch).cloned());
+            if event.unmounted {
+                // The mount table says so, too, unless the list has not caught up with it yet.
+                if let Some(gone) = watched.get(&event.watch) {
+                    changes.replaced(gone.owner());
+                }
+                return;
+            }
             if event.ended {
+                rules.ended(event.watch);
                 // The directory is gone, which its parent has told; for a root nobody has.
                 if let Some(old) = watched.remove(&event.watch) {
                     forget_one(by_path, old.owner(), event.watch);
@@ -218,6 +298,28 @@ impl Watcher {
         changes
     }
 
+    /// What was mounted or unmounted since the last time.
+    fn remounted(&mut self, changes: &mut Changes) {
+        let now = self.shared.machine.generation();
+        if now == Some(self.mounts) {
+            return;
+        }
+        changes.remounted = true;
+        let (Some(generation), Some(covered)) = (now, self.shared.machine.below(self.root.root().dir())) else {
+            changes.everything = true;
+            return;
+        };
+        self.mounts = generation;
+        let before = std::mem::replace(&mut self.covered, covered);
+        // Also those that are in both: the numbers of mounts and devices are given out again, so that one
+        // mount cannot be told from another.
+        for covered in [&before, &self.covered] {
+            for relative in covered.mounted.iter().chain(&covered.written_through) {
+                changes.replaced(&WorkspacePath::new(self.root.root(), relative));
+            }
+        }
+    }
+
     /// Ends the watches on `tree` and everything below it, because it is no longer there.
     pub fn forget(&mut self, tree: &WorkspacePath) {
         let below: Vec<_> = self
@@ -232,20 +334,22 @@ impl Watcher {
                 self.queue.forget(watch);
             }
         }
+        self.rules.forget(tree, &self.queue);
     }
 
-    fn watch(&mut self, dir: &Dir, what: &Watched) {
+    fn watch(&mut self, dir: &Dir, what: &Watched) -> Result<(), Unwatchable> {
         let names_only = matches!(what, Watched::Repository(..));
-        match self.queue.watch(dir, names_only) {
-            Ok(Some(watch)) => match self.watched.insert(watch, what.clone()) {
-                None => self.by_path.entry(what.owner().clone()).or_default().push(watch),
-                Some(same) if same == *what => {}
-                Some(_) => self.fail(Unwatchable::Twice),
-            },
-            // What may not be read cannot be listed either.
-            Ok(None) => {}
-            Err(why) => self.fail(why),
+        // What may not be read cannot be listed either.
+        let Some(watch) = self.queue.watch(dir, names_only)? else { return Ok(()) };
+        match self.watched.get(&watch) {
+            None => {
+                self.watched.insert(watch, what.clone());
+                self.by_path.entry(what.owner().clone()).or_default().push(watch);
+            }
+            Some(same) if same == what => {}
+            Some(_) => return Err(Unwatchable::Twice),
         }
+        Ok(())
     }
 
     fn fail(&mut self, why: Unwatchable) {
@@ -310,56 +414,5 @@ fn note(changes: &mut Changes, path: &WorkspacePath, event: &Event<'_>) {
     }
     if !event.directory {
         changes.files.insert(child);
-    }
-}
-
-/// Watches, and passes on what a walk meets.
-struct Surveyor<'w> {
-    watcher: &'w mut Watcher,
-    met: &'w mut dyn FnMut(Surveyed),
-    unreadable: bool,
-}
-
-impl Surveyor<'_> {
-    fn path(&self, path: &Path) -> WorkspacePath {
-        WorkspacePath::new(self.watcher.root.root(), path)
-    }
-}
-
-impl Visitor for Surveyor<'_> {
-    fn visit(&mut self, entry: Entry) -> ControlFlow<()> {
-        let unreadable = std::mem::take(&mut self.unreadable) && entry.kind() == FileKind::Directory;
-        (self.met)(Surveyed { entry, ignored: false, unreadable });
-        // Without a watch on each directory the survey is of no use.
-        if self.watcher.failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-
-    fn wants_left_out(&self) -> bool {
-        true
-    }
-
-    fn left_out(&mut self, entry: Entry) {
-        let unreadable = std::mem::take(&mut self.unreadable);
-        (self.met)(Surveyed { entry, ignored: true, unreadable });
-    }
-
-    fn opened(&mut self, dir: &Dir, path: &Path) {
-        let what = Watched::Directory(self.path(path));
-        self.watcher.watch(dir, &what);
-    }
-
-    fn repository(&mut self, dir: &Dir, path: &Path) {
-        let owner = self.path(path);
-        let open = |dir: &Dir, name: &str| dir.child_dir(OsStr::new(name), Use::Pass).ok();
-        if let Some(git) = open(dir, ".git") {
-            self.watcher.watch(&git, &Watched::Repository(owner.clone(), "info"));
-            if let Some(info) = open(&git, "info") {
-                self.watcher.watch(&info, &Watched::Repository(owner, "exclude"));
-            }
-        }
-    }
-
-    fn unreadable(&mut self) {
-        self.unreadable = true;
     }
 }

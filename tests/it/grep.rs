@@ -186,18 +186,24 @@ mcp_test!(a_long_line_is_cut_around_its_match, |h| {
     assert!(line.starts_with('…') && line.ends_with('…') && line.contains("needle"), "{line}");
 });
 
-mcp_test!(one_line_of_megabytes_is_searched_and_a_late_nul_is_binary_as_anywhere, |h| {
+mcp_test!(one_line_of_megabytes_is_searched_and_a_nul_in_it_counts_where_read_looks_for_one, |h| {
     let line = "a".repeat(3 << 20);
     h.write("one.json", format!("{line}needle"));
     h.write(
         "utf16.txt",
         [b"\xff\xfe".to_vec(), format!("{line}needle").encode_utf16().flat_map(u16::to_le_bytes).collect()].concat(),
     );
-    h.write("late.bin", format!("{line}needle\0"));
+    h.write("late.log", format!("{line}\0needle"));
+    h.write("binary.bin", format!("{}\0{line}needle", "a".repeat(1 << 20)));
     let answer = h.call("grep", json!({"pattern": "needle$", "output_mode": "count"})).ok();
-    assert_eq!(answer, "Found 2 matches in 2 files under .\none.json:1\nutf16.txt:1\n\n(skipped 1 binary file)");
-    let named = h.call("grep", json!({"pattern": "needle", "path": "late.bin"})).text();
+    assert_eq!(
+        answer,
+        "Found 3 matches in 3 files under .\nlate.log:1\none.json:1\nutf16.txt:1\n\n(skipped 1 binary file)"
+    );
+    let named = h.call("grep", json!({"pattern": "needle", "path": "binary.bin"})).text();
     assert!(named.contains("binary"), "{named}");
+    assert_eq!(h.call("read", json!({"path": "binary.bin"})).error_kind(), Some("binary"));
+    assert_eq!(h.call("read", json!({"path": "late.log"})).error_kind(), None);
 });
 
 mcp_test!(a_multiline_match_shows_each_of_its_lines_and_counts_once, |h| {
@@ -292,7 +298,7 @@ mcp_test!(invalid_utf8_and_utf16_are_searched, |h| {
     h.write("bom.txt", "\u{feff}hit\r\n");
     assert_eq!(
         h.call("grep", json!({"pattern": "hit"})).ok(),
-        "Found 3 matches in 3 files under .\nbom.txt:1: hit\nlatin1.txt:1: caf\u{fffd} hit\nutf16.txt:1: zwei hit"
+        "Found 3 matches in 3 files under .\nbom.txt:1: hit\nlatin1.txt:1: café hit\nutf16.txt:1: zwei hit"
     );
 });
 
@@ -397,24 +403,131 @@ mcp_test!(links_out_of_the_root_are_not_followed, |h| {
     assert_eq!(h.call("grep", json!({"pattern": "hit", "path": "link.txt"})).error_kind(), Some("denied"));
 });
 
-mcp_test!(files_that_are_not_utf8_are_told_of_where_a_pattern_goes_beyond_ascii, |h| {
-    h.write("latin.txt", b"caf\xe9 au lait\n");
+mcp_test!(files_in_other_encodings_are_searched_decoded_for_a_pattern_beyond_ascii, |h| {
     h.write("large.txt", [b"caf\xe9\n".as_slice(), &b"0123456789abcdef\n".repeat(100_000)].concat());
-    h.write("plain.txt", "café\n");
-    let answer = h.call("grep", json!({ "pattern": "café" }));
-    let text = answer.ok();
-    assert!(text.contains("plain.txt:1: café"), "{text}");
-    assert!(
-        text.contains("(2 files without a match are not UTF-8: characters beyond ASCII are not found in them"),
-        "{text}"
+    h.write("larger.txt", [b"caf\xe9\n".as_slice(), &b"0123456789abcdef\n".repeat(200_000), b"th\xe9\n"].concat());
+    h.write("latin.txt", b"un caf\xe9 au lait\n");
+    h.write("plain.txt", "un café noir\n");
+    h.write("sjis.txt", b"\x93\xfa\x96\x7b\x8c\xea\x82\xcc\x95\xb6\x8f\xcd\x82\xc5\x82\xb7\x81\x42\n");
+    let grep = |pattern: &str| h.call("grep", json!({ "pattern": pattern })).ok();
+    assert_eq!(
+        grep("CAFÉ"),
+        "Found 4 matches in 4 files under .\nlarge.txt:1: café\nlarger.txt:1: café\nlatin.txt:1: un café au lait\nplain.txt:1: un café noir"
     );
-    assert_eq!(answer.facts()["not_utf8"], json!(2));
-    let answer = h.call("grep", json!({ "pattern": "caf\\u{e9}", "path": "latin.txt" }));
+    assert_eq!(
+        grep("th\\xe9|\\u65e5本"),
+        "Found 2 matches in 2 files under .\nlarger.txt:200002: thé\nsjis.txt:1: 日本語の文章です。"
+    );
+    assert_eq!(grep("\\p{Hiragana}+"), "Found 1 match in 1 file under .\nsjis.txt:1: 日本語の文章です。");
+    // Found as bytes, and shown as `read` shows it, with what surrounds it.
+    assert_eq!(grep("au lait"), "Found 1 match in 1 file under .\nlatin.txt:1: un café au lait");
+    let around = h.call("grep", json!({ "pattern": "^0", "path": "larger.txt", "before": 1, "max_results": 1 })).ok();
+    assert!(around.contains("larger.txt-1- café\nlarger.txt:2: 0123"), "{around}");
+    let count = h.call("grep", json!({ "pattern": "café", "output_mode": "count" })).ok();
+    assert!(count.contains("larger.txt: 1") || count.contains("larger.txt:1"), "{count}");
+    assert!(!h.call("grep", json!({ "pattern": "nowhereé" })).facts().contains_key("not_utf8"));
+});
+
+mcp_test!(files_in_no_encoding_that_can_be_told_are_named_for_a_pattern_beyond_ascii, |h| {
+    h.write("damaged.txt", "déjà vu été noël \u{1}".bytes().chain([0xFF, b'\n']).collect::<Vec<_>>());
+    let answer = h.call("grep", json!({ "pattern": "à la carte" }));
     assert!(answer.ok().contains("(1 file without a match is not UTF-8"), "{}", answer.text());
+    assert_eq!(answer.facts()["not_utf8"], json!(1));
     // Where it changes nothing, nothing is said.
     let answer = h.call("grep", json!({ "pattern": "nowhere" }));
     assert_eq!(answer.ok(), "No matches found");
     assert!(!answer.facts().contains_key("not_utf8"));
+});
+
+mcp_test!(a_long_line_in_another_encoding_is_cut_around_its_match, |h| {
+    let words = b"d\xe9j\xe0 vu ".repeat(400);
+    let line = [&words[..], b"needle ", &words, b"\n"].concat();
+    h.write("long.txt", [b"un caf\xe9 fran\xe7ais, tr\xe8s fort\n".repeat(20), line].concat());
+    let text = h.call("grep", json!({ "pattern": "needle" })).ok();
+    assert!(text.contains("déjà vu needle déjà vu") && text.contains(": …") && text.ends_with('…'), "{text}");
+    assert_eq!(text.lines().last().unwrap().chars().count(), "long.txt:21: ".len() + 200);
+});
+
+/// Text of 5 lines in UTF-16 without a mark, of about this size.
+fn utf16(size: usize, unit: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    let filler = "filler line\n".repeat(size / 24);
+    let text = format!("first café\nthe needle, naïve\nthird\n{filler}another needle\nend\n");
+    text.encode_utf16().flat_map(unit).collect()
+}
+
+mcp_test!(utf16_without_a_mark_is_text_to_grep_as_to_read, |h| {
+    h.write("be.txt", utf16(0, u16::to_be_bytes));
+    h.write("le.txt", utf16(0, u16::to_le_bytes));
+    h.write("le_1m.txt", utf16(1_200_000, u16::to_le_bytes));
+    h.write("le_3m.txt", utf16(3_000_000, u16::to_le_bytes));
+    h.write("odd.bin", [utf16(0, u16::to_le_bytes), vec![b'x']].concat());
+    h.write("zeros.bin", b"needle\0\0\0\x01\x02\0needle\n");
+    for pattern in ["needle", "NAÏVE|another"] {
+        let answer = h.call("grep", json!({ "pattern": pattern, "output_mode": "count" }));
+        let text = answer.ok();
+        for name in ["be.txt", "le.txt", "le_1m.txt", "le_3m.txt"] {
+            assert!(text.contains(&format!("{name}:2")) || text.contains(&format!("{name}: 2")), "{text}");
+        }
+        assert!(!text.contains("odd.bin:") && !text.contains("zeros.bin:"), "{text}");
+        assert_eq!(answer.facts()["skipped"]["binary"], 2, "{:?}", answer.facts());
+    }
+    for name in ["be.txt", "le.txt"] {
+        let text = h.call("grep", json!({ "pattern": "the needle", "path": name, "context": 1 })).ok();
+        let expected = format!("{name}-1- first café\n{name}:2: the needle, naïve\n{name}-3- third");
+        assert!(text.ends_with(&expected), "{text}");
+        let text = h.call("grep", json!({ "pattern": "naïve.third", "path": name, "multiline": true })).ok();
+        assert!(text.ends_with(&format!("{name}:2: the needle, naïve\n{name}:3: third")), "{text}");
+        // What was seen can be edited.
+        let edit = json!({ "path": name, "old_string": "the needle", "new_string": "a nail" });
+        h.call("edit", edit).ok();
+        assert!(h.call("grep", json!({ "pattern": "a nail, na", "path": name })).ok().contains(":2: a nail, naïve"));
+    }
+});
+
+/// `read` and `grep` on one content: what the one calls text is found by the other, and shown alike.
+fn assert_alike(h: &Harness, name: &str, content: &[u8], line: &str) {
+    h.write(name, content);
+    let read = h.call("read", json!({ "path": name, "limit": 1 }));
+    let is_text = read.error_kind().is_none();
+    let found = h.call("grep", json!({ "pattern": "needle", "path": name }));
+    let text = found.text();
+    assert_eq!(text.contains("is binary"), !is_text, "{name}: {text}\n{}", read.text());
+    assert_eq!(text.contains(&format!(":1: {line}")), is_text, "{name}: {text}");
+    if is_text {
+        assert!(
+            read.text().starts_with(&format!("1\t{line}\n")) || read.text().contains(line),
+            "{name}: {}",
+            read.text()
+        );
+    }
+}
+
+mcp_test!(what_is_text_to_read_is_text_to_grep_and_the_other_way_round, |h| {
+    let late = |zeros: &[u8]| [b"the needle\n".to_vec(), b"0123456789abcde\n".repeat(140_000), zeros.to_vec()].concat();
+    for (name, content, line) in [
+        ("plain", b"the needle\n".to_vec(), "the needle"),
+        ("marked", b"\xef\xbb\xbfthe needle\n".to_vec(), "the needle"),
+        ("latin", b"caf\xe9, the needle\n".to_vec(), "café, the needle"),
+        (
+            "cyrillic",
+            b"\xdd\xf2\xee \xee\xe1\xfb\xf7\xed\xfb\xe9 \xf0\xf3\xf1\xf1\xea\xe8\xe9 needle\n".to_vec(),
+            "Это обычный русский needle",
+        ),
+        ("damaged", b"d\xc3\xa9j\xc3\xa0 caf\xc3\xa9 \xff needle\n".to_vec(), "déjà café \u{fffd} needle"),
+        ("utf16", b"\xff\xfen\0e\0e\0d\0l\0e\0\n\0".to_vec(), "needle"),
+        ("utf16 with a NUL", b"\xff\xfen\0e\0e\0d\0l\0e\0\n\0\0\0".to_vec(), "needle"),
+        ("bare le", b"n\0e\0e\0d\0l\0e\0\n\0".to_vec(), "needle"),
+        ("bare be", b"\0n\0e\0e\0d\0l\0e\0\n".to_vec(), "needle"),
+        ("bare with a control", b"n\0e\0e\0d\0l\0e\0\x01\0".to_vec(), "needle"),
+        ("utf32", b"\xff\xfe\0\0n\0\0\0".to_vec(), "needle"),
+        ("nul", b"the needle\0\n".to_vec(), "the needle"),
+        ("gzip", b"\x1f\x8b\x08\x03\xff\xfe needle \x01\x02\n".to_vec(), "needle"),
+        ("long plain", late(b""), "the needle"),
+        ("late nul", late(b"\0\n"), "the needle"),
+        ("late latin", late(b"caf\xe9\n"), "the needle"),
+    ] {
+        assert_alike(&h, name, &content, line);
+    }
 });
 
 mcp_test!(a_named_file_whose_nul_comes_late_is_said_to_be_binary, |h| {

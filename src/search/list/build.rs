@@ -11,11 +11,11 @@ use std::{
 };
 
 use super::{
-    Content, FILTER_MEMORY, LARGE, Listed, Live, MAX_FAILURES, State, Tree,
-    items::{Known, List},
+    Content, FILTER_MEMORY, LARGE, Listed, Live, MAX_FAILURES, State, Tree, compare, item::Known, items::List,
 };
 use crate::{
     search::{IndexMode, index::Signatures},
+    text,
     workspace::{Entry, GiveWay, Unwatchable, Workspace, WorkspacePath, lower_priority},
 };
 
@@ -29,6 +29,8 @@ const BATCH_BYTES: usize = 1 << 20;
 const FIRST_LOOK: usize = 64 << 10;
 /// Names that are compared with the disk between two turns of the lock.
 const VERIFY_FILES: usize = 512;
+/// Surveys of a tree in a row while something is mounted or unmounted.
+const MAX_SURVEYS: usize = 5;
 /// A file that was modified so shortly ago is likely to be again.
 const HOT: Duration = Duration::from_secs(2);
 /// How long a batch waits for calls to end, at most, and how often it looks. Each of its files would
@@ -137,19 +139,15 @@ fn verify(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> O
         let from = after.map_or(0, |after| tree.list.items.partition_point(|item| item.entry.path() <= after));
         if from == tree.list.items.len() {
             tree.verified = Some(Instant::now());
+            tree.compare_rules();
             return None;
         }
         (Arc::clone(&tree.list), from)
     };
-    let mut last = None;
-    let mut changed = Vec::new();
     live.yield_to_calls();
-    for item in names.items[from..].iter().take(VERIFY_FILES) {
-        if !item.is_as_known() {
-            changed.push((item.entry.path().clone(), item.id));
-        }
-        last = Some(item.entry.path().clone());
-    }
+    let batch = &names.items[from..names.items.len().min(from + VERIFY_FILES)];
+    let last = batch.last().map(|item| item.entry.path().clone());
+    let changed = compare::changed(batch);
     drop(names);
     if !changed.is_empty() {
         let mut trees = live.trees();
@@ -160,25 +158,34 @@ fn verify(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> O
 }
 
 fn survey(workspace: &Workspace, root: &WorkspacePath, mode: IndexMode) -> State {
-    let mut watcher = match workspace.watch(root.root()) {
-        Ok(watcher) => watcher,
-        Err(why) => return State::Walked(why),
-    };
-    let list = List::survey(root, &mut watcher);
-    match (list, watcher.failure()) {
-        // A directory was moved while it was looked at, perhaps: once more, later.
-        (_, Some(Unwatchable::Twice)) | (Err(_), None) => State::Unknown,
-        (_, Some(why)) => State::Walked(why),
-        (Ok(list), None) if list.files() < LARGE && mode != IndexMode::Eager => State::Small,
-        (Ok(list), None) => State::Listed(Box::new(Listed {
-            watcher,
-            list: Arc::new(list),
-            signatures: Signatures::new(FILTER_MEMORY),
-            stale: 0,
-            built: None,
-            verified: None,
-        })),
+    for _ in 0..MAX_SURVEYS {
+        let mut watcher = match workspace.watch(root.root()) {
+            Ok(watcher) => watcher,
+            Err(why) => return State::Walked(why),
+        };
+        let list = List::survey(root, &mut watcher);
+        // What was looked at may be gone again; a look can mount something itself, too (autofs).
+        if watcher.is_remounted() {
+            continue;
+        }
+        return match (list, watcher.failure()) {
+            // A directory was moved while it was looked at, perhaps: once more, later.
+            (_, Some(Unwatchable::Twice)) | (Err(_), None) => State::Unknown,
+            (_, Some(why)) => State::Walked(why),
+            (Ok(list), None) if list.files() < LARGE && mode != IndexMode::Eager => State::Small,
+            (Ok(list), None) => State::Listed(Box::new(Listed {
+                watcher,
+                list: Arc::new(list),
+                signatures: Signatures::new(FILTER_MEMORY),
+                stale: 0,
+                built: None,
+                verified: None,
+                written_silently: false,
+                mounts: 0,
+            })),
+        };
     }
+    State::Unknown
 }
 
 /// A file that was read for the filter.
@@ -196,7 +203,7 @@ enum Reading {
 
 /// Takes in the next unread files behind `after`; the last one looked at, or `None` at the end.
 fn fill(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Option<WorkspacePath> {
-    let batch = next_batch(live, root, after)?;
+    let (batch, mounts) = next_batch(live, root, after)?;
     let last = batch.last().map(|(entry, _)| entry.path().clone())?;
     let (mut readings, mut bytes, mut reached) = (Vec::new(), 0, None);
     live.yield_to_calls();
@@ -213,6 +220,10 @@ fn fill(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Opt
     }
     let mut trees = live.trees();
     let listed = trees.iter_mut().find(|tree| tree.root == *root)?.refresh()?;
+    if listed.mounts != mounts {
+        // Any of them may have been read from a file that was mounted there for a moment.
+        readings.clear();
+    }
     let names = Arc::make_mut(&mut listed.list);
     for Taken { path, id, content, known } in readings {
         // Another number, or none: it has changed since the batch was chosen.
@@ -234,8 +245,8 @@ fn fill(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Opt
     reached.or(Some(last))
 }
 
-/// The next unread files, with the number of their state.
-fn next_batch(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Option<Vec<(Entry, u64)>> {
+/// The next unread files, each with the number of its state, and [`Listed::mounts`].
+fn next_batch(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Option<(Vec<(Entry, u64)>, u64)> {
     let mut trees = live.trees();
     let listed = trees.iter_mut().find(|tree| tree.root == *root)?.refresh()?;
     if after.is_none() {
@@ -259,7 +270,7 @@ fn next_batch(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) 
         tracing::debug!(%root, names, filter, "the index is up to date; its size in bytes");
         return None;
     }
-    Some(batch)
+    Some((batch, listed.mounts))
 }
 
 /// What a file holds. `None` when it should be looked at another time.
@@ -292,6 +303,8 @@ fn read(entry: &Entry) -> Option<(Reading, Option<Known>)> {
         Reading::Says(Content::Loose)
     } else {
         match memchr::memchr(0, &text) {
+            // Searched as what it decodes to, as well.
+            Some(_) if text::looks_like_utf16(&text) => Reading::Says(Content::Loose),
             Some(at) if at < FIRST_LOOK => {
                 Reading::Says(u32::try_from(text.len()).map_or(Content::Loose, Content::Binary))
             }

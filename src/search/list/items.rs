@@ -7,115 +7,16 @@ use std::{
     collections::{BTreeSet, HashSet},
     ops::Range,
     sync::{Arc, OnceLock},
-    time::SystemTime,
 };
 
-use super::names::{Brief, Names};
-use crate::{
-    search::index::Placement,
-    workspace::{AccessError, AccessErrorKind, Changes, Entry, FileKind, Stat, Surveyed, Watcher, WorkspacePath},
+use super::{
+    item::{Content, Item},
+    names::{Brief, Names},
 };
+use crate::workspace::{AccessError, AccessErrorKind, Changes, FileKind, Surveyed, Watcher, WorkspacePath};
 
 /// Directories that are listed again one by one; with more, a new survey is quicker.
 const MAX_RELISTED: usize = 2000;
-
-/// What is known of a file's content.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::search) enum Content {
-    /// Not looked into since it last changed: it has to be searched.
-    Unread,
-    /// Looked into, but the filter must not speak for it: it has to be searched.
-    Loose,
-    /// A NUL byte within what every search looks at first: binary, whatever the pattern. With its size in bytes.
-    Binary(u32),
-    /// Policy denies it.
-    Protected,
-    /// In the filter, with so many bytes; whether they are UTF-8.
-    Placed(Placement, u32, bool),
-}
-
-/// What a stat said of a file that has no other name and has not changed since.
-#[derive(Clone, Debug)]
-pub(super) struct Known {
-    modified: Option<SystemTime>,
-    inode: u64,
-    fingerprint: u64,
-}
-
-impl Known {
-    /// What `stat` says; nothing where another name can change it.
-    pub(super) fn of(stat: &Stat) -> Option<Self> {
-        (stat.links() == 1).then(|| Self {
-            modified: stat.modified,
-            inode: stat.inode(),
-            fingerprint: stat.fingerprint(),
-        })
-    }
-}
-
-/// One name.
-#[derive(Clone, Debug)]
-pub(in crate::search) struct Item {
-    /// The name, with the authority to open it.
-    pub(in crate::search) entry: Entry,
-    /// Ignore rules leave it out. What lies below such a directory is not listed.
-    pub(in crate::search) ignored: bool,
-    /// A directory that cannot be listed.
-    pub(in crate::search) unreadable: bool,
-    /// What is known of its content.
-    pub(in crate::search) content: Content,
-    /// Another one for each state of a file.
-    pub(super) id: u64,
-    known: OnceLock<Known>,
-}
-
-impl Item {
-    fn new(surveyed: Surveyed, id: u64) -> Self {
-        let Surveyed { entry, ignored, unreadable } = surveyed;
-        Self { entry, ignored, unreadable, content: Content::Unread, id, known: OnceLock::new() }
-    }
-
-    fn path(&self) -> &WorkspacePath {
-        self.entry.path()
-    }
-
-    fn is_file(&self) -> bool {
-        self.entry.kind() == FileKind::File
-    }
-
-    /// When it was last modified. Asked of the system once, where only this name can change it.
-    pub(in crate::search) fn modified(&self) -> Option<SystemTime> {
-        if let Some(known) = self.known.get() {
-            return known.modified;
-        }
-        let stat = self.entry.stat().ok()?;
-        if self.is_file()
-            && let Some(known) = Known::of(&stat)
-        {
-            let _ = self.known.set(known);
-        }
-        stat.modified
-    }
-
-    /// Whether a stat of now says the same as what is known; true where nothing is.
-    pub(super) fn is_as_known(&self) -> bool {
-        self.known.get().is_none_or(|known| self.entry.stat().is_ok_and(|stat| stat.fingerprint() == known.fingerprint))
-    }
-
-    /// The fingerprint of the state that all knowledge of its content is about.
-    pub(in crate::search) fn state(&self) -> Option<u64> {
-        self.known.get().map(|known| known.fingerprint)
-    }
-
-    pub(super) fn set_known(&self, known: Known) {
-        let _ = self.known.set(known);
-    }
-
-    /// Whether it is a file that nobody has looked into.
-    pub(super) fn is_unread(&self) -> bool {
-        self.content == Content::Unread && self.is_file()
-    }
-}
 
 /// The names below one root, in path order, each directory before what lies in it.
 #[derive(Clone, Debug)]
@@ -147,14 +48,21 @@ impl List {
         self.items.iter().filter(|item| item.is_file() && !item.ignored).count()
     }
 
-    /// Where what lies below `start` stands; `None` when that is no directory of the list.
+    /// Where what lies below `start` stands, for an answer; `None` when that is no directory of the list, or
+    /// nothing is listed below it: a walk of nothing costs nothing, and fails where it must (a mounted folder
+    /// that was removed elsewhere has a name and cannot be listed).
     pub(super) fn below(&self, start: &WorkspacePath) -> Option<Range<usize>> {
-        if *start == self.root {
+        self.range_of(start).filter(|range| *start == self.root || !range.is_empty())
+    }
+
+    /// Where what lies below a directory stands; `None` when that is no directory that is listed.
+    fn range_of(&self, directory: &WorkspacePath) -> Option<Range<usize>> {
+        if *directory == self.root {
             return Some(0..self.items.len());
         }
-        let at = self.find(start)?;
+        let at = self.find(directory)?;
         let item = &self.items[at];
-        let listed = item.entry.kind() == FileKind::Directory && !item.ignored && !item.unreadable;
+        let listed = item.entry.kind() == FileKind::Directory && !item.ignored && !item.unreadable && !item.apart;
         listed.then(|| at + 1..self.end_of(at))
     }
 
@@ -212,7 +120,19 @@ impl List {
                 self.renew(at, dropped);
             }
         }
+        if changes.remounted {
+            self.forget_asked();
+        }
         Ok(())
+    }
+
+    /// Forgets what was asked for while a search was under way.
+    fn forget_asked(&mut self) {
+        for at in 0..self.items.len() {
+            if self.items[at].known.get().is_some_and(|known| known.asked) {
+                self.items.change(at, |item| item.known = OnceLock::new());
+            }
+        }
     }
 
     /// Forgets what is known of a file.
@@ -312,7 +232,7 @@ impl Update<'_> {
             if self.is_covered(tree) || self.is_touched(tree) {
                 continue;
             }
-            let Some(old) = self.list.below(tree) else { continue };
+            let Some(old) = self.list.range_of(tree) else { continue };
             let mut met = Vec::new();
             match self.watcher.survey(tree, true, &mut |surveyed| met.push(surveyed)) {
                 Ok(()) => {}
@@ -329,6 +249,7 @@ impl Update<'_> {
                 let mut item = self.item(surveyed);
                 if let Some(at) = self.list.find(item.path())
                     && self.list.items[at].entry.kind() == item.entry.kind()
+                    && self.list.items[at].mounted == item.mounted
                     && !self.is_touched(item.path())
                 {
                     self.list.items.change(at, |was| {
@@ -353,7 +274,7 @@ impl Update<'_> {
             if self.is_covered(directory) || self.is_touched(directory) {
                 continue;
             }
-            let Some(old) = self.list.below(directory) else { continue };
+            let Some(old) = self.list.range_of(directory) else { continue };
             // Its parent, listed before it, says that it is no longer what it was.
             let own = old.start.wrapping_sub(1);
             if !directory.is_root() && self.edits.removed.iter().any(|range| range.contains(&own)) {
@@ -384,7 +305,10 @@ impl Update<'_> {
             }
             let next = self.list.end_of(at);
             let was = &self.list.items[at];
-            let same = was.entry.kind() == surveyed.entry.kind() && was.ignored == surveyed.ignored;
+            let same = was.entry.kind() == surveyed.entry.kind()
+                && was.ignored == surveyed.ignored
+                && was.apart == surveyed.apart
+                && was.mounted == surveyed.mounted;
             if !same || (!was.is_file() && self.touched.contains(was.path())) {
                 self.remove(at);
                 self.add(surveyed);
@@ -421,7 +345,7 @@ impl Update<'_> {
 
     fn add(&mut self, surveyed: Surveyed) {
         let mut item = self.item(surveyed);
-        if item.entry.kind() == FileKind::Directory && !item.ignored {
+        if item.entry.kind() == FileKind::Directory && !item.ignored && !item.apart {
             let mut met = Vec::new();
             match self.watcher.survey(item.path(), true, &mut |surveyed| met.push(surveyed)) {
                 Ok(()) => {}

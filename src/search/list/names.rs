@@ -6,7 +6,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use super::items::{Content, Item};
+use super::item::{Content, Item};
 use crate::{search::index::Placement, workspace::FileKind};
 
 /// What most searches ask of an item.
@@ -48,7 +48,7 @@ pub(in crate::search) enum Brief {
 impl Brief {
     fn of(item: &Item) -> Self {
         let kind = item.entry.kind();
-        if item.unreadable {
+        if item.unreadable || item.apart {
             return Self::Ask;
         }
         if item.ignored {

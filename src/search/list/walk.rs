@@ -215,6 +215,12 @@ fn look(
         }
     }
     let directory = kind == FileKind::Directory;
+    if item.apart {
+        return joined(
+            workspace.walk_child(item.entry.path(), options, &mut |entry| visit.visit(Met::Walked(entry))),
+            report,
+        );
+    }
     if item.ignored && options.ignored == Ignored::Skip {
         *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
         report.left_out.forget();
@@ -267,15 +273,16 @@ fn below(
     visit: &mut dyn Visit,
 ) -> ControlFlow<()> {
     let options = WalkOptions { ignored: Ignored::Include, ..options.clone() };
-    match workspace.walk(directory, &options, &mut |entry| visit.visit(Met::Walked(entry))) {
-        Ok(walked) => {
-            report.unreadable_count += walked.unreadable_count;
-            let room = NAMED - report.unreadable.len();
-            report.unreadable.extend(walked.unreadable.into_iter().take(room));
-            report.gaps.add(walked.gaps);
-            report.stopped |= walked.stopped;
-        }
+    joined(workspace.walk(directory, &options, &mut |entry| visit.visit(Met::Walked(entry))), report)
+}
+
+/// Adds what a walk over a part that is not listed met.
+fn joined(walked: Result<WalkReport, AccessError>, report: &mut WalkReport) -> ControlFlow<()> {
+    match walked {
+        Ok(walked) => report.add(walked),
         Err(error) => match error.kind {
+            // It is gone by now: as for a walk, there is nothing to list.
+            AccessErrorKind::NotFound => {}
             AccessErrorKind::Limit(limit) if limit.is_open_files() => report.gaps.directory(limit),
             _ => report.unreadable_count += 1,
         },

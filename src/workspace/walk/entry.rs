@@ -8,7 +8,9 @@ use crate::workspace::handle::{FileKind, OpenFile, Stat};
 use crate::workspace::links::{self, Way};
 use crate::workspace::open::{Shared, readable, regular};
 use crate::workspace::path::WorkspacePath;
-use crate::workspace::sys::{self, Dir, Failure};
+use crate::workspace::sys::{self, Dir, Failure, Use};
+
+use super::OPEN_AT_ONCE;
 
 /// Where a walk began: as asked, and where that truly is.
 #[derive(Debug)]
@@ -144,6 +146,39 @@ impl Entry {
         match failure {
             Failure::Link => AccessError::new(AccessErrorKind::Changed, &self.path),
             Failure::Io(error) => AccessError::from_io(error, &self.path),
+        }
+    }
+}
+
+/// Stats of many entries in path order. Opens a directory once for all that is asked of it in a row, which
+/// takes a third of what a path from the root takes for each.
+#[derive(Debug, Default)]
+pub struct Stats {
+    /// The directories on the way to the last entry, the root first.
+    branch: Vec<(WorkspacePath, Dir)>,
+}
+
+impl Stats {
+    /// As [`Entry::stat`].
+    pub fn stat(&mut self, entry: &Entry) -> Result<Stat, AccessError> {
+        let real = entry.real();
+        let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else { return entry.stat() };
+        while let Some((last, _)) = self.branch.last() {
+            if last.root().index() == parent.root().index() && parent.relative().starts_with(last.relative()) {
+                break;
+            }
+            self.branch.pop();
+        }
+        if self.branch.last().is_none_or(|(last, _)| last.relative() != parent.relative()) {
+            if self.branch.len() == OPEN_AT_ONCE {
+                self.branch.clear();
+            }
+            let dir = parent.root().dir().dir_beneath(parent.relative(), Use::Pass);
+            self.branch.push((parent, dir.map_err(|failure| entry.refusal(failure))?));
+        }
+        match self.branch.last() {
+            Some((_, dir)) => dir.child_stat(name).map_err(|error| entry.refusal(Failure::Io(error))),
+            None => entry.stat(),
         }
     }
 }

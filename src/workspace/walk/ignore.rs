@@ -2,8 +2,11 @@
 //!
 //! `.ignore` of any level goes before `.gitignore`, that before `.git/info/exclude`, then the
 //! configured patterns, and the default list (`junk`) last; the deepest file that says something
-//! wins, and in it the last line. A nested repository does not inherit git's rules from above.
+//! wins, and in it the last line. A nested repository does not inherit git's rules from above. A file of
+//! rules that is a link counts, as it does for ripgrep, when what it leads to lies in a root.
 
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -13,21 +16,31 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::workspace::handle::FileKind;
 use crate::workspace::limits::Limit;
+use crate::workspace::links;
 use crate::workspace::path::WorkspacePath;
+use crate::workspace::root::{Root, Roots};
 use crate::workspace::sys::{self, Dir, Failure, Use};
 
+use super::compiled::{LONGEST, compile};
 use super::gaps::{Gaps, RuleGap};
 
-/// Longest ignore file that is read, in bytes; what follows does not count, which is said.
-const LONGEST: u64 = 1024 * 1024;
-/// Bytes that the compiled rules of one file take at most, and those of all files of a branch.
-const FILE_MEMORY: usize = 32 << 20;
+/// Bytes that the compiled rules of all files of a branch take at most.
 const BRANCH_MEMORY: usize = 64 << 20;
-/// About what one rule takes (measured with globset 0.4: a name is a key of a hash table; what holds
-/// wildcards is compiled to a regex, with caches for each thread).
-const NAME_MEMORY: usize = 1 << 10;
-const WILDCARD_MEMORY: usize = 10 << 10;
-const WILDCARD_BYTE_MEMORY: usize = 1 << 8;
+
+/// The exclude file of a repository, below the directory that the repository is in.
+pub(in crate::workspace) const EXCLUDE: &str = ".git/info/exclude";
+
+/// What rules were read from, for whoever keeps their effect.
+#[derive(Debug)]
+pub(in crate::workspace) enum Origin<'f> {
+    /// A file of that name, which is open and has not been read yet.
+    File(&'f File),
+    /// A link, or a name behind one, with a hash of what was read ([`linked_content`]).
+    Link(u64),
+}
+
+/// Who is told of each file that rules are read from: its path below the directory that is looked at.
+type Read<'r> = &'r mut dyn FnMut(&'static str, Origin<'_>);
 
 /// What the configuration says about ignored files.
 #[derive(Clone, Debug, Default)]
@@ -99,6 +112,7 @@ pub(super) struct Level {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules<'w> {
     pub(super) ignores: &'w Ignores,
+    pub(super) roots: &'w Roots,
     /// False when ignored entries are visited like all others, so nothing has to be read.
     pub(super) needed: bool,
 }
@@ -144,8 +158,10 @@ impl Rules<'_> {
             // walk in each directory that it shows.
             match start.root().dir().dir_beneath(relative, Use::Pass) {
                 Ok(dir) => {
+                    let here = Here { root: start.root(), relative, dir: &dir };
                     let has = |name: &str| dir.child_stat(name.as_ref()).is_ok();
-                    self.level(above, &dir, has, &WorkspacePath::new(start.root(), relative), gaps)
+                    // Whoever keeps the effect of rules was told when it looked at that directory.
+                    self.level(above, here, has, &mut |_, _| {}, gaps)
                 }
                 Err(Failure::Io(error)) if is_open_files(&error) => Err(error),
                 Err(_) => Ok(above),
@@ -161,9 +177,9 @@ impl Rules<'_> {
     pub(super) fn level(
         &self,
         above: Option<Arc<Level>>,
-        dir: &Dir,
+        here: Here<'_>,
         has: impl Fn(&str) -> bool,
-        path: &WorkspacePath,
+        read: Read<'_>,
         gaps: &mut Gaps,
     ) -> io::Result<Option<Arc<Level>>> {
         if !self.needed {
@@ -174,40 +190,100 @@ impl Rules<'_> {
             return Ok(above);
         }
         let mut memory = above.as_ref().map_or(0, |above| above.memory);
-        let mut load = |dir: Option<&Dir>, name: &str, shown: &str| -> io::Result<Gitignore> {
-            let Some(dir) = dir else { return Ok(Gitignore::empty()) };
-            let Some(compiled) = compile(dir, name, path.relative(), BRANCH_MEMORY.saturating_sub(memory))? else {
-                return Ok(Gitignore::empty());
-            };
+        let mut load = |present: bool, name: &'static str| -> io::Result<Gitignore> {
+            let bytes = if present { self.content(here, name, read)? } else { None };
+            let Some(bytes) = bytes else { return Ok(Gitignore::empty()) };
+            let compiled = compile(bytes, here.relative, BRANCH_MEMORY.saturating_sub(memory));
             memory += compiled.memory;
             if let Some(from_line) = compiled.ends_before {
-                gaps.rule(RuleGap { file: path.child(shown.as_ref()), from_line });
+                let file = WorkspacePath::new(here.root, &here.relative.join(name));
+                gaps.rule(RuleGap { file, from_line });
             }
             Ok(compiled.rules)
         };
-        let exclude = match repository.then(|| info(dir)).transpose()?.flatten() {
-            Some(info) => load(Some(&info), "exclude", ".git/info/exclude")?,
-            None => Gitignore::empty(),
-        };
-        let ignore = load(ignore.then_some(dir), ".ignore", ".ignore")?;
-        let git = load(git.then_some(dir), ".gitignore", ".gitignore")?;
+        let exclude = load(repository, EXCLUDE)?;
+        let ignore = load(ignore, ".ignore")?;
+        let git = load(git, ".gitignore")?;
         Ok(Some(Arc::new(Level { ignore, git, exclude, repository, memory, above })))
+    }
+
+    /// The content of an ignore file; none where it cannot be read.
+    fn content(&self, here: Here<'_>, name: &'static str, read: Read<'_>) -> io::Result<Option<Vec<u8>>> {
+        match here.open(name) {
+            Ok(file) => {
+                read(name, Origin::File(&file));
+                Ok(content(&file).ok())
+            }
+            Err(error) if is_open_files(&error) => Err(error),
+            Err(error) if is_link(&error) => {
+                let bytes = linked(self.roots, here.root, &here.relative.join(name)).unwrap_or_default();
+                read(name, Origin::Link(hash(&bytes)));
+                Ok(Some(bytes))
+            }
+            Err(_) => Ok(None),
+        }
     }
 }
 
-/// The `info` directory of a repository that begins in `dir`.
-fn info(dir: &Dir) -> io::Result<Option<Dir>> {
-    let inner = dir.child_dir(".git".as_ref(), Use::Pass).and_then(|git| git.child_dir("info".as_ref(), Use::Pass));
-    match inner {
-        Ok(info) => Ok(Some(info)),
-        Err(error) if is_open_files(&error) => Err(error),
-        Err(_) => Ok(None),
+/// A directory that is looked at: its path below its root, and its handle.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Here<'h> {
+    pub(super) root: &'h Arc<Root>,
+    pub(super) relative: &'h Path,
+    pub(super) dir: &'h Dir,
+}
+
+impl Here<'_> {
+    /// Opens a file of rules in it, links refused.
+    fn open(&self, name: &str) -> io::Result<File> {
+        if name != EXCLUDE {
+            return self.dir.child_file(name.as_ref());
+        }
+        let git = self.dir.child_dir(".git".as_ref(), Use::Pass).map_err(|error| {
+            // Worktrees and submodules have a file of that name, behind which nothing is.
+            let is_file = || self.dir.child_stat(".git".as_ref()).is_ok_and(|stat| stat.kind == FileKind::File);
+            if is_link(&error) && is_file() { io::ErrorKind::NotFound.into() } else { error }
+        })?;
+        git.child_dir("info".as_ref(), Use::Pass)?.child_file("exclude".as_ref())
     }
+}
+
+/// A hash of the rules that a link leads to, as they are now; that of no rules where it leads to none.
+pub(in crate::workspace) fn linked_content(roots: &Roots, link: &WorkspacePath) -> u64 {
+    hash(&linked(roots, link.root(), link.relative()).unwrap_or_default())
+}
+
+/// What a link to a file of rules leads to: only inside the roots, and nothing that policy hides or denies.
+fn linked(roots: &Roots, root: &Arc<Root>, relative: &Path) -> Option<Vec<u8>> {
+    let way = links::follow(roots, &WorkspacePath::new(root, relative)).ok()?;
+    if way.names().any(|name| name.hidden() || name.secret()) {
+        return None;
+    }
+    content(&way.real.root().dir().file_beneath(way.real.relative()).ok()?).ok()
+}
+
+fn content(file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if sys::file_stat(file)?.kind == FileKind::File {
+        file.take(LONGEST + 1).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Whether too many files were open.
 pub(super) fn is_open_files(error: &io::Error) -> bool {
     Limit::of(error).is_some_and(Limit::is_open_files)
+}
+
+/// Whether an open with links refused may have failed because of one: with `O_DIRECTORY` that is `ENOTDIR`.
+fn is_link(error: &io::Error) -> bool {
+    sys::met_a_link(error) || error.kind() == io::ErrorKind::NotADirectory
 }
 
 /// Lets the matcher answer if nobody deeper has.
@@ -218,105 +294,5 @@ fn ask(answer: &mut Answer, matcher: &Gitignore, path: &Path, directory: bool) {
             Match::Ignore(_) => Answer::Ignored,
             Match::Whitelist(_) => Answer::Kept,
         };
-    }
-}
-
-/// The rules of an ignore file.
-struct Compiled {
-    rules: Gitignore,
-    /// About the bytes that they take.
-    memory: usize,
-    /// The first line that does not count, from 1.
-    ends_before: Option<usize>,
-}
-
-/// The rules of an ignore file, as many as fit into `memory` bytes; none where it cannot be read. A line that is no
-/// pattern says nothing.
-fn compile(dir: &Dir, name: &str, relative: &Path, memory: usize) -> io::Result<Option<Compiled>> {
-    let mut bytes = Vec::new();
-    let read = dir.child_file(name.as_ref()).and_then(|file| {
-        if sys::file_stat(&file)?.kind == FileKind::File {
-            file.take(LONGEST + 1).read_to_end(&mut bytes)?;
-        }
-        Ok(())
-    });
-    match read {
-        Err(error) if is_open_files(&error) => return Err(error),
-        Err(_) => return Ok(None),
-        Ok(()) => {}
-    }
-    let longest = usize::try_from(LONGEST).unwrap_or(usize::MAX);
-    let cut = bytes.len() > longest;
-    if cut {
-        // The line that is cut is another one than was meant.
-        let end = bytes[..longest].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        bytes.truncate(end);
-    }
-    let text = String::from_utf8_lossy(&bytes);
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let mut compiled = compile_lines(text, relative, memory.min(FILE_MEMORY));
-    if cut && compiled.ends_before.is_none() {
-        compiled.ends_before = Some(text.lines().count() + 1);
-    }
-    Ok(Some(compiled))
-}
-
-fn compile_lines(text: &str, relative: &Path, most: usize) -> Compiled {
-    let (mut memory, mut ends_before) = (0, None);
-    let mut builder = GitignoreBuilder::new(relative);
-    for (at, line) in text.lines().enumerate() {
-        let cost = memory_of(line);
-        if memory + cost > most {
-            ends_before = Some(at + 1);
-            break;
-        }
-        memory += cost;
-        let _ = builder.add_line(None, line);
-    }
-    match builder.build() {
-        Ok(rules) => Compiled { rules, memory, ends_before },
-        // More than globset compiles at once.
-        Err(_) if memory > WILDCARD_MEMORY => compile_lines(text, relative, memory / 2),
-        Err(_) => Compiled { rules: Gitignore::empty(), memory: 0, ends_before: Some(1) },
-    }
-}
-
-/// About the bytes that the rule in a line takes.
-fn memory_of(line: &str) -> usize {
-    let rule = line.trim_end();
-    if rule.is_empty() || rule.starts_with('#') {
-        return 0;
-    }
-    // Those that globset looks up: names, and endings of names.
-    let plain = rule.trim_start_matches('!').trim_start_matches("**/").trim_start_matches("*.");
-    if plain.contains(['*', '?', '[', '\\']) {
-        WILDCARD_MEMORY + rule.len() * WILDCARD_BYTE_MEMORY
-    } else {
-        NAME_MEMORY + rule.len() * 4
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn ignores(compiled: &Compiled, name: &str) -> bool {
-        compiled.rules.matched(Path::new(name), false).is_ignore()
-    }
-
-    #[test]
-    fn twenty_thousand_names_count_and_wildcards_up_to_a_line_that_is_named() {
-        let lines = |line: &dyn Fn(usize) -> String| (0..20_000).map(line).collect::<Vec<_>>().join("\n");
-        let names = lines(&|n| if n % 2 == 0 { format!("generated_{n}.txt") } else { format!("*.x{n}") });
-        let compiled = compile_lines(&names, Path::new(""), FILE_MEMORY);
-        assert_eq!(compiled.ends_before, None);
-        assert!(ignores(&compiled, "src/generated_0.txt") && ignores(&compiled, "a.x19999"));
-
-        let wildcards = lines(&|n| format!("gen_*_{n}_*.tmp"));
-        let compiled = compile_lines(&wildcards, Path::new(""), FILE_MEMORY);
-        let end = compiled.ends_before.expect("they do not fit");
-        assert!((1_000..10_000).contains(&end) && compiled.memory <= FILE_MEMORY, "{end}");
-        assert!(ignores(&compiled, &format!("gen_a_{}_b.tmp", end - 2)));
-        assert!(!ignores(&compiled, &format!("gen_a_{}_b.tmp", end - 1)));
     }
 }

@@ -2,8 +2,11 @@
 //!
 //! Every attempt to watch says so; lists are then made by walking.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::ffi::OsStr;
+use std::fs::File;
+use std::path::PathBuf;
 
 use super::Unwatchable;
 use crate::workspace::sys::Dir;
@@ -17,6 +20,39 @@ pub(super) struct Event<'a> {
     pub(super) names: bool,
     pub(super) lost: bool,
     pub(super) ended: bool,
+    pub(super) unmounted: bool,
+}
+
+/// As on Linux; knows nothing.
+#[derive(Debug)]
+pub(in crate::workspace) struct Machine;
+
+impl Machine {
+    pub(in crate::workspace) fn open() -> Self {
+        Self
+    }
+
+    pub(super) fn generation(&self) -> Option<u64> {
+        let Self = self;
+        None
+    }
+
+    pub(super) fn below(&self, _: &Dir) -> Option<Covered> {
+        let Self = self;
+        None
+    }
+
+    pub(super) fn has_aio(&self) -> bool {
+        let Self = self;
+        false
+    }
+}
+
+/// As on Linux; always empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Covered {
+    pub(super) mounted: BTreeSet<PathBuf>,
+    pub(super) written_through: BTreeSet<PathBuf>,
 }
 
 /// Cannot be made.
@@ -29,6 +65,10 @@ impl Queue {
     }
 
     pub(super) fn watch(&self, _: &Dir, _: bool) -> Result<Option<i32>, Unwatchable> {
+        match self.0 {}
+    }
+
+    pub(super) fn watch_file(&self, _: &File) -> Result<Option<i32>, Unwatchable> {
         match self.0 {}
     }
 

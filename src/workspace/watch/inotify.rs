@@ -4,6 +4,7 @@
 //! directory that is listed next, whatever its name means by then.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -42,6 +43,13 @@ const NAMES: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::CLOSE_WRITE)
     .union(WatchFlags::ONLYDIR);
 
+/// What is told of a file of rules: all that changes what is read from it, through whatever name.
+const FILE: WatchFlags = WatchFlags::MODIFY
+    .union(WatchFlags::CLOSE_WRITE)
+    .union(WatchFlags::ATTRIB)
+    .union(WatchFlags::DELETE_SELF)
+    .union(WatchFlags::MOVE_SELF);
+
 /// On Linux a priority is a thread's own, and `None` is the calling one. The numbers are those of
 /// `nice`: at 5 a thread has a third of the share of one at 0, at 10 a tenth.
 pub(super) fn lower_priority(to: GiveWay) {
@@ -75,6 +83,8 @@ pub(super) struct Event<'a> {
     pub(super) lost: bool,
     /// The watch is no more.
     pub(super) ended: bool,
+    /// The file system is no more.
+    pub(super) unmounted: bool,
 }
 
 /// An inotify instance.
@@ -95,14 +105,23 @@ impl Queue {
     /// Watches a directory, for all changes or for those of its names only. `None` when it may not
     /// be read. Watching it again changes nothing and gives the same number.
     pub(super) fn watch(&self, dir: &Dir, names_only: bool) -> Result<Option<i32>, Unwatchable> {
-        let system = fstatfs(dir).map_err(|_| Unwatchable::Refused)?;
+        self.add(dir, if names_only { NAMES } else { ALL })
+    }
+
+    /// Watches a file itself, whatever its names.
+    pub(super) fn watch_file(&self, file: &File) -> Result<Option<i32>, Unwatchable> {
+        self.add(file, FILE)
+    }
+
+    fn add(&self, what: impl AsFd, flags: WatchFlags) -> Result<Option<i32>, Unwatchable> {
+        let system = fstatfs(&what).map_err(|_| Unwatchable::Refused)?;
         // The type is a signed word on some architectures.
         let kind = u64::from(u32::try_from(system.f_type & 0xFFFF_FFFF).unwrap_or_default());
         if !SOUND.contains(&kind) {
             return Err(Unwatchable::FileSystem);
         }
-        let path = format!("/proc/self/fd/{}", dir.as_fd().as_raw_fd());
-        match inotify::add_watch(&self.fd, path, if names_only { NAMES } else { ALL }) {
+        let path = format!("/proc/self/fd/{}", what.as_fd().as_raw_fd());
+        match inotify::add_watch(&self.fd, path, flags) {
             Ok(watch) => Ok(Some(watch)),
             Err(Errno::ACCESS) => Ok(None),
             Err(Errno::NOSPC | Errno::NOMEM) => Err(Unwatchable::OutOfWatches),
@@ -131,8 +150,9 @@ impl Queue {
                         name: event.file_name().map(|name| OsStr::from_bytes(name.to_bytes())),
                         directory,
                         names: flags.intersects(came_or_went) || directory,
-                        lost: flags.intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT),
+                        lost: flags.contains(ReadFlags::QUEUE_OVERFLOW),
                         ended: flags.contains(ReadFlags::IGNORED),
+                        unmounted: flags.contains(ReadFlags::UNMOUNT),
                     });
                 }
                 Err(Errno::AGAIN) => return Ok(()),

@@ -9,7 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::game::{FOLDERS, Game, NAMES};
+use super::{
+    game::{FOLDERS, Game, NAMES},
+    mounts::{self, mount, unmount},
+};
 
 /// One kind of change and how often it is chosen.
 pub(super) struct Kind {
@@ -56,6 +59,16 @@ pub(super) const KINDS: &[Kind] = &[
     Kind { name: "folder swapped", weight: 1, make: folder_swapped },
     Kind { name: "repository excludes changed", weight: 1, make: excludes },
     Kind { name: "open for writing during a query", weight: 1, make: open_meanwhile },
+    Kind { name: "written by AIO, open during a query", weight: 1, make: written_by_aio },
+    Kind { name: "rules linked", weight: 1, make: rules_linked },
+    Kind { name: "rules hard-linked", weight: 1, make: rules_hard_linked },
+    Kind { name: "linked rules written", weight: 2, make: linked_rules_written },
+    Kind { name: "file system mounted", weight: 1, make: mounted },
+    Kind { name: "folder mounted elsewhere, too", weight: 1, make: bound },
+    Kind { name: "file mounted over", weight: 1, make: file_bound },
+    Kind { name: "overlay mounted", weight: 1, make: overlaid },
+    Kind { name: "mount moved", weight: 1, make: mount_moved },
+    Kind { name: "unmounted", weight: 3, make: unmounted },
 ];
 
 impl Game {
@@ -175,6 +188,10 @@ fn symlinked(_: &mut Game, at: &Places) -> bool {
 }
 
 fn folder_swapped(game: &mut Game, at: &Places) -> bool {
+    if !mounts::mounted_below(&at.folder).is_empty() {
+        // It could not be cleared away.
+        return false;
+    }
     let (aside, kept) = (game.dir.path().join("aside/folder"), game.dir.path().join("aside/kept"));
     fs::create_dir_all(&aside).unwrap();
     let content = game.content();
@@ -204,4 +221,121 @@ fn open_meanwhile(game: &mut Game, at: &Places) -> bool {
     let _ = open.write_at("É module_init".as_bytes(), 1);
     game.query();
     open.write_at(b"needle", 0).is_ok()
+}
+
+/// Nothing tells of the write until the file is closed, after the next query.
+fn written_by_aio(game: &mut Game, at: &Places) -> bool {
+    if !game.mapper.open(&at.file) {
+        return false;
+    }
+    let begun = game.mapper.begin_aio();
+    if game.random.chance(50) {
+        game.settle();
+    }
+    let wrote = begun && game.mapper.write_by_aio(2, "needle ÉKERNEL ");
+    game.query();
+    let wrote = begun && game.mapper.write_by_aio(1, "привет SKI") || wrote;
+    if begun {
+        game.mapper.end_aio();
+    }
+    game.query();
+    game.mapper.close();
+    wrote
+}
+
+/// What files of rules lead to.
+const RULES: &[&str] = &["docs/rules", "lib/rules", "src/deep/rules"];
+
+fn put_rules(game: &mut Game, place: &Path, link: impl Fn(&Path, &Path) -> std::io::Result<()>) -> bool {
+    let rules = game.random.pick(RULES);
+    let rules = game.path(rules);
+    let _ = rules.parent().map(fs::create_dir_all);
+    let _ = fs::File::options().append(true).create(true).open(&rules);
+    let name = game.random.pick(&[".gitignore", ".ignore"]);
+    let place = game.place(place).join(name);
+    let _ = fs::remove_file(&place);
+    link(&rules, &place).is_ok()
+}
+
+fn rules_linked(game: &mut Game, at: &Places) -> bool {
+    put_rules(game, &at.folder, |rules, place| std::os::unix::fs::symlink(rules, place))
+}
+
+fn rules_hard_linked(game: &mut Game, at: &Places) -> bool {
+    put_rules(game, &at.folder, |rules, place| fs::hard_link(rules, place))
+}
+
+fn linked_rules_written(game: &mut Game, _: &Places) -> bool {
+    let file = game.random.pick(RULES);
+    let file = game.path(file);
+    let rules = game.random.pick(&["*.rs\n", "deep\n", "/src\n", "!*.log\n*.txt\n", "", "a.*\n!a.rs\n"]);
+    match game.random.below(4) {
+        0 => fs::remove_file(&file).is_ok(),
+        1 => {
+            let other = file.with_extension("new");
+            fs::write(&other, rules).is_ok() && fs::rename(&other, &file).is_ok()
+        }
+        _ => fs::write(&file, rules).is_ok(),
+    }
+}
+
+fn mounted(game: &mut Game, at: &Places) -> bool {
+    if !mounts::is_inside() || !mount(&["-t", "tmpfs", "none"], &at.folder) {
+        return false;
+    }
+    for _ in 0..game.random.below(4) {
+        let file = at.folder.join(game.random.pick(NAMES));
+        game.write(&file);
+    }
+    true
+}
+
+fn bound(game: &mut Game, at: &Places) -> bool {
+    let from = game.random.pick(&FOLDERS[1..]);
+    let from = game.path(from);
+    // A folder in itself has no end.
+    let apart = !at.folder.starts_with(&from) && !from.starts_with(&at.folder);
+    apart && mounts::is_inside() && mount(&["--bind", from.to_str().unwrap()], &at.folder)
+}
+
+fn file_bound(game: &mut Game, at: &Places) -> bool {
+    let outside = game.dir.path().join("aside/bound.txt");
+    let from = if game.random.chance(50) { outside } else { at.other.clone() };
+    game.write(&from);
+    mounts::is_inside() && mount(&["--bind", from.to_str().unwrap()], &at.file)
+}
+
+/// On a file system of its own, as overlays do not nest.
+fn overlaid(game: &mut Game, at: &Places) -> bool {
+    if !mounts::is_inside() || !mount(&["-t", "tmpfs", "none"], &at.folder) {
+        return false;
+    }
+    for folder in ["lower", "upper", "work", "merged"] {
+        fs::create_dir(at.folder.join(folder)).unwrap();
+    }
+    let lower = at.folder.join("lower").join(game.random.pick(NAMES));
+    game.write(&lower);
+    let [lower, upper, work] = ["lower", "upper", "work"].map(|name| at.folder.join(name).display().to_string());
+    let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
+    let merged = at.folder.join("merged");
+    let done = mount(&["-t", "overlay", "overlay", "-o", &options], &merged);
+    if done {
+        let file = merged.join(game.random.pick(NAMES));
+        game.write(&file);
+        game.query();
+        game.write(&file);
+    }
+    done
+}
+
+fn mount_moved(game: &mut Game, at: &Places) -> bool {
+    let places = mounts::mounted_below(game.dir.path());
+    let Some(from) = (!places.is_empty()).then(|| &places[game.random.below(places.len())]) else { return false };
+    mount(&["--move", from.to_str().unwrap()], &at.folder)
+}
+
+fn unmounted(game: &mut Game, _: &Places) -> bool {
+    let places = mounts::mounted_below(game.dir.path());
+    let Some(place) = (!places.is_empty()).then(|| &places[game.random.below(places.len())]) else { return false };
+    if game.random.chance(50) { unmount(&["--lazy"], place) } else { unmount(&[], place) }
 }

@@ -18,7 +18,7 @@ use rootbound::{
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
-use super::{mapping::Mapper, rg};
+use super::{mapping::Mapper, mounts, rg};
 use crate::harness::Setup;
 
 /// Words of the contents and of the patterns.
@@ -245,9 +245,21 @@ impl Game {
             }
             text.extend_from_slice(self.random.pick(&["\n", "\n", "\n", "\r\n", ""]).as_bytes());
         }
+        let foreign = self.rules == Rules::Ours;
         match self.random.below(24) {
             0 => text.push(0),
-            1 => text.extend([0xFF, 0xC5, b'x']),
+            // To rg it is UTF-8 that is damaged, so let it be that.
+            1 => text.extend(b"\xC3\xA9".repeat(6).into_iter().chain([0xFF, 0xC5, b'x'])),
+            // rg does not know these for text, or shows them otherwise.
+            5 if foreign => text.extend(b"\nd\xe9j\xe0 vu, the needle of stra\xdfe \xc9\n"),
+            6 if foreign => text = b"\x93\xfa\x96\x7b\x8c\xea needle \x82\xb1\x82\xea\x82\xcd kernel\n".repeat(3),
+            7 | 8 if foreign => {
+                let unit = if self.random.chance(50) { u16::to_le_bytes } else { u16::to_be_bytes };
+                let lines =
+                    "needle without a mark, \u{e9}t\u{e9}\nkernel\n\u{43f}\u{440}\u{438}\u{432}\u{435}\u{442} TODO\n"
+                        .repeat(4);
+                text = lines.encode_utf16().flat_map(unit).collect();
+            }
             2 => text = "\u{FEFF}needle in UTF-16\nkernel\n".encode_utf16().flat_map(u16::to_le_bytes).collect(),
             3 => text.splice(0..0, *b"\xEF\xBB\xBF").for_each(drop),
             4 => text.extend_from_slice(&vec![b'='; 70_000]),
@@ -440,6 +452,15 @@ impl Game {
 
     pub(super) fn report(&self) -> String {
         self.with.session.live.report().into_iter().map(|(_, words)| words).collect()
+    }
+}
+
+impl Drop for Game {
+    fn drop(&mut self) {
+        // Else the folder could not be removed.
+        for place in mounts::mounted_below(self.dir.path()) {
+            mounts::unmount(&["--lazy"], &place);
+        }
     }
 }
 

@@ -1,0 +1,104 @@
+//! The visitor of a survey: sets a watch on each directory before it is listed, and says of each name what a
+//! list has to know.
+
+use std::ffi::OsStr;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use super::{Surveyed, Unwatchable, Watched, Watcher};
+use crate::workspace::handle::FileKind;
+use crate::workspace::path::WorkspacePath;
+use crate::workspace::sys::{Dir, Use};
+use crate::workspace::walk::{Entry, Origin, Visitor};
+
+/// Watches, and passes on what a walk meets.
+pub(super) struct Surveyor<'w> {
+    watcher: &'w mut Watcher,
+    met: &'w mut dyn FnMut(Surveyed),
+    deep: bool,
+    started: bool,
+    /// What was said of the entry that comes next.
+    unreadable: bool,
+    apart: bool,
+}
+
+impl<'w> Surveyor<'w> {
+    /// One that calls `met` for each name; what is known of rules is renewed where the survey is `deep`.
+    pub(super) fn new(watcher: &'w mut Watcher, met: &'w mut dyn FnMut(Surveyed), deep: bool) -> Self {
+        Self { watcher, met, deep, started: false, unreadable: false, apart: false }
+    }
+
+    fn path(&self, path: &Path) -> WorkspacePath {
+        WorkspacePath::new(self.watcher.root.root(), path)
+    }
+
+    fn pass_on(&mut self, entry: Entry, ignored: bool) {
+        let directory = entry.kind() == FileKind::Directory;
+        let unreadable = std::mem::take(&mut self.unreadable) && directory;
+        let apart = std::mem::take(&mut self.apart) && directory && !ignored;
+        let covered = &self.watcher.covered.mounted;
+        let mounted = !covered.is_empty() && covered.contains(entry.path().relative());
+        (self.met)(Surveyed { entry, ignored, unreadable, apart, mounted });
+    }
+}
+
+impl Visitor for Surveyor<'_> {
+    fn visit(&mut self, entry: Entry) -> ControlFlow<()> {
+        self.pass_on(entry, false);
+        // Without a watch on each directory the survey is of no use.
+        if self.watcher.failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn wants_left_out(&self) -> bool {
+        true
+    }
+
+    fn left_out(&mut self, entry: Entry) {
+        self.pass_on(entry, true);
+    }
+
+    fn opened(&mut self, dir: &Dir, path: &Path) -> bool {
+        let is_start = !std::mem::replace(&mut self.started, true);
+        let stacked = self.watcher.covered.written_through.contains(path);
+        let watched = if stacked {
+            Err(Unwatchable::FileSystem)
+        } else {
+            self.watcher.watch(dir, &Watched::Directory(self.path(path)))
+        };
+        match watched {
+            Ok(()) => {}
+            // One that is mounted in two places has its events in the one that was met first.
+            Err(Unwatchable::FileSystem | Unwatchable::Twice) if !is_start => self.apart = true,
+            Err(why) => self.watcher.fail(why),
+        }
+        !self.apart
+    }
+
+    fn repository(&mut self, dir: &Dir, path: &Path) {
+        let owner = self.path(path);
+        let open = |dir: &Dir, name: &str| dir.child_dir(OsStr::new(name), Use::Pass).ok();
+        let mut watch = |dir: &Dir, name| {
+            if let Err(why) = self.watcher.watch(dir, &Watched::Repository(owner.clone(), name)) {
+                self.watcher.fail(why);
+            }
+        };
+        if let Some(git) = open(dir, ".git") {
+            watch(&git, "info");
+            if let Some(info) = open(&git, "info") {
+                watch(&info, "exclude");
+            }
+        }
+    }
+
+    fn rules(&mut self, path: &Path, name: &'static str, origin: &Origin<'_>) {
+        // What is known of rules is about all below their directory: only a survey of that renews it.
+        if self.deep {
+            let owner = self.path(path);
+            self.watcher.met_rules(owner, name, origin);
+        }
+    }
+
+    fn unreadable(&mut self) {
+        self.unreadable = true;
+    }
+}
