@@ -165,14 +165,16 @@ fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &impl Surround
         let written = unseen.iter().map(|indent| this.apply(indent)).collect::<Option<Vec<String>>>()?;
         is_sure.then_some((rest, written))
     };
+    let is_unshifted = |rest: &Rest| matches!(rest, Rest::Columns { shift: 0, .. });
+    let has_unshifted = candidates.iter().any(is_unshifted);
     let explanations: Vec<(Rest, Vec<String>)> = candidates.into_iter().filter_map(written).collect();
-    let (first, text) = explanations.first().ok_or(NoShift::Unclear)?;
-    if explanations.iter().all(|(_, other)| other == text) {
-        return Ok(first.clone());
+    // No shift wins over any, also where it cannot place the new lines.
+    let mut winners = explanations.iter().filter(|(rest, _)| is_unshifted(rest) || !has_unshifted);
+    let (rest, text) = winners.next().ok_or(NoShift::Unclear)?;
+    if winners.any(|(_, other)| other != text) {
+        return Err(NoShift::Unclear);
     }
-    // No shift wins over any, unless the step from level to level is that of another explanation.
-    let unshifted = explanations.iter().find(|(rest, _)| matches!(rest, Rest::Columns { shift: 0, .. }));
-    let (rest, text) = unshifted.ok_or(NoShift::Unclear)?;
+    // But where the step from level to level is that of another explanation, nobody can tell.
     let step = if to_tabs {
         smallest_step(pairs.iter().map(|(old, _)| *old).chain(unseen.iter().copied()))
     } else {
@@ -266,6 +268,9 @@ mod tests {
         assert_eq!(shifted(&[("    ", "\t\t")], "        ", &TABS), Err(NoShift::Unclear));
         assert_eq!(shifted(&[("\t", "        ")], "\t\t", &SPACES), Err(NoShift::Unclear));
         assert_eq!(shifted(&[("\t", "      ")], "\t\t", &SPACES), Err(NoShift::Unclear));
+        // A tab of two columns and one level less would put it at the start of the line.
+        assert_eq!(shifted(&[("    ", "\t")], "  ", &TABS), Err(NoShift::Unclear));
+        assert_eq!(shifted(&[("        ", "\t")], "            ", &TABS), Err(NoShift::Unclear));
     }
 
     #[test]

@@ -52,16 +52,26 @@ fn is_misspelt(old: &str, file: &str) -> bool {
 }
 
 /// Whether one line is likely a misspelt form of another that the request has as well, so that the difference is known
-/// to be one: a letter or two in a word, or what stands between words. Numbers and operators are none.
+/// to be one: a letter or two in a word, or what is between words. Numbers and operators are none, and what is in front
+/// of the first word or behind the last may belong to the line beside.
 pub(super) fn is_typo(old: &str, new: &str) -> bool {
     let (old_words, new_words) = (words(old), words(new));
     let is_typing = |(old, new): (&&str, &&str)| old == new || is_mistyped(old, new);
     old != new
         && old.len().max(new.len()) <= LONGEST
+        && ends(old) == ends(new)
         && operators(old).eq(operators(new))
         && old_words.len() == new_words.len()
         && old_words.iter().zip(&new_words).all(is_typing)
         && osa::distance(old.chars(), new.chars()) <= MOST_TYPOS
+}
+
+/// What is in front of the first word and behind the last.
+fn ends(line: &str) -> (&str, &str) {
+    let is_letter = |character: char| character.is_alphanumeric() || character == '_';
+    let rest = line.trim_start_matches(|character| !is_letter(character));
+    let end = rest.trim_end_matches(|character| !is_letter(character)).len();
+    (&line[..line.len() - rest.len()], &rest[end..])
 }
 
 /// Longest line in which typing errors are looked for, in bytes.
@@ -162,7 +172,7 @@ mod tests {
             ("retrun total", "return total"),
             ("self.conection.close()", "self.connection.close()"),
             ("fi ready:", "if ready:"),
-            ("print(\"hello)", "print(\"hello\")"),
+            ("print(\"hello, name)", "print(\"hello\", name)"),
             ("int value2s = 0;", "int values2 = 0;"),
             ("f(a,b)", "f(a, b)"),
         ] {
@@ -178,6 +188,8 @@ mod tests {
             ("total += n", "total -= n"),
             ("if ready:", "if not ready:"),
             ("return", "return x"),
+            (") limit = get()", "limit = get()"),
+            ("} }", "}"),
         ] {
             assert!(!is_typo(old, new), "{old} {new}");
         }

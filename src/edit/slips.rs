@@ -12,7 +12,7 @@ use super::{
     block::{self, LineEdit, Site},
     elision,
     likeness::{self, Budget},
-    slip,
+    slip, spelling,
     strategy::Strategy,
     typography,
     whole_lines::{self, Reading},
@@ -219,13 +219,20 @@ fn made(search: &Search<'_>, edit: &LineEdit<'_>, line: usize, slips: &[(usize, 
         .map(|(index, _)| {
             let (indent, _) = typography::indented(edit.old[*index]);
             let (_, content) = typography::indented(file(*index));
-            (*index, format!("{indent}{content}"))
+            (*index, format!("{indent}{content}{}", block::parts(edit.old[*index]).2))
         })
         .collect();
     let (mut old, mut new) = (edit.old.clone(), edit.new.clone());
+    // Typographic characters on a line with a slip say what those of new lines are.
+    let pairs: Vec<(&str, &str)> = edit.old.iter().enumerate().map(|(index, old)| (*old, file(index))).collect();
+    let plain = spelling::plain_classes(&pairs).ok_or(Refusal::Unclear)?;
+    let spelled = |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| spelling::plained(line, plain)).collect() };
+    let (plain_old, plain_new) = (spelled(&old), spelled(&new));
+    old = plain_old.iter().map(String::as_str).collect();
+    new = plain_new.iter().map(String::as_str).collect();
     for (index, slip) in slips {
         match slip {
-            Slip::Mended(to) => old[*index] = edit.new[*to],
+            Slip::Mended(to) => old[*index] = new[*to],
             Slip::Repeated(to) => {
                 old[*index] = &mended[index];
                 new[*to] = &mended[index];
@@ -249,6 +256,7 @@ fn made(search: &Search<'_>, edit: &LineEdit<'_>, line: usize, slips: &[(usize, 
         return Err(Refusal::Elided(line));
     }
     let (replacement, by) = whole_lines::at(search, &other, Site { line, after_indent: false })?;
+    let by = if plain.contains(&true) { by.with(Strategy::Typography) } else { by };
     Ok(Found { replacements: vec![replacement], by: by.with(Strategy::Slips), ..Found::default() })
 }
 
@@ -327,10 +335,41 @@ mod tests {
         );
         assert_edited(
             text,
-            "\tself.conn.close(\n\tretrun total\n",
+            "\tself.con.close()\n\tretrun total\n",
             "\tself.conn.close()\n\tflush()\n\treturn total\n",
             Slips,
             &text.replace("    return", "    flush()\n    return"),
+        );
+    }
+
+    #[test]
+    fn two_lines_in_one_are_no_slip_of_either() {
+        let text = "f(\n    a,\n)\nlimit_now = get(a)\nuse(limit_now)\n";
+        assert_missed(text, ") limit_now = get(a)\n", ")\nlog(a)\nlimit_now = get(a)\n");
+        assert_missed(
+            "f {\n  g {\n    use(limit)\n  }\n}\n",
+            "    use(limit)\n  } }\n",
+            "    use(limit)\n    go()\n  }\n}\n",
+        );
+    }
+
+    #[test]
+    fn curly_quotes_and_white_space_on_a_line_with_a_slip_are_not_brought_in_elsewhere() {
+        let text = "one();\nif ready(\"a\") {\n    return total(\"b\");\n}\n";
+        assert_edited(
+            text,
+            "one();  \nif ready(\"a\") {  \n    retrun total(“b”);  \n}  \n".replace("\"a\"", "“a”").as_str(),
+            "one();  \nlog(“x”);  \nif ready(“a”) {  \n    retrun total(“b”);  \n}  \n",
+            Slips,
+            "one();\nlog(\"x\");\nif ready(\"a\") {\n    return total(\"b\");\n}\n",
+        );
+        let text = "one();\ntwo(1);\nreturn total(\"b\");\n}\n";
+        assert_edited(
+            text,
+            "one();\ntwo(1);\nretrun total(“b”);\n}\n",
+            "one();\ntwo(“x”);\nretrun total(“b”);\n}\n",
+            Slips,
+            "one();\ntwo(\"x\");\nreturn total(\"b\");\n}\n",
         );
     }
 

@@ -99,6 +99,32 @@ pub(super) struct Spelling<'t> {
     in_file: [bool; CLASSES],
 }
 
+/// The classes of typographic characters that only the first of each pair of lines has; `None` where the second ones
+/// have them in other lines.
+pub(super) fn plain_classes(pairs: &[(&str, &str)]) -> Option<[bool; CLASSES]> {
+    let (mut typed, mut kept) = ([false; CLASSES], [false; CLASSES]);
+    for (old, file) in pairs {
+        let (old, file) = (classes(old), classes(file));
+        for class in 0..CLASSES {
+            typed[class] |= old[class] && !file[class];
+            kept[class] |= file[class];
+        }
+    }
+    (0..CLASSES).all(|class| !typed[class] || !kept[class]).then_some(typed)
+}
+
+/// A line with plain characters for the typographic ones of these classes.
+pub(super) fn plained(line: &str, plained: [bool; CLASSES]) -> String {
+    let written = |one: char| class(one).filter(|class| plained[*class]).and_then(|_| plain(one));
+    line.chars().fold(String::with_capacity(line.len()), |mut text, one| {
+        match written(one) {
+            Some(plain) => text.push_str(plain),
+            None => text.push(one),
+        }
+        text
+    })
+}
+
 /// What the file has for the typographic characters of one class in `old`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Typed {
