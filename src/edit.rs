@@ -30,6 +30,8 @@ mod whitespace;
 mod whole_lines;
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod trial;
 
 use std::ops::Range;

@@ -23,19 +23,24 @@ const TELLING_ALONE: usize = 10;
 pub(super) fn find(search: &Search<'_>) -> Outcome {
     let (old, new) = (search.canonical_old(), search.canonical_new());
     let Some(edit) = LineEdit::new(&old, &new) else { return Outcome::None };
-    elsewhere(search, &edit, |line| Cow::Borrowed(line))
+    elsewhere(search, &edit, (|line| Cow::Borrowed(line), None))
         .map_or(Outcome::None, |start| Outcome::Refused(Refusal::AlreadyApplied(start)))
 }
 
 /// Where the new lines of a request are in the file under `fold`, as its old lines were looked for, if they tell
 /// that this is the change and no accident.
-pub(super) fn elsewhere(search: &Search<'_>, edit: &LineEdit<'_>, fold: Fold) -> Option<usize> {
+pub(super) fn elsewhere(
+    search: &Search<'_>,
+    edit: &LineEdit<'_>,
+    (fold, hashes): (Fold, Option<&[u64]>),
+) -> Option<usize> {
     if edit.new.len() > search.lines().len() || !is_telling(edit) {
         return None;
     }
+    let hashes = hashes.map_or_else(|| Cow::Owned(block::hashes(search, fold)), Cow::Borrowed);
     let is_bare = |line: &str| !line.starts_with([' ', '\t']) && !line.is_empty();
-    let whole = block::sites(search, &edit.new, fold, false);
-    let bare = if is_bare(edit.new[0]) { block::sites(search, &edit.new, fold, true) } else { Vec::new() };
+    let whole = block::sites(search, &edit.new, (fold, &hashes), false);
+    let bare = if is_bare(edit.new[0]) { block::sites(search, &edit.new, (fold, &hashes), true) } else { Vec::new() };
     let wanted = LineEdit::of_lines(edit.new.clone(), Vec::new(), false);
     let site = whole.into_iter().chain(bare).find(|site| block::is_equal(search, &wanted, fold, *site))?;
     Some(search.lines()[site.line].start)

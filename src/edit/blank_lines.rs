@@ -57,7 +57,7 @@ fn place(search: &Search<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, Refu
     let other = LineEdit::of_lines(old, new, edit.deletes);
     let site = Site { line, after_indent: false };
     let (replacement, by) = whole_lines::at(search, &other, site)?;
-    if let Some(start) = applied::elsewhere(search, edit, typography::content) {
+    if let Some(start) = applied::elsewhere(search, edit, (typography::content, Some(hashes))) {
         return Err(Refusal::AlreadyApplied(start));
     }
     if let Some(line) = elision::brought_in(search, edit) {

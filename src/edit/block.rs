@@ -97,18 +97,23 @@ impl<'r> LineEdit<'r> {
 
 /// Every place where the lines of `edit.old` equal the file's under `fold`, each turned into a replacement by
 /// `rewrite`.
-pub(super) fn find(search: &Search<'_>, edit: &LineEdit<'_>, fold: Fold, rewrite: &mut Rewrite<'_>) -> Found {
+pub(super) fn find(
+    search: &Search<'_>,
+    edit: &LineEdit<'_>,
+    (fold, hashes): (Fold, &[u64]),
+    rewrite: &mut Rewrite<'_>,
+) -> Found {
     if edit.old.len() > search.lines().len() {
         return Found::default();
     }
-    let whole = sites(search, &edit.old, fold, false);
+    let whole = sites(search, &edit.old, (fold, hashes), false);
     let found = collect(search, edit, fold, &whole, rewrite);
     // A first line copied from its first character on. Nothing can be deleted from there to a line's end.
     let starts_bare = !edit.old[0].starts_with([' ', '\t']) && !edit.old[0].is_empty();
     if !found.is_empty() || found.refusal.is_some_and(Refusal::is_final) || edit.deletes || !starts_bare {
         return found;
     }
-    let bare = sites(search, &edit.old, fold, true);
+    let bare = sites(search, &edit.old, (fold, hashes), true);
     let found_bare = collect(search, edit, fold, &bare, rewrite);
     Found { refusal: found_bare.refusal.or(found.refusal), ..found_bare }
 }
@@ -182,9 +187,11 @@ fn loses_indent(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> Option<
     if edit.new.first().is_none_or(|first| first.trim().is_empty()) {
         return Some(Refusal::Unclear);
     }
-    let loses = edit.old.iter().filter(filled).count() == 1
-        && (edit.new.iter().skip(1).filter(filled).any(|line| !line.starts_with(indent))
-            || indent::hangs(edit.new.iter().copied(), indent));
+    let moves = edit.changes().any(|(is_kept, old, new)| is_kept && old.start == 0 && new.start > 0);
+    let loses = moves
+        || edit.old.iter().filter(filled).count() == 1
+            && (edit.new.iter().skip(1).filter(filled).any(|line| !line.starts_with(indent))
+                || indent::hangs(edit.new.iter().copied(), indent));
     loses.then_some(Refusal::Unclear)
 }
 
@@ -276,9 +283,19 @@ fn collect(search: &Search<'_>, edit: &LineEdit<'_>, fold: Fold, sites: &[Site],
     found.settled(search, refused)
 }
 
-/// Where the lines of `old` may stand, overlapping places too, in linear time: Knuth, Morris and Pratt's search
-/// over hashes of lines. Equal hashes are no proof yet.
-pub(super) fn sites(search: &Search<'_>, old: &[&str], fold: Fold, after_indent: bool) -> Vec<Site> {
+/// The hash of each line of the file, folded.
+pub(super) fn hashes(search: &Search<'_>, fold: Fold) -> Vec<u64> {
+    search.lines().iter().map(|line| hash(&fold(line.content(search.text)))).collect()
+}
+
+/// Where the lines of `old` may be, overlapping places too, in linear time: Knuth, Morris and Pratt's search over the
+/// hashes of the file's lines under the same folding. Equal hashes are no proof yet.
+pub(super) fn sites(
+    search: &Search<'_>,
+    old: &[&str],
+    (fold, hashes): (Fold, &[u64]),
+    after_indent: bool,
+) -> Vec<Site> {
     let text = search.text;
     let lines = search.lines();
     let pattern: Vec<u64> = old[usize::from(after_indent)..].iter().map(|line| hash(&fold(line))).collect();
@@ -288,7 +305,7 @@ pub(super) fn sites(search: &Search<'_>, old: &[&str], fold: Fold, after_indent:
         let content = if after_indent { content.trim_start_matches([' ', '\t']) } else { content };
         fold(content) == first
     };
-    let ends = sequences(lines.iter().map(|line| hash(&fold(line.content(text)))), &pattern);
+    let ends = sequences(hashes.iter().copied(), &pattern);
     ends.filter_map(|end| end.checked_sub(old.len()))
         .filter(|start| is_first(*start))
         .map(|line| Site { line, after_indent })

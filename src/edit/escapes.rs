@@ -22,12 +22,13 @@ pub(super) fn readings<'r>(request: &Reading<'r>) -> Vec<Reading<'r>> {
         if kinds == [('\\', '\\')] {
             return None;
         }
+        let is_doubtful = kinds.len() < present.len();
         let (old, new) = (resolve(&request.old, &kinds), resolve_new(&new, &kinds)?);
         Some(Reading {
             old: Cow::Owned(old),
             new: Cow::Owned(new),
             by: request.by.with(Strategy::Escapes),
-            is_doubtful: false,
+            is_doubtful,
         })
     });
     readings.collect()

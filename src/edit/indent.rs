@@ -52,7 +52,7 @@ pub(super) fn lines(hunk: &Hunk<'_>, shift: &Shift, noise: Option<&str>) -> Opti
         let (indent, content, _) = block::parts(new);
         let trail = whitespace::trail(hunk, index, noise);
         if content.is_empty() {
-            return Some(trail.to_owned());
+            return shift.apply_blank(trail);
         }
         Some(format!("{}{content}{trail}", shift.apply(indent)?))
     };
@@ -91,7 +91,9 @@ impl Search<'_> {
         let is_placed = || {
             let (first, new_first) = (self.old.lines().next(), self.new.lines().next());
             if !is_indented(self.old) {
-                return first == new_first || self.old.lines().skip(1).all(|old| Some(old) != new_first);
+                // Further down in the new text, it would lack what is in front of it now.
+                let is_moved = self.new.lines().skip(1).any(|new| Some(new) == first && !new.trim().is_empty());
+                return first == new_first || !is_moved && self.old.lines().skip(1).all(|old| Some(old) != new_first);
             }
             let is_new = |line: &str| self.old.lines().all(|old| old != line);
             first == new_first && !new_lines().any(|line| is_indented(line) && is_new(line))
@@ -254,6 +256,14 @@ mod tests {
             Exact,
             "    return p\n\ndef g():\n",
         );
+    }
+
+    #[test]
+    fn a_bare_first_line_is_not_put_further_down_without_its_indentation() {
+        let text = "if a:\n    one()\ntwo()\n";
+        assert_missed(text, "one()\ntwo()\n", "zero()\none()\ntwo()\n");
+        assert_missed(text, "one() \ntwo()\n", "zero()\none() \ntwo()\n");
+        assert_edited(text, "one()\ntwo()\n", "one()\nthree()\ntwo()\n", Exact, &text.replace("two", "three()\ntwo"));
     }
 
     #[test]

@@ -82,6 +82,16 @@ impl Shift {
             && written.iter().all(|indent| indent.len().is_multiple_of(step))
     }
 
+    /// The file's form of a new line of nothing but white space; `None` where nobody can tell whether it was shifted.
+    pub(super) fn apply_blank(&self, white: &str) -> Option<String> {
+        let is_shifted = || self.known.iter().any(|(old, file)| old != file);
+        match self.rest {
+            _ if white.is_empty() => Some(String::new()),
+            Rest::Columns { .. } => self.apply(white),
+            _ => (!is_shifted()).then(|| white.to_owned()),
+        }
+    }
+
     /// The file's form of an indentation of the request.
     pub(super) fn apply(&self, indent: &str) -> Option<String> {
         if let Some(known) = self.known.get(indent) {
@@ -297,6 +307,17 @@ mod tests {
     #[test]
     fn one_level_shows_no_shift_that_leaves_the_levels_of_the_file() {
         assert_eq!(shifted(&[("      ", "    ")], "          ", &SPACES), Err(NoShift::Unclear));
+    }
+
+    #[test]
+    fn white_space_alone_is_shifted_where_that_is_sure() {
+        let blank =
+            |pairs: &[(&str, &str)], white: &str, file: &File| Shift::of(pairs, &[], file).unwrap().apply_blank(white);
+        assert_eq!(blank(&[("    ", "\t")], "        ", &TABS).unwrap(), "\t\t");
+        assert_eq!(blank(&[("\t", "    ")], "\t", &SPACES).unwrap(), "    ");
+        assert_eq!(blank(&[("", "    ")], "", &SPACES).unwrap(), "");
+        assert_eq!(blank(&[("", "    ")], "  ", &SPACES), None);
+        assert_eq!(blank(&[("", "")], "  ", &SPACES).unwrap(), "  ");
     }
 
     #[test]

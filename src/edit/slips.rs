@@ -225,7 +225,7 @@ fn made(search: &Search<'_>, edit: &LineEdit<'_>, line: usize, slips: &[(usize, 
     let (mut old, mut new) = (edit.old.clone(), edit.new.clone());
     // Typographic characters on a line with a slip say what those of new lines are.
     let pairs: Vec<(&str, &str)> = edit.old.iter().enumerate().map(|(index, old)| (*old, file(index))).collect();
-    let plain = spelling::plain_classes(&pairs).ok_or(Refusal::Unclear)?;
+    let plain = spelling::plain_classes(&pairs, &new, search.text).ok_or(Refusal::Unclear)?;
     let spelled = |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| spelling::plained(line, plain)).collect() };
     let (plain_old, plain_new) = (spelled(&old), spelled(&new));
     old = plain_old.iter().map(String::as_str).collect();
@@ -245,11 +245,12 @@ fn made(search: &Search<'_>, edit: &LineEdit<'_>, line: usize, slips: &[(usize, 
         return Err(Refusal::Unclear);
     }
     // Elsewhere it would have been looked for as an exact text is.
-    let sites = block::sites(search, &other.old, typography::content, false);
+    let hashes = search.content_hashes(|line| block::hash(&typography::content(line)));
+    let sites = block::sites(search, &other.old, (typography::content, hashes), false);
     if sites.iter().any(|site| site.line != line) {
         return Err(Refusal::Unclear);
     }
-    if let Some(start) = applied::elsewhere(search, &other, typography::content) {
+    if let Some(start) = applied::elsewhere(search, &other, (typography::content, Some(hashes))) {
         return Err(Refusal::AlreadyApplied(start));
     }
     if let Some(line) = elision::brought_in(search, &other) {

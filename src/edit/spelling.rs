@@ -1,6 +1,9 @@
 //! How a file spells what a request says in other characters: quotes, dashes, spaces, normal forms.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use similar::{Algorithm, DiffOp};
 use unicode_normalization::{UnicodeNormalization, char::canonical_combining_class};
@@ -99,18 +102,34 @@ pub(super) struct Spelling<'t> {
     in_file: [bool; CLASSES],
 }
 
-/// The classes of typographic characters that only the first of each pair of lines has; `None` where the second ones
-/// have them in other lines.
-pub(super) fn plain_classes(pairs: &[(&str, &str)]) -> Option<[bool; CLASSES]> {
+/// The classes of typographic characters for which the file (the second of each pair of lines, and its `text`) has
+/// plain ones; `None` where that cannot be told for all that `new` has.
+pub(super) fn plain_classes(pairs: &[(&str, &str)], new: &[&str], text: &str) -> Option<[bool; CLASSES]> {
     let (mut typed, mut kept) = ([false; CLASSES], [false; CLASSES]);
+    let mut seen: HashSet<char> = HashSet::new();
     for (old, file) in pairs {
-        let (old, file) = (classes(old), classes(file));
+        let (in_old, in_file) = (classes(old), classes(file));
         for class in 0..CLASSES {
-            typed[class] |= old[class] && !file[class];
-            kept[class] |= file[class];
+            typed[class] |= in_old[class] && !in_file[class];
+            kept[class] |= in_file[class];
         }
+        seen.extend(old.chars().filter(|one| !one.is_ascii()));
     }
-    (0..CLASSES).all(|class| !typed[class] || !kept[class]).then_some(typed)
+    if (0..CLASSES).any(|class| typed[class] && kept[class]) {
+        return None;
+    }
+    let unseen = || new.iter().flat_map(|line| line.chars()).filter(|one| !one.is_ascii() && !seen.contains(one));
+    if !typed.contains(&true) || unseen().all(|one| class(one).is_none()) {
+        return Some(typed);
+    }
+    let in_file = classes(text);
+    for class in unseen().filter_map(class) {
+        if class == DASHES || !typed[class] && in_file[class] {
+            return None;
+        }
+        typed[class] = true;
+    }
+    Some(typed)
 }
 
 /// A line with plain characters for the typographic ones of these classes.
@@ -137,11 +156,14 @@ struct Typed {
 /// Kinds of typographic characters that whatever produces them produces together.
 const CLASSES: usize = 3;
 
+/// Dashes and dots, of which there are several that people write.
+const DASHES: usize = 1;
+
 /// Quotes, dashes and dots, or spaces.
 fn class(character: char) -> Option<usize> {
     Some(match plain(character)? {
         "'" | "\"" => 0,
-        "-" | "..." => 1,
+        "-" | "..." => DASHES,
         _ => 2,
     })
 }
@@ -235,14 +257,12 @@ impl Spelling<'_> {
     fn of_unseen<'s>(&self, letter: &'s str) -> Option<&'s str> {
         let Some((plain, class)) = typographic(letter) else { return Some(letter) };
         let Typed { plain: is_plain, kept } = self.typed[class];
-        match (is_plain, kept) {
-            (true, true) => None,
-            (true, false) => Some(plain),
-            _ if !self.typed.iter().any(|typed| typed.plain) => Some(letter),
-            // Those of another kind say less.
-            _ if self.in_file[class] => None,
-            _ => Some(plain),
+        if !self.typed.iter().any(|typed| typed.plain) {
+            return Some(letter);
         }
+        // Other dashes than those of `old` may be meant; those of another class say less.
+        let is_doubtful = class == DASHES || kept || !is_plain && self.in_file[class];
+        (!is_doubtful).then_some(plain)
     }
 
     /// The file's form of a whole line, given without its indentation.

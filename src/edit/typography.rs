@@ -39,6 +39,15 @@ pub(super) fn has_unclear_spelling(search: &Search<'_>, edit: &LineEdit<'_>, sit
     edit.changes().any(|(is_kept, old, new)| !is_kept && (has_unclear(&edit.old[old]) || has_unclear(&edit.new[new])))
 }
 
+/// Whether lines of the request end with unusual spaces: how many of them are meant nobody can tell.
+pub(super) fn has_unusual_ends(edit: &LineEdit<'_>) -> bool {
+    let is_unusual = |line: &&str| {
+        let last = block::without_trail(line).chars().next_back();
+        last.is_some_and(|last| plain(last) == Some(" ")) && !content(line).is_empty()
+    };
+    edit.old.iter().chain(&edit.new).any(is_unusual)
+}
+
 /// A line with plain characters in the composed normal form, without white space at its end.
 pub(super) fn fold(line: &str) -> Cow<'_, str> {
     if line.is_ascii() {
@@ -256,6 +265,26 @@ mod tests {
             Typography,
             "if:\n  a1\n  #\n  b\u{a0}c\n    d\n    #\n",
         );
+    }
+
+    #[test]
+    fn typographic_characters_in_new_text_are_plain_where_those_of_old_text_are() {
+        assert_edited(
+            "say(\"hi\")\nend1()\n",
+            "say(“hi”)\nend1()\n",
+            "say(“hi”)\nlog(‘it’, “x”)\nend1()\n",
+            Typography,
+            "say(\"hi\")\nlog('it', \"x\")\nend1()\n",
+        );
+        assert_edited(
+            "a1 = f(b, c)\n",
+            "a1 = f(b,\u{a0}c)\n",
+            "a1 = f(b,\u{a0}“c”)\n",
+            Typography,
+            "a1 = f(b, \"c\")\n",
+        );
+        assert_missed("say(\"hi\")\n", "say(“hi”)\n", "say(“hi”) # one — two\n");
+        assert_missed("say(\"hi\")\n# “so”\n", "say(“hi”)\n# “so”\n", "say(‘hi’)\n# “so”\n");
     }
 
     #[test]

@@ -108,6 +108,10 @@ fn find(search: &Search<'_>, readings: &[Reading<'_>]) -> Outcome {
         if tolerance.typography && is_plain {
             continue;
         }
+        if edits.is_empty() {
+            break;
+        }
+        let hashes = block::hashes(search, tolerance.fold());
         let mut found: Vec<Found> = Vec::new();
         for (edit, reading) in &edits {
             let is_strict = tolerance == Tolerance::ALL[0];
@@ -115,7 +119,7 @@ fn find(search: &Search<'_>, readings: &[Reading<'_>]) -> Outcome {
             if needs_substance && !edit.has_substance() || tolerance.indentation && reading.is_doubtful {
                 continue;
             }
-            let mut one = at_tolerance(search, edit, tolerance);
+            let mut one = at_tolerance(search, edit, tolerance, &hashes);
             one.by = one.by.and(reading.by);
             if one.by.is_exact() {
                 // Nothing differs but a line ending at the end of the file.
@@ -152,9 +156,10 @@ fn may_occur(search: &Search<'_>, old: &str) -> bool {
     memchr::memmem::find(search.text.as_bytes(), longest.as_bytes()).is_some()
 }
 
-fn at_tolerance(search: &Search<'_>, edit: &LineEdit<'_>, tolerance: Tolerance) -> Found {
+fn at_tolerance(search: &Search<'_>, edit: &LineEdit<'_>, tolerance: Tolerance, hashes: &[u64]) -> Found {
+    let fold = tolerance.fold();
     let mut by = Strategies::default();
-    let mut found = block::find(search, edit, tolerance.fold(), &mut |site| {
+    let mut found = block::find(search, edit, (fold, hashes), &mut |site| {
         if site.after_indent && tolerance.indentation {
             // A first line without its indentation is a shift here, not a place after it.
             return Err(Refusal::Unclear);
@@ -166,7 +171,7 @@ fn at_tolerance(search: &Search<'_>, edit: &LineEdit<'_>, tolerance: Tolerance) 
     if found.is_empty() {
         return found;
     }
-    if let Some(start) = applied::elsewhere(search, edit, tolerance.fold()) {
+    if let Some(start) = applied::elsewhere(search, edit, (fold, Some(hashes))) {
         return Found { refusal: Some(Refusal::AlreadyApplied(start)), ..Found::default() };
     }
     if let Some(line) = elision::brought_in(search, edit) {
@@ -190,7 +195,9 @@ fn rewritten(
     tolerance: Tolerance,
 ) -> Result<Replacement, Refusal> {
     let noise = whitespace::noise(search, edit, site);
-    if tolerance.typography && typography::has_unclear_spelling(search, edit, site) {
+    if tolerance.typography
+        && (typography::has_unclear_spelling(search, edit, site) || typography::has_unusual_ends(edit))
+    {
         return Err(Refusal::Unclear);
     }
     let file = block::file_lines(search, edit, site);
@@ -216,9 +223,10 @@ fn rewritten(
                 let bare = block::Hunk { old: &old, file: &file, new: &new };
                 let contents = typography::lines(&bare, &spelling, noise)?;
                 let lines = contents.into_iter().zip(hunk.new).map(|(content, new)| {
-                    let (indent, is_blank) =
-                        (typography::indented(new).0, content.trim_matches([' ', '\t']).is_empty());
-                    Some(if is_blank { content } else { format!("{}{content}", shift.apply(&indent)?) })
+                    if content.trim_matches([' ', '\t']).is_empty() {
+                        return shift.apply_blank(&content);
+                    }
+                    Some(format!("{}{content}", shift.apply(&typography::indented(new).0)?))
                 });
                 lines.collect()
             })
