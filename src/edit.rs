@@ -1,8 +1,9 @@
 //! Changing text: where an `old_string` stands, what takes its place, and what to say when it does not.
 //!
-//! Pure functions on strings with spans. [`locate`] climbs a ladder from strict to tolerant, one strategy a
-//! file; the first step that finds a place decides. A tolerant step works on whole lines and keeps the
-//! file's own bytes wherever the request does not change them. Nothing here knows files or encodings.
+//! Pure functions on strings with spans. [`locate`] climbs a ladder of steps from strict to tolerant over one
+//! prepared `Search`; the first step that finds a place decides, and those that refuse one say why. A tolerant step
+//! works on whole lines, looks through several damages at once and keeps the file's own bytes wherever the request does
+//! not change them. Nothing here knows files or encodings.
 
 mod applied;
 mod blank_lines;

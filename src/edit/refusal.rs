@@ -1,6 +1,9 @@
 //! Why a step refused a place that it found, and how the diagnosis says so.
 
-use super::{Diagnosis, Search};
+use super::{Diagnosis, Search, shown};
+
+/// Lines of a change that is there which are shown.
+const SHOWN_LINES: usize = 12;
 
 /// Why a place that matched is none. Offsets are byte offsets into the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +49,10 @@ impl Refusal {
     pub(super) fn explain(self, search: &Search<'_>, diagnosis: &mut Diagnosis) {
         let line = |offset: usize| search.text[..offset].matches('\n').count() + 1;
         diagnosis.already_applied = matches!(self, Self::AlreadyApplied(_));
+        if let Self::AlreadyApplied(start) = self {
+            // Not the nearest block: that is the twin which is not meant.
+            diagnosis.details = there(search, start);
+        }
         diagnosis.summary = match self {
             Self::BareLine(start) => {
                 let line = line(start);
@@ -79,4 +86,16 @@ impl Refusal {
             Self::Unclear => return,
         };
     }
+}
+
+/// The lines from `start` on where the new text is, with their numbers.
+fn there(search: &Search<'_>, start: usize) -> String {
+    let first = search.lines().partition_point(|line| line.start < start);
+    let count = search.canonical_new().lines().count().min(SHOWN_LINES);
+    let mut shown_lines = String::new();
+    for (index, line) in search.lines()[first..].iter().take(count).enumerate() {
+        let number = first + index + 1;
+        shown_lines.extend([&format!("{number:>6}\t"), shown(line.content(search.text)).as_str(), "\n"]);
+    }
+    shown_lines
 }
