@@ -5,7 +5,7 @@
 //! rival. A difference that could be one of meaning (a number, another name, a word more or less) is no slip but another
 //! place, and lines that the request changes must be in the file as it says.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{borrow::Cow, cell::RefCell, collections::HashMap};
 
 use super::{
     Found, Outcome, Refusal, Search, applied,
@@ -39,8 +39,11 @@ const WINDOWS: usize = 24;
 /// Letters and digits that a line must have to be the only one that is known of a place.
 const TELLING: usize = 8;
 
-/// Pairs of lines compared in one run of changed ones.
-const PAIRS: usize = 2_500;
+/// Pairs of lines compared in all runs of changed ones.
+const PAIRS: usize = 10_000;
+
+/// Words looked for in the whole file.
+const WORDS: usize = 64;
 
 /// The one block that `old` is but for slips.
 pub(super) fn find(search: &Search<'_>) -> Outcome {
@@ -95,10 +98,12 @@ impl<'e> Request<'e> {
         let (old, new) = (plain(&edit.old), plain(&edit.new));
         let mut kept = vec![None; old.len()];
         let mut mended = vec![Vec::new(); old.len()];
+        let mut pairs = PAIRS;
         for (is_kept, from, to) in edit.changes() {
             if is_kept {
                 from.zip(to).for_each(|(from, to)| kept[from] = Some(to));
-            } else if from.len() * to.len() <= PAIRS {
+            } else if let Some(left) = pairs.checked_sub(from.len() * to.len()) {
+                pairs = left;
                 for index in from {
                     mended[index] = to.clone().filter(|to| slip::is_typo(&old[index], &new[*to])).collect();
                 }
@@ -118,8 +123,9 @@ fn place(search: &Search<'_>, edit: &LineEdit<'_>, request: &Request<'_>) -> Opt
     let voted = voted.into_iter().filter(|start| start + count <= lines.len() && !anchored.contains(start));
     let starts: Vec<usize> = anchored.iter().copied().chain(voted).collect();
     let mut fitting = Vec::new();
+    let words = Words { text: search.text, known: RefCell::default() };
     for start in &starts {
-        let slips = slips(search, request, *start);
+        let slips = slips(search, request, *start, &words);
         fitting.extend(slips.filter(|slips| !slips.is_empty()).map(|slips| (*start, slips)));
         if fitting.len() > 1 {
             return None;
@@ -186,7 +192,7 @@ fn voted(search: &Search<'_>, request: &Request<'_>) -> Vec<usize> {
 }
 
 /// The slips of the request if it is the block at `start` but for them.
-fn slips(search: &Search<'_>, request: &Request<'_>, start: usize) -> Option<Vec<(usize, Slip)>> {
+fn slips(search: &Search<'_>, request: &Request<'_>, start: usize, words: &Words<'_>) -> Option<Vec<(usize, Slip)>> {
     let lines = &search.lines()[start..start + request.old.len()];
     let mut found = Vec::new();
     for (index, line) in lines.iter().enumerate() {
@@ -195,7 +201,7 @@ fn slips(search: &Search<'_>, request: &Request<'_>, start: usize) -> Option<Vec
         if *old == file {
             continue;
         }
-        let known = |word: &str| slip::has_word(search.text, word);
+        let known = |word: &str| words.has(word);
         if let Some(to) = request.mended[index].iter().find(|to| request.new[**to] == file) {
             if !slip::is_unknown(old, &file, &known) {
                 return None;
@@ -207,6 +213,28 @@ fn slips(search: &Search<'_>, request: &Request<'_>, start: usize) -> Option<Vec
         found.push((index, Slip::Repeated(to)));
     }
     Some(found)
+}
+
+/// Which words of the request the file has, each looked for once.
+struct Words<'t> {
+    text: &'t str,
+    known: RefCell<HashMap<String, bool>>,
+}
+
+impl Words<'_> {
+    /// Whether the file has `word`. Beyond the bound on looking it counts as there, which makes it no slip.
+    fn has(&self, word: &str) -> bool {
+        let mut known = self.known.borrow_mut();
+        match known.get(word) {
+            Some(has) => *has,
+            None if known.len() >= WORDS => true,
+            None => {
+                let has = slip::has_word(self.text, word);
+                known.insert(word.to_owned(), has);
+                has
+            }
+        }
+    }
 }
 
 /// The request as it would be without its slips, made at its place.
