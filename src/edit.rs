@@ -354,6 +354,18 @@ mod tests {
             let request = Request { old: &old, new: "z\nz", replace_all: false, expected_replacements: None };
             assert!(locate(&text, &request).is_err());
         }
+        // Slips, blank lines and escapes at every place.
+        let slipped = line.replace("another", "anohter");
+        for old in [
+            format!("{line}{slipped}{line}"),
+            format!("{slipped}\n{line}{line}").repeat(2000),
+            format!("\t{}\\n\\t\\\"", slipped.trim_end()).repeat(300),
+            line.replace("    ", "12: ").repeat(3000),
+        ] {
+            let new = format!("{old}x1 = 1;\n");
+            let request = Request { old: &old, new: &new, replace_all: false, expected_replacements: None };
+            assert!(locate(&text, &request).is_err());
+        }
     }
 
     #[test]
