@@ -1,6 +1,11 @@
 //! What is a slip of the pen, and what is another meaning.
 
+use std::{cell::RefCell, collections::HashMap};
+
 use rapidfuzz::distance::{levenshtein, osa};
+
+/// Words looked for in the whole file.
+const WORDS: usize = 64;
 
 /// What starts a line of comment, where fillers may drift, whatever follows.
 const COMMENTS: [&str; 3] = ["//", "/*", "<!--"];
@@ -144,8 +149,34 @@ fn parts_of(name: &str) -> Vec<&str> {
     parts
 }
 
+/// Which words of the request the file has, each looked for once.
+pub(super) struct Words<'t> {
+    text: &'t str,
+    known: RefCell<HashMap<String, bool>>,
+}
+
+impl<'t> Words<'t> {
+    pub(super) fn of(text: &'t str) -> Self {
+        Self { text, known: RefCell::default() }
+    }
+
+    /// Whether the file has `word`. Beyond the bound on looking it counts as there, which makes it no slip.
+    pub(super) fn has(&self, word: &str) -> bool {
+        let mut known = self.known.borrow_mut();
+        match known.get(word) {
+            Some(has) => *has,
+            None if known.len() >= WORDS => true,
+            None => {
+                let has = has_word(self.text, word);
+                known.insert(word.to_owned(), has);
+                has
+            }
+        }
+    }
+}
+
 /// Whether `text` has `word` with no letter beside it.
-pub(super) fn has_word(text: &str, word: &str) -> bool {
+fn has_word(text: &str, word: &str) -> bool {
     let is_letter = |character: char| character.is_alphanumeric() || character == '_';
     text.match_indices(word)
         .any(|(at, _)| !text[..at].ends_with(is_letter) && !text[at + word.len()..].starts_with(is_letter))

@@ -5,14 +5,15 @@
 //! rival. A difference that could be one of meaning (a number, another name, a word more or less) is no slip but another
 //! place, and lines that the request changes must be in the file as it says.
 
-use std::{borrow::Cow, cell::RefCell, collections::HashMap};
+use std::{borrow::Cow, collections::HashMap};
 
 use super::{
     Found, Outcome, Refusal, Search, applied,
     block::{self, LineEdit, Site},
     elision,
     likeness::{self, Budget},
-    slip, spelling,
+    slip::{self, Words},
+    spelling,
     strategy::Strategy,
     typography,
     whole_lines::{self, Reading},
@@ -42,19 +43,10 @@ const TELLING: usize = 8;
 /// Pairs of lines compared in all runs of changed ones.
 const PAIRS: usize = 10_000;
 
-/// Words looked for in the whole file.
-const WORDS: usize = 64;
-
 /// The one block that `old` is but for slips.
 pub(super) fn find(search: &Search<'_>) -> Outcome {
-    let mut outcome = Outcome::None;
-    for reading in whole_lines::readings(search) {
-        outcome = merged(search, &reading);
-        if !matches!(outcome, Outcome::None) {
-            break;
-        }
-    }
-    outcome
+    let outcomes = whole_lines::readings(search).into_iter().map(|reading| merged(search, &reading));
+    outcomes.into_iter().find(|outcome| !matches!(outcome, Outcome::None)).unwrap_or(Outcome::None)
 }
 
 fn merged(search: &Search<'_>, reading: &Reading<'_>) -> Outcome {
@@ -123,7 +115,7 @@ fn place(search: &Search<'_>, edit: &LineEdit<'_>, request: &Request<'_>) -> Opt
     let voted = voted.into_iter().filter(|start| start + count <= lines.len() && !anchored.contains(start));
     let starts: Vec<usize> = anchored.iter().copied().chain(voted).collect();
     let mut fitting = Vec::new();
-    let words = Words { text: search.text, known: RefCell::default() };
+    let words = Words::of(search.text);
     for start in &starts {
         let slips = slips(search, request, *start, &words);
         fitting.extend(slips.filter(|slips| !slips.is_empty()).map(|slips| (*start, slips)));
@@ -213,28 +205,6 @@ fn slips(search: &Search<'_>, request: &Request<'_>, start: usize, words: &Words
         found.push((index, Slip::Repeated(to)));
     }
     Some(found)
-}
-
-/// Which words of the request the file has, each looked for once.
-struct Words<'t> {
-    text: &'t str,
-    known: RefCell<HashMap<String, bool>>,
-}
-
-impl Words<'_> {
-    /// Whether the file has `word`. Beyond the bound on looking it counts as there, which makes it no slip.
-    fn has(&self, word: &str) -> bool {
-        let mut known = self.known.borrow_mut();
-        match known.get(word) {
-            Some(has) => *has,
-            None if known.len() >= WORDS => true,
-            None => {
-                let has = slip::has_word(self.text, word);
-                known.insert(word.to_owned(), has);
-                has
-            }
-        }
-    }
 }
 
 /// The request as it would be without its slips, made at its place.
