@@ -1,13 +1,17 @@
 //! Changing text: where an `old_string` stands, what takes its place, and what to say when it does not.
 //!
-//! Pure functions on strings with spans. [`locate`] climbs a ladder from strict to tolerant, one strategy a
-//! file; the first step that finds a place decides. A tolerant step works on whole lines and keeps the
-//! file's own bytes wherever the request does not change them. Nothing here knows files or encodings.
+//! Pure functions on strings with spans. [`locate`] climbs a ladder of steps from strict to tolerant over one
+//! prepared `Search`; the first step that finds a place decides, and those that refuse one say why. A tolerant step
+//! works on whole lines, looks through several damages at once and keeps the file's own bytes wherever the request does
+//! not change them. Nothing here knows files or encodings.
 
-mod anchor;
+mod applied;
+mod blank_lines;
 mod block;
 mod brief;
 mod diff;
+mod elision;
+mod entities;
 mod escapes;
 mod exact;
 mod gutter;
@@ -15,24 +19,32 @@ mod indent;
 mod likeness;
 mod line_endings;
 mod nearest;
+mod refusal;
+mod search;
+mod shift;
+mod slip;
+mod slips;
+mod spelling;
+mod strategy;
 mod typography;
 mod whitespace;
+mod whole_lines;
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod trial;
 
-use std::{
-    cell::{Cell, OnceCell},
-    fmt,
-    ops::Range,
-};
+use std::ops::Range;
 
-use crate::text::{self, Line, LineEnding};
+use refusal::Refusal;
+use search::{Found, Outcome, Search};
 
 pub use brief::Brief;
 #[cfg(all(any(test, fuzzing), unix))]
 pub(crate) use diff::patched;
 pub use diff::{Diff, unified_diff};
+pub use strategy::{Strategies, Strategy};
 
 /// At most so many places are listed in a [`Miss`]; a list of this length means "or more".
 pub const MAX_PLACES: usize = 1000;
@@ -67,42 +79,6 @@ impl Request<'_> {
     }
 }
 
-/// The step of the ladder that found the place, from strict to tolerant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Strategy {
-    /// The text as given.
-    Exact,
-    /// LF, CR LF and CR taken for the same.
-    LineEndings,
-    /// Spaces and tabs at line ends ignored.
-    TrailingWhitespace,
-    /// All lines indented by the same amount more or less, or in tabs for spaces.
-    Indentation,
-    /// Curly quotes, dashes, no-break spaces and the Unicode normal form taken for their plain likes.
-    Typography,
-    /// The line-number gutter of `read` pasted along with the text.
-    LineNumbers,
-    /// `\n`, `\t` and `\"` spelled out.
-    Escapes,
-    /// A block with the same first and last line and a nearly identical middle.
-    Anchored,
-}
-
-impl fmt::Display for Strategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Exact => "exact",
-            Self::LineEndings => "line endings",
-            Self::TrailingWhitespace => "trailing white space",
-            Self::Indentation => "indentation",
-            Self::Typography => "typographic characters",
-            Self::LineNumbers => "line-number gutter",
-            Self::Escapes => "literal escapes",
-            Self::Anchored => "anchored block",
-        })
-    }
-}
-
 /// One change, ready to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replacement {
@@ -116,7 +92,7 @@ pub struct Replacement {
 #[derive(Clone, Debug)]
 pub struct Located {
     /// How the places were found; to be named to the model unless exact.
-    pub strategy: Strategy,
+    pub strategy: Strategies,
     /// At least one, ascending and disjoint.
     pub replacements: Vec<Replacement>,
 }
@@ -127,14 +103,14 @@ pub enum Miss {
     /// Several places match and only one was asked for.
     Ambiguous {
         /// The step that found them.
-        strategy: Strategy,
+        strategy: Strategies,
         /// At least two, at most [`MAX_PLACES`].
         places: Vec<Place>,
     },
     /// The number of places is not the expected one.
     Count {
         /// The step that found them.
-        strategy: Strategy,
+        strategy: Strategies,
         /// `expected_replacements`.
         expected: usize,
         /// At least one, at most [`MAX_PLACES`].
@@ -176,111 +152,55 @@ pub struct Diagnosis {
 /// whatever the texts hold.
 pub fn locate(text: &str, request: &Request<'_>) -> Result<Located, Miss> {
     let search = Search::new(text, request);
+    let mut refusals = Vec::new();
     if !request.old.is_empty() {
-        for (strategy, find) in LADDER {
-            let found = find(&search);
-            if !found.replacements.is_empty() {
-                return decide(text, request, *strategy, found);
+        for step in LADDER {
+            match step(&search) {
+                Outcome::Found(mut found) => {
+                    let differs = request.old.contains('\r') != text.contains('\r');
+                    if !found.by.is_exact() && differs && request.old.contains(['\n', '\r']) {
+                        found.by = found.by.with(Strategy::LineEndings);
+                    }
+                    return decide(text, request, found);
+                }
+                Outcome::Refused(refusal) => {
+                    refusals.push(refusal);
+                    if refusal.is_final() {
+                        break;
+                    }
+                }
+                Outcome::None => {}
             }
         }
     }
-    Err(Miss::NotFound(nearest::diagnose(&search)))
+    let mut diagnosis = nearest::diagnose(&search);
+    if let Some(refusal) = Refusal::chief(&refusals) {
+        refusal.explain(&search, &mut diagnosis);
+    } else if !diagnosis.already_applied {
+        elision::explain(&search, &mut diagnosis);
+    }
+    Err(Miss::NotFound(diagnosis))
 }
 
 /// A step of the ladder.
-type Step = fn(&Search<'_>) -> Found;
+type Step = fn(&Search<'_>) -> Outcome;
 
-const LADDER: &[(Strategy, Step)] = &[
-    (Strategy::Exact, exact::find),
-    (Strategy::LineEndings, line_endings::find),
-    (Strategy::TrailingWhitespace, whitespace::find),
-    (Strategy::Indentation, indent::find),
-    (Strategy::Typography, typography::find),
-    (Strategy::LineNumbers, gutter::find),
-    (Strategy::Escapes, escapes::find),
-    (Strategy::Anchored, anchor::find),
+/// From strict to tolerant; the first that finds a place decides. Before the first tolerant one it is made sure that
+/// the change is not there already.
+const LADDER: &[Step] = &[
+    exact::find,
+    line_endings::find,
+    applied::find,
+    whole_lines::as_given,
+    whole_lines::without_gutter,
+    whole_lines::unescaped,
+    whole_lines::without_entities,
+    slips::find,
+    blank_lines::find,
 ];
 
-/// What all steps look at.
-struct Search<'a> {
-    text: &'a str,
-    old: &'a str,
-    new: &'a str,
-    /// Whether every place is to be replaced.
-    wants_all: bool,
-    /// Stop collecting after so many places.
-    limit: usize,
-    ending: LineEnding,
-    lines: OnceCell<Vec<Line>>,
-    habit: OnceCell<indent::Habit>,
-    /// Set to the start of a line that a step found but could not indent the new text for.
-    bare_line: Cell<Option<usize>>,
-    /// Set to the end of a text that stands before white space which the new text would leave alone on a line.
-    trail: Cell<Option<usize>>,
-    /// Set by a step that found the change already made.
-    already_applied: Cell<bool>,
-}
-
-impl<'a> Search<'a> {
-    fn new(text: &'a str, request: &Request<'a>) -> Self {
-        let wants_all = request.wants_all();
-        Self {
-            text,
-            old: request.old,
-            new: request.new,
-            wants_all,
-            limit: if wants_all { most_places(request.new) } else { MAX_PLACES },
-            ending: LineEnding::of(text),
-            lines: OnceCell::new(),
-            habit: OnceCell::new(),
-            bare_line: Cell::new(None),
-            trail: Cell::new(None),
-            already_applied: Cell::new(false),
-        }
-    }
-
-    /// The lines of the text; ended by CR where nothing else ends one.
-    fn lines(&self) -> &[Line] {
-        self.lines.get_or_init(|| match self.ending {
-            LineEnding::Cr => text::lines_ended_by_cr(self.text).collect(),
-            _ => text::lines(self.text).collect(),
-        })
-    }
-}
-
-/// What a step found.
-#[derive(Default)]
-struct Found {
-    /// Disjoint and ascending.
-    replacements: Vec<Replacement>,
-    /// Where the text matches once more, which makes the only replacement no single place: overlapping it as in
-    /// `aa` in `aaa`, or where the replacement could not be made.
-    overlapping: Option<usize>,
-}
-
-impl Found {
-    /// Places beside a `lost` one, which matched but cannot take the new text as it is: it makes a
-    /// single place ambiguous, and all places no answer.
-    fn with_lost(
-        search: &Search<'_>,
-        replacements: Vec<Replacement>,
-        overlapping: Option<usize>,
-        lost: Option<usize>,
-    ) -> Self {
-        if lost.is_some() && search.wants_all {
-            return Self::default();
-        }
-        let overlapping = if replacements.len() == 1 { overlapping.or(lost) } else { None };
-        Self { replacements, overlapping }
-    }
-
-    fn is_ambiguous(&self) -> bool {
-        self.replacements.len() > 1 || self.overlapping.is_some()
-    }
-}
-
-fn decide(text: &str, request: &Request<'_>, strategy: Strategy, found: Found) -> Result<Located, Miss> {
-    let Found { replacements, overlapping } = found;
+fn decide(text: &str, request: &Request<'_>, found: Found) -> Result<Located, Miss> {
+    let Found { replacements, overlapping, by: strategy, .. } = found;
     let count = replacements.len();
     if request.wants_all() && count >= most_places(request.new) {
         return Err(Miss::TooMany { places: count });
@@ -392,7 +312,7 @@ mod tests {
                 // Panics off a character boundary.
                 let covered = &text[span.clone()];
                 end = span.end;
-                if located.strategy >= Strategy::TrailingWhitespace && located.strategy != Strategy::Escapes {
+                if !located.strategy.is_exact() && !located.strategy.has(Strategy::Escapes) {
                     let terminators = |text: &str| line_endings::canonical(text).matches('\n').count();
                     prop_assert!(terminators(covered) <= terminators(&old));
                 }
@@ -434,6 +354,18 @@ mod tests {
             let request = Request { old: &old, new: "z\nz", replace_all: false, expected_replacements: None };
             assert!(locate(&text, &request).is_err());
         }
+        // Slips, blank lines and escapes at every place.
+        let slipped = line.replace("another", "anohter");
+        for old in [
+            format!("{line}{slipped}{line}"),
+            format!("{slipped}\n{line}{line}").repeat(2000),
+            format!("\t{}\\n\\t\\\"", slipped.trim_end()).repeat(300),
+            line.replace("    ", "12: ").repeat(3000),
+        ] {
+            let new = format!("{old}x1 = 1;\n");
+            let request = Request { old: &old, new: &new, replace_all: false, expected_replacements: None };
+            assert!(locate(&text, &request).is_err());
+        }
     }
 
     #[test]
@@ -446,7 +378,7 @@ mod tests {
     fn the_stricter_step_decides() {
         let text = "foo(1)\n  foo(1) \n";
         let (strategy, result) = trial::edited(text, "  foo(1)", "  bar(1)").unwrap();
-        assert_eq!((strategy, result.as_str()), (Strategy::Exact, "foo(1)\n  bar(1) \n"));
+        assert_eq!((strategy.is_exact(), result.as_str()), (true, "foo(1)\n  bar(1) \n"));
     }
 
     #[test]

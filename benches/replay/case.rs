@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use rootbound::{
-    edit::{self, Miss, Request, Strategy},
+    edit::{self, Miss, Request, Strategies},
     text::{Document, SpliceError},
 };
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ pub(crate) struct Case {
 /// What came of a case.
 #[derive(Clone, Debug)]
 pub(crate) enum Outcome {
-    Right(Option<Strategy>),
+    Right(Option<Strategies>),
     Ambiguous,
     NoMatch,
     /// Refused without a reason that fits, or because of the encoding.
@@ -171,7 +171,7 @@ impl Case {
     }
 
     /// What a file that was changed to `bytes` is.
-    pub(crate) fn judged(&self, bytes: Vec<u8>, strategy: Option<Strategy>) -> Outcome {
+    pub(crate) fn judged(&self, bytes: Vec<u8>, strategy: Option<Strategies>) -> Outcome {
         let lines = |bytes: &[u8]| -> Vec<Vec<u8>> {
             bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
         };

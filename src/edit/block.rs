@@ -13,13 +13,16 @@ use std::{
 
 use similar::{Algorithm, DiffOp};
 
-use super::{Found, Replacement, Search, diff, indent, line_endings};
+use super::{Found, Refusal, Replacement, Search, diff, exact, indent, line_endings};
 
 /// How two lines are compared: they are equal when their foldings are.
 pub(super) type Fold = fn(&str) -> Cow<'_, str>;
 
 /// Turns the new lines of a hunk into those to be written; `None` refuses the place.
 pub(super) type Adapt<'a> = dyn FnMut(&Hunk<'_>) -> Option<Vec<String>> + 'a;
+
+/// Turns a place into a replacement, or says why it cannot be one.
+pub(super) type Rewrite<'a> = dyn FnMut(Site) -> Result<Replacement, Refusal> + 'a;
 
 /// Lines compared before a search among ever-matching blocks is given up.
 const LINE_BUDGET: usize = 1_000_000;
@@ -33,7 +36,7 @@ pub(super) struct LineEdit<'r> {
     pub(super) new: Vec<&'r str>,
     ops: Vec<DiffOp>,
     /// The lines go altogether, terminators included.
-    deletes: bool,
+    pub(super) deletes: bool,
 }
 
 /// Changed lines: what `old` said, what the file has there, what `new` wants.
@@ -71,9 +74,14 @@ impl<'r> LineEdit<'r> {
         };
         let old: Vec<&str> = old.split('\n').collect();
         let new: Vec<&str> = if deletes { Vec::new() } else { new.split('\n').collect() };
+        Some(Self::of_lines(old, new, deletes))
+    }
+
+    /// The request of these lines; `deletes`: they go altogether.
+    pub(super) fn of_lines(old: Vec<&'r str>, new: Vec<&'r str>, deletes: bool) -> Self {
         let deadline = diff::deadline(old.len() + new.len(), DIFF_TIME);
         let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
-        Some(Self { old, new, ops, deletes })
+        Self { old, new, ops, deletes }
     }
 
     /// Whether there is enough to recognise: a lone brace is no description of a place.
@@ -88,35 +96,26 @@ impl<'r> LineEdit<'r> {
 }
 
 /// Every place where the lines of `edit.old` equal the file's under `fold`, each turned into a replacement by
-/// `rewrite`; where that says `None` there is no place.
+/// `rewrite`.
 pub(super) fn find(
     search: &Search<'_>,
     edit: &LineEdit<'_>,
-    fold: Fold,
-    rewrite: &mut dyn FnMut(Site) -> Option<Replacement>,
+    (fold, hashes): (Fold, &[u64]),
+    rewrite: &mut Rewrite<'_>,
 ) -> Found {
-    let lines = search.lines();
-    let count = edit.old.len();
-    if count > lines.len() {
+    if edit.old.len() > search.lines().len() {
         return Found::default();
     }
-    let whole = sites(search, edit, fold, false);
+    let whole = sites(search, &edit.old, (fold, hashes), false);
     let found = collect(search, edit, fold, &whole, rewrite);
     // A first line copied from its first character on. Nothing can be deleted from there to a line's end.
     let starts_bare = !edit.old[0].starts_with([' ', '\t']) && !edit.old[0].is_empty();
-    if !found.replacements.is_empty() || edit.deletes || !starts_bare {
+    if !found.is_empty() || found.refusal.is_some_and(Refusal::is_final) || edit.deletes || !starts_bare {
         return found;
     }
-    let bare = sites(search, edit, fold, true);
-    collect(search, edit, fold, &bare, rewrite)
-}
-
-/// What several readings of one request found, if they agree; two that differ are no match, since nobody can
-/// tell which one was meant.
-pub(super) fn unanimous(mut readings: impl Iterator<Item = Found>) -> Found {
-    let Some(first) = readings.next() else { return Found::default() };
-    let agree = readings.all(|other| other.replacements == first.replacements);
-    if agree { first } else { Found::default() }
+    let bare = sites(search, &edit.old, (fold, hashes), true);
+    let found_bare = collect(search, edit, fold, &bare, rewrite);
+    Found { refusal: found_bare.refusal.or(found.refusal), ..found_bare }
 }
 
 /// The replacement at `site`, lines that do not change keeping the file's bytes.
@@ -125,7 +124,7 @@ pub(super) fn rewrite(
     edit: &LineEdit<'_>,
     site: Site,
     adapt: &mut Adapt<'_>,
-) -> Option<Replacement> {
+) -> Result<Replacement, Refusal> {
     let text = search.text;
     let all = search.lines();
     let matched = &all[site.line..site.line + edit.old.len()];
@@ -141,7 +140,7 @@ pub(super) fn rewrite(
             continue;
         }
         let hunk = Hunk { old: &edit.old[old.clone()], file: &file[old.clone()], new: &edit.new[new] };
-        for (index, line) in adapt(&hunk)?.into_iter().enumerate() {
+        for (index, line) in adapt(&hunk).ok_or(Refusal::Unclear)?.into_iter().enumerate() {
             // The ending of the line it replaces, else of the one before it.
             let beside =
                 if old.is_empty() { old.start.checked_sub(1) } else { Some((old.start + index).min(old.end - 1)) };
@@ -158,15 +157,16 @@ pub(super) fn rewrite(
             result.push_str(if terminator.is_empty() { around } else { terminator });
         }
     }
-    if site.after_indent && (search.loses_indent(&span) || loses_indent(search, edit, site)) {
-        return None;
+    if site.after_indent
+        && let Some(refusal) = search.loses_indent(&span).or_else(|| loses_indent(search, edit, site))
+    {
+        return Err(refusal);
     }
     let replacement = Replacement { span, text: result };
     if is_applied(search, edit, site, &replacement) {
-        search.already_applied.set(true);
-        return None;
+        return Err(Refusal::AlreadyApplied(matched[0].start));
     }
-    Some(replacement)
+    Ok(replacement)
 }
 
 /// The file's lines at `site`, the first one without its indentation where the site starts after it.
@@ -181,15 +181,18 @@ pub(super) fn file_lines<'a>(search: &Search<'a>, edit: &LineEdit<'_>, site: Sit
 
 /// Whether a single line without its indentation is to be followed by lines that may lack theirs too, or is to go and
 /// would leave it behind.
-fn loses_indent(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> bool {
+fn loses_indent(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> Option<Refusal> {
     let (indent, ..) = parts(search.lines()[site.line].content(search.text));
     let filled = |line: &&&str| !line.trim().is_empty();
     if edit.new.first().is_none_or(|first| first.trim().is_empty()) {
-        return true;
+        return Some(Refusal::Unclear);
     }
-    edit.old.iter().filter(filled).count() == 1
-        && (edit.new.iter().skip(1).filter(filled).any(|line| !line.starts_with(indent))
-            || indent::hangs(edit.new.iter().copied(), indent))
+    let moves = edit.changes().any(|(is_kept, old, new)| is_kept && old.start == 0 && new.start > 0);
+    let loses = moves
+        || edit.old.iter().filter(filled).count() == 1
+            && (edit.new.iter().skip(1).filter(filled).any(|line| !line.starts_with(indent))
+                || indent::hangs(edit.new.iter().copied(), indent));
+    loses.then_some(Refusal::Unclear)
 }
 
 /// A line without spaces and tabs at its end.
@@ -237,21 +240,15 @@ fn is_applied(search: &Search<'_>, edit: &LineEdit<'_>, site: Site, replacement:
 }
 
 /// Turns sites into disjoint replacements.
-fn collect(
-    search: &Search<'_>,
-    edit: &LineEdit<'_>,
-    fold: Fold,
-    sites: &[Site],
-    rewrite: &mut dyn FnMut(Site) -> Option<Replacement>,
-) -> Found {
+fn collect(search: &Search<'_>, edit: &LineEdit<'_>, fold: Fold, sites: &[Site], rewrite: &mut Rewrite<'_>) -> Found {
     let mut found = Found::default();
     // A place that matches but cannot take the new text is still one that may have been meant.
-    let mut lost = None;
+    let mut refused = None;
     let mut free_from = 0;
     let mut budget = LINE_BUDGET;
     for site in sites {
         let overlaps = site.line < free_from;
-        if overlaps && (found.replacements.len() > 1 || found.overlapping.is_some()) {
+        if overlaps && found.is_ambiguous() {
             continue;
         }
         let Some(left) = budget.checked_sub(edit.old.len() + edit.new.len()) else {
@@ -264,9 +261,14 @@ fn collect(
         if !is_equal(search, edit, fold, *site) {
             continue;
         }
-        let Some(replacement) = rewrite(*site) else {
-            lost = lost.or(Some(search.lines()[site.line].start));
-            continue;
+        let replacement = match rewrite(*site) {
+            Ok(replacement) => replacement,
+            Err(refusal) => {
+                // Of several places the first is named.
+                let start = refused.map_or(search.lines()[site.line].start, |(start, _)| start);
+                refused = Some(exact::first(refused, start, refusal));
+                continue;
+            }
         };
         if overlaps {
             found.overlapping = Some(replacement.span.start);
@@ -278,28 +280,44 @@ fn collect(
             break;
         }
     }
-    Found::with_lost(search, found.replacements, found.overlapping, lost)
+    found.settled(search, refused)
 }
 
-/// Where the lines of `old` may stand, overlapping places too, in linear time: Knuth, Morris and Pratt's search
-/// over hashes of lines. Equal hashes are no proof yet.
-fn sites(search: &Search<'_>, edit: &LineEdit<'_>, fold: Fold, after_indent: bool) -> Vec<Site> {
+/// The hash of each line of the file, folded.
+pub(super) fn hashes(search: &Search<'_>, fold: Fold) -> Vec<u64> {
+    search.lines().iter().map(|line| hash(&fold(line.content(search.text)))).collect()
+}
+
+/// Where the lines of `old` may be, overlapping places too, in linear time: Knuth, Morris and Pratt's search over the
+/// hashes of the file's lines under the same folding. Equal hashes are no proof yet.
+pub(super) fn sites(
+    search: &Search<'_>,
+    old: &[&str],
+    (fold, hashes): (Fold, &[u64]),
+    after_indent: bool,
+) -> Vec<Site> {
     let text = search.text;
     let lines = search.lines();
-    let skipped = usize::from(after_indent);
-    let pattern: Vec<u64> = edit.old[skipped..].iter().map(|line| hash(&fold(line))).collect();
-    let border = borders(&pattern);
-    let first = fold(edit.old[0]);
+    let pattern: Vec<u64> = old[usize::from(after_indent)..].iter().map(|line| hash(&fold(line))).collect();
+    let first = fold(old[0]);
     let is_first = |line: usize| {
         let content = lines[line].content(text);
         let content = if after_indent { content.trim_start_matches([' ', '\t']) } else { content };
         fold(content) == first
     };
-    let mut sites = Vec::new();
+    let ends = sequences(hashes.iter().copied(), &pattern);
+    ends.filter_map(|end| end.checked_sub(old.len()))
+        .filter(|start| is_first(*start))
+        .map(|line| Site { line, after_indent })
+        .collect()
+}
+
+/// How many of `items` there are up to each place where `pattern` ends, in linear time. An empty pattern ends at each.
+pub(super) fn sequences(items: impl Iterator<Item = u64>, pattern: &[u64]) -> impl Iterator<Item = usize> {
+    let border = borders(pattern);
     let mut reached = 0;
-    for (index, line) in lines.iter().enumerate() {
+    items.enumerate().filter_map(move |(index, here)| {
         if !pattern.is_empty() {
-            let here = hash(&fold(line.content(text)));
             while reached > 0 && (reached == pattern.len() || pattern[reached] != here) {
                 reached = border[reached - 1];
             }
@@ -307,15 +325,11 @@ fn sites(search: &Search<'_>, edit: &LineEdit<'_>, fold: Fold, after_indent: boo
                 reached += 1;
             }
         }
-        let Some(start) = (index + 1).checked_sub(edit.old.len()) else { continue };
-        if reached == pattern.len() && is_first(start) {
-            sites.push(Site { line: start, after_indent });
-        }
-    }
-    sites
+        (reached == pattern.len()).then_some(index + 1)
+    })
 }
 
-fn is_equal(search: &Search<'_>, edit: &LineEdit<'_>, fold: Fold, site: Site) -> bool {
+pub(super) fn is_equal(search: &Search<'_>, edit: &LineEdit<'_>, fold: Fold, site: Site) -> bool {
     file_lines(search, edit, site).iter().zip(&edit.old).all(|(file, old)| fold(file) == fold(old))
 }
 

@@ -1,37 +1,37 @@
-//! The seventh step: `\n`, `\t` and quotes spelled out with a backslash, as after escaping once too often.
+//! `\n`, `\t` and quotes spelled out with a backslash, as after escaping once too often.
 //!
 //! A kind of escape counts only when `old` has no such character as it is. Which kinds were escaped too often
 //! is found by trying; more than one reading that fits is no match.
 
-use super::{
-    Found, Search,
-    block::{self, LineEdit},
-    line_endings, whitespace,
-};
+use std::borrow::Cow;
+
+use super::{strategy::Strategy, whole_lines::Reading};
 
 /// Escapes and what they stand for. The backslash itself comes last: it decides how the others are read.
 const KINDS: [(char, char); 5] = [('n', '\n'), ('t', '\t'), ('"', '"'), ('\'', '\''), ('\\', '\\')];
 
-/// Every block of whole lines equal to `old` with its escapes resolved (and white space at line ends).
-pub(super) fn find(search: &Search<'_>) -> Found {
-    let (old, new) = (line_endings::canonical(search.old), line_endings::canonical(search.new));
-    let Some(new) = resolve_brought_in(&old, &new) else { return Found::default() };
-    let present: Vec<usize> = (0..KINDS.len()).filter(|kind| is_over_escaped(&old, KINDS[*kind])).collect();
+/// The request with its escapes resolved, in each way that is possible.
+pub(super) fn readings<'r>(request: &Reading<'r>) -> Vec<Reading<'r>> {
+    let Some(new) = resolve_brought_in(&request.old, &request.new) else { return Vec::new() };
+    let present: Vec<usize> = (0..KINDS.len()).filter(|kind| is_over_escaped(&request.old, KINDS[*kind])).collect();
     // All escapes of the text are the likeliest reading, but every other is tried too.
-    let readings = (1_u32..1 << present.len()).rev();
-    let found = readings.filter_map(|reading| {
+    let readings = (1_u32..1 << present.len()).rev().filter_map(|reading| {
         let chosen = present.iter().enumerate().filter(|(bit, _)| reading >> bit & 1 == 1);
         let kinds: Vec<(char, char)> = chosen.map(|(_, kind)| KINDS[*kind]).collect();
         // A resolved backslash alone changes too little to tell one reading from another.
         if kinds == [('\\', '\\')] {
             return None;
         }
-        let resolved = resolve(&old, &kinds);
-        let new = resolve_new(&new, &kinds)?;
-        let edit = LineEdit::new(&resolved, &new).filter(LineEdit::has_substance)?;
-        Some(whitespace::find_lines(search, &edit)).filter(|found| !found.replacements.is_empty())
+        let is_doubtful = kinds.len() < present.len();
+        let (old, new) = (resolve(&request.old, &kinds), resolve_new(&new, &kinds)?);
+        Some(Reading {
+            old: Cow::Owned(old),
+            new: Cow::Owned(new),
+            by: request.by.with(Strategy::Escapes),
+            is_doubtful,
+        })
     });
-    block::unanimous(found)
+    readings.collect()
 }
 
 /// The letters that stand behind a backslash in `text`.

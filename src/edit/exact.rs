@@ -2,51 +2,53 @@
 
 use std::ops::Range;
 
-use super::{Found, Replacement, Search, line_endings};
+use super::{Found, Outcome, Refusal, Replacement, Search, line_endings};
 
 /// Every place where `old` stands byte for byte, without those that would cut a CR LF in two, and those where
 /// the further lines of `new` would come out with too little indentation.
-pub(super) fn find(search: &Search<'_>) -> Found {
+pub(super) fn find(search: &Search<'_>) -> Outcome {
     let (text, old) = (search.text, search.old);
-    let mut replacements = Vec::new();
-    let mut overlapping = None;
-    let mut lost = None;
+    let mut found = Found::default();
+    let mut refused = None;
     // Bytes for speed: UTF-8 matches UTF-8 at character boundaries only.
     for start in memchr::memmem::find_iter(text.as_bytes(), old) {
         let span = start..start + old.len();
         if cuts_crlf(text, span.start) || cuts_crlf(text, span.end) {
             continue;
         }
-        if search.loses_indent(&span) || leaves_trail(search, &span) {
-            lost = Some(start);
+        if let Some(refusal) = search.loses_indent(&span).or_else(|| leaves_trail(search, &span)) {
+            refused = Some(first(refused, start, refusal));
             continue;
         }
-        if replacements.is_empty() {
-            overlapping = overlapping_second(text, old, start);
+        if found.is_empty() {
+            found.overlapping = overlapping_second(text, old, start);
         }
         let text = line_endings::fit(search, &span, old, search.new);
-        replacements.push(Replacement { span, text });
-        if replacements.len() == search.limit {
+        found.replacements.push(Replacement { span, text });
+        if found.replacements.len() == search.limit {
             break;
         }
     }
-    Found::with_lost(search, replacements, overlapping, lost)
+    found.settled(search, refused).into()
+}
+
+/// The place that is remembered of all that were refused: the last one, with the first reason that explains anything.
+pub(super) fn first(earlier: Option<(usize, Refusal)>, start: usize, refusal: Refusal) -> (usize, Refusal) {
+    let telling = earlier.map(|(_, refusal)| refusal).filter(|refusal| *refusal != Refusal::Unclear);
+    (start, telling.unwrap_or(refusal))
 }
 
 /// Whether white space that ends the last line would be left as a line of its own, behind a new text that ends with a
 /// line ending where the old one does not.
-pub(super) fn leaves_trail(search: &Search<'_>, span: &Range<usize>) -> bool {
+pub(super) fn leaves_trail(search: &Search<'_>, span: &Range<usize>) -> Option<Refusal> {
     let is_ending = |character: char| matches!(character, '\n' | '\r');
     // Asked first, as the rest of a long line is long for each of its places.
     if !search.new.ends_with(is_ending) || search.old.ends_with(is_ending) {
-        return false;
+        return None;
     }
     let rest = search.text[span.end..].split(is_ending).next().unwrap_or_default();
     let leaves = !rest.is_empty() && rest.trim().is_empty();
-    if leaves {
-        search.trail.set(Some(span.end));
-    }
-    leaves
+    leaves.then_some(Refusal::TrailingSpace(span.end))
 }
 
 /// The next match after `start`, where it overlaps the one there.
@@ -91,7 +93,7 @@ mod tests {
     #[test]
     fn all_places_are_replaced_on_demand() {
         let mut request = Request { old: "a", new: "bb", replace_all: true, expected_replacements: None };
-        assert_eq!(tried("aXaa", &request).unwrap(), (Exact, "bbXbbbb".to_owned()));
+        assert_eq!(tried("aXaa", &request).unwrap().1, "bbXbbbb");
         request.expected_replacements = Some(3);
         assert!(tried("aXaa", &request).is_ok());
         request.expected_replacements = Some(2);

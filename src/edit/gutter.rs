@@ -1,15 +1,11 @@
-//! The sixth step: a line-number gutter pasted along with the text.
+//! A line-number gutter pasted along with the text.
 //!
 //! `read` prints `     1<tab>text`; other tools print `12: text` or `12→text`. A gutter is one only when every
 //! line has it and the numbers count up by one.
 
 use std::borrow::Cow;
 
-use super::{
-    Found, Search,
-    block::{self, LineEdit},
-    line_endings, whitespace,
-};
+use super::{strategy::Strategy, whole_lines::Reading};
 
 /// What may stand between number and text.
 const DELIMITERS: [&str; 7] = ["\t", "→", ": ", ":", " | ", "| ", "|"];
@@ -18,19 +14,20 @@ const DELIMITERS: [&str; 7] = ["\t", "→", ": ", ":", " | ", "| ", "|"];
 /// `3: x` is also a line of YAML.
 const SURE_DELIMITERS: [&str; 2] = ["\t", "→"];
 
-/// Every block of whole lines equal to `old` without its gutter (and white space at line ends).
-pub(super) fn find(search: &Search<'_>) -> Found {
-    let (old, new) = (line_endings::canonical(search.old), line_endings::canonical(search.new));
-    let found = DELIMITERS.iter().filter_map(|delimiter| {
-        let old = strip(&old, delimiter)?;
-        let new = strip_new(&new, delimiter)?;
-        let edit = LineEdit::new(&old, &new).filter(LineEdit::has_substance)?;
-        if edit.old.len() == 1 && !SURE_DELIMITERS.contains(delimiter) {
-            return None;
-        }
-        Some(whitespace::find_lines(search, &edit)).filter(|found| !found.replacements.is_empty())
+/// The request without its gutter, for each that it may have.
+pub(super) fn readings<'r>(request: &'r Reading<'_>) -> Vec<Reading<'r>> {
+    let mut longer: Vec<&str> = Vec::new();
+    let stripped = DELIMITERS.iter().filter_map(|delimiter| {
+        let old = strip(&request.old, delimiter)?;
+        // Where `: ` fits all lines, `:` is likely in front of text that is indented, and tells no indentation.
+        let is_doubtful = longer.iter().any(|longer| longer.contains(delimiter));
+        longer.push(delimiter);
+        let new = strip_new(&request.new, delimiter)?;
+        let is_single = !old.strip_suffix('\n').unwrap_or(&old).contains('\n');
+        let is_sure = !is_single || SURE_DELIMITERS.contains(delimiter);
+        is_sure.then(|| Reading { old: Cow::Owned(old), new, by: request.by.with(Strategy::LineNumbers), is_doubtful })
     });
-    block::unanimous(found)
+    stripped.collect()
 }
 
 /// `text` without its gutter, which every line must have.
@@ -131,7 +128,22 @@ mod tests {
     #[test]
     fn a_single_line_without_its_indentation_takes_no_lines_that_may_lack_theirs() {
         assert_missed("if x:\n    alpha()\n\n", "2\talpha()\n3\t", "2\talpha()\n3\tbeta()\n4\t");
-        assert_missed("if x:\n    alpha()\n\nend\n", "2\talpha()\n3\t\n", "2\t\n");
+        let text = "if x:\n    alpha()\n\nend\n";
+        assert_edited(text, "2\talpha()\n3\t\n", "2\t\n", LineNumbers, "if x:\n\nend\n");
+    }
+
+    #[test]
+    fn a_blank_line_that_is_only_a_number_is_blank() {
+        let text = "x\n\n  fn one() {\n  }\n\ny\n";
+        let new = "2: \n3:   fn one() {\n4:   }\n5: \n6: \n7:   fn two();";
+        assert_missed(text, "2: \n3:   fn one() {\n4:   }\n5: ", new);
+        assert_edited(
+            text,
+            "2: \n3:   fn one() {\n4:   }\n5: \n",
+            &format!("{new}\n"),
+            LineNumbers,
+            "x\n\n  fn one() {\n  }\n\n\n  fn two();\ny\n",
+        );
     }
 
     #[test]

@@ -1,46 +1,75 @@
-//! The fourth step: the same lines, all indented by the same amount more or less.
-//!
-//! New lines are shifted by that amount and written in the file's own tabs or spaces. Where the amount
-//! cannot be told for certain there is no match.
+//! Indentation: of whole blocks that stand elsewhere in the file's levels, and of a first line given without its own.
 
-use std::{borrow::Cow, collections::HashMap, ops::Range};
+use std::ops::Range;
 
 use super::{
-    Found, Search,
-    block::{self, LineEdit, Site},
-    line_endings, whitespace,
+    Refusal, Search,
+    block::{self, Hunk, LineEdit, Site},
+    shift::{NoShift, Shift, Surroundings},
+    typography, whitespace,
 };
 
 /// Widths of a tab that people use, in columns.
-const TAB_WIDTHS: [usize; 4] = [4, 8, 2, 3];
+pub(super) const TAB_WIDTHS: [usize; 4] = [4, 8, 2, 3];
 
-/// Every block of whole lines equal to `old` but for a uniform shift of the indentation.
-pub(super) fn find(search: &Search<'_>) -> Found {
-    let (old, new) = (line_endings::canonical(search.old), line_endings::canonical(search.new));
-    let Some(edit) = LineEdit::new(&old, &new).filter(LineEdit::has_substance) else { return Found::default() };
-    if search.bare_line.get().is_some() {
-        return Found::default();
-    }
-    // A first line without its indentation is a shift here, not a place after it.
-    block::find(search, &edit, |line| Cow::Borrowed(block::parts(line).1), &mut |site| {
-        if site.after_indent {
-            return None;
+/// The shift from `edit.old` to the file's lines at `site`, able to place all new lines.
+pub(super) fn shift(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> Result<Shift, Refusal> {
+    let file = block::file_lines(search, edit, site);
+    let mut pairs = Vec::with_capacity(file.len());
+    for (old, file) in edit.old.iter().zip(&file) {
+        let (old_indent, old) = typography::indented(old);
+        let (file_indent, file_content, _) = block::parts(file);
+        if old.is_empty() || typography::content(old) != typography::content(file_content) {
+            continue;
         }
-        let shift = Shift::new(search, &edit, site)?;
-        let noise = whitespace::noise(search, &edit, site);
-        block::rewrite(search, &edit, site, &mut |hunk| {
-            let line = |(index, new): (usize, &&str)| {
-                let (indent, content, _) = block::parts(new);
-                let trail = whitespace::trail(hunk, index, noise);
-                if content.is_empty() {
-                    Some(trail.to_owned())
-                } else {
-                    Some(format!("{}{content}{trail}", shift.apply(indent)?))
-                }
-            };
-            hunk.new.iter().enumerate().map(line).collect()
-        })
+        // Indentation by unusual spaces is none that new lines could take on.
+        if !typography::indented(file_content).0.is_empty() {
+            return Err(Refusal::Unclear);
+        }
+        pairs.push((old_indent, file_indent));
+    }
+    // Lines that do not change need no indentation.
+    let changed = edit.changes().filter(|(is_kept, ..)| !is_kept).flat_map(|(.., new)| &edit.new[new]);
+    let wanted = changed.map(|line| typography::indented(line)).filter(|(_, content)| !content.is_empty());
+    let wanted: Vec<_> = wanted.map(|(indent, _)| indent).collect();
+    let pairs: Vec<(&str, &str)> = pairs.iter().map(|(old, file)| (old.as_ref(), *file)).collect();
+    // A single line without its indentation may be one that was copied from its first character on; then the others
+    // may have theirs.
+    let is_bare = matches!(pairs.as_slice(), [("", file)] if !file.is_empty());
+    if is_bare && edit.new.iter().filter(|line| !line.trim().is_empty()).nth(1).is_some() {
+        return Err(Refusal::Indentation(search.lines()[site.line].start));
+    }
+    let wanted: Vec<&str> = wanted.iter().map(AsRef::as_ref).collect();
+    Shift::of(&pairs, &wanted, search).map_err(|reason| match reason {
+        NoShift::NotUniform => Refusal::Unclear,
+        NoShift::Unclear => Refusal::Indentation(search.lines()[site.line].start),
     })
+}
+
+/// The new lines of a hunk, shifted.
+pub(super) fn lines(hunk: &Hunk<'_>, shift: &Shift, noise: Option<&str>) -> Option<Vec<String>> {
+    let line = |(index, new): (usize, &&str)| {
+        let (indent, content, _) = block::parts(new);
+        let trail = whitespace::trail(hunk, index, noise);
+        if content.is_empty() {
+            return shift.apply_blank(trail);
+        }
+        Some(format!("{}{content}{trail}", shift.apply(indent)?))
+    };
+    hunk.new.iter().enumerate().map(line).collect()
+}
+
+impl Surroundings for Search<'_> {
+    fn habit(&self) -> Habit {
+        self.habit()
+    }
+
+    fn occurs(&self, indent: &str) -> bool {
+        self.lines().iter().any(|line| {
+            let (own, content, _) = block::parts(line.content(self.text));
+            own == indent && !content.is_empty()
+        })
+    }
 }
 
 impl Search<'_> {
@@ -48,13 +77,13 @@ impl Search<'_> {
     /// further lines of `new` with less than that. Either `old` begins with white space itself, too little of it,
     /// which the shift of indentation resolves. Or it is a whole line without its indentation: then nobody can tell
     /// whether the other lines lack theirs too or are meant to stand further left, and the request is refused.
-    pub(super) fn loses_indent(&self, span: &Range<usize>) -> bool {
+    pub(super) fn loses_indent(&self, span: &Range<usize>) -> Option<Refusal> {
         let new_lines = || self.new.lines().filter(|line| !line.trim().is_empty());
         // Whole lines that go would leave the indentation of the first in front of the line after them.
         let deletes = self.old.ends_with(['\n', '\r']) && self.new.trim().is_empty();
         let has_further_lines = self.old.trim_end().contains('\n');
         if self.old.trim().is_empty() || !deletes && !has_further_lines && new_lines().nth(1).is_none() {
-            return false;
+            return None;
         }
         let is_indented = |line: &str| line.starts_with([' ', '\t']);
         // The first of several lines with a part of its indentation: what is brought in may lack as much. One without
@@ -62,32 +91,31 @@ impl Search<'_> {
         let is_placed = || {
             let (first, new_first) = (self.old.lines().next(), self.new.lines().next());
             if !is_indented(self.old) {
-                return first == new_first || self.old.lines().skip(1).all(|old| Some(old) != new_first);
+                // Further down in the new text, it would lack what is in front of it now.
+                let is_moved = self.new.lines().skip(1).any(|new| Some(new) == first && !new.trim().is_empty());
+                return first == new_first || !is_moved && self.old.lines().skip(1).all(|old| Some(old) != new_first);
             }
             let is_new = |line: &str| self.old.lines().all(|old| old != line);
             first == new_first && !new_lines().any(|line| is_indented(line) && is_new(line))
         };
         if has_further_lines && !deletes && is_placed() {
-            return false;
+            return None;
         }
         let before = &self.text[..span.start];
         let indent = &before[before.trim_end_matches([' ', '\t']).len()..];
         let line_start = span.start - indent.len();
         let starts_line = line_start == 0 || before[..line_start].ends_with(['\n', '\r']);
         if indent.is_empty() || !starts_line {
-            return false;
+            return None;
         }
         if deletes || has_further_lines || is_indented(self.old) {
-            return true;
+            return Some(Refusal::Unclear);
         }
         let after = self.text[span.end..].trim_start_matches([' ', '\t']);
         let ends_line = self.old.ends_with(['\n', '\r']) || after.is_empty() || after.starts_with(['\n', '\r']);
         let loses =
             ends_line && (new_lines().skip(1).any(|line| !line.starts_with(indent)) || hangs(new_lines(), indent));
-        if loses && self.bare_line.get().is_none() {
-            self.bare_line.set(Some(line_start));
-        }
-        loses
+        loses.then_some(Refusal::BareLine(line_start))
     }
 }
 
@@ -102,211 +130,26 @@ pub(super) fn hangs<'l>(lines: impl Iterator<Item = &'l str>, indent: &str) -> b
         && width(next_indent, TAB_WIDTHS[0]) <= width(indent, TAB_WIDTHS[0])
 }
 
-/// How indentation in the request becomes indentation in the file.
-pub(super) struct Shift {
-    known: HashMap<String, String>,
-    rest: Rest,
-}
-
-/// What happens to an indentation that `old` does not show.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Rest {
-    /// The file has so much more in front.
-    Prefixed(String),
-    /// The file lacks so much in front.
-    Stripped(String),
-    /// Tabs of this width on one side, spaces on the other, and so many columns more (or less) in the file.
-    Columns { tab: usize, shift: isize, to_tabs: bool },
-    /// Not known; such an indentation refuses the match.
-    Unknown,
-}
-
-impl Shift {
-    /// The shift from `edit.old` to the file's lines at `site`; `None` if it is not uniform, or if it does not
-    /// tell what becomes of an indentation in `edit.new`.
-    pub(super) fn new(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> Option<Self> {
-        let file = block::file_lines(search, edit, site);
-        let pairs = edit.old.iter().zip(&file).map(|(old, file)| (block::parts(old), block::parts(file)));
-        let pairs: Vec<(&str, &str)> = pairs
-            .filter(|(old, file)| old.1 == file.1 && !old.1.is_empty())
-            .map(|(old, file)| (old.0, file.0))
-            .collect();
-        // Lines that do not change need no indentation.
-        let changed = edit.changes().filter(|(is_kept, ..)| !is_kept).flat_map(|(.., new)| &edit.new[new]);
-        let wanted: Vec<&str> = changed
-            .map(|line| block::parts(line))
-            .filter(|(_, content, _)| !content.is_empty())
-            .map(|(indent, ..)| indent)
-            .collect();
-        Self::of(&pairs, &wanted, || *search.habit.get_or_init(|| Habit::of(search)))
-    }
-
-    /// The shift shown by `pairs` of indentations (in `old`, in the file), able to place all of `wanted`.
-    fn of(pairs: &[(&str, &str)], wanted: &[&str], habit: impl Fn() -> Habit) -> Option<Self> {
-        let mut known = HashMap::new();
-        for (old, file) in pairs {
-            if known.insert((*old).to_owned(), (*file).to_owned()).is_some_and(|earlier| earlier != **file) {
-                return None;
-            }
-        }
-        let request = Style::of(pairs.iter().map(|(old, _)| *old).chain(wanted.iter().copied()));
-        // A single space, as in front of the stars of a comment, aligns and is no choice of spaces over tabs.
-        let mut file = Style::of(pairs.iter().map(|(_, file)| *file).filter(|indent| *indent != " "));
-        if file == Style::None {
-            file = if habit().prefers_tabs { Style::Tabs } else { Style::Spaces };
-        }
-        let has_tabs = |style| matches!(style, Style::Tabs | Style::Mixed);
-        // Where nothing is shifted, nothing is converted either: the file may use both.
-        let is_shifted = pairs.iter().any(|(old, file)| old != file);
-        let converts = is_shifted
-            && ((has_tabs(request) && file == Style::Spaces) || (request == Style::Spaces && has_tabs(file)));
-        let rest = if converts {
-            columns(pairs, wanted, &known, has_tabs(file), &habit)?
-        } else {
-            let rest = prefix(pairs)?;
-            if request == Style::Mixed && is_shifted { Rest::Unknown } else { rest }
-        };
-        let shift = Self { known, rest };
-        if !converts && file == Style::Spaces && !shift.is_plausible(wanted, &habit) {
-            return None;
-        }
-        wanted.iter().all(|indent| shift.apply(indent).is_some()).then_some(shift)
-    }
-
-    /// A single level tells a shift from another step between levels (two columns for the file's four) only by
-    /// where the result comes to stand: on the file's levels.
-    fn is_plausible(&self, wanted: &[&str], habit: impl Fn() -> Habit) -> bool {
-        let mut unknown = wanted.iter().filter(|indent| !self.known.contains_key(**indent)).peekable();
-        let mut known = self.known.iter();
-        let (Some((old, file)), None, Some(_)) = (known.next(), known.next(), unknown.peek()) else { return true };
-        let Some(step) = habit().step.filter(|step| file.len().is_multiple_of(*step)) else { return true };
-        let stands = |indent: &&str| self.apply(indent).is_some_and(|new| new.len().is_multiple_of(step));
-        old.len().abs_diff(file.len()).is_multiple_of(step) && unknown.all(stands)
-    }
-
-    /// The file's form of an indentation of the request.
-    pub(super) fn apply(&self, indent: &str) -> Option<String> {
-        if let Some(known) = self.known.get(indent) {
-            return Some(known.clone());
-        }
-        match &self.rest {
-            Rest::Prefixed(more) => Some(format!("{more}{indent}")),
-            Rest::Stripped(less) => indent.strip_prefix(less.as_str()).map(str::to_owned),
-            Rest::Columns { tab, shift, to_tabs } => {
-                let columns = width(indent, *tab).checked_add_signed(*shift)?;
-                if !to_tabs {
-                    return Some(" ".repeat(columns));
-                }
-                columns.is_multiple_of(*tab).then(|| "\t".repeat(columns / tab))
-            }
-            Rest::Unknown => None,
-        }
-    }
-}
-
-/// What indentations are made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Style {
-    None,
-    Tabs,
-    Spaces,
-    Mixed,
-}
-
-impl Style {
-    fn of<'a>(indents: impl Iterator<Item = &'a str>) -> Self {
-        let (mut tabs, mut spaces) = (false, false);
-        for indent in indents {
-            tabs |= indent.contains('\t');
-            spaces |= indent.contains(' ');
-        }
-        match (tabs, spaces) {
-            (false, false) => Self::None,
-            (true, false) => Self::Tabs,
-            (false, true) => Self::Spaces,
-            (true, true) => Self::Mixed,
-        }
-    }
-}
-
-/// A constant piece of indentation in front of every line, on one side.
-fn prefix(pairs: &[(&str, &str)]) -> Option<Rest> {
-    let (old, file) = pairs.first()?;
-    if let Some(more) = file.strip_suffix(old) {
-        let holds = pairs.iter().all(|(old, file)| file.strip_prefix(more) == Some(old));
-        return holds.then(|| Rest::Prefixed(more.to_owned()));
-    }
-    let less = old.strip_suffix(file)?;
-    let holds = pairs.iter().all(|(old, file)| old.strip_prefix(less) == Some(file));
-    holds.then(|| Rest::Stripped(less.to_owned()))
-}
-
-/// Tabs on one side and spaces on the other: the tab width and the shift that explain every pair and give every
-/// wanted indentation one form.
-fn columns(
-    pairs: &[(&str, &str)],
-    wanted: &[&str],
-    known: &HashMap<String, String>,
-    to_tabs: bool,
-    habit: impl Fn() -> Habit,
-) -> Option<Rest> {
-    let explanations: Vec<(Rest, Vec<String>)> = TAB_WIDTHS
-        .into_iter()
-        .filter_map(|tab| {
-            let difference =
-                |(old, file): &(&str, &str)| width(file, tab).cast_signed() - width(old, tab).cast_signed();
-            let shift = difference(pairs.first()?);
-            let is_uniform = pairs.iter().all(|pair| difference(pair) == shift);
-            // A shift is one by whole levels.
-            if !is_uniform || !shift.unsigned_abs().is_multiple_of(tab) {
-                return None;
-            }
-            let rest = Rest::Columns { tab, shift, to_tabs };
-            let candidate = Shift { known: known.clone(), rest: rest.clone() };
-            let written = wanted.iter().map(|indent| candidate.apply(indent)).collect::<Option<Vec<String>>>()?;
-            Some((rest, written))
-        })
-        .collect();
-    let (first, written) = explanations.first()?;
-    if explanations.iter().all(|(_, other)| other == written) {
-        return Some(first.clone());
-    }
-    // The step from level to level tells how wide a tab is meant to be.
-    let step = if to_tabs {
-        smallest_step(pairs.iter().map(|(old, _)| *old).chain(wanted.iter().copied()))
-    } else {
-        habit().step
-    };
-    let is_step = |rest: &Rest| matches!(rest, Rest::Columns { tab, .. } if Some(*tab) == step);
-    explanations.into_iter().map(|(rest, _)| rest).find(is_step)
-}
-
-/// The smallest difference between two levels of indentation by spaces.
-fn smallest_step<'a>(indents: impl Iterator<Item = &'a str>) -> Option<usize> {
-    let mut widths: Vec<usize> = indents.map(str::len).collect();
-    widths.sort_unstable();
-    widths.dedup();
-    widths.windows(2).map(|pair| pair[1] - pair[0]).min()
-}
-
 /// Columns of an indentation with tab stops every `tab` columns.
-fn width(indent: &str, tab: usize) -> usize {
+pub(super) fn width(indent: &str, tab: usize) -> usize {
     indent.chars().fold(0, |column, character| if character == '\t' { (column / tab + 1) * tab } else { column + 1 })
 }
 
 /// How a file is indented as a whole.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Habit {
-    /// More lines start with a tab than with a space.
-    prefers_tabs: bool,
+    /// Lines that start with a tab.
+    pub(super) tabs: usize,
+    /// Lines that start with a space. A single one, as in front of the stars of a comment, aligns and does not count.
+    pub(super) spaces: usize,
     /// The commonest step between neighbouring lines indented by spaces, in columns.
-    step: Option<usize>,
+    pub(super) step: Option<usize>,
 }
 
 impl Habit {
-    fn of(search: &Search<'_>) -> Self {
+    pub(super) fn of(search: &Search<'_>) -> Self {
         let lines = || search.lines().iter().map(|line| block::parts(line.content(search.text)));
-        let starts = |with: char| lines().filter(|(indent, ..)| indent.starts_with(with)).count();
+        let starts = |with: char| lines().filter(|(indent, ..)| indent.starts_with(with) && *indent != " ").count();
         let widths = lines().filter(|(indent, content, _)| !content.is_empty() && !indent.contains('\t'));
         let mut steps = [0_usize; 9];
         let mut before = None;
@@ -318,13 +161,12 @@ impl Habit {
             }
         }
         let step = (1..steps.len()).max_by_key(|step| steps[*step]).filter(|step| steps[*step] > 0);
-        Self { prefers_tabs: starts('\t') > starts(' '), step }
+        Self { tabs: starts('\t'), spaces: starts(' '), step }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Habit, Rest, Shift};
     use crate::edit::{
         Request,
         Strategy::{Exact, Indentation},
@@ -379,11 +221,14 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_block_gets_tabs_for_its_own_spaces_in_a_file_of_tabs() {
+    fn a_bare_block_with_spaces_of_its_own_in_a_file_of_tabs_is_refused() {
+        let (text, old) = ("x {\n\t\tfoo(a)\n\t\tbar(b)\n}\n", "foo(a)\nbar(b)\n");
+        let diagnosis = assert_missed(text, old, "foo(a)\nif c {\n    bar(b)\n}\n");
+        assert!(diagnosis.summary.contains("the indentation of new_string cannot be derived"), "{diagnosis:?}");
         assert_edited(
-            "x {\n\t\tfoo(a)\n\t\tbar(b)\n}\n",
-            "foo(a)\nbar(b)\n",
-            "foo(a)\nif c {\n    bar(b)\n}\n",
+            text,
+            old,
+            "foo(a)\nif c {\n\tbar(b)\n}\n",
             Indentation,
             "x {\n\t\tfoo(a)\n\t\tif c {\n\t\t\tbar(b)\n\t\t}\n}\n",
         );
@@ -414,6 +259,14 @@ mod tests {
     }
 
     #[test]
+    fn a_bare_first_line_is_not_put_further_down_without_its_indentation() {
+        let text = "if a:\n    one()\ntwo()\n";
+        assert_missed(text, "one()\ntwo()\n", "zero()\none()\ntwo()\n");
+        assert_missed(text, "one() \ntwo()\n", "zero()\none() \ntwo()\n");
+        assert_edited(text, "one()\ntwo()\n", "one()\nthree()\ntwo()\n", Exact, &text.replace("two", "three()\ntwo"));
+    }
+
+    #[test]
     fn a_first_line_that_goes_does_not_leave_a_part_of_its_indentation_behind() {
         let text = "fn f() {\n    run(0);\n}\n";
         assert_missed(text, "  run(0);\n}", "}");
@@ -439,7 +292,13 @@ mod tests {
     #[test]
     fn the_space_before_a_comments_star_does_not_turn_tabs_into_spaces() {
         let text = "int f(void)\n{\n\tint a;\n\tint b;\n\tint c;\n}\n/*\n * one two\n * three\n */\n";
-        assert_missed(text, "\t\t * one two\n\t\t * three\n", "\t\t when:\n\t\t\t * one two\n\t\t\t * three\n");
+        assert_edited(
+            text,
+            "\t\t * one two\n\t\t * three\n",
+            "\t\t when:\n\t\t\t * one two\n\t\t\t * three\n",
+            Indentation,
+            &text.replace(" * one two\n", " when:\n\t * one two\n").replace(" * three", "\t * three"),
+        );
     }
 
     #[test]
@@ -490,35 +349,11 @@ mod tests {
         assert_edited("    foo1 \n    bar\n", "foo1\nbar\n", "foo1\nbaz\n", Indentation, "    foo1 \n    baz\n");
     }
 
-    fn rest(pairs: &[(&str, &str)], wanted: &[&str]) -> Option<Rest> {
-        Shift::of(pairs, wanted, || Habit { prefers_tabs: true, step: Some(4) }).map(|shift| shift.rest)
-    }
-
-    #[test]
-    fn the_tab_width_follows_from_the_levels() {
-        let columns = |tab, shift, to_tabs| Some(Rest::Columns { tab, shift, to_tabs });
-        assert_eq!(rest(&[("  ", "\t"), ("    ", "\t\t")], &["      "]), columns(2, 0, true));
-        assert_eq!(rest(&[("        ", "\t")], &["                "]), columns(8, 0, true));
-        assert_eq!(rest(&[("", "\t\t")], &["    "]), columns(4, 8, true));
-        assert_eq!(rest(&[("\t", "        ")], &["\t\t"]), columns(4, 4, false));
-        assert_eq!(rest(&[("    ", "\t\t")], &["        "]), columns(4, 4, true));
-    }
-
-    #[test]
-    fn where_nothing_is_shifted_tabs_stay_tabs() {
-        assert_eq!(rest(&[("", ""), (" ", " ")], &["\t"]), Some(Rest::Prefixed(String::new())));
-    }
-
     #[test]
     fn one_level_shows_no_shift_that_leaves_the_files_levels() {
         let file = "def f():\n    if a:\n        b1()\n    elif c:\n        d1()\n";
         assert_missed(file, "  elif c:\n    d2()\n", "x");
         assert_missed(file, "      elif c:\n", "      elif c:\n          e1()\n");
         assert_missed(file, "          b1()\n", "          b1()\n            e1()\n");
-    }
-
-    #[test]
-    fn an_indentation_between_the_levels_is_not_guessed() {
-        assert_eq!(rest(&[("    ", "\t"), ("        ", "\t\t")], &["      "]), None);
     }
 }

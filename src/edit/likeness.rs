@@ -100,17 +100,22 @@ pub(super) fn share(block: &[&str], count: usize) -> f64 {
 
 /// First lines of at most `count` windows of the file that share the most lines with `old`, the best first.
 pub(super) fn windows(search: &Search<'_>, old: &[&str], count: usize) -> Vec<usize> {
+    let hashes: Vec<u64> = search.lines().iter().map(|line| block::hash(trimmed(line.content(search.text)))).collect();
+    voted(&hashes, old.iter().enumerate().map(|(index, line)| (index, trimmed(line))), count)
+}
+
+/// The same for lines that are given with their index in `old`, and the hashes of the file's lines.
+pub(super) fn voted<'l>(hashes: &[u64], lines: impl Iterator<Item = (usize, &'l str)>, count: usize) -> Vec<usize> {
     let mut voters: HashMap<u64, (Vec<usize>, usize)> = HashMap::new();
-    for (index, line) in old.iter().enumerate().take(VOTERS) {
-        if trimmed(line).chars().any(char::is_alphanumeric) {
-            let (places, _) = voters.entry(block::hash(trimmed(line))).or_default();
+    for (index, line) in lines.take(VOTERS) {
+        if line.chars().any(char::is_alphanumeric) {
+            let (places, _) = voters.entry(block::hash(line)).or_default();
             if places.len() < REPEATS {
                 places.push(index);
             }
         }
     }
-    let hashes: Vec<u64> = search.lines().iter().map(|line| block::hash(trimmed(line.content(search.text)))).collect();
-    for hash in &hashes {
+    for hash in hashes {
         if let Some((_, seen)) = voters.get_mut(hash) {
             *seen += 1;
         }

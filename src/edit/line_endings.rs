@@ -4,42 +4,40 @@ use std::{borrow::Cow, ops::Range};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::{Found, Replacement, Search, exact};
+use super::{Found, Outcome, Replacement, Search, Strategy, exact};
 use crate::text::LineEnding;
 
 /// Every place where `old` stands if all line endings are read as LF.
-pub(super) fn find(search: &Search<'_>) -> Found {
+pub(super) fn find(search: &Search<'_>) -> Outcome {
     if !search.text.contains('\r') && !search.old.contains('\r') {
-        return Found::default();
+        return Outcome::None;
     }
     let text = canonical(search.text);
-    let old = canonical(search.old);
-    let new = canonical(search.new);
+    let (old, new) = (search.canonical_old(), search.canonical_new());
     // Where the canonical text lacks a CR: offsets of the LF that stand for CR LF.
     let collapsed: Vec<usize> =
         search.text.match_indices("\r\n").enumerate().map(|(earlier, (offset, _))| offset - earlier).collect();
     let real = |offset: usize| offset + collapsed.partition_point(|collapse| *collapse < offset);
-    let mut replacements = Vec::new();
-    let mut overlapping = None;
-    let mut lost = None;
+    let mut found = Found { by: Strategy::LineEndings.into(), ..Found::default() };
+    let mut refused = None;
     for (start, matched) in text.match_indices(old.as_ref()) {
-        if replacements.is_empty() {
-            overlapping = exact::overlapping_second(&text, &old, start).map(real);
+        if found.is_empty() {
+            found.overlapping = exact::overlapping_second(&text, &old, start).map(real);
         }
         let span = real(start)..real(start + matched.len());
-        if search.loses_indent(&span) || exact::leaves_trail(search, &span) {
-            lost = Some(span.start);
+        if let Some(refusal) = search.loses_indent(&span).or_else(|| exact::leaves_trail(search, &span)) {
+            refused = Some(exact::first(refused, span.start, refusal));
             continue;
         }
         let text = if old == new { search.new.to_owned() } else { fit(search, &span, &old, &new) };
         if text != search.text[span.clone()] {
-            replacements.push(Replacement { span, text });
+            found.replacements.push(Replacement { span, text });
         }
-        if replacements.len() == search.limit {
+        if found.replacements.len() == search.limit {
             break;
         }
     }
-    Found::with_lost(search, replacements, overlapping, lost)
+    found.settled(search, refused).into()
 }
 
 /// `text` with every line ending an LF.

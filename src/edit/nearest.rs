@@ -33,28 +33,11 @@ pub(super) fn diagnose(search: &Search<'_>) -> Diagnosis {
             already_applied: false,
         };
     }
-    if let Some(start) = search.bare_line.get() {
-        let line = line_of(search.text, start);
-        let summary = format!(
-            "old_string is line {line} without its indentation, and new_string has further lines with less indentation \
-             than that line; repeat both with the full indentation of line {line}"
-        );
-        return Diagnosis { summary, details: String::new(), already_applied: false };
-    }
-    if let Some(end) = search.trail.get() {
-        let line = line_of(search.text, end);
-        let summary = format!(
-            "old_string ends before the white space that ends line {line}, and new_string ends with a line ending, which \
-             would leave that white space as a line of its own; repeat line {line} to its end, or end new_string without \
-             a line ending"
-        );
-        return Diagnosis { summary, details: String::new(), already_applied: false };
-    }
     let old = line_endings::canonical(search.old);
     let old: Vec<&str> = old.strip_suffix('\n').unwrap_or(&old).split('\n').collect();
     let nearest = nearest(search, &old);
     let applied_at = applied_at(search);
-    let already_applied = search.already_applied.get() || applied_at.is_some();
+    let already_applied = applied_at.is_some();
     let mut summary = "old_string was not found".to_owned();
     let mut add = |clause: &str| {
         let fits = summary.chars().count() + clause.chars().count() <= SUMMARY;
@@ -63,10 +46,8 @@ pub(super) fn diagnose(search: &Search<'_>) -> Diagnosis {
         }
         fits
     };
-    match applied_at {
-        Some(line) => _ = add(&format!("; new_string is already there, at line {line}")),
-        None if already_applied => _ = add("; the file already is as new_string would make it"),
-        None => {}
+    if let Some(line) = applied_at {
+        _ = add(&format!("; new_string is already there, at line {line}"));
     }
     let other_case = if already_applied { None } else { in_other_case(search) };
     if let Some(line) = other_case {

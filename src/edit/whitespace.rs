@@ -1,31 +1,12 @@
-//! The third step: spaces and tabs at line ends ignored.
-//!
-//! Also says how a changed line ends, for the steps after this one.
-
-use std::borrow::Cow;
+//! White space at line ends: what a changed line ends with, for all that look through it.
 
 use super::{
-    Found, Search,
+    Search,
     block::{self, Hunk, LineEdit, Site},
-    line_endings,
 };
 
-/// Every block of whole lines equal to `old` but for white space at line ends.
-pub(super) fn find(search: &Search<'_>) -> Found {
-    let (old, new) = (line_endings::canonical(search.old), line_endings::canonical(search.new));
-    LineEdit::new(&old, &new).map_or_else(Found::default, |edit| find_lines(search, &edit))
-}
-
-/// The same for a request already split into lines.
-pub(super) fn find_lines(search: &Search<'_>, edit: &LineEdit<'_>) -> Found {
-    block::find(search, edit, |line| Cow::Borrowed(block::without_trail(line)), &mut |site| {
-        let noise = noise(search, edit, site);
-        block::rewrite(search, edit, site, &mut |hunk| Some(lines(hunk, noise)))
-    })
-}
-
 /// The new lines of a hunk with the ends they should have.
-fn lines(hunk: &Hunk<'_>, noise: Option<&str>) -> Vec<String> {
+pub(super) fn lines(hunk: &Hunk<'_>, noise: Option<&str>) -> Vec<String> {
     let line = |(index, new): (usize, &&str)| {
         let (indent, content, _) = block::parts(new);
         format!("{indent}{content}{}", trail(hunk, index, noise))

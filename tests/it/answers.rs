@@ -77,7 +77,11 @@ fn structured_output_holds_every_sentence_of_the_text() {
     for (tool, arguments, note) in [
         ("write", json!({ "path": "crlf.txt", "content": "three\n" }), "CRLF line endings kept"),
         ("write", json!({ "path": "open.txt", "content": "more", "mode": "append" }), "last line was continued"),
-        ("edit", json!({ "path": "edit.txt", "old_string": "    indented", "new_string": "    in" }), "not exactly"),
+        (
+            "edit",
+            json!({ "path": "edit.txt", "old_string": "    indented", "new_string": "    in" }),
+            "not exactly as given",
+        ),
         ("copy", json!({ "source": "dir", "destination": "copy" }), "lead outside of the workspace: app/dir/out"),
         ("delete", json!({ "path": "copy", "recursive": true }), "undo brings it back"),
     ] {

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use crate::{
-    edit::{self, Request, Strategy},
+    edit::{self, Request, Strategies},
     text::{Document, SpliceError},
     workspace::{AccessErrorKind, Base, Revision, Snapshot, WorkspacePath, WritablePath},
 };
@@ -45,7 +45,7 @@ pub(super) struct Planned {
     /// What is there now, unless that is nothing.
     old: Option<Document>,
     new: New,
-    pub(super) strategies: Vec<Strategy>,
+    pub(super) strategies: Vec<Strategies>,
     pub(super) replacements: usize,
 }
 
@@ -59,6 +59,11 @@ impl Planned {
     /// The text as it is now, "" where there is no file.
     pub(super) fn old_text(&self) -> &str {
         self.old.as_ref().map_or("", Document::text)
+    }
+
+    /// What is there now.
+    pub(super) fn old(&self) -> Option<&Document> {
+        self.old.as_ref()
     }
 
     /// Bytes that are there now.
@@ -148,7 +153,7 @@ impl Job {
             base: Base::Absent,
             old: None,
             new: New::Text(only.new.clone()),
-            strategies: vec![Strategy::Exact],
+            strategies: vec![Strategies::default()],
             replacements: 1,
         })
     }
@@ -173,7 +178,7 @@ impl Job {
                     ));
                 }
                 made = Some(one.put(document, &[(0..0, one.new.as_str())], &self.path)?);
-                strategies.push(Strategy::Exact);
+                strategies.push(Strategies::default());
                 replacements += 1;
                 continue;
             }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::{
-    edit::{Diagnosis, Miss, Place, Strategy},
+    edit::{Diagnosis, Miss, Place, Strategies},
     text::Document,
     workspace::{FileKind, Ignored, WalkOptions, WorkspacePath},
 };
@@ -106,8 +106,8 @@ fn elsewhere(cx: &CallContext, path: &WorkspacePath, wanted: &Wanted) -> Option<
     found
 }
 
-fn tolerant(strategy: Strategy) -> String {
-    if strategy == Strategy::Exact { String::new() } else { format!(" (matched by {strategy})") }
+fn tolerant(strategies: Strategies) -> String {
+    if strategies.is_exact() { String::new() } else { format!(" (not exactly: other {strategies})") }
 }
 
 fn lines(places: &[Place]) -> String {

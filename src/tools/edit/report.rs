@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::{
-    edit::{self, Brief, Strategy},
+    edit::{self, Brief, Strategies, Strategy},
+    text::{Document, LineEnding},
     workspace::{Base, Revision, WorkspacePath},
 };
 
@@ -35,13 +36,10 @@ impl Planned {
             .strategies
             .iter()
             .enumerate()
-            .filter(|(_, strategy)| **strategy != Strategy::Exact)
-            .map(|(index, strategy)| {
-                if self.strategies.len() == 1 {
-                    format!("matched by {strategy}, not exactly")
-                } else {
-                    format!("edits[{index}] matched by {strategy}, not exactly")
-                }
+            .filter(|(_, strategies)| !strategies.is_exact())
+            .map(|(index, strategies)| {
+                let which = if self.strategies.len() == 1 { String::new() } else { format!("edits[{index}] ") };
+                format!("{which}not exactly as given: {}", kept(*strategies, self.old()))
             })
             .collect();
         let revision = made.map_or_else(
@@ -74,4 +72,37 @@ impl Planned {
         let data = Output { path: path.to_string(), diff: brief.text, notes, facts: facts.clone() };
         Answer::text(text, &facts).data(cx, &data)
     }
+}
+
+/// What was assumed to find a text, and what was kept of the file.
+fn kept(strategies: Strategies, file: Option<&Document>) -> String {
+    let phrases: Vec<String> = strategies
+        .iter()
+        .map(|strategy| match strategy {
+            Strategy::Exact => String::new(),
+            Strategy::LineEndings => layout(file),
+            Strategy::TrailingWhitespace => "white space at line ends ignored".to_owned(),
+            Strategy::Indentation => "new_string indented as the file is there".to_owned(),
+            Strategy::Typography => "quotes, dashes and spaces spelled as in the file".to_owned(),
+            Strategy::LineNumbers => "line numbers taken off".to_owned(),
+            Strategy::Escapes => "escapes read as the characters they stand for".to_owned(),
+            Strategy::Entities => "HTML entities read as the characters they stand for".to_owned(),
+            Strategy::Slips => "unchanged lines with a slip in old_string kept as in the file".to_owned(),
+            Strategy::BlankLines => "unchanged blank lines kept as in the file".to_owned(),
+        })
+        .collect();
+    phrases.join(", ")
+}
+
+/// The line endings and the encoding of a file, where that is not the usual one.
+fn layout(file: Option<&Document>) -> String {
+    let endings = match file.map_or(LineEnding::None, Document::line_ending) {
+        LineEnding::CrLf => "line endings CRLF",
+        LineEnding::Lf => "line endings LF",
+        LineEnding::Cr => "line endings CR",
+        LineEnding::Mixed => "mixed line endings",
+        LineEnding::None => "line endings",
+    };
+    let encoding = file.map(|file| file.encoding().name()).filter(|name| *name != "UTF-8");
+    encoding.map_or_else(|| format!("{endings} kept"), |name| format!("{endings} and {name} kept"))
 }

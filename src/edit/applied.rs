@@ -1,0 +1,145 @@
+//! Whether the change is made already: then a place that only resembles the old text is a twin of the one meant.
+
+use std::{borrow::Cow, collections::HashSet};
+
+use super::{
+    Outcome, Refusal, Search,
+    block::{self, Fold, LineEdit},
+};
+
+/// Letters and digits of a line that says something.
+const TELLING: usize = 3;
+
+/// Likeness from which a new line counts as a version of the old one.
+const VERSION: f64 = 0.6;
+
+/// Characters of a line that are compared.
+const LONGEST: usize = 400;
+
+/// Letters and digits of a line that tells a place alone.
+const TELLING_ALONE: usize = 10;
+
+/// Refuses where the new lines are in the file as they are; asked when the old ones are not.
+pub(super) fn find(search: &Search<'_>) -> Outcome {
+    let (old, new) = (search.canonical_old(), search.canonical_new());
+    let Some(edit) = LineEdit::new(&old, &new) else { return Outcome::None };
+    elsewhere(search, &edit, (|line| Cow::Borrowed(line), None))
+        .map_or(Outcome::None, |start| Outcome::Refused(Refusal::AlreadyApplied(start)))
+}
+
+/// Where the new lines of a request are in the file under `fold`, as its old lines were looked for, if they tell
+/// that this is the change and no accident.
+pub(super) fn elsewhere(
+    search: &Search<'_>,
+    edit: &LineEdit<'_>,
+    (fold, hashes): (Fold, Option<&[u64]>),
+) -> Option<usize> {
+    if edit.new.len() > search.lines().len() || !is_telling(edit) {
+        return None;
+    }
+    let hashes = hashes.map_or_else(|| Cow::Owned(block::hashes(search, fold)), Cow::Borrowed);
+    let is_bare = |line: &str| !line.starts_with([' ', '\t']) && !line.is_empty();
+    let whole = block::sites(search, &edit.new, (fold, &hashes), false);
+    let bare = if is_bare(edit.new[0]) { block::sites(search, &edit.new, (fold, &hashes), true) } else { Vec::new() };
+    let wanted = LineEdit::of_lines(edit.new.clone(), Vec::new(), false);
+    let site = whole.into_iter().chain(bare).find(|site| block::is_equal(search, &wanted, fold, *site))?;
+    Some(search.lines()[site.line].start)
+}
+
+/// Whether the new lines show the change: lines that the old ones lack with something of what is around them, or what is
+/// around those that go.
+fn is_telling(edit: &LineEdit<'_>) -> bool {
+    let contents = |lines: &[&'_ str]| -> Vec<String> { lines.iter().map(|line| content(line).to_owned()).collect() };
+    let (old, new) = (contents(&edit.old), contents(&edit.new));
+    if new.is_empty() || old.windows(new.len()).any(|part| part == new) {
+        return false;
+    }
+    let known: HashSet<&str> = old.iter().map(String::as_str).collect();
+    let says = |line: &str, least: usize| line.chars().filter(|one| one.is_alphanumeric()).nth(least - 1).is_some();
+    let mut context = Vec::new();
+    let mut brought_in = Vec::new();
+    let mut last_goes = false;
+    let mut has_seam = false;
+    for (is_kept, from, to) in edit.changes() {
+        let lines = new[to].iter().map(String::as_str).filter(|line| says(line, TELLING));
+        if is_kept {
+            let before = context.len();
+            context.extend(lines);
+            has_seam |= last_goes && before > 0 && context.len() > before;
+            last_goes = false;
+        } else {
+            brought_in.extend(lines);
+            last_goes = old[from].iter().any(|line| says(line, TELLING));
+        }
+    }
+    let fresh: Vec<&str> = brought_in.into_iter().filter(|line| !known.contains(line)).collect();
+    match fresh.as_slice() {
+        [] => has_seam,
+        // A single line with nothing around it may be there by chance, unless it is a version of the old one.
+        [only] if context.is_empty() => says(only, TELLING_ALONE) && old.iter().any(|old| is_version(old, only)),
+        _ => true,
+    }
+}
+
+fn is_version(old: &str, new: &str) -> bool {
+    let cut = |line: &str| line.chars().take(LONGEST).collect::<Vec<char>>();
+    rapidfuzz::distance::levenshtein::normalized_similarity(cut(old), cut(new)) >= VERSION
+}
+
+fn content(line: &str) -> &str {
+    block::parts(line).1
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::{
+        Strategy::{Exact, Indentation, TrailingWhitespace},
+        trial::{assert_edited, assert_missed},
+    };
+
+    const LISTS: &str =
+        "a = [\n    one,\n    two,\n    three,\n]\nif x:\n    b = [\n        one,\n        two,\n    ]\n";
+
+    #[test]
+    fn a_change_made_in_one_block_is_not_made_in_a_twin_at_another_indentation() {
+        let diagnosis = assert_missed(LISTS, "    one,\n    two,\n]\n", "    one,\n    two,\n    three,\n]\n");
+        assert!(diagnosis.already_applied && diagnosis.summary.contains("already there, at line 2"), "{diagnosis:?}");
+    }
+
+    #[test]
+    fn a_change_made_in_one_block_at_any_indentation_is_not_made_in_a_twin() {
+        let diagnosis = assert_missed(LISTS, "one,\ntwo,\n  ]\n", "one,\ntwo,\nthree,\n  ]\n");
+        assert!(!diagnosis.already_applied, "{diagnosis:?}");
+        let text = LISTS.replace("]\nif", "  ]\nif").replace("    ]\n", "          ]\n");
+        let diagnosis = assert_missed(&text, "one,\ntwo,\n", "one,\ntwo,\nthree,\n");
+        assert!(diagnosis.already_applied, "{diagnosis:?}");
+    }
+
+    #[test]
+    fn a_replaced_and_a_removed_line_are_recognised_as_made() {
+        let text = "go(1);\nstop(2);\nend();\n\tgo(0);\n\tstop(2);\n\tlog();\n\tend();\n";
+        assert!(assert_missed(text, "go(0);\nstop(2);\n", "go(1);\nstop(2);\n").already_applied);
+        assert!(assert_missed(text, "stop(2);\nlog();\nend();\n", "stop(2);\nend();\n").already_applied);
+        let text = "timeout_seconds = 60\n\ttimeout_seconds = 30\n";
+        assert!(assert_missed(text, "    timeout_seconds = 30\n", "timeout_seconds = 60\n").already_applied);
+    }
+
+    #[test]
+    fn an_exact_text_is_replaced_whatever_else_is_there() {
+        assert_edited("one\ntwo\none\nthree\n", "one\nthree\n", "one\ntwo\n", Exact, "one\ntwo\none\ntwo\n");
+    }
+
+    #[test]
+    fn new_text_that_the_file_has_by_chance_is_no_obstacle() {
+        let text = "    return x;\n}\nfn f() {\n        log(a, b);\n}\n";
+        assert_edited(
+            text,
+            "\tlog(a, b);\n",
+            "    return x;\n",
+            Indentation,
+            &text.replace("    log(a, b)", "return x"),
+        );
+        assert_edited("a1 \nb2\n}\n}\n", "a1\nb2\n}\n", "a1\n}\n", TrailingWhitespace, "a1 \n}\n}\n");
+        assert_edited("{\n}\nfoo \n}\n", "foo\n}\n", "}\n", TrailingWhitespace, "{\n}\n}\n");
+    }
+}

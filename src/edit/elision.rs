@@ -1,0 +1,160 @@
+//! Lines that stand for code which a model left out: `// ... existing code ...`.
+//!
+//! `...` alone is a statement of some languages, and any of these lines may be in a file as it is; so nothing that is
+//! found exactly is refused for them.
+
+use super::{Diagnosis, Search, block, block::LineEdit};
+
+/// What starts a comment, longest first, and what may end one.
+const COMMENT_STARTS: [&str; 10] = ["<!--", "{/*", "///", "/*", "//", "--", "#", "%", ";", "*"];
+const COMMENT_ENDS: [&str; 3] = ["-->", "*/}", "*/"];
+
+/// Words of which a comment that stands for code has one.
+const STANDING_IN: [&str; 14] = [
+    "existing",
+    "rest",
+    "unchanged",
+    "remaining",
+    "remains",
+    "same",
+    "omitted",
+    "previous",
+    "other",
+    "elided",
+    "code",
+    "before",
+    "above",
+    "here",
+];
+
+/// Comments that say so without dots.
+const PLAIN: [&str; 9] = [
+    "existing code",
+    "rest unchanged",
+    "rest of the",
+    "rest of code",
+    "remains unchanged",
+    "remains the same",
+    "code unchanged",
+    "unchanged code",
+    "same as before",
+];
+
+/// Line of `new`, counted from 1, that seems to stand for code, where `old` and the file have no such line.
+pub(super) fn brought_in(search: &Search<'_>, edit: &LineEdit<'_>) -> Option<usize> {
+    let stands_in = |line: &str| {
+        let content = block::parts(line).1;
+        comment(content).is_some_and(is_stand_in) && !search.text.contains(content)
+    };
+    edit.new.iter().position(|line| stands_in(line)).map(|index| index + 1)
+}
+
+/// Says so in the diagnosis where a line of `old` seems to stand for code.
+pub(super) fn explain(search: &Search<'_>, diagnosis: &mut Diagnosis) {
+    let old = search.canonical_old();
+    let is_elision = |line: &str| {
+        let content = block::parts(line).1;
+        is_elision(content) && !search.text.contains(content)
+    };
+    let Some(index) = old.lines().position(is_elision) else { return };
+    diagnosis.summary = format!(
+        "old_string was not found: its line {} seems to stand for code that was left out; old_string must hold that code \
+         itself, or be a smaller part without it",
+        index + 1
+    );
+}
+
+fn is_elision(content: &str) -> bool {
+    is_dots(content) || comment(content).is_some_and(is_stand_in)
+}
+
+/// The text of a line that is a comment as a whole.
+fn comment(content: &str) -> Option<&str> {
+    let start = COMMENT_STARTS.iter().find(|start| content.starts_with(**start))?;
+    let text = content[start.len()..].trim();
+    let end = COMMENT_ENDS.iter().find(|end| text.ends_with(**end)).map_or(0, |end| end.len());
+    Some(text[..text.len() - end].trim_matches(|one: char| one.is_whitespace() || "/*#-".contains(one)))
+}
+
+/// Whether there is nothing but an ellipsis, in brackets or not.
+fn is_dots(text: &str) -> bool {
+    let bare = text.trim_matches(|one: char| "[](){}<> \t".contains(one));
+    matches!(bare, "..." | "…" | "....")
+}
+
+fn is_stand_in(comment: &str) -> bool {
+    let lower = comment.to_lowercase();
+    let has_dots = lower.contains("...") || lower.contains('…');
+    let mut words = lower.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty());
+    is_dots(comment)
+        || has_dots && words.any(|word| STANDING_IN.contains(&word))
+        || PLAIN.iter().any(|phrase| lower.contains(phrase))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_elision;
+    use crate::edit::{
+        Strategy::{Exact, Indentation},
+        trial::{assert_edited, assert_missed},
+    };
+
+    #[test]
+    fn lines_that_stand_for_code_are_told_from_code() {
+        for line in [
+            "...",
+            "…",
+            "[...]",
+            "// ... existing code ...",
+            "# ... rest of the function unchanged",
+            "/* ... */",
+            "# ...",
+            "<!-- ... other items ... -->",
+            "{/* existing code */}",
+            "// rest of the code remains the same",
+            "-- …",
+        ] {
+            assert!(is_elision(line), "{line}");
+        }
+        for line in
+            ["print(...)", "f(...args)", "x[..., 0]", "// keeps the code here", "# see above", "a ... b", "// wait…"]
+        {
+            assert!(!is_elision(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn old_text_that_leaves_code_out_is_refused_with_that_reason() {
+        let file = "def f(a):\n    one(a)\n    two(a)\n    three(a)\n    return a\n";
+        for line in ["    ...", "    # ... existing code ...", "    …"] {
+            let old = format!("def f(a):\n{line}\n    return a\n");
+            let diagnosis = assert_missed(file, &old, &old.replace("return a", "return b"));
+            assert!(
+                diagnosis.summary.contains("its line 2 seems to stand for code that was left out"),
+                "{diagnosis:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn new_text_that_leaves_code_out_is_refused_unless_the_old_text_is_exact() {
+        let file = "    if a:\n        one(a)\n        two(a)\n";
+        let new = "if b:\n    # ... existing code ...\n    three(a)\n";
+        let diagnosis = assert_missed(file, "if a:\n    one(a)\n    two(a)\n", new);
+        assert!(diagnosis.summary.contains("line 2 of new_string seems to stand for code"), "{diagnosis:?}");
+        assert_edited("x\n", "x", "# ... existing code ...", Exact, "# ... existing code ...\n");
+    }
+
+    #[test]
+    fn dots_that_are_code_or_in_the_file_are_left_alone() {
+        let file = "class A:\n    def f(self): ...\n    ...\n";
+        assert_edited(file, "    ...\n", "    pass\n", Exact, "class A:\n    def f(self): ...\n    pass\n");
+        assert_edited(
+            "    def f(self):\n        pass\n",
+            "def f(self):\n    pass\n",
+            "def f(self):\n    ...\n",
+            Indentation,
+            "    def f(self):\n        ...\n",
+        );
+    }
+}

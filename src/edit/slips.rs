@@ -1,0 +1,397 @@
+//! Slips of the pen in lines that the change does not touch.
+//!
+//! The request is merged rather than pasted. A line with a slip that `new` has exactly as the file is the file's line;
+//! one that both texts have alike keeps the file's content, in a block that is nearly identical otherwise and has no
+//! rival. A difference that could be one of meaning (a number, another name, a word more or less) is no slip but another
+//! place, and lines that the request changes must be in the file as it says.
+
+use std::{borrow::Cow, collections::HashMap};
+
+use super::{
+    Found, Outcome, Refusal, Search, applied,
+    block::{self, LineEdit, Site},
+    elision,
+    likeness::{self, Budget},
+    slip::{self, Words},
+    spelling,
+    strategy::Strategy,
+    typography,
+    whole_lines::{self, Reading},
+};
+
+/// The least likeness of a block whose slips `new` repeats.
+const BLOCK: f64 = 0.9;
+
+/// The least likeness of each of its lines.
+const LINE: f64 = 0.7;
+
+/// No other block may come so near to it.
+const MARGIN: f64 = 0.15;
+
+/// Blocks with fewer lines have too little beside a slip that `new` repeats.
+const FEWEST_LINES: usize = 3;
+
+/// Lines looked at before a search among ever-matching anchors is given up.
+const LINE_BUDGET: usize = 2_000_000;
+
+/// Windows that are looked at, by how many lines they share with the request.
+const WINDOWS: usize = 24;
+
+/// Letters and digits that a line must have to be the only one that is known of a place.
+const TELLING: usize = 8;
+
+/// Pairs of lines compared in all runs of changed ones.
+const PAIRS: usize = 10_000;
+
+/// The one block that `old` is but for slips.
+pub(super) fn find(search: &Search<'_>) -> Outcome {
+    let outcomes = whole_lines::readings(search).into_iter().map(|reading| merged(search, &reading));
+    outcomes.into_iter().find(|outcome| !matches!(outcome, Outcome::None)).unwrap_or(Outcome::None)
+}
+
+fn merged(search: &Search<'_>, reading: &Reading<'_>) -> Outcome {
+    let Some(edit) = LineEdit::new(&reading.old, &reading.new).filter(LineEdit::has_substance) else {
+        return Outcome::None;
+    };
+    if edit.old.len() > search.lines().len() {
+        return Outcome::None;
+    }
+    let request = Request::of(&edit);
+    let Some((site, slips)) = place(search, &edit, &request) else { return Outcome::None };
+    match made(search, &edit, site, &slips) {
+        Ok(found) => Found { by: found.by.and(reading.by), ..found }.into(),
+        Err(refusal) => Outcome::Refused(refusal),
+    }
+}
+
+/// How the file and the request differ in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Slip {
+    /// `new` has this line as the file has it.
+    Mended(usize),
+    /// `new` repeats it, in this line.
+    Repeated(usize),
+}
+
+/// A request with its lines in plain characters.
+struct Request<'e> {
+    old: Vec<Cow<'e, str>>,
+    new: Vec<Cow<'e, str>>,
+    /// For each line of `old` its place in `new` where it stays.
+    kept: Vec<Option<usize>>,
+    /// For each line of `old` those of `new` of which it may be a misspelt form.
+    mended: Vec<Vec<usize>>,
+}
+
+impl<'e> Request<'e> {
+    fn of(edit: &LineEdit<'e>) -> Self {
+        let plain =
+            |lines: &[&'e str]| -> Vec<Cow<'e, str>> { lines.iter().map(|line| typography::content(line)).collect() };
+        let (old, new) = (plain(&edit.old), plain(&edit.new));
+        let mut kept = vec![None; old.len()];
+        let mut mended = vec![Vec::new(); old.len()];
+        let mut pairs = PAIRS;
+        for (is_kept, from, to) in edit.changes() {
+            if is_kept {
+                from.zip(to).for_each(|(from, to)| kept[from] = Some(to));
+            } else if let Some(left) = pairs.checked_sub(from.len() * to.len()) {
+                pairs = left;
+                for index in from {
+                    mended[index] = to.clone().filter(|to| slip::is_typo(&old[index], &new[*to])).collect();
+                }
+            }
+        }
+        Self { old, new, kept, mended }
+    }
+}
+
+/// The only place where every line is the file's, or slips.
+fn place(search: &Search<'_>, edit: &LineEdit<'_>, request: &Request<'_>) -> Option<(usize, Vec<(usize, Slip)>)> {
+    let count = edit.old.len();
+    let lines = search.lines();
+    let content = |line: usize| lines[line].content(search.text);
+    let anchored = anchored(search, request)?;
+    let voted = voted(search, request);
+    let voted = voted.into_iter().filter(|start| start + count <= lines.len() && !anchored.contains(start));
+    let starts: Vec<usize> = anchored.iter().copied().chain(voted).collect();
+    let mut fitting = Vec::new();
+    let words = Words::of(search.text);
+    for start in &starts {
+        let slips = slips(search, request, *start, &words);
+        fitting.extend(slips.filter(|slips| !slips.is_empty()).map(|slips| (*start, slips)));
+        if fitting.len() > 1 {
+            return None;
+        }
+    }
+    let (start, slips) = fitting.pop()?;
+    let repeats = slips.iter().any(|(_, slip)| matches!(slip, Slip::Repeated(_)));
+    if !repeats {
+        // What is known of the place must be more than what every place has.
+        let known = |index: usize| slips.iter().any(|(slip, _)| *slip == index);
+        let letters = |lines: &mut dyn Iterator<Item = &str>| {
+            lines.flat_map(str::chars).filter(|one| one.is_alphanumeric()).nth(TELLING - 1).is_some()
+        };
+        let mut sure =
+            request.old.iter().enumerate().filter(|(index, _)| !known(*index)).map(|(_, line)| line.as_ref());
+        let mut all = request.old.iter().map(AsRef::as_ref);
+        let is_telling = letters(&mut sure) || count <= 2 && letters(&mut all);
+        return is_telling.then_some((start, slips));
+    }
+    if count < FEWEST_LINES {
+        return None;
+    }
+    let old: Vec<&str> = request.old.iter().map(AsRef::as_ref).collect();
+    let mut budget = Budget::default();
+    let mut alike = |start: usize| {
+        let file: Vec<Cow<'_, str>> = (start..start + count).map(|line| typography::content(content(line))).collect();
+        likeness::of_blocks(&old, file.iter().map(AsRef::as_ref), BLOCK - MARGIN, &mut budget)
+    };
+    let best = alike(start).filter(|alike| *alike >= BLOCK)?;
+    let has_rival = starts
+        .iter()
+        .filter(|other| **other != start)
+        .filter_map(|other| alike(*other))
+        .any(|alike| alike >= best - MARGIN);
+    let mut budget = Budget::default();
+    let is_near = (0..count).all(|index| {
+        likeness::of_lines(old[index], &typography::content(content(start + index)), &mut budget).0 >= LINE
+    });
+    (is_near && !has_rival).then_some((start, slips))
+}
+
+/// Windows that begin and end with the lines of the request; `None` where they are too many to look at.
+fn anchored(search: &Search<'_>, request: &Request<'_>) -> Option<Vec<usize>> {
+    let count = request.old.len();
+    if count < FEWEST_LINES {
+        return Some(Vec::new());
+    }
+    let hashes = search.content_hashes(|line| block::hash(&typography::content(line)));
+    let (first, last) = (block::hash(&request.old[0]), block::hash(&request.old[count - 1]));
+    let starts =
+        (0..=hashes.len() - count).filter(|start| hashes[*start] == first && hashes[start + count - 1] == last);
+    let starts: Vec<usize> = starts.take(LINE_BUDGET / count + 1).collect();
+    // Unfinished means undecided.
+    (starts.len() * count <= LINE_BUDGET).then_some(starts)
+}
+
+/// First lines of the windows that share the most lines with the request.
+fn voted(search: &Search<'_>, request: &Request<'_>) -> Vec<usize> {
+    let hashes = search.content_hashes(|line| block::hash(&typography::content(line)));
+    let old = request.old.iter().enumerate();
+    let new = request.mended.iter().enumerate();
+    let new = new.flat_map(|(index, mended)| mended.iter().map(move |to| (index, &request.new[*to])));
+    likeness::voted(hashes, old.chain(new).map(|(index, line)| (index, line.as_ref())), WINDOWS)
+}
+
+/// The slips of the request if it is the block at `start` but for them.
+fn slips(search: &Search<'_>, request: &Request<'_>, start: usize, words: &Words<'_>) -> Option<Vec<(usize, Slip)>> {
+    let lines = &search.lines()[start..start + request.old.len()];
+    let mut found = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let file = typography::content(line.content(search.text));
+        let old = &request.old[index];
+        if *old == file {
+            continue;
+        }
+        let known = |word: &str| words.has(word);
+        if let Some(to) = request.mended[index].iter().find(|to| request.new[**to] == file) {
+            if !slip::is_unknown(old, &file, &known) {
+                return None;
+            }
+            found.push((index, Slip::Mended(*to)));
+            continue;
+        }
+        let to = request.kept[index].filter(|_| slip::is_slip(old, &file, &known))?;
+        found.push((index, Slip::Repeated(to)));
+    }
+    Some(found)
+}
+
+/// The request as it would be without its slips, made at its place.
+fn made(search: &Search<'_>, edit: &LineEdit<'_>, line: usize, slips: &[(usize, Slip)]) -> Result<Found, Refusal> {
+    let file = |index: usize| search.lines()[line + index].content(search.text);
+    // Lines that the file has, indented as the request has them.
+    let mended: HashMap<usize, String> = slips
+        .iter()
+        .filter(|(_, slip)| matches!(slip, Slip::Repeated(_)))
+        .map(|(index, _)| {
+            let (indent, _) = typography::indented(edit.old[*index]);
+            let (_, content) = typography::indented(file(*index));
+            (*index, format!("{indent}{content}{}", block::parts(edit.old[*index]).2))
+        })
+        .collect();
+    let (mut old, mut new) = (edit.old.clone(), edit.new.clone());
+    // Typographic characters on a line with a slip say what those of new lines are.
+    let pairs: Vec<(&str, &str)> = edit.old.iter().enumerate().map(|(index, old)| (*old, file(index))).collect();
+    let plain = spelling::plain_classes(&pairs, &new, search.text).ok_or(Refusal::Unclear)?;
+    let spelled = |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| spelling::plained(line, plain)).collect() };
+    let (plain_old, plain_new) = (spelled(&old), spelled(&new));
+    old = plain_old.iter().map(String::as_str).collect();
+    new = plain_new.iter().map(String::as_str).collect();
+    for (index, slip) in slips {
+        match slip {
+            Slip::Mended(to) => old[*index] = new[*to],
+            Slip::Repeated(to) => {
+                old[*index] = &mended[index];
+                new[*to] = &mended[index];
+            }
+        }
+    }
+    let other = LineEdit::of_lines(old, new, edit.deletes);
+    let stays = |index: usize| other.changes().any(|(is_kept, old, _)| is_kept && old.contains(&index));
+    if !slips.iter().all(|(index, _)| stays(*index)) {
+        return Err(Refusal::Unclear);
+    }
+    // Elsewhere it would have been looked for as an exact text is.
+    let hashes = search.content_hashes(|line| block::hash(&typography::content(line)));
+    let sites = block::sites(search, &other.old, (typography::content, hashes), false);
+    if sites.iter().any(|site| site.line != line) {
+        return Err(Refusal::Unclear);
+    }
+    if let Some(start) = applied::elsewhere(search, &other, (typography::content, Some(hashes))) {
+        return Err(Refusal::AlreadyApplied(start));
+    }
+    if let Some(line) = elision::brought_in(search, &other) {
+        return Err(Refusal::Elided(line));
+    }
+    let (replacement, by) = whole_lines::at(search, &other, Site { line, after_indent: false })?;
+    let by = if plain.contains(&true) { by.with(Strategy::Typography) } else { by };
+    Ok(Found { replacements: vec![replacement], by: by.with(Strategy::Slips), ..Found::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::{
+        Strategy::Slips,
+        trial::{assert_edited, assert_missed},
+    };
+
+    const FILE: &str = "fn total(items: &[Item]) -> u64 {\n    // Adds the prices of all the items.\n    let mut total = 0;\n    for item in items {\n        total += item.price();\n    }\n    total\n}\n";
+
+    #[test]
+    fn a_drifted_line_stays_as_the_file_has_it() {
+        let old = FILE.replace("prices of all the items", "prices of all items");
+        let new = old.replace("let mut total = 0;", "let mut total = 1;");
+        assert_edited(FILE, &old, &new, Slips, &FILE.replace("total = 0;", "total = 1;"));
+    }
+
+    #[test]
+    fn a_drifted_line_that_the_request_changes_refuses_it() {
+        let old = FILE.replace("prices of all the items", "prices of all items");
+        assert_missed(FILE, &old, &old.replace("// Adds the prices of all items.", "// Sums up."));
+    }
+
+    #[test]
+    fn another_middle_between_the_same_lines_is_another_block() {
+        let old = FILE.replace("total += item.price();", "log(item);").replace("let mut total = 0;", "open();");
+        assert_missed(FILE, &old, &old.replace("open", "close"));
+    }
+
+    #[test]
+    fn a_number_a_name_or_an_operator_is_no_slip() {
+        for (from, to) in [("total = 0", "total = 1"), ("+=", "-="), ("price()", "count()"), ("mut total", "total")] {
+            let old = FILE.replacen(from, to, 1);
+            assert_missed(FILE, &old, &old.replace("    total\n", "    total + tax\n"));
+        }
+    }
+
+    #[test]
+    fn a_word_that_the_file_has_elsewhere_is_no_slip() {
+        let old = FILE.replacen("item.price()", "item.prices()", 1);
+        let new = old.replace("    total\n", "    total + 1\n");
+        assert_missed(FILE, &old, &new);
+    }
+
+    #[test]
+    fn a_near_duplicate_refuses_the_match() {
+        let filler = "// filler line\n".repeat(20);
+        let text = format!("{FILE}{filler}{}", FILE.replace("item.price()", "item.cost()"));
+        let old = FILE.replace("prices of all the items", "prices of all items");
+        assert_missed(&text, &old, &old.replace("    total\n", "    total + 1\n"));
+    }
+
+    #[test]
+    fn two_lines_have_no_middle() {
+        assert_missed("alpha beta gamma\ndelta\n", "alpha beta gama\ndelta\n", "alpha beta gama\nomega\n");
+    }
+
+    #[test]
+    fn a_slip_that_new_text_has_right_is_passed_over() {
+        let text = "def f(self):\n    self.conn.close()\n    return total\n";
+        assert_edited(
+            text,
+            "    self.con.close()\n    return total\n",
+            "    self.conn.close()\n    return total + 1\n",
+            Slips,
+            &text.replace("total", "total + 1"),
+        );
+        assert_edited(
+            text,
+            "    retrun total\n",
+            "    log(total)\n    return total\n",
+            Slips,
+            &text.replace("    return", "    log(total)\n    return"),
+        );
+        assert_edited(
+            text,
+            "\tself.con.close()\n\tretrun total\n",
+            "\tself.conn.close()\n\tflush()\n\treturn total\n",
+            Slips,
+            &text.replace("    return", "    flush()\n    return"),
+        );
+    }
+
+    #[test]
+    fn two_lines_in_one_are_no_slip_of_either() {
+        let text = "f(\n    a,\n)\nlimit_now = get(a)\nuse(limit_now)\n";
+        assert_missed(text, ") limit_now = get(a)\n", ")\nlog(a)\nlimit_now = get(a)\n");
+        assert_missed(
+            "f {\n  g {\n    use(limit)\n  }\n}\n",
+            "    use(limit)\n  } }\n",
+            "    use(limit)\n    go()\n  }\n}\n",
+        );
+    }
+
+    #[test]
+    fn curly_quotes_and_white_space_on_a_line_with_a_slip_are_not_brought_in_elsewhere() {
+        let text = "one();\nif ready(\"a\") {\n    return total(\"b\");\n}\n";
+        assert_edited(
+            text,
+            "one();  \nif ready(\"a\") {  \n    retrun total(“b”);  \n}  \n".replace("\"a\"", "“a”").as_str(),
+            "one();  \nlog(“x”);  \nif ready(“a”) {  \n    retrun total(“b”);  \n}  \n",
+            Slips,
+            "one();\nlog(\"x\");\nif ready(\"a\") {\n    return total(\"b\");\n}\n",
+        );
+        let text = "one();\ntwo(1);\nreturn total(\"b\");\n}\n";
+        assert_edited(
+            text,
+            "one();\ntwo(1);\nretrun total(“b”);\n}\n",
+            "one();\ntwo(“x”);\nretrun total(“b”);\n}\n",
+            Slips,
+            "one();\ntwo(\"x\");\nreturn total(\"b\");\n}\n",
+        );
+    }
+
+    #[test]
+    fn a_difference_that_new_text_has_right_but_is_no_slip_is_refused() {
+        for (old, new) in
+            [("limit = 30\nretry(1)\n", "limit = 60\nretry(2)\n"), ("log(a)\nretry(1)\n", "lag(a)\nretry(2)\n")]
+        {
+            assert_missed("limit = 60\nretry(1)\nlag(a)\nretry(1)\nlog(b)\n", old, new);
+        }
+    }
+
+    #[test]
+    fn a_slip_at_two_places_is_refused() {
+        let text = "one();\nreturn total;\n\n  one();\n  return total;\n";
+        assert_missed(text, "one();\nretrun total;\n", "one();\ntwo();\nreturn total;\n");
+    }
+
+    #[test]
+    fn a_request_without_its_slip_that_changes_nothing_is_made_already() {
+        assert!(
+            assert_missed("one(1);\nreturn total;\n", "one(1);\nretrun total;\n", "one(1);\nreturn total;\n")
+                .already_applied
+        );
+    }
+}

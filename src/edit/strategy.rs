@@ -1,0 +1,119 @@
+//! The names of what a match looked through.
+
+use std::fmt;
+
+/// A difference between `old_string` and the file that a match looked through, from strict to tolerant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strategy {
+    /// The text as given.
+    Exact,
+    /// LF, CR LF and CR taken for the same.
+    LineEndings,
+    /// Spaces and tabs at line ends ignored.
+    TrailingWhitespace,
+    /// All lines indented by the same amount more or less, or in tabs for spaces.
+    Indentation,
+    /// Curly quotes, dashes, no-break spaces and the Unicode normal form taken for their plain likes.
+    Typography,
+    /// The line-number gutter of `read` pasted along with the text.
+    LineNumbers,
+    /// `\n`, `\t` and `\"` spelled out.
+    Escapes,
+    /// `&lt;`, `&amp;` and their likes for the characters themselves.
+    Entities,
+    /// Slips of the pen in lines that stay as the file has them.
+    Slips,
+    /// A blank line more or less between lines that stay.
+    BlankLines,
+}
+
+impl Strategy {
+    const ALL: [Self; 10] = [
+        Self::Exact,
+        Self::LineEndings,
+        Self::TrailingWhitespace,
+        Self::Indentation,
+        Self::Typography,
+        Self::LineNumbers,
+        Self::Escapes,
+        Self::Entities,
+        Self::Slips,
+        Self::BlankLines,
+    ];
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Exact => "exact",
+            Self::LineEndings => "line endings",
+            Self::TrailingWhitespace => "trailing white space",
+            Self::Indentation => "indentation",
+            Self::Typography => "typographic characters",
+            Self::LineNumbers => "line-number gutter",
+            Self::Escapes => "literal escapes",
+            Self::Entities => "HTML entities",
+            Self::Slips => "slips in unchanged lines",
+            Self::BlankLines => "blank lines",
+        })
+    }
+}
+
+/// All that one match looked through: several damages can come at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strategies(u16);
+
+impl Strategies {
+    /// These and `other`.
+    #[must_use]
+    pub const fn with(self, other: Strategy) -> Self {
+        // Exact is what remains where nothing else is.
+        if matches!(other, Strategy::Exact) { self } else { Self(self.0 | 1 << other as u16) }
+    }
+
+    /// Those of both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether the text was found as given.
+    pub const fn is_exact(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether `strategy` is one of them; [`Strategy::Exact`] is where no other is.
+    pub const fn has(self, strategy: Strategy) -> bool {
+        match strategy {
+            Strategy::Exact => self.is_exact(),
+            _ => self.0 >> strategy as u16 & 1 == 1,
+        }
+    }
+
+    /// Each of them, from strict to tolerant; only [`Strategy::Exact`] where there is no other.
+    pub fn iter(self) -> impl Iterator<Item = Strategy> {
+        Strategy::ALL.into_iter().filter(move |strategy| self.has(*strategy))
+    }
+}
+
+impl From<Strategy> for Strategies {
+    fn from(strategy: Strategy) -> Self {
+        Self::default().with(strategy)
+    }
+}
+
+impl PartialEq<Strategy> for Strategies {
+    fn eq(&self, other: &Strategy) -> bool {
+        *self == Self::from(*other)
+    }
+}
+
+impl fmt::Display for Strategies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, strategy) in self.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(f, "{separator}{strategy}")?;
+        }
+        Ok(())
+    }
+}
