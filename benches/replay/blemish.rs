@@ -24,6 +24,8 @@ type Make = Box<dyn Fn(&Hunk, &mut Random) -> Option<Case>>;
 pub(crate) struct Blemish {
     pub(crate) name: &'static str,
     pub(crate) duty: Duty,
+    /// Whether the request is literal, and only the file is not as it was.
+    is_of_file: bool,
     make: Make,
 }
 
@@ -31,10 +33,10 @@ impl Blemish {
     /// The damaged request; `None` where the damage does not show in the hunk.
     pub(crate) fn of(&self, hunk: &Hunk, random: &mut Random) -> Option<Case> {
         let case = (self.make)(hunk, random)?;
-        let file = String::from_utf8_lossy(&case.file);
-        let is_plain = case.file == text(&hunk.change.lines).as_bytes();
         // What the file has as it is given is meant so.
-        (!is_plain || self.name == NOTHING || self.duty != Duty::Apply || !file.contains(&case.old)).then_some(case)
+        let file = String::from_utf8_lossy(&case.file).replace("\r\n", "\n");
+        let is_literal = file.contains(&case.old);
+        (self.name == NOTHING || self.is_of_file || self.duty != Duty::Apply || !is_literal).then_some(case)
     }
 }
 
@@ -76,16 +78,25 @@ pub(crate) fn all() -> Vec<Blemish> {
 }
 
 fn simple(name: &'static str, duty: Duty, make: fn(&Change, &mut Random) -> Option<Case>) -> Blemish {
-    Blemish { name, duty, make: Box::new(move |hunk, random| make(&hunk.change, random)) }
+    Blemish { name, duty, is_of_file: false, make: Box::new(move |hunk, random| make(&hunk.change, random)) }
 }
 
 fn repairable() -> Vec<Blemish> {
     let apply = |name, make| simple(name, Duty::Apply, make);
     vec![
         apply(NOTHING, damage::nothing),
-        apply("CR LF file", |change, random| Some(damage::nothing(change, random)?.in_crlf())),
+        Blemish {
+            is_of_file: true,
+            ..apply("CR LF file", |change, random| Some(damage::nothing(change, random)?.in_crlf()))
+        },
         apply("CR LF request", damage::crlf_request),
-        apply("white space at line ends lost", damage::trail_lost),
+        apply("white space at line ends lost", |change, random| {
+            // Of two lines that differ in nothing but the white space lost, nobody knows which one goes.
+            let (old, new) = plain(change);
+            let count = |lines: &[String], wanted: &String| lines.iter().filter(|line| *line == wanted).count();
+            let is_clear = old.iter().all(|line| count(&new, line) == 0 || count(&new, line) == count(&old, line));
+            is_clear.then(|| damage::trail_lost(change, random))?
+        }),
         apply("white space at line ends added", damage::trail_added),
         apply("indentation lost", damage::indent_lost),
         apply("indentation less by a level", damage::indent_less),
@@ -127,11 +138,12 @@ fn pairs() -> Vec<Blemish> {
             let view = whole(change, random)?;
             case(change, &mapped(change, view, line, random)?, random)
         };
-        Blemish { name, duty: Duty::Apply, make: Box::new(make) }
+        Blemish { name, duty: Duty::Apply, is_of_file: false, make: Box::new(make) }
     };
     let crlf = |name, make: fn(&Change, &mut Random) -> Option<Case>| Blemish {
         name,
         duty: Duty::Apply,
+        is_of_file: false,
         make: Box::new(move |hunk, random| Some(make(&hunk.change, random)?.in_crlf())),
     };
     vec![
@@ -185,10 +197,16 @@ fn doubtful() -> Vec<Blemish> {
                 if change.old.len() > 1 { damage::lines_joined(change, random) } else { None }
             },
         ),
-        doubtful("spaces within lines collapsed", damage::spaces_collapsed),
+        doubtful("spaces within lines collapsed", |change, random| {
+            // In new text they are lost for good.
+            let (old, new) = plain(change);
+            let is_clear = new.iter().all(|line| old.contains(line) || !line.trim().contains("  "));
+            is_clear.then(|| damage::spaces_collapsed(change, random))?
+        }),
         Blemish {
             name: "context of another version",
             duty: Duty::ApplyOrRefuse,
+            is_of_file: false,
             make: Box::new(|hunk, random| {
                 let (change, view) = hunk.stale.as_ref()?;
                 let case = case(change, view, random)?;

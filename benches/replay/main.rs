@@ -7,7 +7,7 @@
 //!
 //! `-- --hunks DIR [HUNKS]` replays real changes instead, which `benches/mine.py DIR` fetches, and measures as well how
 //! many refused edits a model repairs that copies what the error shows. `REPLAY_SHOW` may be `wrong`, `unrepaired` or
-//! `unrepaired KIND`.
+//! one of them and a kind.
 
 #![expect(clippy::disallowed_methods, reason = "the benchmark reads source trees that are no workspace")]
 #![expect(clippy::print_stdout, reason = "the table is what it is for")]

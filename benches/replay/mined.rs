@@ -113,7 +113,7 @@ impl Came {
         self.refused.as_ref().is_some_and(|(_, _, is_repaired)| *is_repaired)
     }
 
-    /// Whether a person who asked for `shown` wants to see it: `wrong`, `unrepaired` or the name of a damage.
+    /// Whether a person who asked for `shown` wants to see it: `wrong`, `unrepaired`, a damage, or both.
     fn is_telling(&self, blemish: &Blemish, shown: &str) -> bool {
         let is_unrepaired = self.refused.is_some() && !self.is_repaired();
         match (&self.outcome, shown) {
@@ -121,7 +121,8 @@ impl Came {
             (Outcome::Wrong(_), "wrong") => true,
             (_, "wrong") => false,
             (_, "unrepaired") => is_unrepaired,
-            _ => blemish.name == shown || shown == format!("unrepaired {}", blemish.name) && is_unrepaired,
+            (Outcome::Wrong(_), _) if shown.strip_prefix("wrong ") == Some(blemish.name) => true,
+            _ => blemish.name == shown || shown.strip_prefix("unrepaired ") == Some(blemish.name) && is_unrepaired,
         }
     }
 
