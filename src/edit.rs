@@ -4,17 +4,23 @@
 //! file; the first step that finds a place decides. A tolerant step works on whole lines and keeps the
 //! file's own bytes wherever the request does not change them. Nothing here knows files or encodings.
 
+mod align;
 mod anchor;
+mod apart;
 mod block;
 mod brief;
 mod diff;
+mod differences;
 mod escapes;
 mod exact;
+mod excerpt;
+mod fragment;
 mod gutter;
 mod indent;
 mod likeness;
 mod line_endings;
 mod nearest;
+mod rewritten;
 mod typography;
 mod whitespace;
 
@@ -29,6 +35,7 @@ use std::{
 
 use crate::text::{self, Line, LineEnding};
 
+pub use apart::neighbours;
 pub use brief::Brief;
 #[cfg(all(any(test, fuzzing), unix))]
 pub(crate) use diff::patched;
@@ -163,10 +170,25 @@ pub struct Place {
 pub struct Diagnosis {
     /// One to three lower-case clauses of at most 300 characters: the first lines of an error.
     pub summary: String,
-    /// The nearest block with line numbers; may be empty.
+    /// Further differences and the nearest block with line numbers; may be empty.
     pub details: String,
     /// Whether the new text stands there already.
     pub already_applied: bool,
+    /// What to do about it.
+    pub next: Next,
+}
+
+/// What a model does best about a text that was not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Copy the lines that the details show.
+    Copy,
+    /// Read the file: there is nothing to be shown.
+    Read,
+    /// Look whether the change is made already.
+    Look,
+    /// Send less of the text, without the path in it: the client may have shown another one than the file has.
+    LeaveOutPath,
 }
 
 /// Finds the place or places of `request.old` in `text`.

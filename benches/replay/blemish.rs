@@ -13,7 +13,10 @@ use super::{
 };
 
 /// A damage of lines one by one.
-type ByLine = fn(&Change, &mut Random) -> Option<Box<dyn Fn(&str) -> String>>;
+type ByLine = fn(&Change, &mut Random) -> Option<EditLine>;
+
+/// What a damage makes of a line.
+type EditLine = Box<dyn Fn(&str) -> String>;
 
 /// A damage of the request as a whole.
 type Whole = fn(&Change, &mut Random) -> Option<View>;
@@ -40,16 +43,15 @@ impl Blemish {
     }
 }
 
-impl Blemish {
-    /// The file after the hunk alone, to the byte.
-    pub(crate) fn intended(&self, case: &Case, hunk: &Hunk) -> Vec<u8> {
-        let of = |change: &Change| {
-            let result: Vec<String> = change.result().into_iter().map(|line| line.text).collect();
-            (case.file == text(&change.lines).as_bytes()).then(|| text(&result).into_bytes())
-        };
-        // Where the file was damaged as well, the case knows.
-        of(&hunk.change).or_else(|| case.accepted.first().cloned()).unwrap_or_default()
+/// The file of the case after the hunk alone, to the byte.
+pub(crate) fn intended(case: &Case, hunk: &Hunk) -> Vec<u8> {
+    let change = &hunk.change;
+    let result: Vec<String> = change.result().into_iter().map(|line| line.text).collect();
+    if case.file == text(&change.lines).as_bytes() {
+        return text(&result).into_bytes();
     }
+    // The file was damaged as well; the case knows.
+    case.accepted.first().cloned().unwrap_or_default()
 }
 
 /// The damage that is none.
@@ -175,16 +177,14 @@ fn doubtful() -> Vec<Blemish> {
         }),
         doubtful("context lost", context_lost),
         doubtful("first and last line lost", ends_lost),
-        doubtful(
-            "middle elided by ...",
-            |change, random| if change.old.len() > 4 { traps::elided(change, random) } else { None },
-        ),
-        doubtful(
-            "a placeholder comment",
-            |change, random| {
-                if change.old.len() > 4 { traps::placeholder(change, random) } else { None }
-            },
-        ),
+        doubtful("middle elided by ...", |change, random| {
+            let line = *random.pick(&["...", "…", "[...]"]);
+            case(change, &elided(change, line, random)?, random)
+        }),
+        doubtful("a placeholder comment", |change, random| {
+            let line = format!("{} ... existing code ...", change.comment);
+            case(change, &elided(change, &line, random)?, random)
+        }),
         doubtful("a line missing in the middle", |change, random| {
             if change.old.len() > 3 { traps::line_missing(change, random) } else { None }
         }),
@@ -224,24 +224,24 @@ fn mapped(change: &Change, (old, new): View, line: ByLine, random: &mut Random) 
     (damaged.0 != old).then_some(damaged)
 }
 
-fn entities(change: &Change, _: &mut Random) -> Option<Box<dyn Fn(&str) -> String>> {
+fn entities(change: &Change, _: &mut Random) -> Option<EditLine> {
     let is_clear = !change.old.iter().chain(&change.new_lines()).any(|line| line.contains('&'));
-    is_clear.then(|| -> Box<dyn Fn(&str) -> String> {
+    is_clear.then(|| -> EditLine {
         Box::new(|line| line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;"))
     })
 }
 
-fn dedent(change: &Change, _: &mut Random) -> Option<Box<dyn Fn(&str) -> String>> {
+fn dedent(change: &Change, _: &mut Random) -> Option<EditLine> {
     let lost = damage::common_indent(change.old.iter().cloned().chain(change.new_lines()));
     (!lost.is_empty() && damage::shows_indent(change))
-        .then(|| -> Box<dyn Fn(&str) -> String> { Box::new(move |line| damage::without(line, &lost)) })
+        .then(|| -> EditLine { Box::new(move |line| damage::without(line, &lost)) })
 }
 
-fn retabbed(change: &Change, _: &mut Random) -> Option<Box<dyn Fn(&str) -> String>> {
+fn retabbed(change: &Change, _: &mut Random) -> Option<EditLine> {
     let is_even = !change.lines.iter().any(|line| indent(line).contains(" \t") || indent(line).contains("\t "));
     let (width, is_tabbed) = (change.unit.len(), change.unit == "\t");
     let is_pure = is_tabbed || !change.lines.iter().any(|line| line.starts_with('\t'));
-    (is_even && is_pure).then(|| -> Box<dyn Fn(&str) -> String> {
+    (is_even && is_pure).then(|| -> EditLine {
         if is_tabbed {
             Box::new(|line| damage::untabbed(line, 4))
         } else {
@@ -250,15 +250,18 @@ fn retabbed(change: &Change, _: &mut Random) -> Option<Box<dyn Fn(&str) -> Strin
     })
 }
 
-fn curly(change: &Change, _: &mut Random) -> Option<Box<dyn Fn(&str) -> String>> {
+fn curly(change: &Change, _: &mut Random) -> Option<EditLine> {
     let (doubles, singles) = (spelling::has(&change.old, "\""), spelling::has(&change.old, "'"));
     ((doubles || singles) && spelling::is_plain(change))
-        .then(|| -> Box<dyn Fn(&str) -> String> { Box::new(move |line| spelling::curled(line, doubles, singles)) })
+        .then(|| -> EditLine { Box::new(move |line| spelling::curled(line, doubles, singles)) })
 }
 
-fn trail(_: &Change, random: &mut Random) -> Option<Box<dyn Fn(&str) -> String>> {
+fn trail(change: &Change, random: &mut Random) -> Option<EditLine> {
     let trail = *random.pick(&[" ", "  ", "\t"]);
-    Some(Box::new(move |line| if line.is_empty() { String::new() } else { format!("{line}{trail}") }))
+    let is_shown = change.old.iter().any(|line| !line.is_empty());
+    is_shown.then(|| -> EditLine {
+        Box::new(move |line| if line.is_empty() { String::new() } else { format!("{line}{trail}") })
+    })
 }
 
 /// Lines that both texts begin with, and that both end with.
@@ -344,4 +347,20 @@ fn ends_lost(change: &Change, random: &mut Random) -> Option<Case> {
         return None;
     }
     case(change, &(old[1..old.len() - 1].to_vec(), new[1..new.len() - 1].to_vec()), random)
+}
+
+/// One line in the place of at least two of the context, in both texts.
+fn elided(change: &Change, line: &str, random: &mut Random) -> Option<View> {
+    const FEWEST: usize = 2;
+    let places = kept(change, 1);
+    let follows = |run: &&[(usize, usize)]| run.windows(2).all(|pair| pair[0].0 + 1 == pair[1].0);
+    let runs: Vec<&[(usize, usize)]> =
+        (FEWEST..=places.len()).flat_map(|count| places.windows(count)).filter(follows).collect();
+    let run = if runs.is_empty() { None } else { Some(*random.pick(&runs)) }?;
+    let (first, last) = (run.first()?, run.last()?);
+    let (mut old, mut new) = plain(change);
+    let line = format!("{}{line}", indent(&old[first.0]));
+    old.splice(first.0..=last.0, [line.clone()]);
+    new.splice(first.1..=last.1, [line]);
+    Some((old, new))
 }

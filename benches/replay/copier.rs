@@ -15,7 +15,7 @@ pub(crate) fn again(case: &Case, intended: &[u8], error: &str) -> Option<Case> {
     let wish = Wish::between(&file, &after);
     let shown = runs(error);
     let (old, new) = if error.contains("[ambiguous]") {
-        shown.iter().find_map(|run| wish.beside(run, case, &file))?
+        shown.iter().find_map(|run| wish.beside(run, case))?
     } else {
         shown
             .iter()
@@ -90,7 +90,7 @@ impl Wish {
     }
 
     /// What was sent, with the lines around it that the error shows for the place that was meant.
-    fn beside(&self, run: &Run, case: &Case, file: &[String]) -> Option<(String, String)> {
+    fn beside(&self, run: &Run, case: &Case) -> Option<(String, String)> {
         let old = case.old.replace("\r\n", "\n");
         let new = case.new.replace("\r\n", "\n");
         let (old, new) = match (old.strip_suffix('\n'), new.strip_suffix('\n')) {
@@ -99,14 +99,19 @@ impl Wish {
             _ => return None,
         };
         let asked: Vec<&str> = old.split('\n').collect();
-        // Where the request begins in the shown lines: the model knows its own text.
-        let at = (0..=run.lines.len().checked_sub(asked.len())?).find(|at| {
-            let start = run.first + at;
-            let covers = self.lines.start + 1 >= start && self.lines.end <= start + asked.len() + 1;
-            covers && asked.iter().zip(&run.lines[*at..]).all(|(asked, shown)| asked.trim() == shown.trim())
+        // Where the request begins in the shown lines, or before them: the model knows its own text.
+        let whole = run.first + run.lines.len();
+        let (start, end) =
+            (run.first.saturating_sub(asked.len()).max(self.lines.end.saturating_sub(asked.len() + 1)), whole);
+        let at = (start..end).find(|at| {
+            let covers = self.lines.start + 1 >= *at && self.lines.end <= at + asked.len() + 1;
+            let shown = |index: usize| run.lines.get((at + index).checked_sub(run.first)?);
+            let mut seen =
+                asked.iter().enumerate().filter_map(|(index, asked)| Some((asked, shown(index)?))).peekable();
+            covers && seen.peek().is_some() && seen.all(|(asked, shown)| asked.trim() == shown.trim())
         })?;
-        let _ = file;
-        let (head, tail) = (&run.lines[..at], &run.lines[at + asked.len()..]);
+        let head = run.lines.get(..at.saturating_sub(run.first))?;
+        let tail = run.lines.get((at + asked.len()).saturating_sub(run.first)..).unwrap_or_default();
         let around = |middle: &str| [head, &[middle.to_owned()], tail].concat().join("\n");
         Some((around(old), around(new)))
     }

@@ -51,12 +51,12 @@ pub(crate) fn replay(dir: &Path, most: usize, shown: Option<&str>, mut random: R
             *table.kinds.entry(kind(before)).or_default() += 1;
             for blemish in chosen(&all, &mut random) {
                 let Some(case) = blemish.of(&hunk, &mut random) else { continue };
-                let came = Came::of(&case, blemish, &hunk, &mut tool);
-                if left > 0 && shown.is_some_and(|shown| came.is_telling(blemish, shown)) {
+                let answer = Came::of(&case, &hunk, &mut tool);
+                if left > 0 && shown.is_some_and(|shown| answer.is_telling(blemish, shown)) {
                     left -= 1;
-                    println!("{}\n", came.explained(&before.to_string_lossy(), blemish, &case));
+                    println!("{}\n", answer.explained(&before.to_string_lossy(), blemish, &case));
                 }
-                table.add(blemish, &came);
+                table.add(blemish, &answer);
             }
         }
     }
@@ -90,8 +90,8 @@ struct Came {
 }
 
 impl Came {
-    fn of(case: &Case, blemish: &Blemish, hunk: &Hunk, tool: &mut Tool) -> Self {
-        let intended = blemish.intended(case, hunk);
+    fn of(case: &Case, hunk: &Hunk, tool: &mut Tool) -> Self {
+        let intended = blemish::intended(case, hunk);
         let is_intended = |bytes: &[u8]| bytes == intended;
         let outcome = match case.run() {
             Outcome::Wrong(bytes) if is_intended(&bytes) => Outcome::Right(None),
@@ -116,13 +116,11 @@ impl Came {
     /// Whether a person who asked for `shown` wants to see it: `wrong`, `unrepaired`, a damage, or both.
     fn is_telling(&self, blemish: &Blemish, shown: &str) -> bool {
         let is_unrepaired = self.refused.is_some() && !self.is_repaired();
-        match (&self.outcome, shown) {
-            (Outcome::Right(_), _) => false,
-            (Outcome::Wrong(_), "wrong") => true,
-            (_, "wrong") => false,
-            (_, "unrepaired") => is_unrepaired,
-            (Outcome::Wrong(_), _) if shown.strip_prefix("wrong ") == Some(blemish.name) => true,
-            _ => blemish.name == shown || shown.strip_prefix("unrepaired ") == Some(blemish.name) && is_unrepaired,
+        let is_wrong = matches!(self.outcome, Outcome::Wrong(_));
+        match shown.split_once(' ').unwrap_or((shown, blemish.name)) {
+            ("wrong", name) => is_wrong && name == blemish.name,
+            ("unrepaired", name) => is_unrepaired && name == blemish.name,
+            _ => shown == blemish.name && !matches!(self.outcome, Outcome::Right(_)),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
 use super::{CallContext, Kind, ReadBeforeWrite, ToolError};
 
 /// Lines of diff that show how a stale file differs from what was seen.
-const STALE_DIFF_LINES: usize = 40;
+const STALE_DIFF_LINES: usize = 60;
 
 /// Parses the argument `expected_revision`.
 pub(super) fn expected(text: Option<&str>) -> Result<Option<Revision>, ToolError> {
@@ -26,51 +26,76 @@ pub(super) fn absent(path: &WorkspacePath, expected: Revision) -> ToolError {
         .hint("leave expected_revision out to create it")
 }
 
+/// Why a file is not what the model believes it is.
+struct Outdated {
+    error: ToolError,
+    /// Whether the error shows all that changed since the model saw it.
+    is_shown: bool,
+}
+
+impl From<ToolError> for Outdated {
+    fn from(error: ToolError) -> Self {
+        Self { error, is_shown: false }
+    }
+}
+
 /// Checks that the file in `now` is what the model believes it is.
 ///
 /// # Errors
 /// `not_read` where it was never seen, `stale` (with what changed) where it is something else now.
-fn check(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, expected: Option<Revision>) -> Result<(), ToolError> {
-    let seen = cx.session.ledger.seen(&now.path);
+fn check(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, expected: Option<Revision>) -> Result<(), Outdated> {
+    let ledger = &cx.session.ledger;
     if let Some(expected) = expected {
+        let message = format!("{asked} is at revision {}, not at expected_revision {expected}", now.revision);
         return if expected == now.revision {
             Ok(())
         } else {
-            Err(ToolError::new(
-                Kind::Stale,
-                format!("{asked} is at revision {}, not at expected_revision {expected}", now.revision),
-            )
-            .hint("read it again and repeat the change on what is there now"))
+            Err(stale(cx, asked, message, now, ledger.content_of(&now.path, expected).as_deref()))
         };
     }
-    match (seen, cx.settings.read_before_write) {
+    match (ledger.seen(&now.path), cx.settings.read_before_write) {
         (_, ReadBeforeWrite::Off) | (None, ReadBeforeWrite::ChangedOnly) => Ok(()),
         (None, ReadBeforeWrite::Strict) => {
             Err(ToolError::new(Kind::NotRead, format!("{asked} has not been read in this session"))
-                .hint("read it first, then repeat this call"))
+                .hint("read it first, then repeat this call")
+                .into())
         }
         (Some(seen), _) if seen.revision == now.revision => Ok(()),
         (Some(seen), _) => {
-            let error = ToolError::new(Kind::Stale, format!("{asked} has changed since it was read"))
-                .hint("read it again and repeat the change on what is there now");
-            let was = seen.content.and_then(|bytes| Document::decode(bytes.to_vec(), None).ok());
-            let is = Document::decode(now.bytes.clone(), None).ok();
-            Err(match (was, is) {
-                (Some(was), Some(is)) => {
-                    let diff = edit::unified_diff(&diff_name(asked), was.text(), is.text(), Some(STALE_DIFF_LINES));
-                    let room = cx.settings.max_output / 2;
-                    let brief = Brief::of(&diff.text, diff.cut_lines, STALE_DIFF_LINES, room);
-                    error.details(format!("what changed:\n{}", brief.told()))
-                }
-                _ => error,
-            })
+            let message = format!("{asked} has changed since it was read");
+            Err(stale(cx, asked, message, now, seen.content.as_deref()))
         }
     }
+}
+
+/// The error for a file whose content was `was`, where that is still known, and is another one now.
+fn stale(cx: &CallContext, asked: &WorkspacePath, message: String, now: &Snapshot, was: Option<&[u8]>) -> Outdated {
+    let error = ToolError::new(Kind::Stale, message);
+    let was = was.and_then(|bytes| Document::decode(bytes.to_vec(), None).ok());
+    let is = Document::decode(now.bytes.clone(), None).ok();
+    let Some((was, is)) = was.zip(is).filter(|(was, is)| was.text() != is.text()) else {
+        return error.hint("read it again and repeat the change on what is there now").into();
+    };
+    let diff = edit::unified_diff(&diff_name(asked), was.text(), is.text(), Some(STALE_DIFF_LINES));
+    let room = cx.settings.max_output / 2;
+    let brief = Brief::of(&diff.text, diff.cut_lines, STALE_DIFF_LINES, room);
+    // A change that was shown in part has to be read.
+    let is_shown = brief.cut_lines == 0 && brief.text == diff.text;
+    let hint = if is_shown {
+        "what changed is shown below and counts as read; repeat the call with the change made to what is there now"
+    } else {
+        "what changed is shown below in part; read it again and repeat the change on what is there now"
+    };
+    Outdated { error: error.hint(hint).details(format!("what changed:\n{}", brief.told())), is_shown }
 }
 
 /// As [`check`], fair to calls that run at the same time: another call of this session may have
 /// written or made the file and be about to note that. What looks stale or never seen is looked at
 /// once more when nobody here is writing it. Returns the file as it was checked.
+///
+/// # Errors
+/// As [`check`]. Where the error shows all that changed, the file counts as seen from then on: the call that is
+/// corrected by it works.
 pub(super) fn settled(
     cx: &CallContext,
     asked: &WorkspacePath,
@@ -78,16 +103,25 @@ pub(super) fn settled(
     now: Snapshot,
     expected: Option<Revision>,
 ) -> Result<Snapshot, ToolError> {
-    match check(cx, asked, &now, expected) {
-        Ok(()) => Ok(now),
-        Err(error) if matches!(error.kind(), Kind::Stale | Kind::NotRead) && expected.is_none() => {
-            drop(now);
+    let (now, checked) = match check(cx, asked, &now, expected) {
+        Ok(()) => return Ok(now),
+        Err(outdated) if expected.is_none() => {
+            drop((outdated, now));
             let _quiet = TreeGuard::acquire_within(&cx.workspace, &[target], cx.patience())?;
             let now = cx.read_to_change(asked)?;
-            check(cx, asked, &now, expected)?;
-            Ok(now)
+            let checked = check(cx, asked, &now, expected);
+            (now, checked)
         }
-        Err(error) => Err(error),
+        Err(outdated) => (now, Err(outdated)),
+    };
+    match checked {
+        Ok(()) => Ok(now),
+        Err(Outdated { error, is_shown }) => {
+            if is_shown {
+                cx.session.ledger.saw(&now.path, now.revision, Some(&now.bytes));
+            }
+            Err(error)
+        }
     }
 }
 
