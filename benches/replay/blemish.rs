@@ -36,6 +36,11 @@ impl Blemish {
     /// The damaged request; `None` where the damage does not show in the hunk.
     pub(crate) fn of(&self, hunk: &Hunk, random: &mut Random) -> Option<Case> {
         let case = (self.make)(hunk, random)?;
+        // In a file that was damaged as well nobody can tell white space at the end of new lines from the damage.
+        let is_plain = case.file == text(&hunk.change.lines).as_bytes();
+        if !is_plain && hunk.change.new.iter().any(|line| line.text.ends_with([' ', '\t'])) {
+            return None;
+        }
         // What the file has as it is given is meant so.
         let file = String::from_utf8_lossy(&case.file).replace("\r\n", "\n");
         let is_literal = file.contains(&case.old);
@@ -331,7 +336,9 @@ fn context_lost(change: &Change, random: &mut Random) -> Option<Case> {
     let (mut old, mut new) = plain(change);
     let before = if before + after == old.len() { before.saturating_sub(1) } else { before };
     let (old_end, new_end) = (old.len() - after, new.len() - after);
-    if before >= old_end || before + after == 0 {
+    // A blank line or a brace alone is no description of a place.
+    let says_something = |lines: &[String]| lines.iter().any(|line| spelling::words(line).next().is_some());
+    if before >= old_end || before + after == 0 || !says_something(&old[before..old_end]) {
         return None;
     }
     old = old[before..old_end].to_vec();
