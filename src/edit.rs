@@ -19,6 +19,7 @@ mod gutter;
 mod indent;
 mod likeness;
 mod line_endings;
+mod line_key;
 mod nearest;
 mod rewritten;
 mod typography;

@@ -7,7 +7,7 @@ use super::{
     align::{self, Alignment, Pair},
     differences,
     excerpt::{self, Part},
-    fragment, likeness, line_endings, rewritten,
+    fragment, likeness, line_endings, line_key, rewritten,
 };
 
 /// Longest summary, in characters: with the tool's own words it must stay within what clients keep of an error.
@@ -273,7 +273,7 @@ impl Near {
         let wanted = request.old.trim();
         let alike = likeness::of_lines(wanted, found, &mut likeness::Budget::default())
             .0
-            .max(align::ends_shared(wanted, found));
+            .max(line_key::ends_shared(wanted, found));
         let clause = differences::difference(wanted, found).map(|what| format!("line {}: {what}", first + 1));
         let part = (end == first + 1).then_some(Part { line: first, bytes });
         (alike >= LEAST && end <= lines.len()).then(|| Self {
@@ -294,10 +294,10 @@ impl Near {
 /// The bytes of the file's line where the change from `old` to `new` is to be made; where the two differ if there is
 /// none.
 fn changed_bytes(old: &str, new: Option<&str>, file: &str) -> Range<usize> {
-    let (before, after) = align::shared_ends(old, file);
+    let (before, after) = line_key::shared_ends(old, file);
     let differs = before..file.len() - after;
     let Some(new) = new else { return differs };
-    let (kept_before, kept_after) = align::shared_ends(old, new);
+    let (kept_before, kept_after) = line_key::shared_ends(old, new);
     let in_file = |at: usize| {
         if at <= before { Some(at) } else { (old.len() - at <= after).then(|| file.len() - (old.len() - at)) }
     };
