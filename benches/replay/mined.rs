@@ -19,6 +19,9 @@ const DAMAGES: usize = 10;
 /// Requests of one damage printed at most.
 const SHOWN: usize = 12;
 
+/// Hunks that one session of the server is asked for.
+const SESSION: usize = 500;
+
 /// What must be right in a hundred of the damaged requests that say enough.
 const LEAST_RIGHT: f64 = 85.0;
 
@@ -48,6 +51,12 @@ pub(crate) fn replay(dir: &Path, most: usize, shown: Option<&str>, mut random: R
         }
         for hunk in hunks::of(before, after, &mut random).into_iter().take(most - table.hunks) {
             table.hunks += 1;
+            // A session may write only so many bytes.
+            if table.hunks.is_multiple_of(SESSION)
+                && let Ok(other) = Tool::start()
+            {
+                tool = other;
+            }
             *table.kinds.entry(kind(before)).or_default() += 1;
             for blemish in chosen(&all, &mut random) {
                 let Some(case) = blemish.of(&hunk, &mut random) else { continue };
