@@ -82,7 +82,7 @@ impl Default for Config {
             action: Action::Serve,
             log: LevelFilter::WARN,
             roots: Vec::new(),
-            workspace: workspace::Options::default(),
+            workspace: workspace::Options { agent_rules: true, ..workspace::Options::default() },
             confine: Confine::Auto,
             state: None,
             history: HistoryLimits::default(),

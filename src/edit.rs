@@ -5,21 +5,28 @@
 //! works on whole lines, looks through several damages at once and keeps the file's own bytes wherever the request does
 //! not change them. Nothing here knows files or encodings.
 
+mod align;
+mod apart;
 mod applied;
 mod blank_lines;
 mod block;
 mod brief;
 mod diff;
+mod differences;
 mod elision;
 mod entities;
 mod escapes;
 mod exact;
+mod excerpt;
+mod fragment;
 mod gutter;
 mod indent;
 mod likeness;
 mod line_endings;
+mod line_key;
 mod nearest;
 mod refusal;
+mod rewritten;
 mod search;
 mod shift;
 mod slip;
@@ -40,6 +47,7 @@ use std::ops::Range;
 use refusal::Refusal;
 use search::{Found, Outcome, Search};
 
+pub use apart::neighbours;
 pub use brief::Brief;
 #[cfg(all(any(test, fuzzing), unix))]
 pub(crate) use diff::patched;
@@ -139,10 +147,25 @@ pub struct Place {
 pub struct Diagnosis {
     /// One to three lower-case clauses of at most 300 characters: the first lines of an error.
     pub summary: String,
-    /// The nearest block with line numbers; may be empty.
+    /// Further differences and the nearest block with line numbers; may be empty.
     pub details: String,
     /// Whether the new text stands there already.
     pub already_applied: bool,
+    /// What to do about it.
+    pub next: Next,
+}
+
+/// What a model does best about a text that was not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Copy the lines that the details show.
+    Copy,
+    /// Read the file: there is nothing to be shown.
+    Read,
+    /// Look whether the change is made already.
+    Look,
+    /// Send less of the text, without the path in it: the client may have shown another one than the file has.
+    LeaveOutPath,
 }
 
 /// Finds the place or places of `request.old` in `text`.
@@ -176,8 +199,6 @@ pub fn locate(text: &str, request: &Request<'_>) -> Result<Located, Miss> {
     let mut diagnosis = nearest::diagnose(&search);
     if let Some(refusal) = Refusal::chief(&refusals) {
         refusal.explain(&search, &mut diagnosis);
-    } else if !diagnosis.already_applied {
-        elision::explain(&search, &mut diagnosis);
     }
     Err(Miss::NotFound(diagnosis))
 }

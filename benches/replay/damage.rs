@@ -142,7 +142,7 @@ pub(crate) fn trail_added(change: &Change, random: &mut Random) -> Option<Case> 
 }
 
 /// What all lines that are not blank begin with.
-fn common_indent(lines: impl Iterator<Item = String>) -> String {
+pub(crate) fn common_indent(lines: impl Iterator<Item = String>) -> String {
     lines
         .filter(|line| !line.trim().is_empty())
         .map(|line| indent(&line).to_owned())
@@ -150,7 +150,7 @@ fn common_indent(lines: impl Iterator<Item = String>) -> String {
         .unwrap_or_default()
 }
 
-fn without(line: &str, lost: &str) -> String {
+pub(crate) fn without(line: &str, lost: &str) -> String {
     line.strip_prefix(lost).unwrap_or_else(|| line.trim_start_matches([' ', '\t'])).to_owned()
 }
 
@@ -182,12 +182,12 @@ pub(crate) fn indent_more(change: &Change, random: &mut Random) -> Option<Case> 
 }
 
 /// Indentation by spaces turned into tabs for each `width` of them.
-fn tabbed(line: &str, width: usize) -> String {
+pub(crate) fn tabbed(line: &str, width: usize) -> String {
     let spaces = line.len() - line.trim_start_matches(' ').len();
     format!("{}{}{}", "\t".repeat(spaces / width), " ".repeat(spaces % width), &line[spaces..])
 }
 
-fn untabbed(line: &str, width: usize) -> String {
+pub(crate) fn untabbed(line: &str, width: usize) -> String {
     let tabs = line.len() - line.trim_start_matches('\t').len();
     format!("{}{}", " ".repeat(tabs * width), &line[tabs..])
 }

@@ -4,14 +4,22 @@
 //! `cargo bench --bench replay [-- EDITS [FOLDER…]]` prints for each kind of damage how many edits came out right,
 //! were refused and were wrong, and fails where anything was wrong. `REPLAY_SEED` chooses other edits;
 //! `REPLAY_SHOW=KIND` prints those of a kind that were wrong or refused.
+//!
+//! `-- --hunks DIR [HUNKS]` replays real changes instead, which `benches/mine.py DIR` fetches, and measures as well how
+//! many refused edits a model repairs that copies what the error shows. `REPLAY_SHOW` may be `wrong`, `unrepaired` or
+//! one of them and a kind.
 
 #![expect(clippy::disallowed_methods, reason = "the benchmark reads source trees that are no workspace")]
 #![expect(clippy::print_stdout, reason = "the table is what it is for")]
 
+mod blemish;
 mod case;
 mod change;
+mod copier;
 mod damage;
+mod hunks;
 mod kinds;
+mod mined;
 mod random;
 mod score;
 mod several;
@@ -32,6 +40,9 @@ use tool::Tool;
 /// Edits where none are asked for.
 const EDITS: usize = 6000;
 
+/// Hunks of real changes where no number is asked for.
+const HUNKS: usize = 10_000;
+
 /// Files taken from each folder.
 const FILES: usize = 900;
 
@@ -42,8 +53,16 @@ const BY_TOOL: usize = 5;
 const SHOWN: usize = 12;
 
 fn main() -> ExitCode {
+    let seed = env::var("REPLAY_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(4);
+    let shown = env::var("REPLAY_SHOW").ok();
+    let all: Vec<String> = env::args().skip(1).collect();
+    if let Some(at) = all.iter().position(|argument| argument == "--hunks") {
+        let most = all.get(at + 2).and_then(|most| most.parse().ok()).unwrap_or(HUNKS);
+        let dir = all.get(at + 1).map_or_else(PathBuf::new, PathBuf::from);
+        return mined::replay(&dir, most, shown.as_deref(), Random::new(seed));
+    }
     // cargo passes `--bench` on.
-    let mut arguments = env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
+    let mut arguments = all.into_iter().filter(|argument| !argument.starts_with('-')).peekable();
     let edits = arguments.peek().and_then(|first| first.parse().ok());
     if edits.is_some() {
         arguments.next();
@@ -55,8 +74,6 @@ fn main() -> ExitCode {
         println!("no source files at hand; name folders of them");
         return ExitCode::FAILURE;
     }
-    let seed = env::var("REPLAY_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(4);
-    let shown = env::var("REPLAY_SHOW").ok();
     let mut random = Random::new(seed);
     let all = kinds::all();
     let mut table = Table::default();
@@ -81,7 +98,7 @@ fn main() -> ExitCode {
                 && is_telling(kind, &outcome, shown.as_deref() == Some("wrong"))
             {
                 left -= 1;
-                println!("{}\n", score::explained(kind, &case, &outcome));
+                println!("{}\n", score::explained(kind.name, &case, &outcome));
             }
             table.add(kind, &outcome);
         }

@@ -103,8 +103,8 @@ impl fmt::Display for Table {
 }
 
 /// What was asked and what came of it, to be read by a person.
-pub(crate) fn explained(kind: &Kind, case: &Case, outcome: &Outcome) -> String {
-    let mut asked = format!("{} {:?}\nold {:?}\nnew {:?}", kind.name, short(outcome), case.old, case.new);
+pub(crate) fn explained(kind: &str, case: &Case, outcome: &Outcome) -> String {
+    let mut asked = format!("{} {:?}\nold {:?}\nnew {:?}", kind, short(outcome), case.old, case.new);
     if !case.more.is_empty() || case.replace_all || case.expected.is_some() {
         let _ = write!(asked, "\nmore {:?} replace_all {} expected {:?}", case.more, case.replace_all, case.expected);
     }

@@ -29,7 +29,7 @@ pub(crate) fn in_language(change: &Change, language: usize) -> Change {
 }
 
 /// Straight quotes as a word processor has them.
-fn curled(line: &str, doubles: bool, singles: bool) -> String {
+pub(crate) fn curled(line: &str, doubles: bool, singles: bool) -> String {
     let mut opens = true;
     line.chars()
         .map(|character| match character {
@@ -43,7 +43,7 @@ fn curled(line: &str, doubles: bool, singles: bool) -> String {
         .collect()
 }
 
-fn has(lines: &[String], what: &str) -> bool {
+pub(crate) fn has(lines: &[String], what: &str) -> bool {
     lines.iter().any(|line| line.contains(what))
 }
 
@@ -52,7 +52,7 @@ fn is_typographic(character: char) -> bool {
 }
 
 /// Whether the block is plain, so that the damage is the only typography.
-fn is_plain(change: &Change) -> bool {
+pub(crate) fn is_plain(change: &Change) -> bool {
     !change.lines.iter().any(|line| line.contains(is_typographic))
 }
 
@@ -161,7 +161,7 @@ pub(crate) fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// A letter of a long word left out, doubled or changed places with its neighbour.
-fn slipped(line: &str, random: &mut Random) -> Option<String> {
+pub(crate) fn slipped(line: &str, random: &mut Random) -> Option<String> {
     let long: Vec<(usize, &str)> = words(line)
         .filter(|(_, word)| word.len() >= LONG_WORD && word.chars().all(|one| one.is_ascii_alphabetic()))
         .collect();

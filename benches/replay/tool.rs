@@ -51,6 +51,25 @@ impl Tool {
         self.tried(case).unwrap_or_else(Outcome::Unfit)
     }
 
+    /// Makes an edit that is refused: the error as a model reads it, its kind in brackets before it.
+    pub(crate) fn refused(&mut self, case: &Case) -> Result<String, String> {
+        fs::write(self.folder.path().join(FILE), &case.file).map_err(|error| error.to_string())?;
+        self.call("read", &json!({ "path": FILE }))?;
+        let outcome = self.client.call("edit", case.arguments(FILE).as_object().cloned().unwrap_or_default())?;
+        let kind = outcome.meta.get("rootbound/error").and_then(Value::as_str).unwrap_or("none");
+        Ok(format!("[{kind}]\n{}", outcome.text()))
+    }
+
+    /// Makes an edit of the file as it is, which was read already.
+    pub(crate) fn once_more(&mut self, case: &Case) -> Outcome {
+        let tried = |this: &mut Self| {
+            let kind = this.call("edit", &case.arguments(FILE))?;
+            let bytes = fs::read(this.folder.path().join(FILE)).map_err(|error| error.to_string())?;
+            Ok::<_, String>(Outcome::of_call(case, kind.as_deref(), bytes))
+        };
+        tried(self).unwrap_or_else(Outcome::Unfit)
+    }
+
     fn tried(&mut self, case: &Case) -> Result<Outcome, String> {
         let path = self.folder.path().join(FILE);
         fs::write(&path, &case.file).map_err(|error| error.to_string())?;

@@ -3,7 +3,7 @@
 //! `...` alone is a statement of some languages, and any of these lines may be in a file as it is; so nothing that is
 //! found exactly is refused for them.
 
-use super::{Diagnosis, Search, block, block::LineEdit};
+use super::{Search, block, block::LineEdit};
 
 /// What starts a comment, longest first, and what may end one.
 const COMMENT_STARTS: [&str; 10] = ["<!--", "{/*", "///", "/*", "//", "--", "#", "%", ";", "*"];
@@ -49,22 +49,15 @@ pub(super) fn brought_in(search: &Search<'_>, edit: &LineEdit<'_>) -> Option<usi
     edit.new.iter().position(|line| stands_in(line)).map(|index| index + 1)
 }
 
-/// Says so in the diagnosis where a line of `old` seems to stand for code.
-pub(super) fn explain(search: &Search<'_>, diagnosis: &mut Diagnosis) {
+/// Line of `old`, counted from 1, that seems to stand for code, where the file has no such line.
+pub(super) fn line_of_old(search: &Search<'_>) -> Option<usize> {
     let old = search.canonical_old();
-    let is_elision = |line: &str| {
-        let content = block::parts(line).1;
-        is_elision(content) && !search.text.contains(content)
-    };
-    let Some(index) = old.lines().position(is_elision) else { return };
-    diagnosis.summary = format!(
-        "old_string was not found: its line {} seems to stand for code that was left out; old_string must hold that code \
-         itself, or be a smaller part without it",
-        index + 1
-    );
+    old.lines().position(|line| is_elision(line) && !search.text.contains(block::parts(line).1)).map(|index| index + 1)
 }
 
-fn is_elision(content: &str) -> bool {
+/// Whether a line seems to stand for code that was left out.
+pub(super) fn is_elision(line: &str) -> bool {
+    let content = block::parts(line).1;
     is_dots(content) || comment(content).is_some_and(is_stand_in)
 }
 
@@ -130,7 +123,8 @@ mod tests {
             let old = format!("def f(a):\n{line}\n    return a\n");
             let diagnosis = assert_missed(file, &old, &old.replace("return a", "return b"));
             assert!(
-                diagnosis.summary.contains("its line 2 seems to stand for code that was left out"),
+                diagnosis.summary.contains("line 2 of old_string, `")
+                    && diagnosis.summary.contains("leaves out lines 2-4"),
                 "{diagnosis:?}"
             );
         }

@@ -38,7 +38,7 @@ impl Default for Budget {
 
 impl Budget {
     /// Takes the cost of comparing two lines; false when it cannot be afforded.
-    fn spend(&mut self, a: usize, b: usize) -> bool {
+    pub(super) fn spend(&mut self, a: usize, b: usize) -> bool {
         let cost = a * b.div_ceil(64) + a + b;
         let left = self.0.checked_sub(cost);
         self.0 = left.unwrap_or(0);
@@ -90,21 +90,8 @@ pub(super) fn of_blocks<'t>(
     (alike >= least).then_some(alike)
 }
 
-/// The share of a block's characters that its first `count` lines hold, from 0 to 1.
-pub(super) fn share(block: &[&str], count: usize) -> f64 {
-    let length =
-        |lines: &[&str]| lines.iter().map(|line| f64::from(u32::try_from(line.len()).unwrap_or(u32::MAX))).sum::<f64>();
-    let whole = length(block);
-    if whole == 0.0 { 1.0 } else { length(&block[..count.min(block.len())]) / whole }
-}
-
-/// First lines of at most `count` windows of the file that share the most lines with `old`, the best first.
-pub(super) fn windows(search: &Search<'_>, old: &[&str], count: usize) -> Vec<usize> {
-    let hashes: Vec<u64> = search.lines().iter().map(|line| block::hash(trimmed(line.content(search.text)))).collect();
-    voted(&hashes, old.iter().enumerate().map(|(index, line)| (index, trimmed(line))), count)
-}
-
-/// The same for lines that are given with their index in `old`, and the hashes of the file's lines.
+/// First lines of at most `count` windows of the file that share the most lines with `old`, the best first. The lines of
+/// `old` come with their index in it, the file's as hashes.
 pub(super) fn voted<'l>(hashes: &[u64], lines: impl Iterator<Item = (usize, &'l str)>, count: usize) -> Vec<usize> {
     let mut voters: HashMap<u64, (Vec<usize>, usize)> = HashMap::new();
     for (index, line) in lines.take(VOTERS) {
@@ -134,8 +121,8 @@ pub(super) fn voted<'l>(hashes: &[u64], lines: impl Iterator<Item = (usize, &'l 
     windows.into_iter().take(count).map(|(_, start)| start).collect()
 }
 
-/// The window around the file's line most like the longest line of `old`.
-pub(super) fn window_by_longest_line(search: &Search<'_>, old: &[&str]) -> Option<usize> {
+/// The file's line most like the longest line of `old`, and that line, both counted from 0.
+pub(super) fn line_like_longest(search: &Search<'_>, old: &[&str]) -> Option<(usize, usize)> {
     let (index, probe) = old.iter().enumerate().take(VOTERS).max_by_key(|(_, line)| trimmed(line).len())?;
     let probe: Vec<char> = trimmed(probe).chars().take(PROBE).collect();
     let comparator = levenshtein::BatchComparator::new(probe.iter().copied());
@@ -156,8 +143,8 @@ pub(super) fn window_by_longest_line(search: &Search<'_>, old: &[&str]) -> Optio
         if let Some(alike) = comparator.normalized_similarity_with_args(line.iter().copied(), &args)
             && best.is_none_or(|(most, _)| alike > most)
         {
-            best = Some((alike, number.saturating_sub(index)));
+            best = Some((alike, number));
         }
     }
-    best.map(|(_, start)| start)
+    best.map(|(_, number)| (number, index))
 }

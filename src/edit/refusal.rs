@@ -1,6 +1,6 @@
 //! Why a step refused a place that it found, and how the diagnosis says so.
 
-use super::{Diagnosis, Search, shown};
+use super::{Diagnosis, Next, Search, shown};
 
 /// Lines of a change that is there which are shown.
 const SHOWN_LINES: usize = 12;
@@ -52,6 +52,7 @@ impl Refusal {
         if let Self::AlreadyApplied(start) = self {
             // Not the nearest block: that is the twin which is not meant.
             diagnosis.details = there(search, start);
+            diagnosis.next = Next::Look;
         }
         diagnosis.summary = match self {
             Self::BareLine(start) => {

@@ -9,7 +9,7 @@ use crate::{
 use super::{CallContext, Kind, ReadBeforeWrite, ToolError};
 
 /// Lines of diff that show how a stale file differs from what was seen.
-const STALE_DIFF_LINES: usize = 40;
+const STALE_DIFF_LINES: usize = 60;
 
 /// Parses the argument `expected_revision`.
 pub(super) fn expected(text: Option<&str>) -> Result<Option<Revision>, ToolError> {
@@ -48,7 +48,23 @@ pub(super) fn raced(
     now: &Snapshot,
     expected: Option<Revision>,
 ) -> Result<(), ToolError> {
-    if expected.is_some() { check(cx, asked, now, expected, Known::LastSeen) } else { Ok(()) }
+    match expected {
+        Some(_) => check(cx, asked, now, expected, Known::LastSeen).map_err(|outdated| outdated.error),
+        None => Ok(()),
+    }
+}
+
+/// Why a file is not what the model believes it is.
+struct Outdated {
+    error: ToolError,
+    /// Whether the error shows all that changed since the model saw it.
+    is_shown: bool,
+}
+
+impl From<ToolError> for Outdated {
+    fn from(error: ToolError) -> Self {
+        Self { error, is_shown: false }
+    }
 }
 
 /// Checks that the file in `now` is what the model believes it is.
@@ -61,31 +77,28 @@ fn check(
     now: &Snapshot,
     expected: Option<Revision>,
     known: Known,
-) -> Result<(), ToolError> {
+) -> Result<(), Outdated> {
     let ledger = &cx.session.ledger;
-    let seen = ledger.seen(&now.path);
     if let Some(expected) = expected {
+        let message = format!("{asked} is at revision {}, not at expected_revision {expected}", now.revision);
         return if expected == now.revision {
             Ok(())
         } else {
-            Err(ToolError::new(
-                Kind::Stale,
-                format!("{asked} is at revision {}, not at expected_revision {expected}", now.revision),
-            )
-            .hint("read it again and repeat the change on what is there now"))
+            Err(stale(cx, asked, message, now, ledger.content_of(&now.path, expected).as_deref()))
         };
     }
-    match (seen, cx.settings.read_before_write) {
+    match (ledger.seen(&now.path), cx.settings.read_before_write) {
         (_, ReadBeforeWrite::Off) | (None, ReadBeforeWrite::ChangedOnly) => Ok(()),
         (None, ReadBeforeWrite::Strict) => {
             if let Some(kind) = unreadable(&now.bytes) {
                 let size = now.bytes.len();
                 let sentence =
                     format!("{asked} has not been read, and cannot be: it is not text but {kind}, {size} bytes");
-                return Err(ToolError::new(Kind::NotRead, sentence).hint(replace_whole(now.revision)));
+                return Err(ToolError::new(Kind::NotRead, sentence).hint(replace_whole(now.revision)).into());
             }
             Err(ToolError::new(Kind::NotRead, format!("{asked} has not been read in this session"))
-                .hint("read it first, then repeat this call"))
+                .hint("read it first, then repeat this call")
+                .into())
         }
         (Some(seen), _) if seen.revision == now.revision => Ok(()),
         (Some(_), _) if known != Known::LastSeen && ledger.knows(&now.path, now.revision) => Ok(()),
@@ -95,21 +108,10 @@ fn check(
                 let size = now.bytes.len();
                 let sentence =
                     format!("{asked} has changed since it was read and is no longer text: {kind}, {size} bytes");
-                return Err(ToolError::new(Kind::Binary, sentence).hint(replace_whole(now.revision)));
+                return Err(ToolError::new(Kind::Binary, sentence).hint(replace_whole(now.revision)).into());
             }
-            let error = ToolError::new(Kind::Stale, format!("{asked} has changed since it was read"))
-                .hint("read it again and repeat the change on what is there now");
-            let was = seen.content.and_then(|bytes| Document::decode(bytes.to_vec(), None).ok());
-            let is = Document::decode(now.bytes.clone(), None).ok();
-            Err(match (was, is) {
-                (Some(was), Some(is)) => {
-                    let diff = edit::unified_diff(&diff_name(asked), was.text(), is.text(), Some(STALE_DIFF_LINES));
-                    let room = cx.settings.max_output / 2;
-                    let brief = Brief::of(&diff.text, diff.cut_lines, STALE_DIFF_LINES, room);
-                    error.details(format!("what changed:\n{}", brief.told()))
-                }
-                _ => error,
-            })
+            let message = format!("{asked} has changed since it was read");
+            Err(stale(cx, asked, message, now, seen.content.as_deref()))
         }
     }
 }
@@ -135,9 +137,34 @@ fn replace_whole(now: Revision) -> String {
     format!("leave it as it is, or replace it whole: write with mode=overwrite and expected_revision={now}")
 }
 
+/// The error for a file whose content was `was`, where that is still known, and is another one now.
+fn stale(cx: &CallContext, asked: &WorkspacePath, message: String, now: &Snapshot, was: Option<&[u8]>) -> Outdated {
+    let error = ToolError::new(Kind::Stale, message);
+    let was = was.and_then(|bytes| Document::decode(bytes.to_vec(), None).ok());
+    let is = Document::decode(now.bytes.clone(), None).ok();
+    let Some((was, is)) = was.zip(is).filter(|(was, is)| was.text() != is.text()) else {
+        return error.hint("read it again and repeat the change on what is there now").into();
+    };
+    let diff = edit::unified_diff(&diff_name(asked), was.text(), is.text(), Some(STALE_DIFF_LINES));
+    let room = cx.settings.max_output / 2;
+    let brief = Brief::of(&diff.text, diff.cut_lines, STALE_DIFF_LINES, room);
+    // A change that was shown in part has to be read.
+    let is_shown = brief.cut_lines == 0 && brief.text == diff.text;
+    let hint = if is_shown {
+        "what changed is shown below and counts as read; repeat the call with the change made to what is there now"
+    } else {
+        "what changed is shown below in part; read it again and repeat the change on what is there now"
+    };
+    Outdated { error: error.hint(hint).details(format!("what changed:\n{}", brief.told())), is_shown }
+}
+
 /// As [`check`], fair to calls that run at the same time: another call of this session, or another process with
 /// its state folder, may have written or made the file and be about to note that. What looks stale or never seen
 /// is looked at once more when none of them is writing it. Returns the file as it was checked.
+///
+/// # Errors
+/// As [`check`]. Where the error shows all that changed, the file counts as seen from then on: the call that is
+/// corrected by it works.
 pub(super) fn settled(
     cx: &CallContext,
     asked: &WorkspacePath,
@@ -146,16 +173,25 @@ pub(super) fn settled(
     expected: Option<Revision>,
     known: Known,
 ) -> Result<Snapshot, ToolError> {
-    match check(cx, asked, &now, expected, known) {
-        Ok(()) => Ok(now),
-        Err(error) if matches!(error.kind(), Kind::Stale | Kind::NotRead) && expected.is_none() => {
-            drop(now);
+    let (now, checked) = match check(cx, asked, &now, expected, known) {
+        Ok(()) => return Ok(now),
+        Err(outdated) if expected.is_none() => {
+            drop((outdated, now));
             let _quiet = TreeGuard::acquire_within(&cx.workspace, &[target], cx.patience())?;
             let now = cx.read_to_change(asked)?;
-            check(cx, asked, &now, expected, known)?;
-            Ok(now)
+            let checked = check(cx, asked, &now, expected, known);
+            (now, checked)
         }
-        Err(error) => Err(error),
+        Err(outdated) => (now, Err(outdated)),
+    };
+    match checked {
+        Ok(()) => Ok(now),
+        Err(Outdated { error, is_shown }) => {
+            if is_shown {
+                cx.session.ledger.saw(&now.path, now.revision, Some(&now.bytes));
+            }
+            Err(error)
+        }
     }
 }
 

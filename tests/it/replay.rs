@@ -79,7 +79,7 @@ fn no_damaged_edit_of_a_real_file_comes_out_wrong() {
             let by_engine = index % 2 == 0 && case.more.is_empty();
             let outcome = if by_engine { case.run() } else { through_server(&harness, &case) };
             if matches!(outcome, Outcome::Wrong(_) | Outcome::Unfit(_)) {
-                wrong.push(score::explained(&kind, &case, &outcome));
+                wrong.push(score::explained(kind.name, &case, &outcome));
             }
             table.add(&kind, &outcome);
         }

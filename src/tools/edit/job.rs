@@ -185,7 +185,7 @@ impl Job {
             let request =
                 Request { old: &one.old, new: &one.new, replace_all: one.replace_all, expected_replacements: each };
             let located = edit::locate(document.text(), &request).map_err(|miss| {
-                let error = one.place(missed::explain(cx, &self.path, one, &miss));
+                let error = one.place(missed::explain(cx, &self.path, document.text(), one, &miss));
                 if self.edits.len() == 1 { error } else { error.hint("none of the edits was applied") }
             })?;
             let spans: Vec<_> = located.replacements.iter().map(|one| (one.span.clone(), one.text.as_str())).collect();

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::{
-    edit::{Diagnosis, Miss, Place, Strategies},
+    edit::{self, Diagnosis, Miss, Next, Place, Strategies},
     text::Document,
     workspace::{FileKind, Ignored, WalkOptions, WorkspacePath},
 };
@@ -13,28 +13,28 @@ use super::{
     job::Wanted,
 };
 
-/// Places listed where `old_string` is ambiguous.
-const PLACES_SHOWN: usize = 10;
+/// Places whose line is named where `old_string` is ambiguous.
+const PLACES_NAMED: usize = 20;
 
-/// The error for `wanted`, which does not stand in `path` as it should.
-pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, wanted: &Wanted, miss: &Miss) -> ToolError {
+/// The error for `wanted`, which is not in `path` as it should be; `text` is what is there.
+pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, text: &str, wanted: &Wanted, miss: &Miss) -> ToolError {
     match miss {
         Miss::Ambiguous { strategy, places } => ToolError::new(
             Kind::Ambiguous,
             format!(
-                "old_string stands at {} places in {}{}: lines {}",
+                "old_string occurs at {} places in {}{}: lines {}",
                 places.len(),
                 path,
                 tolerant(*strategy),
                 lines(places)
             ),
         )
-        .hint("add neighbouring lines to old_string until it is unique, or set replace_all=true")
-        .details(listed(places)),
+        .hint("add to old_string the neighbouring lines shown for the place you mean, or set replace_all=true")
+        .details(edit::neighbours(text, &wanted.old, places)),
         Miss::Count { strategy, expected, places } => ToolError::new(
             if places.len() > *expected { Kind::Ambiguous } else { Kind::NoMatch },
             format!(
-                "old_string stands at {} in {}{}, not at the expected {expected}: lines {}",
+                "old_string occurs at {} in {}{}, not at the expected {expected}: lines {}",
                 count(places.len(), "place"),
                 path,
                 tolerant(*strategy),
@@ -42,24 +42,26 @@ pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, wanted: &Wanted, m
             ),
         )
         .hint("nothing was changed; correct expected_replacements, or make old_string match just those places")
-        .details(listed(places)),
+        .details(edit::neighbours(text, &wanted.old, places)),
         Miss::TooMany { places } => ToolError::new(
             Kind::TooLarge,
             format!(
-                "old_string stands at {places} places or more in {path}, too many to replace at once with {} each",
+                "old_string occurs at {places} places or more in {path}, too many to replace at once with {} each",
                 count(wanted.new.len(), "byte")
             ),
         )
-        .hint("nothing was changed; use a longer old_string that stands at fewer places, or write the whole file anew"),
-        Miss::NotFound(Diagnosis { summary, details, already_applied }) => {
-            let error = ToolError::new(Kind::NoMatch, format!("{path}: {summary}"));
-            let error = if *already_applied {
-                error.hint("the change may be made already; read the place before trying again")
-            } else {
-                error.hint("read the place again and copy old_string from it, without the line numbers")
-            };
+        .hint("nothing was changed; use a longer old_string that occurs at fewer places, or write the whole file"),
+        Miss::NotFound(Diagnosis { summary, details, next, .. }) => {
+            let error = ToolError::new(Kind::NoMatch, format!("{path}: {summary}")).hint(match next {
+                Next::Copy => "copy old_string from the lines below, without the line numbers",
+                Next::Read => "read the place again and copy old_string from it, without the line numbers",
+                Next::Look => "the change may be made already; look at the place before trying again",
+                Next::LeaveOutPath => {
+                    "a client may show paths rewritten; use a shorter old_string that leaves the path out"
+                }
+            });
             let error = match elsewhere(cx, path, wanted) {
-                Some(other) => error.hint(format!("old_string stands in {other}; is that the file you mean?")),
+                Some(other) => error.hint(format!("old_string occurs in {other}; is that the file you mean?")),
                 None => error,
             };
             error.details(details.clone())
@@ -111,18 +113,9 @@ fn tolerant(strategies: Strategies) -> String {
 }
 
 fn lines(places: &[Place]) -> String {
-    let mut shown: Vec<String> = places.iter().take(PLACES_SHOWN).map(|place| place.line.to_string()).collect();
-    if places.len() > PLACES_SHOWN {
+    let mut shown: Vec<String> = places.iter().take(PLACES_NAMED).map(|place| place.line.to_string()).collect();
+    if places.len() > PLACES_NAMED {
         shown.push("…".to_owned());
     }
     shown.join(", ")
-}
-
-fn listed(places: &[Place]) -> String {
-    let mut out: Vec<String> =
-        places.iter().take(PLACES_SHOWN).map(|place| format!("{:>6}\t{}", place.line, place.text)).collect();
-    if places.len() > PLACES_SHOWN {
-        out.push(format!("… {} more places", places.len() - PLACES_SHOWN));
-    }
-    out.join("\n")
 }

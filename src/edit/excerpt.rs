@@ -1,0 +1,131 @@
+//! Lines of the file as an error shows them: to be copied, so whole, in the form of `read`, and bounded.
+
+use std::{collections::BTreeSet, fmt::Write as _, ops::Range};
+
+use memchr::memmem;
+
+use super::{Search, differences::range, fragment};
+
+/// Lines that are shown at most.
+const LINES: usize = 80;
+
+/// Bytes of lines that are shown at most: about 2,000 tokens, less than a second `read` of a file costs.
+const BYTES: usize = 8 << 10;
+
+/// Bytes of a line beyond which it is shown in part where not everything fits.
+const LONG: usize = 1 << 10;
+
+/// Bytes of a part of a line, at most.
+const PART: usize = 2 << 10;
+
+/// Lines around a change that are shown where not everything fits.
+const AROUND: usize = 3;
+
+/// Lines put in front of a block and behind it where it occurs more than once in the file.
+const WIDENED: usize = 6;
+
+/// The part of a long line that is to be copied where the line is not.
+pub(super) struct Part {
+    /// Counted from 0.
+    pub(super) line: usize,
+    /// Bytes of the text.
+    pub(super) bytes: Range<usize>,
+}
+
+/// Shows the lines `block` of the file, and where that is too much those around `focus`, the most important first,
+/// and the `parts` of lines that are too long.
+pub(super) fn show(search: &Search<'_>, block: &Range<usize>, focus: &[Range<usize>], parts: &[Part]) -> String {
+    let block = widened(search, block.clone());
+    let bytes: usize = search.lines()[block.clone()].iter().map(|line| line.end - line.start + 1).sum();
+    if block.len() <= LINES && bytes <= BYTES {
+        return numbered(search, block);
+    }
+    let chosen = chosen(search, &block, focus);
+    let mut shown = String::new();
+    let mut next = block.start;
+    for line in chosen.iter().copied().chain([block.end]) {
+        if line > next {
+            let count = line - next;
+            let is_are = if count == 1 { "is" } else { "are" };
+            let _ = writeln!(shown, "({} {is_are} not shown)", range(next, count));
+        }
+        if line < block.end {
+            shown.push_str(&numbered(search, line..line + 1));
+        }
+        next = line + 1;
+    }
+    let mut seen = BTreeSet::new();
+    for part in parts.iter().filter(|part| !chosen.contains(&part.line)) {
+        if shown.len() < BYTES + PART && seen.insert(part.line) {
+            shown.push_str(&self::part(search, part).unwrap_or_default());
+        }
+    }
+    shown
+}
+
+/// Lines as `read` shows them: the number, a tab, the line as it is.
+fn numbered(search: &Search<'_>, lines: Range<usize>) -> String {
+    let line = |index: usize| format!("{}\t{}\n", index + 1, search.lines()[index].content(search.text));
+    lines.map(line).collect()
+}
+
+/// The lines that fit, those around the focus first.
+fn chosen(search: &Search<'_>, block: &Range<usize>, focus: &[Range<usize>]) -> BTreeSet<usize> {
+    let near = |focus: &Range<usize>| focus.start.saturating_sub(AROUND)..focus.end + AROUND;
+    let wanted = focus.iter().map(near).chain([block.clone()]).flatten().filter(|line| block.contains(line));
+    let mut chosen = BTreeSet::new();
+    let mut bytes = 0;
+    for line in wanted {
+        let length = search.lines()[line].end - search.lines()[line].start + 1;
+        if chosen.len() == LINES {
+            break;
+        }
+        if length <= LONG && bytes + length <= BYTES && chosen.insert(line) {
+            bytes += length;
+        }
+    }
+    chosen
+}
+
+/// A part of a line, said to be one.
+fn part(search: &Search<'_>, part: &Part) -> Option<String> {
+    let line = search.lines()[part.line];
+    let shown = fragment::unique(search.text, &(line.start..line.end), part.bytes.clone(), PART)?;
+    let columns = |bytes: Range<usize>| search.text[bytes].chars().count();
+    let before = columns(line.start..shown.start);
+    Some(format!(
+        "line {} is {} characters long; characters {}-{} of it occur once in the file and can be old_string alone:\n\
+         {}\t{}\n",
+        part.line + 1,
+        columns(line.start..line.end),
+        before + 1,
+        before + columns(shown.clone()),
+        part.line + 1,
+        &search.text[shown]
+    ))
+}
+
+/// The block with as many lines around it as make it occur once in the file.
+fn widened(search: &Search<'_>, block: Range<usize>) -> Range<usize> {
+    let lines = search.lines();
+    if block.len() > LINES {
+        return block;
+    }
+    let mut wide = block.clone();
+    for turn in 0..=2 * WIDENED {
+        let (Some(first), Some(last)) = (lines.get(wide.start), wide.end.checked_sub(1).and_then(|end| lines.get(end)))
+        else {
+            return block;
+        };
+        let text = &search.text[first.start..last.end.max(first.start)];
+        if text.len() > BYTES || memmem::find_iter(search.text.as_bytes(), text).nth(1).is_none() && !text.is_empty() {
+            return wide;
+        }
+        if turn % 2 == 0 && wide.start > 0 {
+            wide.start -= 1;
+        } else {
+            wide.end = (wide.end + 1).min(lines.len());
+        }
+    }
+    block
+}
