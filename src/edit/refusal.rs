@@ -1,6 +1,6 @@
 //! Why a step refused a place that it found, and how the diagnosis says so.
 
-use super::{Diagnosis, Next, Search, shown};
+use super::{Diagnosis, Next, Search, excerpt};
 
 /// Lines of a change that is there which are shown.
 const SHOWN_LINES: usize = 12;
@@ -93,10 +93,6 @@ impl Refusal {
 fn there(search: &Search<'_>, start: usize) -> String {
     let first = search.lines().partition_point(|line| line.start < start);
     let count = search.canonical_new().lines().count().min(SHOWN_LINES);
-    let mut shown_lines = String::new();
-    for (index, line) in search.lines()[first..].iter().take(count).enumerate() {
-        let number = first + index + 1;
-        shown_lines.extend([&format!("{number:>6}\t"), shown(line.content(search.text)).as_str(), "\n"]);
-    }
-    shown_lines
+    let end = (first + count).min(search.lines().len());
+    excerpt::show(search, &(first..end), &[], &[])
 }
