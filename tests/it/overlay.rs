@@ -212,10 +212,10 @@ fn a_directory_that_cannot_be_emptied_stays_whole_and_no_copy_is_left() {
         let Some(mut m) = mounted(&format!("mount --bind lower/other.txt ws/{busy}")) else { return };
         let before = m.tree();
         let text = m.fails("move", &json!({ "source": "d", "destination": "new/d2" }));
-        assert!(text.starts_with(&format!("{busy} could not be accessed: resource busy")), "{text}");
+        assert!(text.starts_with(&format!("{busy} could not be accessed: device or resource busy")), "{text}");
         assert_eq!(m.tree(), before, "{busy}");
         let text = m.fails("delete", &json!({ "path": "d", "recursive": true }));
-        assert!(text.starts_with(&format!("{busy} could not be accessed: resource busy")), "{text}");
+        assert!(text.starts_with(&format!("{busy} could not be accessed: device or resource busy")), "{text}");
         let names = |tree: BTreeMap<String, String>| tree.into_keys().collect::<Vec<_>>();
         assert_eq!(names(m.tree()), names(before), "{busy}");
         m.fails("undo", &json!({}));
