@@ -327,7 +327,7 @@ fn few_open_files_are_enough_or_the_answer_says_what_is_missing() {
         command.arg(format!("--nofile={limit}:{limit}")).arg(env!("CARGO_BIN_EXE_rootbound"));
         command.args(["--state-dir", "off", "--log", "off", "."]);
         let mut server = Process::spawn_in(command, dir.path());
-        if limit < 12 {
+        if limit < 15 {
             server.try_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":\"first\",\"method\":\"ping\"}\n");
             if server.next().is_none() {
                 continue;
