@@ -9,6 +9,7 @@ mod gaps;
 mod ignore;
 mod junk;
 mod left_out;
+mod visit;
 
 use std::ffi::OsStr;
 use std::io;
@@ -31,100 +32,14 @@ pub(super) use ignore::Ignores;
 use ignore::{Answer, Here, Level, Rules, is_open_files};
 pub(super) use ignore::{Origin, linked_content};
 pub use left_out::LeftOut;
+use visit::NAMED;
+pub(super) use visit::Visitor;
+pub use visit::{Ignored, WalkOptions, WalkReport};
 
 /// How many directories of a branch stay open.
 const OPEN_AT_ONCE: usize = 64;
 /// As many once the limit of open files was met.
 const OPEN_WHEN_SHORT: usize = 2;
-
-/// How many unreadable directories a report names.
-const NAMED: usize = 5;
-
-/// What to do with ignored entries.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ignored {
-    /// Leave them out.
-    Skip,
-    /// Visit them like all others.
-    Include,
-    /// Visit just what `Skip` leaves out: ignored files, and everything below ignored directories.
-    Only,
-}
-
-/// What a walk visits.
-#[derive(Clone, Debug)]
-pub struct WalkOptions {
-    /// Ignored entries: skipped, included, or nothing else.
-    pub ignored: Ignored,
-    /// How deep, 1 being the direct children; none for all.
-    pub max_depth: Option<usize>,
-    /// Visit directories, too.
-    pub directories: bool,
-    /// Visit links and special files as entries, too; links are never followed below the start.
-    pub symlinks: bool,
-}
-
-/// What a walk met.
-#[derive(Clone, Debug, Default)]
-pub struct WalkReport {
-    /// The first 5 directories that could not be listed.
-    pub unreadable: Vec<WorkspacePath>,
-    /// How many directories could not be listed.
-    pub unreadable_count: usize,
-    /// Files left out by ignore rules, as met: those below an ignored directory are not counted.
-    pub ignored_files: usize,
-    /// Directories left out by ignore rules, as met.
-    pub ignored_dirs: usize,
-    /// What ignore rules left out of a walk over all depths, for a look into it without that walk.
-    pub left_out: LeftOut,
-    /// What limits kept it from knowing.
-    pub gaps: Gaps,
-    /// Whether the visitor ended the walk.
-    pub stopped: bool,
-}
-
-impl WalkReport {
-    /// Adds what another walk of the same search met.
-    pub fn add(&mut self, one: Self) {
-        self.unreadable.extend(one.unreadable);
-        self.unreadable.truncate(NAMED);
-        self.unreadable_count += one.unreadable_count;
-        self.ignored_files += one.ignored_files;
-        self.ignored_dirs += one.ignored_dirs;
-        self.left_out.append(one.left_out);
-        self.gaps.add(one.gaps);
-        self.stopped |= one.stopped;
-    }
-}
-
-/// Who is told of a walk. All but the visits are for the live list.
-pub(super) trait Visitor {
-    /// An entry that was asked for.
-    fn visit(&mut self, entry: Entry) -> ControlFlow<()>;
-    /// Whether entries that ignore rules leave out are to be told, too.
-    fn wants_left_out(&self) -> bool {
-        false
-    }
-    /// An entry that ignore rules leave out.
-    fn left_out(&mut self, _entry: Entry) {}
-    /// A directory was opened and has not been listed yet; whether to go into it and look for marks in it.
-    /// `path` is real and below the root.
-    fn opened(&mut self, _dir: &Dir, _path: &Path) -> bool {
-        true
-    }
-    /// A repository begins in this directory; its exclude file has not been read yet.
-    fn repository(&mut self, _dir: &Dir, _path: &Path) {}
-    /// Rules were found in the directory at `path`, in the file `name` below it. A file has not been read yet.
-    fn rules(&mut self, _path: &Path, _name: &'static str, _origin: &Origin<'_>) {}
-    /// A directory cannot be listed; told before it is visited.
-    fn unreadable(&mut self) {}
-}
-
-impl<F: FnMut(Entry) -> ControlFlow<()>> Visitor for F {
-    fn visit(&mut self, entry: Entry) -> ControlFlow<()> {
-        self(entry)
-    }
-}
 
 /// See [`super::Workspace::walk`].
 pub(super) fn walk(
@@ -238,8 +153,8 @@ impl Walk<'_> {
         let here = Here { root: real.root(), relative: real.relative(), dir: &dir };
         let has = |name: &str| find(&names, name).is_some();
         let visit = &mut self.visit;
-        let mut read = |name, origin: Origin<'_>| visit.rules(real.relative(), name, &origin);
-        let level = self.rules.level(above, here, has, &mut read, &mut self.report.gaps).map_err(failed)?;
+        let mut note = |name, origin: Origin<'_>| visit.rules(real.relative(), name, &origin);
+        let level = self.rules.level(above, here, has, &mut note, &mut self.report.gaps).map_err(failed)?;
         self.branch.push(Frame { dir: Some(Arc::new(dir)), names, next: 0, level, ignored: false });
         Ok(())
     }
