@@ -452,6 +452,14 @@ pub(super) fn encoding(label: &str) -> Result<&'static Encoding, ToolError> {
 /// The error for a file that is not text.
 pub(super) fn binary(path: &WorkspacePath, size: u64, error: &DecodeError) -> ToolError {
     let DecodeError::Binary { kind } = error;
+    if ["PNG image", "JPEG image", "WebP image", "GIF image"].contains(&kind.as_str()) {
+        // One that decodes has been shown by now.
+        return ToolError::new(
+            Kind::Binary,
+            format!("{path} is a {kind} of {size} bytes whose header is damaged or cut off"),
+        )
+        .hint("make it again, or ask the person for another copy");
+    }
     ToolError::new(Kind::Binary, format!("{path} is not text: {kind}, {size} bytes"))
         .hint("only text and PNG, JPEG, WebP or GIF images can be read; for text in another encoding pass encoding")
 }

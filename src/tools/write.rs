@@ -304,7 +304,11 @@ impl Planning {
         let brief = diff.as_ref().map(|diff| {
             Brief::of(&diff.text, diff.cut_lines, recorded::DIFF_LINES, recorded::room(cx, &self.job.path))
         });
-        let lines = text::view(&self.planned.bytes, None).map_or(0, |text| super::read::lines(&text));
+        let lines = text::view(&self.planned.bytes, None).map_or(0, |text| match LineEnding::of(&text) {
+            // Counted as what was appended is, and as the diff shows them.
+            LineEnding::Cr => text::lines_ended_by_cr(&text).count(),
+            _ => super::read::lines(&text),
+        });
         let facts = Facts {
             created: committed.created,
             bytes: self.planned.bytes.len(),
