@@ -48,8 +48,8 @@ pub(super) struct Call {
     pub(super) tool: String,
     /// Its arguments as sent.
     pub(super) arguments: Map<String, Value>,
-    /// A name that stands twice in one object of the request, so that nobody can tell which was meant.
-    pub(super) repeated: Option<String>,
+    /// A key that occurs twice in one object of the request, so that it is not clear which was meant.
+    pub(super) duplicate_key: Option<String>,
     /// The request's id, for the log.
     pub(super) id: String,
     /// Cancelled when the client no longer wants the answer, or the server ends.
@@ -106,9 +106,9 @@ async fn planned(
     call: Call,
     span: &Span,
 ) -> Result<Outcome, ToolError> {
-    let Call { tool, arguments, repeated, cancelled, progress, person, trace, room, .. } = call;
-    if let Some(name) = repeated {
-        return Err(ToolError::invalid(format!("`{name}` stands twice in one object of the call"))
+    let Call { tool, arguments, duplicate_key, cancelled, progress, person, trace, room, .. } = call;
+    if let Some(name) = duplicate_key {
+        return Err(ToolError::invalid(format!("duplicate key `{name}` in one object of the call"))
             .hint(format!("send {name} once")));
     }
     let heavy = parts.toolbox.get(&tool).is_some_and(|entry| entry.spec.heavy);

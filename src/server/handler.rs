@@ -26,7 +26,7 @@ use super::{
     convert,
     dispatch::{Call, Outcome},
     progress::Progress,
-    stdio::{Outbox, Repeated},
+    stdio::{DuplicateKey, Outbox},
 };
 
 /// How long a modern client may keep the list of tools: it cannot change while the process lives.
@@ -151,7 +151,7 @@ impl ServerHandler for Handler {
         let call = Call {
             tool: request.name.into_owned(),
             arguments: request.arguments.unwrap_or_default(),
-            repeated: context.extensions.get().map(|Repeated(name)| name.clone()),
+            duplicate_key: context.extensions.get().map(|DuplicateKey(name)| name.clone()),
             id: context.id.to_string(),
             cancelled: context.ct.clone(),
             progress: progress.sink(),

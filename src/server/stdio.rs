@@ -4,13 +4,13 @@
 //! of the input. Reading and recognising lines is [`frame`]'s, meaning is [`message`]'s, writing is
 //! the [`Outbox`]'s; here are the requests in flight in both directions, and how a session ends.
 
+mod duplicate_keys;
 mod frame;
 mod id_scanner;
 mod message;
 mod outbox;
 #[cfg(all(any(test, fuzzing), unix))]
 pub(crate) mod probe;
-mod repeated;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -31,7 +31,7 @@ use rmcp::{
 use tokio::{io::AsyncRead, time};
 use tokio_util::sync::CancellationToken;
 
-pub(super) use message::Repeated;
+pub(super) use message::DuplicateKey;
 pub(super) use outbox::Outbox;
 
 use self::{

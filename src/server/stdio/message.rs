@@ -16,14 +16,14 @@ use serde_json::{Value, error::Category, value::RawValue};
 
 use crate::tools::args::quote_numbers;
 
-use super::{id_scanner::IdScanner, repeated};
+use super::{duplicate_keys, id_scanner::IdScanner};
 
 /// Characters of a parser's complaint that are repeated; it may quote whole values.
 const REASON: usize = 300;
 
-/// The name of a member that stands twice in one object of a call.
+/// A key that occurs twice in one object of a call.
 #[derive(Clone, Debug)]
-pub(in crate::server) struct Repeated(pub(in crate::server) String);
+pub(in crate::server) struct DuplicateKey(pub(in crate::server) String);
 
 /// The code of a request that is refused for now; JSON-RPC leaves -32000 to -32099 to servers.
 const BUSY: ErrorCode = ErrorCode(-32000);
@@ -186,22 +186,22 @@ fn notification(method: &str, line: &[u8]) -> Incoming {
 }
 
 /// A call. A parser of JSON keeps the last of two members of one name, so that what a person or a
-/// filter saw first would not be what is done: where a name stands twice, the request says so.
+/// filter saw first would not be what is done: where a key occurs twice, the request says so.
 ///
 /// Numbers in the arguments reach the tool as they are spelled, since one may be meant as text.
 fn call(line: &[u8]) -> Result<ClientRequest, serde_json::Error> {
     let spelled = with_quoted_arguments(line);
     let line = spelled.as_deref().unwrap_or(line);
     // One pass for both; the other way is for what is wrong, so that the error names the place.
-    let (tree, repeated) = repeated::tree(line)?;
-    if repeated.is_none()
+    let (tree, duplicate) = duplicate_keys::tree(line)?;
+    if duplicate.is_none()
         && let Ok(request) = CallToolRequest::deserialize(tree)
     {
         return Ok(request.into());
     }
     let mut request: CallToolRequest = serde_json::from_slice(line)?;
-    if let Some(name) = repeated {
-        request.extensions.insert(Repeated(name));
+    if let Some(name) = duplicate {
+        request.extensions.insert(DuplicateKey(name));
     }
     Ok(request.into())
 }

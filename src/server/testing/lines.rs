@@ -316,7 +316,7 @@ async fn a_name_that_stands_twice_in_the_arguments_is_refused_by_name() {
         wire.line(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#)).await;
         let answer = wire.answer().await;
         assert_eq!(error_kind(&answer), "invalid_input", "{arguments}");
-        let said = format!("`{name}` stands twice in one object of the call\n\nhint: send {name} once");
+        let said = format!("duplicate key `{name}` in one object of the call\n\nhint: send {name} once");
         assert_eq!(text(&answer), said);
     }
     wire.alive().await;

@@ -1,4 +1,4 @@
-//! Reads a JSON text, and finds a name that stands twice in one object of it.
+//! Reads a JSON text, and finds a key that occurs twice in one object of it.
 //!
 //! Parsers keep the last of the two and say nothing.
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 /// Characters of a name that are repeated.
 const SHOWN: usize = 80;
 
-/// The value of `json`, and the first name that stands twice in an object of it.
+/// The value of `json`, and the first key that occurs twice in an object of it.
 pub(super) fn tree(json: &[u8]) -> Result<(Value, Option<String>), serde_json::Error> {
     let mut found = None;
     let mut parser = serde_json::Deserializer::from_slice(json);
