@@ -7,6 +7,7 @@
 
 mod at_once;
 mod audited;
+mod backpressure;
 mod confirm;
 mod convert;
 mod dispatch;
@@ -16,7 +17,6 @@ mod instructions;
 mod loopback;
 mod pools;
 mod progress;
-mod room;
 mod stdio;
 #[cfg(test)]
 mod testing;

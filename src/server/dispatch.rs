@@ -25,10 +25,10 @@ use crate::{
 use super::{
     Parts, at_once,
     audited::Trace,
+    backpressure::{ResponseBudget, ResponsePermit},
     confirm::{Confirmation, Person, Question, Reply},
     gates::{Gates, Permit, area, idle_for},
     panic_text,
-    room::{Room, Share},
     threads::{Running, Threads},
 };
 
@@ -61,14 +61,14 @@ pub(super) struct Call {
     /// Whom to ask, where the change needs a yes.
     pub(super) person: Person,
     /// What the client has room for.
-    pub(super) room: Room,
+    pub(super) budget: ResponseBudget,
 }
 
 /// What a call came to.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// The tool's answer, with its share of the room where it is large.
-    Answer(Answer, Option<Share>),
+    Answer(Answer, Option<ResponsePermit>),
     /// A question for the client to ask before it repeats the call.
     Question(Question),
 }
@@ -106,7 +106,7 @@ async fn planned(
     call: Call,
     span: &Span,
 ) -> Result<Outcome, ToolError> {
-    let Call { tool, arguments, duplicate_key, cancelled, progress, person, trace, room, .. } = call;
+    let Call { tool, arguments, duplicate_key, cancelled, progress, person, trace, budget, .. } = call;
     if let Some(name) = duplicate_key {
         return Err(ToolError::invalid(format!("duplicate key `{name}` in one object of the call"))
             .hint(format!("send {name} once")));
@@ -127,10 +127,10 @@ async fn planned(
         && let Ok(_place) = gates.all(heavy).try_acquire()
         && let Some(answer) = at_once::ask(parts, &gates.pools.usual, &cx, &tool, &arguments, span).await
     {
-        return answered(answer?, &room, &cancelled).await;
+        return answered(answer?, &budget, &cancelled).await;
     }
     let area = area(parts, &tool, &arguments);
-    let turn = || turn(gates, (heavy, &area), &room, &cancelled, deadline);
+    let turn = || turn(gates, (heavy, &area), &budget, &cancelled, deadline);
     // Shared by what runs on the pool, so that abandoned work keeps its place until it ends.
     let (place, anew) = turn().await?;
     let mut permit = Arc::new(place);
@@ -175,7 +175,7 @@ async fn planned(
         }
     };
     let (change, proposal) = match planned? {
-        (Plan::Answer(answer), _) => return answered(answer, &room, &cancelled).await,
+        (Plan::Answer(answer), _) => return answered(answer, &budget, &cancelled).await,
         (Plan::Change(change), proposal) => (change, proposal),
     };
     let approval = match proposal {
@@ -252,15 +252,19 @@ async fn planned(
     }
 }
 
-/// An answer with its share of the room, waited for with its place: as many as have one wait in memory for a
+/// An answer with its share of the budget, waited for with its place: as many as have one wait in memory for a
 /// client that does not read.
-async fn answered(answer: Answer, room: &Room, cancelled: &CancellationToken) -> Result<Outcome, ToolError> {
-    let share = tokio::select! {
+async fn answered(
+    answer: Answer,
+    budget: &ResponseBudget,
+    cancelled: &CancellationToken,
+) -> Result<Outcome, ToolError> {
+    let permit = tokio::select! {
         biased;
         () = cancelled.cancelled() => return Err(ToolError::cancelled()),
-        share = room.share(&answer) => share,
+        permit = budget.reserve(&answer) => permit,
     };
-    Ok(Outcome::Answer(answer, share))
+    Ok(Outcome::Answer(answer, permit))
 }
 
 /// Waits until work should have wound up; whether it gave no sign meanwhile.
@@ -302,12 +306,12 @@ fn stuck_change(deadline: Duration) -> ToolError {
 async fn turn(
     gates: &Gates,
     (heavy, area): (bool, &str),
-    room: &Room,
+    budget: &ResponseBudget,
     cancelled: &CancellationToken,
     deadline: Duration,
 ) -> Result<(Permit, bool), ToolError> {
     let mut place = Box::pin(gates.permit(heavy, area.to_owned()));
-    let (mut anew, mut waits) = (false, room.waits());
+    let (mut anew, mut waits) = (false, budget.waits());
     loop {
         tokio::select! {
             biased;
@@ -321,7 +325,7 @@ async fn turn(
                 return Ok((permit, anew));
             }
             () = time::sleep(deadline) => {
-                let short = room.was_short_since(&mut waits);
+                let short = budget.was_short_since(&mut waits);
                 if !short && gates.all(heavy).available_permits() > 0 {
                     let message = format!(
                         "the call waited {deadline:.0?} for other calls in the same directory, which do not end, and was \

@@ -157,14 +157,14 @@ impl ServerHandler for Handler {
             progress: progress.sink(),
             person,
             trace: Arc::default(),
-            room: self.outbox.room().clone(),
+            budget: self.outbox.budget().clone(),
         };
         let result = audited::run(&parts, &self.server.gates, &self.server.confirmation, caller, call).await;
         progress.end();
         let result = match result {
-            Ok(Outcome::Answer(answer, share)) => {
-                if let Some(share) = share {
-                    self.outbox.expect(context.id.clone(), share, context.ct.clone());
+            Ok(Outcome::Answer(answer, permit)) => {
+                if let Some(permit) = permit {
+                    self.outbox.expect(context.id.clone(), permit, context.ct.clone());
                 }
                 convert::answer(answer, &parts.settings)
             }

@@ -19,7 +19,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::super::room::{Room, Share};
+use super::super::backpressure::{ResponseBudget, ResponsePermit};
 
 /// Bytes that wait before progress is dropped: it must not grow where nobody reads.
 const PROGRESS_ROOM: usize = 256 << 10;
@@ -35,7 +35,7 @@ const BATCH: usize = 64 << 10;
 pub(in crate::server) struct Outbox {
     queue: mpsc::UnboundedSender<Item>,
     backlog: Arc<Backlog>,
-    room: Room,
+    budget: ResponseBudget,
     expected: Arc<Mutex<HashMap<RequestId, Expected>>>,
 }
 
@@ -43,7 +43,7 @@ pub(in crate::server) struct Outbox {
 /// cancellation.
 #[derive(Debug)]
 struct Expected {
-    share: Share,
+    permit: ResponsePermit,
     _arrived: oneshot::Sender<()>,
 }
 
@@ -56,18 +56,18 @@ impl Outbox {
         let (queue, items) = mpsc::unbounded_channel();
         let backlog = Arc::new(Backlog::default());
         tokio::spawn(write(output, items, Arc::clone(&backlog), lost));
-        Self { queue, backlog, room: Room::default(), expected: Arc::default() }
+        Self { queue, backlog, budget: ResponseBudget::default(), expected: Arc::default() }
     }
 
-    /// The room for large answers.
-    pub(in crate::server) fn room(&self) -> &Room {
-        &self.room
+    /// The budget for large answers.
+    pub(in crate::server) fn budget(&self) -> &ResponseBudget {
+        &self.budget
     }
 
-    /// Keeps `share` until the answer to `id` is written, or `cancelled`, as it never comes then.
-    pub(in crate::server) fn expect(&self, id: RequestId, share: Share, cancelled: CancellationToken) {
+    /// Keeps `permit` until the answer to `id` is written, or `cancelled`, as it never comes then.
+    pub(in crate::server) fn expect(&self, id: RequestId, permit: ResponsePermit, cancelled: CancellationToken) {
         let (sender, arrived) = oneshot::channel();
-        let expected = Expected { share, _arrived: sender };
+        let expected = Expected { permit, _arrived: sender };
         self.expected.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), expected);
         // Holds nothing that keeps the writer from ending.
         let all = Arc::downgrade(&self.expected);
@@ -81,13 +81,13 @@ impl Outbox {
 
     /// Enqueues a message.
     pub(in crate::server) fn message(&self, message: &ServerJsonRpcMessage) {
-        let share = match message {
+        let permit = match message {
             JsonRpcMessage::Response(response) => arrive(&self.expected, &response.id),
             _ => None,
         };
         let mut line = Vec::with_capacity(about(message));
         match serde_json::to_writer(&mut line, message) {
-            Ok(()) => self.line(line, share),
+            Ok(()) => self.line(line, permit),
             Err(error) => tracing::error!(%error, "a message could not be written"),
         }
     }
@@ -118,16 +118,16 @@ impl Outbox {
         }
     }
 
-    fn line(&self, mut line: Vec<u8>, share: Option<Share>) {
+    fn line(&self, mut line: Vec<u8>, permit: Option<ResponsePermit>) {
         line.push(b'\n');
         self.backlog.bytes.fetch_add(line.len(), Ordering::Relaxed);
         // Fails only when the output is gone, which has ended the service already.
-        let _ = self.queue.send(Item::Line(line, share));
+        let _ = self.queue.send(Item::Line(line, permit));
     }
 }
 
-fn arrive(expected: &Mutex<HashMap<RequestId, Expected>>, id: &RequestId) -> Option<Share> {
-    expected.lock().unwrap_or_else(PoisonError::into_inner).remove(id).map(|expected| expected.share)
+fn arrive(expected: &Mutex<HashMap<RequestId, Expected>>, id: &RequestId) -> Option<ResponsePermit> {
+    expected.lock().unwrap_or_else(PoisonError::into_inner).remove(id).map(|expected| expected.permit)
 }
 
 /// About how many bytes a message takes, so that its line is not copied each time it doubles.
@@ -141,7 +141,7 @@ fn about(message: &ServerJsonRpcMessage) -> usize {
 
 #[derive(Debug)]
 enum Item {
-    Line(Vec<u8>, Option<Share>),
+    Line(Vec<u8>, Option<ResponsePermit>),
     Flush(oneshot::Sender<()>),
 }
 
@@ -160,12 +160,12 @@ async fn write<W>(
     W: AsyncWrite + Send + Unpin,
 {
     while let Some(first) = items.recv().await {
-        let (mut batch, mut shares, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut batch, mut permits, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
         let mut next = Some(first);
         while let Some(item) = next {
             match item {
-                Item::Line(line, share) => {
-                    shares.extend(share);
+                Item::Line(line, permit) => {
+                    permits.extend(permit);
                     if batch.is_empty() {
                         batch = line;
                     } else {
@@ -181,7 +181,7 @@ async fn write<W>(
             Err(error) => Err(error),
         };
         backlog.bytes.fetch_sub(batch.len(), Ordering::Relaxed);
-        drop((batch, shares));
+        drop((batch, permits));
         if let Err(error) = written {
             tracing::warn!(%error, "the client no longer reads; ending");
             items.close();
@@ -210,7 +210,7 @@ mod tests {
 
     use super::*;
 
-    /// Nearly all of the room.
+    /// Nearly all of the budget.
     fn answer_of_an_image() -> Answer {
         let image = Content::Image { bytes: vec![0; 11 << 20], mime: "image/png" };
         Answer { content: vec![image], ..Answer::default() }
@@ -221,30 +221,30 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn room_comes_back_when_the_answer_is_read_or_cancelled_and_not_before() {
+    async fn permit_is_released_when_its_answer_is_read_or_cancelled_and_not_before() {
         let (output, mut client) = duplex(8);
         let outbox = Outbox::start(output, CancellationToken::new());
         let (large, id) = (answer_of_an_image(), NumberOrString::Number(7));
-        let share = outbox.room().share(&large).await.expect("it is large");
-        outbox.expect(id.clone(), share, CancellationToken::new());
+        let permit = outbox.budget().reserve(&large).await.expect("it is large");
+        outbox.expect(id.clone(), permit, CancellationToken::new());
         outbox.message(&answer(&id));
         // The writer has the line and is stuck with it, as nobody reads.
         while outbox.backlog.bytes.load(Ordering::Relaxed) == 0 {
             tokio::task::yield_now().await;
         }
-        assert!(timeout(Duration::from_millis(20), outbox.room().share(&large)).await.is_err());
+        assert!(timeout(Duration::from_millis(20), outbox.budget().reserve(&large)).await.is_err());
         let mut read = [0; 256];
-        let share = loop {
+        let permit = loop {
             tokio::select! {
                 count = client.read(&mut read) => assert!(count.expect("open") > 0),
-                share = outbox.room.share(&large) => break share.expect("it is large"),
+                permit = outbox.budget.reserve(&large) => break permit.expect("it is large"),
             }
         };
 
         let cancelled = CancellationToken::new();
-        outbox.expect(id, share, cancelled.clone());
-        assert!(timeout(Duration::from_millis(20), outbox.room().share(&large)).await.is_err());
+        outbox.expect(id, permit, cancelled.clone());
+        assert!(timeout(Duration::from_millis(20), outbox.budget().reserve(&large)).await.is_err());
         cancelled.cancel();
-        timeout(Duration::from_secs(120), outbox.room().share(&large)).await.expect("it is free").expect("large");
+        timeout(Duration::from_secs(120), outbox.budget().reserve(&large)).await.expect("it is free").expect("large");
     }
 }

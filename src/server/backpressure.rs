@@ -1,8 +1,8 @@
-//! Room for large answers: how many bytes of them are lines that the client has not read.
+//! The budget for large answers: how many bytes of them are lines that the client has not read.
 //!
-//! A large answer is made a line only when there is room for it, and holds its share until the line is
+//! A large answer is made a line only when the budget has room for it, and holds its permit until the line is
 //! written; who waits keeps its place among the running calls, so that what waits is bounded, too.
-//! Small answers need no room: the number of calls in flight bounds them.
+//! Small answers need no budget: the number of calls in flight bounds them.
 
 use std::sync::{
     Arc,
@@ -14,48 +14,48 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::tools::{Answer, Content};
 
 /// Bytes of large answers that are lines, or about to be: a few images of the largest size.
-const ROOM: usize = 16 << 20;
-/// Bytes of an answer that needs no room.
+const BUDGET: usize = 16 << 20;
+/// Bytes of an answer that needs no budget.
 const SMALL: usize = 128 << 10;
 /// Bytes that are counted as one.
 const UNIT: usize = 1 << 10;
 
-/// See the module; cheap to clone.
+/// What is left for large answers; cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct Room {
+pub(super) struct ResponseBudget {
     free: Arc<Semaphore>,
     waiting: Arc<AtomicUsize>,
     /// How often somebody had to wait.
     waits: Arc<AtomicUsize>,
 }
 
-/// What one answer takes of the room, until it is dropped.
+/// What one answer takes of the budget, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Share {
+pub(super) struct ResponsePermit {
     _permit: OwnedSemaphorePermit,
 }
 
-impl Default for Room {
+impl Default for ResponseBudget {
     fn default() -> Self {
-        Self { free: Arc::new(Semaphore::new(ROOM / UNIT)), waiting: Arc::default(), waits: Arc::default() }
+        Self { free: Arc::new(Semaphore::new(BUDGET / UNIT)), waiting: Arc::default(), waits: Arc::default() }
     }
 }
 
-impl Room {
+impl ResponseBudget {
     /// Waits until there is room for `answer`; none is taken by a small one.
-    pub(super) async fn share(&self, answer: &Answer) -> Option<Share> {
+    pub(super) async fn reserve(&self, answer: &Answer) -> Option<ResponsePermit> {
         let bytes = on_the_wire(answer);
         if bytes < SMALL {
             return None;
         }
-        let units = u32::try_from(bytes.min(ROOM).div_ceil(UNIT)).unwrap_or(u32::MAX);
+        let units = u32::try_from(bytes.min(BUDGET).div_ceil(UNIT)).unwrap_or(u32::MAX);
         if let Ok(permit) = Arc::clone(&self.free).try_acquire_many_owned(units) {
-            return Some(Share { _permit: permit });
+            return Some(ResponsePermit { _permit: permit });
         }
         self.waits.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting::new(&self.waiting);
         let permit = Arc::clone(&self.free).acquire_many_owned(units).await.ok()?;
-        Some(Share { _permit: permit })
+        Some(ResponsePermit { _permit: permit })
     }
 
     /// Whether an answer waits for the client to read those before it, or had to since there were
@@ -120,16 +120,16 @@ mod tests {
 
     #[test]
     fn large_answers_wait_for_one_another_and_small_ones_for_nobody() {
-        let room = Room::default();
-        let large = image(ROOM / 4);
-        let first: Vec<_> = (0..2).map(|_| now(room.share(&large)).expect("there is room")).collect();
+        let budget = ResponseBudget::default();
+        let large = image(BUDGET / 4);
+        let first: Vec<_> = (0..2).map(|_| now(budget.reserve(&large)).expect("there is room")).collect();
         assert!(first.iter().all(Option::is_some));
-        assert!(now(room.share(&large)).is_none(), "a third more on the wire than on the disk");
+        assert!(now(budget.reserve(&large)).is_none(), "a third more on the wire than on the disk");
         let mut waits = 0;
-        assert!(room.was_short_since(&mut waits) && !room.was_short_since(&mut waits), "who gave up does not wait");
-        assert!(now(room.share(&image(1000))).expect("no wait").is_none());
+        assert!(budget.was_short_since(&mut waits) && !budget.was_short_since(&mut waits), "who gave up does not wait");
+        assert!(now(budget.reserve(&image(1000))).expect("no wait").is_none());
         drop(first);
-        let all = now(room.share(&image(2 * ROOM))).expect("one that is larger than all of it has all of it");
-        assert!(all.is_some() && now(room.share(&large)).is_none());
+        let all = now(budget.reserve(&image(2 * BUDGET))).expect("one that is larger than all of it has all of it");
+        assert!(all.is_some() && now(budget.reserve(&large)).is_none());
     }
 }
