@@ -13,8 +13,8 @@ mod convert;
 mod dispatch;
 mod gates;
 mod handler;
+mod in_process;
 mod instructions;
-mod loopback;
 mod pools;
 mod progress;
 mod stdio;
@@ -36,7 +36,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 pub use confirm::Confirm;
-pub use loopback::{Block, CallOutcome, Loopback, call_once, list_once};
+pub use in_process::{Block, CallOutcome, InProcessClient, call_once, list_once};
 #[cfg(all(any(test, fuzzing), unix))]
 pub(crate) use stdio::probe;
 

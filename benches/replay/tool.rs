@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf, sync::Arc};
 
 use rootbound::{
-    server::{Loopback, Options, Parts, Server},
+    server::{InProcessClient, Options, Parts, Server},
     session::Session,
     tools::{Selection, Settings, Toolbox},
     workspace::{self, Access, PolicyRules, RootSpec, Workspace},
@@ -18,7 +18,7 @@ const FILE: &str = "file.txt";
 
 /// A workspace of one file and a client of a server on it.
 pub(crate) struct Tool {
-    client: Loopback,
+    client: InProcessClient,
     folder: TempDir,
 }
 
@@ -43,7 +43,7 @@ impl Tool {
             settings: Arc::new(Settings::default()),
             options: Options::default(),
         });
-        Ok(Self { client: Loopback::open(server)?, folder })
+        Ok(Self { client: InProcessClient::open(server)?, folder })
     }
 
     /// Reads the file and makes the edit, like a model.

@@ -1,13 +1,13 @@
-//! Asking a person before a change is made, in both eras.
+//! Asking a person before a change is made, in both protocol versions.
 //!
 //! Decides whether to ask, shows what would change ([`question`]) and turns the answer into an
 //! [`Approval`] or a refusal. A client with a handshake is asked while its call waits ([`live`]); one of
-//! 2026-07-28 repeats the call with the answer ([`sealed`]). Touches no file, and holds neither a lock
+//! 2026-07-28 repeats the call with the answer ([`signer`]). Touches no file, and holds neither a lock
 //! nor a place among the running calls while a person thinks.
 
 mod live;
 mod question;
-mod sealed;
+mod signer;
 
 use std::{sync::OnceLock, time::Duration};
 
@@ -26,7 +26,7 @@ use crate::{
     workspace::Approval,
 };
 
-use self::sealed::{Broken, Seals};
+use self::signer::{InvalidToken, Signer};
 
 /// Calls that wait for a person at the same time; each holds what it would write in memory.
 const MAX_WAITING: usize = 16;
@@ -52,7 +52,7 @@ pub(super) struct Confirmation {
     mode: Confirm,
     limit: Duration,
     waiting: Semaphore,
-    seals: OnceLock<Option<Seals>>,
+    signer: OnceLock<Option<Signer>>,
 }
 
 /// One call's request, as far as an answer is bound to it.
@@ -148,7 +148,7 @@ impl Draft {
 impl Confirmation {
     /// Asks about what `mode` says, and takes an answer for at most `limit`.
     pub(super) fn new(mode: Confirm, limit: Duration) -> Self {
-        Self { mode, limit, waiting: Semaphore::new(MAX_WAITING), seals: OnceLock::new() }
+        Self { mode, limit, waiting: Semaphore::new(MAX_WAITING), signer: OnceLock::new() }
     }
 
     /// The call that may need an answer; `None` where nobody is ever asked.
@@ -192,10 +192,10 @@ impl Confirmation {
                 let answer: ElicitResult = serde_json::from_value(answer)
                     .map_err(|error| declined("the person's answer cannot be read").source(error).hint(ASK_AGAIN))?;
                 consent(&answer)?;
-                match self.seals()?.open(state.as_deref().unwrap_or_default(), proposal, self.limit) {
+                match self.signer()?.verify(state.as_deref().unwrap_or_default(), proposal, self.limit) {
                     Ok(()) => Ok(Reply::Approved(Approval::by_person())),
-                    Err(Broken::OtherChange) => Err(ToolError::changed_while_asked(&proposal.fingerprint.path)),
-                    Err(Broken::Unverified) => Err(declined(format!(
+                    Err(InvalidToken::OtherChange) => Err(ToolError::changed_while_asked(&proposal.fingerprint.path)),
+                    Err(InvalidToken::Unverified) => Err(declined(format!(
                         "the person's answer is not one to this call, was used before, or came after more than {:.0?}",
                         self.limit
                     ))
@@ -214,15 +214,15 @@ impl Confirmation {
     }
 
     fn question(&self, proposal: &Proposal) -> Result<Reply, ToolError> {
-        let state = self.seals()?.seal(proposal, self.limit)?;
+        let state = self.signer()?.sign(proposal, self.limit)?;
         let asked = InputRequest::Elicitation(question::request(&proposal.message));
         let questions = InputRequests::from([(FIELD.to_owned(), asked)]);
         Ok(Reply::Ask(Question(InputRequiredResult::new(Some(questions), Some(state)))))
     }
 
     /// Made when first needed: most servers never ask.
-    fn seals(&self) -> Result<&Seals, ToolError> {
-        self.seals.get_or_init(Seals::new).as_ref().ok_or_else(sealed::no_randomness)
+    fn signer(&self) -> Result<&Signer, ToolError> {
+        self.signer.get_or_init(Signer::new).as_ref().ok_or_else(signer::no_randomness)
     }
 }
 

@@ -4,8 +4,8 @@
 
 mod calls;
 mod endings;
-mod eras;
 mod lines;
+mod protocol_versions;
 mod tools;
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `--confirm`: what a person is asked, in both eras, and what each answer leaves on the disk.
+//! `--confirm`: what a person is asked, in both protocol versions, and what each answer leaves on the disk.
 
 use std::{fs, path::PathBuf, thread, time::Duration};
 
@@ -21,7 +21,7 @@ struct Desk {
 const OLD: &str = "one\ntwo\n";
 
 /// Runs a test in the era with a handshake and in the one without.
-fn in_both_eras(test: impl Fn(Desk)) {
+fn in_both_protocol_versions(test: impl Fn(Desk)) {
     for modern in [false, true] {
         test(Desk::open(modern, &["--confirm", "writes"]));
     }
@@ -156,7 +156,7 @@ fn fails(answer: &Value, kind: &str, words: &str) {
 
 #[test]
 fn a_yes_makes_the_change_that_was_shown() {
-    in_both_eras(|mut desk| {
+    in_both_protocol_versions(|mut desk| {
         let question = desk.ask("edit", edit());
         assert_eq!(desk.content(), OLD, "nothing happens before the answer");
         assert!(question.message().contains("\nEdit a.txt: 1 replacement\n"), "{}", question.message());
@@ -173,7 +173,7 @@ fn a_yes_makes_the_change_that_was_shown() {
 
 #[test]
 fn everything_but_a_yes_leaves_the_disk_alone() {
-    in_both_eras(|mut desk| {
+    in_both_protocol_versions(|mut desk| {
         for (no, words) in [
             (json!({ "action": "decline" }), "the person declined this change; nothing was changed"),
             (json!({ "action": "cancel" }), "the person dismissed the question"),
@@ -244,7 +244,7 @@ fn what_changes_nothing_is_never_asked_about_and_destructive_asks_for_less() {
 
 #[test]
 fn a_change_of_the_file_between_question_and_answer_makes_the_yes_stale() {
-    in_both_eras(|mut desk| {
+    in_both_protocol_versions(|mut desk| {
         let question = desk.ask("edit", edit());
         fs::write(desk.path("a.txt"), "other\ntwo\n").expect("it can be written");
         fails(&desk.reply(&question, &yes()), "stale", "a.txt");
@@ -260,7 +260,7 @@ fn a_change_of_the_file_between_question_and_answer_makes_the_yes_stale() {
 
 #[test]
 fn a_yes_is_not_carried_over_to_what_the_sessions_own_change_made_of_the_file() {
-    in_both_eras(|mut desk| {
+    in_both_protocol_versions(|mut desk| {
         // Without a person the second would be worked out again on the result of the first.
         let first = desk.ask("edit", edit());
         let second = desk.ask("edit", json!({ "path": "a.txt", "old_string": "one", "new_string": "1" }));

@@ -14,7 +14,7 @@ use std::{
 #[cfg(unix)]
 use rootbound::{search::IndexMode, session::StopSignal, tools::CallContext};
 use rootbound::{
-    server::{Block, CallOutcome, Loopback, Options, Parts, Server},
+    server::{Block, CallOutcome, InProcessClient, Options, Parts, Server},
     session::{QuotaLimits, Session},
     tools::{Selection, Settings, Toolbox},
     workspace::{self, Access, PolicyRules, RootSpec, StateDir, Workspace},
@@ -115,15 +115,15 @@ impl Setup {
         })
     }
 
-    fn connect(&self, dir: &Path) -> Loopback {
-        Loopback::open(self.server(dir)).expect("the server starts")
+    fn connect(&self, dir: &Path) -> InProcessClient {
+        InProcessClient::open(self.server(dir)).expect("the server starts")
     }
 }
 
 /// A workspace and a client of a server on it.
 #[derive(Debug)]
 pub(crate) struct Harness {
-    client: RefCell<Loopback>,
+    client: RefCell<InProcessClient>,
     dir: TempDir,
     setup: Setup,
 }

@@ -2,7 +2,7 @@
 //! answer is made of, whatever the tool.
 
 use rootbound::{
-    server::{Block, Loopback, list_once},
+    server::{Block, InProcessClient, list_once},
     tools::{Selection, Settings},
     workspace::Access,
 };
@@ -22,7 +22,7 @@ fn names(list: &Value) -> Vec<&str> {
 fn instructions(setup: &Setup) -> (String, String) {
     let h = setup.clone().open();
     let dir = h.outside("");
-    let mut client = Loopback::connect(setup.server(&dir)).expect("the server starts");
+    let mut client = InProcessClient::connect(setup.server(&dir)).expect("the server starts");
     let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
         "clientInfo": { "name": "test", "version": "1" } });
     let answer = client.request("initialize", params).expect("a session");

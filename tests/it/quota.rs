@@ -3,7 +3,7 @@
 use std::fs;
 
 use rootbound::{
-    server::Loopback,
+    server::InProcessClient,
     session::QuotaLimits,
     tools::{Group, Selection, Settings},
     workspace::Access,
@@ -254,7 +254,7 @@ fn by_default_honest_work_meets_no_limit() {
     assert!(default.files >= 1_000 && default.bytes >= 100 << 20 && default.root_bytes.is_none());
     let dir = tempfile::tempdir().expect("a temporary folder");
     fs::create_dir(dir.path().join("root")).expect("a folder");
-    let mut client = Loopback::open(Setup::default().server(dir.path())).expect("the server starts");
+    let mut client = InProcessClient::open(Setup::default().server(dir.path())).expect("the server starts");
     for number in 0..200 {
         let arguments = json!({ "path": format!("f{number}"), "content": "x" });
         let outcome = client.call("write", arguments.as_object().expect("an object").clone()).expect("an answer");

@@ -14,7 +14,7 @@ fn workspace() -> TempDir {
 }
 
 #[test]
-fn both_eras_are_served_on_real_pipes() {
+fn both_protocol_versions_are_served_on_real_pipes() {
     let dir = workspace();
     let mut process = Process::start(dir.path(), &[]);
     process.discover();

@@ -100,7 +100,7 @@ async fn without_a_handshake_or_metadata_nothing_is_served() {
 }
 
 #[tokio::test]
-async fn both_eras_are_served_side_by_side() {
+async fn both_protocol_versions_are_served_side_by_side() {
     let mut wire = Wire::raw();
     assert!(wire.ask(1, "tools/list", modern(json!({}))).await["result"]["tools"].is_array());
     let mut wire = wire.greet().await;

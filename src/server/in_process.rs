@@ -80,7 +80,7 @@ impl CallOutcome {
 
 /// A connected client; the server ends with it.
 #[derive(Debug)]
-pub struct Loopback {
+pub struct InProcessClient {
     runtime: Option<Runtime>,
     input: BufReader<ReadHalf<DuplexStream>>,
     output: WriteHalf<DuplexStream>,
@@ -88,7 +88,7 @@ pub struct Loopback {
     last_id: u64,
 }
 
-impl Loopback {
+impl InProcessClient {
     /// Connects to `server` and performs the handshake.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl Loopback {
             json!({
                 "protocolVersion": REVISION,
                 "capabilities": {},
-                "clientInfo": { "name": "loopback", "version": env!("CARGO_PKG_VERSION") },
+                "clientInfo": { "name": "in-process", "version": env!("CARGO_PKG_VERSION") },
             }),
         )?;
         client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string())?;
@@ -190,7 +190,7 @@ impl Loopback {
     }
 }
 
-impl Drop for Loopback {
+impl Drop for InProcessClient {
     fn drop(&mut self) {
         self.stop.cancel();
         if let Some(runtime) = self.runtime.take() {
@@ -202,11 +202,11 @@ impl Drop for Loopback {
 /// Runs one tool through the whole server.
 ///
 /// # Errors
-/// A protocol error in words; see [`Loopback::call`].
+/// A protocol error in words; see [`InProcessClient::call`].
 pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> Result<CallOutcome, String> {
     super::log_panics();
     let gates = Arc::clone(&server.gates);
-    let mut client = Loopback::open(server)?;
+    let mut client = InProcessClient::open(server)?;
     client.end_on_signal();
     let outcome = client.call(tool, arguments);
     let stopped = client.stop.is_cancelled();
@@ -227,7 +227,7 @@ pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> R
 /// # Errors
 /// A sentence, when the server cannot be started.
 pub fn list_once(server: Server) -> Result<Value, String> {
-    Loopback::open(server)?.request("tools/list", json!({}))
+    InProcessClient::open(server)?.request("tools/list", json!({}))
 }
 
 fn block_on<T>(runtime: Option<&Runtime>, work: impl Future<Output = io::Result<T>>) -> Result<T, String> {

@@ -24,8 +24,8 @@ use super::Proposal;
 /// Bytes of the number that makes each state another one.
 const NONCE: usize = 16;
 
-/// Seals states and opens them, each once.
-pub(super) struct Seals {
+/// Signer states and opens them, each once.
+pub(super) struct Signer {
     codec: RequestStateCodec,
     /// The numbers of the states that were used, and when; forgotten after those have expired.
     used: Mutex<VecDeque<(Instant, [u8; NONCE])>>,
@@ -33,7 +33,7 @@ pub(super) struct Seals {
 
 /// Why a state is no proof of a yes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Broken {
+pub(super) enum InvalidToken {
     /// Forged, of another call or another process, expired or used before. Which of these is nobody's
     /// business outside.
     Unverified,
@@ -41,49 +41,49 @@ pub(super) enum Broken {
     OtherChange,
 }
 
-impl Seals {
-    /// Seals under a new random key; `None` where the system gives no random bytes.
+impl Signer {
+    /// Signer under a new random key; `None` where the system gives no random bytes.
     pub(super) fn new() -> Option<Self> {
         let codec = RequestStateCodec::try_new(random::<{ RequestStateCodec::MIN_KEY_LENGTH }>()?).ok()?;
         Some(Self { codec, used: Mutex::default() })
     }
 
     /// The state of a question about `proposal` that may be answered for `limit`.
-    pub(super) fn seal(&self, proposal: &Proposal, limit: Duration) -> Result<String, ToolError> {
+    pub(super) fn sign(&self, proposal: &Proposal, limit: Duration) -> Result<String, ToolError> {
         let nonce: [u8; NONCE] = random().ok_or_else(no_randomness)?;
         let state = [&nonce[..], &digest(&proposal.fingerprint)].concat();
         Ok(self.codec.seal_with(&state, &SealOptions::new().associated_data(&proposal.request).ttl(limit)))
     }
 
     /// Proves that the person was asked about exactly `proposal`, and uses the state up.
-    pub(super) fn open(&self, state: &str, proposal: &Proposal, limit: Duration) -> Result<(), Broken> {
+    pub(super) fn verify(&self, state: &str, proposal: &Proposal, limit: Duration) -> Result<(), InvalidToken> {
         let state = self.codec.open_with(state, &proposal.request).map_err(|error| {
             tracing::warn!(%error, "an answer was not accepted");
-            Broken::Unverified
+            InvalidToken::Unverified
         })?;
-        let (nonce, shown) = state.split_first_chunk::<NONCE>().ok_or(Broken::Unverified)?;
+        let (nonce, shown) = state.split_first_chunk::<NONCE>().ok_or(InvalidToken::Unverified)?;
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         while used.front().is_some_and(|(at, _)| at.elapsed() > 2 * limit) {
             used.pop_front();
         }
         if used.iter().any(|(_, before)| before == nonce) {
             tracing::warn!("an answer was not accepted a second time");
-            return Err(Broken::Unverified);
+            return Err(InvalidToken::Unverified);
         }
         used.push_back((Instant::now(), *nonce));
-        if shown == digest(&proposal.fingerprint) { Ok(()) } else { Err(Broken::OtherChange) }
+        if shown == digest(&proposal.fingerprint) { Ok(()) } else { Err(InvalidToken::OtherChange) }
     }
 }
 
-impl fmt::Debug for Seals {
+impl fmt::Debug for Signer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Seals").finish_non_exhaustive()
+        f.debug_struct("Signer").finish_non_exhaustive()
     }
 }
 
-/// The system gave no random bytes to seal with.
+/// The system gave no random bytes to sign with.
 pub(super) fn no_randomness() -> ToolError {
-    ToolError::new(Kind::Internal, "the question to the person could not be sealed; nothing was changed")
+    ToolError::new(Kind::Internal, "the question to the person could not be signed; nothing was changed")
         .hint("tell the user that the system gave no random bytes")
 }
 
@@ -117,53 +117,53 @@ mod tests {
         Proposal { message: String::new(), fingerprint, request: [request; 32], unasked_by: "never" }
     }
 
-    fn seals() -> Seals {
-        Seals::new().expect("random bytes")
+    fn signer() -> Signer {
+        Signer::new().expect("random bytes")
     }
 
     #[test]
     fn a_state_opens_once_for_the_change_it_was_made_for() {
-        let (seals, shown) = (seals(), proposal(1, b"x"));
-        let state = seals.seal(&shown, LIMIT).expect("sealed");
-        assert_ne!(state, seals.seal(&shown, LIMIT).expect("sealed"), "no two states are alike");
-        assert_eq!(seals.open(&state, &shown, LIMIT), Ok(()));
-        assert_eq!(seals.open(&state, &shown, LIMIT), Err(Broken::Unverified));
+        let (signer, shown) = (signer(), proposal(1, b"x"));
+        let state = signer.sign(&shown, LIMIT).expect("signed");
+        assert_ne!(state, signer.sign(&shown, LIMIT).expect("signed"), "no two states are alike");
+        assert_eq!(signer.verify(&state, &shown, LIMIT), Ok(()));
+        assert_eq!(signer.verify(&state, &shown, LIMIT), Err(InvalidToken::Unverified));
     }
 
     #[test]
     fn a_state_of_another_call_or_another_process_proves_nothing() {
-        let (seals, shown) = (seals(), proposal(1, b"x"));
-        let state = seals.seal(&shown, LIMIT).expect("sealed");
-        assert_eq!(seals.open(&state, &proposal(2, b"x"), LIMIT), Err(Broken::Unverified));
-        assert_eq!(self::seals().open(&state, &shown, LIMIT), Err(Broken::Unverified));
-        assert_eq!(seals.open(&state, &shown, LIMIT), Ok(()), "failed tries use nothing up");
+        let (signer, shown) = (signer(), proposal(1, b"x"));
+        let state = signer.sign(&shown, LIMIT).expect("signed");
+        assert_eq!(signer.verify(&state, &proposal(2, b"x"), LIMIT), Err(InvalidToken::Unverified));
+        assert_eq!(self::signer().verify(&state, &shown, LIMIT), Err(InvalidToken::Unverified));
+        assert_eq!(signer.verify(&state, &shown, LIMIT), Ok(()), "failed tries use nothing up");
     }
 
     #[test]
     fn a_state_of_another_content_or_base_is_of_another_change() {
-        let (seals, shown) = (seals(), proposal(1, b"x"));
-        let state = || seals.seal(&shown, LIMIT).expect("sealed");
-        assert_eq!(seals.open(&state(), &proposal(1, b"y"), LIMIT), Err(Broken::OtherChange));
+        let (signer, shown) = (signer(), proposal(1, b"x"));
+        let state = || signer.sign(&shown, LIMIT).expect("signed");
+        assert_eq!(signer.verify(&state(), &proposal(1, b"y"), LIMIT), Err(InvalidToken::OtherChange));
         let mut elsewhere = proposal(1, b"x");
         elsewhere.fingerprint.base = Base::Revision(Revision::of(b"old"));
-        assert_eq!(seals.open(&state(), &elsewhere, LIMIT), Err(Broken::OtherChange));
+        assert_eq!(signer.verify(&state(), &elsewhere, LIMIT), Err(InvalidToken::OtherChange));
         elsewhere = proposal(1, b"x");
         elsewhere.fingerprint.path.push('x');
-        assert_eq!(seals.open(&state(), &elsewhere, LIMIT), Err(Broken::OtherChange));
+        assert_eq!(signer.verify(&state(), &elsewhere, LIMIT), Err(InvalidToken::OtherChange));
     }
 
     #[test]
     fn no_changed_character_goes_unnoticed() {
-        let (seals, shown) = (seals(), proposal(1, b"x"));
-        let state = seals.seal(&shown, LIMIT).expect("sealed");
+        let (signer, shown) = (signer(), proposal(1, b"x"));
+        let state = signer.sign(&shown, LIMIT).expect("signed");
         for at in 0..state.len() {
             let mut forged = state.clone().into_bytes();
             forged[at] = if forged[at] == b'A' { b'Q' } else { b'A' };
             let forged = String::from_utf8(forged).expect("ASCII");
-            assert_eq!(seals.open(&forged, &shown, LIMIT), Err(Broken::Unverified), "at {at}");
+            assert_eq!(signer.verify(&forged, &shown, LIMIT), Err(InvalidToken::Unverified), "at {at}");
         }
         for cut in ["", "rs1", "rs1..", &state[..state.len() - 1]] {
-            assert_eq!(seals.open(cut, &shown, LIMIT), Err(Broken::Unverified), "{cut:?}");
+            assert_eq!(signer.verify(cut, &shown, LIMIT), Err(InvalidToken::Unverified), "{cut:?}");
         }
     }
 }
