@@ -39,7 +39,7 @@ pub(in crate::workspace) enum Origin<'f> {
     Link(u64),
 }
 
-/// Who is told of each file that rules are read from: its path below the directory that is looked at.
+/// Called for each file that rules are read from, with its path below the directory that is looked at.
 type Read<'r> = &'r mut dyn FnMut(&'static str, Origin<'_>);
 
 /// What the configuration says about ignored files.
@@ -160,7 +160,7 @@ impl Rules<'_> {
                 Ok(dir) => {
                     let here = Here { root: start.root(), relative, dir: &dir };
                     let has = |name: &str| dir.child_stat(name.as_ref()).is_ok();
-                    // Whoever keeps the effect of rules was told when it looked at that directory.
+                    // Whoever keeps the effect of rules had these reported when it looked at that directory.
                     self.level(above, here, has, &mut |_, _| {}, gaps)
                 }
                 Err(Failure::Io(error)) if is_open_files(&error) => Err(error),
@@ -169,7 +169,7 @@ impl Rules<'_> {
         })
     }
 
-    /// The rules in a directory, given those above it; `has` tells whether it holds a name. What does not count of
+    /// The rules in a directory, given those above it; `has` says whether it holds a name. What does not count of
     /// them is noted in `gaps`.
     ///
     /// # Errors
@@ -207,7 +207,7 @@ impl Rules<'_> {
         Ok(Some(Arc::new(Level { ignore, git, exclude, repository, memory, above })))
     }
 
-    /// The content of an ignore file; none where it cannot be read.
+    /// The content of an ignore file; `None` where it cannot be read.
     fn content(&self, here: Here<'_>, name: &'static str, read: Read<'_>) -> io::Result<Option<Vec<u8>>> {
         match here.open(name) {
             Ok(file) => {
