@@ -105,7 +105,7 @@ impl Workspace {
         let homes = own::home();
         let agents = if agent_rules { agent_files::read(&roots, &homes) } else { Vec::new() };
         guard(&roots, own, &agents);
-        let agent_files: Vec<AgentFile> = agents.into_iter().map(agent_files::Found::into_told).collect();
+        let agent_files: Vec<AgentFile> = agents.into_iter().map(agent_files::Found::into_summary).collect();
         warnings.extend(agent_files.iter().filter_map(|file| {
             let problem = file.problem.as_ref()?;
             Some(format!("the rules for agents in {} are not all in force: {problem}", file.name))

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::tools::{Group, Selection, Toolbox};
 
-/// Arguments that a word without a name may stand for, behind the required ones.
+/// Arguments that a word without a name may be the value of, behind the required ones.
 const USUAL: [&str; 3] = ["path", "old_string", "new_string"];
 
 /// The name of a tool, where `word` is one; whether it must be allowed first.
@@ -21,7 +21,10 @@ fn tool(word: &str) -> Option<(&'static str, bool)> {
 pub(super) fn without_call(words: &[OsString], directory: &Path) -> Option<String> {
     let (first, rest) = words.split_first()?;
     let (name, needs_leave) = tool(first.to_str()?)?;
-    #[expect(clippy::disallowed_methods, reason = "only tells a directory that can be served from a slip of the pen")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "only distinguishes a directory that can be served from a typing error"
+    )]
     if directory.join(first).exists() {
         return None;
     }
@@ -32,7 +35,7 @@ pub(super) fn without_call(words: &[OsString], directory: &Path) -> Option<Strin
 }
 
 /// The words as arguments of the tool, each behind a space: those without a name get the one that they most likely
-/// stand for, and are left out where there is none.
+/// belong to, and are left out where there is none.
 pub(crate) fn named(name: &str, words: &[String]) -> String {
     let every = Toolbox::new(&Selection { groups: vec![Group::Manage], ..Selection::default() });
     let Some(entry) = every.get(name) else { return " KEY=VALUE…".to_owned() };
@@ -64,7 +67,7 @@ fn named_word<'w>(word: &'w str, schema: &Map<String, Value>) -> Option<&'w str>
     schema.get("properties")?.get(name).map(|_| name)
 }
 
-/// The names that words without one stand for, in order.
+/// The names that words without one belong to, in order.
 fn names(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let has = |name: &&str| schema.get("properties").is_some_and(|known| known.get(*name).is_some());
     let usual = USUAL.into_iter().filter(has).filter(|name| !required(schema).any(|other| other == *name));

@@ -1,7 +1,7 @@
 //! The live list: the names of a large tree and the filter over their content, kept between calls.
 //!
 //! A search asks for a snapshot; what it gets is true for every system call below the root that had
-//! returned before it asked. While some process can write by Linux AIO, which no event tells of, all files
+//! returned before it asked. While some process can write by Linux AIO, which causes no event, all files
 //! are compared with the disk before each answer. Other writes without an event are stores into a shared
 //! mapping while it stays open, and writes through a name that a file was given later where nothing is
 //! watched. They are seen by the comparison that the first search begins in the background when the last

@@ -19,15 +19,15 @@ use crate::{
     workspace::OpenFile,
 };
 
-/// The encoding that it is shown in; none where it is binary.
+/// The encoding that it is shown in; `None` where it is binary.
 pub(super) fn encoding(file: &mut OpenFile, loaded: &Loaded<'_>) -> Result<Option<&'static Encoding>, Ended> {
     let (head, is_all) = head(file, loaded)?;
-    let told = if is_all {
+    let encoding = if is_all {
         Document::decode(head.into_owned(), None).map(|document| document.encoding())
     } else {
         text::encoding_of_head(&head, None)
     };
-    Ok(told.ok())
+    Ok(encoding.ok())
 }
 
 /// Whether the beginning of it is UTF-8.
@@ -50,7 +50,7 @@ pub(super) fn may_be_text(file: &mut OpenFile, loaded: &Loaded<'_>) -> Result<bo
     Ok(text::looks_like_utf16(&head) || !is_all && memchr::memchr(0, &head).is_none())
 }
 
-/// What `read` tells the encoding from, and whether that is all of the file.
+/// What `read` recognises the encoding by, and whether that is all of the file.
 fn head<'l>(file: &mut OpenFile, loaded: &Loaded<'l>) -> Result<(Cow<'l, [u8]>, bool), Ended> {
     let most = text::HEAD;
     if loaded.whole {

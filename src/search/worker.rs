@@ -248,7 +248,7 @@ impl<'a> Worker<'a> {
             Found::Binary if reading::may_be_text(file, loaded)? => self.search_decoded(file, loaded),
             Found::Binary => Err(Ended(Skipped::Binary)),
             // The searcher looks for NUL in what comes first and in matching lines. That is enough among
-            // many files; who names one is told.
+            // many files; for one that is named the answer says so.
             Found::Text(text) if loaded.named && text.matches == 0 && loaded.holds_nul() => Err(Ended(Skipped::Binary)),
             Found::Text(text) if (loaded.named || text.matches > 0) && text::binary_kind(content).is_some() => {
                 Err(Ended(Skipped::Binary))
@@ -295,7 +295,7 @@ impl<'a> Worker<'a> {
             let reader = Metered::new(reader, loaded.size, loaded.named.then_some(self.query.progress));
             match form {
                 Form::Stream(encoding) => {
-                    // A NUL character is shown by `read` where it comes later than the encoding is told by.
+                    // `read` shows a NUL character that comes after the bytes by which the encoding is recognised.
                     let mut searcher =
                         builder(self.query).binary_detection(BinaryDetection::none()).encoding(label(encoding)).build();
                     searcher.search_reader(&matcher, reader, &mut sink)
@@ -367,7 +367,7 @@ struct Text {
     stopped: Option<StopReason>,
     /// A line that is kept is not ASCII.
     foreign: bool,
-    /// The file is not UTF-8, and in no encoding that can be told.
+    /// The file is not UTF-8, and in no encoding that is recognised.
     undecoded: bool,
 }
 

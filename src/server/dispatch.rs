@@ -228,13 +228,13 @@ async fn planned(
         idle_for(STUCK_CHANGE, &stop).await;
     };
     tokio::pin!(stuck);
-    let mut told = false;
+    let mut is_cancelled = false;
     loop {
         tokio::select! {
             biased;
             done = &mut commit => return ended(done).map(|answer| Outcome::Answer(answer, None)),
-            () = cancelled.cancelled(), if !told => {
-                told = true;
+            () = cancelled.cancelled(), if !is_cancelled => {
+                is_cancelled = true;
                 stop.cancel();
             }
             () = &mut stuck => {

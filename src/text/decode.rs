@@ -17,7 +17,7 @@ const UTF16_SAMPLE: usize = 8 * 1024;
 /// How much of a file the detector sees, in bytes from the first one that is not ASCII; it reads some 4 MB a second.
 const DETECTION_SAMPLE: usize = 256 * 1024;
 
-/// Bytes at the front of a file from which its encoding is told; a file with no more is looked at as a whole.
+/// Bytes at the front of a file by which its encoding is recognised; a file with no more is looked at as a whole.
 pub const HEAD: usize = 2 << 20;
 
 /// The bytes of a text file together with their decoded text.

@@ -41,7 +41,7 @@ pub(super) enum Known {
 /// The check for a change that was worked out before, on a file that had passed, and lost the race to another change.
 ///
 /// # Errors
-/// `stale` where the file had to be at `expected`.
+/// `stale` where the file had to be at `expected`; what it shows counts as seen, as in [`settled`].
 pub(super) fn raced(
     cx: &CallContext,
     asked: &WorkspacePath,
@@ -49,7 +49,7 @@ pub(super) fn raced(
     expected: Option<Revision>,
 ) -> Result<(), ToolError> {
     match expected {
-        Some(_) => check(cx, asked, now, expected, Known::LastSeen).map_err(|outdated| outdated.error),
+        Some(_) => check(cx, asked, now, expected, Known::LastSeen).map_err(|outdated| outdated.answered(cx, now)),
         None => Ok(()),
     }
 }
@@ -59,6 +59,16 @@ struct Outdated {
     error: ToolError,
     /// Whether the error shows all that changed since the model saw it.
     is_shown: bool,
+}
+
+impl Outdated {
+    /// The error as it is sent: where it shows all that changed, the file counts as seen from then on.
+    fn answered(self, cx: &CallContext, now: &Snapshot) -> ToolError {
+        if self.is_shown {
+            cx.session.ledger.saw(&now.path, now.revision, Some(&now.bytes));
+        }
+        self.error
+    }
 }
 
 impl From<ToolError> for Outdated {
@@ -186,12 +196,7 @@ pub(super) fn settled(
     };
     match checked {
         Ok(()) => Ok(now),
-        Err(Outdated { error, is_shown }) => {
-            if is_shown {
-                cx.session.ledger.saw(&now.path, now.revision, Some(&now.bytes));
-            }
-            Err(error)
-        }
+        Err(outdated) => Err(outdated.answered(cx, &now)),
     }
 }
 

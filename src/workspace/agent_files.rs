@@ -28,8 +28,8 @@ pub(super) struct Found {
 
 impl Found {
     /// What it says, for a person.
-    pub(super) fn into_told(self) -> AgentFile {
-        self.rules.told
+    pub(super) fn into_summary(self) -> AgentFile {
+        self.rules.summary
     }
 
     /// Its rules as they count below `root`: those relative to its own top where that holds the root.
@@ -60,22 +60,22 @@ fn parsed(path: &WorkspacePath, file: RuleFile, answer: Result<Vec<u8>, String>,
             let text = String::from_utf8_lossy(&bytes);
             let mut rules = Parsed::new(&text, file.syntax, homes);
             let is_odd = text.contains('\0') || text.contains(char::REPLACEMENT_CHARACTER);
-            if is_odd && rules.told.problem.is_none() {
-                rules.told.problem = Some("it is not UTF-8, so some of its patterns may match nothing".to_owned());
+            if is_odd && rules.summary.problem.is_none() {
+                rules.summary.problem = Some("it is not UTF-8, so some of its patterns may match nothing".to_owned());
             }
             rules
         }
         Err(why) => {
             let mut none = Parsed::default();
-            none.told.problem = Some(why);
+            none.summary.problem = Some(why);
             none
         }
     };
-    rules.told.name = path.to_string();
+    rules.summary.name = path.to_string();
     rules
 }
 
-/// The bytes of a rule file, links inside the roots followed; none where there is no such file.
+/// The bytes of a rule file, links inside the roots followed; `None` where there is no such file.
 fn content(roots: &Roots, path: &WorkspacePath) -> Option<Result<Vec<u8>, String>> {
     let opened = match path.root().dir().file_beneath(path.relative()) {
         Err(Failure::Link) => {

@@ -162,7 +162,7 @@ pub(super) fn stays_inside(roots: &Roots, link: &WorkspacePath, target: &Path) -
     roots.holding(&at, false).is_some()
 }
 
-/// The path through a link, as if its name were a real one. None where the rest climbs out of the root: what
+/// The path through a link, as if its name were a real one. `None` where the rest climbs out of the root: what
 /// `..` means behind a link is known only once it has been followed, and then the path is met as another alias
 /// or as the real one.
 fn alias(

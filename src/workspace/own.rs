@@ -29,7 +29,7 @@ pub(super) fn home() -> Vec<PathBuf> {
     homes
 }
 
-/// Device and inode of directories, each asked for once; none where the system does not say.
+/// Device and inode of directories, each asked for once; `None` where the system does not say.
 #[derive(Debug, Default)]
 pub(super) struct Identities(HashMap<PathBuf, Option<(u64, u64)>>);
 
@@ -100,7 +100,7 @@ pub(super) fn places(path: &Path) -> Vec<PathBuf> {
     places.into_iter().map(real).collect()
 }
 
-/// Puts the names of a path in front; returns what stands before them.
+/// Puts the names of a path in front; returns what comes before them.
 fn push(todo: &mut VecDeque<OsString>, path: &Path) -> PathBuf {
     for component in path.components().rev() {
         match component {

@@ -1,9 +1,9 @@
-//! What the kernel tells of changes below a root, so that a list of its names can be kept true.
+//! What the kernel reports of changes below a root, so that a list of its names can be kept true.
 //!
 //! Watches every directory before it lists it, and turns events into what has to be looked at again.
 //! Keeps no names itself. The kernel queues an event within the system call that makes the change,
-//! so whatever had returned before [`Watcher::changes`] is in its answer. Mounts, of which no directory
-//! tells, are asked for beside the events. Not told are writes through a shared mapping or by Linux AIO
+//! so whatever had returned before [`Watcher::changes`] is in its answer. Mounts, which cause no event of a
+//! directory, are asked for beside the events. Not reported are writes through a shared mapping or by Linux AIO
 //! until the file is closed (see [`Watcher::has_silent_writers`]), and those through a name outside the
 //! root; the lists above are to be kept from files with several names.
 
@@ -50,7 +50,7 @@ const MARKS: &[&str] = &["CACHEDIR.TAG", "pyvenv.cfg"];
 /// Why a root cannot be watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unwatchable {
-    /// The platform tells too little.
+    /// The platform reports too little.
     Platform,
     /// A file system that may change without an event, as network ones do.
     FileSystem,
@@ -69,9 +69,9 @@ pub enum Unwatchable {
 impl fmt::Display for Unwatchable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Platform => "this platform does not tell of every change",
-            Self::FileSystem => "the file system does not tell of every change",
-            Self::Mounts => "the system does not tell of mounts",
+            Self::Platform => "this platform does not report every change",
+            Self::FileSystem => "the file system does not report every change",
+            Self::Mounts => "the system does not report mounts",
             Self::OutOfWatches => "the limit of inotify watches is reached",
             Self::Twice => "a directory is mounted twice",
             Self::Rules => "not all ignore rules count, as they are too many",
@@ -236,7 +236,7 @@ impl Watcher {
         }
     }
 
-    /// Why changes can no longer be told, if so.
+    /// Why changes can no longer be seen, if so.
     pub fn failure(&self) -> Option<Unwatchable> {
         self.failed
     }
@@ -247,7 +247,7 @@ impl Watcher {
     }
 
     /// Whether something was mounted or unmounted since the last changes: what was surveyed since then
-    /// may be gone again, and nothing would tell.
+    /// may be gone again, without an event.
     pub fn is_remounted(&self) -> bool {
         self.shared.machine.generation() != Some(self.mounts)
     }
@@ -312,7 +312,7 @@ impl Watcher {
         self.mounts = generation;
         let before = std::mem::replace(&mut self.covered, covered);
         // Also those that are in both: the numbers of mounts and devices are given out again, so that one
-        // mount cannot be told from another.
+        // mount cannot be distinguished from another.
         for covered in [&before, &self.covered] {
             for relative in covered.mounted.iter().chain(&covered.written_through) {
                 changes.replaced(&WorkspacePath::new(self.root.root(), relative));

@@ -38,7 +38,7 @@ fn listed(report: &str) -> bool {
     if report.starts_with("listed") {
         return true;
     }
-    assert!(report.contains("does not tell of every change"), "no list: {report}");
+    assert!(report.contains("does not report every change"), "no list: {report}");
     // Elsewhere there is none by design; where there should be one, CI must not pass over these tests.
     let is_expected = cfg!(target_os = "linux") && std::env::var_os("CI").is_some();
     assert!(!is_expected, "CI is set and its temporary folders are of no use: {report}");

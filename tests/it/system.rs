@@ -296,7 +296,8 @@ fn start_without_enough_open_files_says_so() {
     assert!(matches!(status.code(), Some(1 | 2)) && log.contains("Too many open files"), "{status}: {log}");
 }
 
-/// A hundred directories in one another and forty side by side, each with a file and ignore rules.
+/// A hundred directories in one another and forty side by side, each with a file and ignore rules; those of every
+/// other one are a link, which takes more open files to read.
 fn deep_and_wide(root: &Path) -> usize {
     let mut deep = root.to_path_buf();
     let deep: Vec<_> = (0..100)
@@ -307,10 +308,16 @@ fn deep_and_wide(root: &Path) -> usize {
         .collect();
     let wide = (0..40).map(|n| root.join(format!("w{n}/s")));
     let all: Vec<_> = deep.into_iter().chain(wide).collect();
-    for dir in &all {
+    fs::write(root.join("rules"), "*.o\n").unwrap();
+    for (n, dir) in all.iter().enumerate() {
         fs::create_dir_all(dir).unwrap();
         fs::write(dir.join("f.txt"), "a line\n").unwrap();
-        fs::write(dir.join(".gitignore"), "*.o\n").unwrap();
+        let rules = dir.join(".gitignore");
+        if n % 2 == 0 {
+            fs::write(rules, "*.o\n").unwrap();
+        } else {
+            std::os::unix::fs::symlink(root.join("rules"), rules).unwrap();
+        }
         fs::write(dir.join("x.o"), "a line\n").unwrap();
     }
     all.len()

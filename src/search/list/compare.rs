@@ -1,4 +1,4 @@
-//! The comparison of a list with the disk, for writes that no event tells of.
+//! The comparison of a list with the disk, for writes that cause no event.
 
 use std::sync::Arc;
 

@@ -56,7 +56,7 @@ pub(in crate::search) struct Item {
     pub(in crate::search) unreadable: bool,
     /// A directory that is not watched: it and all below it is walked each time.
     pub(in crate::search) apart: bool,
-    /// Something is mounted there: changes of a file are told of elsewhere, so nothing is kept of it.
+    /// Something is mounted there: events of a file go to its other parent, so nothing is kept of it.
     pub(super) mounted: bool,
     /// What is known of its content.
     pub(in crate::search) content: Content,

@@ -48,14 +48,14 @@ impl List {
         self.items.iter().filter(|item| item.is_file() && !item.ignored).count()
     }
 
-    /// Where what lies below `start` stands, for an answer; `None` when that is no directory of the list, or
+    /// The range of what lies below `start`, for an answer; `None` when that is no directory of the list, or
     /// nothing is listed below it: a walk of nothing costs nothing, and fails where it must (a mounted folder
     /// that was removed elsewhere has a name and cannot be listed).
     pub(super) fn below(&self, start: &WorkspacePath) -> Option<Range<usize>> {
         self.range_of(start).filter(|range| *start == self.root || !range.is_empty())
     }
 
-    /// Where what lies below a directory stands; `None` when that is no directory that is listed.
+    /// The range of what lies below a directory; `None` when that is no directory that is listed.
     fn range_of(&self, directory: &WorkspacePath) -> Option<Range<usize>> {
         if *directory == self.root {
             return Some(0..self.items.len());

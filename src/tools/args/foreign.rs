@@ -150,7 +150,7 @@ const ROWS: &[Row] = &[
         means: &[
             said(&["depth"], "did you mean `depth`? It says how many levels are shown, 1 to 5."),
             said(&["glob"], "leave it out: directories are searched with all below them."),
-            said(&["pattern"], "leave it out: `**` in the pattern stands for any directories."),
+            said(&["pattern"], "leave it out: `**` in the pattern matches any directories."),
             said(&["source"], "leave it out: a directory goes with everything in it."),
         ],
     },
@@ -248,7 +248,7 @@ const ROWS: &[Row] = &[
         given: "explanation instruction instructions thought thoughts reason reasoning rationale securityrisk \
                 displaydescription comment summary title timeout timeoutms command background toolsummary \
                 toolaction earlytermination backup atomic encodingerrors",
-        means: &[said(&[], "leave it out; nothing here stands for it.")],
+        means: &[said(&[], "leave it out; no argument here does that.")],
     },
 ];
 

@@ -85,8 +85,8 @@ enum Start {
 pub(in crate::workspace) struct Parsed {
     deny: Vec<(Start, String, String)>,
     protect: Vec<(Start, String, String)>,
-    /// The same for a person.
-    pub(in crate::workspace) told: AgentFile,
+    /// The same in words for a person.
+    pub(in crate::workspace) summary: AgentFile,
 }
 
 impl Parsed {
@@ -110,26 +110,26 @@ impl Parsed {
 
     fn deny(&mut self, start: Start, pattern: &str, shown: &str) {
         self.deny.push((start, pattern.to_owned(), shown.to_owned()));
-        if self.told.refused.last().is_none_or(|last| last != shown) {
-            self.told.refused.push(shown.to_owned());
+        if self.summary.refused.last().is_none_or(|last| last != shown) {
+            self.summary.refused.push(shown.to_owned());
         }
     }
 
     fn protect(&mut self, start: Start, pattern: &str, shown: &str) {
         self.protect.push((start, pattern.to_owned(), shown.to_owned()));
-        if self.told.protected.last().is_none_or(|last| last != shown) {
-            self.told.protected.push(shown.to_owned());
+        if self.summary.protected.last().is_none_or(|last| last != shown) {
+            self.summary.protected.push(shown.to_owned());
         }
     }
 
     fn unused(&mut self, what: &str, why: &str) {
-        self.told.unused.push(format!("{what} ({why})"));
+        self.summary.unused.push(format!("{what} ({why})"));
     }
 
     fn lines(&mut self, text: &str, negation: bool) {
         for line in text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
             if self.deny.len() >= MOST_PATTERNS {
-                self.told.problem = Some(format!("only its first {MOST_PATTERNS} patterns are in force"));
+                self.summary.problem = Some(format!("only its first {MOST_PATTERNS} patterns are in force"));
                 return;
             }
             if line.starts_with('!') && !negation {
@@ -149,7 +149,7 @@ impl Parsed {
         let settings: serde_json::Value = match serde_json::from_str(text) {
             Ok(settings) => settings,
             Err(error) => {
-                self.told.problem = Some(format!("it is no JSON: {error}"));
+                self.summary.problem = Some(format!("it is no JSON: {error}"));
                 return;
             }
         };
@@ -158,13 +158,13 @@ impl Parsed {
             None if permissions.is_object() || permissions.is_null() && settings.is_object() => return,
             Some(serde_json::Value::Array(rules)) => rules,
             _ => {
-                self.told.problem = Some("its permissions.deny is no list of rules".to_owned());
+                self.summary.problem = Some("its permissions.deny is no list of rules".to_owned());
                 return;
             }
         };
         for rule in rules {
             if self.deny.len() + self.protect.len() >= MOST_PATTERNS {
-                self.told.problem = Some(format!("only its first {MOST_PATTERNS} rules are in force"));
+                self.summary.problem = Some(format!("only its first {MOST_PATTERNS} rules are in force"));
                 return;
             }
             match rule.as_str() {
@@ -215,8 +215,8 @@ impl Parsed {
             let is_any = !deny.is_empty() || !protect.is_empty();
             is_any.then(|| AgentRules {
                 prefix,
-                deny: Matchers::new(&deny, &self.told.name),
-                protect: Matchers::new(&protect, &self.told.name),
+                deny: Matchers::new(&deny, &self.summary.name),
+                protect: Matchers::new(&protect, &self.summary.name),
             })
         };
         let top = below_top.and_then(|prefix| of(Start::Top, prefix.to_owned()));
@@ -427,9 +427,9 @@ mod tests {
         let deny = ["Read", "Read()", "Read(!x)", "Read(../x)", "Edit(a{b)", "Bash", "mcp__x__y", "Read(ok)"];
         let text = serde_json::json!({ "permissions": { "deny": deny } }).to_string();
         let parsed = Parsed::new(&text, Syntax::Claude, &[]);
-        assert_eq!(parsed.told.refused, ["Read(ok)"]);
-        assert_eq!(parsed.told.unused.len(), 5, "{:?}", parsed.told.unused);
-        assert_eq!(parsed.told.problem, None);
+        assert_eq!(parsed.summary.refused, ["Read(ok)"]);
+        assert_eq!(parsed.summary.unused.len(), 5, "{:?}", parsed.summary.unused);
+        assert_eq!(parsed.summary.problem, None);
     }
 
     #[test]
@@ -437,11 +437,11 @@ mod tests {
         for text in ["{", "[]", "null", "{\"permissions\": []}", "{\"permissions\": {\"deny\": \"Read(x)\"}}", "\u{0}"]
         {
             let parsed = Parsed::new(text, Syntax::Claude, &[]);
-            assert!(parsed.told.problem.is_some() && parsed.is_empty(), "{text:?}");
+            assert!(parsed.summary.problem.is_some() && parsed.is_empty(), "{text:?}");
         }
         for text in ["{}", "", "{\"permissions\": {}}", "{\"permissions\": {\"allow\": [\"Read(x)\"]}}"] {
             let parsed = Parsed::new(text, Syntax::Claude, &[]);
-            assert!(parsed.told.problem.is_none() && parsed.is_empty(), "{text:?}");
+            assert!(parsed.summary.problem.is_none() && parsed.is_empty(), "{text:?}");
         }
         assert!(denied(&rules("\u{feff}{\"permissions\":{\"deny\":[\"Read(x)\"]}}", Syntax::Claude), "x"));
     }
@@ -485,7 +485,7 @@ mod tests {
     #[test]
     fn a_refusal_names_rule_and_file() {
         let mut parsed = Parsed::new("vault/\n", Syntax::Gitignore, &[]);
-        parsed.told.name = ".cursorignore".to_owned();
+        parsed.summary.name = ".cursorignore".to_owned();
         let rules = parsed.rules(Some(Path::new("")), &[]);
         assert_eq!(rules[0].denied(Path::new("vault/x")).as_deref(), Some("`vault/` in .cursorignore"));
     }
@@ -495,6 +495,6 @@ mod tests {
         let text = "name\n".repeat(3_000);
         let parsed = Parsed::new(&text, Syntax::Gitignore, &[]);
         assert_eq!(parsed.deny.len(), MOST_PATTERNS);
-        assert!(parsed.told.problem.is_some());
+        assert!(parsed.summary.problem.is_some());
     }
 }

@@ -3,7 +3,8 @@
 //! overlayfs answers the rename of a directory that a lower layer holds with EXDEV (without `redirect_dir`, which
 //! the kernel has off by default: Documentation/filesystems/overlayfs.rst, "Renaming directories"), so in a
 //! container no directory of its image could be put aside. Here each entry is looked at just before it goes, the
-//! innermost ones first, and nothing goes that is not what was recorded.
+//! innermost ones first, and nothing goes that is not what was recorded. The directory keeps its name meanwhile,
+//! so that other processes find it: none of them changes a directory while it is emptied.
 
 use std::ffi::OsStr;
 use std::io;
@@ -11,7 +12,7 @@ use std::io;
 use super::super::branch::Branch;
 use super::super::sys::{Dir, Use};
 use super::place::Place;
-use super::remove::{not_there, open};
+use super::remove::{not_there, open, shut_out_others};
 use super::{Node, Tree, TreeEntry};
 
 /// Why it stopped, and how much was gone by then.
@@ -27,12 +28,21 @@ pub(super) fn remove_in_place(dir: &Dir, name: &OsStr, tree: &Tree) -> Result<()
     let entries = tree.entries();
     let mut chain = Chain { branch: Branch::new(dir, Use::List), open: Vec::new() };
     let holders = holders(entries);
+    // The directory that is being emptied, and its lock; the guard has that of the one above the top.
+    let mut alone: Option<(usize, Option<Dir>)> = None;
     // Backwards in a listing that has each directory before what it holds, everything comes before what holds it.
     for (index, entry) in entries.iter().enumerate().rev() {
         let own = if entry.place.depth == 0 { name } else { entry.place.name.as_os_str() };
         chain
             .holder(name, entries, &holders, index)
-            .and_then(|holder| remove_one(holder, own, entry))
+            .and_then(|holder| {
+                let in_it = holders[index];
+                if entry.place.depth > 0 && alone.as_ref().is_none_or(|(locked, _)| *locked != in_it) {
+                    alone = None;
+                    alone = Some((in_it, shut_out_others(holder)?));
+                }
+                remove_one(holder, own, entry)
+            })
             .map_err(|error| Stopped { error, gone_from: index + 1 })?;
     }
     Ok(())
@@ -90,5 +100,37 @@ fn remove_one(holder: &Dir, name: &OsStr, entry: &TreeEntry) -> io::Result<()> {
         Node::Link(target) if holder.child_link(name).is_ok_and(|now| now == *target) => holder.remove(name),
         Node::File(seen) if holder.child_stat(name)?.same_size_and_time(seen) => holder.remove(name),
         Node::File(_) | Node::Link(_) | Node::Other(_) => Err(changed()),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test acts as another process")]
+
+    use std::fs;
+
+    use super::super::super::{Access, Workspace, sys::Locked};
+    use super::super::Purpose;
+    use super::*;
+
+    #[test]
+    fn directory_that_another_process_has_locked_is_not_emptied() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::create_dir_all(temp.path().join("d/sub")).unwrap();
+        fs::write(temp.path().join("d/sub/f"), "f").unwrap();
+        let workspace = Workspace::of_directory(temp.path(), Access::ReadWrite);
+        let target = workspace.writable_entry(&workspace.resolve("d").unwrap()).unwrap();
+        let tree = workspace.tree(&target, Purpose::Remove).unwrap();
+        let dir = Dir::open_ambient(temp.path(), false).unwrap();
+
+        let other = Dir::open_ambient(&temp.path().join("d/sub"), false).unwrap().reopen(Use::List).unwrap();
+        assert_eq!(other.try_lock(), Locked::Here);
+        let stopped = remove_in_place(&dir, OsStr::new("d"), &tree).unwrap_err();
+        assert_eq!((stopped.error.kind(), stopped.gone_from), (io::ErrorKind::WouldBlock, 3));
+        assert_eq!(fs::read_to_string(temp.path().join("d/sub/f")).unwrap(), "f");
+
+        drop(other);
+        remove_in_place(&dir, OsStr::new("d"), &tree).unwrap();
+        assert!(!temp.path().join("d").exists());
     }
 }

@@ -167,7 +167,7 @@ impl TreeGuard {
         put
     }
 
-    /// Makes again what is missing of a tree whose removal failed half-way: [`Part::There`] stands for each directory
+    /// Makes again what is missing of a tree whose removal failed half-way: with [`Part::There`] for each directory
     /// that is left, and nothing for what else is.
     ///
     /// # Errors

@@ -44,8 +44,8 @@ impl TreeGuard {
     /// of its entries, the recorded content of each file.
     ///
     /// # Errors
-    /// `Stale`, with everything in its place, when something in it is not what was recorded. The same
-    /// where the rights of a directory forbid it. When the system forbids a removal half-way for
+    /// `Stale`, with everything in its place, when something in it is not what was recorded, and `Locked` when
+    /// another process does not end a change in it. The same where the rights of a directory forbid it. When the system forbids a removal half-way for
     /// another reason, what is left goes back to its place.
     pub fn remove(
         &self,
@@ -108,14 +108,17 @@ fn remove_checked(
     let all = tree.entries().len();
     let not = |error, gone_from| NotRemoved { error, in_part: gone_from < all, gone_from };
     let stale = |gone_from| not(AccessError::new(AccessErrorKind::Stale, asked), gone_from);
+    let locked = |gone_from| not(AccessError::new(AccessErrorKind::Locked, asked), gone_from);
     match is_same(dir, name, tree, revisions) {
         Ok(true) => {}
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             return Err(not(AccessError::from_io(error, asked), all));
         }
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(locked(all)),
         Ok(false) | Err(_) => return Err(stale(all)),
     }
     remove_in_place(dir, name, tree).map_err(|Stopped { error, gone_from }| match error.kind() {
+        io::ErrorKind::WouldBlock => locked(gone_from),
         // Something else is there, or something was added to a directory.
         io::ErrorKind::StaleNetworkFileHandle | io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty => {
             stale(gone_from)
@@ -140,7 +143,8 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
             (Node::Directory(seen), _) => {
                 branch.enter(own).map_err(not_there)?;
                 let inside = open(&mut branch)?;
-                let_others_end(inside)?;
+                // Put aside, it has another name by now: whoever comes later sees that, and changes nothing in it.
+                shut_out_others(inside)?;
                 let names = inside.list()?.len();
                 // Before anything is gone: as a cache of read-only directories has it, for one.
                 if names > 0 {
@@ -171,19 +175,26 @@ pub(super) fn not_there(failure: Failure) -> io::Error {
     }
 }
 
-/// Waits until no other process is in the middle of a change in this directory, which has another name by
-/// now. Whoever comes later sees that it is not where it was, and changes nothing in it.
-fn let_others_end(inside: &Dir) -> io::Result<()> {
+/// Waits until no other process is in the middle of a change in this directory. None begins one as long as the
+/// handle that is returned lives; `None` where there are no such locks.
+///
+/// # Errors
+/// `WouldBlock` where another process does not end.
+pub(super) fn shut_out_others(inside: &Dir) -> io::Result<Option<Dir>> {
     let began = Instant::now();
-    let Ok(handle) = inside.reopen(Use::List) else { return Ok(()) };
-    while handle.try_lock() == Locked::Elsewhere {
+    let Ok(handle) = inside.reopen(Use::List) else { return Ok(None) };
+    loop {
+        match handle.try_lock() {
+            Locked::Here => return Ok(Some(handle)),
+            Locked::Nowhere => return Ok(None),
+            Locked::Elsewhere => {}
+        }
         // It may itself be waiting for the directory that we hold.
         if began.elapsed() > OTHERS_END {
             return Err(io::ErrorKind::WouldBlock.into());
         }
         thread::sleep(Duration::from_millis(1));
     }
-    Ok(())
 }
 
 /// Gives back the old name; where somebody has taken it meanwhile, a name that no sweep touches.

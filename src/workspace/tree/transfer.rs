@@ -157,7 +157,7 @@ impl TreeGuard {
         let missing = |(index, (path, entry)): (usize, (WorkspacePath, &TreeEntry))| match &entry.node {
             Node::Directory(_) if index < gone_from => Some(Ok((entry.place.clone(), Part::There))),
             _ if index < gone_from => None,
-            Node::File(_) => Some(self.stat_of(&path).and_then(|stat| {
+            Node::File(_) => Some(stat_of(&path).and_then(|stat| {
                 let entry = TreeEntry { place: entry.place.clone(), node: Node::File(stat) };
                 part_moved(&path, &entry)
             })),
@@ -166,11 +166,10 @@ impl TreeGuard {
         let mut parts = tree.paths_at(to.path()).enumerate().filter_map(missing);
         self.complete(from, &mut parts, Approval::by_policy())
     }
+}
 
-    #[expect(clippy::unused_self, reason = "what the guard holds does not change meanwhile")]
-    fn stat_of(&self, path: &WorkspacePath) -> Result<Stat, AccessError> {
-        path.root().dir().stat_beneath(path.relative()).map_err(|failure| refusal(failure, path))
-    }
+fn stat_of(path: &WorkspacePath) -> Result<Stat, AccessError> {
+    path.root().dir().stat_beneath(path.relative()).map_err(|failure| refusal(failure, path))
 }
 
 /// Gives the file that a copy replaced its name again, and removes the copy if it is still that.

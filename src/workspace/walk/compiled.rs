@@ -70,7 +70,8 @@ fn memory_of(line: &str) -> usize {
     }
     // Those that globset looks up: names, and endings of names.
     let plain = rule.trim_start_matches('!').trim_start_matches("**/").trim_start_matches("*.");
-    if plain.contains(['*', '?', '[', '\\']) {
+    // Braces are no part of git's syntax, but globset compiles them all the same.
+    if plain.contains(['*', '?', '[', '{', '\\']) {
         WILDCARD_MEMORY + rule.len() * WILDCARD_BYTE_MEMORY
     } else {
         NAME_MEMORY + rule.len() * 4
@@ -99,5 +100,13 @@ mod tests {
         assert!((1_000..10_000).contains(&end) && compiled.memory <= FILE_MEMORY, "{end}");
         assert!(ignores(&compiled, &format!("gen_a_{}_b.tmp", end - 2)));
         assert!(!ignores(&compiled, &format!("gen_a_{}_b.tmp", end - 1)));
+    }
+
+    #[test]
+    fn rules_that_globset_compiles_to_a_regex_cost_what_one_does() {
+        assert_eq!(memory_of("plain"), NAME_MEMORY + 5 * 4);
+        for rule in ["a*b", "a?b", "[ab]", "{a,b}", "\\a", "!{a,b}"] {
+            assert!(memory_of(rule) > WILDCARD_MEMORY, "{rule}");
+        }
     }
 }

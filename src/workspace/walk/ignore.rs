@@ -39,7 +39,7 @@ pub(in crate::workspace) enum Origin<'f> {
     Link(u64),
 }
 
-/// Who is told of each file that rules are read from: its path below the directory that is looked at.
+/// Called for each file that rules are read from, with its path below the directory that is looked at.
 type Read<'r> = &'r mut dyn FnMut(&'static str, Origin<'_>);
 
 /// What the configuration says about ignored files.
@@ -160,7 +160,7 @@ impl Rules<'_> {
                 Ok(dir) => {
                     let here = Here { root: start.root(), relative, dir: &dir };
                     let has = |name: &str| dir.child_stat(name.as_ref()).is_ok();
-                    // Whoever keeps the effect of rules was told when it looked at that directory.
+                    // Whoever keeps the effect of rules had these reported when it looked at that directory.
                     self.level(above, here, has, &mut |_, _| {}, gaps)
                 }
                 Err(Failure::Io(error)) if is_open_files(&error) => Err(error),
@@ -169,7 +169,7 @@ impl Rules<'_> {
         })
     }
 
-    /// The rules in a directory, given those above it; `has` tells whether it holds a name. What does not count of
+    /// The rules in a directory, given those above it; `has` says whether it holds a name. What does not count of
     /// them is noted in `gaps`.
     ///
     /// # Errors
@@ -207,7 +207,7 @@ impl Rules<'_> {
         Ok(Some(Arc::new(Level { ignore, git, exclude, repository, memory, above })))
     }
 
-    /// The content of an ignore file; none where it cannot be read.
+    /// The content of an ignore file; `None` where it cannot be read.
     fn content(&self, here: Here<'_>, name: &'static str, read: Read<'_>) -> io::Result<Option<Vec<u8>>> {
         match here.open(name) {
             Ok(file) => {
@@ -216,7 +216,7 @@ impl Rules<'_> {
             }
             Err(error) if is_open_files(&error) => Err(error),
             Err(error) if is_link(&error) => {
-                let bytes = linked(self.roots, here.root, &here.relative.join(name)).unwrap_or_default();
+                let bytes = linked(self.roots, here.root, &here.relative.join(name))?.unwrap_or_default();
                 read(name, Origin::Link(hash(&bytes)));
                 Ok(Some(bytes))
             }
@@ -250,16 +250,32 @@ impl Here<'_> {
 
 /// A hash of the rules that a link leads to, as they are now; that of no rules where it leads to none.
 pub(in crate::workspace) fn linked_content(roots: &Roots, link: &WorkspacePath) -> u64 {
-    hash(&linked(roots, link.root(), link.relative()).unwrap_or_default())
+    let bytes = linked(roots, link.root(), link.relative());
+    hash(&bytes.ok().flatten().unwrap_or_default())
 }
 
-/// What a link to a file of rules leads to: only inside the roots, and nothing that policy hides or denies.
-fn linked(roots: &Roots, root: &Arc<Root>, relative: &Path) -> Option<Vec<u8>> {
-    let way = links::follow(roots, &WorkspacePath::new(root, relative)).ok()?;
-    if way.names().any(|name| name.hidden() || name.secret()) {
-        return None;
+/// What a link to a file of rules leads to: only inside the roots, and nothing that policy hides or denies. `None`
+/// where that is nothing.
+///
+/// # Errors
+/// When too many files are open for the link to be followed.
+fn linked(roots: &Roots, root: &Arc<Root>, relative: &Path) -> io::Result<Option<Vec<u8>>> {
+    let nothing_or = |error: Option<io::Error>| match error {
+        Some(error) if is_open_files(&error) => Err(error),
+        _ => Ok(None),
+    };
+    let way = match links::follow(roots, &WorkspacePath::new(root, relative)) {
+        Ok(way) => way,
+        Err(error) => return nothing_or(error.source),
+    };
+    if way.hidden() || way.secret() {
+        return Ok(None);
     }
-    content(&way.real.root().dir().file_beneath(way.real.relative()).ok()?).ok()
+    match way.real.root().dir().file_beneath(way.real.relative()) {
+        Ok(file) => Ok(content(&file).ok()),
+        Err(Failure::Io(error)) => nothing_or(Some(error)),
+        Err(Failure::Link) => Ok(None),
+    }
 }
 
 fn content(file: &File) -> io::Result<Vec<u8>> {

@@ -43,7 +43,7 @@ const NAMES: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::CLOSE_WRITE)
     .union(WatchFlags::ONLYDIR);
 
-/// What is told of a file of rules: all that changes what is read from it, through whatever name.
+/// What is reported of a file of rules: all that changes what is read from it, through whatever name.
 const FILE: WatchFlags = WatchFlags::MODIFY
     .union(WatchFlags::CLOSE_WRITE)
     .union(WatchFlags::ATTRIB)

@@ -1,4 +1,4 @@
-//! What the kernel says of the whole machine that no directory's events do: that file systems were
+//! What the kernel reports of the whole machine, and no directory's events do: that file systems were
 //! mounted or unmounted, and that a process can write without an event.
 //!
 //! Both files are opened before the process is confined, since they lie in no root; reading an open
@@ -46,7 +46,7 @@ impl Machine {
         Self { table, aio: File::open(AIO).ok() }
     }
 
-    /// A number that is another one once the mounts of this namespace have changed; none where that
+    /// A number that is another one once the mounts of this namespace have changed; `None` where that
     /// cannot be known. One system call.
     pub(super) fn generation(&self) -> Option<u64> {
         let mut table = self.table()?;
@@ -63,7 +63,7 @@ impl Machine {
     }
 
     /// The paths below `root`, which is an open directory, that are mounted over, and those that another
-    /// file system writes through to; none where that cannot be known.
+    /// file system writes through to; `None` where that cannot be known.
     pub(super) fn below(&self, root: impl AsFd) -> Option<Covered> {
         // Where it is by now: a directory above it may have been renamed, or its mount moved.
         let link = format!("/proc/self/fd/{}", root.as_fd().as_raw_fd());
@@ -78,7 +78,7 @@ impl Machine {
         (read > 0 && (read as u64) < LONGEST).then(|| Covered::of(&bytes, &root))
     }
 
-    /// Whether some process can write by Linux AIO, which tells no watcher.
+    /// Whether some process can write by Linux AIO, which causes no event.
     pub(super) fn has_aio(&self) -> bool {
         let mut digits = [0; 32];
         let read = self.aio.as_ref().and_then(|file| file.read_at(&mut digits, 0).ok());
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mount_table_that_does_not_change_keeps_its_generation() {
+    fn mount_table_can_be_polled_and_read() {
         let machine = Machine::open();
         let first = machine.generation();
         assert!(first.is_some(), "{TABLE}");

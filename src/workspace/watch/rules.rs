@@ -90,7 +90,7 @@ impl Watcher {
         match self.queue.watch_file(file) {
             Ok(Some(watch)) => self.rules.add_file(place, watch, state_of(file), &self.queue),
             Ok(None) => {}
-            // A file mounted from elsewhere: as with a link, nothing tells of its changes.
+            // A file mounted from elsewhere: as with a link, no event reports its changes.
             Err(Unwatchable::FileSystem) => {
                 let content = linked_content(&self.shared.roots, &place.0.child(place.1.as_ref()));
                 self.rules.add_link(place, content, &self.queue);
@@ -108,7 +108,7 @@ impl Watcher {
     }
 
     /// The directories with rules from files that the disk has in another state, for writes that no
-    /// event tells of.
+    /// event reports.
     pub fn changed_rules(&self) -> Vec<WorkspacePath> {
         let root = self.root.root().dir();
         let changed = |((owner, name), (_, state)): (&Place, &(i32, u64))| {

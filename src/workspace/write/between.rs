@@ -237,7 +237,7 @@ fn holding(entries: &[&WorkspacePath]) -> (Vec<(Identity, Dir)>, Vec<usize>) {
     (found, there)
 }
 
-/// The innermost directory above `path` that is there, and how far it is below the root; none where it may not be
+/// The innermost directory above `path` that is there, and how far it is below the root; `None` where it may not be
 /// opened.
 fn nearest(path: &WorkspacePath) -> Option<(usize, Identity, Dir)> {
     if !Dir::LOCKS {
