@@ -39,6 +39,9 @@ const DIFF_TIME: Duration = Duration::from_millis(200);
 /// What it costs to pass over lines of the file between two lines of the request, and over each of them.
 const GAP: (f32, f32) = (4.0, 0.05);
 
+/// What it is worth that two lines are indented alike.
+const INDENT: f32 = 2.0;
+
 /// What it costs to leave out a line of the request.
 const LEFT_OUT: f32 = 1.0;
 
@@ -264,7 +267,8 @@ fn fitted(old: &[Key<'_>], file: &[Key<'_>], budget: &mut Budget) -> Vec<Pair> {
                         best = (gap[before] + gain, PAIR_AFTER_GAP);
                     }
                 }
-                let (opened, extended) = (here[at(row, column - 1)] - GAP.0, gap[at(row, column - 1)] - GAP.1);
+                let opening = if old[row - 1].is_elision { GAP.1 } else { GAP.0 };
+                let (opened, extended) = (here[at(row, column - 1)] - opening, gap[at(row, column - 1)] - GAP.1);
                 gap[at(row, column)] = opened.max(extended);
                 if opened >= extended {
                     steps[at(row, column)] |= OPEN;
@@ -309,7 +313,8 @@ fn gain(old: &Key<'_>, file: &Key<'_>, budget: &mut Budget) -> Option<f32> {
     let alike = old.alike(file, budget);
     #[expect(clippy::cast_possible_truncation, reason = "a share, of which two digits matter")]
     let worth = (2.0 * alike - 0.9) as f32;
-    (alike >= LEAST).then(|| old.weight.max(file.weight) * worth)
+    let indent = if old.has_indent_of(file) { INDENT } else { 0.0 };
+    (alike >= LEAST).then(|| old.weight.max(file.weight) * worth + indent)
 }
 
 /// The same for more lines: those that are equal, and what lies between them line by line.

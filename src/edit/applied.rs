@@ -5,7 +5,12 @@ use std::{borrow::Cow, collections::HashSet};
 use super::{
     Outcome, Refusal, Search,
     block::{self, Fold, LineEdit},
+    slip,
+    whole_lines::{self, Reading},
 };
+
+/// Pairs of lines compared in all runs of changed ones.
+const PAIRS: usize = 10_000;
 
 /// Letters and digits of a line that says something.
 const TELLING: usize = 3;
@@ -23,6 +28,13 @@ const TELLING_ALONE: usize = 10;
 pub(super) fn find(search: &Search<'_>) -> Outcome {
     let (old, new) = (search.canonical_old(), search.canonical_new());
     let Some(edit) = LineEdit::new(&old, &new) else { return Outcome::None };
+    // Without what was pasted with it, the old text may hold the new one: that is there before the change, too.
+    let holds_new = |reading: &Reading<'_>| {
+        LineEdit::new(&reading.old, &reading.new).is_some_and(|edit| is_held(&edit, &contents(&edit.old)))
+    };
+    if whole_lines::readings(search).iter().any(holds_new) {
+        return Outcome::None;
+    }
     elsewhere(search, &edit, (|line| Cow::Borrowed(line), None))
         .map_or(Outcome::None, |start| Outcome::Refused(Refusal::AlreadyApplied(start)))
 }
@@ -49,9 +61,8 @@ pub(super) fn elsewhere(
 /// Whether the new lines show the change: lines that the old ones lack with something of what is around them, or what is
 /// around those that go.
 fn is_telling(edit: &LineEdit<'_>) -> bool {
-    let contents = |lines: &[&'_ str]| -> Vec<String> { lines.iter().map(|line| content(line).to_owned()).collect() };
     let (old, new) = (contents(&edit.old), contents(&edit.new));
-    if new.is_empty() || old.windows(new.len()).any(|part| part == new) {
+    if new.is_empty() || is_held(edit, &old) {
         return false;
     }
     let known: HashSet<&str> = old.iter().map(String::as_str).collect();
@@ -81,6 +92,34 @@ fn is_telling(edit: &LineEdit<'_>) -> bool {
     }
 }
 
+/// Whether the new lines are some of the old ones, whose contents are `old`, as they are or but for slips that the new
+/// ones lack.
+pub(super) fn is_held(edit: &LineEdit<'_>, old: &[String]) -> bool {
+    let new = contents(&edit.new);
+    let holds = |old: &[String]| !new.is_empty() && old.windows(new.len()).any(|part| part == new);
+    if holds(old) {
+        return true;
+    }
+    let mut mended = old.to_vec();
+    let mut pairs = PAIRS;
+    for (_, from, to) in edit.changes().filter(|(is_kept, ..)| !is_kept) {
+        let Some(left) = pairs.checked_sub(from.len() * to.len()) else { break };
+        pairs = left;
+        for index in from {
+            let typo = to.clone().find(|to| slip::is_typo(&mended[index], &new[*to]));
+            if let Some(to) = typo {
+                mended[index].clone_from(&new[to]);
+            }
+        }
+    }
+    // Where nothing but slips differs, the new text says all that there is to say.
+    mended != new && holds(&mended)
+}
+
+pub(super) fn contents(lines: &[&str]) -> Vec<String> {
+    lines.iter().map(|line| content(line).to_owned()).collect()
+}
+
 fn is_version(old: &str, new: &str) -> bool {
     let cut = |line: &str| line.chars().take(LONGEST).collect::<Vec<char>>();
     rapidfuzz::distance::levenshtein::normalized_similarity(cut(old), cut(new)) >= VERSION
@@ -93,7 +132,7 @@ fn content(line: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use crate::edit::{
-        Strategy::{Exact, Indentation, TrailingWhitespace},
+        Strategy::{Exact, Indentation, LineNumbers, Slips, TrailingWhitespace},
         trial::{assert_edited, assert_missed},
     };
 
@@ -122,6 +161,17 @@ mod tests {
         assert!(assert_missed(text, "stop(2);\nlog();\nend();\n", "stop(2);\nend();\n").already_applied);
         let text = "timeout_seconds = 60\n\ttimeout_seconds = 30\n";
         assert!(assert_missed(text, "    timeout_seconds = 30\n", "timeout_seconds = 60\n").already_applied);
+    }
+
+    #[test]
+    fn lines_that_stay_where_others_go_are_not_taken_for_the_change() {
+        let text = "import binascii\nimport collections\nimport html\nfrom urllib.parse import unquote\n";
+        let new = "import binascii\nimport collections\nimport html\n";
+        assert_edited(text, &text.replace("import coll", "imporrt coll"), new, Slips, new);
+        let numbered: String = text.lines().zip(1..).map(|(line, number)| format!("{number}\t{line}\n")).collect();
+        assert_edited(text, &numbered, new, LineNumbers, new);
+        let old = numbered.replace("unquote", "quote_plus");
+        assert!(!assert_missed(text, &old, new).already_applied);
     }
 
     #[test]

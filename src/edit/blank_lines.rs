@@ -49,6 +49,12 @@ fn place(search: &Search<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, Refu
     let mut starts = ends.filter_map(|end| end.checked_sub(filled.len())).filter(is_equal);
     let (Some(start), None) = (starts.next(), starts.next()) else { return Ok(None) };
     let end = start + filled.len();
+    // Without the blank lines the request may be another place as well, of which it lacks a line there.
+    let parts = parted(&filled, &in_file[start..end]);
+    let longest = parts.into_iter().max_by_key(Range::len).unwrap_or(0..pattern.len());
+    if block::sequences(in_file.iter().map(|line| hashes[*line]), &pattern[longest]).nth(1).is_some() {
+        return Ok(None);
+    }
     let gap = |from: Option<&usize>, to: usize| to - from.map_or(0, |from| from + 1);
     let before = gap(start.checked_sub(1).map(|before| &in_file[before]), in_file[start]);
     let after = in_file.get(end).copied().unwrap_or(lines.len()) - in_file[end - 1] - 1;
@@ -70,6 +76,13 @@ fn place(search: &Search<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, Refu
     }
     let by = by.with(Strategy::BlankLines);
     Ok(Some(Found { replacements: vec![replacement], by, ..Found::default() }))
+}
+
+/// The runs of filled lines between which request and file have as many blank lines.
+fn parted(filled: &[usize], file: &[usize]) -> Vec<Range<usize>> {
+    let differs = |at: &usize| filled[*at] - filled[at - 1] != file[*at] - file[at - 1];
+    let cuts: Vec<usize> = std::iter::once(0).chain((1..filled.len()).filter(differs)).chain([filled.len()]).collect();
+    cuts.windows(2).map(|pair| pair[0]..pair[1]).collect()
 }
 
 fn content_hash(line: &str) -> u64 {
@@ -199,6 +212,14 @@ mod tests {
         assert_edited(FILE, old, &old.replace('x', "y"), Typography, &expected);
         let old = "  }\n\n  fn two() {\n      stop(\"x\");\n  }\n";
         assert_edited(FILE, old, &old.replace('x', "y"), Indentation, &expected);
+    }
+
+    #[test]
+    fn a_block_with_a_twin_beyond_the_blank_line_is_no_match() {
+        let body = "  void send(\n      int line,\n      const char *text);\n";
+        let text = format!("class A {{\n public:\n{body}}};\nclass B {{\n public:\n  B(int b) {{}}\n\n{body}}};\n");
+        let old = format!(" public:\n\n{body}");
+        assert_missed(&text, &old, &old.replace("char *", "char* "));
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub(super) struct Part {
     pub(super) line: usize,
     /// Bytes of the text.
     pub(super) bytes: Range<usize>,
+    /// Those of them that differ from the request.
+    pub(super) differs: Range<usize>,
 }
 
 /// Shows the lines `block` of the file, and where that is too much those around `focus`, the most important first,
@@ -90,7 +92,9 @@ fn chosen(search: &Search<'_>, block: &Range<usize>, focus: &[Range<usize>]) -> 
 /// A part of a line, said to be one.
 fn part(search: &Search<'_>, part: &Part) -> Option<String> {
     let line = search.lines()[part.line];
-    let shown = fragment::unique(search.text, &(line.start..line.end), part.bytes.clone(), PART)?;
+    // Where the change takes more than can be shown, the first of what differs is shown.
+    let shown = fragment::unique(search.text, &(line.start..line.end), part.bytes.clone(), PART)
+        .or_else(|| fragment::unique(search.text, &(line.start..line.end), part.differs.clone(), PART))?;
     let columns = |bytes: Range<usize>| search.text[bytes].chars().count();
     let before = columns(line.start..shown.start);
     Some(format!(

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::likeness::{self, Budget};
+use super::{
+    block, elision,
+    likeness::{self, Budget},
+};
 
 /// Lines less alike than this are different lines.
 pub(super) const LEAST: f64 = 0.5;
@@ -18,6 +21,10 @@ pub(super) struct Key<'t> {
     pub(super) letters: Option<u64>,
     /// How much it says.
     pub(super) weight: f32,
+    /// White space in front of it.
+    indent: &'t str,
+    /// Whether it seems to stand for code that was left out.
+    pub(super) is_elision: bool,
 }
 
 impl<'t> Key<'t> {
@@ -27,7 +34,13 @@ impl<'t> Key<'t> {
         let content = likeness::trimmed(line);
         let length = u16::try_from(content.len().min(MOST) + LEAST).unwrap_or(u16::MAX);
         let weight = if content.is_empty() { 1.0 } else { f32::from(length) };
-        Self { content, letters: letters(content), weight }
+        let indent = block::parts(line).0;
+        Self { content, letters: letters(content), weight, indent, is_elision: elision::is_elision(content) }
+    }
+
+    /// Whether they are indented alike: of several braces that one is meant.
+    pub(super) fn has_indent_of(&self, other: &Self) -> bool {
+        self.indent == other.indent
     }
 
     /// From 0 to 1, by as much work as the budget still pays for.

@@ -5,6 +5,8 @@ use std::{borrow::Cow, ops::Range};
 use super::{
     Diagnosis, Next, Search,
     align::{self, Alignment, Pair},
+    applied,
+    block::LineEdit,
     differences::{self, LEAVES_OUT},
     elision,
     excerpt::{self, Part},
@@ -33,7 +35,7 @@ pub(super) fn diagnose(search: &Search<'_>) -> Diagnosis {
     }
     let request = Wanted::of(search);
     let near = Near::of(search, &request);
-    let applied_at = applied_at(search);
+    let applied_at = applied_at(search, &request);
     let already_applied = applied_at.is_some();
     let mut summary = "old_string was not found".to_owned();
     let mut add = |clause: &str| {
@@ -225,7 +227,9 @@ impl Near {
             let wish = new.get(at.checked_sub(changed.start)?).filter(|_| changed.contains(at));
             let (line, start) = (content(*file), search.lines()[*file].start);
             let bytes = changed_bytes(old[*at], wish.copied(), line);
-            Some(Part { line: *file, bytes: start + bytes.start..start + bytes.end })
+            let differs = changed_bytes(old[*at], None, line);
+            let in_text = |bytes: Range<usize>| start + bytes.start..start + bytes.end;
+            Some(Part { line: *file, bytes: in_text(bytes), differs: in_text(differs) })
         };
         // Lines of the request that the file lacks may still be meant as those beside the block; and one line more
         // shows where an edge of it is not what it seems.
@@ -234,6 +238,9 @@ impl Near {
         let block = alignment.block();
         let filled = |line: usize| usize::from(line < search.lines().len() && !content(line).trim().is_empty());
         let (start, end) = (block.start.saturating_sub(before), (block.end + after).min(search.lines().len()));
+        // What is behind a blank line tells where it is.
+        let ends_blank = end < search.lines().len() && content(end).trim().is_empty();
+        let end = if ends_blank { end + 1 } else { end };
         let shown = start - start.checked_sub(1).map_or(0, filled)..end + filled(end);
         let is_rewritten = pairs().any(
             |pair| matches!(pair, Pair::Both { old: at, file } if rewritten::is_version(old[*at], content(*file))),
@@ -261,7 +268,7 @@ impl Near {
             .0
             .max(line_key::ends_shared(wanted, found));
         let clause = differences::difference(wanted, found).map(|what| format!("line {}: {what}", first + 1));
-        let part = (end == first + 1).then_some(Part { line: first, bytes });
+        let part = (end == first + 1).then(|| Part { line: first, differs: bytes.clone(), bytes });
         (alike >= LEAST && end <= lines.len()).then(|| Self {
             alike,
             clauses: clause.into_iter().collect(),
@@ -309,8 +316,12 @@ fn between(old: &str, core: &Range<usize>, file: &str) -> Option<Range<usize>> {
 }
 
 /// Line of the new text, where that is long enough to be no accident and not a part of the old one.
-fn applied_at(search: &Search<'_>) -> Option<usize> {
-    let (new, old) = (line_endings::canonical(search.new), line_endings::canonical(search.old));
+fn applied_at(search: &Search<'_>, request: &Wanted<'_>) -> Option<usize> {
+    let (new, old) = (&request.new, &request.old);
+    let edit = LineEdit::new(old, new);
+    if edit.is_some_and(|edit| applied::is_held(&edit, &applied::contents(&edit.old))) {
+        return None;
+    }
     let new = new.trim_matches('\n');
     if new.trim().len() < 8 || new.chars().filter(|one| one.is_alphanumeric()).count() < 4 || old.contains(new) {
         return None;

@@ -33,6 +33,7 @@ pub(super) fn is_slip(old: &str, file: &str, is_known: &dyn Fn(&str) -> bool) ->
         }
     }
     operators(old).eq(operators(file))
+        && brackets(old).eq(brackets(file))
         && old_words.len() == file_words.len()
         && old_words.iter().zip(&file_words).all(|(old, file)| old == file || is_misspelt(old, file) && !is_known(old))
 }
@@ -188,7 +189,12 @@ fn words(line: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The characters that carry meaning; brackets, commas, quotes and spaces do not part two versions of a line.
+/// What opens and closes: a line with more of one than another line ends elsewhere, as `return }` or `f(a))` does.
+fn brackets(line: &str) -> impl Iterator<Item = char> + '_ {
+    line.chars().filter(|character| "()[]{}".contains(*character))
+}
+
+/// The characters that carry meaning; commas, quotes and spaces do not part two versions of a line.
 fn operators(line: &str) -> impl Iterator<Item = char> + '_ {
     line.chars().filter(|character| "+-*/%<>=!&|^~?@$".contains(*character))
 }
@@ -244,6 +250,8 @@ mod tests {
             ("perf_mmap_cb_set_t", "perf_mmap_cb_get_t"),
             ("isNewValue", "isOldValue"),
             ("dal_gpio_service_unlock(", "dal_gpio_service_lock("),
+            ("return }", "return"),
+            ("void (*call)(int, int),", "void (*call)(int, int))"),
             ("a[1]", "a[2]"),
             ("a == b", "a != b"),
             ("if x", "if not x"),

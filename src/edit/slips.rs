@@ -124,7 +124,13 @@ fn place(search: &Search<'_>, edit: &LineEdit<'_>, request: &Request<'_>) -> Opt
         }
     }
     let (start, slips) = fitting.pop()?;
-    let repeats = slips.iter().any(|(_, slip)| matches!(slip, Slip::Repeated(_)));
+    let mut repeated = slips.iter().filter(|(_, slip)| matches!(slip, Slip::Repeated(_))).peekable();
+    let repeats = repeated.peek().is_some();
+    // A line that the file has as it is given, and elsewhere, is that one and no slip for another.
+    let hashes = search.content_hashes(|line| block::hash(&typography::content(line)));
+    if repeated.any(|(index, _)| hashes.contains(&block::hash(&request.old[*index]))) {
+        return None;
+    }
     if !repeats {
         // What is known of the place must be more than what every place has.
         let known = |index: usize| slips.iter().any(|(slip, _)| *slip == index);
@@ -308,6 +314,22 @@ mod tests {
         let text = format!("{FILE}{filler}{}", FILE.replace("item.price()", "item.cost()"));
         let old = FILE.replace("prices of all the items", "prices of all items");
         assert_missed(&text, &old, &old.replace("    total\n", "    total + 1\n"));
+    }
+
+    #[test]
+    fn a_line_that_the_file_has_elsewhere_as_given_is_no_slip() {
+        let twin = "// Kept by hand.\n// Copyright (C) 2013-2015, A. Author\n\n// See the licence.\n";
+        let other = "// Kept by hand.\n// The tables.\n".to_owned() + &twin["// Kept by hand.\n".len()..];
+        let text = format!("{}{}{other}", twin.replace("Author", "Author."), "fn filler() {}\n".repeat(9));
+        assert_missed(&text, twin, &twin.replace("See the", "Read the"));
+        let text = text.replace("Author\n", "Other\n");
+        assert_edited(
+            &text,
+            twin,
+            &twin.replace("See the", "Read the"),
+            Slips,
+            &text.replacen("See the", "Read the", 1),
+        );
     }
 
     #[test]
