@@ -159,6 +159,10 @@ impl Asked<'_> {
         if !self.flag("literal") && pattern.contains("$^") {
             return None;
         }
+        // rg 13 loses lines by this: `printf 'a;\n;\ny\n' | rg '(?-u:\b)^'` shows the first alone.
+        if !self.flag("literal") && (pattern.contains("\\b)^") || pattern.contains("\\b^")) {
+            return None;
+        }
         // rg 13 sees one beside bytes that are no UTF-8.
         if !self.flag("literal") && pattern.contains("\\B") {
             return None;
