@@ -92,9 +92,11 @@ impl Process {
         let mut errors = child.stderr.take().expect("piped");
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || {
-            for line in BufReader::new(output).lines() {
-                let Ok(line) = line else { break };
-                if sender.send(line).is_err() {
+            let mut output = BufReader::new(output);
+            let mut line = String::new();
+            // A line without its end is what a killed server leaves: no message.
+            while output.read_line(&mut line).is_ok() && line.ends_with('\n') {
+                if sender.send(std::mem::take(&mut line)).is_err() {
                     break;
                 }
             }
