@@ -14,10 +14,7 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::process::Process;
-
-/// `CAP_SYS_ADMIN`, from `linux/capability.h`.
-const SYS_ADMIN: u64 = 1 << 21;
+use crate::process::{Process, may_mount};
 
 /// An overlay of `lower` (with other device numbers than the upper layer has) and a tmpfs, mounted at `ws`.
 const OVERLAY: &str = "mkdir -p layers ws && mount -t tmpfs none layers && mkdir layers/upper layers/work && \
@@ -45,9 +42,7 @@ fn mounted(more: &str) -> Option<Mounted> {
 
 /// As [`mounted`], with a shell script for before the mount as well.
 fn mounted_after(first: &str, more: &str) -> Option<Mounted> {
-    let status = fs::read_to_string("/proc/self/status").expect("a Linux system");
-    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:")).expect("a line of capabilities");
-    if u64::from_str_radix(effective.trim(), 16).expect("a number") & SYS_ADMIN == 0 {
+    if !may_mount() {
         eprintln!("SKIPPED: only the superuser can mount an overlay");
         return None;
     }

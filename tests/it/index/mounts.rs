@@ -18,23 +18,14 @@ use super::{
     game::{Game, Rules},
     listed, old_file, settled,
 };
-use crate::process::Process;
+use crate::process::{Process, may_mount};
 
 /// Set for the child.
 const INSIDE: &str = "ROOTBOUND_TEST_NAMESPACE";
-/// The number of `CAP_SYS_ADMIN` in a set of capabilities (`linux/capability.h`).
-const SYS_ADMIN: u32 = 21;
 
 /// Whether this process is in a mount namespace of its own.
 pub(super) fn is_inside() -> bool {
     std::env::var_os(INSIDE).is_some()
-}
-
-/// Whether this process may mount, as far as it knows.
-fn may_mount() -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let set = status.lines().find_map(|line| line.strip_prefix("CapEff:")).map(str::trim);
-    set.and_then(|set| u64::from_str_radix(set, 16).ok()).is_some_and(|set| set & (1 << SYS_ADMIN) != 0)
 }
 
 /// Runs the test of that name again in a mount namespace of its own: whether that was done, and went well.
