@@ -32,6 +32,7 @@ mod shift;
 mod slip;
 mod slips;
 mod spelling;
+mod squeezed;
 mod strategy;
 mod typography;
 mod whitespace;

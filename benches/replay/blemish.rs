@@ -5,7 +5,7 @@
 
 use super::{
     case::{Case, Duty},
-    change::{Change, indent},
+    change::{Change, NewLine, indent},
     damage,
     hunks::{Hunk, View},
     random::Random,
@@ -41,11 +41,42 @@ impl Blemish {
         if !is_plain && hunk.change.new.iter().any(|line| line.text.ends_with([' ', '\t'])) {
             return None;
         }
+        // White space at the end of a new line that the request lacks nobody can know of.
+        let is_lost = |line: &&NewLine| line.text.ends_with([' ', '\t']) && !case.new.contains(line.text.trim_start());
+        if brought_in(&hunk.change).any(|line| is_lost(&line)) || says_less(&hunk.change, &case) {
+            return None;
+        }
         // What the file has as it is given is meant so.
         let file = String::from_utf8_lossy(&case.file).replace("\r\n", "\n");
         let is_literal = file.contains(&case.old);
         (self.name == NOTHING || self.is_of_file || self.duty != Duty::Apply || !is_literal).then_some(case)
     }
+}
+
+/// The new lines that are no old ones as they were.
+fn brought_in(change: &Change) -> impl Iterator<Item = &NewLine> {
+    change.new.iter().filter(|line| line.from.is_none_or(|from| change.old.get(from) != Some(&line.text)))
+}
+
+/// The old lines that do not stay.
+fn removed(change: &Change) -> impl Iterator<Item = &String> {
+    let stays = |at: usize, old: &String| change.new.iter().any(|line| line.from == Some(at) && line.text == *old);
+    change.old.iter().enumerate().filter(move |(at, old)| !stays(*at, old)).map(|(_, old)| old)
+}
+
+/// Whether a damage of each line made lines alike that the change tells apart: then the request is for another change.
+fn says_less(change: &Change, case: &Case) -> bool {
+    let shared = |old: &[&str], new: &[&str]| {
+        let mut left = new.to_vec();
+        let mut takes =
+            |line: &str| left.iter().position(|other| *other == line).map(|at| left.swap_remove(at)).is_some();
+        old.iter().filter(|line| takes(line)).count()
+    };
+    let (old, new): (Vec<&str>, Vec<&str>) = (case.old.lines().collect(), case.new.lines().collect());
+    let meant = change.new_lines();
+    let meant: Vec<&str> = meant.iter().map(String::as_str).collect();
+    let given: Vec<&str> = change.old.iter().map(String::as_str).collect();
+    (old.len(), new.len()) == (given.len(), meant.len()) && shared(&old, &new) > shared(&given, &meant)
 }
 
 /// The file of the case after the hunk alone, to the byte.
@@ -98,10 +129,10 @@ fn repairable() -> Vec<Blemish> {
         },
         apply("CR LF request", damage::crlf_request),
         apply("white space at line ends lost", |change, random| {
-            // Of two lines that differ in nothing but the white space lost, nobody knows which one goes.
-            let (old, new) = plain(change);
-            let count = |lines: &[String], wanted: &String| lines.iter().filter(|line| *line == wanted).count();
-            let is_clear = old.iter().all(|line| count(&new, line) == 0 || count(&new, line) == count(&old, line));
+            // Of a line that goes here and comes there nobody knows whether it is the one that has the white space lost
+            // at its end: a line that is moved, or a blank one among those that are replaced.
+            let is_clear =
+                !removed(change).any(|old| brought_in(change).any(|new| new.text.trim_end() == old.trim_end()));
             is_clear.then(|| damage::trail_lost(change, random))?
         }),
         apply("white space at line ends added", damage::trail_added),
@@ -245,8 +276,9 @@ fn dedent(change: &Change, _: &mut Random) -> Option<EditLine> {
 fn retabbed(change: &Change, _: &mut Random) -> Option<EditLine> {
     let is_even = !change.lines.iter().any(|line| indent(line).contains(" \t") || indent(line).contains("\t "));
     let (width, is_tabbed) = (change.unit.len(), change.unit == "\t");
-    let is_pure = is_tabbed || !change.lines.iter().any(|line| line.starts_with('\t'));
-    (is_even && is_pure).then(|| -> EditLine {
+    let is_pure = is_tabbed || !change.lines.iter().chain(&change.new_lines()).any(|line| line.starts_with('\t'));
+    let is_clear = !is_tabbed || damage::tells_tabs(change, 4);
+    (is_even && is_pure && is_clear).then(|| -> EditLine {
         if is_tabbed {
             Box::new(|line| damage::untabbed(line, 4))
         } else {
@@ -350,7 +382,9 @@ fn context_lost(change: &Change, random: &mut Random) -> Option<Case> {
 fn ends_lost(change: &Change, random: &mut Random) -> Option<Case> {
     let (before, after) = context(change);
     let (old, new) = plain(change);
-    if before == 0 || after == 0 || old.len() < 3 {
+    // As above: what is left must describe a place.
+    let says_something = |lines: &[String]| lines.iter().any(|line| spelling::words(line).next().is_some());
+    if before == 0 || after == 0 || old.len() < 3 || !says_something(&old[1..old.len() - 1]) {
         return None;
     }
     case(change, &(old[1..old.len() - 1].to_vec(), new[1..new.len() - 1].to_vec()), random)

@@ -93,10 +93,13 @@ impl Wish {
     fn beside(&self, run: &Run, case: &Case) -> Option<(String, String)> {
         let old = case.old.replace("\r\n", "\n");
         let new = case.new.replace("\r\n", "\n");
+        let is_deleted = new.is_empty();
         let (old, new) = match (old.strip_suffix('\n'), new.strip_suffix('\n')) {
             (Some(old), Some(new)) => (old, new),
-            (None, None) => (old.as_str(), new.as_str()),
-            _ => return None,
+            // Lines that go altogether.
+            (Some(old), None) if is_deleted => (old, ""),
+            // A blank line at the end of one of them.
+            _ => (old.as_str(), new.as_str()),
         };
         let asked: Vec<&str> = old.split('\n').collect();
         // Where the request begins in the shown lines, or before them: the model knows its own text.
@@ -112,8 +115,9 @@ impl Wish {
         })?;
         let head = run.lines.get(..at.saturating_sub(run.first))?;
         let tail = run.lines.get((at + asked.len()).saturating_sub(run.first)..).unwrap_or_default();
-        let around = |middle: &str| [head, &[middle.to_owned()], tail].concat().join("\n");
-        Some((around(old), around(new)))
+        let around = |middle: &[String]| [head, middle, tail].concat().join("\n");
+        let new = if is_deleted { Vec::new() } else { vec![new.to_owned()] };
+        Some((around(&[old.to_owned()]), around(&new)))
     }
 }
 

@@ -192,6 +192,13 @@ pub(crate) fn untabbed(line: &str, width: usize) -> String {
     format!("{}{}", " ".repeat(tabs * width), &line[tabs..])
 }
 
+/// Whether no line begins with as many spaces as a tab is turned into, such as YAML in a string of Go: nobody could tell
+/// those from a tab.
+pub(crate) fn tells_tabs(change: &Change, width: usize) -> bool {
+    let spaces = |line: &String| line.len() - line.trim_start_matches(' ').len();
+    change.old.iter().chain(&change.new_lines()).all(|line| spaces(line) < width)
+}
+
 fn in_tabs(change: &Change) -> Change {
     if change.unit == "\t" {
         return change.clone();
@@ -204,7 +211,7 @@ pub(crate) fn spaces_for_tabs(change: &Change, random: &mut Random) -> Option<Ca
     let width = *random.pick(&[4, 4, 8, 2]);
     // Where spaces go on from tabs, levels are no tabs.
     let is_even = change.old.iter().all(|line| !indent(line).contains("\t "));
-    is_even.then(|| seen(&change, random, |line| untabbed(line, width)))?
+    (is_even && tells_tabs(&change, width)).then(|| seen(&change, random, |line| untabbed(line, width)))?
 }
 
 pub(crate) fn tabs_for_spaces(change: &Change, random: &mut Random) -> Option<Case> {

@@ -17,7 +17,7 @@ use super::{
 const DAMAGES: usize = 10;
 
 /// Requests of one damage printed at most.
-const SHOWN: usize = 12;
+const SHOWN: usize = 40;
 
 /// Hunks that one session of the server is asked for.
 const SESSION: usize = 500;

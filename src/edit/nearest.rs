@@ -10,7 +10,7 @@ use super::{
     differences::{self, LEAVES_OUT},
     elision,
     excerpt::{self, Part},
-    fragment, likeness, line_endings, line_key, rewritten,
+    fragment, likeness, line_endings, line_key, rewritten, squeezed,
 };
 
 /// Longest summary, in characters: with the tool's own words it must stay within what clients keep of an error.
@@ -168,6 +168,8 @@ struct Near {
     parts: Vec<Part>,
     /// Whether nothing but absolute paths differs in some line.
     is_rewritten: bool,
+    /// Whether the lines are broken otherwise than in the request.
+    is_broken: bool,
 }
 
 impl Near {
@@ -185,6 +187,10 @@ impl Near {
         let by_lines = alignment
             .filter(|alignment| alignment.alike >= LEAST || alignment.same > old.len() / 5 || path.is_some())
             .map(|alignment| Self::by_lines(search, request, &alignment));
+        let by_lines = match Self::by_letters(search, request) {
+            Some(near) if !by_lines.as_ref().is_some_and(|other| near.is_said_by(other)) => Some(near),
+            _ => by_lines,
+        };
         let near = match by_lines {
             Some(near) if near.alike >= SURE || old.len() > 1 => Some(near),
             other => Self::by_pieces(search, request).filter(|_| path.is_none()).or(other),
@@ -203,6 +209,7 @@ impl Near {
             focus: Vec::new(),
             parts: Vec::new(),
             is_rewritten: false,
+            is_broken: false,
         }
     }
 
@@ -256,6 +263,33 @@ impl Near {
         }
     }
 
+    /// Lines that are the request but for the white space in and between them.
+    fn by_letters(search: &Search<'_>, request: &Wanted<'_>) -> Option<Self> {
+        let lines = search.lines();
+        let bytes = squeezed::find(search.text, &request.old)?;
+        let first = lines.partition_point(|line| line.next <= bytes.start);
+        let end = lines.partition_point(|line| line.start < bytes.end);
+        let count = |lines: &mut dyn Iterator<Item = &str>| lines.filter(|line| !line.trim().is_empty()).count();
+        let there = count(&mut lines[first..end].iter().map(|line| line.content(search.text)));
+        let given = count(&mut request.old.lines());
+        let lines_of = |count: usize| if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
+        let is_broken = there != given;
+        let clause = format!("old_string has {} for the file's {}", lines_of(given), lines_of(there));
+        (first < end && search.lines().len() >= end).then(|| Self {
+            alike: 1.0,
+            clauses: is_broken.then_some(clause).into_iter().collect(),
+            shown: first.saturating_sub(1)..(end + 1).min(lines.len()),
+            is_broken,
+            ..Self::at(first..end)
+        })
+    }
+
+    /// Whether `other` has the same lines and says more about them.
+    fn is_said_by(&self, other: &Self) -> bool {
+        let covers = other.block.start <= self.block.start && self.block.end <= other.block.end;
+        covers && !self.is_broken
+    }
+
     /// A part of a line, or of several.
     fn by_pieces(search: &Search<'_>, request: &Wanted<'_>) -> Option<Self> {
         let bytes = fragment::find(search.text, &request.old)?;
@@ -268,7 +302,11 @@ impl Near {
             .0
             .max(line_key::ends_shared(wanted, found));
         let clause = differences::difference(wanted, found).map(|what| format!("line {}: {what}", first + 1));
-        let part = (end == first + 1).then(|| Part { line: first, differs: bytes.clone(), bytes });
+        let part = (end == first + 1).then(|| {
+            let (before, after) =
+                line_key::shared_ends(request.old.trim_end_matches('\n'), &search.text[bytes.clone()]);
+            Part { line: first, differs: bytes.start + before..bytes.end - after, bytes }
+        });
         (alike >= LEAST && end <= lines.len()).then(|| Self {
             alike,
             clauses: clause.into_iter().collect(),

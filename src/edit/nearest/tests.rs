@@ -228,3 +228,30 @@ fn huge_texts_are_answered() {
         assert!(diagnosis.details.len() < 20_000 && diagnosis.summary.len() < 1000, "{}", diagnosis.summary);
     }
 }
+
+#[test]
+fn lines_that_are_broken_otherwise_are_named_and_shown() {
+    let text = "- name: old\n  uses: it@v1\n\n- name: new\n  uses: it@v1\n";
+    let diagnosis = assert_missed(text, "- name: new uses: it@v1", "- name: new uses: it@v2");
+    assert!(
+        diagnosis.summary.contains("at lines 4-5 (99% alike); old_string has 1 line for the file's 2"),
+        "{diagnosis:?}"
+    );
+    assert!(diagnosis.details.contains("4\t- name: new\n5\t  uses: it@v1\n"), "{diagnosis:?}");
+}
+
+#[test]
+fn behind_an_elision_the_brace_at_the_same_indentation_is_meant() {
+    let text = "fn one() {\n    for a in b {\n        go(a);\n    }\n    last();\n}\n\nfn two() {\n}\n";
+    let diagnosis = assert_missed(text, "fn one() {\n    ...\n}\n", "fn one() {\n    ...\n}\n\nfn three() {}\n");
+    assert!(diagnosis.summary.contains("leaves out lines 2-5 of the file"), "{diagnosis:?}");
+    assert!(diagnosis.details.contains("6\t}\n7\t\n8\tfn two() {\n"), "{diagnosis:?}");
+}
+
+#[test]
+fn of_a_huge_line_that_is_replaced_whole_the_part_that_differs_is_shown() {
+    let line = lines(0..2000, |text, one| write!(text, "k{one}:v,"));
+    let diagnosis = assert_missed(&format!("a\n{line}\nb\n"), &line.replace("k700:v", "k700:w"), "z");
+    let part = diagnosis.details.lines().find_map(|line| line.strip_prefix("2\t")).unwrap_or_default();
+    assert!(part.contains("k700:v") && line.matches(part).count() == 1, "{diagnosis:?}");
+}
