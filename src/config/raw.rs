@@ -18,7 +18,7 @@ pub(super) struct RawValue {
 pub(super) struct RootTable {
     /// The mount name as it was written.
     pub(super) name: Option<String>,
-    /// Its rights and rules: the options of [`PER_ROOT`].
+    /// Its rights and rules: the options of [`PER_ROOT`](super::options::PER_ROOT).
     pub(super) own: RawArgs,
 }
 

@@ -123,7 +123,7 @@ impl Approval {
     }
 }
 
-/// See [`Workspace::writable`].
+/// See [`Workspace::writable`](super::Workspace::writable).
 pub(super) fn writable(shared: &Arc<Shared>, asked: &WorkspacePath) -> Result<WritablePath, AccessError> {
     WritablePath::new(asked, shared.locate(asked).map_err(|error| without_hidden(shared, asked, error))?)
 }

@@ -36,7 +36,7 @@ impl<'b> Content<'b> {
         Self { bytes, revision: Revision::of(bytes) }
     }
 
-    /// Bytes that were hashed before: `revision` must be theirs, as in a [`Snapshot`](super::Snapshot).
+    /// Bytes that were hashed before: `revision` must be theirs, as in a [`Snapshot`](crate::workspace::Snapshot).
     pub fn hashed(bytes: &'b [u8], revision: Revision) -> Self {
         debug_assert_eq!(Revision::of(bytes), revision, "the bytes of a revision");
         Self { bytes, revision }
