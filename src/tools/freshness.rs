@@ -94,7 +94,8 @@ fn check(
         return if expected == now.revision {
             Ok(())
         } else {
-            Err(stale(cx, asked, message, now, ledger.content_of(&now.path, expected).as_deref()))
+            let again = format!("repeat the call with expected_revision={} and ", now.revision);
+            Err(stale(cx, asked, message, &again, now, ledger.content_of(&now.path, expected).as_deref()))
         };
     }
     match (ledger.seen(&now.path), cx.settings.read_before_write) {
@@ -121,7 +122,7 @@ fn check(
                 return Err(ToolError::new(Kind::Binary, sentence).hint(replace_whole(now.revision)).into());
             }
             let message = format!("{asked} has changed since it was read");
-            Err(stale(cx, asked, message, now, seen.content.as_deref()))
+            Err(stale(cx, asked, message, "repeat the call with ", now, seen.content.as_deref()))
         }
     }
 }
@@ -147,8 +148,16 @@ fn replace_whole(now: Revision) -> String {
     format!("leave it as it is, or replace it whole: write with mode=overwrite and expected_revision={now}")
 }
 
-/// The error for a file whose content was `was`, where that is still known, and is another one now.
-fn stale(cx: &CallContext, asked: &WorkspacePath, message: String, now: &Snapshot, was: Option<&[u8]>) -> Outdated {
+/// The error for a file whose content was `was`, where that is still known, and is another one now. `again` says how
+/// the call is to be repeated, up to "the change made to what is there now".
+fn stale(
+    cx: &CallContext,
+    asked: &WorkspacePath,
+    message: String,
+    again: &str,
+    now: &Snapshot,
+    was: Option<&[u8]>,
+) -> Outdated {
     let error = ToolError::new(Kind::Stale, message);
     let was = was.and_then(|bytes| Document::decode(bytes.to_vec(), None).ok());
     let is = Document::decode(now.bytes.clone(), None).ok();
@@ -161,9 +170,9 @@ fn stale(cx: &CallContext, asked: &WorkspacePath, message: String, now: &Snapsho
     // A change that was shown in part has to be read.
     let is_shown = brief.cut_lines == 0 && brief.text == diff.text;
     let hint = if is_shown {
-        "what changed is shown below and counts as read; repeat the call with the change made to what is there now"
+        format!("what changed is shown below and counts as read; {again}the change made to what is there now")
     } else {
-        "what changed is shown below in part; read it again and repeat the change on what is there now"
+        "what changed is shown below in part; read it again and repeat the change on what is there now".to_owned()
     };
     Outdated { error: error.hint(hint).details(format!("what changed:\n{}", brief.told())), is_shown }
 }

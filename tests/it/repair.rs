@@ -60,7 +60,12 @@ mcp_test!(stale_by_expected_revision_shows_the_diff, |h| {
     call["expected_revision"] = revision;
     let error = h.call("edit", call).fails("stale");
     assert!(error.contains("-one\n+two"), "{error}");
-    h.call("edit", edit("two", "2")).ok();
+    // With the revision that the hint names, and without one.
+    let (_, hint) = error.split_once("expected_revision=").expect("the revision to pass");
+    let mut call = edit("two", "zwei");
+    call["expected_revision"] = hint.split(' ').next().into();
+    h.call("edit", call).ok();
+    h.call("edit", edit("zwei", "2")).ok();
 });
 
 mcp_test!(lines_shown_by_no_match_are_the_files_own, |h| {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use super::super::branch::Branch;
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::handle::FileKind;
+use super::super::limits::Limit;
 use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
 use super::super::sys::{Dir, Failure, Locked, Use};
@@ -111,7 +112,7 @@ fn remove_checked(
     let locked = |gone_from| not(AccessError::new(AccessErrorKind::Locked, asked), gone_from);
     match is_same(dir, name, tree, revisions) {
         Ok(true) => {}
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied || Limit::of(&error).is_some() => {
             return Err(not(AccessError::from_io(error, asked), all));
         }
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(locked(all)),
@@ -179,10 +180,14 @@ pub(super) fn not_there(failure: Failure) -> io::Error {
 /// handle that is returned lives; `None` where there are no such locks.
 ///
 /// # Errors
-/// `WouldBlock` where another process does not end.
+/// `WouldBlock` where another process does not end; the system's where too many files are open.
 pub(super) fn shut_out_others(inside: &Dir) -> io::Result<Option<Dir>> {
     let began = Instant::now();
-    let Ok(handle) = inside.reopen(Use::List) else { return Ok(None) };
+    let handle = match inside.reopen(Use::List) {
+        Ok(handle) => handle,
+        Err(error) if Limit::of(&error).is_some_and(Limit::is_open_files) => return Err(error),
+        Err(_) => return Ok(None),
+    };
     loop {
         match handle.try_lock() {
             Locked::Here => return Ok(Some(handle)),

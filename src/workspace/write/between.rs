@@ -12,6 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::super::error::AccessErrorKind;
+use super::super::limits::Limit;
 use super::super::path::WorkspacePath;
 use super::super::sys::{Dir, Failure, Locked, Use};
 use super::is_missing;
@@ -82,7 +83,7 @@ impl Directories {
     ///
     /// # Errors
     /// `Stopped` when the patience ends first, `Locked` when another process does not free it, `Crowded`
-    /// where too many calls wait already.
+    /// where too many calls wait already, `Limit` where too many files are open: to go without is for good reasons.
     pub(super) fn lock_holding(
         this: &Arc<Self>,
         entries: &[&WorkspacePath],
@@ -90,7 +91,7 @@ impl Directories {
     ) -> Result<Locks, AccessErrorKind> {
         let mut attempts = 0;
         loop {
-            let (wanted, there) = holding(entries);
+            let Holding { directories: wanted, there } = holding(entries)?;
             let identities: Vec<Identity> = wanted.iter().map(|(identity, _)| *identity).collect();
             let mut locks = Vec::with_capacity(wanted.len());
             for (identity, dir) in wanted {
@@ -99,7 +100,7 @@ impl Directories {
             attempts += 1;
             // One may have been moved, or made, while it was waited for. One that never keeps its place is moved by
             // a program that takes no lock anyway.
-            let (now, _) = holding(entries);
+            let now = holding(entries)?.directories;
             if attempts == ATTEMPTS || now.iter().map(|(identity, _)| *identity).eq(identities) {
                 return Ok(Locks { _locks: locks, there });
             }
@@ -223,34 +224,48 @@ impl Drop for DirectoryLock {
     }
 }
 
-/// The directories that hold these entries, open, each once, in the order in which they are locked; and for each
-/// entry how many directories there are on the way to its own.
-fn holding(entries: &[&WorkspacePath]) -> (Vec<(Identity, Dir)>, Vec<usize>) {
+/// The directories that hold some entries.
+struct Holding {
+    /// Open, each once, in the order in which they are locked.
+    directories: Vec<(Identity, Dir)>,
+    /// For each entry how many directories there are on the way to its own.
+    there: Vec<usize>,
+}
+
+/// Opens the directories that hold these entries.
+fn holding(entries: &[&WorkspacePath]) -> Result<Holding, AccessErrorKind> {
     let (mut found, mut there) = (Vec::new(), Vec::new());
     for path in entries {
-        let nearest = nearest(path);
+        let nearest = nearest(path)?;
         there.push(nearest.as_ref().map_or(0, |(depth, ..)| *depth));
         found.extend(nearest.map(|(_, identity, dir)| (identity, dir)));
     }
     found.sort_unstable_by_key(|(identity, _)| *identity);
     found.dedup_by_key(|(identity, _)| *identity);
-    (found, there)
+    Ok(Holding { directories: found, there })
 }
 
 /// The innermost directory above `path` that is there, and how far it is below the root; `None` where it may not be
 /// opened.
-fn nearest(path: &WorkspacePath) -> Option<(usize, Identity, Dir)> {
+fn nearest(path: &WorkspacePath) -> Result<Option<(usize, Identity, Dir)>, AccessErrorKind> {
     if !Dir::LOCKS {
-        return None;
+        return Ok(None);
     }
     for above in std::iter::successors(path.parent(), WorkspacePath::parent) {
         match above.root().dir().dir_beneath(above.relative(), Use::List) {
-            Ok(dir) => return dir.stat().ok().map(|stat| (above.relative().iter().count(), stat.identity(), dir)),
+            Ok(dir) => {
+                let stat = dir.stat().ok();
+                return Ok(stat.map(|stat| (above.relative().iter().count(), stat.identity(), dir)));
+            }
             Err(failure) if is_missing(&failure) => {}
-            Err(Failure::Link | Failure::Io(_)) => return None,
+            Err(Failure::Link) => return Ok(None),
+            Err(Failure::Io(error)) => {
+                let limit = Limit::of(&error).filter(|limit| limit.is_open_files());
+                return limit.map_or(Ok(None), |limit| Err(AccessErrorKind::Limit(limit)));
+            }
         }
     }
-    None
+    Ok(None)
 }
 
 #[cfg(all(test, unix))]

@@ -27,7 +27,7 @@ impl Held {
     ///
     /// # Errors
     /// `Stopped` when the patience ends first, `Crowded` where too many wait already, `Locked` when another
-    /// process does not free a directory.
+    /// process does not free a directory, `Limit` where too many files are open.
     pub(in crate::workspace) fn hold(
         shared: &Shared,
         entries: &[&WorkspacePath],
