@@ -238,8 +238,8 @@ impl Walk<'_> {
         let here = Here { root: real.root(), relative: real.relative(), dir: &dir };
         let has = |name: &str| find(&names, name).is_some();
         let visit = &mut self.visit;
-        let mut read = |name, origin: Origin<'_>| visit.rules(real.relative(), name, &origin);
-        let level = self.rules.level(above, here, has, &mut read, &mut self.report.gaps).map_err(failed)?;
+        let mut pass = |name, origin: Origin<'_>| visit.rules(real.relative(), name, &origin);
+        let level = self.rules.level(above, here, has, &mut pass, &mut self.report.gaps).map_err(failed)?;
         self.branch.push(Frame { dir: Some(Arc::new(dir)), names, next: 0, level, ignored: false });
         Ok(())
     }
