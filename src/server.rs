@@ -229,6 +229,13 @@ pub fn run_stdio(server: Server) -> u8 {
 /// Makes both threads of the standard streams now, where it can be said that they cannot be had: tokio leaves
 /// an answer for ever behind the read that waits for the next request, or panics.
 async fn reserve_threads() -> Result<(), String> {
+    const NONE: &str =
+        "the system lets it start no threads for stdin and stdout (ulimit -u, or a container's limit of processes)";
+    // Where the limit is reached already this says so at once: tokio keeps the second of its threads waiting
+    // for the first without a word.
+    if !can_start_both() {
+        return Err(NONE.to_owned());
+    }
     let reserve = || {
         let (second, first) = mpsc::channel();
         let pair = tokio::task::spawn_blocking(move || first.recv_timeout(STREAMS_START).is_ok());
@@ -243,8 +250,25 @@ async fn reserve_threads() -> Result<(), String> {
     if both {
         return Ok(());
     }
-    Err("the system lets it start no threads for stdin and stdout (ulimit -u, or a container's limit of processes)"
-        .to_owned())
+    Err(NONE.to_owned())
+}
+
+/// Whether the system makes as many threads at the same time as the standard streams need.
+fn can_start_both() -> bool {
+    let hold = Arc::new(std::sync::Mutex::new(()));
+    let closed = hold.lock();
+    let start = |_| {
+        let hold = Arc::clone(&hold);
+        std::thread::Builder::new().name("probe".to_owned()).spawn(move || drop(hold.lock())).ok()
+    };
+    let started: Vec<_> = (0..STREAMS).filter_map(start).collect();
+    drop(closed);
+    let both = started.len() == STREAMS;
+    // What has not ended yet would count against the limit a moment later.
+    for thread in started {
+        let _ = thread.join();
+    }
+    both
 }
 
 /// The panic of a call is one line of the log; the dispatcher answers the call.

@@ -322,11 +322,23 @@ impl Watcher {
 
     /// Ends the watches on `tree` and everything below it, because it is no longer there.
     pub fn forget(&mut self, tree: &WorkspacePath) {
+        self.unwatch(tree, true);
+        self.rules.forget(tree, &self.queue);
+    }
+
+    /// Ends the watches on everything below `tree`, because it is no longer listed; not the one on `tree` itself.
+    pub fn forget_below(&mut self, tree: &WorkspacePath) {
+        self.unwatch(tree, false);
+        self.rules.forget(tree, &self.queue);
+    }
+
+    fn unwatch(&mut self, tree: &WorkspacePath, itself: bool) {
         let below: Vec<_> = self
             .by_path
             .range(tree.clone()..)
             .take_while(|(path, _)| path.relative().starts_with(tree.relative()))
             .map(|(path, _)| path.clone())
+            .filter(|path| itself || path != tree)
             .collect();
         for path in below {
             for watch in self.by_path.remove(&path).unwrap_or_default() {
@@ -334,7 +346,6 @@ impl Watcher {
                 self.queue.forget(watch);
             }
         }
-        self.rules.forget(tree, &self.queue);
     }
 
     fn watch(&mut self, dir: &Dir, what: &Watched) -> Result<(), Unwatchable> {

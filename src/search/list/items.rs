@@ -310,7 +310,10 @@ impl Update<'_> {
                 && was.apart == surveyed.apart
                 && was.mounted == surveyed.mounted;
             if !same || (!was.is_file() && self.touched.contains(was.path())) {
-                self.remove(at);
+                // The listing has just set the watch of a directory: where a mark in it has it ignored, nothing
+                // else would say that the mark is gone.
+                let stays = surveyed.entry.kind() == FileKind::Directory;
+                self.take_out(at, stays);
                 self.add(surveyed);
             } else if was.is_file() && self.touched.contains(was.path()) {
                 // Replaced, as an atomic write does: the place stays. It may have come with links.
@@ -330,6 +333,11 @@ impl Update<'_> {
 
     /// Takes an item out with all below it; where the next one stands.
     fn remove(&mut self, at: usize) -> usize {
+        self.take_out(at, false)
+    }
+
+    /// The same; `stays` for a directory in whose place there is one, which keeps its own watch.
+    fn take_out(&mut self, at: usize, stays: bool) -> usize {
         let end = self.list.end_of(at);
         if self.list.items[at].entry.kind() == FileKind::Directory {
             let path = self.list.items[at].path();
@@ -337,7 +345,11 @@ impl Update<'_> {
                 // Surveyed a moment ago, and gone by a later listing.
                 self.edits.withdraw(path, self.dropped);
             }
-            self.watcher.forget(path);
+            if stays {
+                self.watcher.forget_below(path);
+            } else {
+                self.watcher.forget(path);
+            }
         }
         self.edits.removed.push(at..end);
         end

@@ -13,7 +13,11 @@ use super::{
 
 /// A listed tree with three kinds of files and a folder for rules.
 fn game() -> Option<Game> {
-    let mut game = Game::new(1, IndexMode::Eager, Rules::Rgs);
+    game_by(Rules::Rgs)
+}
+
+fn game_by(rules: Rules) -> Option<Game> {
+    let mut game = Game::new(1, IndexMode::Eager, rules);
     if !equipped(&game) {
         return None;
     }
@@ -32,7 +36,7 @@ fn game() -> Option<Game> {
     Some(game)
 }
 
-/// The list, a walk and rg agree, and find these of the files.
+/// The list and a walk agree, and rg where the rules are its own, and find these of the files.
 fn look(game: &mut Game, expected: &[&str]) {
     let glob = json!({ "pattern": "*.{rs,log,txt}", "sort": "path" });
     game.compare("glob", glob.as_object().unwrap());
@@ -73,6 +77,31 @@ fn rules_that_are_written_through_a_hard_link_count_at_once() {
         put(&outside, "*.log\n");
         look(&mut game, ALL);
     }
+}
+
+#[test]
+fn a_mark_that_makes_a_listed_folder_an_ignored_one_counts_no_longer_than_it_is_there() {
+    let Some(mut game) = game_by(Rules::Ours) else { return };
+    let without_src = &["a.rs", "b.log", "x/d.txt"];
+    let (tag, aside) = (game.path("src/CACHEDIR.TAG"), game.path("src/aside"));
+    for _ in 0..2 {
+        put(&tag, "Signature: 8a477f597d28d172789f06886806bc55\n");
+        look(&mut game, without_src);
+        // What happens in it meanwhile is nothing to a list.
+        put(&game.path("src/deep/new.txt"), "needle\n");
+        fs::remove_file(game.path("src/deep/new.txt")).unwrap();
+        look(&mut game, without_src);
+        fs::rename(&tag, &aside).unwrap();
+        fs::remove_file(&aside).unwrap();
+        look(&mut game, ALL);
+    }
+    // Also where the folder was moved meanwhile.
+    put(&tag, "");
+    look(&mut game, without_src);
+    fs::rename(game.path("src"), game.path("y")).unwrap();
+    look(&mut game, without_src);
+    fs::remove_file(game.path("y/CACHEDIR.TAG")).unwrap();
+    look(&mut game, &["a.rs", "b.log", "x/d.txt", "y/a.rs", "y/b.log", "y/deep/c.txt"]);
 }
 
 #[test]
