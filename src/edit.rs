@@ -65,6 +65,10 @@ const SHOWN_CHARS: usize = 160;
 /// each letter of a large file costs all there is.
 const MOST_INSERTED: usize = 128 << 20;
 
+/// Lines of a file in which a text is looked for that is not in it exactly: each takes some 40 bytes of memory, which
+/// in a file of nothing but newlines is 40 times its size.
+const MOST_LINES: usize = 8_000_000;
+
 /// Places that one request may replace. The diff of more of them nobody reads, and it takes minutes to make.
 const MOST_REPLACED: usize = 100_000;
 
@@ -178,7 +182,10 @@ pub fn locate(text: &str, request: &Request<'_>) -> Result<Located, Miss> {
     let search = Search::new(text, request);
     let mut refusals = Vec::new();
     if !request.old.is_empty() {
-        for step in LADDER {
+        for (index, step) in LADDER.iter().enumerate() {
+            if index == EXACT_STEPS && has_too_many_lines(text) {
+                return Err(Miss::NotFound(nearest::unlooked_for(MOST_LINES)));
+            }
             match step(&search) {
                 Outcome::Found(mut found) => {
                     let differs = request.old.contains('\r') != text.contains('\r');
@@ -220,6 +227,13 @@ const LADDER: &[Step] = &[
     slips::find,
     blank_lines::find,
 ];
+
+/// Steps of the ladder that need no list of the file's lines.
+const EXACT_STEPS: usize = 2;
+
+fn has_too_many_lines(text: &str) -> bool {
+    text.len() > MOST_LINES && memchr::memchr_iter(b'\n', text.as_bytes()).count() > MOST_LINES
+}
 
 fn decide(text: &str, request: &Request<'_>, found: Found) -> Result<Located, Miss> {
     let Found { replacements, overlapping, by: strategy, .. } = found;
@@ -388,6 +402,15 @@ mod tests {
             let request = Request { old: &old, new: &new, replace_all: false, expected_replacements: None };
             assert!(locate(&text, &request).is_err());
         }
+    }
+
+    #[test]
+    fn a_file_of_too_many_lines_takes_exact_texts_only() {
+        let text = format!("one\n{}two \n", "\n".repeat(MOST_LINES));
+        let of = |old| Request { old, new: "x\n", replace_all: false, expected_replacements: None };
+        assert!(locate(&text, &of("one\n")).is_ok());
+        let Err(Miss::NotFound(diagnosis)) = locate(&text, &of("two\n")) else { panic!("found") };
+        assert!(diagnosis.summary.contains("more than 8000000 lines") && diagnosis.next == Next::Read, "{diagnosis:?}");
     }
 
     #[test]

@@ -42,7 +42,9 @@ impl Blemish {
             return None;
         }
         // White space at the end of a new line that the request lacks nobody can know of.
-        let is_lost = |line: &&NewLine| line.text.ends_with([' ', '\t']) && !case.new.contains(line.text.trim_start());
+        let is_lost = |line: &&NewLine| {
+            line.text.ends_with([' ', '\t']) && !case.new.lines().any(|new| new.ends_with(line.text.trim_start()))
+        };
         if brought_in(&hunk.change).any(|line| is_lost(&line)) || says_less(&hunk.change, &case) {
             return None;
         }
@@ -62,6 +64,17 @@ fn brought_in(change: &Change) -> impl Iterator<Item = &NewLine> {
 fn removed(change: &Change) -> impl Iterator<Item = &String> {
     let stays = |at: usize, old: &String| change.new.iter().any(|line| line.from == Some(at) && line.text == *old);
     change.old.iter().enumerate().filter(move |(at, old)| !stays(*at, old)).map(|(_, old)| old)
+}
+
+/// Whether lines can be told from one another without their white space. Of two lines that differ in nothing else nobody
+/// knows which one goes, nor of a line that goes here and comes there whether it is the one that has the file's white
+/// space: one that is moved, or a blank one among those that are replaced.
+fn tells_spaces(change: &Change) -> bool {
+    let (old, new) = plain(change);
+    let count = |lines: &[String], wanted: &String| lines.iter().filter(|line| *line == wanted).count();
+    let is_moved = |old: &String| brought_in(change).any(|new| new.text.split_whitespace().eq(old.split_whitespace()));
+    old.iter().all(|line| count(&new, line) == 0 || count(&new, line) == count(&old, line))
+        && !removed(change).any(is_moved)
 }
 
 /// Whether a damage of each line made lines alike that the change tells apart: then the request is for another change.
@@ -129,11 +142,7 @@ fn repairable() -> Vec<Blemish> {
         },
         apply("CR LF request", damage::crlf_request),
         apply("white space at line ends lost", |change, random| {
-            // Of a line that goes here and comes there nobody knows whether it is the one that has the white space lost
-            // at its end: a line that is moved, or a blank one among those that are replaced.
-            let is_clear =
-                !removed(change).any(|old| brought_in(change).any(|new| new.text.trim_end() == old.trim_end()));
-            is_clear.then(|| damage::trail_lost(change, random))?
+            tells_spaces(change).then(|| damage::trail_lost(change, random))?
         }),
         apply("white space at line ends added", damage::trail_added),
         apply("indentation lost", damage::indent_lost),
@@ -235,8 +244,8 @@ fn doubtful() -> Vec<Blemish> {
         ),
         doubtful("spaces within lines collapsed", |change, random| {
             // In new text they are lost for good.
-            let (old, new) = plain(change);
-            let is_clear = new.iter().all(|line| old.contains(line) || !line.trim().contains("  "));
+            let is_plain = |line: &NewLine| line.text.trim_end() == line.text && !line.text.trim().contains("  ");
+            let is_clear = tells_spaces(change) && brought_in(change).all(is_plain);
             is_clear.then(|| damage::spaces_collapsed(change, random))?
         }),
         Blemish {

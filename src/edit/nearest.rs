@@ -82,6 +82,11 @@ pub(super) fn diagnose(search: &Search<'_>) -> Diagnosis {
     Diagnosis { summary, details, already_applied, next }
 }
 
+/// What is said of a file with more than `most` lines.
+pub(super) fn unlooked_for(most: usize) -> Diagnosis {
+    said(format!("old_string was not found exactly, and a file of more than {most} lines is not searched for the like"))
+}
+
 fn said(summary: String) -> Diagnosis {
     Diagnosis { summary, details: String::new(), already_applied: false, next: Next::Read }
 }
@@ -141,7 +146,9 @@ fn without_numbers(text: &str) -> Option<String> {
         let after = ["\t", "→", ": ", ":", " | ", "| ", "|"].iter().find_map(|mark| rest.strip_prefix(mark));
         if line.is_empty() { Some(String::new()) } else { after.filter(|_| is_numbered).map(str::to_owned) }
     };
-    let has_text = text.split('\n').any(|line| !line.is_empty());
+    // A single line may well begin with a number and a colon.
+    let body = text.trim_end_matches('\n');
+    let has_text = !body.is_empty() && (body.contains('\n') || body.contains(['\t', '→']));
     text.split('\n').map(plain).collect::<Option<Vec<String>>>().filter(|_| has_text).map(|lines| lines.join("\n"))
 }
 

@@ -226,6 +226,14 @@ fn made(search: &Search<'_>, edit: &LineEdit<'_>, line: usize, slips: &[(usize, 
             (*index, format!("{indent}{content}{}", block::parts(edit.old[*index]).2))
         })
         .collect();
+    // A line that the request indents anew as well says nothing of the other new lines' indentation.
+    let is_indented_anew = |(index, slip): &(usize, Slip)| match slip {
+        Slip::Mended(to) => typography::indented(edit.old[*index]).0 != typography::indented(edit.new[*to]).0,
+        Slip::Repeated(_) => false,
+    };
+    if slips.iter().any(is_indented_anew) {
+        return Err(Refusal::Unclear);
+    }
     let (mut old, mut new) = (edit.old.clone(), edit.new.clone());
     // Typographic characters on a line with a slip say what those of new lines are.
     let pairs: Vec<(&str, &str)> = edit.old.iter().enumerate().map(|(index, old)| (*old, file(index))).collect();
@@ -330,6 +338,16 @@ mod tests {
             Slips,
             &text.replacen("See the", "Read the", 1),
         );
+    }
+
+    #[test]
+    fn a_line_with_a_slip_that_is_indented_anew_is_refused() {
+        let text = "def random(value):\n    return chosen.choice(value)\n\n\nother()\n";
+        let new = "    try:\n        return chosen.choice(value)\n    except IndexError:\n        return None\n";
+        let diagnosis = assert_missed(text, "    return chosen.choicce(value)\n", new);
+        assert!(!diagnosis.already_applied, "{diagnosis:?}");
+        let text = text.replace("    return", "        return");
+        assert_missed(&text, "    return chosen.choicce(value)\n", new);
     }
 
     #[test]
