@@ -16,10 +16,13 @@ use serde_json::{Value, json};
 /// Longer than the longest call may take, on a machine that has other work, too.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Whether this process has the right to mount: `CAP_SYS_ADMIN` of `linux/capability.h`.
-#[cfg(target_os = "linux")]
+/// Whether this process has the right to mount: `CAP_SYS_ADMIN` of `linux/capability.h`; nowhere but on Linux.
+#[cfg(unix)]
 pub(crate) fn may_mount() -> bool {
     const SYS_ADMIN: u64 = 1 << 21;
+    if !cfg!(target_os = "linux") {
+        return false;
+    }
     let status = std::fs::read_to_string("/proc/self/status").expect("a Linux system");
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:")).expect("a line of capabilities");
     u64::from_str_radix(effective.trim(), 16).expect("a number") & SYS_ADMIN != 0
