@@ -143,6 +143,15 @@ impl Policy {
 
     /// May this real path be created, replaced, moved or deleted, as far as names go?
     pub(super) fn write(&self, relative: &Path) -> Verdict {
+        self.write_to(relative, run_later::rules())
+    }
+
+    /// The same for a path that is a directory, which some names are harmless for.
+    pub(super) fn write_directory(&self, relative: &Path) -> Verdict {
+        self.write_to(relative, run_later::rules_of_directories())
+    }
+
+    fn write_to(&self, relative: &Path, rules: impl Iterator<Item = Rule>) -> Verdict {
         if self.protect.is_empty() && self.guards.lets_write() && self.run_later.passes(relative) {
             return Verdict::Allowed;
         }
@@ -151,7 +160,7 @@ impl Policy {
             return Verdict::Refused(rule);
         }
         let refused = self.protect.first_match(&path, relative);
-        let verdict = decide(&path, refused, &self.allow_protected, run_later::rules(), &[]);
+        let verdict = decide(&path, refused, &self.allow_protected, rules, &[]);
         or_linked(verdict, self.guards.run_later.why(relative, &path), &path, &self.allow_protected)
     }
 

@@ -23,7 +23,7 @@ use super::policy::Verdict;
 use super::repository;
 use super::revision::Revision;
 use super::root::Access;
-use super::sys::Failure;
+use super::sys::{Failure, Use};
 
 pub(super) use between::Directories;
 pub use directories::NewDirectory;
@@ -150,7 +150,10 @@ pub(super) fn allowed(path: &WritablePath) -> Result<(), AccessError> {
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
     }
     for name in path.names() {
-        if let Verdict::Refused(rule) = name.root().policy().write(name.relative()) {
+        let policy = name.root().policy();
+        if let Verdict::Refused(rule) = policy.write(name.relative())
+            && !(policy.write_directory(name.relative()) == Verdict::Allowed && is_directory(real))
+        {
             return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
         }
     }
@@ -159,6 +162,11 @@ pub(super) fn allowed(path: &WritablePath) -> Result<(), AccessError> {
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
     }
     path.names().try_for_each(|name| readable(name, asked))
+}
+
+/// Whether a directory is there now. Not opened otherwise: a check asks for few system calls.
+fn is_directory(real: &WorkspacePath) -> bool {
+    real.root().dir().dir_beneath(real.relative(), Use::Pass).is_ok()
 }
 
 /// What a hidden name is called where it would be written; it tells nothing of what is there.

@@ -14,6 +14,14 @@ pub(super) fn rules() -> impl Iterator<Item = Rule> {
     RUN_LATER.iter().map(|Row(rule, _)| *rule)
 }
 
+/// The same for directories: none called `head` is what git begins a repository with (`is_git_directory` in its
+/// `setup.c` wants a file or a link), and commands and parts of pages are called so.
+pub(super) fn rules_of_directories() -> impl Iterator<Item = Rule> {
+    rules().filter(|rule| *rule != HEAD)
+}
+
+const HEAD: Rule = Rule::Name("head");
+
 /// See the module.
 #[rustfmt::skip]
 const RUN_LATER: &[Row] = &[
@@ -26,7 +34,7 @@ const RUN_LATER: &[Row] = &[
     Row(Rule::Tree("git~4"), "https://nvd.nist.gov/vuln/detail/CVE-2019-1353"),
     // What a repository has and nothing else: with it, a folder with `objects` and `refs` becomes one. A repository
     // that is there already is known by its content (see `repository`).
-    Row(Rule::Name("head"), "https://git-scm.com/docs/gitrepository-layout"),
+    Row(HEAD, "https://git-scm.com/docs/gitrepository-layout"),
     Row(Rule::Name(".gitmodules"), "https://git-scm.com/docs/gitmodules"),
     Row(Rule::Name(".gitconfig"), "https://git-scm.com/docs/git-config"),
     Row(Rule::Tree(".config/git"), "https://git-scm.com/docs/git-config"),

@@ -118,6 +118,29 @@ fn a_directory_called_head_makes_no_repository() {
 }
 
 #[test]
+fn a_directory_called_head_can_be_changed_and_a_file_can_not() {
+    Fixture::both(|fixture| {
+        fixture.file("ws/uu/head/src/head.rs", "x");
+        fixture.file("ws/bin/head", "x");
+        fixture.link("../uu/head", "ws/link/head");
+        let workspace = fixture.open();
+        assert_eq!(refusal(&workspace, "uu/head"), None);
+        for file in ["bin/head", "bin/HEAD", "uu/HEAD.", "other/head"] {
+            assert!(refusal(&workspace, file).is_some_and(|why| why.contains("`head`")), "{file}");
+        }
+        let entry = |text: &str| workspace.writable_entry(&workspace.resolve(text).unwrap());
+        let tree = |from: &str, to: &str| {
+            let (from, to) = (entry(from).unwrap(), entry(to).unwrap());
+            workspace.tree(&from, Purpose::Move(&to)).map(drop).map_err(|error| error.kind)
+        };
+        assert_eq!(tree("uu", "moved"), Ok(()));
+        for from in ["bin", "link"] {
+            assert_eq!(tree(from, "moved"), Err(AccessErrorKind::ProtectedWrite), "{from}");
+        }
+    });
+}
+
+#[test]
 fn own_files_are_protected_whatever_the_rules_allow() {
     Fixture::both(|mut fixture| {
         fixture.policy.allow_protected = vec!["**".into()];

@@ -79,7 +79,7 @@ impl Scan<'_> {
     /// Judges one entry of the directory `dir`; `below` is its path below the top.
     fn entry(&self, place: Place, below: &Path, stat: Stat, dir: &Dir) -> Result<TreeEntry, AccessError> {
         let path = self.top.real.child(below);
-        self.judge(&path, below)?;
+        self.judge(&path, below, stat.kind == FileKind::Directory)?;
         let node = match stat.kind {
             FileKind::File => Node::File(stat),
             FileKind::Directory => Node::Directory(stat),
@@ -130,7 +130,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    fn judge(&self, path: &WorkspacePath, below: &Path) -> Result<(), AccessError> {
+    fn judge(&self, path: &WorkspacePath, below: &Path, directory: bool) -> Result<(), AccessError> {
         let deepest = self.shared.roots.deepest(path);
         if deepest.root().index() != self.top.real.root().index() {
             // Another root with rights of its own.
@@ -145,14 +145,14 @@ impl Scan<'_> {
         from().try_for_each(|name| secret(&name, path))?;
         if !matches!(self.purpose, Purpose::Copy(_)) {
             refused(path.root().policy().own(path.relative()), path)?;
-            from().try_for_each(|name| protected(&name, path))?;
+            from().try_for_each(|name| protected(&name, path, directory))?;
         }
         if let Purpose::Move(to) | Purpose::Copy(to) = self.purpose {
             let new = to.path().child(below);
             refused(new.root().policy().own(new.relative()), &new)?;
             for name in to.names().map(|name| name.child(below)) {
                 secret(&name, &new)?;
-                protected(&name, &new)?;
+                protected(&name, &new, directory)?;
             }
         }
         Ok(())
@@ -166,8 +166,10 @@ fn secret(name: &WorkspacePath, path: &WorkspacePath) -> Result<(), AccessError>
     }
 }
 
-fn protected(name: &WorkspacePath, path: &WorkspacePath) -> Result<(), AccessError> {
-    refused(name.root().policy().write(name.relative()), path)
+fn protected(name: &WorkspacePath, path: &WorkspacePath, directory: bool) -> Result<(), AccessError> {
+    let policy = name.root().policy();
+    let verdict = if directory { policy.write_directory(name.relative()) } else { policy.write(name.relative()) };
+    refused(verdict, path)
 }
 
 fn refused(verdict: Verdict, path: &WorkspacePath) -> Result<(), AccessError> {
