@@ -42,9 +42,11 @@ impl Blemish {
             return None;
         }
         // White space at the end of a new line that the request lacks nobody can know of.
-        let is_lost = |line: &&NewLine| {
-            line.text.ends_with([' ', '\t']) && !case.new.lines().any(|new| new.ends_with(line.text.trim_start()))
+        let is_there = |line: &NewLine| match line.text.trim_start() {
+            "" => case.new.lines().any(|new| new == line.text),
+            content => case.new.lines().any(|new| new.ends_with(content)),
         };
+        let is_lost = |line: &&NewLine| line.text.ends_with([' ', '\t']) && !is_there(line);
         if brought_in(&hunk.change).any(|line| is_lost(&line)) || says_less(&hunk.change, &case) {
             return None;
         }

@@ -210,13 +210,14 @@ pub(crate) fn spaces_for_tabs(change: &Change, random: &mut Random) -> Option<Ca
     let change = in_tabs(change);
     let width = *random.pick(&[4, 4, 8, 2]);
     // Where spaces go on from tabs, levels are no tabs.
-    let is_even = change.old.iter().all(|line| !indent(line).contains("\t "));
+    let is_even = change.old.iter().chain(&change.new_lines()).all(|line| !indent(line).contains("\t "));
     (is_even && tells_tabs(&change, width)).then(|| seen(&change, random, |line| untabbed(line, width)))?
 }
 
 pub(crate) fn tabs_for_spaces(change: &Change, random: &mut Random) -> Option<Case> {
     let width = change.unit.len();
-    if change.unit == "\t" || change.lines.iter().any(|line| line.starts_with('\t')) {
+    let has_tabs = |lines: &[String]| lines.iter().any(|line| line.starts_with('\t'));
+    if change.unit == "\t" || has_tabs(&change.lines) || has_tabs(&change.new_lines()) {
         return None;
     }
     seen(change, random, |line| tabbed(line, width))

@@ -51,9 +51,13 @@ fn is_typographic(character: char) -> bool {
     matches!(character, '\u{2010}'..='\u{2033}' | '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{2212}' | '\u{3000}')
 }
 
-/// Whether the block is plain, so that the damage is the only typography.
+/// Whether the file has none of the characters that the damages bring in, nor the new text those that a client or model
+/// writes for plain ones: with these nobody could tell which are meant.
 pub(crate) fn is_plain(change: &Change) -> bool {
+    const WRITTEN: [char; 8] =
+        ['\u{a0}', '\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}', '\u{2013}', '\u{2014}', '\u{2026}'];
     !change.lines.iter().any(|line| line.contains(is_typographic))
+        && !change.new.iter().any(|line| line.text.contains(WRITTEN))
 }
 
 pub(crate) fn curly_request(change: &Change, random: &mut Random) -> Option<Case> {

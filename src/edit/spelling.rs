@@ -123,8 +123,8 @@ pub(super) fn plain_classes(pairs: &[(&str, &str)], new: &[&str], text: &str) ->
         return Some(typed);
     }
     let in_file = classes(text);
-    for class in unseen().filter_map(class) {
-        if class == DASHES || !typed[class] && in_file[class] {
+    for (one, class) in unseen().filter_map(|one| Some((one, class(one)?))) {
+        if class == DASHES || is_wide_space(one) || !typed[class] && in_file[class] {
             return None;
         }
         typed[class] = true;
@@ -166,6 +166,11 @@ fn class(character: char) -> Option<usize> {
         "-" | "..." => DASHES,
         _ => 2,
     })
+}
+
+/// A space that somebody chose, and no client writes for a plain one: the ideographic one, and those of a certain width.
+fn is_wide_space(character: char) -> bool {
+    matches!(character, '\u{2000}'..='\u{200A}' | '\u{205F}' | '\u{3000}')
 }
 
 /// The plain like and the class of a letter that is a single typographic character.
@@ -261,7 +266,7 @@ impl Spelling<'_> {
             return Some(letter);
         }
         // Other dashes than those of `old` may be meant; those of another class say less.
-        let is_doubtful = class == DASHES || kept || !is_plain && self.in_file[class];
+        let is_doubtful = class == DASHES || letter.contains(is_wide_space) || kept || !is_plain && self.in_file[class];
         (!is_doubtful).then_some(plain)
     }
 
@@ -325,5 +330,7 @@ mod tests {
         let graft = |old, file, new| graft(old, file, new, &Spelling::learned(old, file, file));
         assert_eq!(graft("\"a\" and \"b\"", "“a” and “b”", "\"a\" or \"c\"").unwrap(), "“a” or “c”");
         assert_eq!(graft("x...", "x…", "y...").unwrap(), "y…");
+        assert_eq!(graft("f(a,\u{a0}b)", "f(a, b)", "f(a,\u{a0}\u{a0}c)").unwrap(), "f(a,  c)");
+        assert_eq!(graft("f(a,\u{a0}b)", "f(a, b)", "f(a,\u{a0}`\u{3000}`)"), None);
     }
 }
