@@ -277,12 +277,12 @@ impl Workspace {
 fn guard(roots: &Roots, mut own: Vec<PathBuf>, agents: &[agent_files::Found]) {
     // Rules that can be taken away are none.
     own.extend(agents.iter().filter(|found| !found.rules.is_empty()).map(|found| found.host.clone()));
-    let places = own::all(&own, roots.list());
+    let way = own::all(&own, roots.list());
     let targets = linked::targets(roots);
     let mut identities = own::Identities::default();
     for root in roots.list() {
         let mut guards = Guards::default();
-        own::add(&mut guards.own, root, &places, &mut identities);
+        own::add(&mut guards.own, root, &way, &mut identities);
         for (below, target) in linked::below(root, &targets) {
             let list = if target.secret { &mut guards.secrets } else { &mut guards.run_later };
             list.add(&below, target.why.clone());

@@ -44,12 +44,26 @@ impl Identities {
     }
 }
 
-/// Adds what lies below `root` of the places that `paths` lead through.
-pub(super) fn add(places: &mut Places, root: &Root, paths: &[PathBuf], identities: &mut Identities) {
+/// Where the paths of the files that a start reads lead.
+#[derive(Debug, Default)]
+pub(super) struct Way {
+    /// Each link on the way, and what is at the end, by real names.
+    places: Vec<PathBuf>,
+    /// Directories that a `..` leaves: a link in the place of one leads elsewhere. What lies in them does not matter.
+    left: Vec<PathBuf>,
+}
+
+/// Adds what lies below `root` of the places that `way` leads through.
+pub(super) fn add(places: &mut Places, root: &Root, way: &Way, identities: &mut Identities) {
     let same = root.dir().stat().ok().map(|stat| stat.identity()).filter(|identity| *identity != (0, 0));
-    for path in paths {
+    for path in &way.places {
         for below in below(root, same, path, identities) {
             places.add(&below, WHY.to_owned());
+        }
+    }
+    for path in &way.left {
+        for below in below(root, same, path, identities) {
+            places.add_entry(&below, WHY.to_owned());
         }
     }
 }
@@ -67,12 +81,13 @@ fn below(root: &Root, same: Option<(u64, u64)>, path: &Path, identities: &mut Id
 /// The places that an absolute path leads through: each link on the way, and what is at its end, all by real
 /// names. What does not exist keeps the name it would have.
 #[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
-pub(super) fn places(path: &Path) -> Vec<PathBuf> {
+fn way(path: &Path) -> Way {
     let mut todo: VecDeque<OsString> = VecDeque::new();
     let mut at = push(&mut todo, path);
-    let mut places = Vec::new();
+    let (mut places, mut left) = (Vec::new(), Vec::new());
     while let Some(name) = todo.pop_front() {
         if name == ".." {
+            left.push(at.clone());
             at.pop();
             continue;
         }
@@ -90,14 +105,15 @@ pub(super) fn places(path: &Path) -> Vec<PathBuf> {
     }
     places.push(at);
     if !cfg!(windows) {
-        return places;
+        return Way { places, left };
     }
     // In the form that roots have: Windows has several for one path.
     let real = |place: PathBuf| match (place.parent().map(Path::canonicalize), place.file_name()) {
         (Some(Ok(parent)), Some(name)) => parent.join(name),
         _ => place,
     };
-    places.into_iter().map(real).collect()
+    let real = |paths: Vec<PathBuf>| paths.into_iter().map(real).collect();
+    Way { places: real(places), left: real(left) }
 }
 
 /// Puts the names of a path in front; returns what comes before them.
@@ -113,16 +129,22 @@ fn push(todo: &mut VecDeque<OsString>, path: &Path) -> PathBuf {
 }
 
 /// The places of all these files and of the roots themselves: a link to a root decides what is offered tomorrow.
-pub(super) fn all(files: &[PathBuf], roots: &[Arc<Root>]) -> Vec<PathBuf> {
+pub(super) fn all(files: &[PathBuf], roots: &[Arc<Root>]) -> Way {
     let mut given: Vec<&Path> =
         files.iter().map(PathBuf::as_path).chain(roots.iter().map(|root| root.as_given())).collect();
     given.sort_unstable();
     given.dedup();
-    let mut all: Vec<PathBuf> = given.into_iter().flat_map(places).collect();
+    let mut all = Way::default();
+    for way in given.into_iter().map(way) {
+        all.places.extend(way.places);
+        all.left.extend(way.left);
+    }
     // By letters, too: where `..` follows a link, a client may take it out before it opens the path.
-    all.extend(files.iter().map(|file| lexically_normal(file)));
-    all.sort_unstable();
-    all.dedup();
+    all.places.extend(files.iter().map(|file| lexically_normal(file)));
+    for paths in [&mut all.places, &mut all.left] {
+        paths.sort_unstable();
+        paths.dedup();
+    }
     all
 }
 
@@ -156,8 +178,10 @@ mod tests {
             ("missing/x", &["missing/x"]),
         ] {
             let expected: Vec<PathBuf> = expected.iter().map(|name| top.join(name)).collect();
-            assert_eq!(places(&top.join(path)), expected, "{path}");
+            assert_eq!(way(&top.join(path)).places, expected, "{path}");
         }
-        assert!(places(&top.join("loop")).len() <= MOST_LINKS + 1);
+        let left = way(&top.join("ab/../b/./dir/file")).left;
+        assert_eq!(left, ["a/b", "a/b", "a"].map(|name| top.join(name)), "also those that the target of a link leaves");
+        assert!(way(&top.join("loop")).places.len() <= MOST_LINKS + 1);
     }
 }

@@ -15,23 +15,40 @@ pub(in crate::workspace) struct Places(Vec<Place>);
 struct Place {
     exact: PathBuf,
     folded: String,
+    /// Whether what lies below is meant, too.
+    deep: bool,
     why: String,
 }
 
 impl Places {
     /// Adds a place; `why` is what a refusal names as its rule.
     pub(in crate::workspace) fn add(&mut self, relative: &Path, why: String) {
+        self.push(relative, true, why);
+    }
+
+    /// Adds a place without what lies below it; not where it is one already.
+    pub(in crate::workspace) fn add_entry(&mut self, relative: &Path, why: String) {
+        self.push(relative, false, why);
+    }
+
+    fn push(&mut self, relative: &Path, deep: bool, why: String) {
         // The root itself is none: it is refused as a root, and everything is below it.
         if !relative.as_os_str().is_empty() && self.0.iter().all(|known| known.exact != relative) {
             let folded = fold(relative).as_str().to_owned();
-            self.0.push(Place { exact: relative.to_owned(), folded, why });
+            self.0.push(Place { exact: relative.to_owned(), folded, deep, why });
         }
     }
 
     /// Why a path, which is `folded`, is refused, if it is.
     pub(super) fn why(&self, relative: &Path, folded: &Folded) -> Option<&str> {
-        let holds =
-            |place: &&Place| relative.starts_with(&place.exact) || below(folded.as_str(), &place.folded).is_some();
+        let holds = |place: &&Place| {
+            let rest = below(folded.as_str(), &place.folded);
+            if place.deep {
+                relative.starts_with(&place.exact) || rest.is_some()
+            } else {
+                relative == place.exact || rest == Some("")
+            }
+        };
         self.0.iter().find(holds).map(|place| place.why.as_str())
     }
 

@@ -161,6 +161,23 @@ fn own_files_are_protected_whatever_the_rules_allow() {
 }
 
 #[test]
+fn a_directory_that_the_way_to_an_own_file_leaves_again_stays_and_what_lies_in_it_does_not_matter() {
+    Fixture::both(|fixture| {
+        fixture.file("ws/src/deep/x", "");
+        fixture.file("ws/r.toml", "");
+        let own = vec![fixture.host("ws/src/deep/../../r.toml")];
+        let workspace = Workspace::open(&fixture.specs, Options { own, ..Options::default() }).unwrap().workspace;
+        let entry = |text: &str| workspace.writable_entry(&workspace.resolve(text).unwrap()).map(drop);
+        for text in ["src", "SRC", "src/deep", "r.toml"] {
+            assert_eq!(entry(text).unwrap_err().kind, AccessErrorKind::ProtectedWrite, "{text}");
+        }
+        for text in ["src/x", "src/deep/x", "src/deep/new/y", "sr"] {
+            assert!(entry(text).is_ok(), "{text}");
+        }
+    });
+}
+
+#[test]
 fn no_link_takes_a_name_above_a_protected_place() {
     Fixture::both(|mut fixture| {
         fixture.file("ws/plain/tasks.json", "{}");
