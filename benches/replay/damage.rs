@@ -315,8 +315,11 @@ pub(crate) fn indent_lost_with_gutter(change: &Change, random: &mut Random) -> O
             |(index, line): (usize, &String)| format!("{}\t{}", change.start + index + 1, without(line, &lost));
         lines.iter().enumerate().map(number).collect()
     };
+    // A line of nothing but white space becomes an empty one: a change of just that is in the request no more.
+    let is_clear = |line: &String| line.is_empty() || !line.trim().is_empty();
+    let is_shown = !lost.is_empty() && change.old.iter().chain(&change.new_lines()).all(is_clear);
     let (old, new) = request(&numbered(&change.old), &numbered(&change.new_lines()), random);
-    (!lost.is_empty()).then(|| Case::new(change, old, new))?
+    is_shown.then(|| Case::new(change, old, new))?
 }
 
 pub(crate) fn spaces_collapsed(change: &Change, random: &mut Random) -> Option<Case> {

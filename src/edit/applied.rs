@@ -168,8 +168,8 @@ mod tests {
         let text = "import binascii\nimport collections\nimport html\nfrom urllib.parse import unquote\n";
         let new = "import binascii\nimport collections\nimport html\n";
         assert_edited(text, &text.replace("import coll", "imporrt coll"), new, Slips, new);
-        let numbered =
-            text.lines().zip(1..).map(|(line, number)| format!("{number}\t{line}\n")).collect::<Vec<_>>().concat();
+        let numbered: Vec<String> = text.lines().zip(1..).map(|(line, number)| format!("{number}\t{line}\n")).collect();
+        let numbered = numbered.concat();
         assert_edited(text, &numbered, new, LineNumbers, new);
         let old = numbered.replace("unquote", "quote_plus");
         assert!(!assert_missed(text, &old, new).already_applied);
