@@ -263,6 +263,7 @@ impl Watcher {
         let mut changes = Changes::default();
         self.remounted(&mut changes);
         changes.trees.extend(self.changed_links().cloned());
+        let mut directories_moved = false;
         let (watched, by_path, rules, root) = (&mut self.watched, &mut self.by_path, &mut self.rules, &self.root);
         let read = self.queue.read(&mut |event: &Event<'_>| {
             if event.lost {
@@ -270,6 +271,7 @@ impl Watcher {
                 return;
             }
             changes.trees.extend(rules.owners(event.watch).cloned());
+            directories_moved |= event.directory && event.names;
             if event.unmounted {
                 // The mount table says so, too, unless the list has not caught up with it yet.
                 if let Some(gone) = watched.get(&event.watch) {
@@ -295,6 +297,14 @@ impl Watcher {
             }
         });
         changes.everything |= read.is_err();
+        // A mount moves with a directory above it, of which the mount table tells nothing: when it ends, what is
+        // listed under its new path has to be looked at.
+        if directories_moved
+            && !self.covered.mounted.is_empty()
+            && let Some(covered) = self.shared.machine.below(self.root.root().dir())
+        {
+            self.covered = covered;
+        }
         changes
     }
 

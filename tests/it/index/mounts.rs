@@ -187,6 +187,25 @@ fn a_mount_that_moves_or_covers_another_is_seen() {
 }
 
 #[test]
+fn the_end_of_a_mount_is_seen_although_a_folder_above_it_was_renamed() {
+    let Some(mut game) = game("index::mounts::the_end_of_a_mount_is_seen_although_a_folder_above_it_was_renamed") else {
+        return;
+    };
+    let outside = game.dir.path().join("aside/over");
+    fs::create_dir(&outside).unwrap();
+    fs::create_dir_all(game.path("src/inner")).unwrap();
+    fs::write(game.path("src/inner/own.txt"), "needle of its own\n").unwrap();
+    compare(&mut game);
+    assert!(mount(&["--bind", outside.to_str().unwrap()], &game.path("src/inner")));
+    compare(&mut game);
+    fs::rename(game.path("src"), game.path("elsewhere")).unwrap();
+    compare(&mut game);
+    assert!(unmount(&[], &game.path("elsewhere/inner")));
+    assert!(finds(&game, "of its own"));
+    compare(&mut game);
+}
+
+#[test]
 fn a_folder_in_two_places_is_listed_in_one_and_walked_in_the_other() {
     let Some(mut game) = game("index::mounts::a_folder_in_two_places_is_listed_in_one_and_walked_in_the_other") else {
         return;
