@@ -37,7 +37,8 @@ pub(super) struct Part {
 /// Shows the lines `block` of the file, and where that is too much those around `focus`, the most important first,
 /// and the `parts` of lines that are too long.
 pub(super) fn show(search: &Search<'_>, block: &Range<usize>, focus: &[Range<usize>], parts: &[Part]) -> String {
-    let block = widened(search, block.clone());
+    let count = search.lines().len();
+    let block = widened(search, block.start.min(count)..block.end.min(count));
     let bytes: usize = search.lines()[block.clone()].iter().map(|line| line.end - line.start + 1).sum();
     if block.len() <= LINES && bytes <= BYTES {
         return numbered(search, block);

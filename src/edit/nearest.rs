@@ -378,7 +378,10 @@ fn applied_at(search: &Search<'_>, request: &Wanted<'_>) -> Option<usize> {
 /// Line of `old` when letters are compared without their case.
 fn in_other_case(search: &Search<'_>, request: &Wanted<'_>) -> Option<usize> {
     let text = line_endings::canonical(search.text).to_lowercase();
-    text.find(&request.old.to_lowercase()).map(|at| line_of(&text, at)).filter(|_| !request.old.trim().is_empty())
+    text.find(&request.old.to_lowercase()).map(|at| line_of(&text, at)).filter(|line| {
+        // A lone CR ends a line of the canonical text, and not always one of the file.
+        !request.old.trim().is_empty() && *line <= search.lines().len()
+    })
 }
 
 fn line_of(text: &str, offset: usize) -> usize {

@@ -188,7 +188,8 @@ fn a_mount_that_moves_or_covers_another_is_seen() {
 
 #[test]
 fn the_end_of_a_mount_is_seen_although_a_folder_above_it_was_renamed() {
-    let Some(mut game) = game("index::mounts::the_end_of_a_mount_is_seen_although_a_folder_above_it_was_renamed") else {
+    let Some(mut game) = game("index::mounts::the_end_of_a_mount_is_seen_although_a_folder_above_it_was_renamed")
+    else {
         return;
     };
     let outside = game.dir.path().join("aside/over");
