@@ -117,7 +117,7 @@ impl Opt {
         default.map_or(Cow::Borrowed(self.help), |default| format!("{} [default: {default}]", self.help).into())
     }
 
-    /// What the field of a number holds before any option is read; none where that is worked out later.
+    /// What the field of a number holds before any option is read; none if that is worked out later.
     pub(super) fn default_number(&self) -> Option<u64> {
         match &self.kind {
             Kind::Size(_, field) | Kind::Count(_, field) => field(&mut Config::default()).value(),

@@ -6,7 +6,7 @@ use super::{
     block, elision, likeness, typography,
 };
 
-/// How the clause for a line that stands for others goes on.
+/// How the clause for an elided line continues.
 pub(super) const LEAVES_OUT: &str = ", leaves out ";
 
 /// The differences in the order of the file, each a clause.

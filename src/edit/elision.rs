@@ -9,7 +9,7 @@ use super::{Search, block, block::LineEdit};
 const COMMENT_STARTS: [&str; 10] = ["<!--", "{/*", "///", "/*", "//", "--", "#", "%", ";", "*"];
 const COMMENT_ENDS: [&str; 3] = ["-->", "*/}", "*/"];
 
-/// Words of which a comment that stands for code has one.
+/// A comment in the place of left-out code has one of these words.
 const STANDING_IN: [&str; 14] = [
     "existing",
     "rest",

@@ -1,4 +1,4 @@
-//! Where a text stands that is a part of a line, or that no line of the file resembles: found by pieces of it.
+//! Finds, by pieces of it, a text that is a part of a line, or that no line of the file resembles.
 
 use std::{collections::HashMap, ops::Range};
 

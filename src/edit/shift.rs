@@ -200,7 +200,7 @@ fn explanation(pairs: &[(&str, &str)], tab: usize, to_tabs: bool) -> Option<Rest
     let difference = |(old, file): &(&str, &str)| width(file, tab).cast_signed() - width(old, tab).cast_signed();
     let shift = difference(pairs.first()?);
     let is_uniform = pairs.iter().all(|pair| difference(pair) == shift);
-    // Behind spaces a tab stands for fewer columns than its width.
+    // Behind spaces a tab fills fewer columns than its width.
     let is_clean = |indent: &str| !indent.trim_start_matches('\t').contains('\t');
     let are_clean = pairs.iter().all(|(old, file)| is_clean(old) && is_clean(file));
     let aligns = pairs.iter().any(|(_, file)| to_tabs && file.contains(' '));
