@@ -20,6 +20,7 @@
 //! | 2 | [`search`], [`session`], [`audit`] | |
 //! | 1 | [`workspace`] | `std::fs`, rustix, landlock, seccompiler, cap-std |
 //! | 0 | [`edit`], [`text`] | nothing but values |
+//! | 0 | [`stop`] | the clock |
 //! | 0 | [`log`] | stderr |
 //!
 //! # Invariants, held by types, lints (`.clippy.toml`) and `tests/it/tidy.rs`
@@ -43,6 +44,7 @@ pub mod log;
 pub mod search;
 pub mod server;
 pub mod session;
+pub mod stop;
 pub mod text;
 pub mod tools;
 pub mod workspace;

@@ -18,7 +18,7 @@ use crate::{
         FileFilter, FilterError, Found, GlobError, Keep, Mode, Pattern, PatternError, PatternLimits, PatternOptions,
         Progress, Query, Scope, search,
     },
-    session::{StopReason, StopSignal},
+    stop::{StopReason, StopSignal},
     text::nearest_name::did_you_mean,
     workspace::{Ignored, LeftOut, Workspace},
 };
@@ -283,7 +283,7 @@ impl Request {
                     cx.report(done, total, what);
                 }
             },
-            live: Some(&cx.session.live),
+            live: Some(&cx.path_index),
             left_out,
         };
         search(&cx.workspace, scope, &mut self.filter.clone(), ignored, &query)

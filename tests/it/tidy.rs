@@ -22,6 +22,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("edit", 0),
     ("text", 0),
     ("log", 0),
+    ("stop", 0),
 ];
 
 /// A crate or path prefix, and the only places that may name it.
