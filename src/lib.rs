@@ -21,6 +21,7 @@
 //! | 1 | [`workspace`] | `std::fs`, rustix, landlock, seccompiler, cap-std |
 //! | 1 | [`edit`] | nothing but values |
 //! | 0 | [`text`] | nothing but values |
+//! | 0 | [`stop`] | the clock |
 //! | 0 | [`log`] | stderr |
 //!
 //! # Invariants, held by types, lints (`.clippy.toml`) and `tests/it/tidy.rs`
@@ -44,6 +45,7 @@ pub mod log;
 pub mod search;
 pub mod server;
 pub mod session;
+pub mod stop;
 pub mod text;
 pub mod tools;
 pub mod workspace;

@@ -110,7 +110,6 @@ fn none(complaints: &[String]) {
 }
 
 #[test]
-#[ignore = "until the stop signal has left session"]
 fn modules_use_only_lower_layers() {
     let layer = |module: &str| LAYERS.iter().find(|(name, _)| *name == module).map(|(_, layer)| *layer);
     let module = |file: &str| file.split('/').next().unwrap_or_default().to_owned();
