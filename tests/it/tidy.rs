@@ -57,10 +57,6 @@ struct Source {
 }
 
 impl Source {
-    fn module(&self) -> &str {
-        self.name.split('/').next().unwrap_or_default()
-    }
-
     /// The text before the unit tests; a `mod testing;` that is compiled for tests ends nothing.
     fn before_tests(&self) -> &str {
         let end = self.text.find("\nmod tests {");
