@@ -14,7 +14,7 @@ use std::{
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::{
     overrides::{Override, OverrideBuilder},
-    types::{Types, TypesBuilder},
+    types::{FileTypeDef, Types, TypesBuilder},
 };
 
 use crate::text::nearest_name::{ONE_OF_FEW, nearest_names};
@@ -343,11 +343,11 @@ fn file_types(names: &str) -> Result<Types, FilterError> {
     builder.build().map_err(|_| FilterError::Type { name: names.to_owned(), nearest: Vec::new() })
 }
 
-fn unknown_type(name: &str, lower: &str, definitions: &[ignore::types::FileTypeDef]) -> FilterError {
+fn unknown_type(name: &str, lower: &str, definitions: &[FileTypeDef]) -> FilterError {
     // A file extension is the commonest slip: `rs` for `rust`.
     let extension = format!("*.{lower}");
-    let of_extension = definitions.iter().filter(|known| known.globs().contains(&extension)).map(|known| known.name());
-    let similar = nearest_names(lower, definitions.iter().map(|known| known.name()), ONE_OF_FEW);
+    let of_extension = definitions.iter().filter(|known| known.globs().contains(&extension)).map(FileTypeDef::name);
+    let similar = nearest_names(lower, definitions.iter().map(FileTypeDef::name), ONE_OF_FEW);
     let mut nearest: Vec<String> = Vec::new();
     for known in of_extension.chain(similar) {
         if nearest.len() < 3 && !nearest.iter().any(|other| other == known) {
