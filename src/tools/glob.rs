@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     search::{GlobError, Met, NameGlob, Newest, Scope, Source, literal_prefix},
-    session::{StopReason, StopSignal},
+    stop::{StopReason, StopSignal},
     workspace::{FileKind, Ignored, LeftOut, WalkOptions, WalkReport, Workspace, WorkspacePath},
 };
 
@@ -263,7 +263,7 @@ impl Request {
                 }
                 ControlFlow::Continue(())
             };
-            let live = &cx.session.live;
+            let live = &cx.path_index;
             let walked = match left_out {
                 Some(left_out) => live.walk_left_out(&cx.workspace, start, left_out, &options, &mut visit),
                 None => live.walk(&cx.workspace, start, &options, &mut visit),
