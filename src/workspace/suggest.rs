@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use crate::text::nearest_name::{ONE_OF_MANY, nearest_names};
 
-use super::handle::FileKind;
-use super::open::Shared;
 use super::path::WorkspacePath;
+use super::shared::Shared;
+use super::stat::FileKind;
 use super::sys::Use;
 use super::walk::{self, Ignored, WalkOptions};
 
