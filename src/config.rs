@@ -235,16 +235,6 @@ fn read_file(raw: &mut RawArgs, around: &Environment, problems: &mut Vec<String>
     Some(path)
 }
 
-/// A number of bytes in the largest unit that it is a whole number of.
-pub(crate) fn readable(count: u64) -> String {
-    for (unit, shift) in [("GiB", 30), ("MiB", 20), ("KiB", 10)] {
-        if count > 0 && count.trailing_zeros() >= shift {
-            return format!("{} {unit}", count >> shift);
-        }
-    }
-    if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,10 +4,11 @@
 
 use std::{borrow::Cow, ops::RangeInclusive, time::Duration};
 
+use crate::text::byte_size::exact_size;
+
 use super::{
     Config,
     raw::{Origin, RawArgs},
-    readable,
 };
 
 /// The end of a range that nobody chose: what the file systems' own types hold.
@@ -109,7 +110,7 @@ impl Opt {
     /// The help with the default of a number.
     pub(super) fn full_help(&self) -> Cow<'static, str> {
         let default = match &self.kind {
-            Kind::Size(..) => self.default_number().map(|bytes| readable(bytes).replace(' ', "")),
+            Kind::Size(..) => self.default_number().map(|bytes| exact_size(bytes).replace(' ', "")),
             Kind::Count(..) => self.default_number().map(|count| count.to_string()),
             Kind::Seconds(_, field) => Some(field(&mut Config::default()).as_secs_f64().to_string()),
             _ => None,
@@ -164,8 +165,8 @@ impl Opt {
                 Some(bytes) if range.contains(&bytes) => return field(config).set(bytes),
                 Some(bytes) => {
                     let bounds = match (*range.start(), *range.end()) {
-                        (least, UNBOUNDED) => format!("at least {}", readable(least)),
-                        (least, most) => format!("{} to {}", readable(least), readable(most)),
+                        (least, UNBOUNDED) => format!("at least {}", exact_size(least)),
+                        (least, most) => format!("{} to {}", exact_size(least), exact_size(most)),
                     };
                     format!("of {bytes} bytes is out of range: choose {bounds}")
                 }
