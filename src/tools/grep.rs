@@ -283,7 +283,7 @@ impl Request {
                     cx.report(done, total, what);
                 }
             },
-            live: Some(&cx.path_index),
+            path_index: Some(&cx.path_index),
             left_out,
         };
         search(&cx.workspace, scope, &mut self.filter.clone(), ignored, &query)
