@@ -16,7 +16,6 @@ mod program;
 mod raw;
 mod read;
 mod roots;
-mod spelling;
 mod start_error;
 pub(crate) mod suggested_call;
 mod validate;

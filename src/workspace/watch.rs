@@ -36,9 +36,9 @@ use rules::RuleFiles;
 use surveyor::Surveyor;
 
 use super::error::{AccessError, AccessErrorKind};
-use super::open::Shared;
 use super::path::WorkspacePath;
 use super::root::Root;
+use super::shared::Shared;
 use super::sys::Dir;
 use super::walk::{self, Entry, Ignored, WalkOptions};
 

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use super::super::branch::Branch;
 use super::super::error::{AccessError, AccessErrorKind};
-use super::super::handle::{FileKind, Stat};
 use super::super::links::{self, Way};
-use super::super::open::Shared;
 use super::super::path::WorkspacePath;
 use super::super::policy::Verdict;
 use super::super::repository;
+use super::super::shared::Shared;
+use super::super::stat::{FileKind, Stat};
 use super::super::sys::{Dir, Listed, Use};
 use super::super::write::refusal;
 use super::place::{Place, Trail};
@@ -162,7 +162,7 @@ impl Scan<'_> {
 fn secret(name: &WorkspacePath, path: &WorkspacePath) -> Result<(), AccessError> {
     match name.root().policy().content(name.relative()) {
         Verdict::Allowed => Ok(()),
-        Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Protected, path, &rule)),
+        Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Secret, path, &rule)),
     }
 }
 
