@@ -8,8 +8,8 @@
 #![expect(clippy::disallowed_types, reason = "this layer is the one that opens files")]
 
 mod agent_files;
-mod branch;
 mod confine;
+mod directory_stack;
 mod error;
 mod escape;
 mod gate;
@@ -49,11 +49,13 @@ pub use policy::{AgentFile, PolicyRules};
 pub use revision::{Revision, RevisionHasher};
 pub use root::{Access, Root, RootGone, RootSpec};
 pub use state::{Alone, AppendLog, Durable, StateDir, StateFile};
-pub use tree::{Node, NotRemoved, Part, Place, Planted, Purpose, Replaced, Transferred, Tree, TreeEntry, TreeGuard};
-pub use walk::{Entry, Gaps, IgnoreRules, Ignored, LeftOut, Stats, WalkOptions, WalkReport};
-pub use watch::{Changes, GiveWay, Surveyed, Unwatchable, Watcher, lower_priority, watch_limit};
+pub use tree::{
+    CreatedTree, MovedTree, NewNode, Node, NotRemoved, Purpose, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
+};
+pub use walk::{Entry, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, StatCache, WalkOptions, WalkReport};
+pub use watch::{Changes, Priority, Unwatchable, WatchedEntry, Watcher, lower_priority, watch_limit};
 pub use write::{
-    Approval, Base, Committed, Content, FileLock, Former, MOST_WAITING, NewDirectory, Patience, SweepAfter,
+    Approval, Base, Committed, Content, FileLock, MOST_WAITING, NewDirectory, PreviousFile, StaleAfter, WaitLimit,
     WritablePath, WriteGuard,
 };
 
@@ -71,7 +73,7 @@ pub struct Options {
     /// Never use `openat2`; open one component at a time instead.
     pub force_fallback: bool,
     /// When a temporary file counts as left behind.
-    pub sweep_after: SweepAfter,
+    pub stale_after: StaleAfter,
     /// Files of the host, by absolute paths, that decide about the next start: they and every link on the way to
     /// them are not written, whatever the rules allow.
     pub own: Vec<PathBuf>,
@@ -100,7 +102,7 @@ impl Workspace {
     /// Opens the roots. A missing root is a warning; none usable, or mount names that contradict
     /// each other, is an error. The sentences hold host paths: they are for the log.
     pub fn open(specs: &[RootSpec], options: Options) -> Result<Opened, Vec<String>> {
-        let Options { policy, ignore, force_fallback, sweep_after, own, agent_rules } = options;
+        let Options { policy, ignore, force_fallback, stale_after, own, agent_rules } = options;
         let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback)?;
         let homes = own::home();
         let agents = if agent_rules { agent_files::read(&roots, &homes) } else { Vec::new() };
@@ -115,8 +117,8 @@ impl Workspace {
             ignores: walk::Ignores::new(&ignore),
             locks: Arc::default(),
             directories: Arc::default(),
-            swept: write::Swept::new(sweep_after),
-            machine: watch::Machine::open(),
+            stale_temporaries: write::StaleTemporaries::new(stale_after),
+            system_events: watch::SystemEvents::open(),
         };
         Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings, agent_files })
     }

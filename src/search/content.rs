@@ -18,7 +18,7 @@ use crossbeam_channel::{Receiver, bounded};
 
 use crate::{
     session::{StopReason, StopSignal},
-    workspace::{AccessError, Ignored, LeftOut, Revision, WalkOptions, WalkReport, Workspace},
+    workspace::{AccessError, Ignored, IgnoredEntries, Revision, WalkOptions, WalkReport, Workspace},
 };
 
 use super::{
@@ -60,7 +60,7 @@ pub struct Query<'a> {
     /// What is kept between calls, where anything is.
     pub live: Option<&'a Arc<Live>>,
     /// For a search of ignored files alone: what an earlier one left out.
-    pub left_out: Option<&'a LeftOut>,
+    pub ignored_entries: Option<&'a IgnoredEntries>,
 }
 
 impl std::fmt::Debug for Query<'_> {
@@ -93,7 +93,7 @@ pub struct Found {
 impl Found {
     /// Whether every file was looked into.
     pub fn complete(&self) -> bool {
-        !self.capped && self.stopped.is_none() && self.tally.out_of_files == 0 && self.walk.gaps.is_empty()
+        !self.capped && self.stopped.is_none() && self.tally.out_of_files == 0 && self.walk.limits_hit.is_empty()
     }
 }
 
@@ -191,15 +191,15 @@ fn search_directories(
         let mut feeder = Feeder::new(workspace, shared, sender, helpers, &start_helper);
         let (mut report, mut source) = (WalkReport::default(), Source::List);
         for start in scope.starts() {
-            let left_out = query.left_out.filter(|left_out| left_out.all().is_some());
-            let mut snapshot = match (left_out, query.live) {
+            let ignored_entries = query.ignored_entries.filter(|ignored_entries| ignored_entries.all().is_some());
+            let mut snapshot = match (ignored_entries, query.live) {
                 (None, Some(live)) => live.snapshot(start, Some(query.pattern)),
                 _ => None,
             };
             let candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());
             let mut feeding = Feeding::new(&mut feeder, workspace, (scope, start), filter, candidates);
-            let (one, from) = match left_out {
-                Some(left_out) => live.walk_left_out(workspace, start, left_out, &options, &mut feeding),
+            let (one, from) = match ignored_entries {
+                Some(ignored_entries) => live.walk_ignored(workspace, start, ignored_entries, &options, &mut feeding),
                 None => live.walk_with(workspace, snapshot.as_ref(), start, &options, &mut feeding),
             }?;
             let Feeding { failed, files, .. } = feeding;

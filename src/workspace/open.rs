@@ -15,8 +15,8 @@ use super::revision::Revision;
 use super::root::Roots;
 use super::sys::{self, Dir, Failure, Use};
 use super::walk::Ignores;
-use super::watch::Machine;
-use super::write::{Directories, Locks, Swept};
+use super::watch::SystemEvents;
+use super::write::{Directories, Locks, StaleTemporaries};
 
 /// How often a lookup that raced with a rename is tried again, and a read that saw a change.
 const ATTEMPTS: usize = 8;
@@ -29,8 +29,8 @@ pub(super) struct Shared {
     pub(super) ignores: Ignores,
     pub(super) locks: Arc<Locks>,
     pub(super) directories: Arc<Directories>,
-    pub(super) swept: Swept,
-    pub(super) machine: Machine,
+    pub(super) stale_temporaries: StaleTemporaries,
+    pub(super) system_events: SystemEvents,
 }
 
 impl Shared {
