@@ -8,7 +8,7 @@
 //! [`text`]). A tool that changes a file returns a plan; the dispatcher obtains an approval and only
 //! then commits it.
 //!
-//! # Layers (a module names only its own layer and those below)
+//! # Layers (a module uses only modules of lower layers)
 //!
 //! | layer | modules | may use |
 //! |---|---|---|
@@ -19,12 +19,14 @@
 //! | 3 | [`tools`] | |
 //! | 2 | [`search`], [`session`], [`audit`] | |
 //! | 1 | [`workspace`] | `std::fs`, rustix, landlock, seccompiler, cap-std |
-//! | 0 | [`edit`], [`text`] | nothing but values |
+//! | 1 | [`edit`] | nothing but values |
+//! | 0 | [`text`] | nothing but values |
+//! | 0 | [`stop`] | the clock |
 //! | 0 | [`log`] | stderr |
 //!
 //! # Invariants, held by types, lints (`.clippy.toml`) and `tests/it/tidy.rs`
 //!
-//! 1. A module names only its own layer and those below it.
+//! 1. A module uses only modules of lower layers, and no two files use each other, directly or by a chain.
 //! 2. `rmcp` appears only under `server/` (and in `main.rs` for the transport).
 //! 3. Files are touched only under `workspace/`; `ignore` serves as a matcher alone.
 //! 4. `tokio` appears only in `main` and `server/`; everything below is synchronous.
@@ -43,6 +45,7 @@ pub mod log;
 pub mod search;
 pub mod server;
 pub mod session;
+pub mod stop;
 pub mod text;
 pub mod tools;
 pub mod workspace;

@@ -16,6 +16,7 @@ use rootbound::{
     cli::{self, StartReport},
     config::{Action, Config, Environment, Refusal},
     log,
+    search::Live,
     server::{self, Parts, Server},
     session::Session,
     tools::Toolbox,
@@ -56,7 +57,7 @@ fn start(config: Config) -> Result<ExitCode, Refusal> {
     }
     Ok(match config.action {
         Action::Serve => {
-            parts.session.live.start(&parts.workspace);
+            parts.path_index.start(&parts.workspace);
             ExitCode::from(server::run_stdio(Server::new(parts)))
         }
         Action::Call { tool, arguments } => cli::call(Server::new(parts), &config.selection, &tool, &arguments),
@@ -107,7 +108,8 @@ fn assemble(config: &Config) -> Result<(Parts, StartReport), Refusal> {
     options.audit = log.map(|log| Arc::new(Audit::new(log, config.audit.required)));
     let parts = Parts {
         workspace: Arc::new(opened.workspace),
-        session: Arc::new(Session::with_history(state, &config.history).within(config.quota).index(config.index)),
+        session: Arc::new(Session::with_history(state, &config.history).within(config.quota)),
+        path_index: Arc::new(Live::new(config.index)),
         toolbox: Toolbox::new(&config.selection),
         settings: Arc::new(config.settings.clone()),
         options,

@@ -42,6 +42,7 @@ pub(crate) use stdio::probe;
 
 use crate::{
     audit::Audit,
+    search::Live,
     session::Session,
     tools::{Settings, Toolbox},
     workspace::Workspace,
@@ -121,6 +122,8 @@ pub struct Parts {
     pub workspace: Arc<Workspace>,
     /// What the session has seen.
     pub session: Arc<Session>,
+    /// What searches keep between calls.
+    pub path_index: Arc<Live>,
     /// The tools that are offered.
     pub toolbox: Toolbox,
     /// The tools' configuration.

@@ -1,29 +1,20 @@
-//! What one session has seen and changed, and how a call is told to stop.
+//! What one session has seen, changed and spent.
 
 pub mod history;
 mod ledger;
 mod quota;
-mod stop;
 
 pub use history::{History, HistoryLimits};
 pub use ledger::{Ledger, Owed, Seen};
 pub use quota::{Cost, Quota, QuotaError, QuotaLimits};
-pub use stop::{StopReason, StopSignal};
 
-use std::sync::Arc;
-
-use crate::{
-    search::{IndexMode, Live},
-    workspace::StateDir,
-};
+use crate::workspace::StateDir;
 
 /// State shared by the calls of one session.
 #[derive(Debug)]
 pub struct Session {
     /// Which files were seen, and at which revision.
     pub ledger: Ledger,
-    /// What searches keep between calls.
-    pub live: Arc<Live>,
     /// Former contents, and the changes that can be undone.
     pub history: History,
     /// What may still be spent.
@@ -39,13 +30,7 @@ impl Session {
     /// As [`Session::new`], with these bounds of the history.
     pub fn with_history(state: Option<StateDir>, limits: &HistoryLimits) -> Self {
         let history = History::new(state.as_ref(), limits);
-        Self { ledger: Ledger::new(state), live: Arc::default(), history, quota: Quota::default() }
-    }
-
-    /// The same with another choice of what searches keep.
-    #[must_use]
-    pub fn index(self, mode: IndexMode) -> Self {
-        Self { live: Arc::new(Live::new(mode)), ..self }
+        Self { ledger: Ledger::new(state), history, quota: Quota::default() }
     }
 
     /// The session with other bounds on what it may spend.

@@ -7,23 +7,29 @@
 
 #![expect(clippy::disallowed_types, reason = "this layer is the one that opens files")]
 
+mod access;
 mod agent_files;
 mod confine;
 mod directory_stack;
 mod error;
 mod escape;
-mod gate;
-mod handle;
+mod lexical;
 mod limits;
 mod linked;
 mod links;
 mod open;
+mod open_file;
 mod own;
 mod path;
 mod policy;
 mod repository;
+mod resolve;
 mod revision;
 mod root;
+mod roots;
+mod shared;
+mod start;
+mod stat;
 mod state;
 mod suggest;
 mod sys;
@@ -34,7 +40,6 @@ mod walk;
 mod watch;
 mod write;
 
-use std::fmt;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,12 +47,15 @@ use std::sync::Arc;
 pub use confine::{Confine, ConfineReport};
 pub use error::{AccessError, AccessErrorKind, PathError};
 pub use escape::{escape_controls, escape_name};
-pub use handle::{FileKind, OpenFile, Snapshot, Stat};
 pub use limits::{Limit, prepare_process};
+pub use open_file::{OpenFile, Snapshot};
 pub use path::WorkspacePath;
 pub use policy::{AgentFile, PolicyRules};
 pub use revision::{Revision, RevisionHasher};
 pub use root::{Access, Root, RootGone, RootSpec};
+pub use shared::Workspace;
+pub use start::{Opened, Options};
+pub use stat::{FileKind, Stat};
 pub use state::{Alone, AppendLog, Durable, StateDir, StateFile};
 pub use tree::{
     CreatedTree, MovedTree, NewNode, Node, NotRemoved, Purpose, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
@@ -59,77 +67,7 @@ pub use write::{
     WritablePath, WriteGuard,
 };
 
-use open::Shared;
-use policy::Guards;
-use root::Roots;
-
-/// What the configuration says about all roots.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Secrets, protected and hidden names, in all roots.
-    pub policy: PolicyRules,
-    /// What walks leave out.
-    pub ignore: IgnoreRules,
-    /// Never use `openat2`; open one component at a time instead.
-    pub force_fallback: bool,
-    /// When a temporary file counts as left behind.
-    pub stale_after: StaleAfter,
-    /// Files of the host, by absolute paths, that decide about the next start: they and every link on the way to
-    /// them are not written, whatever the rules allow.
-    pub own: Vec<PathBuf>,
-    /// Whether the rules that people wrote for agents bind here, too.
-    pub agent_rules: bool,
-}
-
-/// The roots and everything that is known about them. All files are reached through it.
-#[derive(Clone)]
-pub struct Workspace {
-    shared: Arc<Shared>,
-}
-
-/// What start-up learned about the roots.
-#[derive(Debug)]
-pub struct Opened {
-    /// At least one root, open.
-    pub workspace: Workspace,
-    /// Roots that could not be used, one sentence each, with host paths: for the log only.
-    pub warnings: Vec<String>,
-    /// The rule files for agents that were found, in words for a person.
-    pub agent_files: Vec<AgentFile>,
-}
-
 impl Workspace {
-    /// Opens the roots. A missing root is a warning; none usable, or mount names that contradict
-    /// each other, is an error. The sentences hold host paths: they are for the log.
-    pub fn open(specs: &[RootSpec], options: Options) -> Result<Opened, Vec<String>> {
-        let Options { policy, ignore, force_fallback, stale_after, own, agent_rules } = options;
-        let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback)?;
-        let homes = own::home();
-        let agents = if agent_rules { agent_files::read(&roots, &homes) } else { Vec::new() };
-        guard(&roots, own, &agents);
-        let agent_files: Vec<AgentFile> = agents.into_iter().map(agent_files::Found::into_summary).collect();
-        warnings.extend(agent_files.iter().filter_map(|file| {
-            let problem = file.problem.as_ref()?;
-            Some(format!("the rules for agents in {} are not all in force: {problem}", file.name))
-        }));
-        let shared = Shared {
-            roots,
-            ignores: walk::Ignores::new(&ignore),
-            locks: Arc::default(),
-            directories: Arc::default(),
-            stale_temporaries: write::StaleTemporaries::new(stale_after),
-            system_events: watch::SystemEvents::open(),
-        };
-        Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings, agent_files })
-    }
-
-    /// One directory as an unnamed root without rules of its own, for unit tests.
-    #[cfg(test)]
-    pub(crate) fn of_directory(path: impl Into<PathBuf>, access: Access) -> Self {
-        let spec = RootSpec { name: None, path: path.into(), access, policy: PolicyRules::default() };
-        Self::open(&[spec], Options::default()).expect("the directory opens").workspace
-    }
-
     /// The roots, in the order given.
     pub fn roots(&self) -> &[Arc<Root>] {
         self.shared.roots.list()
@@ -150,7 +88,7 @@ impl Workspace {
     ///
     /// By letters alone, but for one look whether an entry literally begins with `@`.
     pub fn resolve(&self, text: &str) -> Result<WorkspacePath, PathError> {
-        gate::resolve(&self.shared.roots, text, |path| self.shared.stat(path).is_ok())
+        resolve::resolve(&self.shared.roots, text, |path| self.shared.stat(path).is_ok())
     }
 
     /// As [`Self::resolve`], by letters alone: none where it would have to look.
@@ -159,7 +97,7 @@ impl Workspace {
         if text.starts_with(['@', '~']) {
             return None;
         }
-        gate::resolve(&self.shared.roots, text, |_| false).ok()
+        resolve::resolve(&self.shared.roots, text, |_| false).ok()
     }
 
     /// What is at a path, after links inside the roots.
@@ -272,30 +210,5 @@ impl Workspace {
     /// Whether the kernel confines each open beneath a root, or it is walked name by name.
     pub fn confined_opens(&self) -> bool {
         self.roots().iter().all(|root| root.dir().is_confined())
-    }
-}
-
-/// Puts what start-up found out into the rules of each root.
-fn guard(roots: &Roots, mut own: Vec<PathBuf>, agents: &[agent_files::Found]) {
-    // Rules that can be taken away are none.
-    own.extend(agents.iter().filter(|found| !found.rules.is_empty()).map(|found| found.host.clone()));
-    let way = own::all(&own, roots.list());
-    let targets = linked::targets(roots);
-    let mut identities = own::Identities::default();
-    for root in roots.list() {
-        let mut guards = Guards::default();
-        own::add(&mut guards.own, root, &way, &mut identities);
-        for (below, target) in linked::below(root, &targets) {
-            let list = if target.secret { &mut guards.secrets } else { &mut guards.run_later };
-            list.add(&below, target.why.clone());
-        }
-        guards.agents = agents.iter().flat_map(|found| found.rules_below(root)).collect();
-        root.guard(guards);
-    }
-}
-
-impl fmt::Debug for Workspace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Workspace").field(&self.roots()).finish()
     }
 }

@@ -39,6 +39,7 @@ impl Tool {
         let server = Server::new(Parts {
             workspace: Arc::new(opened.workspace),
             session: Arc::new(Session::new(None)),
+            path_index: Arc::default(),
             toolbox: Toolbox::new(&Selection::default()),
             settings: Arc::new(Settings::default()),
             options: Options::default(),

@@ -4,7 +4,7 @@ use std::{process::ExitCode, sync::Arc, time::Duration};
 
 use crate::{
     server::Parts,
-    session::StopSignal,
+    stop::StopSignal,
     tools::{CallContext, restore as bring_back},
 };
 
@@ -18,6 +18,7 @@ pub fn restore(parts: &Parts, path: &str, revision: Option<&str>) -> ExitCode {
     let cx = CallContext {
         workspace: Arc::clone(&parts.workspace),
         session: Arc::clone(&parts.session),
+        path_index: Arc::clone(&parts.path_index),
         settings: Arc::clone(&parts.settings),
         stop: StopSignal::after(TIME_LIMIT),
         progress: None,

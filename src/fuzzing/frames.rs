@@ -118,6 +118,7 @@ fn server(ground: &Ground, limit: usize) -> Server {
     Server::new(Parts {
         workspace: Arc::clone(ground.tree()),
         session: Arc::new(Session::new(None)),
+        path_index: Arc::default(),
         toolbox: Toolbox::new(&selection),
         settings: Arc::new(Settings::default()),
         options: Options { max_line: limit, ..Options::default() },

@@ -13,8 +13,9 @@ use std::{
 };
 
 use crate::{
-    search::IndexMode,
-    session::{Session, StopSignal},
+    search::{IndexMode, Live},
+    session::Session,
+    stop::StopSignal,
     tools::{CallContext, ReadBeforeWrite, Selection, Settings, Toolbox},
     workspace::{Access, Options, PolicyRules, RootSpec, Workspace},
 };
@@ -237,7 +238,8 @@ impl Ground {
 pub(super) fn context(workspace: &Arc<Workspace>) -> CallContext {
     CallContext {
         workspace: Arc::clone(workspace),
-        session: Arc::new(Session::new(None).index(IndexMode::Off)),
+        session: Arc::new(Session::new(None)),
+        path_index: Arc::new(Live::new(IndexMode::Off)),
         settings: Arc::new(Settings {
             read_before_write: ReadBeforeWrite::Off,
             structured_output: true,

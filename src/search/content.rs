@@ -17,7 +17,7 @@ use std::{
 use crossbeam_channel::{Receiver, bounded};
 
 use crate::{
-    session::{StopReason, StopSignal},
+    stop::{StopReason, StopSignal},
     workspace::{AccessError, Ignored, IgnoredEntries, Revision, WalkOptions, WalkReport, Workspace},
 };
 

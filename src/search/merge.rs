@@ -6,7 +6,7 @@
 use std::{cmp::Ordering, collections::BTreeMap};
 
 use crate::{
-    session::StopReason,
+    stop::StopReason,
     workspace::{Stat, WorkspacePath},
 };
 

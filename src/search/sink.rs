@@ -10,7 +10,7 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 
-use crate::session::{StopReason, StopSignal};
+use crate::stop::{StopReason, StopSignal};
 
 use super::excerpt::excerpt;
 

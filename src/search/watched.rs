@@ -13,7 +13,7 @@ use std::{
 use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCaptures};
 use grep_regex::RegexMatcher;
 
-use crate::session::StopSignal;
+use crate::stop::StopSignal;
 
 /// Bytes of the first piece, and bounds of later ones.
 const FIRST: usize = 4 << 10;

@@ -14,7 +14,7 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 
 use crate::{
-    session::{StopReason, StopSignal},
+    stop::{StopReason, StopSignal},
     text,
     workspace::{AccessError, AccessErrorKind, Entry, OpenFile, Revision, Stat, Workspace, WorkspacePath},
 };

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
 use crate::{
-    session::{StopReason, StopSignal},
+    stop::{StopReason, StopSignal},
     tools::{Answer, CallContext, Kind, Plan, ToolError, context::ProgressSink},
     workspace::Approval,
 };
@@ -117,6 +117,7 @@ async fn planned(
     let mut cx = CallContext {
         workspace: Arc::clone(&parts.workspace),
         session: Arc::clone(&parts.session),
+        path_index: Arc::clone(&parts.path_index),
         settings: Arc::clone(&parts.settings),
         stop: StopSignal::after(deadline),
         progress,

@@ -19,7 +19,7 @@ use tokio::{
     time,
 };
 
-use crate::session::StopSignal;
+use crate::stop::StopSignal;
 
 use super::{Parts, pools::Pools};
 

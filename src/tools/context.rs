@@ -6,8 +6,9 @@ use std::{
 };
 
 use crate::{
-    search::PatternLimits,
-    session::{Session, StopReason, StopSignal},
+    search::{Live, PatternLimits},
+    session::Session,
+    stop::{StopReason, StopSignal},
     workspace::{AccessError, Snapshot, WaitLimit, Workspace, WorkspacePath},
 };
 
@@ -99,6 +100,8 @@ pub struct CallContext {
     pub workspace: Arc<Workspace>,
     /// What this session has seen.
     pub session: Arc<Session>,
+    /// What searches keep between calls.
+    pub path_index: Arc<Live>,
     /// The tools' configuration.
     pub settings: Arc<Settings>,
     /// Cancellation and deadline of this call.
@@ -124,6 +127,7 @@ impl CallContext {
         Self {
             workspace: Arc::new(workspace),
             session: Arc::new(Session::new(None)),
+            path_index: Arc::default(),
             settings: Arc::new(Settings::default()),
             stop: StopSignal::after(std::time::Duration::from_secs(3600)),
             progress: None,

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     search::{GlobError, Met, NameGlob, Newest, Scope, Source, literal_prefix},
-    session::{StopReason, StopSignal},
+    stop::{StopReason, StopSignal},
     workspace::{FileKind, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace, WorkspacePath},
 };
 
@@ -263,7 +263,7 @@ impl Request {
                 }
                 ControlFlow::Continue(())
             };
-            let live = &cx.session.live;
+            let live = &cx.path_index;
             let walked = match entries {
                 Some(entries) => live.walk_ignored(&cx.workspace, start, entries, &options, &mut visit),
                 None => live.walk(&cx.workspace, start, &options, &mut visit),

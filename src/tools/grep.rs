@@ -18,7 +18,7 @@ use crate::{
         FileFilter, FilterError, Found, GlobError, Keep, Mode, Pattern, PatternError, PatternLimits, PatternOptions,
         Progress, Query, Scope, search,
     },
-    session::{StopReason, StopSignal},
+    stop::{StopReason, StopSignal},
     workspace::{Ignored, IgnoredEntries, Workspace},
 };
 
@@ -282,7 +282,7 @@ impl Request {
                     cx.report(done, total, what);
                 }
             },
-            live: Some(&cx.session.live),
+            live: Some(&cx.path_index),
             ignored_entries: entries,
         };
         search(&cx.workspace, scope, &mut self.filter.clone(), ignored, &query)

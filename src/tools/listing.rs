@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     search::{Scope, Tally},
-    session::{StopReason, StopSignal},
+    stop::{StopReason, StopSignal},
     workspace::{Limit, LimitsHit, WalkReport},
 };
 
@@ -147,7 +147,7 @@ pub(super) fn stopped_note(
 
 /// Why no list of the names is kept where a search looked, if that cannot be.
 pub(super) fn walked_because(cx: &CallContext, scope: &Scope) -> Option<String> {
-    scope.starts().iter().find_map(|start| cx.session.live.unwatchable(start)).map(|why| why.to_string())
+    scope.starts().iter().find_map(|start| cx.path_index.unwatchable(start)).map(|why| why.to_string())
 }
 
 /// Joins an answer's lines and what is said below them.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     search::{Scope, Tally},
-    session::StopReason,
+    stop::StopReason,
     workspace::{
         Access, AccessError, AccessErrorKind, Entry, FileKind, Ignored, LimitsHit, WalkOptions, Workspace,
         WorkspacePath,

@@ -6,11 +6,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::handle::FileKind;
 use super::links;
 use super::path::WorkspacePath;
 use super::policy::{AgentFile, AgentRules, Parsed, RULE_FILES, RuleFile};
-use super::root::{Root, Roots};
+use super::root::Root;
+use super::roots::Roots;
+use super::stat::FileKind;
 use super::sys::{self, Failure};
 
 /// Longest rule file that is read, in bytes.

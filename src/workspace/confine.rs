@@ -8,7 +8,7 @@ mod calls;
 
 use std::path::Path;
 
-use super::root::Roots;
+use super::roots::Roots;
 
 /// Whether to put up the wall.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,7 +62,8 @@ mod wall {
     };
 
     use super::Confine;
-    use crate::workspace::root::{Access, Roots};
+    use crate::workspace::root::Access;
+    use crate::workspace::roots::Roots;
 
     /// What `Required` asks for: file truncation, TCP and the scopes (Linux 6.12). `Auto` asks for
     /// the same and takes what there is.
@@ -138,7 +139,7 @@ mod wall {
     use std::path::Path;
 
     use super::Confine;
-    use crate::workspace::root::Roots;
+    use crate::workspace::roots::Roots;
 
     pub(super) fn put_up(_: &Roots, how: Confine, _: &[&Path]) -> Result<(String, bool), String> {
         let level = "not available on this platform".to_owned();

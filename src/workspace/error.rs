@@ -132,6 +132,13 @@ pub enum AccessErrorKind {
     Io,
 }
 
+impl WorkspacePath {
+    /// The refusal for a content that should be put here and is not kept any more.
+    pub fn not_kept(&self) -> AccessError {
+        AccessError::new(AccessErrorKind::NotKept, self)
+    }
+}
+
 impl AccessError {
     pub(super) fn new(kind: AccessErrorKind, path: &WorkspacePath) -> Self {
         Self { kind, path: path.clone(), source: None }

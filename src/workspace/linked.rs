@@ -8,11 +8,12 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::handle::FileKind;
 use super::links;
 use super::path::WorkspacePath;
 use super::policy::{Policy, Verdict};
-use super::root::{Root, Roots};
+use super::root::Root;
+use super::roots::Roots;
+use super::stat::FileKind;
 use super::sys::{Listed, Use};
 
 /// Entries that are looked at below one root: a start must not wait for a large directory.

@@ -10,9 +10,10 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{AccessError, AccessErrorKind};
-use super::handle::FileKind;
 use super::path::WorkspacePath;
-use super::root::{Root, Roots};
+use super::root::Root;
+use super::roots::Roots;
+use super::stat::FileKind;
 use super::sys::{Dir, Failure, Use};
 
 /// As many links as Linux follows in one path.

@@ -3,35 +3,21 @@
 //! Check and use are one step. Policy is asked about the real names and about every link name on the way to
 //! them, so neither an alias of a secret nor a link with a secret's name dodges it.
 
-use std::io::{self, Read as _};
-use std::sync::Arc;
+use std::io::Read as _;
 
+use super::access::{explain, present, readable, regular, visible};
 use super::error::{AccessError, AccessErrorKind};
-use super::handle::{FileKind, OpenFile, Snapshot, Stat};
 use super::links::{self, Way};
+use super::open_file::{OpenFile, Snapshot};
 use super::path::WorkspacePath;
-use super::policy::Verdict;
 use super::revision::Revision;
-use super::root::Roots;
+use super::shared::Shared;
+use super::stat::{FileKind, Stat};
 use super::sys::{self, Dir, Failure, Use};
-use super::walk::Ignores;
-use super::watch::SystemEvents;
-use super::write::{Directories, Locks, StaleTemporaries};
 
 /// How often a lookup that raced with a rename is tried again, and a read that saw a change.
 const ATTEMPTS: usize = 8;
 const READ_ATTEMPTS: usize = 4;
-
-/// What every handle of one workspace shares.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) roots: Roots,
-    pub(super) ignores: Ignores,
-    pub(super) locks: Arc<Locks>,
-    pub(super) directories: Arc<Directories>,
-    pub(super) stale_temporaries: StaleTemporaries,
-    pub(super) system_events: SystemEvents,
-}
 
 impl Shared {
     /// Runs `operation` on the real place of `asked`, which must refuse links itself.
@@ -152,50 +138,5 @@ impl Shared {
             }
         }
         Err(AccessError::new(AccessErrorKind::Changed, asked))
-    }
-}
-
-/// Refuses secret content by one of its names, naming the path as it was asked for.
-pub(super) fn readable(name: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
-    match name.root().policy().content(name.relative()) {
-        Verdict::Allowed => Ok(()),
-        Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Protected, asked, &rule)),
-    }
-}
-
-/// Names that policy hides are not there, and a root that is gone is said to be.
-fn visible(way: &Way, asked: &WorkspacePath) -> Result<(), AccessError> {
-    present(&way.real, asked)?;
-    if way.hidden() || asked.hidden() {
-        return Err(AccessError::new(AccessErrorKind::NotFound, asked));
-    }
-    Ok(())
-}
-
-/// Refuses what lies in a root that is no longer where it was opened.
-pub(super) fn present(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
-    real.root().presence().map_err(|gone| AccessError::new(AccessErrorKind::RootGone(gone), asked))
-}
-
-/// Only regular files are read and written.
-pub(super) fn regular(stat: &Stat, asked: &WorkspacePath) -> Result<(), AccessError> {
-    let kind = match stat.kind {
-        FileKind::File => return Ok(()),
-        FileKind::Directory => AccessErrorKind::IsDirectory,
-        FileKind::Symlink => AccessErrorKind::Changed,
-        FileKind::Other => AccessErrorKind::Special(stat.special()),
-    };
-    Err(AccessError::new(kind, asked))
-}
-
-/// Opening a socket or some devices fails with codes that say little: look what it is.
-fn explain(error: io::Error, real: &WorkspacePath, asked: &WorkspacePath) -> AccessError {
-    let told = AccessError::from_io(error, asked);
-    if told.kind != AccessErrorKind::Io {
-        return told;
-    }
-    match real.root().dir().stat_beneath(real.relative()) {
-        Ok(stat) if stat.kind == FileKind::Other => AccessError::new(AccessErrorKind::Special(stat.special()), asked),
-        _ => told,
     }
 }

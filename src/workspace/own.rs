@@ -9,8 +9,9 @@ use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use super::lexical::lexically_normal;
 use super::policy::Places;
-use super::root::{Root, lexically_normal};
+use super::root::Root;
 use super::sys;
 
 /// As many links as Linux follows in one path.
@@ -55,7 +56,7 @@ pub(super) struct Way {
 
 /// Adds what lies below `root` of the places that `way` leads through.
 pub(super) fn add(places: &mut Places, root: &Root, way: &Way, identities: &mut Identities) {
-    let same = root.dir().stat().ok().map(|stat| stat.identity()).filter(|identity| *identity != (0, 0));
+    let same = root.dir().stat().ok().map(|stat| stat.device_and_inode()).filter(|identity| *identity != (0, 0));
     for path in &way.places {
         for below in below(root, same, path, identities) {
             places.add(&below, WHY.to_owned());

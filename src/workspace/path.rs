@@ -1,6 +1,6 @@
 //! A path lexically inside one root: the only kind of path the rest of the program holds.
 //!
-//! Made by the gate (`gate`) and by the walk. It does not prove that anything is there; opening is
+//! Made by `resolve` and by the walk. It does not prove that anything is there; opening is
 //! what finds out.
 
 use std::cmp::Ordering;
@@ -10,9 +10,7 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::{AccessError, AccessErrorKind, PathError};
 use super::escape::escape_name;
-use super::gate;
 use super::policy::Verdict;
 use super::root::Root;
 
@@ -64,19 +62,9 @@ impl WorkspacePath {
         self.relative.strip_prefix(&base.relative).unwrap_or(&self.relative)
     }
 
-    /// A path below this one, by the same rules as a path from a caller.
-    pub fn join(&self, relative: &str) -> Result<Self, PathError> {
-        gate::below(self, relative)
-    }
-
     /// The last name as it is printed, "." for the root.
     pub fn display_name(&self) -> String {
         self.file_name().map_or_else(|| ".".to_owned(), |name| escape_name(name).into_owned())
-    }
-
-    /// The refusal for a content that should be put here and is not kept any more.
-    pub fn not_kept(&self) -> AccessError {
-        AccessError::new(AccessErrorKind::NotKept, self)
     }
 
     /// A path below this one whose names come from a listing.

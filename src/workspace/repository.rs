@@ -9,9 +9,9 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
 
-use super::handle::FileKind;
 use super::path::WorkspacePath;
 use super::policy::Policy;
+use super::stat::FileKind;
 use super::sys::{Dir, Listed, Use};
 
 /// Names that a directory which has `HEAD` lacks to be a repository.

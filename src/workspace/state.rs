@@ -11,7 +11,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::handle::FileKind;
+use super::stat::FileKind;
 use super::sys::{self, Dir, Locked, Use};
 use super::write::{StaleAfter, Temporary, is_reserved};
 

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use rapidfuzz::distance::damerau_levenshtein;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::handle::FileKind;
-use super::open::Shared;
 use super::path::WorkspacePath;
+use super::shared::Shared;
+use super::stat::FileKind;
 use super::sys::Use;
 use super::walk::{self, Ignored, WalkOptions};
 

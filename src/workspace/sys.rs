@@ -1,7 +1,7 @@
 //! Directory handles: every system call of the sandbox, one component or one confined path at a time.
 //!
 //! Knows no roots, no policy and no public paths. A name given here is a single component, a
-//! relative path holds only normal components; both come out of the gate or out of a listing.
+//! relative path holds only normal components; both come out of `resolve` or out of a listing.
 
 #[cfg(unix)]
 mod attributes;
@@ -20,7 +20,7 @@ mod windows;
 use std::ffi::OsString;
 use std::io;
 
-use super::handle::FileKind;
+use super::stat::FileKind;
 
 #[cfg(unix)]
 pub(crate) use attributes::carry_attributes;

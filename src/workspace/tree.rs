@@ -14,13 +14,12 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Workspace;
 use super::error::{AccessError, AccessErrorKind};
-use super::handle::Stat;
 use super::links::Way;
-use super::open::Shared;
 use super::path::WorkspacePath;
 use super::revision::{Revision, RevisionHasher};
+use super::shared::{Shared, Workspace};
+use super::stat::Stat;
 use super::sys::{Dir, Use};
 use super::write::{
     Approval, EntryLocks, NewDirectory, NewDirs, WaitLimit, WritablePath, allowed, make_dirs, refusal, remove_made,
@@ -133,7 +132,7 @@ impl Tree {
     pub fn mark(&self) -> Revision {
         let mut hasher = Revision::hasher();
         for entry in &self.entries {
-            entry.mark(&mut hasher, |stat| format!("{:?} {:?}", stat.modified, stat.identity()));
+            entry.mark(&mut hasher, |stat| format!("{:?} {:?}", stat.modified, stat.device_and_inode()));
         }
         hasher.finish()
     }
@@ -170,7 +169,7 @@ impl TreeEntry {
             Node::File(stat) => format!("\0f{} {}\0", stat.size, file(stat)),
             Node::Directory(_) => "\0d\0".to_owned(),
             Node::Link(target) => format!("\0l{}\0", target.to_string_lossy()),
-            Node::Other(stat) => format!("\0o{:?}\0", stat.identity()),
+            Node::Other(stat) => format!("\0o{:?}\0", stat.device_and_inode()),
         };
         hasher.update(state.as_bytes());
     }

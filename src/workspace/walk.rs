@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{AccessError, AccessErrorKind};
-use super::handle::FileKind;
 use super::limits::Limit;
-use super::open::Shared;
 use super::path::WorkspacePath;
+use super::shared::Shared;
+use super::stat::FileKind;
 use super::sys::{Dir, Failure, Listed, Use};
 
 use entry::Base;

@@ -36,9 +36,9 @@ use unsupported::{Event, MountsBelow, Queue};
 use watch_tree::WatchTree;
 
 use super::error::{AccessError, AccessErrorKind};
-use super::open::Shared;
 use super::path::WorkspacePath;
 use super::root::Root;
+use super::shared::Shared;
 use super::sys::Dir;
 use super::walk::{self, Entry, Ignored, WalkOptions};
 

@@ -15,14 +15,15 @@ mod write_guard;
 use std::io;
 use std::sync::Arc;
 
+use super::access::readable;
 use super::error::{AccessError, AccessErrorKind};
 use super::links::Way;
-use super::open::{Shared, readable};
 use super::path::WorkspacePath;
 use super::policy::Verdict;
 use super::repository;
 use super::revision::Revision;
 use super::root::Access;
+use super::shared::Shared;
 use super::sys::{Failure, Use};
 
 pub(super) use directory_locks::Directories;

@@ -12,7 +12,11 @@ use std::{
 };
 
 #[cfg(unix)]
-use rootbound::{search::IndexMode, session::StopSignal, tools::CallContext};
+use rootbound::{
+    search::{IndexMode, Live},
+    stop::StopSignal,
+    tools::CallContext,
+};
 use rootbound::{
     server::{Block, CallOutcome, InProcessClient, Options, Parts, Server},
     session::{QuotaLimits, Session},
@@ -95,7 +99,8 @@ impl Setup {
     pub(crate) fn context(&self, workspace: &Arc<Workspace>, index: IndexMode) -> CallContext {
         CallContext {
             workspace: Arc::clone(workspace),
-            session: Arc::new(Session::new(None).within(self.quota).index(index)),
+            session: Arc::new(Session::new(None).within(self.quota)),
+            path_index: Arc::new(Live::new(index)),
             settings: Arc::new(self.settings.clone()),
             stop: StopSignal::after(Duration::from_secs(24 * 3600)),
             progress: None,
@@ -109,6 +114,7 @@ impl Setup {
         Server::new(Parts {
             workspace: Arc::new(self.workspace(dir)),
             session: Arc::new(Session::new(state).within(self.quota)),
+            path_index: Arc::default(),
             toolbox: Toolbox::new(&self.selection),
             settings: Arc::new(self.settings.clone()),
             options: self.options.clone(),

@@ -39,6 +39,7 @@ pub(super) fn server(options: Options, settings: Settings) -> Server {
     let parts = Parts {
         workspace: Arc::new(workspace()),
         session: Arc::new(Session::new(None)),
+        path_index: Arc::default(),
         toolbox,
         settings: Arc::new(settings),
         options,

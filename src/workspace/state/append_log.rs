@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::StateDir;
-use crate::workspace::handle::FileKind;
+use crate::workspace::stat::FileKind;
 use crate::workspace::sys::{self, Dir};
 
 /// How many former logs are kept: `FILE.1` is the newest of them.

@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io::{self, Read, Write as _};
 use std::time::SystemTime;
 
-use super::super::handle::FileKind;
 use super::super::revision::Revision;
+use super::super::stat::FileKind;
 use super::super::sys::{self, Use};
 use super::super::write::{Content, Temporary, is_reserved};
 use super::{StateDir, bare};

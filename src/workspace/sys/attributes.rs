@@ -6,7 +6,7 @@ use std::io;
 use rustix::fs::{Gid, Mode, Uid, fchmod, fchown};
 
 use super::unix::file_stat;
-use crate::workspace::handle::Stat;
+use crate::workspace::stat::Stat;
 
 /// Gives `new` the owner, mode and user attributes of the file it replaces, as far as this user may.
 ///
@@ -14,7 +14,7 @@ use crate::workspace::handle::Stat;
 /// it has not earned them (CVE-2026-46406).
 pub(crate) fn carry_attributes(old: &File, old_stat: &Stat, new: &File) -> io::Result<()> {
     let fresh = file_stat(new)?;
-    let (from, to) = (old_stat.marks, fresh.marks);
+    let (from, to) = (old_stat.identity, fresh.identity);
     if (from.uid, from.gid) != (to.uid, to.gid) {
         let owner = (from.uid != to.uid).then(|| Uid::from_raw(from.uid));
         let group = (from.gid != to.gid).then(|| Gid::from_raw(from.gid));

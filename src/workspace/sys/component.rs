@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 
 use super::{Dir, Failure, Use};
-use crate::workspace::handle::{FileKind, Stat};
+use crate::workspace::stat::{FileKind, Stat};
 
 /// The directory that holds the last component, and that component (none for the start itself).
 fn descend<'p>(dir: &Dir, relative: &'p Path) -> Result<(Dir, Option<&'p OsStr>), Failure> {

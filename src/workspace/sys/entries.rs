@@ -11,7 +11,7 @@ use rustix::fs::{Access, AtFlags, Gid, Mode, Uid, accessat, fchmod, fchown, rena
 
 use super::attributes::permission_bits;
 use super::{Dir, Use};
-use crate::workspace::handle::Stat;
+use crate::workspace::stat::Stat;
 
 impl Dir {
     /// Fails where the rights of this directory forbid to remove names from it.
@@ -92,7 +92,7 @@ impl Dir {
     /// Gives it to the owner and the group of what `stat` describes, as far as the system lets this process.
     pub(crate) fn set_owner_of(&self, stat: &Stat) {
         let (Ok(listed), Ok(now)) = (self.reopen(Use::List), self.stat()) else { return };
-        let (from, to) = (stat.marks, now.marks);
+        let (from, to) = (stat.identity, now.identity);
         let owner = (from.uid != to.uid).then(|| Uid::from_raw(from.uid));
         let group = (from.gid != to.gid).then(|| Gid::from_raw(from.gid));
         // Only root may give directories away; keeping the group alone is the next best.

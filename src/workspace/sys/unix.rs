@@ -18,7 +18,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::{Failure, Listed, Locked, Use, component};
-use crate::workspace::handle::{FileKind, Marks, Stat};
+use crate::workspace::stat::{FileIdentity, FileKind, Stat};
 
 /// Opening must never block (FIFO), take a terminal, or leak into a child.
 const READ: OFlags =
@@ -358,13 +358,13 @@ pub(crate) fn met_a_link(error: &io::Error) -> bool {
 
 /// Device and inode of what a root's host path leads to, links followed.
 pub(crate) fn identity(path: &Path) -> io::Result<(u64, u64)> {
-    Ok(stat_of(&retry(|| statat(CWD, path, AtFlags::empty()))?).identity())
+    Ok(stat_of(&retry(|| statat(CWD, path, AtFlags::empty()))?).device_and_inode())
 }
 
 /// As [`identity`], where no disk, no other machine and no other process has to be asked.
 pub(crate) fn identity_at_hand(path: &Path) -> Option<(u64, u64)> {
     #[cfg(target_os = "linux")]
-    return super::linux::pass_at_hand(path).and_then(|fd| Some(stat_of(&fstat(fd).ok()?).identity()));
+    return super::linux::pass_at_hand(path).and_then(|fd| Some(stat_of(&fstat(fd).ok()?).device_and_inode()));
     #[cfg(not(target_os = "linux"))]
     {
         let _ = path;
@@ -434,7 +434,7 @@ fn stat_of(raw: &rustix::fs::Stat) -> Stat {
         FileType::Symlink => FileKind::Symlink,
         _ => FileKind::Other,
     };
-    let marks = Marks {
+    let identity = FileIdentity {
         device: number(raw.st_dev),
         inode: number(raw.st_ino),
         links: number(raw.st_nlink),
@@ -444,7 +444,7 @@ fn stat_of(raw: &rustix::fs::Stat) -> Stat {
         modified: (seconds(raw.st_mtime), narrow(raw.st_mtime_nsec)),
         changed: (seconds(raw.st_ctime), narrow(raw.st_ctime_nsec)),
     };
-    Stat { kind, size: number(raw.st_size), modified: system_time(marks.modified), marks }
+    Stat { kind, size: number(raw.st_size), modified: system_time(identity.modified), identity }
 }
 
 fn system_time((seconds, nanoseconds): (i64, u32)) -> Option<SystemTime> {

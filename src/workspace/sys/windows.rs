@@ -11,7 +11,7 @@ use std::path::Path;
 use cap_std::fs::{Metadata, OpenOptions};
 
 use super::{Failure, Listed, Locked, Use, component};
-use crate::workspace::handle::{FileKind, Marks, Stat};
+use crate::workspace::stat::{FileIdentity, FileKind, Stat};
 
 /// An open directory.
 #[derive(Debug)]
@@ -289,10 +289,10 @@ fn stat_of(metadata: &Metadata) -> Stat {
         size: metadata.len(),
         modified,
         // There is no stable file number; the time of creation tells most replacements apart.
-        marks: Marks {
+        identity: FileIdentity {
             modified: since(modified).unwrap_or_default(),
             changed: since(time(metadata.created())).unwrap_or_default(),
-            ..Marks::default()
+            ..FileIdentity::default()
         },
     }
 }

@@ -8,10 +8,10 @@ use std::path::Path;
 
 use super::super::directory_stack::DirectoryStack;
 use super::super::error::{AccessError, AccessErrorKind};
-use super::super::handle::Stat;
 use super::super::links;
 use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
+use super::super::stat::Stat;
 use super::super::sys::{self, Dir, Use};
 use super::super::write::{
     Approval, Exchanged, NewDirectory, WaitLimit, WritablePath, exchange_if, free_name, refusal, still,
@@ -340,7 +340,7 @@ impl Site<'_> {
             self.synced += 1;
             let failed = |error| AccessError::from_io(error, self.asked);
             // Looked at first, which costs less than to open it for being changed.
-            if mode != 0 && done.stat().map_err(failed)?.marks.mode & 0o7777 != mode & 0o777 {
+            if mode != 0 && done.stat().map_err(failed)?.identity.mode & 0o7777 != mode & 0o777 {
                 done.set_mode(mode).map_err(failed)?;
             }
             self.branch.leave();

@@ -7,10 +7,10 @@ use std::ffi::OsStr;
 use std::io;
 
 use super::super::error::{AccessError, AccessErrorKind};
-use super::super::handle::Stat;
 use super::super::links::Way;
 use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
+use super::super::stat::Stat;
 use super::super::sys::Dir;
 use super::super::write::{Approval, NewDirectory, WritablePath, hash, refusal, still};
 use super::create_tree::{CreatedTree, NewNode, part_moved};

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use super::super::directory_stack::DirectoryStack;
 use super::super::error::{AccessError, AccessErrorKind};
-use super::super::handle::FileKind;
 use super::super::limits::Limit;
 use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
+use super::super::stat::FileKind;
 use super::super::sys::{Dir, Failure, Locked, Use};
 use super::super::write::{Approval, WritablePath, free_name, keep_aside, still};
 use super::path_stack::TreePosition;

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use super::super::directory_stack::DirectoryStack;
 use super::super::error::{AccessError, AccessErrorKind};
-use super::super::handle::{FileKind, Stat};
 use super::super::links::{self, Way};
-use super::super::open::Shared;
 use super::super::path::WorkspacePath;
 use super::super::policy::Verdict;
 use super::super::repository;
+use super::super::shared::Shared;
+use super::super::stat::{FileKind, Stat};
 use super::super::sys::{Dir, Listed, Use};
 use super::super::write::refusal;
 use super::path_stack::{PathStack, TreePosition};

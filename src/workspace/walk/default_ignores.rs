@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use super::find;
-use crate::workspace::handle::FileKind;
+use crate::workspace::stat::FileKind;
 use crate::workspace::sys::Listed;
 
 /// The file that marks a directory as a cache, by the Cache Directory Tagging specification.

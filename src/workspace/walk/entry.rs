@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
+use crate::workspace::access::{readable, regular};
 use crate::workspace::error::{AccessError, AccessErrorKind};
-use crate::workspace::handle::{FileKind, OpenFile, Stat};
 use crate::workspace::links::{self, Way};
-use crate::workspace::open::{Shared, readable, regular};
+use crate::workspace::open_file::OpenFile;
 use crate::workspace::path::WorkspacePath;
+use crate::workspace::shared::Shared;
+use crate::workspace::stat::{FileKind, Stat};
 use crate::workspace::sys::{self, Dir, Failure, Use};
 
 use super::OPEN_AT_ONCE;

@@ -14,11 +14,12 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::workspace::handle::FileKind;
 use crate::workspace::limits::Limit;
 use crate::workspace::links;
 use crate::workspace::path::WorkspacePath;
-use crate::workspace::root::{Root, Roots};
+use crate::workspace::root::Root;
+use crate::workspace::roots::Roots;
+use crate::workspace::stat::FileKind;
 use crate::workspace::sys::{self, Dir, Failure, Use};
 
 use super::compile_ignores::{LONGEST, compile};

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::{Unwatchable, Watched, WatchedEntry, Watcher};
-use crate::workspace::handle::FileKind;
 use crate::workspace::path::WorkspacePath;
+use crate::workspace::stat::FileKind;
 use crate::workspace::sys::{Dir, Use};
 use crate::workspace::walk::{Entry, Origin, Visitor};
 

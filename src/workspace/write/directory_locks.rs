@@ -256,7 +256,7 @@ fn nearest(path: &WorkspacePath) -> Result<Option<(usize, Identity, Dir)>, Acces
         match above.root().dir().dir_beneath(above.relative(), Use::List) {
             Ok(dir) => {
                 let stat = dir.stat().ok();
-                return Ok(stat.map(|stat| (above.relative().iter().count(), stat.identity(), dir)));
+                return Ok(stat.map(|stat| (above.relative().iter().count(), stat.device_and_inode(), dir)));
             }
             Err(failure) if is_missing(&failure) => {}
             Err(Failure::Link) => return Ok(None),

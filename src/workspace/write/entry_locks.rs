@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::super::Workspace;
 use super::super::error::{AccessError, AccessErrorKind};
-use super::super::open::Shared;
 use super::super::path::WorkspacePath;
+use super::super::shared::{Shared, Workspace};
 use super::directory_locks::{self, Directories};
 use super::path_locks::{Lock, Locks};
 use super::write_guard::Checked;

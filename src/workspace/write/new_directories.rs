@@ -4,8 +4,8 @@ use std::io;
 use std::path::Path;
 
 use super::super::error::{AccessError, AccessErrorKind};
-use super::super::handle::{FileKind, Stat};
 use super::super::path::WorkspacePath;
+use super::super::stat::{FileKind, Stat};
 use super::super::sys::{Dir, Use};
 use super::{is_missing, refusal};
 

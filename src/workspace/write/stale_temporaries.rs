@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use super::super::handle::{FileKind, Stat};
-use super::super::open::Shared;
 use super::super::path::WorkspacePath;
+use super::super::shared::Shared;
+use super::super::stat::{FileKind, Stat};
 use super::super::sys::{Dir, Use};
 use super::super::tree::remove_all;
 use super::is_reserved;
@@ -78,7 +78,7 @@ pub(in crate::workspace) fn sweep_once(shared: &Shared, path: &WorkspacePath, di
 /// By the time of the last change to the entry itself: a file that has just been put aside under a
 /// temporary name may have been written long ago.
 fn left_alone(stat: &Stat, quiet: Duration) -> bool {
-    let (seconds, nanoseconds) = stat.marks.changed;
+    let (seconds, nanoseconds) = stat.identity.changed;
     let Ok(seconds) = u64::try_from(seconds) else { return false };
     let changed = SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds);
     SystemTime::now().duration_since(changed).is_ok_and(|age| age >= quiet)

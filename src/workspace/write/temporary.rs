@@ -5,7 +5,7 @@ use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 
-use crate::workspace::handle::Stat;
+use crate::workspace::stat::Stat;
 use crate::workspace::sys::Dir;
 
 /// A new file in an open directory; removed when dropped before it was published.

@@ -6,12 +6,12 @@ use std::io::{self, Seek as _, Write as _};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::super::Workspace;
+use super::super::access::regular;
 use super::super::error::{AccessError, AccessErrorKind};
-use super::super::handle::{FileKind, Stat};
-use super::super::open::{Shared, regular};
 use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
+use super::super::shared::{Shared, Workspace};
+use super::super::stat::{FileKind, Stat};
 use super::super::sys::{self, Dir};
 use super::entry_locks::{EntryLocks, FileLock};
 use super::{

@@ -221,12 +221,12 @@ impl Game {
     }
 
     pub(super) fn settle(&self) {
-        self.with.session.live.settle(&self.with.workspace);
+        self.with.path_index.settle(&self.with.workspace);
     }
 
     /// Compares the list with the disk, as the background does now and then.
     pub(super) fn verify(&self) {
-        self.with.session.live.verify(&self.with.workspace);
+        self.with.path_index.verify(&self.with.workspace);
     }
 
     pub(super) fn content(&mut self) -> Vec<u8> {
@@ -451,7 +451,7 @@ impl Game {
     }
 
     pub(super) fn report(&self) -> String {
-        self.with.session.live.report().into_iter().map(|(_, words)| words).collect()
+        self.with.path_index.report().into_iter().map(|(_, words)| words).collect()
     }
 }
 

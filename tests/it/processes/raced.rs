@@ -3,7 +3,8 @@
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use rootbound::{
-    session::{Session, StopSignal},
+    session::Session,
+    stop::StopSignal,
     tools::{CallContext, Change, Kind, Plan, Selection, Settings, ToolError, Toolbox},
     workspace::{Access, Approval, Options, PolicyRules, RootSpec, StateDir, Workspace},
 };
@@ -43,6 +44,7 @@ impl Caller {
         let cx = CallContext {
             workspace: Arc::new(Workspace::open(&[spec], Options::default()).unwrap().workspace),
             session: Arc::new(Session::new(Some(StateDir::open(&folder.join(state)).unwrap()))),
+            path_index: Arc::default(),
             settings: Arc::new(Settings::default()),
             stop: StopSignal::after(Duration::from_secs(300)),
             progress: None,

@@ -1,4 +1,4 @@
-//! The gate: text from a caller becomes a [`WorkspacePath`] or is refused, by its letters alone.
+//! Resolving: text from a caller becomes a [`WorkspacePath`] or is refused, by its letters alone.
 //!
 //! Looks at the disk in one case only, whether a name begins with a literal `@`. What a name leads
 //! to is found out when it is opened.
@@ -11,8 +11,10 @@ use percent_encoding::percent_decode_str;
 
 use super::error::PathError;
 use super::escape::unescape_name;
+use super::lexical::{lexically_below, lexically_normal};
 use super::path::WorkspacePath;
-use super::root::{Root, Roots, lexically_normal};
+use super::root::Root;
+use super::roots::Roots;
 
 /// Longest path below a root, in bytes: Linux's `PATH_MAX`.
 const LONGEST: usize = 4096;
@@ -48,14 +50,17 @@ fn understood(
     interpret(roots, text, given)
 }
 
-/// A path below `base`; nothing absolute, nothing that leaves its root.
-pub(super) fn below(base: &WorkspacePath, text: &str) -> Result<WorkspacePath, PathError> {
-    check_text(text)?;
-    if is_absolute(text) {
-        return Err(denied(text));
+impl WorkspacePath {
+    /// A path below this one, by the same rules as a path from a caller: nothing absolute, nothing that
+    /// leaves its root.
+    pub fn join(&self, text: &str) -> Result<Self, PathError> {
+        check_text(text)?;
+        if is_absolute(text) {
+            return Err(denied(text));
+        }
+        let start = self.relative().iter().map(OsStr::to_os_string).collect();
+        bounded(descend(self.root(), start, text, text)?, text)
     }
-    let start = base.relative().iter().map(OsStr::to_os_string).collect();
-    bounded(descend(base.root(), start, text, text)?, text)
 }
 
 fn bounded(path: WorkspacePath, given: &str) -> Result<WorkspacePath, PathError> {
@@ -171,21 +176,6 @@ fn from_uri(roots: &Roots, uri: &str, given: &str) -> Result<WorkspacePath, Path
         return Ok(WorkspacePath::new(root, &below_root));
     }
     from_host(roots, &path, given)
-}
-
-/// A relative path without `.` and `..`; none when it climbs above its start.
-fn lexically_below(path: &Path) -> Option<PathBuf> {
-    let mut names: Vec<&OsStr> = Vec::new();
-    for name in path {
-        match name.as_encoded_bytes() {
-            b"." | b"/" | b"" => {}
-            b".." => {
-                names.pop()?;
-            }
-            _ => names.push(name),
-        }
-    }
-    Some(names.iter().collect())
 }
 
 fn strip_scheme(text: &str) -> Option<&str> {

@@ -1,0 +1,174 @@
+//! All roots: which of them holds a path, and which lies inside another.
+//!
+//! Nothing here is called with a caller's text.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::escape::escape_name;
+use super::path::WorkspacePath;
+use super::policy::{Policy, PolicyRules};
+use super::root::{OpenedRoot, Root, RootSpec};
+
+/// All roots, and which of them lie inside one another.
+#[derive(Debug)]
+pub(super) struct Roots {
+    list: Vec<Arc<Root>>,
+    /// (outer root, path of the inner one below it, inner root), deepest first.
+    nested: Vec<(usize, PathBuf, usize)>,
+}
+
+impl Roots {
+    /// Opens what can be opened. A root that cannot is a warning; none at all, or mount names that
+    /// contradict each other, is an error. `rules` count below all of them.
+    pub(super) fn open(
+        specs: &[RootSpec],
+        rules: &PolicyRules,
+        force_component: bool,
+    ) -> Result<(Self, Vec<String>), Vec<String>> {
+        let mut warnings = Vec::new();
+        let mut opened: Vec<OpenedRoot<'_>> = Vec::new();
+        for spec in specs {
+            let shown = spec.path.display();
+            match OpenedRoot::open(spec, force_component) {
+                Err(error) => warnings.push(format!("root {shown} cannot be used: {error}")),
+                Ok(root) if opened.iter().any(|other| other.canonical == root.canonical) => {
+                    warnings.push(format!("root {shown} is given twice; the first one counts"));
+                }
+                Ok(root) => opened.push(root),
+            }
+        }
+        if opened.is_empty() {
+            warnings.push("no usable root directory".to_owned());
+            return Err(warnings);
+        }
+        let names = mount_names(&opened)?;
+        let everywhere = Arc::new(Policy::new(rules));
+        let policy = |own: &PolicyRules| {
+            if own.is_empty() { Arc::clone(&everywhere) } else { Arc::new(Policy::new(&rules.and(own))) }
+        };
+        let roots = opened.into_iter().zip(names).enumerate();
+        let list: Vec<_> = roots
+            .map(|(index, (root, name))| {
+                let policy = policy(&root.spec.policy);
+                Arc::new(root.serve(index, name, policy))
+            })
+            .collect();
+        let nested = nesting(&list);
+        Ok((Self { list, nested }, warnings))
+    }
+
+    pub(super) fn list(&self) -> &[Arc<Root>] {
+        &self.list
+    }
+
+    /// The deepest root that holds a lexically normal absolute host path, and the path below it.
+    /// `aliases`: roots also count by the path they were configured with.
+    pub(super) fn holding(&self, host: &Path, aliases: bool) -> Option<WorkspacePath> {
+        let ways = |root: &Arc<Root>| {
+            let by = |base: &Path| host.strip_prefix(base).ok().map(Path::to_path_buf);
+            by(root.canonical()).or_else(|| by(root.configured()).filter(|_| aliases))
+        };
+        self.list
+            .iter()
+            .filter_map(|root| Some((root, ways(root)?)))
+            .min_by_key(|(_, rest)| rest.components().count())
+            .map(|(root, rest)| WorkspacePath::new(root, &rest))
+    }
+
+    /// Whether a real path is treated as not there: by the root it is reached through, or by the deepest
+    /// one that holds it.
+    pub(super) fn hidden(&self, root: &Root, relative: &Path) -> bool {
+        let by_inner = || self.inner(root, relative).is_some_and(|(inner, rest)| inner.policy().hidden(rest));
+        root.policy().hidden(relative) || by_inner()
+    }
+
+    /// Whether a path lies below a root that is inside its own.
+    pub(super) fn is_in_inner(&self, path: &WorkspacePath) -> bool {
+        self.inner(path.root(), path.relative()).is_some_and(|(_, rest)| !rest.as_os_str().is_empty())
+    }
+
+    /// The deepest root inside `root` that holds the path below it, and the path below that one.
+    fn inner<'p>(&self, root: &Root, relative: &'p Path) -> Option<(&Arc<Root>, &'p Path)> {
+        self.nested
+            .iter()
+            .filter(|(outer, ..)| *outer == root.index())
+            .find_map(|(_, below, inner)| Some((&self.list[*inner], relative.strip_prefix(below).ok()?)))
+    }
+
+    /// The same place, seen from the deepest root that holds it: that one's rights count.
+    pub(super) fn deepest(&self, path: &WorkspacePath) -> WorkspacePath {
+        match self.inner(path.root(), path.relative()) {
+            Some((inner, rest)) => WorkspacePath::new(inner, rest),
+            None => path.clone(),
+        }
+    }
+}
+
+/// One mount name for each root; none for a single root without one.
+fn mount_names(opened: &[OpenedRoot<'_>]) -> Result<Vec<Option<String>>, Vec<String>> {
+    let given = |spec: &RootSpec| spec.name.as_deref().map(tidy_name);
+    let mut problems = Vec::new();
+    let mut taken: HashSet<String> = HashSet::new();
+    for root in opened {
+        let Some(name) = given(root.spec) else { continue };
+        let dots = name.split('/').any(|part| matches!(part, "." | ".."));
+        if name.is_empty() || name == "/" || dots {
+            problems.push(format!("mount name {name:?} is not a name"));
+        }
+        for other in &taken {
+            if lies_within(&name, other) || lies_within(other, &name) {
+                problems.push(format!("mount names {other:?} and {name:?} overlap"));
+            }
+        }
+        taken.insert(name);
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let alone = opened.len() == 1;
+    Ok(opened
+        .iter()
+        .map(|root| given(root.spec).or_else(|| (!alone).then(|| free_name(&root.canonical, &mut taken))))
+        .collect())
+}
+
+fn tidy_name(name: &str) -> String {
+    let parts: Vec<_> = name.split('/').filter(|part| !part.is_empty()).collect();
+    let slash = if name.starts_with('/') { "/" } else { "" };
+    format!("{slash}{}", parts.join("/"))
+}
+
+fn lies_within(inner: &str, outer: &str) -> bool {
+    inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The directory's own name, numbered from 2 where another root has it.
+fn free_name(canonical: &Path, taken: &mut HashSet<String>) -> String {
+    let base = canonical.file_name().map_or("root".into(), escape_name);
+    let mut name = base.to_string();
+    let mut number = 1;
+    while taken.iter().any(|other| lies_within(&name, other) || lies_within(other, &name)) {
+        number += 1;
+        name = format!("{base}-{number}");
+    }
+    taken.insert(name.clone());
+    name
+}
+
+fn nesting(list: &[Arc<Root>]) -> Vec<(usize, PathBuf, usize)> {
+    let mut nested = Vec::new();
+    for outer in list {
+        for inner in list {
+            match inner.canonical().strip_prefix(outer.canonical()) {
+                Ok(rest) if inner.index() != outer.index() => {
+                    nested.push((outer.index(), rest.to_path_buf(), inner.index()));
+                }
+                _ => {}
+            }
+        }
+    }
+    nested.sort_by_key(|(_, rest, _)| std::cmp::Reverse(rest.components().count()));
+    nested
+}

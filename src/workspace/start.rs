@@ -1,0 +1,96 @@
+//! Opening a workspace: the roots, and what is looked for in them once, before any call is served.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::agent_files;
+use super::linked;
+use super::own;
+use super::policy::{AgentFile, Guards, PolicyRules};
+use super::root::RootSpec;
+use super::roots::Roots;
+use super::shared::{Shared, Workspace};
+use super::walk::{IgnoreRules, Ignores};
+use super::watch::SystemEvents;
+use super::write::{StaleAfter, StaleTemporaries};
+
+/// What the configuration says about all roots.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Secrets, protected and hidden names, in all roots.
+    pub policy: PolicyRules,
+    /// What walks leave out.
+    pub ignore: IgnoreRules,
+    /// Never use `openat2`; open one component at a time instead.
+    pub force_fallback: bool,
+    /// When a temporary file counts as left behind.
+    pub stale_after: StaleAfter,
+    /// Files of the host, by absolute paths, that decide about the next start: they and every link on the way to
+    /// them are not written, whatever the rules allow.
+    pub own: Vec<PathBuf>,
+    /// Whether the rules that people wrote for agents bind here, too.
+    pub agent_rules: bool,
+}
+
+/// What start-up learned about the roots.
+#[derive(Debug)]
+pub struct Opened {
+    /// At least one root, open.
+    pub workspace: Workspace,
+    /// Roots that could not be used, one sentence each, with host paths: for the log only.
+    pub warnings: Vec<String>,
+    /// The rule files for agents that were found, in words for a person.
+    pub agent_files: Vec<AgentFile>,
+}
+
+impl Workspace {
+    /// Opens the roots. A missing root is a warning; none usable, or mount names that contradict
+    /// each other, is an error. The sentences hold host paths: they are for the log.
+    pub fn open(specs: &[RootSpec], options: Options) -> Result<Opened, Vec<String>> {
+        let Options { policy, ignore, force_fallback, stale_after, own, agent_rules } = options;
+        let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback)?;
+        let homes = own::home();
+        let agents = if agent_rules { agent_files::read(&roots, &homes) } else { Vec::new() };
+        guard(&roots, own, &agents);
+        let agent_files: Vec<AgentFile> = agents.into_iter().map(agent_files::Found::into_summary).collect();
+        warnings.extend(agent_files.iter().filter_map(|file| {
+            let problem = file.problem.as_ref()?;
+            Some(format!("the rules for agents in {} are not all in force: {problem}", file.name))
+        }));
+        let shared = Shared {
+            roots,
+            ignores: Ignores::new(&ignore),
+            locks: Arc::default(),
+            directories: Arc::default(),
+            stale_temporaries: StaleTemporaries::new(stale_after),
+            system_events: SystemEvents::open(),
+        };
+        Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings, agent_files })
+    }
+
+    /// One directory as an unnamed root without rules of its own, for unit tests.
+    #[cfg(test)]
+    pub(crate) fn of_directory(path: impl Into<PathBuf>, access: super::Access) -> Self {
+        let spec = RootSpec { name: None, path: path.into(), access, policy: PolicyRules::default() };
+        Self::open(&[spec], Options::default()).expect("the directory opens").workspace
+    }
+}
+
+/// Puts what start-up found out into the rules of each root.
+fn guard(roots: &Roots, mut own: Vec<PathBuf>, agents: &[agent_files::Found]) {
+    // Rules that can be taken away are none.
+    own.extend(agents.iter().filter(|found| !found.rules.is_empty()).map(|found| found.host.clone()));
+    let way = own::all(&own, roots.list());
+    let targets = linked::targets(roots);
+    let mut identities = own::Identities::default();
+    for root in roots.list() {
+        let mut guards = Guards::default();
+        own::add(&mut guards.own, root, &way, &mut identities);
+        for (below, target) in linked::below(root, &targets) {
+            let list = if target.secret { &mut guards.secrets } else { &mut guards.run_later };
+            list.add(&below, target.why.clone());
+        }
+        guards.agents = agents.iter().flat_map(|found| found.rules_below(root)).collect();
+        root.guard(guards);
+    }
+}
