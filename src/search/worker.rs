@@ -40,7 +40,7 @@ const KEPT_CONTENT: usize = 64 << 10;
 #[derive(Clone, Debug)]
 pub(super) enum Haystack {
     /// Met on the walk of a directory.
-    Met(Entry),
+    Walked(Entry),
     /// Named as the path of the call.
     Named(WorkspacePath),
     /// Met before and counted: wanted for its lines.
@@ -119,7 +119,7 @@ impl<'a> Worker<'a> {
                 let opened = entry.open();
                 (entry.into_path(), opened)
             }
-            Haystack::Met(entry) => {
+            Haystack::Walked(entry) => {
                 let opened = entry.open();
                 (entry.into_path(), opened)
             }

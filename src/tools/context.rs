@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    search::{Live, PatternLimits},
+    search::{PathIndex, PatternLimits},
     session::Session,
     stop::{StopReason, StopSignal},
     workspace::{AccessError, Snapshot, WaitLimit, Workspace, WorkspacePath},
@@ -101,7 +101,7 @@ pub struct CallContext {
     /// What this session has seen.
     pub session: Arc<Session>,
     /// What searches keep between calls.
-    pub path_index: Arc<Live>,
+    pub path_index: Arc<PathIndex>,
     /// The tools' configuration.
     pub settings: Arc<Settings>,
     /// Cancellation and deadline of this call.

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    search::{GlobError, Met, NameGlob, Newest, Scope, Source, literal_prefix},
+    search::{GlobError, NameGlob, Newest, PathSource, Scope, SearchEntry, literal_prefix},
     stop::{StopReason, StopSignal},
     workspace::{FileKind, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace, WorkspacePath},
 };
@@ -100,9 +100,9 @@ pub struct Facts {
     /// What ignored folders hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     ignored: Option<InIgnored>,
-    /// Whether the names came from the live list or from a walk.
-    source: Source,
-    /// Why a list of the names cannot be kept, where it cannot.
+    /// Whether the names came from the path index or from a walk.
+    source: PathSource,
+    /// Why no path index can be kept, where it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     walked_because: Option<String>,
     /// How long it took.
@@ -174,7 +174,7 @@ struct Found {
     capped: bool,
     stopped: Option<StopReason>,
     walk: WalkReport,
-    source: Source,
+    source: PathSource,
 }
 
 impl Request {
@@ -227,7 +227,7 @@ impl Request {
         let mut newest = Newest::new(if counting { 0 } else { wanted });
         let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
         for start in self.scope.starts() {
-            let mut visit = |entry: Met<'_>| {
+            let mut visit = |entry: SearchEntry<'_>| {
                 found.visited += 1;
                 if found.visited % CHECK_EVERY == 0 {
                     found.stopped = stop.stopped();
@@ -263,10 +263,10 @@ impl Request {
                 }
                 ControlFlow::Continue(())
             };
-            let live = &cx.path_index;
+            let index = &cx.path_index;
             let walked = match entries {
-                Some(entries) => live.walk_ignored(&cx.workspace, start, entries, &options, &mut visit),
-                None => live.walk(&cx.workspace, start, &options, &mut visit),
+                Some(entries) => index.walk_ignored(&cx.workspace, start, entries, &options, &mut visit),
+                None => index.walk(&cx.workspace, start, &options, &mut visit),
             };
             let (report, source) = walked.map_err(|error| ToolError::access(&cx.workspace, error))?;
             found.source = source;

@@ -19,6 +19,7 @@ use crate::{
         Progress, Query, Scope, search,
     },
     stop::{StopReason, StopSignal},
+    text::nearest_name::did_you_mean,
     workspace::{Ignored, IgnoredEntries, Workspace},
 };
 
@@ -282,7 +283,7 @@ impl Request {
                     cx.report(done, total, what);
                 }
             },
-            live: Some(&cx.path_index),
+            path_index: Some(&cx.path_index),
             ignored_entries: entries,
         };
         search(&cx.workspace, scope, &mut self.filter.clone(), ignored, &query)
@@ -346,11 +347,10 @@ fn filter_error(error: FilterError) -> ToolError {
             .hint("globs look like \"*.rs\", \"src/**\", \"*.{ts,tsx}\" or \"!*.min.js\""),
         FilterError::Type { name, nearest } => {
             let error = ToolError::invalid(format!("unknown file type {name:?}"));
-            if nearest.is_empty() {
-                error.hint(format!("filter by name instead: glob=\"*.{name}\""))
-            } else {
-                error.hint(format!("did you mean {}? or filter by name with glob", nearest.join(" or ")))
-            }
+            error.hint(match did_you_mean(nearest) {
+                Some(question) => format!("{question} or filter by name with glob"),
+                None => format!("filter by name instead: glob=\"*.{name}\""),
+            })
         }
     }
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    search::{FileHits, Found, HitLine, Scope, Source},
+    search::{FileHits, Found, HitLine, PathSource, Scope},
     tools::{
         Answer, CallContext,
         listing::{self, InIgnored, SkippedFiles, shown_range, stopped_note, with_notes},
@@ -107,9 +107,9 @@ pub struct Facts {
     /// What ignored files hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     ignored: Option<InIgnored>,
-    /// Whether the names came from the live list or from a walk.
-    source: Source,
-    /// Why a list of the names cannot be kept, where it cannot.
+    /// Whether the names came from the path index or from a walk.
+    source: PathSource,
+    /// Why no path index can be kept, where it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     walked_because: Option<String>,
     /// How long it took.

@@ -68,7 +68,7 @@ impl WalkReport {
     }
 }
 
-/// Who is told of a walk. All but the visits are for the live list.
+/// Who is told of a walk. All but the visits are for the path index.
 pub(in crate::workspace) trait Visitor {
     /// An entry that was asked for.
     fn visit(&mut self, entry: Entry) -> ControlFlow<()>;

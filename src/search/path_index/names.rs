@@ -7,7 +7,7 @@
 use std::{ops::Deref, sync::Arc};
 
 use super::item::{Content, Item};
-use crate::{search::index::Placement, workspace::FileKind};
+use crate::{search::ngram_filter::Placement, workspace::FileKind};
 
 /// What most searches ask of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::{sync::OnceLock, time::SystemTime};
 
 use crate::{
-    search::index::Placement,
+    search::ngram_filter::Placement,
     workspace::{Entry, FileKind, Stat, StatCache, WatchedEntry, WorkspacePath},
 };
 
