@@ -106,7 +106,7 @@ impl Workspace {
     }
 
     /// Whether policy denies the content of what is at a path, after links inside the roots.
-    pub fn protected(&self, path: &WorkspacePath) -> Result<bool, AccessError> {
+    pub fn is_secret(&self, path: &WorkspacePath) -> Result<bool, AccessError> {
         self.shared.stat(path).map(|(_, way)| way.secret())
     }
 

@@ -200,7 +200,7 @@ impl Visit for Feeding<'_, '_> {
         for brief in briefs.iter().take(STEPS) {
             match *brief {
                 Brief::NoFile => folders += 1,
-                Brief::Protected => tally.protected += 1,
+                Brief::Secret => tally.secret += 1,
                 Brief::Binary(bytes) if u64::from(bytes) <= max_file_size => tally.binary += 1,
                 // What it holds once it is decoded, the filter does not know.
                 Brief::Row { utf8: false, .. } | Brief::Rows { utf8: false, .. } if self.beyond_ascii => break,
@@ -264,7 +264,7 @@ impl Visit for Feeding<'_, '_> {
 fn haystack(item: &Item, candidates: &mut Candidates, max_file_size: u64, beyond_ascii: bool) -> Haystack {
     let mut tally = Tally::default();
     match &item.content {
-        Content::Protected => tally.skip(Skipped::Protected),
+        Content::Secret => tally.skip(Skipped::Secret),
         Content::Binary(bytes) if u64::from(*bytes) <= max_file_size => tally.skip(Skipped::Binary),
         Content::Placed(placement, bytes, utf8) if u64::from(*bytes) <= max_file_size => {
             // As in `pass`.

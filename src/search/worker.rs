@@ -423,7 +423,7 @@ pub(super) fn revision_of(
 
 fn left_out(kind: &AccessErrorKind) -> Searched {
     match kind {
-        AccessErrorKind::Protected => Searched::Skipped(Skipped::Protected),
+        AccessErrorKind::Secret => Searched::Skipped(Skipped::Secret),
         AccessErrorKind::NotFound | AccessErrorKind::Special(_) | AccessErrorKind::IsDirectory => Searched::Gone,
         AccessErrorKind::Limit(limit) if limit.is_open_files() => Searched::Skipped(Skipped::OutOfFiles),
         AccessErrorKind::TooLarge { .. } => Searched::Skipped(Skipped::TooLarge),

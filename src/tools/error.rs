@@ -263,7 +263,7 @@ impl From<AccessError> for ToolError {
         let (kind, hint) = match &error.kind {
             A::NotFound => (Kind::NotFound, "list what is there with ls, or search by name with glob"),
             A::Denied => (Kind::Denied, "use a path that stays inside the workspace roots"),
-            A::Protected => (
+            A::Secret => (
                 Kind::Denied,
                 "the rules of this server deny its content; work without it, or ask the person to allow it",
             ),

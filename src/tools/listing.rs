@@ -72,18 +72,18 @@ impl SkippedFiles {
         Self {
             binary: tally.binary,
             too_large: tally.too_large,
-            protected: tally.protected,
+            protected: tally.secret,
             unreadable: tally.unreadable + walk.unreadable_count,
             out_of_files: tally.out_of_files + walk.limits_hit.directories,
         }
     }
 
-    /// `(skipped 3 binary, 1 over 16 MiB, 2 protected files)`; `limit` is in bytes.
+    /// `(skipped 3 binary, 1 over 16 MiB, 2 secret files)`; `limit` is in bytes.
     pub(super) fn note(self, limit: u64) -> Option<String> {
         let parts: Vec<String> = [
             (self.binary, "binary".to_owned()),
             (self.too_large, format!("over {}", binary_size(limit))),
-            (self.protected, "protected".to_owned()),
+            (self.protected, "secret".to_owned()),
             (self.unreadable, "unreadable".to_owned()),
         ]
         .into_iter()
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn only_what_was_skipped_is_mentioned() {
         let skipped = SkippedFiles { binary: 3, too_large: 1, protected: 2, ..SkippedFiles::default() };
-        assert_eq!(skipped.note(16 << 20).unwrap(), "(skipped 3 binary, 1 over 16 MiB, 2 protected files)");
+        assert_eq!(skipped.note(16 << 20).unwrap(), "(skipped 3 binary, 1 over 16 MiB, 2 secret files)");
         assert_eq!(SkippedFiles { binary: 1, ..Default::default() }.note(0).unwrap(), "(skipped 1 binary file)");
         assert_eq!(SkippedFiles::default().note(0), None);
     }

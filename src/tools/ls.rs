@@ -363,7 +363,7 @@ fn listed_entry(entry: &Entry) -> ListedEntry {
         kind,
         size: (entry.kind() == FileKind::File).then(|| entry.stat().ok()).flatten().map(|stat| stat.size),
         target: entry.link_target().map(|target| target.to_string()),
-        protected: entry.kind() != FileKind::Directory && entry.protected(),
+        protected: entry.kind() != FileKind::Directory && entry.is_secret(),
         writable: None,
     }
 }
@@ -388,7 +388,7 @@ fn line_of(entry: &Entry, listed: &ListedEntry) -> String {
 fn file(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
     let access = |error| ToolError::access(&cx.workspace, error);
     let stat = cx.workspace.stat(path).map_err(access)?;
-    let protected = cx.workspace.protected(path).map_err(access)?;
+    let protected = cx.workspace.is_secret(path).map_err(access)?;
     let facts = Facts { shown: 1, ..Facts::default() };
     let (kind, what) = if stat.kind == FileKind::File { ("file", "a file") } else { ("other", "a special file") };
     let entry = ListedEntry {

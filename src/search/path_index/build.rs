@@ -279,8 +279,8 @@ fn next_batch(
 
 /// What a file holds. `None` when it should be looked at another time.
 fn read(entry: &Entry) -> Option<(Reading, Option<Known>)> {
-    if entry.protected() {
-        return Some((Reading::Says(Content::Protected), None));
+    if entry.is_secret() {
+        return Some((Reading::Says(Content::Secret), None));
     }
     let loose = Some((Reading::Says(Content::Loose), None));
     let Ok(mut file) = entry.open() else { return loose };

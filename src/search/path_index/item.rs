@@ -17,7 +17,7 @@ pub(in crate::search) enum Content {
     /// A NUL byte within what every search looks at first: binary, whatever the pattern. With its size in bytes.
     Binary(u32),
     /// Policy denies it.
-    Protected,
+    Secret,
     /// In the filter, with so many bytes; whether they are UTF-8.
     Placed(Placement, u32, bool),
 }

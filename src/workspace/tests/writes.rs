@@ -139,8 +139,8 @@ fn secrets_and_read_only_roots_are_not_written() {
         fixture.root(Some("ro"), "ro", Access::ReadOnly);
         let workspace = fixture.open();
         for (text, kind) in [
-            ("ws/.env", AccessErrorKind::Protected),
-            ("ws/a/.ENV", AccessErrorKind::Protected),
+            ("ws/.env", AccessErrorKind::Secret),
+            ("ws/a/.ENV", AccessErrorKind::Secret),
             ("ws/.git/hooks/pre-commit", AccessErrorKind::ProtectedWrite),
             ("ws/.vscode/tasks.json", AccessErrorKind::ProtectedWrite),
             ("ro/file", AccessErrorKind::ReadOnly),

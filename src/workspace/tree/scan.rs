@@ -162,7 +162,7 @@ impl Scan<'_> {
 fn secret(name: &WorkspacePath, path: &WorkspacePath) -> Result<(), AccessError> {
     match name.root().policy().content(name.relative()) {
         Verdict::Allowed => Ok(()),
-        Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Protected, path, &rule)),
+        Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Secret, path, &rule)),
     }
 }
 

@@ -116,7 +116,7 @@ impl Entry {
     }
 
     /// Whether policy denies its content, or that of what it links to.
-    pub fn protected(&self) -> bool {
+    pub fn is_secret(&self) -> bool {
         let by_target = || self.kind == FileKind::Symlink && self.target().is_some_and(|target| target.secret());
         self.real().secret() || self.aliases().any(|alias| alias.secret()) || by_target()
     }
