@@ -252,7 +252,7 @@ impl Watcher {
         self.shared.system_events.generation() != Some(self.mounts)
     }
 
-    /// Whether some process on this system_events can write without an event to a file that it has open: it uses
+    /// Whether some process on this machine can write without an event to a file that it has open: it uses
     /// Linux AIO. One that does so for a moment between two looks is missed.
     pub fn has_silent_writers(&self) -> bool {
         self.shared.system_events.has_aio()

@@ -349,7 +349,7 @@ impl Site<'_> {
     }
 }
 
-/// `Interrupted` when the wait_limit ends first.
+/// `Interrupted` when the wait limit ends first.
 fn file(
     holder: &Dir,
     name: &OsStr,

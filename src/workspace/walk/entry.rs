@@ -152,7 +152,7 @@ impl Entry {
     }
 }
 
-/// StatCache of many entries in path order. Opens a directory once for all that is asked of it in a row, which
+/// Stats of many entries in path order. Opens a directory once for all that is asked of it in a row, which
 /// takes a third of what a path from the root takes for each.
 #[derive(Debug, Default)]
 pub struct StatCache {

@@ -1,4 +1,4 @@
-//! What the kernel reports of the whole system_events, and no directory's events do: that file systems were
+//! What the kernel reports of the whole machine, and no directory's events do: that file systems were
 //! mounted or unmounted, and that a process can write without an event.
 //!
 //! Both files are opened before the process is confined, since they lie in no root; reading an open
@@ -19,7 +19,7 @@ use rustix::fs::{CWD, readlinkat};
 /// The mounts of this process's namespace, proc(5). Since Linux 2.6.30 `poll` reports `POLLERR | POLLPRI` on it
 /// once after each change, to the descriptor and not to the process (`mounts_poll` in `fs/proc_namespace.c`).
 const TABLE: &str = "/proc/self/mountinfo";
-/// How many requests all contexts of Linux AIO on this system_events can hold; 0 while no process has one.
+/// How many requests all contexts of Linux AIO on this machine can hold; 0 while no process has one.
 const AIO: &str = "/proc/sys/fs/aio-nr";
 /// Longest table that is read, in bytes: some 200,000 mounts, twice the kernel's limit for a namespace.
 const LONGEST: u64 = 64 << 20;

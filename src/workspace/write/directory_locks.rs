@@ -82,7 +82,7 @@ impl Directories {
     /// A directory that may not be listed, or whose file system has no such locks, goes without.
     ///
     /// # Errors
-    /// `Stopped` when the wait_limit ends first, `Locked` when another process does not free it, `Crowded`
+    /// `Stopped` when the wait limit ends first, `Locked` when another process does not free it, `Crowded`
     /// where too many calls wait already, `Limit` where too many files are open: to go without is for good reasons.
     pub(super) fn lock_holding(
         this: &Arc<Self>,

@@ -1,7 +1,7 @@
 //! One lock per path, so that concurrent changes of it in this process happen one after another.
 //!
 //! A lock covers everything below its path, too: a directory is not moved while a file in it is
-//! being written. Who waits gives up when its wait_limit ends, and does not wait at all where too many do:
+//! being written. Who waits gives up when its wait limit ends, and does not wait at all where too many do:
 //! one long change must not take every thread from the calls that have nothing to do with it.
 
 use std::collections::HashSet;
@@ -30,7 +30,7 @@ struct Table {
     waiting: usize,
 }
 
-/// EntryLocks locks; dropping them frees them.
+/// Held locks; dropping them frees them.
 #[derive(Debug)]
 pub(in crate::workspace) struct Lock {
     locks: Arc<Locks>,
@@ -42,7 +42,7 @@ impl Locks {
     /// them all at once, so that two calls which want the same two never wait for each other.
     ///
     /// # Errors
-    /// `Stopped` when the wait_limit ends first, `Crowded` where too many wait already.
+    /// `Stopped` when the wait limit ends first, `Crowded` where too many wait already.
     pub(in crate::workspace) fn lock_all(
         locks: &Arc<Self>,
         paths: &[&Path],
