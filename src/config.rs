@@ -12,7 +12,6 @@ mod policy;
 mod program;
 mod raw;
 mod roots;
-mod spelling;
 mod validate;
 
 use std::{

@@ -16,7 +16,7 @@ use rootbound::{
     cli::{self, StartReport},
     config::{Action, Config, Environment, Refusal},
     log,
-    search::Live,
+    search::PathIndex,
     server::{self, Parts, Server},
     session::Session,
     tools::Toolbox,
@@ -109,7 +109,7 @@ fn assemble(config: &Config) -> Result<(Parts, StartReport), Refusal> {
     let parts = Parts {
         workspace: Arc::new(opened.workspace),
         session: Arc::new(Session::with_history(state, &config.history).within(config.quota)),
-        path_index: Arc::new(Live::new(config.index)),
+        path_index: Arc::new(PathIndex::new(config.index)),
         toolbox: Toolbox::new(&config.selection),
         settings: Arc::new(config.settings.clone()),
         options,

@@ -42,7 +42,7 @@ pub(crate) use stdio::probe;
 
 use crate::{
     audit::Audit,
-    search::Live,
+    search::PathIndex,
     session::Session,
     tools::{Settings, Toolbox},
     workspace::Workspace,
@@ -123,7 +123,7 @@ pub struct Parts {
     /// What the session has seen.
     pub session: Arc<Session>,
     /// What searches keep between calls.
-    pub path_index: Arc<Live>,
+    pub path_index: Arc<PathIndex>,
     /// The tools that are offered.
     pub toolbox: Toolbox,
     /// The tools' configuration.

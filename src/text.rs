@@ -11,6 +11,7 @@ mod eol;
 pub mod hidden;
 mod image;
 mod lines;
+pub mod nearest_name;
 mod offsets;
 
 use std::fmt;

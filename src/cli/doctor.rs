@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     config::{Config, readable},
-    search::{IndexMode, Live},
+    search::{IndexMode, PathIndex},
     server::{Confirm, Parts},
     tools::ReadBeforeWrite,
     workspace::{Access, AgentFile, Confine, ConfineReport, PolicyRules, escape_controls},
@@ -53,7 +53,7 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
     policy(&mut out, config, parts);
     agent_rules(&mut out, config, start);
     limits(&mut out, config);
-    names(&mut out, config, parts, start);
+    path_index(&mut out, config, parts, start);
     records(&mut out, config, start);
     clients(&mut out, config, parts);
     for (number, remark) in start.remarks.iter().enumerate() {
@@ -236,14 +236,16 @@ fn limits(out: &mut Report, config: &Config) {
     out.line(&format!("at once: {} searches", server.heavy_calls()));
 }
 
-/// Whether names are kept between searches, tried here as a search would.
-fn names(out: &mut Report, config: &Config, parts: &Parts, start: &StartReport) {
+/// Whether an index of the paths can be kept between searches, tried here as a search would.
+fn path_index(out: &mut Report, config: &Config, parts: &Parts, start: &StartReport) {
     out.head(
-        "names",
+        "path index",
         match config.index {
-            IndexMode::Auto => "of large trees, and search filters, are kept after their first search (--index auto)",
-            IndexMode::Eager => "of every tree, and search filters, are kept from the start (--index eager)",
-            IndexMode::Off => "every search walks its directory anew (--index off)",
+            IndexMode::Auto => {
+                "kept for large trees after their first search, with a filter over their files (--index auto)"
+            }
+            IndexMode::Eager => "kept for every tree from the start, with a filter over its files (--index eager)",
+            IndexMode::Off => "none: every search walks its directory (--index off)",
         },
     );
     if config.index == IndexMode::Off {
@@ -251,17 +253,17 @@ fn names(out: &mut Report, config: &Config, parts: &Parts, start: &StartReport) 
     }
     for root in parts.workspace.roots() {
         let name = root.name().unwrap_or("(without a name)");
-        match Live::probe(&parts.workspace, &parts.workspace.root_path(root)) {
+        match PathIndex::probe(&parts.workspace, &parts.workspace.root_path(root)) {
             Ok(watched) => {
                 let limit = start
                     .watch_limit
                     .map_or_else(String::new, |limit| format!(" of the {limit} that the user may set"));
-                out.line(&format!("{name}  can be kept, with watches on its directories: {watched}{limit}"));
+                out.line(&format!("{name}  can be indexed, with watches on its directories: {watched}{limit}"));
             }
-            Err(why) => out.line(&format!("{name}  falls back to walking at each search because {why}")),
+            Err(why) => out.line(&format!("{name}  is walked at each search because {why}")),
         }
     }
-    let seconds = Live::COMPARED_EVERY.as_secs();
+    let seconds = PathIndex::COMPARED_EVERY.as_secs();
     out.line(&format!(
         "a write through a memory mapping that stays open, or through a hard link made later elsewhere, is seen by a \
          comparison with the disk: after a search, when the last one is {seconds} s ago"

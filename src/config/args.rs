@@ -7,11 +7,12 @@ use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
+use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
+
 use super::{
     kind::{Kind, Opt, PREFIX},
     options::OPTIONS,
     raw::{RawArgs, Source},
-    spelling::nearest,
 };
 
 /// What is to be done.
@@ -116,10 +117,10 @@ pub(super) fn environment(
             let names: Vec<String> = OPTIONS.iter().map(Opt::variable).collect();
             // Without the prefix, which alone would make any two names alike.
             let words = names.iter().map(|name| &name[PREFIX.len()..]);
-            problems.push(match nearest(&name[PREFIX.len()..], words) {
-                Some(near) => format!("{name} is no variable of rootbound: did you mean {PREFIX}{near}?"),
-                None => format!("{name} is no variable of rootbound: unset it; `rootbound --help` lists the options"),
-            });
+            let near = nearest_names(&name[PREFIX.len()..], words, ONE_OF_FEW);
+            let next = did_you_mean(near.first().map(|near| format!("{PREFIX}{near}")))
+                .unwrap_or_else(|| "unset it; `rootbound --help` lists the options".to_owned());
+            problems.push(format!("{name} is no variable of rootbound: {next}"));
             continue;
         };
         let Ok(text) = value.into_string() else {

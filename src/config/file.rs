@@ -10,11 +10,12 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
+use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
+
 use super::{
     kind::{Kind, Opt},
     options::{OPTIONS, PER_ROOT},
     raw::{RawArgs, RootTable, Source},
-    spelling::nearest,
 };
 
 /// Larger than any real one; a wrong path may name a disk image.
@@ -181,10 +182,9 @@ fn unknown(key: &str) -> String {
 }
 
 fn no_such_key(key: &str, what: &str, names: &[String]) -> String {
-    match nearest(key, names.iter().map(String::as_str)) {
-        Some(near) => format!("unknown {what} {key:?}: did you mean {near}?"),
-        None => format!("unknown {what} {key:?}: the keys are {}", names.join(", ")),
-    }
+    let next = did_you_mean(nearest_names(key, names, ONE_OF_FEW).first())
+        .unwrap_or_else(|| format!("the keys are {}", names.join(", ")));
+    format!("unknown {what} {key:?}: {next}")
 }
 
 /// The value as it would be raw on a command line; `None` when it is of a wrong type.

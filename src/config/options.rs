@@ -333,7 +333,7 @@ pub(super) const OPTIONS: &[Opt] = &[
     Opt {
         flag: "index",
         value: "MODE",
-        help: "Keep the names in a directory, and which files a search can leave out, true in memory between calls: \
+        help: "Keep an index of the paths below a directory and an n-gram filter over its files in memory between calls: \
                `auto` (default) for large trees after their first search, `eager` for every tree from the start, `off`",
         heading: PROCESS,
         kind: Kind::Choice(&[

@@ -8,6 +8,7 @@ use std::{
 };
 
 use crate::{
+    text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names},
     tools::{Group, Selection, Toolbox},
     workspace::{AppendLog, IgnoreRules, RootSpec},
 };
@@ -19,7 +20,6 @@ use super::{
     policy,
     raw::{Origin, RawArgs, RawValue, Source},
     roots,
-    spelling::nearest,
 };
 
 /// Understands what was typed. `file` is the configuration file, where there is one.
@@ -85,8 +85,8 @@ fn selection(raw: &RawArgs, selection: &mut Selection, problems: &mut Vec<String
     let names: Vec<String> =
         given.text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
     for name in names.iter().filter(|name| !known.contains(&name.as_str())) {
-        let hint = nearest(name, known.iter().copied())
-            .map_or_else(|| format!("there are {}", known.join(", ")), |near| format!("did you mean {near}?"));
+        let hint = did_you_mean(nearest_names(name, &known, ONE_OF_FEW).first())
+            .unwrap_or_else(|| format!("there are {}", known.join(", ")));
         problems.push(format!("{origin} names {name:?}, which is no tool: {hint}"));
     }
     if names.is_empty() {

@@ -13,7 +13,7 @@ use std::{
 };
 
 use crate::{
-    search::{IndexMode, Live},
+    search::{IndexMode, PathIndex},
     session::Session,
     stop::StopSignal,
     tools::{CallContext, ReadBeforeWrite, Selection, Settings, Toolbox},
@@ -239,7 +239,7 @@ pub(super) fn context(workspace: &Arc<Workspace>) -> CallContext {
     CallContext {
         workspace: Arc::clone(workspace),
         session: Arc::new(Session::new(None)),
-        path_index: Arc::new(Live::new(IndexMode::Off)),
+        path_index: Arc::new(PathIndex::new(IndexMode::Off)),
         settings: Arc::new(Settings {
             read_before_write: ReadBeforeWrite::Off,
             structured_output: true,

@@ -18,14 +18,14 @@ use crossbeam_channel::{Receiver, bounded};
 
 use crate::{
     stop::{StopReason, StopSignal},
-    workspace::{AccessError, Ignored, LeftOut, Revision, WalkOptions, WalkReport, Workspace},
+    workspace::{AccessError, Ignored, IgnoredEntries, Revision, WalkOptions, WalkReport, Workspace},
 };
 
 use super::{
     feed::{Feeder, Feeding},
     files::FileFilter,
-    list::{Live, Source},
     merge::{ChunkHits, FileHits, Keep, Merge, Tally},
+    path_index::{PathIndex, PathSource},
     pattern::Pattern,
     progress::Progress,
     scope::Scope,
@@ -58,9 +58,9 @@ pub struct Query<'a> {
     /// Told now and then how far the search is.
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// What is kept between calls, where anything is.
-    pub live: Option<&'a Arc<Live>>,
+    pub path_index: Option<&'a Arc<PathIndex>>,
     /// For a search of ignored files alone: what an earlier one left out.
-    pub left_out: Option<&'a LeftOut>,
+    pub ignored_entries: Option<&'a IgnoredEntries>,
 }
 
 impl std::fmt::Debug for Query<'_> {
@@ -87,13 +87,13 @@ pub struct Found {
     /// What the walk left out.
     pub walk: WalkReport,
     /// Where the names came from.
-    pub source: Source,
+    pub source: PathSource,
 }
 
 impl Found {
     /// Whether every file was looked into.
     pub fn complete(&self) -> bool {
-        !self.capped && self.stopped.is_none() && self.tally.out_of_files == 0 && self.walk.gaps.is_empty()
+        !self.capped && self.stopped.is_none() && self.tally.out_of_files == 0 && self.walk.limits_hit.is_empty()
     }
 }
 
@@ -132,7 +132,7 @@ pub fn search(
         done: AtomicBool::new(false),
         searched: AtomicUsize::new(0),
     };
-    let (mut walk, mut source) = (WalkReport::default(), Source::Walk);
+    let (mut walk, mut source) = (WalkReport::default(), PathSource::Walk);
     if let Some(file) = scope.file() {
         let chunk = Chunk { index: 0, files: vec![Haystack::Named(file.clone())] };
         shared.search(&mut Worker::new(workspace, query), chunk)?;
@@ -173,14 +173,14 @@ fn search_directories(
     filter: &mut FileFilter,
     ignored: Ignored,
     shared: &Shared<'_>,
-) -> Result<(WalkReport, Source), AccessError> {
+) -> Result<(WalkReport, PathSource), AccessError> {
     let query = shared.query;
     let helpers = query.threads.saturating_sub(1);
     // Directories are visited for the stop signal alone: a tree may have few files.
     let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
     let nothing_kept = Arc::default();
-    let live = query.live.unwrap_or(&nothing_kept);
-    let _call = live.call();
+    let path_index = query.path_index.unwrap_or(&nothing_kept);
+    let _call = path_index.call();
     thread::scope(|threads| {
         let (sender, receiver) = bounded::<Chunk>(helpers.max(1) * 2);
         let start_helper = || {
@@ -189,28 +189,28 @@ fn search_directories(
             thread::Builder::new().spawn_scoped(threads, move || shared.help(workspace, &receiver)).is_ok()
         };
         let mut feeder = Feeder::new(workspace, shared, sender, helpers, &start_helper);
-        let (mut report, mut source) = (WalkReport::default(), Source::List);
+        let (mut report, mut source) = (WalkReport::default(), PathSource::Index);
         for start in scope.starts() {
-            let left_out = query.left_out.filter(|left_out| left_out.all().is_some());
-            let mut snapshot = match (left_out, query.live) {
-                (None, Some(live)) => live.snapshot(start, Some(query.pattern)),
+            let left_out = query.ignored_entries.filter(|left_out| left_out.all().is_some());
+            let mut snapshot = match (left_out, query.path_index) {
+                (None, Some(path_index)) => path_index.snapshot(start, Some(query.pattern)),
                 _ => None,
             };
             let candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());
             let mut feeding = Feeding::new(&mut feeder, workspace, (scope, start), filter, candidates);
             let (one, from) = match left_out {
-                Some(left_out) => live.walk_left_out(workspace, start, left_out, &options, &mut feeding),
-                None => live.walk_with(workspace, snapshot.as_ref(), start, &options, &mut feeding),
+                Some(left_out) => path_index.walk_ignored(workspace, start, left_out, &options, &mut feeding),
+                None => path_index.walk_with(workspace, snapshot.as_ref(), start, &options, &mut feeding),
             }?;
             let Feeding { failed, files, .. } = feeding;
             if let Some(error) = failed {
                 return Err(error);
             }
-            if from == Source::Walk {
-                source = Source::Walk;
+            if from == PathSource::Walk {
+                source = PathSource::Walk;
             }
-            if let (Ignored::Skip, Some(live)) = (ignored, query.live) {
-                live.after(workspace, start, files, one.stopped);
+            if let (Ignored::Skip, Some(path_index)) = (ignored, query.path_index) {
+                path_index.after(workspace, start, files, one.stopped);
             }
             report.add(one);
             if report.stopped {

@@ -1,4 +1,4 @@
-//! The walking thread of a search: takes names from the walk, settles what the live list already
+//! The walking thread of a search: takes names from the walk, settles what the path index already
 //! knows, and hands the rest over in chunks; it searches when nobody is free.
 //!
 //! What is searched in a file, and how results are put in order, is the others' matter.
@@ -16,9 +16,9 @@ use crate::workspace::{AccessError, FileKind, Workspace, WorkspacePath};
 use super::{
     content::{Chunk, Shared, WAIT},
     files::FileFilter,
-    index::{Admitted, Candidates, ROW},
-    list::{Brief, Content, Item, Met, Visit},
     merge::{Skipped, Tally},
+    ngram_filter::{Admitted, Candidates, ROW},
+    path_index::{Brief, Content, Item, SearchEntry, Visit},
     progress::{self, Progress},
     scope::Scope,
     worker::{Haystack, Worker},
@@ -200,7 +200,7 @@ impl Visit for Feeding<'_, '_> {
         for brief in briefs.iter().take(STEPS) {
             match *brief {
                 Brief::NoFile => folders += 1,
-                Brief::Protected => tally.protected += 1,
+                Brief::Secret => tally.secret += 1,
                 Brief::Binary(bytes) if u64::from(bytes) <= max_file_size => tally.binary += 1,
                 // What it holds once it is decoded, the filter does not know.
                 Brief::Row { utf8: false, .. } | Brief::Rows { utf8: false, .. } if self.beyond_ascii => break,
@@ -223,7 +223,7 @@ impl Visit for Feeding<'_, '_> {
         ControlFlow::Continue(passed)
     }
 
-    fn visit(&mut self, met: Met<'_>) -> ControlFlow<()> {
+    fn visit(&mut self, met: SearchEntry<'_>) -> ControlFlow<()> {
         let shared = self.feeder.shared;
         if met.kind() != FileKind::File || self.scope.is_anothers(self.workspace, met.path()) {
             return shared.go_on();
@@ -232,17 +232,18 @@ impl Visit for Feeding<'_, '_> {
         let max_file_size = shared.query.max_file_size;
         let admitted = self.filter.admits(met.path().relative_to(self.start));
         match (&met, &mut self.candidates) {
-            (Met::Listed(_), _) if !admitted => return self.settled(1),
-            (Met::Walked(_), _) if !admitted => return shared.go_on(),
-            (Met::Listed(item), Some(candidates)) => match haystack(item, candidates, max_file_size, self.beyond_ascii)
-            {
-                Haystack::Answered(tally) => {
-                    self.feeder.count(tally);
-                    return self.settled(1);
+            (SearchEntry::Indexed(_), _) if !admitted => return self.settled(1),
+            (SearchEntry::Walked(_), _) if !admitted => return shared.go_on(),
+            (SearchEntry::Indexed(item), Some(candidates)) => {
+                match haystack(item, candidates, max_file_size, self.beyond_ascii) {
+                    Haystack::Answered(tally) => {
+                        self.feeder.count(tally);
+                        return self.settled(1);
+                    }
+                    to_open => self.feeder.chunk.push(to_open),
                 }
-                to_open => self.feeder.chunk.push(to_open),
-            },
-            _ => self.feeder.chunk.push(Haystack::Met(met.into_entry())),
+            }
+            _ => self.feeder.chunk.push(Haystack::Walked(met.into_entry())),
         }
         if self.feeder.chunk.len() < self.feeder.size {
             return shared.go_on();
@@ -263,22 +264,22 @@ impl Visit for Feeding<'_, '_> {
 fn haystack(item: &Item, candidates: &mut Candidates, max_file_size: u64, beyond_ascii: bool) -> Haystack {
     let mut tally = Tally::default();
     match &item.content {
-        Content::Protected => tally.skip(Skipped::Protected),
+        Content::Secret => tally.skip(Skipped::Secret),
         Content::Binary(bytes) if u64::from(*bytes) <= max_file_size => tally.skip(Skipped::Binary),
         Content::Placed(placement, bytes, utf8) if u64::from(*bytes) <= max_file_size => {
             // As in `pass`.
             if !utf8 && beyond_ascii {
-                return Haystack::Met(item.entry.clone());
+                return Haystack::Walked(item.entry.clone());
             }
             match (candidates.admit(placement), item.state()) {
                 (Admitted::Nothing, _) => tally.searched = 1,
                 (Admitted::Within(lines), Some(state)) => {
                     return Haystack::Within(item.entry.clone(), lines, state);
                 }
-                _ => return Haystack::Met(item.entry.clone()),
+                _ => return Haystack::Walked(item.entry.clone()),
             }
         }
-        _ => return Haystack::Met(item.entry.clone()),
+        _ => return Haystack::Walked(item.entry.clone()),
     }
     Haystack::Answered(tally)
 }

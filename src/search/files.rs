@@ -14,13 +14,12 @@ use std::{
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::{
     overrides::{Override, OverrideBuilder},
-    types::{Types, TypesBuilder},
+    types::{FileTypeDef, Types, TypesBuilder},
 };
 
-use super::{literal, wide::Coding};
+use crate::text::nearest_name::{ONE_OF_FEW, nearest_names};
 
-/// Type names below this similarity are not offered.
-const SLIP: f64 = 0.5;
+use super::{literal, wide::Coding};
 
 /// Why a glob cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -344,26 +343,18 @@ fn file_types(names: &str) -> Result<Types, FilterError> {
     builder.build().map_err(|_| FilterError::Type { name: names.to_owned(), nearest: Vec::new() })
 }
 
-fn unknown_type(name: &str, lower: &str, definitions: &[ignore::types::FileTypeDef]) -> FilterError {
+fn unknown_type(name: &str, lower: &str, definitions: &[FileTypeDef]) -> FilterError {
     // A file extension is the commonest slip: `rs` for `rust`.
     let extension = format!("*.{lower}");
-    let mut nearest: Vec<(f64, &str)> = definitions
-        .iter()
-        .map(|known| {
-            let alike = if known.globs().contains(&extension) {
-                2.0
-            } else {
-                rapidfuzz::distance::levenshtein::normalized_similarity(known.name().chars(), lower.chars())
-            };
-            (alike, known.name())
-        })
-        .filter(|(alike, _)| *alike >= SLIP)
-        .collect();
-    nearest.sort_by(|a, b| b.0.total_cmp(&a.0));
-    FilterError::Type {
-        name: name.to_owned(),
-        nearest: nearest.into_iter().take(3).map(|(_, name)| name.to_owned()).collect(),
+    let of_extension = definitions.iter().filter(|known| known.globs().contains(&extension)).map(FileTypeDef::name);
+    let similar = nearest_names(lower, definitions.iter().map(FileTypeDef::name), ONE_OF_FEW);
+    let mut nearest: Vec<String> = Vec::new();
+    for known in of_extension.chain(similar) {
+        if nearest.len() < 3 && !nearest.iter().any(|other| other == known) {
+            nearest.push(known.to_owned());
+        }
     }
+    FilterError::Type { name: name.to_owned(), nearest }
 }
 
 /// The `limit` newest of what is pushed, ties by the item's own order; holds no more than that.

@@ -43,7 +43,7 @@ pub enum Skipped {
     /// Over the size limit of directory searches.
     TooLarge,
     /// Policy denies its content.
-    Protected,
+    Secret,
     /// The operating system refused.
     Unreadable,
     /// Too many files were open for it to be opened.
@@ -60,7 +60,7 @@ pub struct Tally {
     /// Left out as too large.
     pub too_large: usize,
     /// Left out by policy.
-    pub protected: usize,
+    pub secret: usize,
     /// Left out because they cannot be read.
     pub unreadable: usize,
     /// Left out because too many files were open for them to be opened.
@@ -74,7 +74,7 @@ impl Tally {
         match why {
             Skipped::Binary => self.binary += 1,
             Skipped::TooLarge => self.too_large += 1,
-            Skipped::Protected => self.protected += 1,
+            Skipped::Secret => self.secret += 1,
             Skipped::Unreadable => self.unreadable += 1,
             Skipped::OutOfFiles => self.out_of_files += 1,
         }
@@ -85,7 +85,7 @@ impl Tally {
             searched: self.searched + other.searched,
             binary: self.binary + other.binary,
             too_large: self.too_large + other.too_large,
-            protected: self.protected + other.protected,
+            secret: self.secret + other.secret,
             unreadable: self.unreadable + other.unreadable,
             out_of_files: self.out_of_files + other.out_of_files,
             not_utf8: self.not_utf8 + other.not_utf8,

@@ -40,7 +40,7 @@ const KEPT_CONTENT: usize = 64 << 10;
 #[derive(Clone, Debug)]
 pub(super) enum Haystack {
     /// Met on the walk of a directory.
-    Met(Entry),
+    Walked(Entry),
     /// Named as the path of the call.
     Named(WorkspacePath),
     /// Met before and counted: wanted for its lines.
@@ -119,7 +119,7 @@ impl<'a> Worker<'a> {
                 let opened = entry.open();
                 (entry.into_path(), opened)
             }
-            Haystack::Met(entry) => {
+            Haystack::Walked(entry) => {
                 let opened = entry.open();
                 (entry.into_path(), opened)
             }
@@ -423,7 +423,7 @@ pub(super) fn revision_of(
 
 fn left_out(kind: &AccessErrorKind) -> Searched {
     match kind {
-        AccessErrorKind::Protected => Searched::Skipped(Skipped::Protected),
+        AccessErrorKind::Secret => Searched::Skipped(Skipped::Secret),
         AccessErrorKind::NotFound | AccessErrorKind::Special(_) | AccessErrorKind::IsDirectory => Searched::Gone,
         AccessErrorKind::Limit(limit) if limit.is_open_files() => Searched::Skipped(Skipped::OutOfFiles),
         AccessErrorKind::TooLarge { .. } => Searched::Skipped(Skipped::TooLarge),

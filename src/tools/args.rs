@@ -10,6 +10,8 @@ mod spelled;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Number, Value};
 
+use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
+
 use super::{Kind, Settings, Spec, ToolError};
 
 pub use spelled::{parse as parse_spelled, quote_numbers};
@@ -120,9 +122,6 @@ pub(super) const fn joined<const N: usize>(lists: &[&[Alias]]) -> [Alias; N] {
     assert!(filled == N, "N is not the number of aliases");
     all
 }
-
-/// A known name that is alike to this degree at least (1 for equal names) is offered as the one that was meant.
-const SLIP: f64 = 0.6;
 
 /// Brings `arguments` into the schema's own names and types.
 ///
@@ -274,7 +273,7 @@ fn unknown(given: &str, properties: Option<&Map<String, Value>>, spec: &Spec) ->
     let error = ToolError::new(Kind::InvalidInput, format!("unknown argument `{}` for {}", clip(given), spec.name));
     let names: Vec<&str> = properties.into_iter().flat_map(Map::keys).map(String::as_str).collect();
     let through_alias = spec.aliases.iter().filter_map(|alias| match alias {
-        Alias::Name { given, name } if has(properties, name) => Some((*given, *name)),
+        Alias::Name { given, name } if has(properties, name) => Some(*given),
         _ => None,
     });
     let takes = format!("{} takes: {}", spec.name, names.join(", "));
@@ -283,22 +282,11 @@ fn unknown(given: &str, properties: Option<&Map<String, Value>>, spec: &Spec) ->
     {
         return error.hint(format!("{words} {takes}"));
     }
-    // One of megabytes is no slip, and comparing it would take as many steps for each name.
-    let lower = if given.len() <= SHORT.0 { given.to_lowercase() } else { String::new() };
-    let nearest = names
-        .iter()
-        .map(|name| (*name, *name))
-        .chain(through_alias)
-        .map(|(spelling, name)| {
-            (
-                rapidfuzz::distance::levenshtein::normalized_similarity(spelling.to_lowercase().chars(), lower.chars()),
-                name,
-            )
-        })
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .filter(|(alike, _)| *alike >= SLIP);
-    match nearest {
-        Some((_, name)) => error.hint(format!("did you mean `{name}`? {takes}")),
+    let spellings = names.iter().copied().chain(through_alias);
+    let near = nearest_names(given, spellings, ONE_OF_FEW);
+    let meant = near.first().map(|near| spec.renamed(near).unwrap_or(near));
+    match did_you_mean(meant.map(|name| format!("`{name}`"))) {
+        Some(question) => error.hint(format!("{question} {takes}")),
         None if names.is_empty() => error.hint(format!("{} takes no arguments", spec.name)),
         None => error.hint(takes),
     }

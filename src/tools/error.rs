@@ -8,6 +8,7 @@ use std::fmt;
 use crate::{
     search::ScopeError,
     session::QuotaError,
+    text::nearest_name::did_you_mean,
     workspace::{AccessError, AccessErrorKind, Limit, PathError, RootGone, Workspace, WorkspacePath, escape_controls},
 };
 
@@ -167,13 +168,8 @@ impl ToolError {
     /// The error for a path that is not there, with near names from inside the roots.
     pub fn not_found(workspace: &Workspace, path: &WorkspacePath) -> Self {
         let error = Self::new(Kind::NotFound, format!("no such file or directory: {path}"));
-        let near = workspace.suggest(path);
-        if near.is_empty() {
-            error.hint("list what is there with ls, or search by name with glob")
-        } else {
-            let near: Vec<String> = near.iter().map(WorkspacePath::to_string).collect();
-            error.hint(format!("did you mean {}?", near.join(" or ")))
-        }
+        let question = did_you_mean(workspace.suggest(path));
+        error.hint(question.unwrap_or_else(|| "list what is there with ls, or search by name with glob".to_owned()))
     }
 
     /// Turns a failed access into an error, adding suggestions where the path is missing.
@@ -267,7 +263,7 @@ impl From<AccessError> for ToolError {
         let (kind, hint) = match &error.kind {
             A::NotFound => (Kind::NotFound, "list what is there with ls, or search by name with glob"),
             A::Denied => (Kind::Denied, "use a path that stays inside the workspace roots"),
-            A::Protected => (
+            A::Secret => (
                 Kind::Denied,
                 "the rules of this server deny its content; work without it, or ask the person to allow it",
             ),

@@ -19,7 +19,8 @@ use crate::{
         Progress, Query, Scope, search,
     },
     stop::{StopReason, StopSignal},
-    workspace::{Ignored, LeftOut, Workspace},
+    text::nearest_name::did_you_mean,
+    workspace::{Ignored, IgnoredEntries, Workspace},
 };
 
 use render::Report;
@@ -255,10 +256,10 @@ impl Request {
         cx: &CallContext,
         scope: &Scope,
         stop: &StopSignal,
-        left_out: Option<&LeftOut>,
+        entries: Option<&IgnoredEntries>,
     ) -> Result<Found, ToolError> {
         let (ignored, keep) =
-            if left_out.is_some() { (Ignored::Only, Keep::Nothing) } else { (self.ignored(), self.keep()) };
+            if entries.is_some() { (Ignored::Only, Keep::Nothing) } else { (self.ignored(), self.keep()) };
         let last = AtomicU64::new(0);
         let query = Query {
             pattern: &self.pattern,
@@ -282,8 +283,8 @@ impl Request {
                     cx.report(done, total, what);
                 }
             },
-            live: Some(&cx.path_index),
-            left_out,
+            path_index: Some(&cx.path_index),
+            ignored_entries: entries,
         };
         search(&cx.workspace, scope, &mut self.filter.clone(), ignored, &query)
             .map_err(|error| ToolError::access(&cx.workspace, error))
@@ -292,12 +293,12 @@ impl Request {
     /// Counts what ignored files hold, for a moment, after a search that left them out: an answer
     /// says what it does not show. `None` where there is nothing to say.
     fn look_into_ignored(&self, cx: &CallContext, scope: &Scope, found: &Found) -> Option<InIgnored> {
-        let left_out = found.walk.ignored_files + found.walk.ignored_dirs;
-        if self.no_ignore || left_out == 0 || !found.complete() || scope.file().is_some() {
+        let ignored = found.walk.ignored_files + found.walk.ignored_dirs;
+        if self.no_ignore || ignored == 0 || !found.complete() || scope.file().is_some() {
             return None;
         }
         let stop = cx.stop.aside(if found.matches > 0 { IGNORED_SHORT } else { IGNORED_LONG });
-        let below = self.run(cx, scope, &stop, Some(&found.walk.left_out)).ok()?;
+        let below = self.run(cx, scope, &stop, Some(&found.walk.ignored_entries)).ok()?;
         let count = match self.mode {
             OutputMode::FilesWithMatches => below.matching_files,
             OutputMode::Content | OutputMode::Count => below.matches,
@@ -346,11 +347,10 @@ fn filter_error(error: FilterError) -> ToolError {
             .hint("globs look like \"*.rs\", \"src/**\", \"*.{ts,tsx}\" or \"!*.min.js\""),
         FilterError::Type { name, nearest } => {
             let error = ToolError::invalid(format!("unknown file type {name:?}"));
-            if nearest.is_empty() {
-                error.hint(format!("filter by name instead: glob=\"*.{name}\""))
-            } else {
-                error.hint(format!("did you mean {}? or filter by name with glob", nearest.join(" or ")))
-            }
+            error.hint(match did_you_mean(nearest) {
+                Some(question) => format!("{question} or filter by name with glob"),
+                None => format!("filter by name instead: glob=\"*.{name}\""),
+            })
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     search::{Scope, Tally},
     stop::{StopReason, StopSignal},
-    workspace::{Gaps, Limit, WalkReport},
+    workspace::{Limit, LimitsHit, WalkReport},
 };
 
 use super::{CallContext, ToolError, output::count};
@@ -72,18 +72,18 @@ impl SkippedFiles {
         Self {
             binary: tally.binary,
             too_large: tally.too_large,
-            protected: tally.protected,
+            protected: tally.secret,
             unreadable: tally.unreadable + walk.unreadable_count,
-            out_of_files: tally.out_of_files + walk.gaps.directories,
+            out_of_files: tally.out_of_files + walk.limits_hit.directories,
         }
     }
 
-    /// `(skipped 3 binary, 1 over 16 MiB, 2 protected files)`; `limit` is in bytes.
+    /// `(skipped 3 binary, 1 over 16 MiB, 2 secret files)`; `limit` is in bytes.
     pub(super) fn note(self, limit: u64) -> Option<String> {
         let parts: Vec<String> = [
             (self.binary, "binary".to_owned()),
             (self.too_large, format!("over {}", binary_size(limit))),
-            (self.protected, "protected".to_owned()),
+            (self.protected, "secret".to_owned()),
             (self.unreadable, "unreadable".to_owned()),
         ]
         .into_iter()
@@ -96,20 +96,20 @@ impl SkippedFiles {
 }
 
 /// What limits of the system or of the ignore rules made of a search, a sentence each.
-pub(super) fn gap_notes(tally: &Tally, gaps: &Gaps) -> Vec<String> {
+pub(super) fn limit_notes(tally: &Tally, limits_hit: &LimitsHit) -> Vec<String> {
     let mut notes = Vec::new();
-    let left_out = [(tally.out_of_files, "file"), (gaps.directories, "directory")];
+    let left_out = [(tally.out_of_files, "file"), (limits_hit.directories, "directory")];
     let left_out: Vec<String> = left_out.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| count(n, noun)).collect();
     if !left_out.is_empty() {
-        let limit = gaps.limit.unwrap_or_else(Limit::open_files);
+        let limit = limits_hit.limit.unwrap_or_else(Limit::open_files);
         notes.push(format!(
             "incomplete: {} could not be opened, as {limit}; call again when the answers of other calls are there, or \
              search a part of it",
             left_out.join(" and ")
         ));
     }
-    if gaps.lacks_rules() {
-        notes.push(format!("{gaps}: they are too many, so ignored files may be among these"));
+    if limits_hit.lacks_rules() {
+        notes.push(format!("{limits_hit}: they are too many, so ignored files may be among these"));
     }
     notes
 }
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn only_what_was_skipped_is_mentioned() {
         let skipped = SkippedFiles { binary: 3, too_large: 1, protected: 2, ..SkippedFiles::default() };
-        assert_eq!(skipped.note(16 << 20).unwrap(), "(skipped 3 binary, 1 over 16 MiB, 2 protected files)");
+        assert_eq!(skipped.note(16 << 20).unwrap(), "(skipped 3 binary, 1 over 16 MiB, 2 secret files)");
         assert_eq!(SkippedFiles { binary: 1, ..Default::default() }.note(0).unwrap(), "(skipped 1 binary file)");
         assert_eq!(SkippedFiles::default().note(0), None);
     }

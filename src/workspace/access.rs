@@ -12,7 +12,7 @@ use super::stat::{FileKind, Stat};
 pub(super) fn readable(name: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
     match name.root().policy().content(name.relative()) {
         Verdict::Allowed => Ok(()),
-        Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Protected, asked, &rule)),
+        Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Secret, asked, &rule)),
     }
 }
 

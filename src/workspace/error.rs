@@ -77,7 +77,7 @@ pub enum AccessErrorKind {
     /// A link leads outside the roots.
     Denied,
     /// The content is secret.
-    Protected,
+    Secret,
     /// The file runs later, or its name is hidden: it is not written.
     ProtectedWrite,
     /// The root is read-only.
@@ -176,8 +176,8 @@ impl fmt::Display for AccessError {
             AccessErrorKind::Denied => {
                 write!(f, "access denied: {path} leads outside the workspace roots")
             }
-            AccessErrorKind::Protected => {
-                write!(f, "access denied: {path} is a protected file")?;
+            AccessErrorKind::Secret => {
+                write!(f, "access denied: {path} is a secret file")?;
                 self.rule(f)
             }
             AccessErrorKind::ProtectedWrite => {

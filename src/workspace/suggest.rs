@@ -3,12 +3,12 @@
 //!
 //! Looks inside the roots only, never at hidden names, and at a bounded number of them.
 
+use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rapidfuzz::distance::damerau_levenshtein;
-use unicode_normalization::UnicodeNormalization as _;
+use crate::text::nearest_name::{ONE_OF_MANY, nearest_names};
 
 use super::path::WorkspacePath;
 use super::shared::Shared;
@@ -48,32 +48,33 @@ fn nearby(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
     };
     let wanted = names[count].to_string_lossy();
     let rest: PathBuf = names[count + 1..].iter().collect();
-    let mut near: Vec<_> = dir
+    let mut listed: Vec<Listed> = dir
         .list()
         .unwrap_or_default()
         .into_iter()
         .take(NAMES)
-        .filter_map(|listed| Some((distance(&wanted, &listed.name.to_string_lossy())?, listed.name)))
+        .map(|one| Listed { text: one.name.to_string_lossy().into_owned(), name: one.name })
         .collect();
-    near.sort();
-    near.into_iter()
-        .map(|(_, name)| path.child(name.as_ref()).child(&rest))
+    listed.sort();
+    nearest_names(&wanted, listed, ONE_OF_MANY)
+        .into_iter()
+        .map(|near| path.child(near.name.as_ref()).child(&rest))
         .filter(|candidate| candidate != missing && shared.stat(candidate).is_ok())
         .take(MOST)
         .collect()
 }
 
-/// How far two names are apart, 0 for spellings of one name; none when they are not alike.
-fn distance(wanted: &str, name: &str) -> Option<usize> {
-    let plain = |text: &str| text.nfkc().collect::<String>().to_lowercase();
-    let (wanted, name) = (plain(wanted), plain(name));
-    if wanted == name {
-        return Some(0);
+/// A name of a directory, and how it is compared: one that is not Unicode has no exact text.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Listed {
+    name: OsString,
+    text: String,
+}
+
+impl AsRef<str> for Listed {
+    fn as_ref(&self) -> &str {
+        &self.text
     }
-    // One slip in four letters, at most three.
-    let allowed = (wanted.chars().count() / 4).clamp(1, 3);
-    let arguments = damerau_levenshtein::Args::default().score_cutoff(allowed);
-    damerau_levenshtein::distance_with_args(wanted.chars(), name.chars(), &arguments)
 }
 
 /// The only file of the same bare name in the workspace, when there is just one.

@@ -259,7 +259,7 @@ fn files_of_a_denied_extension_are_refused_like_denied_ones() {
     for name in ["tool.exe", "TOOL.EXE", "a.tar.gz", "x.Drawing", ".drawing"] {
         let path = format!("path={name}");
         let said = call(&["read", &path]).failed(1);
-        assert!(said.contains(&format!("access denied: {name} is a protected file")), "{said}");
+        assert!(said.contains(&format!("access denied: {name} is a secret file")), "{said}");
         call(&["write", &path, "content=new"]).failed(1);
         assert_eq!(fs::read(place.project().join(name)).expect("there"), b"text");
     }
@@ -368,7 +368,7 @@ fn the_configuration_file_is_not_written_whatever_it_is_called() {
         let path = format!("path={}", name.replace('\\', "\\\\"));
         let options = ["--config", name, "--read-before-write", "off", "call", "write", &path, "content=a"];
         let said = place.run(&options).failed(1);
-        assert!(said.contains("is a protected file") || said.contains("protected from writing"), "{name:?}: {said}");
+        assert!(said.contains("is a secret file") || said.contains("protected from writing"), "{name:?}: {said}");
         assert_eq!(fs::read(place.project().join(name)).expect("there"), b"deny = [\"x\"]\n", "{name:?}");
     }
 }

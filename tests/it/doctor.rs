@@ -99,7 +99,7 @@ fn a_run_as_configured_is_described_and_exits_with_0() {
         "system calls off, as configured",
         "*.private",
         "7 files made",
-        "names        of large trees",
+        "path index   kept for large trees",
         "audit/log.jsonl",
         "an answer of 11000 bytes (--max-output)",
         "stays below the 12,000 characters",

@@ -224,7 +224,7 @@ mcp_test!(what_was_left_out_is_counted_by_reason, |h| {
     let answer = h.call("grep", json!({"pattern": "hit"}));
     assert_eq!(
         answer.ok(),
-        "Found 1 match in 1 file under .\na.txt:1: hit\n\n(skipped 1 binary, 1 over 16 MiB, 1 protected files)"
+        "Found 1 match in 1 file under .\na.txt:1: hit\n\n(skipped 1 binary, 1 over 16 MiB, 1 secret files)"
     );
     assert_eq!(answer.facts()["skipped"], json!({"binary": 1, "too_large": 1, "protected": 1, "unreadable": 0}));
     assert_eq!(answer.facts()["searched_files"], json!(1));

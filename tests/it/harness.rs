@@ -13,7 +13,7 @@ use std::{
 
 #[cfg(unix)]
 use rootbound::{
-    search::{IndexMode, Live},
+    search::{IndexMode, PathIndex},
     stop::StopSignal,
     tools::CallContext,
 };
@@ -100,7 +100,7 @@ impl Setup {
         CallContext {
             workspace: Arc::clone(workspace),
             session: Arc::new(Session::new(None).within(self.quota)),
-            path_index: Arc::new(Live::new(index)),
+            path_index: Arc::new(PathIndex::new(index)),
             settings: Arc::new(self.settings.clone()),
             stop: StopSignal::after(Duration::from_secs(24 * 3600)),
             progress: None,

@@ -1,4 +1,4 @@
-//! The live list and the filter against the engine without them, and against `rg`: after any change
+//! The path index and the filter against the engine without them, and against `rg`: after any change
 //! that has returned, all must give the same answer.
 //!
 //! `EXACT_SECONDS` plays for that long (by default a few hundred queries), `EXACT_SEED` chooses what.

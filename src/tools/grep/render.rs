@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    search::{FileHits, Found, HitLine, Scope, Source},
+    search::{FileHits, Found, HitLine, PathSource, Scope},
     tools::{
         Answer, CallContext,
         listing::{self, InIgnored, SkippedFiles, shown_range, stopped_note, with_notes},
@@ -107,9 +107,9 @@ pub struct Facts {
     /// What ignored files hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     ignored: Option<InIgnored>,
-    /// Whether the names came from the live list or from a walk.
-    source: Source,
-    /// Why a list of the names cannot be kept, where it cannot.
+    /// Whether the names came from the path index or from a walk.
+    source: PathSource,
+    /// Why no path index can be kept, where it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     walked_because: Option<String>,
     /// How long it took.
@@ -215,7 +215,7 @@ impl Report<'_> {
         let not_utf8 = Some(self.found.tally.not_utf8).filter(|files| *files > 0);
         notes.extend(not_utf8.map(not_utf8_note));
 
-        notes.extend(listing::gap_notes(&self.found.tally, &self.found.walk.gaps));
+        notes.extend(listing::limit_notes(&self.found.tally, &self.found.walk.limits_hit));
 
         let results = self.results();
         let truncated = self.found.capped || results > self.request.skip + rendered.shown;

@@ -137,7 +137,7 @@ fn a_link_is_no_way_around_policy() {
         fixture.link("hidden", "ws/plain");
         let workspace = fixture.open();
         for text in [".env", "notes.txt", "docs/config", ".ssh/config"] {
-            check(&workspace, text, Err(AccessErrorKind::Protected));
+            check(&workspace, text, Err(AccessErrorKind::Secret));
         }
         check(&workspace, "meta/config", Ok("s"));
         for text in ["meta/config", "meta/hooks/new", ".git/hooks/new"] {
@@ -245,7 +245,7 @@ fn the_rules_of_a_root_count_below_it_and_not_in_a_root_inside_it() {
         fixture.link("inner/x.inner", "ws/link");
         fixture.link("../x.outer", "ws/inner/link");
         let workspace = fixture.open();
-        let secret = Err(AccessErrorKind::Protected);
+        let secret = Err(AccessErrorKind::Secret);
         for (name, outer, inner) in [
             ("x.outer", secret.clone(), Ok("s")),
             ("x.inner", Ok("s"), secret.clone()),

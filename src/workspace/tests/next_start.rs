@@ -28,11 +28,11 @@ fn policy_sees_every_name_on_the_way() {
         fixture.link("deep", "ws/shallow");
         let workspace = fixture.open();
         for text in ["sub/.ssh/config", "one/config", "two/config", "three/config", "denied/x", "to_denied/x"] {
-            assert_eq!(read(&workspace, text), Err(AccessErrorKind::Protected), "{text}");
+            assert_eq!(read(&workspace, text), Err(AccessErrorKind::Secret), "{text}");
             assert!(refusal(&workspace, text).is_some(), "{text}");
         }
         for text in ["deep/.kube/config", "shallow/.kube/config"] {
-            assert_eq!(read(&workspace, text), Err(AccessErrorKind::Protected), "{text}");
+            assert_eq!(read(&workspace, text), Err(AccessErrorKind::Secret), "{text}");
         }
         for text in ["ghost/x", "to_ghost/x"] {
             assert_eq!(read(&workspace, text), Err(AccessErrorKind::NotFound), "{text}");
@@ -64,7 +64,7 @@ fn targets_of_protected_links_are_found_in_a_directory_of_any_size() {
         for text in ["shared/other.json", "run.sh.txt", "example.env.example"] {
             assert_eq!(refusal(&workspace, text), None, "{text}");
         }
-        assert_eq!(read(&workspace, "ring/x"), Err(AccessErrorKind::Protected));
+        assert_eq!(read(&workspace, "ring/x"), Err(AccessErrorKind::Secret));
     });
 }
 

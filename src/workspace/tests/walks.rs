@@ -49,7 +49,7 @@ fn a_report_holds_what_was_left_out_and_says_when_that_was_too_much() {
     let workspace = fixture.open();
     let (_, report) = walked(&workspace, ".", &FILES);
     let left_out = |report: &WalkReport| -> Option<Vec<_>> {
-        Some(report.left_out.all()?.iter().map(|entry| entry.path().to_string()).collect())
+        Some(report.ignored_entries.all()?.iter().map(|entry| entry.path().to_string()).collect())
     };
     assert_eq!(left_out(&report).unwrap(), ["a/x.log", "b/out", "z.log"]);
     for number in 0..4100 {
@@ -94,8 +94,8 @@ fn entries_open_what_they_name_after_the_walk_too() {
         };
         workspace.walk(&start, &FILES, visit).unwrap();
         let [secret, plain] = entries.as_slice() else { panic!("{entries:?}") };
-        assert!(secret.protected() && !plain.protected());
-        assert_eq!(secret.open().unwrap_err().kind, AccessErrorKind::Protected);
+        assert!(secret.is_secret() && !plain.is_secret());
+        assert_eq!(secret.open().unwrap_err().kind, AccessErrorKind::Secret);
         let open = plain.open().unwrap();
         assert_eq!((open.path().to_string(), open.real_path().to_string()), ("link/x".into(), "d/x".into()));
         assert_eq!(plain.stat().unwrap().size, 1);

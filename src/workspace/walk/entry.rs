@@ -116,7 +116,7 @@ impl Entry {
     }
 
     /// Whether policy denies its content, or that of what it links to.
-    pub fn protected(&self) -> bool {
+    pub fn is_secret(&self) -> bool {
         let by_target = || self.kind == FileKind::Symlink && self.target().is_some_and(|target| target.secret());
         self.real().secret() || self.aliases().any(|alias| alias.secret()) || by_target()
     }
@@ -155,12 +155,12 @@ impl Entry {
 /// Stats of many entries in path order. Opens a directory once for all that is asked of it in a row, which
 /// takes a third of what a path from the root takes for each.
 #[derive(Debug, Default)]
-pub struct Stats {
+pub struct StatCache {
     /// The directories on the way to the last entry, the root first.
     branch: Vec<(WorkspacePath, Dir)>,
 }
 
-impl Stats {
+impl StatCache {
     /// As [`Entry::stat`].
     pub fn stat(&mut self, entry: &Entry) -> Result<Stat, AccessError> {
         let real = entry.real();

@@ -1,4 +1,4 @@
-//! A tree that changes at random, and two engines that are asked about it: one with the live list and
+//! A tree that changes at random, and two engines that are asked about it: one with the path index and
 //! the filter, one without.
 
 use std::{

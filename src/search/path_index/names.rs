@@ -7,7 +7,7 @@
 use std::{ops::Deref, sync::Arc};
 
 use super::item::{Content, Item};
-use crate::{search::index::Placement, workspace::FileKind};
+use crate::{search::ngram_filter::Placement, workspace::FileKind};
 
 /// What most searches ask of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub(in crate::search) enum Brief {
         /// It is a directory.
         directory: bool,
     },
-    /// [`Content::Protected`].
-    Protected,
+    /// [`Content::Secret`].
+    Secret,
     /// [`Content::Binary`].
     Binary(u32),
     /// [`Content::Placed`] in one row, which is to say of no more bytes than a row stands for.
@@ -48,7 +48,7 @@ pub(in crate::search) enum Brief {
 impl Brief {
     fn of(item: &Item) -> Self {
         let kind = item.entry.kind();
-        if item.unreadable || item.apart {
+        if item.unreadable || item.unwatched {
             return Self::Ask;
         }
         if item.ignored {
@@ -58,7 +58,7 @@ impl Brief {
             return Self::NoFile;
         }
         match &item.content {
-            Content::Protected => Self::Protected,
+            Content::Secret => Self::Secret,
             Content::Binary(bytes) => Self::Binary(*bytes),
             Content::Placed(Placement::One(row), _, utf8) => Self::Row { row: *row, utf8: *utf8 },
             Content::Placed(many, _, utf8) => match many.in_a_row() {

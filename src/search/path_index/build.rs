@@ -11,12 +11,12 @@ use std::{
 };
 
 use super::{
-    Content, FILTER_MEMORY, LARGE, Listed, Live, MAX_FAILURES, State, Tree, compare, item::Known, items::List,
+    Content, FILTER_MEMORY, LARGE, Listed, MAX_FAILURES, PathIndex, State, Tree, compare, item::Known, items::List,
 };
 use crate::{
-    search::{IndexMode, index::Signatures},
+    search::{IndexMode, ngram_filter::Signatures},
     text,
-    workspace::{Entry, GiveWay, Unwatchable, Workspace, WorkspacePath, lower_priority},
+    workspace::{Entry, Priority, Unwatchable, Workspace, WorkspacePath, lower_priority},
 };
 
 /// Bytes of the largest file that is taken in: larger ones are searched each time.
@@ -41,7 +41,7 @@ const LOOK: Duration = Duration::from_millis(2);
 /// Share of dead content, in percent, from which the filter is built anew.
 const MAX_WASTE: u64 = 50;
 
-impl Live {
+impl PathIndex {
     /// Begins background work unless it is under way.
     pub(super) fn build(self: &Arc<Self>, workspace: &Workspace) {
         if self.building.swap(true, Ordering::Relaxed) {
@@ -49,7 +49,7 @@ impl Live {
         }
         let (live, workspace) = (Arc::downgrade(self), workspace.clone());
         let spawned = thread::Builder::new().name("index".to_owned()).spawn(move || {
-            lower_priority(GiveWay::ToAll);
+            lower_priority(Priority::Background);
             work(&live, &workspace);
         });
         if spawned.is_err() {
@@ -70,7 +70,7 @@ impl Live {
     }
 }
 
-fn work(live: &Weak<Live>, workspace: &Workspace) {
+fn work(live: &Weak<PathIndex>, workspace: &Workspace) {
     let _done = Done(live.clone());
     for root in workspace.roots() {
         list_and_fill(live, workspace, &workspace.root_path(root));
@@ -78,7 +78,7 @@ fn work(live: &Weak<Live>, workspace: &Workspace) {
 }
 
 /// Says that the work has ended, even by a panic.
-struct Done(Weak<Live>);
+struct Done(Weak<PathIndex>);
 
 impl Drop for Done {
     fn drop(&mut self) {
@@ -89,7 +89,7 @@ impl Drop for Done {
 }
 
 /// Lists a root that is not listed yet, and fills its filter.
-fn list_and_fill(live: &Weak<Live>, workspace: &Workspace, root: &WorkspacePath) {
+fn list_and_fill(live: &Weak<PathIndex>, workspace: &Workspace, root: &WorkspacePath) {
     let Some(strong) = live.upgrade() else { return };
     let known = strong.trees().iter().any(|tree| tree.root == *root && !matches!(tree.state, State::Unknown));
     if !known {
@@ -129,11 +129,11 @@ fn list_and_fill(live: &Weak<Live>, workspace: &Workspace, root: &WorkspacePath)
 ///
 /// No answer waits for this. It bounds how long a change stays unseen that no event tells of: one
 /// through a mapping that stays open, or through a name made later where nothing is watched.
-fn verify(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Option<WorkspacePath> {
+fn verify(live: &PathIndex, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Option<WorkspacePath> {
     let (names, from) = {
         let mut trees = live.trees();
         let tree = trees.iter_mut().find(|tree| tree.root == *root)?.refresh()?;
-        if after.is_none() && tree.verified.is_some_and(|verified| verified.elapsed() < Live::COMPARED_EVERY) {
+        if after.is_none() && tree.verified.is_some_and(|verified| verified.elapsed() < PathIndex::COMPARED_EVERY) {
             return None;
         }
         let from = after.map_or(0, |after| tree.list.items.partition_point(|item| item.entry.path() <= after));
@@ -202,7 +202,7 @@ enum Reading {
 }
 
 /// Takes in the next unread files behind `after`; the last one looked at, or `None` at the end.
-fn fill(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Option<WorkspacePath> {
+fn fill(live: &PathIndex, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Option<WorkspacePath> {
     let (batch, mounts) = next_batch(live, root, after)?;
     let last = batch.last().map(|(entry, _)| entry.path().clone())?;
     let (mut readings, mut bytes, mut reached) = (Vec::new(), 0, None);
@@ -246,7 +246,11 @@ fn fill(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Opt
 }
 
 /// The next unread files, each with the number of its state, and [`Listed::mounts`].
-fn next_batch(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Option<(Vec<(Entry, u64)>, u64)> {
+fn next_batch(
+    live: &PathIndex,
+    root: &WorkspacePath,
+    after: Option<&WorkspacePath>,
+) -> Option<(Vec<(Entry, u64)>, u64)> {
     let mut trees = live.trees();
     let listed = trees.iter_mut().find(|tree| tree.root == *root)?.refresh()?;
     if after.is_none() {
@@ -275,8 +279,8 @@ fn next_batch(live: &Live, root: &WorkspacePath, after: Option<&WorkspacePath>) 
 
 /// What a file holds. `None` when it should be looked at another time.
 fn read(entry: &Entry) -> Option<(Reading, Option<Known>)> {
-    if entry.protected() {
-        return Some((Reading::Says(Content::Protected), None));
+    if entry.is_secret() {
+        return Some((Reading::Says(Content::Secret), None));
     }
     let loose = Some((Reading::Says(Content::Loose), None));
     let Ok(mut file) = entry.open() else { return loose };

@@ -1,11 +1,11 @@
-//! The live list: the names of a large tree and the filter over their content, kept between calls.
+//! The path index: the names of a large tree and the filter over their content, kept between calls.
 //!
 //! A search asks for a snapshot; what it gets is true for every system call below the root that had
 //! returned before it asked. While some process can write by Linux AIO, which causes no event, all files
 //! are compared with the disk before each answer. Other writes without an event are stores into a shared
 //! mapping while it stays open, and writes through a name that a file was given later where nothing is
 //! watched. They are seen by the comparison that the first search begins in the background when the last
-//! one is [`Live::COMPARED_EVERY`] ago; a search that is answered before it is done may not see them. Where there is no list, as for small trees or on other platforms, the search walks. The list
+//! one is [`PathIndex::COMPARED_EVERY`] ago; a search that is answered before it is done may not see them. Where there is no list, as for small trees or on other platforms, the search walks. The list
 //! and the filter are made in the background after a first search and are never needed for an
 //! answer.
 
@@ -26,7 +26,7 @@ use std::{
 };
 
 use super::{
-    index::{Candidates, Probe, Signatures},
+    ngram_filter::{Candidates, Probe, Signatures},
     pattern::Pattern,
 };
 use crate::workspace::{Changes, Unwatchable, Watcher, Workspace, WorkspacePath};
@@ -34,7 +34,7 @@ use crate::workspace::{Changes, Unwatchable, Watcher, Workspace, WorkspacePath};
 pub(in crate::search) use item::{Content, Item};
 pub(in crate::search) use items::List;
 pub(in crate::search) use names::Brief;
-pub use walk::{Met, Source, Visit};
+pub use walk::{PathSource, SearchEntry, Visit};
 
 /// Files from which a tree is worth a list: a walk over fewer takes a millisecond or two.
 const LARGE: usize = 2000;
@@ -60,7 +60,7 @@ pub enum IndexMode {
 }
 
 /// What is kept of all roots between calls. Cheap when nothing is.
-pub struct Live {
+pub struct PathIndex {
     mode: IndexMode,
     trees: Mutex<Vec<Tree>>,
     /// Searches under way: the background work yields to them.
@@ -123,13 +123,13 @@ impl Snapshot {
     }
 }
 
-impl fmt::Debug for Live {
+impl fmt::Debug for PathIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Live").field("mode", &self.mode).finish_non_exhaustive()
+        f.debug_struct("PathIndex").field("mode", &self.mode).finish_non_exhaustive()
     }
 }
 
-impl Default for Live {
+impl Default for PathIndex {
     fn default() -> Self {
         Self::new(IndexMode::default())
     }
@@ -137,7 +137,7 @@ impl Default for Live {
 
 /// A search is under way.
 #[derive(Debug)]
-pub(in crate::search) struct Call<'l>(&'l Live);
+pub(in crate::search) struct Call<'l>(&'l PathIndex);
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
@@ -145,7 +145,7 @@ impl Drop for Call<'_> {
     }
 }
 
-impl Live {
+impl PathIndex {
     /// How often all of a list is compared with the disk while it is in use.
     pub const COMPARED_EVERY: Duration = Duration::from_secs(60);
 
@@ -367,7 +367,7 @@ impl Listed {
     fn is_stale(&self) -> bool {
         match self.built {
             None => true,
-            Some(_) if self.verified.is_none_or(|verified| verified.elapsed() >= Live::COMPARED_EVERY) => true,
+            Some(_) if self.verified.is_none_or(|verified| verified.elapsed() >= PathIndex::COMPARED_EVERY) => true,
             Some(built) => {
                 self.stale >= STALE && built.elapsed() >= REST || self.stale > 0 && built.elapsed() >= LONG_REST
             }

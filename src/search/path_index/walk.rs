@@ -1,12 +1,13 @@
-//! A walk over names, from the live list where there is one, else over the disk.
+//! A walk over names, from the path index where there is one, else over the disk.
 //!
 //! Both give the same names in the same order with the same report.
 
 use std::{ops::ControlFlow, sync::Arc, time::SystemTime};
 
-use super::{Brief, Item, Live, Snapshot};
+use super::{Brief, Item, PathIndex, Snapshot};
 use crate::workspace::{
-    AccessError, AccessErrorKind, Entry, FileKind, Ignored, LeftOut, WalkOptions, WalkReport, Workspace, WorkspacePath,
+    AccessError, AccessErrorKind, Entry, FileKind, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace,
+    WorkspacePath,
 };
 
 /// Unreadable directories that a report names, as the workspace's walk does.
@@ -15,7 +16,7 @@ const NAMED: usize = 5;
 /// Who is told of the names.
 pub trait Visit {
     /// A name.
-    fn visit(&mut self, met: Met<'_>) -> ControlFlow<()>;
+    fn visit(&mut self, met: SearchEntry<'_>) -> ControlFlow<()>;
 
     /// How many of the next items need no visit, by what is known of them. Asked before each visit of
     /// a listed name.
@@ -25,8 +26,8 @@ pub trait Visit {
     }
 }
 
-impl<F: FnMut(Met<'_>) -> ControlFlow<()>> Visit for F {
-    fn visit(&mut self, met: Met<'_>) -> ControlFlow<()> {
+impl<F: FnMut(SearchEntry<'_>) -> ControlFlow<()>> Visit for F {
+    fn visit(&mut self, met: SearchEntry<'_>) -> ControlFlow<()> {
         self(met)
     }
 }
@@ -34,9 +35,10 @@ impl<F: FnMut(Met<'_>) -> ControlFlow<()>> Visit for F {
 /// Where the names of a search came from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
-    /// From the live list.
-    List,
+pub enum PathSource {
+    /// From the path index.
+    #[serde(rename = "list")]
+    Index,
     /// From a walk over the disk.
     #[default]
     Walk,
@@ -44,20 +46,20 @@ pub enum Source {
 
 /// A name that a walk met.
 #[derive(Debug)]
-pub enum Met<'a> {
+pub enum SearchEntry<'a> {
     /// On the disk.
     Walked(Entry),
     /// In the list.
     #[expect(private_interfaces, reason = "only read through the methods")]
-    Listed(&'a Item),
+    Indexed(&'a Item),
 }
 
-impl Met<'_> {
+impl SearchEntry<'_> {
     /// Its path.
     pub fn path(&self) -> &WorkspacePath {
         match self {
             Self::Walked(entry) => entry.path(),
-            Self::Listed(item) => item.entry.path(),
+            Self::Indexed(item) => item.entry.path(),
         }
     }
 
@@ -65,7 +67,7 @@ impl Met<'_> {
     pub fn kind(&self) -> FileKind {
         match self {
             Self::Walked(entry) => entry.kind(),
-            Self::Listed(item) => item.entry.kind(),
+            Self::Indexed(item) => item.entry.kind(),
         }
     }
 
@@ -73,7 +75,7 @@ impl Met<'_> {
     pub fn modified(&self) -> Option<SystemTime> {
         match self {
             Self::Walked(entry) => entry.stat().ok().and_then(|stat| stat.modified),
-            Self::Listed(item) => item.modified(),
+            Self::Indexed(item) => item.modified(),
         }
     }
 
@@ -81,7 +83,7 @@ impl Met<'_> {
     pub fn into_path(self) -> WorkspacePath {
         match self {
             Self::Walked(entry) => entry.into_path(),
-            Self::Listed(item) => item.entry.path().clone(),
+            Self::Indexed(item) => item.entry.path().clone(),
         }
     }
 
@@ -89,12 +91,12 @@ impl Met<'_> {
     pub(in crate::search) fn into_entry(self) -> Entry {
         match self {
             Self::Walked(entry) => entry,
-            Self::Listed(item) => item.entry.clone(),
+            Self::Indexed(item) => item.entry.clone(),
         }
     }
 }
 
-impl Live {
+impl PathIndex {
     /// As [`Workspace::walk`] over the whole depth, from the list where there is one.
     ///
     /// # Errors
@@ -105,11 +107,11 @@ impl Live {
         start: &WorkspacePath,
         options: &WalkOptions,
         visit: &mut dyn Visit,
-    ) -> Result<(WalkReport, Source), AccessError> {
+    ) -> Result<(WalkReport, PathSource), AccessError> {
         let _call = self.call();
         let snapshot = if options.max_depth.is_none() { self.snapshot(start, None) } else { None };
         let mut files = 0;
-        let result = self.walk_with(workspace, snapshot.as_ref(), start, options, &mut |met: Met<'_>| {
+        let result = self.walk_with(workspace, snapshot.as_ref(), start, options, &mut |met: SearchEntry<'_>| {
             files += usize::from(met.kind() == FileKind::File);
             visit.visit(met)
         });
@@ -121,27 +123,27 @@ impl Live {
         result
     }
 
-    /// What `left_out` holds below `start`, as a walk with [`Ignored::Only`] would meet it, without
+    /// What `ignored_entries` holds below `start`, as a walk with [`Ignored::Only`] would meet it, without
     /// that walk where all is held.
     ///
     /// # Errors
     /// As that walk's.
-    pub fn walk_left_out(
+    pub fn walk_ignored(
         self: &Arc<Self>,
         workspace: &Workspace,
         start: &WorkspacePath,
-        left_out: &LeftOut,
+        ignored_entries: &IgnoredEntries,
         options: &WalkOptions,
         visit: &mut dyn Visit,
-    ) -> Result<(WalkReport, Source), AccessError> {
-        match left_out.all() {
-            Some(entries) => Ok((over_left_out(workspace, start, entries, options, visit), Source::Walk)),
+    ) -> Result<(WalkReport, PathSource), AccessError> {
+        match ignored_entries.all() {
+            Some(entries) => Ok((over_left_out(workspace, start, entries, options, visit), PathSource::Walk)),
             None => self.walk(workspace, start, options, visit),
         }
     }
 
     /// As [`Self::walk`], with the snapshot that was taken.
-    #[expect(clippy::unused_self, reason = "a walk is the live list's even where it has no list")]
+    #[expect(clippy::unused_self, reason = "a walk is the path index's even where it has no list")]
     pub(in crate::search) fn walk_with(
         &self,
         workspace: &Workspace,
@@ -149,12 +151,12 @@ impl Live {
         start: &WorkspacePath,
         options: &WalkOptions,
         visit: &mut dyn Visit,
-    ) -> Result<(WalkReport, Source), AccessError> {
+    ) -> Result<(WalkReport, PathSource), AccessError> {
         if let Some(snapshot) = snapshot {
-            return Ok((over(workspace, snapshot, options, visit), Source::List));
+            return Ok((over(workspace, snapshot, options, visit), PathSource::Index));
         }
-        let walked = workspace.walk(start, options, &mut |entry| visit.visit(Met::Walked(entry)));
-        walked.map(|report| (report, Source::Walk))
+        let walked = workspace.walk(start, options, &mut |entry| visit.visit(SearchEntry::Walked(entry)));
+        walked.map(|report| (report, PathSource::Walk))
     }
 }
 
@@ -168,7 +170,7 @@ fn over(workspace: &Workspace, snapshot: &Snapshot, options: &WalkOptions, visit
             (Brief::Ignored { directory }, Ignored::Skip) => {
                 *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
                 // What is known of their content is in the list alone.
-                report.left_out.forget();
+                report.ignored_entries.forget();
                 at += 1;
                 continue;
             }
@@ -215,15 +217,15 @@ fn look(
         }
     }
     let directory = kind == FileKind::Directory;
-    if item.apart {
+    if item.unwatched {
         return joined(
-            workspace.walk_child(item.entry.path(), options, &mut |entry| visit.visit(Met::Walked(entry))),
+            workspace.walk_child(item.entry.path(), options, &mut |entry| visit.visit(SearchEntry::Walked(entry))),
             report,
         );
     }
     if item.ignored && options.ignored == Ignored::Skip {
         *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
-        report.left_out.forget();
+        report.ignored_entries.forget();
         return ControlFlow::Continue(());
     }
     let wanted = match options.ignored {
@@ -232,7 +234,7 @@ fn look(
     };
     let shown = if directory { options.directories } else { kind == FileKind::File || options.symlinks };
     if wanted && shown {
-        visit.visit(Met::Listed(item))?;
+        visit.visit(SearchEntry::Indexed(item))?;
     }
     // Below ignored directories nothing is listed.
     if item.ignored && directory {
@@ -253,7 +255,7 @@ fn over_left_out(
     for entry in entries.iter().filter(|entry| entry.path().root().key() == start.root().key()) {
         let directory = entry.kind() == FileKind::Directory;
         let shown = if directory { options.directories } else { entry.kind() == FileKind::File || options.symlinks };
-        if shown && visit.visit(Met::Walked(entry.clone())).is_break() {
+        if shown && visit.visit(SearchEntry::Walked(entry.clone())).is_break() {
             report.stopped = true;
             return report;
         }
@@ -273,7 +275,7 @@ fn below(
     visit: &mut dyn Visit,
 ) -> ControlFlow<()> {
     let options = WalkOptions { ignored: Ignored::Include, ..options.clone() };
-    joined(workspace.walk(directory, &options, &mut |entry| visit.visit(Met::Walked(entry))), report)
+    joined(workspace.walk(directory, &options, &mut |entry| visit.visit(SearchEntry::Walked(entry))), report)
 }
 
 /// Adds what a walk over a part that is not listed met.
@@ -283,7 +285,7 @@ fn joined(walked: Result<WalkReport, AccessError>, report: &mut WalkReport) -> C
         Err(error) => match error.kind {
             // It is gone by now: as for a walk, there is nothing to list.
             AccessErrorKind::NotFound => {}
-            AccessErrorKind::Limit(limit) if limit.is_open_files() => report.gaps.directory(limit),
+            AccessErrorKind::Limit(limit) if limit.is_open_files() => report.limits_hit.directory(limit),
             _ => report.unreadable_count += 1,
         },
     }

@@ -1,0 +1,83 @@
+//! Which known names a misspelled one most likely means: the names that every "did you mean" offers.
+//!
+//! Compares names alone. What an argument of another tool means, where the letters say nothing (`start` for
+//! `offset`), is a table in `tools/args`.
+
+use std::fmt::Display;
+
+use rapidfuzz::distance::osa;
+use unicode_normalization::UnicodeNormalization as _;
+
+/// How alike a name must be where few are known, as the arguments of a tool: two slips in a word of five. A wrong
+/// offer costs little there, as the list of all names follows.
+pub const ONE_OF_FEW: f64 = 0.6;
+/// The same for the names of a directory, of which there may be thousands: one slip in four letters.
+pub const ONE_OF_MANY: f64 = 0.75;
+
+/// Bytes of the longest name that is compared: the longest file name that there is. The comparison takes time with
+/// the product of both lengths, and `given` may be megabytes.
+const LONGEST: usize = 255;
+
+/// Those of `known` that `given` may mean, the most similar first, equal ones in their order. `least` is the smallest
+/// similarity, where 1 is the same name up to case, Unicode form (NFKC), `-` and `_`.
+///
+/// # Examples
+/// ```
+/// use rootbound::text::nearest_name::{ONE_OF_FEW, nearest_names};
+///
+/// let options = ["log", "max_output", "read_only"];
+/// assert_eq!(nearest_names("maxOutput", options, ONE_OF_FEW), ["max_output"]);
+/// assert_eq!(nearest_names("read-onyl", options, ONE_OF_FEW), ["read_only"]);
+/// assert!(nearest_names("colour", options, ONE_OF_FEW).is_empty());
+/// ```
+pub fn nearest_names<N: AsRef<str>>(given: &str, known: impl IntoIterator<Item = N>, least: f64) -> Vec<N> {
+    if given.len() > LONGEST {
+        return Vec::new();
+    }
+    let given = folded(given);
+    let cutoff = osa::Args::default().score_cutoff(least);
+    let similarity = |name: &str| osa::normalized_similarity_with_args(given.chars(), folded(name).chars(), &cutoff);
+    let mut near: Vec<(f64, N)> =
+        known.into_iter().filter_map(|name| Some((similarity(name.as_ref())?, name))).collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.into_iter().map(|(_, name)| name).collect()
+}
+
+/// `did you mean a or b?`; `None` without names.
+pub fn did_you_mean(names: impl IntoIterator<Item = impl Display>) -> Option<String> {
+    let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
+    (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
+}
+
+fn folded(name: &str) -> String {
+    name.nfkc().filter(|letter| !matches!(letter, '-' | '_')).collect::<String>().to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn most_similar_name_comes_first() {
+        let known = ["old_strings", "new_string", "old_string"];
+        assert_eq!(nearest_names("oldString", known, ONE_OF_FEW), ["old_string", "old_strings", "new_string"]);
+    }
+
+    #[test]
+    fn case_unicode_form_and_separators_are_no_difference() {
+        for (given, known) in [("README", "readme"), ("cafe\u{301}", "caf\u{e9}"), ("my-file", "my_file")] {
+            assert_eq!(nearest_names(given, [known], 1.0), [known]);
+        }
+    }
+
+    #[test]
+    fn one_slip_in_four_letters_is_near_among_many() {
+        assert_eq!(nearest_names("mian.rs", ["main.rs"], ONE_OF_MANY), ["main.rs"]);
+        assert!(nearest_names("mnia.rs", ["main.rs"], ONE_OF_MANY).is_empty());
+    }
+
+    #[test]
+    fn overlong_name_is_not_compared() {
+        assert!(nearest_names(&"a".repeat(LONGEST + 1), ["a".repeat(LONGEST + 1)], ONE_OF_FEW).is_empty());
+    }
+}
