@@ -4,8 +4,10 @@
 //! that a change of the text keeps every byte outside it. No file is opened here.
 
 pub mod byte_size;
-mod decode;
+mod detect;
+mod document;
 mod encode;
+mod encoding;
 mod eol;
 pub mod hidden;
 mod image;
@@ -16,7 +18,8 @@ mod shorten;
 
 use std::fmt;
 
-pub use decode::{Document, HEAD, encoding_of_head, is_plain, looks_like_utf16, view};
+pub use detect::looks_like_utf16;
+pub use document::{Document, HEAD, encoding_of_head, is_plain, view};
 pub use encode::encode;
 pub use eol::LineEnding;
 pub use image::{ImageFlaw, ImageInfo, LONGEST_SIDE, binary_kind, check_image, image_info};

@@ -18,7 +18,7 @@ use crossbeam_channel::{Receiver, bounded};
 
 use crate::{
     stop::{StopReason, StopSignal},
-    workspace::{AccessError, Ignored, LeftOut, Revision, WalkOptions, WalkReport, Workspace},
+    workspace::{AccessError, Ignored, IgnoredEntries, Revision, WalkOptions, WalkReport, Workspace},
 };
 
 use super::{
@@ -60,7 +60,7 @@ pub struct Query<'a> {
     /// What is kept between calls, where anything is.
     pub path_index: Option<&'a Arc<PathIndex>>,
     /// For a search of ignored files alone: what an earlier one left out.
-    pub left_out: Option<&'a LeftOut>,
+    pub ignored_entries: Option<&'a IgnoredEntries>,
 }
 
 impl std::fmt::Debug for Query<'_> {
@@ -93,7 +93,7 @@ pub struct Found {
 impl Found {
     /// Whether every file was looked into.
     pub fn complete(&self) -> bool {
-        !self.capped && self.stopped.is_none() && self.tally.out_of_files == 0 && self.walk.gaps.is_empty()
+        !self.capped && self.stopped.is_none() && self.tally.out_of_files == 0 && self.walk.limits_hit.is_empty()
     }
 }
 
@@ -191,7 +191,7 @@ fn search_directories(
         let mut feeder = Feeder::new(workspace, shared, sender, helpers, &start_helper);
         let (mut report, mut source) = (WalkReport::default(), PathSource::Index);
         for start in scope.starts() {
-            let left_out = query.left_out.filter(|left_out| left_out.all().is_some());
+            let left_out = query.ignored_entries.filter(|left_out| left_out.all().is_some());
             let mut snapshot = match (left_out, query.path_index) {
                 (None, Some(path_index)) => path_index.snapshot(start, Some(query.pattern)),
                 _ => None,
@@ -199,7 +199,7 @@ fn search_directories(
             let candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());
             let mut feeding = Feeding::new(&mut feeder, workspace, (scope, start), filter, candidates);
             let (one, from) = match left_out {
-                Some(left_out) => path_index.walk_left_out(workspace, start, left_out, &options, &mut feeding),
+                Some(left_out) => path_index.walk_ignored(workspace, start, left_out, &options, &mut feeding),
                 None => path_index.walk_with(workspace, snapshot.as_ref(), start, &options, &mut feeding),
             }?;
             let Feeding { failed, files, .. } = feeding;

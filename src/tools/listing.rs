@@ -8,7 +8,7 @@ use crate::{
     search::{Scope, Tally},
     stop::{StopReason, StopSignal},
     text::byte_size::exact_size,
-    workspace::{Gaps, Limit, WalkReport},
+    workspace::{Limit, LimitsHit, WalkReport},
 };
 
 use super::{CallContext, ToolError, output::count};
@@ -75,7 +75,7 @@ impl SkippedFiles {
             too_large: tally.too_large,
             protected: tally.secret,
             unreadable: tally.unreadable + walk.unreadable_count,
-            out_of_files: tally.out_of_files + walk.gaps.directories,
+            out_of_files: tally.out_of_files + walk.limits_hit.directories,
         }
     }
 
@@ -97,20 +97,20 @@ impl SkippedFiles {
 }
 
 /// What limits of the system or of the ignore rules made of a search, a sentence each.
-pub(super) fn gap_notes(tally: &Tally, gaps: &Gaps) -> Vec<String> {
+pub(super) fn limit_notes(tally: &Tally, limits_hit: &LimitsHit) -> Vec<String> {
     let mut notes = Vec::new();
-    let left_out = [(tally.out_of_files, "file"), (gaps.directories, "directory")];
+    let left_out = [(tally.out_of_files, "file"), (limits_hit.directories, "directory")];
     let left_out: Vec<String> = left_out.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| count(n, noun)).collect();
     if !left_out.is_empty() {
-        let limit = gaps.limit.unwrap_or_else(Limit::open_files);
+        let limit = limits_hit.limit.unwrap_or_else(Limit::open_files);
         notes.push(format!(
             "incomplete: {} could not be opened, as {limit}; call again when the answers of other calls are there, or \
              search a part of it",
             left_out.join(" and ")
         ));
     }
-    if gaps.lacks_rules() {
-        notes.push(format!("{gaps}: they are too many, so ignored files may be among these"));
+    if limits_hit.lacks_rules() {
+        notes.push(format!("{limits_hit}: they are too many, so ignored files may be among these"));
     }
     notes
 }

@@ -6,7 +6,8 @@ use std::{ops::ControlFlow, sync::Arc, time::SystemTime};
 
 use super::{Brief, Item, PathIndex, Snapshot};
 use crate::workspace::{
-    AccessError, AccessErrorKind, Entry, FileKind, Ignored, LeftOut, WalkOptions, WalkReport, Workspace, WorkspacePath,
+    AccessError, AccessErrorKind, Entry, FileKind, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace,
+    WorkspacePath,
 };
 
 /// Unreadable directories that a report names, as the workspace's walk does.
@@ -122,20 +123,20 @@ impl PathIndex {
         result
     }
 
-    /// What `left_out` holds below `start`, as a walk with [`Ignored::Only`] would meet it, without
+    /// What `ignored_entries` holds below `start`, as a walk with [`Ignored::Only`] would meet it, without
     /// that walk where all is held.
     ///
     /// # Errors
     /// As that walk's.
-    pub fn walk_left_out(
+    pub fn walk_ignored(
         self: &Arc<Self>,
         workspace: &Workspace,
         start: &WorkspacePath,
-        left_out: &LeftOut,
+        ignored_entries: &IgnoredEntries,
         options: &WalkOptions,
         visit: &mut dyn Visit,
     ) -> Result<(WalkReport, PathSource), AccessError> {
-        match left_out.all() {
+        match ignored_entries.all() {
             Some(entries) => Ok((over_left_out(workspace, start, entries, options, visit), PathSource::Walk)),
             None => self.walk(workspace, start, options, visit),
         }
@@ -169,7 +170,7 @@ fn over(workspace: &Workspace, snapshot: &Snapshot, options: &WalkOptions, visit
             (Brief::Ignored { directory }, Ignored::Skip) => {
                 *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
                 // What is known of their content is in the list alone.
-                report.left_out.forget();
+                report.ignored_entries.forget();
                 at += 1;
                 continue;
             }
@@ -216,7 +217,7 @@ fn look(
         }
     }
     let directory = kind == FileKind::Directory;
-    if item.apart {
+    if item.unwatched {
         return joined(
             workspace.walk_child(item.entry.path(), options, &mut |entry| visit.visit(SearchEntry::Walked(entry))),
             report,
@@ -224,7 +225,7 @@ fn look(
     }
     if item.ignored && options.ignored == Ignored::Skip {
         *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
-        report.left_out.forget();
+        report.ignored_entries.forget();
         return ControlFlow::Continue(());
     }
     let wanted = match options.ignored {
@@ -284,7 +285,7 @@ fn joined(walked: Result<WalkReport, AccessError>, report: &mut WalkReport) -> C
         Err(error) => match error.kind {
             // It is gone by now: as for a walk, there is nothing to list.
             AccessErrorKind::NotFound => {}
-            AccessErrorKind::Limit(limit) if limit.is_open_files() => report.gaps.directory(limit),
+            AccessErrorKind::Limit(limit) if limit.is_open_files() => report.limits_hit.directory(limit),
             _ => report.unreadable_count += 1,
         },
     }

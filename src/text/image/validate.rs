@@ -184,7 +184,7 @@ mod tests {
     const FORMATS: [ImageFormat; 4] = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP];
 
     #[test]
-    fn whole_images_are_sound() {
+    fn whole_images_are_valid() {
         for format in FORMATS {
             assert_eq!(check(&sample(format)), Ok(()), "{format:?}");
         }
@@ -198,8 +198,8 @@ mod tests {
             let last = whole.len() - if format == ImageFormat::Png { 8 } else { 2 };
             for length in (30..last).step_by(17).chain([last]) {
                 let cut = &whole[..length];
-                let sound = image_info(cut).is_some_and(|info| check_image(cut, &info).is_ok());
-                assert!(!sound, "{format:?} of {length} bytes of {}", whole.len());
+                let is_valid = image_info(cut).is_some_and(|info| check_image(cut, &info).is_ok());
+                assert!(!is_valid, "{format:?} of {length} bytes of {}", whole.len());
             }
         }
     }
