@@ -73,6 +73,6 @@ fn every_tool_is_in_the_documentation_of_tools() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tools.md");
     let page = std::fs::read_to_string(page).expect("docs/tools.md");
     for tool in toolbox().tools() {
-        assert!(page.contains(&format!("`{}`", tool.spec.name)), "{} is not in docs/tools.md", tool.spec.name);
+        assert!(page.contains(&format!("`{}`", tool.spec.name)), "docs/tools.md lacks {}", tool.spec.name);
     }
 }
