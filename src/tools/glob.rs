@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    search::{GlobError, NameGlob, Newest, PathSource, Scope, SearchEntry, literal_prefix},
+    search::{GlobError, NameGlob, Newest, PathSource, Scope, SearchEntry, literal_prefix, walk_left_out},
     stop::{StopReason, StopSignal},
     workspace::{FileKind, Ignored, LeftOut, WalkOptions, WalkReport, Workspace, WorkspacePath},
 };
@@ -263,10 +263,11 @@ impl Request {
                 }
                 ControlFlow::Continue(())
             };
-            let index = &cx.path_index;
-            let walked = match left_out {
-                Some(left_out) => index.walk_left_out(&cx.workspace, start, left_out, &options, &mut visit),
-                None => index.walk(&cx.workspace, start, &options, &mut visit),
+            let walked = match left_out.and_then(LeftOut::all) {
+                Some(entries) => {
+                    Ok((walk_left_out(&cx.workspace, start, entries, &options, &mut visit), PathSource::Walk))
+                }
+                None => cx.path_index.walk(&cx.workspace, start, &options, &mut visit),
             };
             let (report, source) = walked.map_err(|error| ToolError::access(&cx.workspace, error))?;
             found.source = source;
