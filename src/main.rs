@@ -14,7 +14,7 @@ use std::{
 use rootbound::{
     audit::Audit,
     cli::{self, StartReport},
-    config::{Action, Config, Environment, Refusal},
+    config::{Action, Config, Environment, Invocation, StartError},
     log,
     search::PathIndex,
     server::{self, Parts, Server},
@@ -40,17 +40,17 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let config = match Config::read(std::env::args_os(), &Environment::of_process()) {
-        Ok(config) => config,
-        Err(refusal) => return refusal.report(),
-    };
-    start(config).unwrap_or_else(Refusal::report)
+    match Invocation::read(std::env::args_os(), &Environment::of_process()) {
+        Ok(Invocation::Print(document)) => cli::document(document),
+        Ok(Invocation::Start(config)) => start(*config).unwrap_or_else(StartError::report),
+        Err(error) => error.report(),
+    }
 }
 
 /// How long the last lines of the log may take to be written, once all else is done.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-fn start(config: Config) -> Result<ExitCode, Refusal> {
+fn start(config: Config) -> Result<ExitCode, StartError> {
     let (parts, report) = assemble(&config)?;
     if config.action == Action::Serve && io::stdin().is_terminal() {
         let _ = writeln!(io::stderr(), "{WAITING}");
@@ -72,9 +72,9 @@ const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends i
                        To try it without one: rootbound call grep pattern=main (see rootbound --help)";
 
 /// Opens what the configuration names, confines the process and puts the server's parts together.
-fn assemble(config: &Config) -> Result<(Parts, StartReport), Refusal> {
-    config.start_log();
-    let opened = Workspace::open(&config.roots, config.workspace.clone()).map_err(Refusal::Problems)?;
+fn assemble(config: &Config) -> Result<(Parts, StartReport), StartError> {
+    log::init(config.log);
+    let opened = Workspace::open(&config.roots, config.workspace.clone()).map_err(StartError::Problems)?;
     for warning in config.warnings.iter().chain(&opened.warnings) {
         tracing::warn!("{warning}");
     }
@@ -90,10 +90,10 @@ fn assemble(config: &Config) -> Result<(Parts, StartReport), Refusal> {
         }
     });
     let log = config.audit.file.as_ref().map(|file| audit_log(&opened.workspace, file, config.audit.size)).transpose();
-    let log = log.map_err(|why| Refusal::Problems(vec![why]))?;
+    let log = log.map_err(|why| StartError::Problems(vec![why]))?;
     let folders: Vec<&Path> =
         state.as_ref().and(config.state.as_deref()).into_iter().chain(log.as_ref().map(AppendLog::folder)).collect();
-    let confined = opened.workspace.confine(config.confine, &folders).map_err(|why| Refusal::Problems(vec![why]))?;
+    let confined = opened.workspace.confine(config.confine, &folders).map_err(|why| StartError::Problems(vec![why]))?;
     log::start();
     tracing::info!(level = confined.level, enforced = confined.enforced, calls = confined.calls, "confinement");
     let report = StartReport {

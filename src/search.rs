@@ -31,7 +31,7 @@ pub use file_filter::{FileFilter, FilterError};
 pub use hits::{FileHits, HitLine, SeenContent, Skipped, Tally};
 pub use name_glob::{GlobError, NameGlob, literal_prefix};
 pub use newest::Newest;
-pub use path_index::{IndexMode, PathIndex, PathSource, SearchEntry, Visit, walk_left_out};
+pub use path_index::{IndexMode, PathIndex, PathSource, SearchEntry, Visit, walk_ignored_entries};
 pub use pattern::{Pattern, PatternError, PatternLimits, PatternOptions};
 pub use progress::Progress;
 pub use query::{Keep, Mode, Query};

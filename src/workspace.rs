@@ -9,8 +9,8 @@
 
 mod access;
 mod agent_files;
-mod branch;
 mod confine;
+mod directory_stack;
 mod error;
 mod escape;
 mod lexical;
@@ -57,11 +57,13 @@ pub use shared::Workspace;
 pub use start::{Opened, Options};
 pub use stat::{FileKind, Stat};
 pub use state::{Alone, AppendLog, Durable, StateDir, StateFile};
-pub use tree::{Node, NotRemoved, Part, Place, Planted, Purpose, Replaced, Transferred, Tree, TreeEntry, TreeGuard};
-pub use walk::{Entry, Gaps, IgnoreRules, Ignored, LeftOut, Stats, WalkOptions, WalkReport};
-pub use watch::{Changes, GiveWay, Surveyed, Unwatchable, Watcher, lower_priority, watch_limit};
+pub use tree::{
+    CreatedTree, MovedTree, NewNode, Node, NotRemoved, Purpose, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
+};
+pub use walk::{Entry, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, StatCache, WalkOptions, WalkReport};
+pub use watch::{Changes, Priority, Unwatchable, WatchedEntry, Watcher, lower_priority, watch_limit};
 pub use write::{
-    Approval, Base, Committed, Content, FileLock, Former, MOST_WAITING, NewDirectory, Patience, SweepAfter,
+    Approval, Base, Committed, Content, FileLock, MOST_WAITING, NewDirectory, PreviousFile, StaleAfter, WaitLimit,
     WritablePath, WriteGuard,
 };
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::{Map, Value};
 
 use crate::{
-    config::{BAD_CONFIGURATION, meant},
+    config::{BAD_CONFIGURATION, suggested_call},
     server::{self, Block, Server},
     tools::{Selection, Toolbox, args::parse_spelled},
 };
@@ -53,10 +53,10 @@ fn arguments(tool: &str, words: &[String], schema: Option<&Map<String, Value>>) 
     let mut arguments = Map::new();
     for word in words {
         let Some((key, text)) = word.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-            let typed = meant::named(tool, words);
+            let suggested = suggested_call::with_names(tool, words);
             return Err(format!(
                 "{word:?} has no name: arguments are key=value, or one JSON object in single quotes; type: \
-                 rootbound call {tool}{typed}"
+                 rootbound call {tool}{suggested}"
             ));
         };
         if arguments.insert(key.to_owned(), value(text, property_type(schema, key))).is_some() {

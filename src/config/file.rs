@@ -13,7 +13,7 @@ use toml::{
 use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
 use super::{
-    kind::{Kind, Opt},
+    option::{OptionRow, ValueKind},
     options::{OPTIONS, PER_ROOT},
     raw::{RawArgs, RootTable, Source},
 };
@@ -58,16 +58,16 @@ impl File<'_> {
     /// The values of one option.
     fn values(
         &self,
-        option: &'static Opt,
+        option: &'static OptionRow,
         value: &Spanned<DeValue<'_>>,
         line: usize,
         raw: &mut RawArgs,
         problems: &mut Vec<String>,
     ) {
         let values = match (&option.kind, value.get_ref()) {
-            (Kind::List, DeValue::Array(values)) => values.iter().collect(),
+            (ValueKind::List, DeValue::Array(values)) => values.iter().collect(),
             // `tools = ["read", "grep"]` is as clear as "read,grep".
-            (Kind::Text, DeValue::Array(values)) if option.flag == "tools" => values.iter().collect(),
+            (ValueKind::Text, DeValue::Array(values)) if option.flag == "tools" => values.iter().collect(),
             _ => vec![value],
         };
         let texts: Option<Vec<(String, usize)>> =
@@ -89,7 +89,7 @@ impl File<'_> {
     /// `root = ["a", "b=c:ro"]`, or tables with rules of their own, or both.
     fn roots(
         &self,
-        option: &'static Opt,
+        option: &'static OptionRow,
         value: &Spanned<DeValue<'_>>,
         line: usize,
         raw: &mut RawArgs,
@@ -111,7 +111,7 @@ impl File<'_> {
 
     fn root_table(
         &self,
-        option: &'static Opt,
+        option: &'static OptionRow,
         table: &DeTable<'_>,
         line: usize,
         raw: &mut RawArgs,
@@ -132,7 +132,7 @@ impl File<'_> {
             if let Some(option) = per_root().find(|option| option.key() == key) {
                 self.values(option, value, line, &mut root.own, problems);
             } else {
-                let own = per_root().map(Opt::key);
+                let own = per_root().map(OptionRow::key);
                 let names: Vec<String> = ["path", "name"].map(str::to_owned).into_iter().chain(own).collect();
                 problems.push(self.at(line, &no_such_key(key, "key of a root", &names)));
             }
@@ -159,15 +159,15 @@ impl File<'_> {
 }
 
 /// The options that a root may have of its own.
-fn per_root() -> impl Iterator<Item = &'static Opt> {
+fn per_root() -> impl Iterator<Item = &'static OptionRow> {
     OPTIONS.iter().filter(|option| PER_ROOT.contains(&option.flag))
 }
 
-fn wrong_type(option: &Opt, key: &str, value: &DeValue<'_>) -> String {
+fn wrong_type(option: &OptionRow, key: &str, value: &DeValue<'_>) -> String {
     let takes = match option.kind {
-        Kind::Switch(_) => "true or false",
-        Kind::List if option.flag == "root" => "a text, a table, or a list of them",
-        Kind::List => "a text or a list of texts: [\"first\", \"second\"]",
+        ValueKind::Switch(_) => "true or false",
+        ValueKind::List if option.flag == "root" => "a text, a table, or a list of them",
+        ValueKind::List => "a text or a list of texts: [\"first\", \"second\"]",
         _ => "a text or a number",
     };
     format!("{key} is {}, but takes {takes}", value.type_str())
@@ -177,7 +177,7 @@ fn unknown(key: &str) -> String {
     if key == "config" {
         return "a configuration file cannot name another: remove config".to_owned();
     }
-    let names: Vec<String> = OPTIONS.iter().map(Opt::key).filter(|name| name != "config").collect();
+    let names: Vec<String> = OPTIONS.iter().map(OptionRow::key).filter(|name| name != "config").collect();
     no_such_key(key, "key", &names)
 }
 
@@ -188,12 +188,12 @@ fn no_such_key(key: &str, what: &str, names: &[String]) -> String {
 }
 
 /// The value as it would be raw on a command line; `None` when it is of a wrong type.
-fn scalar(option: &Opt, value: &Spanned<DeValue<'_>>) -> Option<String> {
+fn scalar(option: &OptionRow, value: &Spanned<DeValue<'_>>) -> Option<String> {
     match (&option.kind, value.get_ref()) {
-        (Kind::Switch(_), DeValue::Boolean(truth)) => Some(truth.to_string()),
-        (Kind::Switch(_), _) => None,
+        (ValueKind::Switch(_), DeValue::Boolean(truth)) => Some(truth.to_string()),
+        (ValueKind::Switch(_), _) => None,
         (_, DeValue::String(text)) => Some(text.clone().into_owned()),
-        (Kind::List, _) => None,
+        (ValueKind::List, _) => None,
         (_, DeValue::Integer(number)) if number.radix() == 10 => Some(number.as_str().to_owned()),
         (_, DeValue::Float(number)) => Some(number.as_str().to_owned()),
         _ => None,
@@ -238,8 +238,8 @@ mod tests {
             .iter()
             .filter(|option| option.flag != "config")
             .map(|option| match option.kind {
-                Kind::Switch(_) => format!("{} = true\n", option.key()),
-                Kind::List => format!("{} = [\"x\", \"y\"]\n", option.key()),
+                ValueKind::Switch(_) => format!("{} = true\n", option.key()),
+                ValueKind::List => format!("{} = [\"x\", \"y\"]\n", option.key()),
                 _ => format!("{} = \"x\"\n", option.key()),
             })
             .collect();

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::workspace::PolicyRules;
 
 use super::{
+    host_path,
     raw::{Origin, RawArgs},
-    roots,
 };
 
 /// The rules in `raw`; each pattern that cannot be one is a problem.
@@ -41,7 +41,7 @@ pub(super) fn host_paths(raw: &RawArgs, roots: &[PathBuf], home: Option<&Path>, 
         let pattern = Path::new(&given.text);
         let first = pattern.components().nth(1);
         if !pattern.is_absolute()
-            || first.is_some_and(|first| roots.iter().any(|root| roots::holds(root, first.as_ref())))
+            || first.is_some_and(|first| roots.iter().any(|root| host_path::holds(root, first.as_ref())))
         {
             continue;
         }

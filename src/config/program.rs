@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::roots;
+use super::host_path;
 
 /// The names of this process's program: its own file, and what a client typed to start it.
 pub(super) fn names() -> Vec<PathBuf> {
@@ -27,7 +27,7 @@ fn typed_names(typed: &OsStr, directory: &Path, path: Option<&OsStr>) -> Vec<Pat
     let mut names = Vec::new();
     for folder in path.into_iter().flat_map(std::env::split_paths) {
         let folder = directory.join(folder);
-        let found = spellings(typed).into_iter().find(|name| roots::holds(&folder, Path::new(name)));
+        let found = spellings(typed).into_iter().find(|name| host_path::holds(&folder, Path::new(name)));
         let is_found = found.is_some();
         names.extend(spellings(typed).into_iter().map(|name| folder.join(name)));
         if is_found {

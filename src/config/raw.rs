@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{kind::Opt, options::OPTIONS};
+use super::{option::OptionRow, options::OPTIONS};
 
 /// One value as it was given, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(super) enum Source {
 }
 
 /// Names an option the way the person gave it: `--log`, `ROOTBOUND_LOG`, `log (rootbound.toml:3)`.
-pub(super) struct Origin<'a>(pub(super) &'a Opt, pub(super) &'a Source);
+pub(super) struct Origin<'a>(pub(super) &'a OptionRow, pub(super) &'a Source);
 
 impl fmt::Display for Origin<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,38 +53,38 @@ impl fmt::Display for Origin<'_> {
 /// What was typed: for each option the values of each source, not yet understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RawArgs {
-    given: Vec<(&'static Opt, RawValue)>,
+    given: Vec<(&'static OptionRow, RawValue)>,
 }
 
 impl RawArgs {
     /// Notes one value.
-    pub(super) fn push(&mut self, option: &'static Opt, text: String, source: Source) {
+    pub(super) fn push(&mut self, option: &'static OptionRow, text: String, source: Source) {
         self.given.push((option, RawValue { text, source, table: None }));
     }
 
     /// Notes a directory that a table of the file names.
-    pub(super) fn push_root(&mut self, option: &'static Opt, path: String, source: Source, table: RootTable) {
+    pub(super) fn push_root(&mut self, option: &'static OptionRow, path: String, source: Source, table: RootTable) {
         self.given.push((option, RawValue { text: path, source, table: Some(table) }));
     }
 
     /// Every value there is.
-    pub(super) fn all(&self) -> impl Iterator<Item = (&'static Opt, &RawValue)> {
+    pub(super) fn all(&self) -> impl Iterator<Item = (&'static OptionRow, &RawValue)> {
         self.given.iter().map(|(option, given)| (*option, given))
     }
 
     /// The value of the highest source, the last one where it was given twice there.
-    pub(super) fn one(&self, flag: &str) -> Option<(&'static Opt, &RawValue)> {
+    pub(super) fn one(&self, flag: &str) -> Option<(&'static OptionRow, &RawValue)> {
         self.of(flag).max_by_key(|(_, given)| rank(&given.source))
     }
 
     /// The values of the highest source alone.
-    pub(super) fn highest(&self, flag: &str) -> Vec<(&'static Opt, &RawValue)> {
+    pub(super) fn highest(&self, flag: &str) -> Vec<(&'static OptionRow, &RawValue)> {
         let top = self.of(flag).map(|(_, given)| rank(&given.source)).max();
         self.of(flag).filter(|(_, given)| Some(rank(&given.source)) == top).collect()
     }
 
     /// The values of every source: the file's, then the environment's, then the command line's.
-    pub(super) fn each(&self, flag: &str) -> Vec<(&'static Opt, &RawValue)> {
+    pub(super) fn each(&self, flag: &str) -> Vec<(&'static OptionRow, &RawValue)> {
         let mut all: Vec<_> = self.of(flag).collect();
         all.sort_by_key(|(_, given)| rank(&given.source));
         all
@@ -95,7 +95,7 @@ impl RawArgs {
         self.each(flag).into_iter().map(|(_, given)| given.text.clone()).collect()
     }
 
-    fn of(&self, flag: &str) -> impl Iterator<Item = (&'static Opt, &RawValue)> {
+    fn of(&self, flag: &str) -> impl Iterator<Item = (&'static OptionRow, &RawValue)> {
         debug_assert!(OPTIONS.iter().any(|option| option.flag == flag), "no option is called {flag}");
         self.all().filter(move |(option, _)| option.flag == flag)
     }

@@ -3,24 +3,22 @@
 //! Decides names, rights and the refusal of directories that are too wide. It opens nothing:
 //! `Workspace::open` says which of them exist.
 
-use std::{
-    ffi::OsString,
-    path::{Component, Path, PathBuf},
-};
+use std::{ffi::OsString, path::Path};
 
 use crate::workspace::{Access, PolicyRules, RootSpec};
 
 use super::{
-    Environment,
-    kind::Opt,
+    environment::Environment,
+    host_path::{self, is_file_system_root, names_of, real},
+    option::OptionRow,
     policy,
     raw::{Origin, RawValue, Source},
 };
 
 /// The directories as they were given, the plain arguments first.
-pub(super) struct Asked<'a> {
+pub(super) struct RootArgs<'a> {
     pub(super) directories: &'a [OsString],
-    pub(super) roots: Vec<(&'static Opt, &'a RawValue)>,
+    pub(super) roots: Vec<(&'static OptionRow, &'a RawValue)>,
     /// The folder that paths in the configuration file are relative to.
     pub(super) file_base: &'a Path,
     pub(super) read_only: bool,
@@ -28,8 +26,8 @@ pub(super) struct Asked<'a> {
 
 /// Works out the roots. Problems stop the start, warnings are logged.
 pub(super) fn specs(
-    asked: &Asked<'_>,
-    around: &Environment,
+    asked: &RootArgs<'_>,
+    environment: &Environment,
     problems: &mut Vec<String>,
     warnings: &mut Vec<String>,
 ) -> Vec<RootSpec> {
@@ -40,17 +38,17 @@ pub(super) fn specs(
             problems.push(EMPTY.to_owned());
             continue;
         }
-        let path = around.absolute(Path::new(directory), &around.directory);
+        let path = environment.absolute(Path::new(directory), &environment.directory);
         specs.push(RootSpec { name: None, path, access: access(false), policy: PolicyRules::default() });
     }
     for (option, given) in &asked.roots {
-        let base = if matches!(given.source, Source::File { .. }) { asked.file_base } else { &around.directory };
+        let base = if matches!(given.source, Source::File { .. }) { asked.file_base } else { &environment.directory };
         let own = given.table.as_ref().map(|table| policy::rules(&table.own, problems));
         match parts(given) {
-            Ok(Parts { name, path, read_only }) => {
-                let path = around.absolute(Path::new(path), base);
+            Ok(RootText { name, path, read_only }) => {
+                let path = environment.absolute(Path::new(path), base);
                 if let Some(table) = &given.table {
-                    policy::host_paths(&table.own, &names_of(&path), around.home.as_deref(), problems);
+                    policy::host_paths(&table.own, &names_of(&path), environment.home.as_deref(), problems);
                 }
                 specs.push(RootSpec { name, path, access: access(read_only), policy: own.unwrap_or_default() });
             }
@@ -60,10 +58,10 @@ pub(super) fn specs(
 
     let chosen = !asked.directories.is_empty() || !asked.roots.is_empty();
     if !chosen {
-        if let Some(why) = refusal(around) {
+        if let Some(why) = refusal(environment) {
             problems.push(why);
         } else {
-            let (path, policy) = (around.directory.clone(), PolicyRules::default());
+            let (path, policy) = (environment.directory.clone(), PolicyRules::default());
             specs.push(RootSpec { name: None, path, access: access(false), policy });
         }
         return specs;
@@ -75,7 +73,7 @@ pub(super) fn specs(
                 "{} is the whole file system, which is never offered: name the directories to work in",
                 spec.path.display()
             ));
-        } else if around.home.as_deref().is_some_and(|home| self::real(home).starts_with(&real)) {
+        } else if environment.home.as_deref().is_some_and(|home| host_path::real(home).starts_with(&real)) {
             warnings.push(format!(
                 "{} holds the home directory, with keys, histories and settings in it; a project directory is a \
                  safer choice",
@@ -92,16 +90,16 @@ const EMPTY: &str = "an empty directory argument: leave it out, or name a direct
                      variable is not set)";
 
 /// Why the current directory is not offered unasked.
-fn refusal(around: &Environment) -> Option<String> {
+fn refusal(environment: &Environment) -> Option<String> {
     const NEXT: &str = "start it in a project directory, or name the directory to offer: rootbound DIR";
-    let real = real(&around.directory);
-    if around.directory.as_os_str().is_empty() {
+    let real = real(&environment.directory);
+    if environment.directory.as_os_str().is_empty() {
         return Some(format!("no directory was named, and the current one cannot be found out; {NEXT}"));
     }
     if is_file_system_root(&real) {
         return Some(format!("no directory was named, and the current one is /; {NEXT}"));
     }
-    let home = around.home.as_deref().map(self::real)?;
+    let home = environment.home.as_deref().map(host_path::real)?;
     (home == real).then(|| format!("no directory was named, and the current one is the home directory; {NEXT}"))
 }
 
@@ -112,41 +110,6 @@ pub(super) fn overlapping<'r>(folder: &Path, roots: &'r [RootSpec]) -> Option<&'
         let root = real(&root.path);
         folder.starts_with(&root) || root.starts_with(&folder)
     })
-}
-
-/// A directory by its name as it was given and as it truly is.
-pub(super) fn names_of(path: &Path) -> Vec<PathBuf> {
-    let mut names = vec![path.to_owned(), real(path)];
-    names.dedup();
-    names
-}
-
-/// Whether the directory has an entry of that name.
-pub(super) fn holds(directory: &Path, name: &Path) -> bool {
-    directory.join(name).symlink_metadata().is_ok()
-}
-
-/// `/`, a drive or a share by itself.
-fn is_file_system_root(path: &Path) -> bool {
-    path.has_root() && !path.components().any(|part| matches!(part, Component::Normal(_) | Component::ParentDir))
-}
-
-/// The path without links, as far as it exists.
-#[expect(clippy::disallowed_methods, reason = "only compared with other paths; Workspace::open opens what was given")]
-fn real(path: &Path) -> PathBuf {
-    let existing = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
-    let Some((part, mut real)) = existing else { return path.to_owned() };
-    // Of what does not exist, `..` goes by its letters.
-    for name in path.strip_prefix(part).unwrap_or(Path::new("")).components() {
-        match name {
-            Component::ParentDir => {
-                real.pop();
-            }
-            Component::Normal(name) => real.push(name),
-            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
-        }
-    }
-    real
 }
 
 fn same_names(specs: &[RootSpec], problems: &mut Vec<String>) {
@@ -166,28 +129,28 @@ fn same_names(specs: &[RootSpec], problems: &mut Vec<String>) {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Parts<'a> {
+struct RootText<'a> {
     name: Option<String>,
     path: &'a str,
     read_only: bool,
 }
 
 /// What a table says, or a text by its letters.
-fn parts(given: &RawValue) -> Result<Parts<'_>, String> {
+fn parts(given: &RawValue) -> Result<RootText<'_>, String> {
     let Some(table) = &given.table else { return split(&given.text) };
     let name = table.name.as_deref().map(checked).transpose()?;
     if given.text.is_empty() {
         return Err("the path is empty: write path = \"/srv/docs\"".to_owned());
     }
     let read_only = table.own.one("read-only").is_some_and(|(_, given)| given.text == "true");
-    Ok(Parts { name, path: &given.text, read_only })
+    Ok(RootText { name, path: &given.text, read_only })
 }
 
 /// Takes `[NAME=]PATH[:ro|:rw]` apart.
 ///
 /// What stands before the first `=` is a name only where it can be one: a word without `/`, or a
 /// virtual absolute path. So `./a=b` is a path; an empty name (`=/srv/a=b`) makes any path one.
-fn split(text: &str) -> Result<Parts<'_>, String> {
+fn split(text: &str) -> Result<RootText<'_>, String> {
     let (name, rest) = match text.split_once('=') {
         Some(("", rest)) => (None, rest),
         Some((name, rest)) if name.starts_with('/') || !name.contains(['/', '\\']) => (Some(checked(name)?), rest),
@@ -203,7 +166,7 @@ fn split(text: &str) -> Result<Parts<'_>, String> {
     if path.is_empty() {
         return Err("the path is empty: write [NAME=]PATH[:ro], as docs=/srv/docs:ro".to_owned());
     }
-    Ok(Parts { name, path, read_only })
+    Ok(RootText { name, path, read_only })
 }
 
 /// A mount name: what a model sees and types, so without anything that would be read otherwise there.
@@ -244,7 +207,7 @@ mod tests {
     use super::*;
 
     fn taken(text: &str) -> (Option<String>, String, bool) {
-        let Parts { name, path, read_only } = split(text).expect(text);
+        let RootText { name, path, read_only } = split(text).expect(text);
         (name, path.to_owned(), read_only)
     }
 

@@ -14,10 +14,10 @@ use crate::{
 };
 
 use super::{
-    Action, Config, Environment,
-    kind::Opt,
+    Action, Config, Environment, host_path,
+    option::OptionRow,
     options::OPTIONS,
-    policy,
+    parse_value, policy,
     raw::{Origin, RawArgs, RawValue, Source},
     roots,
 };
@@ -28,18 +28,18 @@ pub(super) fn config(
     action: Action,
     directories: &[OsString],
     file: Option<&Path>,
-    around: &Environment,
+    environment: &Environment,
     mut problems: Vec<String>,
 ) -> Result<Config, Vec<String>> {
-    let file_base = file.and_then(Path::parent).unwrap_or(&around.directory);
+    let file_base = file.and_then(Path::parent).unwrap_or(&environment.directory);
     placeholders(raw, directories, &mut problems);
     let mut warnings = Vec::new();
     let mut config = Config { action, ..Config::default() };
     for option in OPTIONS {
-        option.apply(raw, &mut config, &mut problems);
+        parse_value::apply(option, raw, &mut config, &mut problems);
     }
     selection(raw, &mut config.selection, &mut problems);
-    config.audit.file = audit(raw, config.audit.required, file_base, around, &mut problems);
+    config.audit.file = audit(raw, config.audit.required, file_base, environment, &mut problems);
     config.workspace.ignore.extra = raw.list("ignore");
     let policy = policy::rules(raw, &mut problems);
     for (option, given) in raw.each("ignore") {
@@ -52,10 +52,10 @@ pub(super) fn config(
         named.retain(|(_, given)| given.source == Source::CommandLine);
     }
     left_out(raw, &named, &mut warnings);
-    let asked = roots::Asked { directories, roots: named, file_base, read_only: config.selection.read_only };
-    let roots = roots::specs(&asked, around, &mut problems, &mut warnings);
-    let paths: Vec<PathBuf> = roots.iter().flat_map(|root| roots::names_of(&root.path)).collect();
-    policy::host_paths(raw, &paths, around.home.as_deref(), &mut problems);
+    let asked = roots::RootArgs { directories, roots: named, file_base, read_only: config.selection.read_only };
+    let roots = roots::specs(&asked, environment, &mut problems, &mut warnings);
+    let paths: Vec<PathBuf> = roots.iter().flat_map(|root| host_path::names_of(&root.path)).collect();
+    policy::host_paths(raw, &paths, environment.home.as_deref(), &mut problems);
     if let Some(root) = config.audit.file.as_ref().and_then(|file| roots::overlapping(file.parent()?, &roots)) {
         problems.push(format!(
             "the audit file lies in, or beside, {}, which is offered: choose a folder of its own outside of all \
@@ -63,12 +63,12 @@ pub(super) fn config(
             root.path.display()
         ));
     }
-    let state = state(raw, &roots, file_base, around, &mut problems, &mut warnings);
+    let state = state(raw, &roots, file_base, environment, &mut problems, &mut warnings);
 
     if !problems.is_empty() {
         return Err(problems);
     }
-    config.workspace.own = own(file, config.audit.file.as_deref(), state.as_deref(), around);
+    config.workspace.own = own(file, config.audit.file.as_deref(), state.as_deref(), environment);
     config.workspace.policy = policy;
     Ok(Config { roots, state, warnings, ..config })
 }
@@ -121,7 +121,7 @@ fn audit(
     raw: &RawArgs,
     required: bool,
     file_base: &Path,
-    around: &Environment,
+    environment: &Environment,
     problems: &mut Vec<String>,
 ) -> Option<PathBuf> {
     let Some((option, given)) = raw.one("audit") else {
@@ -134,8 +134,8 @@ fn audit(
         problems.push(format!("{} is empty: name a file, or leave it out", Origin(option, &given.source)));
         return None;
     }
-    let base = if matches!(given.source, Source::File { .. }) { file_base } else { &around.directory };
-    Some(around.absolute(Path::new(&given.text), base))
+    let base = if matches!(given.source, Source::File { .. }) { file_base } else { &environment.directory };
+    Some(environment.absolute(Path::new(&given.text), base))
 }
 
 /// A client's own variable that it did not fill in: Claude Desktop leaves the text of an unset option
@@ -154,15 +154,15 @@ fn placeholders(raw: &RawArgs, directories: &[OsString], problems: &mut Vec<Stri
 }
 
 /// The files that decide about the next start: a model that could write one would allow itself more by it.
-fn own(file: Option<&Path>, audit: Option<&Path>, state: Option<&Path>, around: &Environment) -> Vec<PathBuf> {
+fn own(file: Option<&Path>, audit: Option<&Path>, state: Option<&Path>, environment: &Environment) -> Vec<PathBuf> {
     let logs = audit.into_iter().flat_map(AppendLog::names);
-    let others = file.into_iter().chain(state).map(|path| around.directory.join(path));
-    others.chain(logs).chain(around.program.iter().cloned()).collect()
+    let others = file.into_iter().chain(state).map(|path| environment.directory.join(path));
+    others.chain(logs).chain(environment.program.iter().cloned()).collect()
 }
 
 /// Rules of a directory that the environment or the command line leaves out count nowhere, which a
 /// person should know.
-fn left_out(raw: &RawArgs, used: &[(&'static Opt, &RawValue)], warnings: &mut Vec<String>) {
+fn left_out(raw: &RawArgs, used: &[(&'static OptionRow, &RawValue)], warnings: &mut Vec<String>) {
     for (option, given) in raw.each("root") {
         let has_rules =
             given.table.as_ref().is_some_and(|table| table.own.all().any(|(own, _)| own.flag != "read-only"));
@@ -182,19 +182,19 @@ fn state(
     raw: &RawArgs,
     roots: &[RootSpec],
     file_base: &Path,
-    around: &Environment,
+    environment: &Environment,
     problems: &mut Vec<String>,
     warnings: &mut Vec<String>,
 ) -> Option<PathBuf> {
     let Some((option, given)) = raw.one("state-dir") else {
-        if around.state.is_none() {
+        if environment.state.is_none() {
             warnings.push(
                 "there is no home directory, so what has been read is remembered in memory only; --state-dir names a \
                  folder for it"
                     .to_owned(),
             );
         }
-        let reachable = around.state.as_deref().and_then(|path| roots::overlapping(path, roots));
+        let reachable = environment.state.as_deref().and_then(|path| roots::overlapping(path, roots));
         if let Some(root) = reachable {
             warnings.push(format!(
                 "the state folder of this account overlaps {}, which is offered, so what has been read is remembered in \
@@ -203,7 +203,7 @@ fn state(
             ));
             return None;
         }
-        return around.state.clone();
+        return environment.state.clone();
     };
     match given.text.as_str() {
         "off" => None,
@@ -212,8 +212,8 @@ fn state(
             None
         }
         text => {
-            let base = if matches!(given.source, Source::File { .. }) { file_base } else { &around.directory };
-            let path = around.absolute(Path::new(text), base);
+            let base = if matches!(given.source, Source::File { .. }) { file_base } else { &environment.directory };
+            let path = environment.absolute(Path::new(text), base);
             if let Some(root) = roots::overlapping(&path, roots) {
                 problems.push(format!(
                     "{} {text:?} lies in, or beside, {}, which is offered: choose a folder of its own outside of all \

@@ -10,13 +10,13 @@ use crossbeam_channel::bounded;
 
 use crate::{
     stop::StopReason,
-    workspace::{AccessError, Ignored, LeftOut, WalkOptions, WalkReport, Workspace, WorkspacePath},
+    workspace::{AccessError, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace, WorkspacePath},
 };
 
 use super::{
     file_filter::FileFilter,
     hits::{FileHits, Tally},
-    path_index::{PathSource, walk_left_out, walk_snapshot},
+    path_index::{PathSource, walk_ignored_entries, walk_snapshot},
     pool::{Chunk, Shared},
     producer::{Producer, StartVisitor},
     query::Query,
@@ -48,7 +48,7 @@ pub struct ContentHits {
 impl ContentHits {
     /// Whether every file was looked into.
     pub fn complete(&self) -> bool {
-        !self.capped && self.stopped.is_none() && self.tally.out_of_files == 0 && self.walk.gaps.is_empty()
+        !self.capped && self.stopped.is_none() && self.tally.out_of_files == 0 && self.walk.limits_hit.is_empty()
     }
 }
 
@@ -146,8 +146,8 @@ fn walk_start(
 ) -> Result<(WalkReport, PathSource), AccessError> {
     // Directories are visited for the stop signal alone: a tree may have few files.
     let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
-    let walked = if let Some(entries) = query.left_out.and_then(LeftOut::all) {
-        Ok((walk_left_out(workspace, start, entries, &options, &mut visitor), PathSource::Walk))
+    let walked = if let Some(entries) = query.ignored_entries.and_then(IgnoredEntries::all) {
+        Ok((walk_ignored_entries(workspace, start, entries, &options, &mut visitor), PathSource::Walk))
     } else {
         let mut snapshot = query.path_index.and_then(|index| index.snapshot(start, Some(query.pattern)));
         visitor.candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());

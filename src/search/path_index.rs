@@ -35,7 +35,7 @@ pub(in crate::search) use item::{Content, Item};
 pub(in crate::search) use items::List;
 pub(in crate::search) use names::Brief;
 pub(in crate::search) use walk::walk_snapshot;
-pub use walk::{PathSource, SearchEntry, Visit, walk_left_out};
+pub use walk::{PathSource, SearchEntry, Visit, walk_ignored_entries};
 
 /// Files from which a tree is worth a list: a walk over fewer takes a millisecond or two.
 const LARGE: usize = 2000;

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::{stop::StopSignal, workspace::LeftOut};
+use crate::{stop::StopSignal, workspace::IgnoredEntries};
 
 use super::{path_index::PathIndex, pattern::Pattern, progress::Progress};
 
@@ -64,7 +64,7 @@ pub struct Query<'a> {
     /// What is kept between calls, where anything is.
     pub path_index: Option<&'a Arc<PathIndex>>,
     /// For a search of ignored files alone: what an earlier search left out.
-    pub left_out: Option<&'a LeftOut>,
+    pub ignored_entries: Option<&'a IgnoredEntries>,
 }
 
 impl Query<'_> {

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use crate::workspace::{GiveWay, lower_priority};
+use crate::workspace::{Priority, lower_priority};
 
 use super::threads::Threads;
 
@@ -25,7 +25,7 @@ pub(super) struct Pools {
 
 impl Default for Pools {
     fn default() -> Self {
-        let patient = Threads::new(|| lower_priority(GiveWay::ToCalls));
+        let patient = Threads::new(|| lower_priority(Priority::BelowCalls));
         Self { usual: Threads::new(|| {}), patient, commits: Arc::default() }
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     search::{PathIndex, PatternLimits},
     session::Session,
     stop::{StopReason, StopSignal},
-    workspace::{AccessError, Patience, Snapshot, Workspace, WorkspacePath},
+    workspace::{AccessError, Snapshot, WaitLimit, Workspace, WorkspacePath},
 };
 
 use super::{Kind, ToolError};
@@ -156,9 +156,9 @@ impl CallContext {
     }
 
     /// How long a change of this call waits for others: until the call is cancelled or out of time.
-    pub fn patience(&self) -> Patience {
+    pub fn wait_limit(&self) -> WaitLimit {
         let (stop, yields) = (self.stop.clone(), self.yields.clone());
-        Patience::until(
+        WaitLimit::until(
             move || stop.stopped().is_some(),
             move || {
                 if let Some(yields) = &yields {

@@ -104,7 +104,7 @@ impl Pending {
     /// Over a file: as a write of the other's content, which keeps the mode and owner it has.
     fn replace(&self, cx: &CallContext, base: Base, approval: Approval) -> Result<Output, ToolError> {
         let snapshot = cx.workspace.read(&self.source, cx.settings.max_file_size)?;
-        let guard = WriteGuard::acquire_within(&cx.workspace, self.to.target.clone(), base, &cx.patience())?;
+        let guard = WriteGuard::acquire_within(&cx.workspace, self.to.target.clone(), base, &cx.wait_limit())?;
         let (_, note) = recorded::commit(cx, guard, "copy", recorded::Undoable::Yes, &snapshot.bytes, approval)?;
         let bytes = snapshot.bytes.len() as u64;
         Ok(Output { files: 1, bytes, replaced: true, notes: note.text().into_iter().collect(), ..self.output() })
@@ -124,11 +124,11 @@ impl Pending {
 
     fn make(&self, cx: &CallContext, approval: Approval) -> Result<Output, ToolError> {
         let history = &cx.session.history;
-        let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.to.target], cx.patience())?;
+        let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.to.target], cx.wait_limit())?;
         let record = Record::new("copy", self.to.target.path());
         let (pending, note) = recorded::begin(cx, vec![record], recorded::Note::none());
-        let planted = match guard.copy(&self.tree, &self.to.target, approval) {
-            Ok(planted) => planted,
+        let created = match guard.copy(&self.tree, &self.to.target, approval) {
+            Ok(created) => created,
             Err(error) => {
                 history.void(&pending);
                 let is_stale = error.kind == AccessErrorKind::Stale;
@@ -137,21 +137,21 @@ impl Pending {
         };
         if let Ok(copy) = cx.workspace.tree(&self.to.target, Purpose::Remove) {
             let effect = Effect::Copied { to: self.to.target.path().clone(), mark: copy.content_mark() };
-            history.done(&pending, Made { tool: "copy", effect, made: planted.made.clone() });
+            history.done(&pending, Made { tool: "copy", effect, made: created.made.clone() });
         }
         recorded::seen_along(cx, &self.tree, self.to.target.path());
-        let files = planted.revisions.iter().flatten().count();
-        let left_out = planted.links_left_out.len();
+        let files = created.revisions.iter().flatten().count();
+        let left_out = created.links_left_out.len();
         let mut notes: Vec<String> = note.text().into_iter().collect();
         if left_out > 0 {
-            let first: Vec<String> = planted.links_left_out.iter().take(3).map(ToString::to_string).collect();
+            let first: Vec<String> = created.links_left_out.iter().take(3).map(ToString::to_string).collect();
             notes.push(format!(
                 "{} left out because they lead outside of the workspace: {}",
                 count(left_out, "link"),
                 first.join(", ")
             ));
         }
-        Ok(Output { files, bytes: planted.bytes, links_left_out: left_out, notes, ..self.output() })
+        Ok(Output { files, bytes: created.bytes, links_left_out: left_out, notes, ..self.output() })
     }
 }
 

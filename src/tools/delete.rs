@@ -124,7 +124,7 @@ impl Change for Pending {
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let Self { path, target, tree: planned, revision } = *self;
-        let guard = TreeGuard::acquire_within(&cx.workspace, &[&target], cx.patience())?;
+        let guard = TreeGuard::acquire_within(&cx.workspace, &[&target], cx.wait_limit())?;
         let tree = cx.workspace.tree(&target, Purpose::Remove)?;
         if tree.mark() != planned.mark() {
             return Err(recorded::changed(&path));

@@ -196,7 +196,7 @@ pub(super) fn settled(
         Ok(()) => return Ok(now),
         Err(outdated) if expected.is_none() => {
             drop((outdated, now));
-            let _quiet = TreeGuard::acquire_within(&cx.workspace, &[target], cx.patience())?;
+            let _quiet = TreeGuard::acquire_within(&cx.workspace, &[target], cx.wait_limit())?;
             let now = cx.read_to_change(asked)?;
             let checked = check(cx, asked, &now, expected, known);
             (now, checked)

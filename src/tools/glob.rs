@@ -12,9 +12,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    search::{GlobError, NameGlob, Newest, PathSource, Scope, SearchEntry, literal_prefix, walk_left_out},
+    search::{GlobError, NameGlob, Newest, PathSource, Scope, SearchEntry, literal_prefix, walk_ignored_entries},
     stop::{StopReason, StopSignal},
-    workspace::{FileKind, Ignored, LeftOut, WalkOptions, WalkReport, Workspace, WorkspacePath},
+    text::shorten,
+    workspace::{FileKind, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace, WorkspacePath},
 };
 
 use super::{
@@ -219,7 +220,7 @@ impl Request {
         cx: &CallContext,
         ignored: Ignored,
         stop: &StopSignal,
-        left_out: Option<&LeftOut>,
+        entries: Option<&IgnoredEntries>,
     ) -> Result<Found, ToolError> {
         let mut found = Found::default();
         let counting = ignored == Ignored::Only;
@@ -263,9 +264,9 @@ impl Request {
                 }
                 ControlFlow::Continue(())
             };
-            let walked = match left_out.and_then(LeftOut::all) {
+            let walked = match entries.and_then(IgnoredEntries::all) {
                 Some(entries) => {
-                    Ok((walk_left_out(&cx.workspace, start, entries, &options, &mut visit), PathSource::Walk))
+                    Ok((walk_ignored_entries(&cx.workspace, start, entries, &options, &mut visit), PathSource::Walk))
                 }
                 None => cx.path_index.walk(&cx.workspace, start, &options, &mut visit),
             };
@@ -284,12 +285,12 @@ impl Request {
 
     /// Counts what ignored folders hold, for a moment, after a walk that left them out.
     fn look_into_ignored(&self, cx: &CallContext, found: &Found) -> Option<InIgnored> {
-        let left_out = found.walk.ignored_files + found.walk.ignored_dirs;
-        if self.no_ignore || left_out == 0 || found.capped || found.stopped.is_some() {
+        let ignored = found.walk.ignored_files + found.walk.ignored_dirs;
+        if self.no_ignore || ignored == 0 || found.capped || found.stopped.is_some() {
             return None;
         }
         let stop = cx.stop.aside(if found.total > 0 { IGNORED_SHORT } else { IGNORED_LONG });
-        let below = self.walk(cx, Ignored::Only, &stop, Some(&found.walk.left_out)).ok()?;
+        let below = self.walk(cx, Ignored::Only, &stop, Some(&found.walk.ignored_entries)).ok()?;
         let exact = below.stopped.is_none();
         (below.total > 0 || (!exact && found.total == 0)).then_some(InIgnored { count: below.total, exact })
     }
@@ -320,7 +321,7 @@ impl Request {
         let next = "narrow the path or the pattern";
         notes.extend(stopped_note(&cx.stop, found.stopped, found.visited, "name", next));
         let tally = crate::search::Tally::default();
-        notes.extend(listing::gap_notes(&tally, &found.walk.gaps));
+        notes.extend(listing::limit_notes(&tally, &found.walk.limits_hit));
         let skipped = SkippedFiles::of(&tally, &found.walk);
         notes.extend(skipped.note(cx.settings.max_search_file_size));
 
@@ -329,7 +330,7 @@ impl Request {
             shown,
             truncated,
             next_offset,
-            complete: !found.capped && found.stopped.is_none() && found.walk.gaps.is_empty(),
+            complete: !found.capped && found.stopped.is_none() && found.walk.limits_hit.is_empty(),
             skipped,
             ignored: hidden,
             source: found.source,
@@ -405,7 +406,7 @@ pub(super) fn is_name(workspace: &Workspace, scope: &Scope, text: &str) -> bool 
 }
 
 fn glob_error(pattern: &str, error: &GlobError) -> ToolError {
-    let shown: String = pattern.chars().take(80).collect();
+    let shown = shorten(pattern, 80);
     let hint = match error {
         GlobError::LeavesRoot => "give a pattern relative to path, and the folder to search in as path",
         GlobError::TooLong { .. } => "match several simpler patterns, one call each",

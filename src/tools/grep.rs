@@ -20,7 +20,7 @@ use crate::{
     },
     stop::{StopReason, StopSignal},
     text::nearest_name::did_you_mean,
-    workspace::{Ignored, LeftOut, Workspace},
+    workspace::{Ignored, IgnoredEntries, Workspace},
 };
 
 use render::Report;
@@ -256,10 +256,10 @@ impl Request {
         cx: &CallContext,
         scope: &Scope,
         stop: &StopSignal,
-        left_out: Option<&LeftOut>,
+        entries: Option<&IgnoredEntries>,
     ) -> Result<ContentHits, ToolError> {
         let (ignored, keep) =
-            if left_out.is_some() { (Ignored::Only, Keep::Nothing) } else { (self.ignored(), self.keep()) };
+            if entries.is_some() { (Ignored::Only, Keep::Nothing) } else { (self.ignored(), self.keep()) };
         let last = AtomicU64::new(0);
         let query = Query {
             pattern: &self.pattern,
@@ -284,7 +284,7 @@ impl Request {
                 }
             },
             path_index: Some(&cx.path_index),
-            left_out,
+            ignored_entries: entries,
         };
         search(&cx.workspace, scope, &mut self.filter.clone(), ignored, &query)
             .map_err(|error| ToolError::access(&cx.workspace, error))
@@ -293,12 +293,12 @@ impl Request {
     /// Counts what ignored files hold, for a moment, after a search that left them out: an answer
     /// says what it does not show. `None` where there is nothing to say.
     fn look_into_ignored(&self, cx: &CallContext, scope: &Scope, found: &ContentHits) -> Option<InIgnored> {
-        let left_out = found.walk.ignored_files + found.walk.ignored_dirs;
-        if self.no_ignore || left_out == 0 || !found.complete() || scope.file().is_some() {
+        let ignored = found.walk.ignored_files + found.walk.ignored_dirs;
+        if self.no_ignore || ignored == 0 || !found.complete() || scope.file().is_some() {
             return None;
         }
         let stop = cx.stop.aside(if found.matches > 0 { IGNORED_SHORT } else { IGNORED_LONG });
-        let below = self.run(cx, scope, &stop, Some(&found.walk.left_out)).ok()?;
+        let below = self.run(cx, scope, &stop, Some(&found.walk.ignored_entries)).ok()?;
         let count = match self.mode {
             OutputMode::FilesWithMatches => below.matching_files,
             OutputMode::Content | OutputMode::Count => below.matches,

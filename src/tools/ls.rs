@@ -10,15 +10,17 @@ use serde::{Deserialize, Serialize};
 use crate::{
     search::{Scope, Tally},
     stop::StopReason,
+    text::byte_size::file_size,
     workspace::{
-        Access, AccessError, AccessErrorKind, Entry, FileKind, Gaps, Ignored, WalkOptions, Workspace, WorkspacePath,
+        Access, AccessError, AccessErrorKind, Entry, FileKind, Ignored, LimitsHit, WalkOptions, Workspace,
+        WorkspacePath,
     },
 };
 
 use super::{
     Alias, Answer, CallContext, Group, Plan, Spec, Tool, ToolError,
     args::{LISTING_ALIASES, PATH_ALIASES, joined},
-    listing::{self, file_size, is_zero, with_notes},
+    listing::{self, is_zero, with_notes},
     output::count,
 };
 
@@ -163,7 +165,7 @@ struct Listing {
     more: usize,
     /// Entries that ignore rules leave out.
     ignored: usize,
-    gaps: Gaps,
+    limits_hit: LimitsHit,
 }
 
 /// How far a shown entry was looked into.
@@ -184,7 +186,7 @@ impl Request {
         let access = |error| ToolError::access(&cx.workspace, error);
         let mut listings = vec![self.list(cx, start, self.limit).map_err(access)?];
         let mut left = self.limit - listings[0].entries.len();
-        let (mut facts, mut gaps) = (Facts::default(), Gaps::default());
+        let (mut facts, mut limits_hit) = (Facts::default(), LimitsHit::default());
         let mut queue = VecDeque::from([(0, 1)]);
         while let Some((at, depth)) = queue.pop_front() {
             if depth == self.depth {
@@ -208,7 +210,7 @@ impl Request {
                             State::Listed(listings.len() - 1)
                         }
                         Err(AccessError { kind: AccessErrorKind::Limit(limit), .. }) => {
-                            gaps.directory(limit);
+                            limits_hit.directory(limit);
                             State::Unreadable
                         }
                         Err(_) => {
@@ -232,12 +234,12 @@ impl Request {
         let Printer { text, entries, cut, .. } = printer;
         facts.shown = entries.len();
         for listing in &listings {
-            gaps.add(listing.gaps.clone());
+            limits_hit.add(listing.limits_hit.clone());
         }
-        facts.out_of_files = gaps.directories;
+        facts.out_of_files = limits_hit.directories;
         facts.truncated = cut || facts.timed_out || facts.more + facts.unlisted + facts.out_of_files > 0;
 
-        let mut notes = listing::gap_notes(&Tally::default(), &gaps);
+        let mut notes = listing::limit_notes(&Tally::default(), &limits_hit);
         if facts.timed_out {
             let (shown, next) = (facts.shown, "narrow the path, or ask for less depth");
             notes.extend(listing::stopped_note(&cx.stop, Some(StopReason::Deadline), shown, "entry", next));
@@ -285,7 +287,7 @@ impl Request {
             more: met - entries.len(),
             entries,
             ignored: report.ignored_files + report.ignored_dirs,
-            gaps: report.gaps,
+            limits_hit: report.limits_hit,
         })
     }
 }

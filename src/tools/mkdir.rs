@@ -94,7 +94,7 @@ impl Change for Pending {
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.target], cx.patience())?;
+        let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.target], cx.wait_limit())?;
         let directories = guard.make_directory(&self.target, approval)?;
         let created = directories.len();
         let mut text = match created {

@@ -10,7 +10,7 @@ use crate::{
         Cost,
         history::{Change as Made, Effect, Former, Record, RecordKind},
     },
-    workspace::{Approval, Node, Purpose, Transferred, Tree, TreeGuard, WorkspacePath, WritablePath},
+    workspace::{Approval, MovedTree, Node, Purpose, Tree, TreeGuard, WorkspacePath, WritablePath},
 };
 
 use super::{
@@ -122,7 +122,7 @@ impl Change for Pending {
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let Self { source, from, tree: planned, to } = *self;
         let history = &cx.session.history;
-        let guard = TreeGuard::acquire_within(&cx.workspace, &[&from, &to.target], cx.patience())?;
+        let guard = TreeGuard::acquire_within(&cx.workspace, &[&from, &to.target], cx.wait_limit())?;
         let tree = cx.workspace.tree(&from, Purpose::Move(&to.target))?;
         if tree.mark() != planned.mark() {
             return Err(recorded::changed(&source));
@@ -146,7 +146,7 @@ impl Change for Pending {
         let (pending, note) = recorded::begin(cx, records, note);
         let over = replaced.as_ref().map(|(over, ..)| over);
         let mark = tree.content_mark();
-        let Transferred { copied, made } = match guard.transfer(&from, &tree, &to.target, over, approval) {
+        let MovedTree { copied, made } = match guard.move_tree(&from, &tree, &to.target, over, approval) {
             Ok(transferred) => transferred,
             Err(error) => {
                 history.void(&pending);

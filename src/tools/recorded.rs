@@ -13,8 +13,8 @@ use crate::{
     session::history::{Change, Effect, Former, FormerEntry, FormerNode, Kept, Pending, Record, RecordKind},
     text::Document,
     workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Committed, Content, Durable, FileLock, Node, NotRemoved,
-        OpenFile, Part, Place, Replaced, Revision, Tree, TreeGuard, WorkspacePath, WritablePath, WriteGuard,
+        AccessError, AccessErrorKind, Approval, Base, Committed, Content, Durable, FileLock, NewNode, Node, NotRemoved,
+        OpenFile, ReplacedFile, Revision, Tree, TreeGuard, TreePosition, WorkspacePath, WritablePath, WriteGuard,
     },
 };
 
@@ -91,7 +91,7 @@ pub(super) fn rewrite<R: Rewrite>(
     mut approval: Approval,
     mut again: impl FnMut(AccessError) -> Result<R, ToolError>,
 ) -> Result<(R, Committed, Note), ToolError> {
-    let mut lock = FileLock::acquire(&cx.workspace, target.clone(), &cx.patience())?;
+    let mut lock = FileLock::acquire(&cx.workspace, target.clone(), &cx.wait_limit())?;
     for _ in 0..ATTEMPTS {
         // A commit that finds another file has changed nothing, and the yes is as good as before.
         let [own, rest] = approval.for_two_steps();
@@ -118,7 +118,7 @@ pub(super) fn rewrite<R: Rewrite>(
             // A directory on the way was moved or deleted meanwhile, and what is there now is locked elsewhere.
             Failed::Access(error) if error.kind == AccessErrorKind::Changed => {
                 drop(lock);
-                lock = FileLock::acquire(&cx.workspace, target.clone(), &cx.patience())?;
+                lock = FileLock::acquire(&cx.workspace, target.clone(), &cx.wait_limit())?;
             }
             failed => return Err(failed.into()),
         }
@@ -180,7 +180,7 @@ fn try_commit(
     let content = Content::of(bytes);
     let after = content.revision();
     let path = guard.path().clone();
-    let (before, note) = match guard.former() {
+    let (before, note) = match guard.previous() {
         Some(former) if former.revision != after => {
             let (found, kept) = match former.known {
                 Some(content) => {
@@ -279,7 +279,7 @@ pub(super) fn remove(
             Node::Link(says) => (FormerNode::Link(says.clone()), None),
             Node::Other(_) => return Err(refuse(&path, "it is a special file")),
         };
-        former.push(FormerEntry { place: entry.place.clone(), node });
+        former.push(FormerEntry { position: entry.position.clone(), node });
         revisions.push(revision);
     }
     let settled = if durable_when == Durable::Soon { history.settle() } else { Ok(()) };
@@ -327,11 +327,11 @@ fn missing(
     path: &WorkspacePath,
     entries: &[FormerEntry],
     gone_from: usize,
-) -> impl Iterator<Item = Result<(Place, Part), AccessError>> {
+) -> impl Iterator<Item = Result<(TreePosition, NewNode), AccessError>> {
     entries.iter().enumerate().filter_map(move |(index, entry)| {
         let is_there = index < gone_from;
         match &entry.node {
-            FormerNode::Directory { .. } if is_there => Some(Ok((entry.place.clone(), Part::There))),
+            FormerNode::Directory { .. } if is_there => Some(Ok((entry.position.clone(), NewNode::There))),
             _ if is_there => None,
             _ => Some(entry.part(cx, path)),
         }
@@ -340,16 +340,16 @@ fn missing(
 
 impl FormerEntry {
     /// As a part to be made again below `top`, with its content from the history.
-    pub(super) fn part(&self, cx: &CallContext, top: &WorkspacePath) -> Result<(Place, Part), AccessError> {
+    pub(super) fn part(&self, cx: &CallContext, top: &WorkspacePath) -> Result<(TreePosition, NewNode), AccessError> {
         let part = match &self.node {
-            FormerNode::Directory { mode } => Part::Directory { mode: *mode },
-            FormerNode::Link(says) => Part::Link(says.clone()),
+            FormerNode::Directory { mode } => NewNode::Directory { mode: *mode },
+            FormerNode::Link(says) => NewNode::Link(says.clone()),
             FormerNode::File(former) => {
                 let bytes = cx.session.history.content(former.revision).ok_or_else(|| top.not_kept())?;
-                Part::File { mode: former.mode, content: Box::new(io::Cursor::new(bytes)) }
+                NewNode::File { mode: former.mode, content: Box::new(io::Cursor::new(bytes)) }
             }
         };
-        Ok((self.place.clone(), part))
+        Ok((self.position.clone(), part))
     }
 }
 
@@ -366,14 +366,14 @@ pub(super) fn keep_replaced(
     cx: &CallContext,
     path: &WorkspacePath,
     expected: Option<Revision>,
-) -> Result<(Replaced, Note, bool), ToolError> {
+) -> Result<(ReplacedFile, Note, bool), ToolError> {
     let stat = cx.workspace.open_file(path)?.stat().clone();
     let (revision, kept) = keep_file(cx, path, expected, Durable::Now)?;
     if expected.is_some_and(|expected| expected != revision) {
         return Err(changed(path));
     }
     let usable = !matches!(kept, Kept::Nowhere(_));
-    Ok((Replaced { stat, revision }, Note::of(&kept), usable))
+    Ok((ReplacedFile { stat, revision }, Note::of(&kept), usable))
 }
 
 /// Keeps a file as it is now. Its revision is exact even where its content could not be kept.

@@ -11,7 +11,8 @@ use crate::{
         history::{Record, RecordKind},
     },
     workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Part, Place, TreeGuard, Workspace, WorkspacePath, WriteGuard,
+        AccessError, AccessErrorKind, Approval, Base, NewNode, TreeGuard, TreePosition, Workspace, WorkspacePath,
+        WriteGuard,
     },
 };
 
@@ -121,12 +122,12 @@ fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&Record]) -> Result<St
     let mut directories: HashMap<&str, usize> = HashMap::new();
     for record in records {
         let below = if record.is_of(top) {
-            Some(Place::top())
+            Some(TreePosition::top())
         } else {
             // The line of a directory may have been lost, and then there is no place for what it held.
             record.shown.rsplit_once('/').and_then(|(parent, own)| {
                 let name = top.join(own).ok()?.file_name()?.to_os_string();
-                Some(Place { depth: directories.get(parent)? + 1, name })
+                Some(TreePosition { depth: directories.get(parent)? + 1, name })
             })
         };
         let Some(below) = below else {
@@ -137,15 +138,15 @@ fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&Record]) -> Result<St
         parts.push(match (record.kind, record.old_revision(), &record.target) {
             (RecordKind::Directory, ..) => {
                 directories.insert(&record.shown, below.depth);
-                (below, Part::Directory { mode })
+                (below, NewNode::Directory { mode })
             }
-            (RecordKind::Link, _, Some(target)) => (below, Part::Link(target.into())),
+            (RecordKind::Link, _, Some(target)) => (below, NewNode::Link(target.into())),
             (RecordKind::File, Some(old), _) => {
                 let Some(bytes) = cx.session.history.content(old) else {
                     left_out.push(record.shown.clone());
                     continue;
                 };
-                (below, Part::File { mode, content: Box::new(std::io::Cursor::new(bytes)) })
+                (below, NewNode::File { mode, content: Box::new(std::io::Cursor::new(bytes)) })
             }
             _ => {
                 left_out.push(record.shown.clone());
@@ -154,8 +155,8 @@ fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&Record]) -> Result<St
         });
     }
     let mut parts = parts.into_iter().map(Ok::<_, AccessError>);
-    let planted = guard.plant(&entry, &mut parts, Approval::by_policy())?;
-    let mut text = format!("Restored {top} with {}", count(planted.revisions.iter().flatten().count(), "file"));
+    let created = guard.create_tree(&entry, &mut parts, Approval::by_policy())?;
+    let mut text = format!("Restored {top} with {}", count(created.revisions.iter().flatten().count(), "file"));
     if !left_out.is_empty() {
         let _ = write!(text, "; {} no longer kept: {}", count(left_out.len(), "entry"), left_out.join(", "));
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::roots::Roots;
 use super::walk::Ignores;
-use super::watch::Machine;
-use super::write::{Directories, Locks, Swept};
+use super::watch::SystemEvents;
+use super::write::{Directories, Locks, StaleTemporaries};
 
 /// The roots and everything that is known about them. All files are reached through it.
 #[derive(Clone)]
@@ -29,6 +29,6 @@ pub(super) struct Shared {
     pub(super) ignores: Ignores,
     pub(super) locks: Arc<Locks>,
     pub(super) directories: Arc<Directories>,
-    pub(super) swept: Swept,
-    pub(super) machine: Machine,
+    pub(super) stale_temporaries: StaleTemporaries,
+    pub(super) system_events: SystemEvents,
 }

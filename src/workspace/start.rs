@@ -11,8 +11,8 @@ use super::root::RootSpec;
 use super::roots::Roots;
 use super::shared::{Shared, Workspace};
 use super::walk::{IgnoreRules, Ignores};
-use super::watch::Machine;
-use super::write::{SweepAfter, Swept};
+use super::watch::SystemEvents;
+use super::write::{StaleAfter, StaleTemporaries};
 
 /// What the configuration says about all roots.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +24,7 @@ pub struct Options {
     /// Never use `openat2`; open one component at a time instead.
     pub force_fallback: bool,
     /// When a temporary file counts as left behind.
-    pub sweep_after: SweepAfter,
+    pub stale_after: StaleAfter,
     /// Files of the host, by absolute paths, that decide about the next start: they and every link on the way to
     /// them are not written, whatever the rules allow.
     pub own: Vec<PathBuf>,
@@ -47,7 +47,7 @@ impl Workspace {
     /// Opens the roots. A missing root is a warning; none usable, or mount names that contradict
     /// each other, is an error. The sentences hold host paths: they are for the log.
     pub fn open(specs: &[RootSpec], options: Options) -> Result<Opened, Vec<String>> {
-        let Options { policy, ignore, force_fallback, sweep_after, own, agent_rules } = options;
+        let Options { policy, ignore, force_fallback, stale_after, own, agent_rules } = options;
         let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback)?;
         let homes = own::home();
         let agents = if agent_rules { agent_files::read(&roots, &homes) } else { Vec::new() };
@@ -62,8 +62,8 @@ impl Workspace {
             ignores: Ignores::new(&ignore),
             locks: Arc::default(),
             directories: Arc::default(),
-            swept: Swept::new(sweep_after),
-            machine: Machine::open(),
+            stale_temporaries: StaleTemporaries::new(stale_after),
+            system_events: SystemEvents::open(),
         };
         Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings, agent_files })
     }

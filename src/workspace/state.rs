@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::stat::FileKind;
 use super::sys::{self, Dir, Locked, Use};
-use super::write::{SweepAfter, Temporary, is_reserved};
+use super::write::{StaleAfter, Temporary, is_reserved};
 
 pub use append_log::AppendLog;
 pub use objects::{Durable, StateFile};
@@ -85,7 +85,7 @@ impl StateDir {
             // Another process may remove it at this moment.
             let Ok(stat) = self.dir.child_stat(&listed.name) else { continue };
             let age = stat.modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
-            if age.is_some_and(|age| age >= SweepAfter::default().0) {
+            if age.is_some_and(|age| age >= StaleAfter::default().0) {
                 let _ = self.dir.remove(&listed.name);
             }
         }

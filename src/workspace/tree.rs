@@ -3,12 +3,12 @@
 //! Unlike a write, none of these follows a link at the end of its path: the link is the entry. A
 //! tree is listed first and judged as a whole; whatever policy protects in it refuses all of it.
 
-mod in_place;
-mod place;
-mod plant;
+mod create_tree;
+mod move_tree;
+mod path_stack;
 mod remove;
+mod remove_in_place;
 mod scan;
-mod transfer;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -22,16 +22,17 @@ use super::shared::{Shared, Workspace};
 use super::stat::Stat;
 use super::sys::{Dir, Use};
 use super::write::{
-    Approval, Held, NewDirectory, NewDirs, Patience, WritablePath, allowed, make_dirs, refusal, remove_made, writable,
+    Approval, EntryLocks, NewDirectory, NewDirs, WaitLimit, WritablePath, allowed, make_dirs, refusal, remove_made,
+    writable,
 };
 
-pub use place::Place;
-use place::Trail;
-pub use plant::{Part, Planted};
+pub use create_tree::{CreatedTree, NewNode};
+pub use move_tree::{MovedTree, ReplacedFile};
+use path_stack::PathStack;
+pub use path_stack::TreePosition;
 pub use remove::NotRemoved;
-pub(super) use remove::wipe;
+pub(super) use remove::remove_all;
 use scan::Scan;
-pub use transfer::{Replaced, Transferred};
 
 /// Entries of the largest tree that is moved, copied or deleted in one call.
 const MOST_ENTRIES: usize = 20_000;
@@ -62,7 +63,7 @@ pub struct Tree {
 #[derive(Clone, Debug)]
 pub struct TreeEntry {
     /// Where it stands in the tree.
-    pub place: Place,
+    pub position: TreePosition,
     /// What it is.
     pub node: Node,
 }
@@ -98,8 +99,8 @@ impl Tree {
 
     /// Its entries with the paths that they have, or would have, with the tree at `top`.
     pub fn paths_at(&self, top: &WorkspacePath) -> impl Iterator<Item = (WorkspacePath, &TreeEntry)> {
-        let mut trail = Trail::default();
-        self.entries.iter().map(move |entry| (top.child(trail.step(&entry.place)), entry))
+        let mut path = PathStack::default();
+        self.entries.iter().map(move |entry| (top.child(path.step(&entry.position)), entry))
     }
 
     /// What the top is.
@@ -162,8 +163,8 @@ impl Tree {
 impl TreeEntry {
     /// Hashes where and what it is; of a file what `file` says, too.
     fn mark(&self, hasher: &mut RevisionHasher, file: impl FnOnce(&Stat) -> String) {
-        hasher.update(format!("{} ", self.place.depth).as_bytes());
-        hasher.update(self.place.name.as_encoded_bytes());
+        hasher.update(format!("{} ", self.position.depth).as_bytes());
+        hasher.update(self.position.name.as_encoded_bytes());
         let state = match &self.node {
             Node::File(stat) => format!("\0f{} {}\0", stat.size, file(stat)),
             Node::Directory(_) => "\0d\0".to_owned(),
@@ -218,8 +219,8 @@ impl Workspace {
 /// below them, meanwhile, and no other process of this program changes what is in the same directories.
 pub struct TreeGuard {
     shared: Arc<Shared>,
-    patience: Patience,
-    held: Held,
+    wait_limit: WaitLimit,
+    held: EntryLocks,
 }
 
 impl TreeGuard {
@@ -228,23 +229,23 @@ impl TreeGuard {
     /// # Errors
     /// `Crowded` where too many calls wait already, `Locked` when another process does not free a directory.
     pub fn acquire(workspace: &Workspace, entries: &[&WritablePath]) -> Result<Self, AccessError> {
-        Self::acquire_within(workspace, entries, Patience::default())
+        Self::acquire_within(workspace, entries, WaitLimit::default())
     }
 
-    /// As [`Self::acquire`]; `Stopped` when `patience` ends first. What is built by this guard ends with
+    /// As [`Self::acquire`]; `Stopped` when `wait_limit` ends first. What is built by this guard ends with
     /// it, too, as long as nothing of it can be seen.
     pub fn acquire_within(
         workspace: &Workspace,
         entries: &[&WritablePath],
-        patience: Patience,
+        wait_limit: WaitLimit,
     ) -> Result<Self, AccessError> {
         let paths: Vec<&WorkspacePath> = entries.iter().map(|entry| entry.path()).collect();
         let shared = Arc::clone(&workspace.shared);
-        let held = Held::hold(&shared, &paths, &patience).map_err(|kind| match entries.first() {
+        let held = EntryLocks::hold(&shared, &paths, &wait_limit).map_err(|kind| match entries.first() {
             Some(entry) => AccessError::new(kind, entry.asked()),
             None => AccessError::new(kind, &workspace.root_path(&workspace.roots()[0])),
         })?;
-        Ok(Self { shared, patience, held })
+        Ok(Self { shared, wait_limit, held })
     }
 
     /// Makes a directory with all that are missing above it. Returns those that were made, the
@@ -269,8 +270,8 @@ impl TreeGuard {
 
     /// The directory that holds an entry, and its name there. The rights are asked again, as a
     /// guard may be old by now.
-    #[expect(clippy::unused_self, reason = "the guard itself is what entitles to the place")]
-    fn place(&self, entry: &WritablePath) -> Result<(Dir, OsString), AccessError> {
+    #[expect(clippy::unused_self, reason = "the guard itself is what entitles to the change")]
+    fn holder(&self, entry: &WritablePath) -> Result<(Dir, OsString), AccessError> {
         let (real, asked) = (entry.path(), entry.asked());
         allowed(entry)?;
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
@@ -280,8 +281,8 @@ impl TreeGuard {
         Ok((dir.map_err(|failure| refusal(failure, asked))?, name.to_os_string()))
     }
 
-    /// As [`Self::place`], making the directory where it is missing.
-    fn new_place(&self, entry: &WritablePath) -> Result<(Dir, OsString, NewDirs), AccessError> {
+    /// As [`Self::holder`], making the directory where it is missing.
+    fn new_holder(&self, entry: &WritablePath) -> Result<(Dir, OsString, NewDirs), AccessError> {
         let (real, asked) = (entry.path(), entry.asked());
         allowed(entry)?;
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {

@@ -3,12 +3,12 @@
 //! Supplies names and the authority to open them. Links are never followed below the start, and at
 //! most 64 directories of the current branch are open at once, however deep the tree.
 
-mod compiled;
+mod compile_ignores;
+mod default_ignores;
 mod entry;
-mod gaps;
 mod ignore;
-mod junk;
-mod left_out;
+mod ignored_entries;
+mod limits_hit;
 mod visit;
 
 use std::ffi::OsStr;
@@ -25,13 +25,13 @@ use super::stat::FileKind;
 use super::sys::{Dir, Failure, Listed, Use};
 
 use entry::Base;
-pub use entry::{Entry, Stats};
-pub use gaps::Gaps;
+pub use entry::{Entry, StatCache};
 pub use ignore::IgnoreRules;
 pub(super) use ignore::Ignores;
 use ignore::{Answer, Here, Level, Rules, is_open_files};
 pub(super) use ignore::{Origin, linked_content};
-pub use left_out::LeftOut;
+pub use ignored_entries::IgnoredEntries;
+pub use limits_hit::LimitsHit;
 use visit::NAMED;
 pub(super) use visit::Visitor;
 pub use visit::{Ignored, WalkOptions, WalkReport};
@@ -149,12 +149,12 @@ impl Walk<'_> {
         if find(&names, ".git").is_some() {
             self.visit.repository(&dir, real.relative());
         }
-        let above = self.rules.above(real, &mut self.report.gaps).map_err(failed)?;
+        let above = self.rules.above(real, &mut self.report.limits_hit).map_err(failed)?;
         let here = Here { root: real.root(), relative: real.relative(), dir: &dir };
         let has = |name: &str| find(&names, name).is_some();
         let visit = &mut self.visit;
         let mut note = |name, origin: Origin<'_>| visit.rules(real.relative(), name, &origin);
-        let level = self.rules.level(above, here, has, &mut note, &mut self.report.gaps).map_err(failed)?;
+        let level = self.rules.level(above, here, has, &mut note, &mut self.report.limits_hit).map_err(failed)?;
         self.branch.push(Frame { dir: Some(Arc::new(dir)), names, next: 0, level, ignored: false });
         Ok(())
     }
@@ -205,7 +205,7 @@ impl Walk<'_> {
         let directory = kind == FileKind::Directory;
         let frame = &self.branch[depth - 1];
         let listed = &frame.names[frame.next - 1];
-        if directory && junk::is_version_control(&listed.name) {
+        if directory && default_ignores::is_version_control(&listed.name) {
             return ControlFlow::Continue(false);
         }
         // What the root hides that the start was asked for in cannot be opened through it either.
@@ -217,7 +217,10 @@ impl Walk<'_> {
         let mut verdict = Answer::Silent;
         if self.rules.needed && !frame.ignored {
             verdict = self.rules.verdict(frame.level.as_deref(), &self.path, directory);
-            if verdict == Answer::Silent && self.rules.defaults() && junk::is_junk(listed, &frame.names) {
+            if verdict == Answer::Silent
+                && self.rules.defaults()
+                && default_ignores::is_default_ignored(listed, &frame.names)
+            {
                 verdict = Answer::Ignored;
             }
         }
@@ -229,7 +232,7 @@ impl Walk<'_> {
         }
         if ignored && self.options.ignored == Ignored::Skip {
             self.report.ignored_dirs += 1;
-            self.leave_out(kind, depth);
+            self.skip_ignored(kind, depth);
             return ControlFlow::Continue(false);
         }
         let deeper = self.options.max_depth.is_none_or(|most| depth < most);
@@ -240,7 +243,7 @@ impl Walk<'_> {
             let name = self.path.file_name().unwrap_or_default();
             let tagged =
                 inside.as_ref().filter(|inside| !inside.closed).is_some_and(|Inside { dir, names, .. }| {
-                    junk::says_junk(name, |mark| {
+                    default_ignores::is_default_ignored_by_content(name, |mark| {
                         if deeper { find(names, mark).is_some() } else { dir.child_stat(mark.as_ref()).is_ok() }
                     })
                 });
@@ -248,7 +251,7 @@ impl Walk<'_> {
                 ignored = true;
                 if self.options.ignored == Ignored::Skip {
                     self.report.ignored_dirs += 1;
-                    self.leave_out(kind, depth);
+                    self.skip_ignored(kind, depth);
                     return ControlFlow::Continue(false);
                 }
             }
@@ -265,7 +268,7 @@ impl Walk<'_> {
     fn file(&mut self, kind: FileKind, depth: usize, ignored: bool) -> ControlFlow<()> {
         if ignored && self.options.ignored == Ignored::Skip {
             self.report.ignored_files += 1;
-            self.leave_out(kind, depth);
+            self.skip_ignored(kind, depth);
             return ControlFlow::Continue(());
         }
         if self.wanted(ignored) && (kind == FileKind::File || self.options.symlinks) {
@@ -287,13 +290,13 @@ impl Walk<'_> {
         self.visit.visit(entry)
     }
 
-    fn leave_out(&mut self, kind: FileKind, depth: usize) {
-        if self.visit.wants_left_out() {
+    fn skip_ignored(&mut self, kind: FileKind, depth: usize) {
+        if self.visit.wants_ignored() {
             let entry = self.entry(kind, depth);
-            self.visit.left_out(entry);
+            self.visit.ignored(entry);
         } else if self.options.max_depth.is_none() {
             let entry = self.entry(kind, depth);
-            self.report.left_out.push(entry);
+            self.report.ignored_entries.push(entry);
         }
     }
 
@@ -361,7 +364,7 @@ impl Walk<'_> {
     fn starved(&mut self, error: &io::Error) {
         self.visit.unreadable();
         if let Some(limit) = Limit::of(error) {
-            self.report.gaps.directory(limit);
+            self.report.limits_hit.directory(limit);
         }
     }
 
@@ -375,7 +378,7 @@ impl Walk<'_> {
         let here = Here { root: self.base.real.root(), relative: &self.path, dir };
         let visit = &mut self.visit;
         let mut read = |name, origin: Origin<'_>| visit.rules(here.relative, name, &origin);
-        self.rules.level(above, here, has, &mut read, &mut self.report.gaps)
+        self.rules.level(above, here, has, &mut read, &mut self.report.limits_hit)
     }
 
     /// Goes into a directory; false where its ignore rules cannot be had, so that nobody knows what to show of it.

@@ -7,14 +7,14 @@
 //! until the file is closed (see [`Watcher::has_silent_writers`]), and those through a name outside the
 //! root; the lists above are to be kept from files with several names.
 
-#[cfg(not(target_os = "linux"))]
-mod absent;
+mod ignore_files;
 #[cfg(target_os = "linux")]
 mod inotify;
 #[cfg(target_os = "linux")]
 mod mounts;
-mod rules;
-mod surveyor;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
+mod watch_tree;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -22,18 +22,18 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-#[cfg(not(target_os = "linux"))]
-pub(super) use absent::Machine;
-#[cfg(not(target_os = "linux"))]
-use absent::{Covered, Event, Queue};
+use ignore_files::WatchedIgnoreFiles;
 #[cfg(target_os = "linux")]
 use inotify::{Event, Queue};
 #[cfg(target_os = "linux")]
-use mounts::Covered;
+use mounts::MountsBelow;
 #[cfg(target_os = "linux")]
-pub(super) use mounts::Machine;
-use rules::RuleFiles;
-use surveyor::Surveyor;
+pub(super) use mounts::SystemEvents;
+#[cfg(not(target_os = "linux"))]
+pub(super) use unsupported::SystemEvents;
+#[cfg(not(target_os = "linux"))]
+use unsupported::{Event, MountsBelow, Queue};
+use watch_tree::WatchTree;
 
 use super::error::{AccessError, AccessErrorKind};
 use super::path::WorkspacePath;
@@ -82,7 +82,7 @@ impl fmt::Display for Unwatchable {
 
 /// One name that a survey met.
 #[derive(Debug)]
-pub struct Surveyed {
+pub struct WatchedEntry {
     /// The name.
     pub entry: Entry,
     /// Ignore rules leave it out; below such a directory nothing is surveyed.
@@ -91,7 +91,7 @@ pub struct Surveyed {
     pub unreadable: bool,
     /// It is a directory that cannot be watched: what lies below it, and whether a mark in it makes it
     /// an ignored one, has to be looked at each time. Nothing below it is surveyed.
-    pub apart: bool,
+    pub unwatched: bool,
     /// Something is mounted there, so that a file has a parent elsewhere.
     pub mounted: bool,
 }
@@ -165,10 +165,10 @@ pub struct Watcher {
     queue: Queue,
     watched: HashMap<i32, Watched>,
     by_path: BTreeMap<WorkspacePath, Vec<i32>>,
-    rules: RuleFiles,
-    /// Which mounts `covered` is about (see [`Machine::generation`]).
+    rules: WatchedIgnoreFiles,
+    /// Which mounts `mounts_below` is about (see [`SystemEvents::generation`]).
     mounts: u64,
-    covered: Covered,
+    mounts_below: MountsBelow,
     failed: Option<Unwatchable>,
 }
 
@@ -185,16 +185,16 @@ impl Watcher {
     pub(super) fn new(shared: &Arc<Shared>, root: &Arc<Root>) -> Result<Self, Unwatchable> {
         let queue = Queue::new()?;
         // Before the table is read: a change from now on is one more.
-        let mounts = shared.machine.generation().ok_or(Unwatchable::Mounts)?;
+        let mounts = shared.system_events.generation().ok_or(Unwatchable::Mounts)?;
         Ok(Self {
             shared: Arc::clone(shared),
             root: WorkspacePath::new(root, Path::new("")),
             queue,
             watched: HashMap::new(),
             by_path: BTreeMap::new(),
-            rules: RuleFiles::default(),
+            rules: WatchedIgnoreFiles::default(),
             mounts,
-            covered: shared.machine.below(root.dir()).ok_or(Unwatchable::Mounts)?,
+            mounts_below: shared.system_events.below(root.dir()).ok_or(Unwatchable::Mounts)?,
             failed: None,
         })
     }
@@ -204,11 +204,11 @@ impl Watcher {
     ///
     /// # Errors
     /// When `start` cannot be listed. Whether all could be watched is [`Self::failure`]'s to say.
-    pub fn survey(
+    pub fn watch_tree(
         &mut self,
         start: &WorkspacePath,
         deep: bool,
-        met: &mut dyn FnMut(Surveyed),
+        met: &mut dyn FnMut(WatchedEntry),
     ) -> Result<(), AccessError> {
         let shared = Arc::clone(&self.shared);
         let options = WalkOptions {
@@ -220,12 +220,12 @@ impl Watcher {
         if deep {
             self.rules.forget(start, &self.queue);
         }
-        let mut surveyor = Surveyor::new(self, met, deep);
-        let walked = walk::walk(&shared, start, &options, &mut surveyor);
+        let mut visitor = WatchTree::new(self, met, deep);
+        let walked = walk::walk(&shared, start, &options, &mut visitor);
         // A list of it would leave out what limits kept from this survey, and would not say so.
         match &walked {
-            Ok(report) if report.gaps.hides_names() => self.fail(Unwatchable::Refused),
-            Ok(report) if report.gaps.lacks_rules() => self.fail(Unwatchable::Rules),
+            Ok(report) if report.limits_hit.hides_names() => self.fail(Unwatchable::Refused),
+            Ok(report) if report.limits_hit.lacks_rules() => self.fail(Unwatchable::Rules),
             Err(AccessError { kind: AccessErrorKind::Limit(_), .. }) => self.fail(Unwatchable::Refused),
             _ => {}
         }
@@ -249,13 +249,13 @@ impl Watcher {
     /// Whether something was mounted or unmounted since the last changes: what was surveyed since then
     /// may be gone again, without an event.
     pub fn is_remounted(&self) -> bool {
-        self.shared.machine.generation() != Some(self.mounts)
+        self.shared.system_events.generation() != Some(self.mounts)
     }
 
     /// Whether some process on this machine can write without an event to a file that it has open: it uses
     /// Linux AIO. One that does so for a moment between two looks is missed.
     pub fn has_silent_writers(&self) -> bool {
-        self.shared.machine.has_aio()
+        self.shared.system_events.has_aio()
     }
 
     /// All that has changed since the last time; a microsecond when nothing has.
@@ -300,31 +300,32 @@ impl Watcher {
         // A mount moves with a directory above it, of which the mount table tells nothing: when it ends, what is
         // listed under its new path has to be looked at.
         if directories_moved
-            && !self.covered.mounted.is_empty()
-            && let Some(covered) = self.shared.machine.below(self.root.root().dir())
+            && !self.mounts_below.mounted.is_empty()
+            && let Some(mounts_below) = self.shared.system_events.below(self.root.root().dir())
         {
-            self.covered = covered;
+            self.mounts_below = mounts_below;
         }
         changes
     }
 
     /// What was mounted or unmounted since the last time.
     fn remounted(&mut self, changes: &mut Changes) {
-        let now = self.shared.machine.generation();
+        let now = self.shared.system_events.generation();
         if now == Some(self.mounts) {
             return;
         }
         changes.remounted = true;
-        let (Some(generation), Some(covered)) = (now, self.shared.machine.below(self.root.root().dir())) else {
+        let (Some(generation), Some(mounts_below)) = (now, self.shared.system_events.below(self.root.root().dir()))
+        else {
             changes.everything = true;
             return;
         };
         self.mounts = generation;
-        let before = std::mem::replace(&mut self.covered, covered);
+        let before = std::mem::replace(&mut self.mounts_below, mounts_below);
         // Also those that are in both: the numbers of mounts and devices are given out again, so that one
         // mount cannot be distinguished from another.
-        for covered in [&before, &self.covered] {
-            for relative in covered.mounted.iter().chain(&covered.written_through) {
+        for mounts_below in [&before, &self.mounts_below] {
+            for relative in mounts_below.mounted.iter().chain(&mounts_below.written_through) {
                 changes.replaced(&WorkspacePath::new(self.root.root(), relative));
             }
         }
@@ -389,19 +390,19 @@ pub fn watch_limit() -> Option<u64> {
 
 /// What the calling thread gives way to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GiveWay {
+pub enum Priority {
     /// To short calls: for one search of several.
-    ToCalls,
+    BelowCalls,
     /// To everything: for background work.
-    ToAll,
+    Background,
 }
 
 /// Lets other threads go before the calling one and those that it starts, where the system can.
-pub fn lower_priority(to: GiveWay) {
+pub fn lower_priority(priority: Priority) {
     #[cfg(target_os = "linux")]
-    inotify::lower_priority(to);
+    inotify::lower_priority(priority);
     #[cfg(not(target_os = "linux"))]
-    let _ = to;
+    let _ = priority;
 }
 
 fn forget_one(by_path: &mut BTreeMap<WorkspacePath, Vec<i32>>, path: &WorkspacePath, watch: i32) {

@@ -1,16 +1,16 @@
 //! Replacing a file: whole, atomically, and only when it is still what the plan saw.
 //!
 //! Bytes in, a file out. The temporary file lies in the target's own directory handle, so neither
-//! a swapped parent nor a planted link moves the write. What to write is decided above.
+//! a swapped parent nor a created link moves the write. What to write is decided above.
 
-mod between;
-mod directories;
-mod guard;
-mod held;
-mod lock;
-mod orphans;
-mod patience;
+mod directory_locks;
+mod entry_locks;
+mod new_directories;
+mod path_locks;
+mod stale_temporaries;
 mod temporary;
+mod wait_limit;
+mod write_guard;
 
 use std::io;
 use std::sync::Arc;
@@ -26,19 +26,19 @@ use super::root::Access;
 use super::shared::Shared;
 use super::sys::{Failure, Use};
 
-pub(super) use between::Directories;
-pub use directories::NewDirectory;
-pub(super) use directories::{NewDirs, make_dirs, remove_made};
-pub use guard::{Committed, Content, Former, WriteGuard};
-pub(super) use guard::{hash, still};
-pub use held::FileLock;
-pub(super) use held::Held;
-pub(super) use lock::Locks;
-pub use lock::MOST_WAITING;
-pub use orphans::SweepAfter;
-pub(super) use orphans::{Swept, sweep_once};
-pub use patience::Patience;
+pub(super) use directory_locks::Directories;
+pub(super) use entry_locks::EntryLocks;
+pub use entry_locks::FileLock;
+pub use new_directories::NewDirectory;
+pub(super) use new_directories::{NewDirs, make_dirs, remove_made};
+pub(super) use path_locks::Locks;
+pub use path_locks::MOST_WAITING;
+pub use stale_temporaries::StaleAfter;
+pub(super) use stale_temporaries::{StaleTemporaries, sweep_once};
 pub(super) use temporary::{Exchanged, Temporary, exchange_if, free_name, is_reserved, keep_aside};
+pub use wait_limit::WaitLimit;
+pub use write_guard::{Committed, Content, PreviousFile, WriteGuard};
+pub(super) use write_guard::{hash, still};
 
 /// Bytes of the longest name that usual file systems take (`NAME_MAX`).
 const LONGEST_NAME: usize = 255;
@@ -81,7 +81,7 @@ impl WritablePath {
 
     /// How many directories above it would have to be made.
     pub fn missing_above(&self) -> u64 {
-        directories::missing_above(&self.real)
+        new_directories::missing_above(&self.real)
     }
 }
 

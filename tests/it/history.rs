@@ -200,7 +200,7 @@ mod killed {
         time::Duration,
     };
 
-    use rootbound::workspace::{Approval, Base, SweepAfter, WriteGuard};
+    use rootbound::workspace::{Approval, Base, StaleAfter, WriteGuard};
     use rustix::process::{Signal, kill_process};
     use serde_json::{Value, json};
 
@@ -285,7 +285,7 @@ mod killed {
     /// What the next server does at its first write in a directory, as if it were some time later.
     fn next_server_writes(place: &Place) {
         let mut setup = Setup::default();
-        setup.workspace.sweep_after = SweepAfter(Duration::ZERO);
+        setup.workspace.stale_after = StaleAfter(Duration::ZERO);
         let workspace = setup.workspace(place.folder.path());
         for path in ["w0/next", "w1/next", "m/next", "next"] {
             let path = workspace.resolve(path).unwrap();

@@ -25,7 +25,7 @@ use std::{
 };
 
 use rootbound::workspace::{
-    Access, Approval, Base, Options, PolicyRules, Revision, RootSpec, SweepAfter, Workspace, WriteGuard,
+    Access, Approval, Base, Options, PolicyRules, Revision, RootSpec, StaleAfter, Workspace, WriteGuard,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -265,7 +265,7 @@ impl World {
         if self.case.kills {
             let spec =
                 RootSpec { name: None, path: self.root(), access: Access::ReadWrite, policy: PolicyRules::default() };
-            let options = Options { sweep_after: SweepAfter(Duration::ZERO), ..Options::default() };
+            let options = Options { stale_after: StaleAfter(Duration::ZERO), ..Options::default() };
             let workspace = Workspace::open(&[spec], options).unwrap().workspace;
             let writable = workspace.writable(&workspace.resolve("next").unwrap()).unwrap();
             let guard = WriteGuard::acquire(&workspace, writable, Base::Absent).unwrap();

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     search::{IndexMode, ngram_filter::Signatures},
     text,
-    workspace::{Entry, GiveWay, Unwatchable, Workspace, WorkspacePath, lower_priority},
+    workspace::{Entry, Priority, Unwatchable, Workspace, WorkspacePath, lower_priority},
 };
 
 /// Bytes of the largest file that is taken in: larger ones are searched each time.
@@ -49,7 +49,7 @@ impl PathIndex {
         }
         let (live, workspace) = (Arc::downgrade(self), workspace.clone());
         let spawned = thread::Builder::new().name("index".to_owned()).spawn(move || {
-            lower_priority(GiveWay::ToAll);
+            lower_priority(Priority::Background);
             work(&live, &workspace);
         });
         if spawned.is_err() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Item, Listed};
-use crate::workspace::{Changes, Stats, WorkspacePath};
+use crate::workspace::{Changes, StatCache, WorkspacePath};
 
 impl Listed {
     /// Brings the list up to date for an answer. While some process can write by Linux AIO, and once after
@@ -33,7 +33,7 @@ impl Listed {
 
 /// The files whose state is no longer the known one, each with the number of that state.
 pub(super) fn changed<'i>(items: impl IntoIterator<Item = &'i Arc<Item>>) -> Vec<(WorkspacePath, u64)> {
-    let mut stats = Stats::default();
+    let mut stats = StatCache::default();
     let changed = items.into_iter().filter(|item| !item.is_as_known(&mut stats));
     changed.map(|item| (item.entry.path().clone(), item.id)).collect()
 }

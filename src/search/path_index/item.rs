@@ -4,7 +4,7 @@ use std::{sync::OnceLock, time::SystemTime};
 
 use crate::{
     search::ngram_filter::Placement,
-    workspace::{Entry, FileKind, Stat, Stats, Surveyed, WorkspacePath},
+    workspace::{Entry, FileKind, Stat, StatCache, WatchedEntry, WorkspacePath},
 };
 
 /// What is known of a file's content.
@@ -55,7 +55,7 @@ pub(in crate::search) struct Item {
     /// A directory that cannot be listed.
     pub(in crate::search) unreadable: bool,
     /// A directory that is not watched: it and all below it is walked each time.
-    pub(in crate::search) apart: bool,
+    pub(in crate::search) unwatched: bool,
     /// Something is mounted there: events of a file go to its other parent, so nothing is kept of it.
     pub(super) mounted: bool,
     /// What is known of its content.
@@ -66,9 +66,9 @@ pub(in crate::search) struct Item {
 }
 
 impl Item {
-    pub(super) fn new(surveyed: Surveyed, id: u64) -> Self {
-        let Surveyed { entry, ignored, unreadable, apart, mounted } = surveyed;
-        Self { entry, ignored, unreadable, apart, mounted, content: Content::Unread, id, known: OnceLock::new() }
+    pub(super) fn new(watched: WatchedEntry, id: u64) -> Self {
+        let WatchedEntry { entry, ignored, unreadable, unwatched, mounted } = watched;
+        Self { entry, ignored, unreadable, unwatched, mounted, content: Content::Unread, id, known: OnceLock::new() }
     }
 
     pub(super) fn path(&self) -> &WorkspacePath {
@@ -95,7 +95,7 @@ impl Item {
     }
 
     /// Whether a stat of now says the same as what is known; true where nothing is.
-    pub(super) fn is_as_known(&self, stats: &mut Stats) -> bool {
+    pub(super) fn is_as_known(&self, stats: &mut StatCache) -> bool {
         let is_same = |known: &Known| stats.stat(&self.entry).is_ok_and(|stat| stat.fingerprint() == known.fingerprint);
         self.known.get().is_none_or(is_same)
     }

@@ -13,7 +13,7 @@ use super::{
     item::{Content, Item},
     names::{Brief, Names},
 };
-use crate::workspace::{AccessError, AccessErrorKind, Changes, FileKind, Surveyed, Watcher, WorkspacePath};
+use crate::workspace::{AccessError, AccessErrorKind, Changes, FileKind, WatchedEntry, Watcher, WorkspacePath};
 
 /// Directories that are listed again one by one; with more, a new survey is quicker.
 const MAX_RELISTED: usize = 2000;
@@ -34,9 +34,9 @@ impl List {
     pub(super) fn survey(root: &WorkspacePath, watcher: &mut Watcher) -> Result<Self, AccessError> {
         let mut list = Self { items: Names::default(), root: root.clone(), next_id: 0 };
         let mut items = Names::default();
-        watcher.survey(root, true, &mut |surveyed| {
+        watcher.watch_tree(root, true, &mut |listed| {
             list.next_id += 1;
-            items.push(Arc::new(Item::new(surveyed, list.next_id)));
+            items.push(Arc::new(Item::new(listed, list.next_id)));
         })?;
         items.shrink_to_fit();
         list.items = items;
@@ -62,7 +62,7 @@ impl List {
         }
         let at = self.find(directory)?;
         let item = &self.items[at];
-        let listed = item.entry.kind() == FileKind::Directory && !item.ignored && !item.unreadable && !item.apart;
+        let listed = item.entry.kind() == FileKind::Directory && !item.ignored && !item.unreadable && !item.unwatched;
         listed.then(|| at + 1..self.end_of(at))
     }
 
@@ -217,16 +217,16 @@ struct Update<'u> {
     changes: &'u Changes,
     /// Names that came, went or were replaced.
     touched: BTreeSet<WorkspacePath>,
-    /// Trees that were surveyed as a whole.
+    /// Trees that were listed as a whole.
     covered: Vec<WorkspacePath>,
-    /// Trees that could no longer be surveyed.
+    /// Trees that could no longer be listed.
     vanished: Vec<WorkspacePath>,
     edits: Edits,
     dropped: &'u mut Vec<Content>,
 }
 
 impl Update<'_> {
-    /// Subtrees with other ignore rules: surveyed anew, but what is known of files stays.
+    /// Subtrees with other ignore rules: listed anew, but what is known of files stays.
     fn trees(&mut self) -> Result<(), TooMuch> {
         for tree in &self.changes.trees {
             if self.is_covered(tree) || self.is_touched(tree) {
@@ -234,7 +234,7 @@ impl Update<'_> {
             }
             let Some(old) = self.list.range_of(tree) else { continue };
             let mut met = Vec::new();
-            match self.watcher.survey(tree, true, &mut |surveyed| met.push(surveyed)) {
+            match self.watcher.watch_tree(tree, true, &mut |listed| met.push(listed)) {
                 Ok(()) => {}
                 Err(_) if tree.is_root() => return Err(TooMuch),
                 // Gone since: its parent is told that, too.
@@ -245,8 +245,8 @@ impl Update<'_> {
                     continue;
                 }
             }
-            for surveyed in met {
-                let mut item = self.item(surveyed);
+            for listed in met {
+                let mut item = self.item(listed);
                 if let Some(at) = self.list.find(item.path())
                     && self.list.items[at].entry.kind() == item.entry.kind()
                     && self.list.items[at].mounted == item.mounted
@@ -281,7 +281,7 @@ impl Update<'_> {
                 continue;
             }
             let mut met = Vec::new();
-            match self.watcher.survey(directory, false, &mut |surveyed| met.push(surveyed)) {
+            match self.watcher.watch_tree(directory, false, &mut |listed| met.push(listed)) {
                 Ok(()) => self.relist(old, met),
                 Err(_) if directory.is_root() => return Err(TooMuch),
                 // Gone or closed since: its parent is told that, too.
@@ -291,37 +291,37 @@ impl Update<'_> {
         Ok(())
     }
 
-    fn relist(&mut self, old: Range<usize>, met: Vec<Surveyed>) {
+    fn relist(&mut self, old: Range<usize>, met: Vec<WatchedEntry>) {
         let mut at = old.start;
-        for surveyed in met {
+        for listed in met {
             // Both are in path order.
-            while at < old.end && self.list.items[at].path() < surveyed.entry.path() {
+            while at < old.end && self.list.items[at].path() < listed.entry.path() {
                 at = self.remove(at);
             }
-            let same_name = at < old.end && self.list.items[at].path() == surveyed.entry.path();
+            let same_name = at < old.end && self.list.items[at].path() == listed.entry.path();
             if !same_name {
-                self.add(surveyed);
+                self.add(listed);
                 continue;
             }
             let next = self.list.end_of(at);
             let was = &self.list.items[at];
-            let same = was.entry.kind() == surveyed.entry.kind()
-                && was.ignored == surveyed.ignored
-                && was.apart == surveyed.apart
-                && was.mounted == surveyed.mounted;
+            let same = was.entry.kind() == listed.entry.kind()
+                && was.ignored == listed.ignored
+                && was.unwatched == listed.unwatched
+                && was.mounted == listed.mounted;
             if !same || (!was.is_file() && self.touched.contains(was.path())) {
                 // The listing has just set the watch of a directory: where a mark in it has it ignored, nothing
                 // else would say that the mark is gone.
-                let stays = surveyed.entry.kind() == FileKind::Directory;
+                let stays = listed.entry.kind() == FileKind::Directory;
                 self.take_out(at, stays);
-                self.add(surveyed);
+                self.add(listed);
             } else if was.is_file() && self.touched.contains(was.path()) {
                 // Replaced, as an atomic write does: the place stays. It may have come with links.
-                if surveyed.entry.stat().is_ok_and(|stat| stat.links() == 1) {
+                if listed.entry.stat().is_ok_and(|stat| stat.links() == 1) {
                     self.list.renew(at, self.dropped);
                 } else {
                     self.remove(at);
-                    self.add(surveyed);
+                    self.add(listed);
                 }
             }
             at = next;
@@ -342,7 +342,7 @@ impl Update<'_> {
         if self.list.items[at].entry.kind() == FileKind::Directory {
             let path = self.list.items[at].path();
             if self.covered.iter().any(|tree| tree.relative().starts_with(path.relative())) {
-                // Surveyed a moment ago, and gone by a later listing.
+                // Listed a moment ago, and gone by a later listing.
                 self.edits.withdraw(path, self.dropped);
             }
             if stays {
@@ -355,26 +355,26 @@ impl Update<'_> {
         end
     }
 
-    fn add(&mut self, surveyed: Surveyed) {
-        let mut item = self.item(surveyed);
-        if item.entry.kind() == FileKind::Directory && !item.ignored && !item.apart {
+    fn add(&mut self, listed: WatchedEntry) {
+        let mut item = self.item(listed);
+        if item.entry.kind() == FileKind::Directory && !item.ignored && !item.unwatched {
             let mut met = Vec::new();
-            match self.watcher.survey(item.path(), true, &mut |surveyed| met.push(surveyed)) {
+            match self.watcher.watch_tree(item.path(), true, &mut |listed| met.push(listed)) {
                 Ok(()) => {}
                 // As for a walk: one that is gone by now is named all the same.
                 Err(error) => item.unreadable = error.kind != AccessErrorKind::NotFound,
             }
-            for surveyed in met {
-                let below = self.item(surveyed);
+            for listed in met {
+                let below = self.item(listed);
                 self.edits.added.push(below);
             }
         }
         self.edits.added.push(item);
     }
 
-    fn item(&mut self, surveyed: Surveyed) -> Item {
+    fn item(&mut self, listed: WatchedEntry) -> Item {
         self.list.next_id += 1;
-        Item::new(surveyed, self.list.next_id)
+        Item::new(listed, self.list.next_id)
     }
 
     /// Whether it lies in a tree that was dealt with as a whole, or is one.
@@ -412,9 +412,9 @@ mod tests {
         let before = list.clone();
         list.renew(3, &mut Vec::new());
         let shared = |at: &usize| Arc::ptr_eq(&before.items[*at], &list.items[*at]);
-        let apart: Vec<usize> = (0..list.items.len()).filter(|at| !shared(at)).collect();
+        let unwatched: Vec<usize> = (0..list.items.len()).filter(|at| !shared(at)).collect();
         assert!(list.items.len() > 100);
-        assert_eq!(apart, [3]);
+        assert_eq!(unwatched, [3]);
         assert_ne!(before.items[3].id, list.items[3].id, "the older list goes on saying what it said");
     }
 }

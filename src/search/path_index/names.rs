@@ -48,7 +48,7 @@ pub(in crate::search) enum Brief {
 impl Brief {
     fn of(item: &Item) -> Self {
         let kind = item.entry.kind();
-        if item.unreadable || item.apart {
+        if item.unreadable || item.unwatched {
             return Self::Ask;
         }
         if item.ignored {

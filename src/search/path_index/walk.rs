@@ -151,7 +151,7 @@ fn over(workspace: &Workspace, snapshot: &Snapshot, options: &WalkOptions, visit
             (Brief::Ignored { directory }, Ignored::Skip) => {
                 *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
                 // What is known of their content is in the list alone.
-                report.left_out.forget();
+                report.ignored_entries.forget();
                 at += 1;
                 continue;
             }
@@ -198,7 +198,7 @@ fn look(
         }
     }
     let directory = kind == FileKind::Directory;
-    if item.apart {
+    if item.unwatched {
         return joined(
             workspace.walk_child(item.entry.path(), options, &mut |entry| visit.visit(SearchEntry::Walked(entry))),
             report,
@@ -206,7 +206,7 @@ fn look(
     }
     if item.ignored && options.ignored == Ignored::Skip {
         *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
-        report.left_out.forget();
+        report.ignored_entries.forget();
         return ControlFlow::Continue(());
     }
     let wanted = match options.ignored {
@@ -225,7 +225,7 @@ fn look(
 }
 
 /// What a walk from `start` with [`Ignored::Only`] would meet, from the entries that an earlier walk left out.
-pub fn walk_left_out(
+pub fn walk_ignored_entries(
     workspace: &Workspace,
     start: &WorkspacePath,
     entries: &[Entry],
@@ -266,7 +266,7 @@ fn joined(walked: Result<WalkReport, AccessError>, report: &mut WalkReport) -> C
         Err(error) => match error.kind {
             // It is gone by now: as for a walk, there is nothing to list.
             AccessErrorKind::NotFound => {}
-            AccessErrorKind::Limit(limit) if limit.is_open_files() => report.gaps.directory(limit),
+            AccessErrorKind::Limit(limit) if limit.is_open_files() => report.limits_hit.directory(limit),
             _ => report.unreadable_count += 1,
         },
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, ffi::OsString, sync::Arc};
 
-use crate::workspace::{NewDirectory, Place, Revision, WorkspacePath};
+use crate::workspace::{NewDirectory, Revision, TreePosition, WorkspacePath};
 
 /// Changes remembered.
 const CHANGES: usize = 500;
@@ -77,7 +77,7 @@ pub struct Former {
 #[derive(Clone, Debug)]
 pub struct FormerEntry {
     /// Where it stood in what was deleted.
-    pub place: Place,
+    pub position: TreePosition,
     /// What it was.
     pub node: FormerNode,
 }

@@ -215,7 +215,7 @@ impl Report<'_> {
         let not_utf8 = Some(self.found.tally.not_utf8).filter(|files| *files > 0);
         notes.extend(not_utf8.map(not_utf8_note));
 
-        notes.extend(listing::gap_notes(&self.found.tally, &self.found.walk.gaps));
+        notes.extend(listing::limit_notes(&self.found.tally, &self.found.walk.limits_hit));
 
         let results = self.results();
         let truncated = self.found.capped || results > self.request.skip + rendered.shown;

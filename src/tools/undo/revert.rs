@@ -107,7 +107,7 @@ pub(super) fn revert(cx: &CallContext, change: &Change, approval: Approval) -> R
 fn remove_made(cx: &CallContext, made: &[NewDirectory], approval: Approval) -> Result<usize, ToolError> {
     let Some(outermost) = made.first() else { return Ok(0) };
     let entry = cx.workspace.writable_entry(outermost.path())?;
-    let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.patience())?;
+    let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
     Ok(guard.remove_made(made, approval)?)
 }
 
@@ -116,14 +116,14 @@ fn revert_effect(cx: &CallContext, change: &Change, approval: Approval) -> Resul
         Effect::Wrote { path, before: Some(former), after } => {
             let bytes = content(cx, path, former.revision)?;
             let target = cx.workspace.writable(path)?;
-            let guard = WriteGuard::acquire_within(&cx.workspace, target, Base::Revision(*after), &cx.patience())
+            let guard = WriteGuard::acquire_within(&cx.workspace, target, Base::Revision(*after), &cx.wait_limit())
                 .map_err(|error| gone(path, error))?;
             recorded::commit(cx, guard, "undo", Undoable::No, &bytes, approval)?;
             Ok(())
         }
         Effect::Wrote { path, before: None, after } => {
             let entry = cx.workspace.writable_entry(path)?;
-            let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.patience())?;
+            let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
             unchanged(cx, path, *after)?;
             remove(cx, &guard, &entry, None, approval)
         }
@@ -131,7 +131,7 @@ fn revert_effect(cx: &CallContext, change: &Change, approval: Approval) -> Resul
         Effect::Moved { from, to, mark, replaced } => move_back(cx, from, to, *mark, *replaced, approval),
         Effect::Copied { to, mark } => {
             let entry = cx.workspace.writable_entry(to)?;
-            let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.patience())?;
+            let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
             remove(cx, &guard, &entry, Some(*mark), approval)
         }
         Effect::Made { directories } => match (remove_made(cx, directories, approval)?, directories.first()) {
@@ -164,13 +164,13 @@ fn bring_back(
     approval: Approval,
 ) -> Result<(), ToolError> {
     let entry = cx.workspace.writable_entry(path)?;
-    let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.patience())?;
+    let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
     let mut parts = entries.iter().map(|one| one.part(cx, path));
     let note = recorded::Note::none();
     let (pending, _) = recorded::begin(cx, vec![Record::new("undo", entry.path())], note);
-    match guard.plant(&entry, &mut parts, approval) {
-        Ok(planted) => {
-            if let [Some(revision)] = planted.revisions.as_slice() {
+    match guard.create_tree(&entry, &mut parts, approval) {
+        Ok(created) => {
+            if let [Some(revision)] = created.revisions.as_slice() {
                 cx.session.ledger.saw(entry.path(), *revision, None);
             }
             Ok(())
@@ -195,11 +195,11 @@ fn move_back(
     let restored = replaced.map(|former| content(cx, to, former.revision)).transpose()?;
     let [first, second] = approval.for_two_steps();
     {
-        let guard = TreeGuard::acquire_within(&cx.workspace, &[&old, &new], cx.patience())?;
+        let guard = TreeGuard::acquire_within(&cx.workspace, &[&old, &new], cx.wait_limit())?;
         let tree = marked(cx, &new, &old, mark)?;
         let record = Record { to: Some(from.to_string()), ..Record::new("undo", to) };
         let (pending, _) = recorded::begin(cx, vec![record], recorded::Note::none());
-        if let Err(error) = guard.transfer(&new, &tree, &old, None, first) {
+        if let Err(error) = guard.move_tree(&new, &tree, &old, None, first) {
             cx.session.history.void(&pending);
             return Err(taken(from, error));
         }

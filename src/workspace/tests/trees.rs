@@ -88,9 +88,9 @@ fn a_deep_tree_is_made_listed_and_removed() {
         let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
         let mut parts = (0..DEEP).map(|depth| {
             let name = if depth == 0 { "" } else { "d" }.into();
-            Ok((Place { depth, name }, Part::Directory { mode: 0o755 }))
+            Ok((TreePosition { depth, name }, NewNode::Directory { mode: 0o755 }))
         });
-        guard.plant(&target, &mut parts, yes()).unwrap();
+        guard.create_tree(&target, &mut parts, yes()).unwrap();
         let tree = workspace.tree(&target, Purpose::Remove).unwrap();
         assert_eq!(tree.entries().len(), DEEP);
         guard.remove(&target, &tree, &revisions(&workspace, &tree), yes()).unwrap();
@@ -109,14 +109,14 @@ fn climbing_back_through_a_deep_tree_ends_in_the_directories_it_came_through() {
         let file = |depth: usize, name: &str| {
             let text = format!("{name} at {depth}");
             let content: Box<dyn std::io::Read> = Box::new(std::io::Cursor::new(text));
-            Ok((Place { depth, name: name.into() }, Part::File { mode: 0o644, content }))
+            Ok((TreePosition { depth, name: name.into() }, NewNode::File { mode: 0o644, content }))
         };
         let down = (0..DEEP).flat_map(|depth| {
             let name = if depth == 0 { "" } else { "d" }.into();
-            [Ok((Place { depth, name }, Part::Directory { mode: 0o755 })), file(depth + 1, "a")]
+            [Ok((TreePosition { depth, name }, NewNode::Directory { mode: 0o755 })), file(depth + 1, "a")]
         });
         let back = (1..=DEEP).rev().map(|depth| file(depth, "z"));
-        guard.plant(&one, &mut down.chain(back), yes()).unwrap();
+        guard.create_tree(&one, &mut down.chain(back), yes()).unwrap();
         for depth in [1, 2, 100, 136, 137, DEEP] {
             let place = format!("ws/one/{}", "d/".repeat(depth - 1));
             assert_eq!(fixture.content(&format!("{place}a")), format!("a at {depth}"));
@@ -142,17 +142,17 @@ fn a_directory_swapped_for_a_link_while_a_deep_tree_is_built_leads_nowhere() {
         let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
         let down = (0..DEEP).map(|depth| {
             let name = if depth == 0 { "" } else { "d" }.into();
-            Ok((Place { depth, name }, Part::Directory { mode: 0o755 }))
+            Ok((TreePosition { depth, name }, NewNode::Directory { mode: 0o755 }))
         });
         let (ws, out) = (fixture.host("ws"), fixture.host("out"));
         let back = std::iter::once(()).map(|()| {
             let aside = ws.join(&names(&ws)[0]);
             fs::rename(aside.join("d"), ws.join("taken")).unwrap();
             std::os::unix::fs::symlink(&out, aside.join("d")).unwrap();
-            let content: Box<dyn std::io::Read> = Box::new(std::io::Cursor::new("planted"));
-            Ok((Place { depth: 2, name: "planted".into() }, Part::File { mode: 0o644, content }))
+            let content: Box<dyn std::io::Read> = Box::new(std::io::Cursor::new("created"));
+            Ok((TreePosition { depth: 2, name: "created".into() }, NewNode::File { mode: 0o644, content }))
         });
-        guard.plant(&target, &mut down.chain(back), yes()).unwrap_err();
+        guard.create_tree(&target, &mut down.chain(back), yes()).unwrap_err();
         assert_eq!(names(&out), ["secret.txt"]);
         assert!(!names(&ws).contains(&"t".to_owned()));
     });
@@ -168,12 +168,12 @@ fn a_move_over_a_file_that_is_not_the_recorded_one_changes_nothing() {
         let guard = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap();
         let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
         let stat = workspace.entry_stat(&to).unwrap().unwrap();
-        let over = Replaced { stat, revision: Revision::of(b"b") };
+        let over = ReplacedFile { stat, revision: Revision::of(b"b") };
         fixture.file("ws/b", "theirs");
-        let error = guard.transfer(&from, &tree, &to, Some(&over), yes()).unwrap_err();
+        let error = guard.move_tree(&from, &tree, &to, Some(&over), yes()).unwrap_err();
         assert_eq!(error.kind, AccessErrorKind::Stale);
         assert_eq!((fixture.content("ws/a"), fixture.content("ws/b")), ("a".into(), "theirs".into()));
-        let error = guard.transfer(&from, &tree, &to, None, yes()).unwrap_err();
+        let error = guard.move_tree(&from, &tree, &to, None, yes()).unwrap_err();
         assert_eq!(error.kind, AccessErrorKind::Exists);
         assert_eq!(names(&fixture.host("ws")), ["a", "b"]);
     });
@@ -202,7 +202,7 @@ fn a_move_to_another_device_copies_compares_and_removes() {
         let (from, to) = (entry(&workspace, "ws/d"), entry(&workspace, "other/x/d"));
         let guard = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap();
         let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
-        assert!(guard.transfer(&from, &tree, &to, None, yes()).unwrap().copied);
+        assert!(guard.move_tree(&from, &tree, &to, None, yes()).unwrap().copied);
         assert_eq!(names(&fixture.host("ws")), ["over"]);
         assert_eq!(names(&other.path().join("x/d")), ["a", "link", "sub"]);
         assert_eq!(fs::read(other.path().join("x/d/sub/b")).unwrap(), b"b");
@@ -212,8 +212,8 @@ fn a_move_to_another_device_copies_compares_and_removes() {
         let guard = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap();
         let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
         let stat = workspace.entry_stat(&to).unwrap().unwrap();
-        let over = Replaced { stat, revision: Revision::of(b"old") };
-        assert!(guard.transfer(&from, &tree, &to, Some(&over), yes()).unwrap().copied);
+        let over = ReplacedFile { stat, revision: Revision::of(b"old") };
+        assert!(guard.move_tree(&from, &tree, &to, Some(&over), yes()).unwrap().copied);
         assert_eq!(fs::read(other.path().join("file")).unwrap(), b"new");
         assert_eq!(names(other.path()), ["file", "x"]);
         fs::remove_dir_all(other.path().join("x")).unwrap();
@@ -225,15 +225,15 @@ fn orphans_of_a_killed_process_are_swept_and_what_may_be_in_use_is_not() {
     let orphan = ".rootbound-0123456789abcdef.tmp";
     let tree = ".rootbound-0123456789abcde0.tmp";
     for (after, left) in [
-        (SweepAfter(Duration::ZERO), vec![".rootbound-mine.tmp", "new"]),
-        (SweepAfter::default(), vec![tree, orphan, ".rootbound-mine.tmp", "new"]),
+        (StaleAfter(Duration::ZERO), vec![".rootbound-mine.tmp", "new"]),
+        (StaleAfter::default(), vec![tree, orphan, ".rootbound-mine.tmp", "new"]),
     ] {
         Fixture::both(|fixture| {
             fixture.file(&format!("ws/{orphan}"), "half");
             fixture.file(&format!("ws/{tree}/a/b"), "half");
             fixture.link("../../out", &format!("ws/{tree}/link"));
             fixture.file("ws/.rootbound-mine.tmp", "a file of somebody's");
-            let options = Options { force_fallback: fixture.force_fallback, sweep_after: after, ..Options::default() };
+            let options = Options { force_fallback: fixture.force_fallback, stale_after: after, ..Options::default() };
             let workspace = Workspace::open(&fixture.specs, options).unwrap().workspace;
             let path = workspace.writable(&workspace.resolve("new").unwrap()).unwrap();
             let guard = WriteGuard::acquire(&workspace, path, Base::Absent).unwrap();
@@ -297,8 +297,8 @@ mod raced {
                 let mut made = 0;
                 while start.elapsed() < if made > 0 { RUN } else { PATIENCE } {
                     made += usize::from(copy(&workspace, "stock", "dir/copy").is_ok());
-                    let _ = transfer(&workspace, "dir/copy", "moved");
-                    let _ = transfer(&workspace, "dir/secret.txt", "stolen");
+                    let _ = move_tree(&workspace, "dir/copy", "moved");
+                    let _ = move_tree(&workspace, "dir/secret.txt", "stolen");
                     let _ = remove(&workspace, "dir/secret.txt");
                     let _ = remove(&workspace, "moved");
                     let _ = remove(&workspace, "dir/copy");
@@ -316,19 +316,19 @@ mod raced {
         });
     }
 
-    fn copy(workspace: &Workspace, from: &str, to: &str) -> Result<Planted, AccessError> {
+    fn copy(workspace: &Workspace, from: &str, to: &str) -> Result<CreatedTree, AccessError> {
         let to = workspace.writable_entry(&workspace.resolve(to).unwrap())?;
         let tree = workspace.tree_to_copy(&workspace.resolve(from).unwrap(), &to)?;
         TreeGuard::acquire(workspace, &[&to]).unwrap().copy(&tree, &to, yes())
     }
 
-    fn transfer(workspace: &Workspace, from: &str, to: &str) -> Result<bool, AccessError> {
+    fn move_tree(workspace: &Workspace, from: &str, to: &str) -> Result<bool, AccessError> {
         let from = workspace.writable_entry(&workspace.resolve(from).unwrap())?;
         let to = workspace.writable_entry(&workspace.resolve(to).unwrap())?;
         let tree = workspace.tree(&from, Purpose::Move(&to))?;
         TreeGuard::acquire(workspace, &[&from, &to])
             .unwrap()
-            .transfer(&from, &tree, &to, None, yes())
+            .move_tree(&from, &tree, &to, None, yes())
             .map(|moved| moved.copied)
     }
 
@@ -355,13 +355,13 @@ fn a_copy_that_is_stopped_while_it_is_built_leaves_nothing_behind() {
         // Every moment at which it may end: between entries, within a file, before the last step.
         for moment in 0..17 {
             let asked = AtomicUsize::new(0);
-            let patience = Patience::until(move || asked.fetch_add(1, Ordering::Relaxed) >= moment, || {});
-            let guard = TreeGuard::acquire_within(&workspace, &[&to], patience).unwrap();
+            let wait_limit = WaitLimit::until(move || asked.fetch_add(1, Ordering::Relaxed) >= moment, || {});
+            let guard = TreeGuard::acquire_within(&workspace, &[&to], wait_limit).unwrap();
             match guard.copy(&tree, &to, yes()) {
                 Err(error) => assert_eq!(error.kind, AccessErrorKind::Stopped),
-                Ok(planted) => {
+                Ok(created) => {
                     assert!(moment > 6, "it was asked {moment} times");
-                    assert_eq!(planted.revisions.iter().flatten().count(), 5);
+                    assert_eq!(created.revisions.iter().flatten().count(), 5);
                     return;
                 }
             }
@@ -381,7 +381,7 @@ fn a_file_that_grows_while_it_is_copied_is_not_copied() {
         let to = entry(&workspace, "new");
         let tree = workspace.tree_to_copy(&workspace.resolve("log").unwrap(), &to).unwrap();
         let (asked, log) = (AtomicUsize::new(0), fixture.host("ws/log"));
-        let patience = Patience::until(
+        let wait_limit = WaitLimit::until(
             move || {
                 // When its content has been read, and its end has not.
                 if asked.fetch_add(1, Ordering::Relaxed) == 1 {
@@ -391,7 +391,7 @@ fn a_file_that_grows_while_it_is_copied_is_not_copied() {
             },
             || {},
         );
-        let guard = TreeGuard::acquire_within(&workspace, &[&to], patience).unwrap();
+        let guard = TreeGuard::acquire_within(&workspace, &[&to], wait_limit).unwrap();
         assert_eq!(guard.copy(&tree, &to, yes()).unwrap_err().kind, AccessErrorKind::Stale);
         assert_eq!(names(&fixture.host("ws")), ["log"]);
     });

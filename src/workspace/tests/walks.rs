@@ -49,7 +49,7 @@ fn a_report_holds_what_was_left_out_and_says_when_that_was_too_much() {
     let workspace = fixture.open();
     let (_, report) = walked(&workspace, ".", &FILES);
     let left_out = |report: &WalkReport| -> Option<Vec<_>> {
-        Some(report.left_out.all()?.iter().map(|entry| entry.path().to_string()).collect())
+        Some(report.ignored_entries.all()?.iter().map(|entry| entry.path().to_string()).collect())
     };
     assert_eq!(left_out(&report).unwrap(), ["a/x.log", "b/out", "z.log"]);
     for number in 0..4100 {

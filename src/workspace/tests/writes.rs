@@ -203,7 +203,7 @@ fn a_file_whose_content_is_at_hand_is_only_replaced_while_it_holds_just_that() {
         let long = "x".repeat(200 << 10);
         let held = |text: &'static str| {
             let writable = workspace.writable(&workspace.resolve("file").unwrap()).unwrap();
-            FileLock::acquire(&workspace, writable, &Patience::default())
+            FileLock::acquire(&workspace, writable, &WaitLimit::default())
                 .unwrap()
                 .guard_over(Content::of(text.as_bytes()))
         };
@@ -214,8 +214,8 @@ fn a_file_whose_content_is_at_hand_is_only_replaced_while_it_holds_just_that() {
         }
         fixture.file("ws/file", "old");
         let mut guard = held("old").unwrap();
-        let former = guard.former().unwrap();
-        assert_eq!(former.known.map(Content::bytes), Some(&b"old"[..]));
+        let previous = guard.previous().unwrap();
+        assert_eq!(previous.known.map(Content::bytes), Some(&b"old"[..]));
         // Another process writes in place between the check and the commit.
         fs::write(fixture.host("ws/file"), "OLD").unwrap();
         assert_eq!(guard.commit(b"new", Approval::by_policy()).unwrap_err().kind, AccessErrorKind::Stale);

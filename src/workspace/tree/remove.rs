@@ -8,7 +8,7 @@ use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::super::branch::Branch;
+use super::super::directory_stack::DirectoryStack;
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::limits::Limit;
 use super::super::path::WorkspacePath;
@@ -16,8 +16,8 @@ use super::super::revision::Revision;
 use super::super::stat::FileKind;
 use super::super::sys::{Dir, Failure, Locked, Use};
 use super::super::write::{Approval, WritablePath, free_name, keep_aside, still};
-use super::in_place::{Stopped, remove_in_place};
-use super::place::Place;
+use super::path_stack::TreePosition;
+use super::remove_in_place::{Stopped, remove_in_place};
 use super::{Node, Tree, TreeGuard};
 
 /// How long another process may take to end a change in a directory that is being removed.
@@ -68,7 +68,7 @@ impl TreeGuard {
         let whole = |error| NotRemoved { error, in_part: false, gone_from: tree.entries().len() };
         let failed = |error| whole(AccessError::from_io(error, asked));
         let stale = || whole(AccessError::new(AccessErrorKind::Stale, asked));
-        let (dir, name) = self.place(entry).map_err(whole)?;
+        let (dir, name) = self.holder(entry).map_err(whole)?;
         if let Node::Link(target) = tree.node() {
             // The kernel's wall may not let a link be renamed; it holds no content to lose.
             if dir.child_link(&name).ok().as_ref() != Some(target) {
@@ -133,10 +133,10 @@ fn remove_checked(
 
 /// Whether the entry called `name` holds exactly the recorded tree.
 fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>]) -> io::Result<bool> {
-    let mut branch = Branch::new(dir, Use::List);
+    let mut branch = DirectoryStack::new(dir, Use::List);
     let mut listed = 0;
     for (entry, revision) in tree.entries().iter().zip(revisions) {
-        let Place { depth, name: own } = &entry.place;
+        let TreePosition { depth, name: own } = &entry.position;
         let own = if *depth == 0 { name } else { own };
         branch.leave_to(*depth);
         let same = match (&entry.node, revision) {
@@ -165,7 +165,7 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
     Ok(listed + 1 == tree.entries().len())
 }
 
-pub(super) fn open<'b>(branch: &'b mut Branch<'_>) -> io::Result<&'b Dir> {
+pub(super) fn open<'b>(branch: &'b mut DirectoryStack<'_>) -> io::Result<&'b Dir> {
     branch.dir().map_err(not_there)
 }
 
@@ -210,11 +210,11 @@ fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr) {
 }
 
 /// Removes an entry with everything below it, following no link.
-pub(in crate::workspace) fn wipe(dir: &Dir, name: &OsStr) -> io::Result<()> {
+pub(in crate::workspace) fn remove_all(dir: &Dir, name: &OsStr) -> io::Result<()> {
     if dir.child_stat(name)?.kind != FileKind::Directory {
         return dir.remove(name);
     }
-    let mut branch = Branch::new(dir, Use::List);
+    let mut branch = DirectoryStack::new(dir, Use::List);
     branch.enter(name).map_err(not_there)?;
     let mut left = vec![empty_of_files(open(&mut branch)?)?];
     while let Some(directories) = left.last_mut() {

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::super::branch::Branch;
+use super::super::directory_stack::DirectoryStack;
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::links::{self, Way};
 use super::super::path::WorkspacePath;
@@ -15,7 +15,7 @@ use super::super::shared::Shared;
 use super::super::stat::{FileKind, Stat};
 use super::super::sys::{Dir, Listed, Use};
 use super::super::write::refusal;
-use super::place::{Place, Trail};
+use super::path_stack::{PathStack, TreePosition};
 use super::{MOST_ENTRIES, Node, Purpose, Tree, TreeEntry};
 
 /// The listing of one tree.
@@ -36,17 +36,17 @@ impl Scan<'_> {
         let stat = root.stat_beneath(top.relative()).map_err(told)?;
         let parent = top.relative().parent().unwrap_or(Path::new(""));
         let parent = root.dir_beneath(parent, Use::Pass).map_err(told)?;
-        let mut branch = Branch::new(&parent, Use::List);
-        let mut trail = Trail::default();
+        let mut branch = DirectoryStack::new(&parent, Use::List);
+        let mut below_top = PathStack::default();
         let mut entries = Vec::new();
-        let mut waiting = vec![self.entry(Place::top(), Path::new(""), stat, &parent)?];
+        let mut waiting = vec![self.entry(TreePosition::top(), Path::new(""), stat, &parent)?];
         while let Some(entry) = waiting.pop() {
             if entries.len() + waiting.len() >= MOST_ENTRIES {
                 return Err(self.too_many());
             }
             if let Node::Directory(_) = &entry.node {
-                let Place { depth, name } = &entry.place;
-                let here = top.child(trail.step(&entry.place));
+                let TreePosition { depth, name } = &entry.position;
+                let here = top.child(below_top.step(&entry.position));
                 branch.leave_to(*depth);
                 let own = if *depth == 0 { top.file_name().unwrap_or_default() } else { name };
                 let told = |failure| refusal(failure, &here);
@@ -54,7 +54,7 @@ impl Scan<'_> {
                 let dir = branch.dir().map_err(told)?;
                 let failed = |error| AccessError::from_io(error, &here);
                 let mut names = dir.list().map_err(failed)?;
-                self.repository(&here, trail.path(), &names)?;
+                self.repository(&here, below_top.as_path(), &names)?;
                 // Before each of them is looked at.
                 if entries.len() + waiting.len() + names.len() >= MOST_ENTRIES {
                     return Err(self.too_many());
@@ -62,9 +62,9 @@ impl Scan<'_> {
                 names.sort_unstable_by(|one, two| two.name.as_encoded_bytes().cmp(one.name.as_encoded_bytes()));
                 for listed in names {
                     let stat = dir.child_stat(&listed.name).map_err(failed)?;
-                    let below = trail.beside(&listed.name);
-                    let place = Place { depth: depth + 1, name: listed.name };
-                    waiting.push(self.entry(place, &below, stat, dir)?);
+                    let below = below_top.join(&listed.name);
+                    let position = TreePosition { depth: depth + 1, name: listed.name };
+                    waiting.push(self.entry(position, &below, stat, dir)?);
                 }
             }
             entries.push(entry);
@@ -77,7 +77,7 @@ impl Scan<'_> {
     }
 
     /// Judges one entry of the directory `dir`; `below` is its path below the top.
-    fn entry(&self, place: Place, below: &Path, stat: Stat, dir: &Dir) -> Result<TreeEntry, AccessError> {
+    fn entry(&self, position: TreePosition, below: &Path, stat: Stat, dir: &Dir) -> Result<TreeEntry, AccessError> {
         let path = self.top.real.child(below);
         self.judge(&path, below, stat.kind == FileKind::Directory)?;
         let node = match stat.kind {
@@ -102,7 +102,7 @@ impl Scan<'_> {
         {
             return Err(AccessError::new(AccessErrorKind::Denied, &path));
         }
-        Ok(TreeEntry { place, node })
+        Ok(TreeEntry { position, node })
     }
 
     /// A link decides what lies behind its name.
@@ -117,12 +117,12 @@ impl Scan<'_> {
 
     /// Refuses to take a repository away, and to make one.
     fn repository(&self, here: &WorkspacePath, below: &Path, names: &[Listed]) -> Result<(), AccessError> {
-        let place = match self.purpose {
+        let to = match self.purpose {
             Purpose::Move(to) | Purpose::Copy(to) => Some(to.path().child(below)),
             Purpose::Remove => None,
         };
         let from = (!matches!(self.purpose, Purpose::Copy(_))).then(|| here.clone());
-        for path in from.into_iter().chain(place) {
+        for path in from.into_iter().chain(to) {
             if let Some(rule) = repository::why_refused_listed(&path, names) {
                 return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, &path, &rule));
             }

@@ -155,12 +155,12 @@ impl Entry {
 /// Stats of many entries in path order. Opens a directory once for all that is asked of it in a row, which
 /// takes a third of what a path from the root takes for each.
 #[derive(Debug, Default)]
-pub struct Stats {
+pub struct StatCache {
     /// The directories on the way to the last entry, the root first.
     branch: Vec<(WorkspacePath, Dir)>,
 }
 
-impl Stats {
+impl StatCache {
     /// As [`Entry::stat`].
     pub fn stat(&mut self, entry: &Entry) -> Result<Stat, AccessError> {
         let real = entry.real();

@@ -22,8 +22,8 @@ use crate::workspace::roots::Roots;
 use crate::workspace::stat::FileKind;
 use crate::workspace::sys::{self, Dir, Failure, Use};
 
-use super::compiled::{LONGEST, compile};
-use super::gaps::{Gaps, RuleGap};
+use super::compile_ignores::{LONGEST, compile};
+use super::limits_hit::{CutIgnoreFile, LimitsHit};
 
 /// Bytes that the compiled rules of all files of a branch take at most.
 const BRANCH_MEMORY: usize = 64 << 20;
@@ -148,7 +148,7 @@ impl Rules<'_> {
     ///
     /// # Errors
     /// As [`Self::level`].
-    pub(super) fn above(&self, start: &WorkspacePath, gaps: &mut Gaps) -> io::Result<Option<Arc<Level>>> {
+    pub(super) fn above(&self, start: &WorkspacePath, limits_hit: &mut LimitsHit) -> io::Result<Option<Arc<Level>>> {
         if !self.needed {
             return Ok(None);
         }
@@ -162,7 +162,7 @@ impl Rules<'_> {
                     let here = Here { root: start.root(), relative, dir: &dir };
                     let has = |name: &str| dir.child_stat(name.as_ref()).is_ok();
                     // Whoever keeps the effect of rules had these reported when it looked at that directory.
-                    self.level(above, here, has, &mut |_, _| {}, gaps)
+                    self.level(above, here, has, &mut |_, _| {}, limits_hit)
                 }
                 Err(Failure::Io(error)) if is_open_files(&error) => Err(error),
                 Err(_) => Ok(above),
@@ -171,7 +171,7 @@ impl Rules<'_> {
     }
 
     /// The rules in a directory, given those above it; `has` says whether it holds a name. What does not count of
-    /// them is noted in `gaps`.
+    /// them is noted in `limits_hit`.
     ///
     /// # Errors
     /// When too many files are open for them to be read: without them everything would be shown.
@@ -181,7 +181,7 @@ impl Rules<'_> {
         here: Here<'_>,
         has: impl Fn(&str) -> bool,
         read: Read<'_>,
-        gaps: &mut Gaps,
+        limits_hit: &mut LimitsHit,
     ) -> io::Result<Option<Arc<Level>>> {
         if !self.needed {
             return Ok(None);
@@ -198,7 +198,7 @@ impl Rules<'_> {
             memory += compiled.memory;
             if let Some(from_line) = compiled.ends_before {
                 let file = WorkspacePath::new(here.root, &here.relative.join(name));
-                gaps.rule(RuleGap { file, from_line });
+                limits_hit.rule(CutIgnoreFile { file, from_line });
             }
             Ok(compiled.rules)
         };

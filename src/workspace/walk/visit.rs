@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::sys::Dir;
 
-use super::{Entry, Gaps, LeftOut, Origin};
+use super::{Entry, IgnoredEntries, LimitsHit, Origin};
 
 /// How many unreadable directories a report names.
 pub(super) const NAMED: usize = 5;
@@ -47,9 +47,9 @@ pub struct WalkReport {
     /// Directories left out by ignore rules, as met.
     pub ignored_dirs: usize,
     /// What ignore rules left out of a walk over all depths, for a look into it without that walk.
-    pub left_out: LeftOut,
+    pub ignored_entries: IgnoredEntries,
     /// What limits kept it from knowing.
-    pub gaps: Gaps,
+    pub limits_hit: LimitsHit,
     /// Whether the visitor ended the walk.
     pub stopped: bool,
 }
@@ -62,8 +62,8 @@ impl WalkReport {
         self.unreadable_count += one.unreadable_count;
         self.ignored_files += one.ignored_files;
         self.ignored_dirs += one.ignored_dirs;
-        self.left_out.append(one.left_out);
-        self.gaps.add(one.gaps);
+        self.ignored_entries.append(one.ignored_entries);
+        self.limits_hit.add(one.limits_hit);
         self.stopped |= one.stopped;
     }
 }
@@ -73,11 +73,11 @@ pub(in crate::workspace) trait Visitor {
     /// An entry that was asked for.
     fn visit(&mut self, entry: Entry) -> ControlFlow<()>;
     /// Whether entries that ignore rules leave out are to be told, too.
-    fn wants_left_out(&self) -> bool {
+    fn wants_ignored(&self) -> bool {
         false
     }
     /// An entry that ignore rules leave out.
-    fn left_out(&mut self, _entry: Entry) {}
+    fn ignored(&mut self, _entry: Entry) {}
     /// A directory was opened and has not been listed yet; whether to go into it and look for marks in it.
     /// `path` is real and below the root.
     fn opened(&mut self, _dir: &Dir, _path: &Path) -> bool {

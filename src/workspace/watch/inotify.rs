@@ -13,7 +13,7 @@ use rustix::fs::fstatfs;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
 
-use super::{GiveWay, Unwatchable};
+use super::{Priority, Unwatchable};
 use crate::workspace::sys::Dir;
 
 /// Bytes read at once: some 500 events.
@@ -52,10 +52,10 @@ const FILE: WatchFlags = WatchFlags::MODIFY
 
 /// On Linux a priority is a thread's own, and `None` is the calling one. The numbers are those of
 /// `nice`: at 5 a thread has a third of the share of one at 0, at 10 a tenth.
-pub(super) fn lower_priority(to: GiveWay) {
-    let nice = match to {
-        GiveWay::ToCalls => 5,
-        GiveWay::ToAll => 10,
+pub(super) fn lower_priority(priority: Priority) {
+    let nice = match priority {
+        Priority::BelowCalls => 5,
+        Priority::Background => 10,
     };
     let _ = rustix::process::setpriority_process(None, nice);
 }

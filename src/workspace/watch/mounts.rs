@@ -26,7 +26,7 @@ const LONGEST: u64 = 64 << 20;
 
 /// The mount table and the number of AIO requests. Shared by all watchers of a workspace.
 #[derive(Debug)]
-pub(in crate::workspace) struct Machine {
+pub(in crate::workspace) struct SystemEvents {
     table: Option<Mutex<Table>>,
     aio: Option<File>,
 }
@@ -38,7 +38,7 @@ struct Table {
     generation: u64,
 }
 
-impl Machine {
+impl SystemEvents {
     /// Opens both; what cannot be opened is not known.
     #[expect(clippy::disallowed_types, reason = "files of the kernel's, which lie in no root")]
     pub(in crate::workspace) fn open() -> Self {
@@ -64,7 +64,7 @@ impl Machine {
 
     /// The paths below `root`, which is an open directory, that are mounted over, and those that another
     /// file system writes through to; `None` where that cannot be known.
-    pub(super) fn below(&self, root: impl AsFd) -> Option<Covered> {
+    pub(super) fn below(&self, root: impl AsFd) -> Option<MountsBelow> {
         // Where it is by now: a directory above it may have been renamed, or its mount moved.
         let link = format!("/proc/self/fd/{}", root.as_fd().as_raw_fd());
         let root = PathBuf::from(std::ffi::OsString::from_vec(readlinkat(CWD, link, Vec::new()).ok()?.into_bytes()));
@@ -75,7 +75,7 @@ impl Machine {
         let mut table = self.table()?;
         table.file.rewind().ok()?;
         let read = (&mut table.file).take(LONGEST).read_to_end(&mut bytes).ok()?;
-        (read > 0 && (read as u64) < LONGEST).then(|| Covered::of(&bytes, &root))
+        (read > 0 && (read as u64) < LONGEST).then(|| MountsBelow::of(&bytes, &root))
     }
 
     /// Whether some process can write by Linux AIO, which causes no event.
@@ -94,7 +94,7 @@ impl Machine {
 
 /// Paths below a root, relative to it, whose content is not that of the directory they lie in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Covered {
+pub(super) struct MountsBelow {
     /// Something is mounted there.
     pub(super) mounted: BTreeSet<PathBuf>,
     /// The folder that an overlay keeps changes in: files are written there without an event, since
@@ -102,23 +102,23 @@ pub(super) struct Covered {
     pub(super) written_through: BTreeSet<PathBuf>,
 }
 
-impl Covered {
+impl MountsBelow {
     /// Reads a mount table, a line for each mount: number, parent, device, root, mount point, options,
     /// optional fields, `-`, type, source, options of the file system.
     fn of(table: &[u8], root: &Path) -> Self {
-        let mut covered = Self::default();
+        let mut mounts_below = Self::default();
         let below = |path: PathBuf| {
             let relative = path.strip_prefix(root).ok()?;
             (!relative.as_os_str().is_empty()).then(|| relative.to_path_buf())
         };
         for line in table.split(|byte| *byte == b'\n') {
             let mut fields = line.split(|byte| *byte == b' ');
-            covered.mounted.extend(fields.nth(4).map(unescaped).and_then(below));
+            mounts_below.mounted.extend(fields.nth(4).map(unescaped).and_then(below));
             let options = fields.skip_while(|field| *field != b"-").nth(3).unwrap_or_default();
             let upper = options.split(|byte| *byte == b',').find_map(|option| option.strip_prefix(b"upperdir="));
-            covered.written_through.extend(upper.map(unescaped).and_then(below));
+            mounts_below.written_through.extend(upper.map(unescaped).and_then(below));
         }
-        covered
+        mounts_below
     }
 }
 
@@ -152,19 +152,19 @@ mod tests {
             32 22 0:42 / /w/treetop rw - tmpfs none rw\n\
             33 22 8:1 /x/file /w/tree/deep/file rw - ext4 /dev/sda1 rw\n\
             34 22 0:43 / /m rw - overlay overlay rw,lowerdir=/l,upperdir=/w/tree/up,workdir=/w/tree/work\n";
-        let covered = Covered::of(table, Path::new("/w/tree"));
+        let mounts_below = MountsBelow::of(table, Path::new("/w/tree"));
         let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<BTreeSet<_>>();
-        assert_eq!(covered.mounted, paths(&["a b\\c\n", "deep/file"]));
-        assert_eq!(covered.written_through, paths(&["up"]));
-        assert_eq!(Covered::of(table, Path::new("/")).mounted.len(), 5);
+        assert_eq!(mounts_below.mounted, paths(&["a b\\c\n", "deep/file"]));
+        assert_eq!(mounts_below.written_through, paths(&["up"]));
+        assert_eq!(MountsBelow::of(table, Path::new("/")).mounted.len(), 5);
     }
 
     #[test]
     fn mount_table_can_be_polled_and_read() {
-        let machine = Machine::open();
-        let first = machine.generation();
+        let system_events = SystemEvents::open();
+        let first = system_events.generation();
         assert!(first.is_some(), "{TABLE}");
         let dir = rustix::fs::openat(CWD, "/", rustix::fs::OFlags::PATH, rustix::fs::Mode::empty()).unwrap();
-        assert!(machine.below(dir).is_some());
+        assert!(system_events.below(dir).is_some());
     }
 }

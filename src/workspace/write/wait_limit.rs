@@ -8,12 +8,12 @@ type Notice = Arc<dyn Fn() + Send + Sync>;
 
 /// What ends a wait or a preparation early. The default waits for ever.
 #[derive(Clone, Default)]
-pub struct Patience {
+pub struct WaitLimit {
     stopped: Option<Question>,
     waiting: Option<Notice>,
 }
 
-impl Patience {
+impl WaitLimit {
     /// Ends as soon as `stopped` says so; it is asked often. `waiting` is called each time before the
     /// change waits for another one, so that it gives back what others could use meanwhile.
     pub fn until(
@@ -35,8 +35,8 @@ impl Patience {
     }
 }
 
-impl fmt::Debug for Patience {
+impl fmt::Debug for WaitLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Patience").field("ended", &self.ended()).finish_non_exhaustive()
+        f.debug_struct("WaitLimit").field("ended", &self.ended()).finish_non_exhaustive()
     }
 }

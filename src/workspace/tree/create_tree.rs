@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write as _};
 use std::path::Path;
 
-use super::super::branch::Branch;
+use super::super::directory_stack::DirectoryStack;
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::links;
 use super::super::path::WorkspacePath;
@@ -14,10 +14,10 @@ use super::super::revision::Revision;
 use super::super::stat::Stat;
 use super::super::sys::{self, Dir, Use};
 use super::super::write::{
-    Approval, Exchanged, NewDirectory, Patience, WritablePath, exchange_if, free_name, refusal, still,
+    Approval, Exchanged, NewDirectory, WaitLimit, WritablePath, exchange_if, free_name, refusal, still,
 };
-use super::place::Place;
-use super::remove::wipe;
+use super::path_stack::TreePosition;
+use super::remove::remove_all;
 use super::{Node, Tree, TreeEntry, TreeGuard};
 
 /// Files and directories that are put on the disk one by one; with more, all of them at once at the
@@ -25,7 +25,7 @@ use super::{Node, Tree, TreeEntry, TreeGuard};
 const SYNCED_ONE_BY_ONE: usize = if cfg!(target_os = "linux") { 64 } else { usize::MAX };
 
 /// One entry to be made. Modes are permission bits; 0 leaves them to the umask.
-pub enum Part {
+pub enum NewNode {
     /// A directory.
     Directory {
         /// Permission bits, set once everything is in it.
@@ -53,7 +53,7 @@ pub struct Original {
     content: Option<(Box<dyn Read>, std::fs::File)>,
 }
 
-impl std::fmt::Debug for Part {
+impl std::fmt::Debug for NewNode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Directory { mode } => write!(f, "Directory({mode:o})"),
@@ -67,7 +67,7 @@ impl std::fmt::Debug for Part {
 
 /// What was made.
 #[derive(Clone, Debug, Default)]
-pub struct Planted {
+pub struct CreatedTree {
     /// The content of each part, in order; none for what is no file.
     pub revisions: Vec<Option<Revision>>,
     /// Bytes in its files.
@@ -81,7 +81,7 @@ pub struct Planted {
 }
 
 /// Entries to be made, each directory before what it holds, the top first.
-pub(super) type Parts<'p> = &'p mut dyn Iterator<Item = Result<(Place, Part), AccessError>>;
+pub(super) type NewNodes<'p> = &'p mut dyn Iterator<Item = Result<(TreePosition, NewNode), AccessError>>;
 
 impl TreeGuard {
     /// Makes an entry from its parts, each directory before what it holds, the top first.
@@ -89,13 +89,13 @@ impl TreeGuard {
     ///
     /// # Errors
     /// `Exists` when the name is taken; nothing is left behind then.
-    pub fn plant(&self, to: &WritablePath, parts: Parts<'_>, _: Approval) -> Result<Planted, AccessError> {
+    pub fn create_tree(&self, to: &WritablePath, parts: NewNodes<'_>, _: Approval) -> Result<CreatedTree, AccessError> {
         self.put(to, None, parts)
     }
 
     /// Makes the like of `tree` at a place where nothing is. Permission bits are kept; a link is
     /// copied as a link where its target is inside the roots, and left out otherwise.
-    pub fn copy(&self, tree: &Tree, to: &WritablePath, _: Approval) -> Result<Planted, AccessError> {
+    pub fn copy(&self, tree: &Tree, to: &WritablePath, _: Approval) -> Result<CreatedTree, AccessError> {
         let leads_out = |place: &WorkspacePath, entry: &TreeEntry| match &entry.node {
             Node::Link(target) => !links::stays_inside(&self.shared.roots, place, Path::new(target)),
             _ => false,
@@ -107,8 +107,8 @@ impl TreeGuard {
             return Err(AccessError::new(AccessErrorKind::Denied, tree.top()));
         }
         let stays = both().filter(|(_, (place, entry))| !leads_out(place, entry));
-        let planted = self.put(to, None, &mut stays.map(|((path, entry), _)| part(&path, entry)))?;
-        Ok(Planted { links_left_out: left_out, ..planted })
+        let created = self.put(to, None, &mut stays.map(|((path, entry), _)| part(&path, entry)))?;
+        Ok(CreatedTree { links_left_out: left_out, ..created })
     }
 
     /// Builds, then puts in place: where nothing is, or over the file that `over` describes.
@@ -116,16 +116,16 @@ impl TreeGuard {
         &self,
         to: &WritablePath,
         over: Option<(&Stat, Revision)>,
-        parts: Parts<'_>,
-    ) -> Result<Planted, AccessError> {
+        parts: NewNodes<'_>,
+    ) -> Result<CreatedTree, AccessError> {
         let asked = to.asked();
-        let (dir, name, new) = self.new_place(to)?;
-        let mut planted = self.put_at(&dir, &name, over, parts, asked)?;
-        if let Some(replaced) = planted.replaced.take() {
-            let _ = wipe(&dir, &replaced);
+        let (dir, name, new) = self.new_holder(to)?;
+        let mut created = self.put_at(&dir, &name, over, parts, asked)?;
+        if let Some(replaced) = created.replaced.take() {
+            let _ = remove_all(&dir, &replaced);
         }
-        planted.made = new.keep();
-        Ok(planted)
+        created.made = new.keep();
+        Ok(created)
     }
 
     /// As [`Self::put`] in an open directory; what was replaced stays beside it, under the name that is returned.
@@ -134,24 +134,24 @@ impl TreeGuard {
         dir: &Dir,
         name: &OsStr,
         over: Option<(&Stat, Revision)>,
-        parts: Parts<'_>,
+        parts: NewNodes<'_>,
         asked: &WorkspacePath,
-    ) -> Result<Planted, AccessError> {
+    ) -> Result<CreatedTree, AccessError> {
         let failed = |error| AccessError::from_io(error, asked);
         if over.is_none() && dir.child_stat(name).is_ok() {
             return Err(AccessError::new(AccessErrorKind::Exists, asked));
         }
         let aside = free_name(dir).map_err(failed)?;
-        let result = build(dir, &aside, parts, asked, &self.patience).and_then(|planted| {
+        let result = build(dir, &aside, parts, asked, &self.wait_limit).and_then(|created| {
             let left = match over {
                 None => dir.move_new(&aside, dir, name).map(|()| Exchanged::NoneLeft { replaced: true }),
                 Some((stat, revision)) => exchange_if(dir, &aside, name, |dir, name| still(dir, name, stat, revision)),
             };
-            Ok((planted, left.map_err(failed)?))
+            Ok((created, left.map_err(failed)?))
         });
         let put = match result {
-            Ok((planted, Exchanged::NoneLeft { replaced: true })) => Ok(planted),
-            Ok((planted, Exchanged::Yes)) => Ok(Planted { replaced: Some(aside.clone()), ..planted }),
+            Ok((created, Exchanged::NoneLeft { replaced: true })) => Ok(created),
+            Ok((created, Exchanged::Yes)) => Ok(CreatedTree { replaced: Some(aside.clone()), ..created }),
             Ok((_, Exchanged::No)) => Err(AccessError::new(AccessErrorKind::Stale, asked)),
             Ok((_, Exchanged::NoneLeft { replaced: false })) => {
                 let _ = dir.sync();
@@ -161,44 +161,46 @@ impl TreeGuard {
         };
         if put.is_err() {
             // What was built in vain.
-            let _ = wipe(dir, &aside);
+            let _ = remove_all(dir, &aside);
         }
         let _ = dir.sync();
         put
     }
 
-    /// Makes again what is missing of a tree whose removal failed half-way: with [`Part::There`] for each directory
+    /// Makes again what is missing of a tree whose removal failed half-way: with [`NewNode::There`] for each directory
     /// that is left, and nothing for what else is.
     ///
     /// # Errors
     /// When it is still not whole.
-    pub fn complete(&self, entry: &WritablePath, parts: Parts<'_>, _: Approval) -> Result<(), AccessError> {
-        let (dir, name) = self.place(entry)?;
+    pub fn complete(&self, entry: &WritablePath, parts: NewNodes<'_>, _: Approval) -> Result<(), AccessError> {
+        let (dir, name) = self.holder(entry)?;
         // What is put back is put back whatever time it takes.
-        build(&dir, &name, parts, entry.asked(), &Patience::default()).map(drop)
+        build(&dir, &name, parts, entry.asked(), &WaitLimit::default()).map(drop)
     }
 }
 
 /// An entry of the tree on the disk, which is at `path`, as a part to be made.
-pub(super) fn part(path: &WorkspacePath, entry: &TreeEntry) -> Result<(Place, Part), AccessError> {
+pub(super) fn part(path: &WorkspacePath, entry: &TreeEntry) -> Result<(TreePosition, NewNode), AccessError> {
     let part = match &entry.node {
-        Node::Directory(stat) => Part::Directory { mode: stat.permissions() },
-        Node::Link(target) => Part::Link(target.clone()),
+        Node::Directory(stat) => NewNode::Directory { mode: stat.permissions() },
+        Node::Link(target) => NewNode::Link(target.clone()),
         Node::Other(stat) => return Err(AccessError::new(AccessErrorKind::Special(stat.special()), path)),
-        Node::File(seen) => Part::File { mode: seen.permissions(), content: Box::new(steady(path, seen)?) },
+        Node::File(seen) => NewNode::File { mode: seen.permissions(), content: Box::new(steady(path, seen)?) },
     };
-    Ok((entry.place.clone(), part))
+    Ok((entry.position.clone(), part))
 }
 
 /// As [`part`], for a move: with all that the system keeps of an entry besides its content.
-pub(super) fn part_moved(path: &WorkspacePath, entry: &TreeEntry) -> Result<(Place, Part), AccessError> {
+pub(super) fn part_moved(path: &WorkspacePath, entry: &TreeEntry) -> Result<(TreePosition, NewNode), AccessError> {
     match &entry.node {
-        Node::Directory(stat) => Ok((entry.place.clone(), Part::Moved(Original { stat: stat.clone(), content: None }))),
+        Node::Directory(stat) => {
+            Ok((entry.position.clone(), NewNode::Moved(Original { stat: stat.clone(), content: None })))
+        }
         Node::File(seen) => {
             let content = steady(path, seen)?;
             let file = content.content.get_ref().try_clone().map_err(|error| AccessError::from_io(error, path))?;
             let content: (Box<dyn Read>, _) = (Box::new(content), file);
-            Ok((entry.place.clone(), Part::Moved(Original { stat: seen.clone(), content: Some(content) })))
+            Ok((entry.position.clone(), NewNode::Moved(Original { stat: seen.clone(), content: Some(content) })))
         }
         Node::Link(_) | Node::Other(_) => part(path, entry),
     }
@@ -239,52 +241,55 @@ const CHANGED: io::ErrorKind = io::ErrorKind::StaleNetworkFileHandle;
 fn build(
     dir: &Dir,
     aside: &OsStr,
-    parts: Parts<'_>,
+    parts: NewNodes<'_>,
     asked: &WorkspacePath,
-    patience: &Patience,
-) -> Result<Planted, AccessError> {
+    wait_limit: &WaitLimit,
+) -> Result<CreatedTree, AccessError> {
     let told = |failure| refusal(failure, asked);
     let failed = |error| AccessError::from_io(error, asked);
-    let mut planted = Planted::default();
-    let mut site = Site { branch: Branch::new(dir, Use::Pass), modes: Vec::new(), synced: 0, asked, patience };
+    let mut created = CreatedTree::default();
+    let mut site =
+        Site { branch: DirectoryStack::new(dir, Use::Pass), modes: Vec::new(), synced: 0, asked, wait_limit };
     for part in parts {
-        site.heed()?;
-        let (place, part) = part?;
-        site.finish(place.depth)?;
-        let own = if place.depth == 0 { aside } else { &place.name };
+        site.check_cancelled()?;
+        let (position, part) = part?;
+        site.finish(position.depth)?;
+        let own = if position.depth == 0 { aside } else { &position.name };
         let holder = site.branch.dir().map_err(told)?;
         let revision = match part {
-            Part::Directory { mode } => {
+            NewNode::Directory { mode } => {
                 holder.make_dir(own, false).map_err(failed)?;
                 site.branch.enter(own).map_err(told)?;
                 site.modes.push(mode);
                 None
             }
-            Part::Moved(Original { stat, content: None }) => {
+            NewNode::Moved(Original { stat, content: None }) => {
                 holder.make_dir(own, false).map_err(failed)?;
                 site.branch.enter(own).map_err(told)?;
                 site.branch.dir().map_err(told)?.set_owner_of(&stat);
                 site.modes.push(stat.permissions());
                 None
             }
-            Part::There => {
+            NewNode::There => {
                 site.branch.enter(own).map_err(told)?;
                 site.modes.push(0);
                 None
             }
-            Part::Link(target) => {
+            NewNode::Link(target) => {
                 holder.make_link(&target, own).map_err(failed)?;
                 None
             }
-            part @ (Part::File { .. } | Part::Moved(_)) => {
+            part @ (NewNode::File { .. } | NewNode::Moved(_)) => {
                 let (mode, content, like) = match part {
-                    Part::File { mode, content } => (mode, content, None),
-                    Part::Moved(Original { stat, content: Some((content, file)) }) => (0, content, Some((file, stat))),
+                    NewNode::File { mode, content } => (mode, content, None),
+                    NewNode::Moved(Original { stat, content: Some((content, file)) }) => {
+                        (0, content, Some((file, stat)))
+                    }
                     _ => continue,
                 };
                 let one_by_one = site.synced < SYNCED_ONE_BY_ONE;
                 site.synced += 1;
-                let written = file(holder, own, mode, content, like.as_ref(), patience, one_by_one);
+                let written = file(holder, own, mode, content, like.as_ref(), wait_limit, one_by_one);
                 let (revision, bytes) = written.map_err(|error| {
                     // What ended in the middle of a file ended for that reason.
                     match error.kind() {
@@ -293,40 +298,40 @@ fn build(
                         _ => failed(error),
                     }
                 })?;
-                planted.bytes += bytes;
+                created.bytes += bytes;
                 Some(revision)
             }
         };
-        planted.revisions.push(revision);
+        created.revisions.push(revision);
     }
     site.finish(0)?;
     if site.synced > SYNCED_ONE_BY_ONE {
         dir.sync_file_system().map_err(failed)?;
     }
-    Ok(planted)
+    Ok(created)
 }
 
 /// What is being built: the directories that are not done yet, from the outermost.
 struct Site<'b> {
-    branch: Branch<'b>,
+    branch: DirectoryStack<'b>,
     /// The permission bits that each of them gets once everything is in it.
     modes: Vec<u32>,
     /// Files and directories so far.
     synced: usize,
     asked: &'b WorkspacePath,
-    patience: &'b Patience,
+    wait_limit: &'b WaitLimit,
 }
 
 impl Site<'_> {
-    fn heed(&self) -> Result<(), AccessError> {
-        if self.patience.ended() { Err(AccessError::new(AccessErrorKind::Stopped, self.asked)) } else { Ok(()) }
+    fn check_cancelled(&self) -> Result<(), AccessError> {
+        if self.wait_limit.ended() { Err(AccessError::new(AccessErrorKind::Stopped, self.asked)) } else { Ok(()) }
     }
 
     /// Finishes directories until so many are open: nothing more comes into them. One without the
     /// right to write would have taken nothing.
     fn finish(&mut self, depth: usize) -> Result<(), AccessError> {
         while self.branch.depth() > depth {
-            self.heed()?;
+            self.check_cancelled()?;
             let mode = self.modes.pop().unwrap_or_default();
             let done = self.branch.dir().map_err(|failure| refusal(failure, self.asked))?;
             if self.synced < SYNCED_ONE_BY_ONE {
@@ -344,14 +349,14 @@ impl Site<'_> {
     }
 }
 
-/// `Interrupted` when the patience ends first.
+/// `Interrupted` when the wait limit ends first.
 fn file(
     holder: &Dir,
     name: &OsStr,
     mode: u32,
     mut content: Box<dyn Read>,
     like: Option<&(std::fs::File, Stat)>,
-    patience: &Patience,
+    wait_limit: &WaitLimit,
     sync: bool,
 ) -> io::Result<(Revision, u64)> {
     let mut file = holder.create(name, false)?;
@@ -364,7 +369,7 @@ fn file(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             answer => answer?,
         };
-        if patience.ended() {
+        if wait_limit.ended() {
             return Err(io::ErrorKind::Interrupted.into());
         }
         hasher.update(&buffer[..count]);

@@ -13,14 +13,14 @@ use super::super::revision::Revision;
 use super::super::stat::Stat;
 use super::super::sys::Dir;
 use super::super::write::{Approval, NewDirectory, WritablePath, hash, refusal, still};
-use super::plant::{Part, Planted, part_moved};
-use super::remove::{NotRemoved, wipe};
+use super::create_tree::{CreatedTree, NewNode, part_moved};
+use super::remove::{NotRemoved, remove_all};
 use super::scan::Scan;
 use super::{Node, Purpose, Tree, TreeEntry, TreeGuard};
 
 /// The file that a move or a copy replaces, as it was when its content was recorded.
 #[derive(Clone, Debug)]
-pub struct Replaced {
+pub struct ReplacedFile {
     /// What the system said of it.
     pub stat: Stat,
     /// Its content.
@@ -29,7 +29,7 @@ pub struct Replaced {
 
 /// How an entry was moved.
 #[derive(Clone, Debug, Default)]
-pub struct Transferred {
+pub struct MovedTree {
     /// Whether it was copied and its old place emptied, as the system does not rename it.
     pub copied: bool,
     /// Directories that were made above its new place, the outermost first.
@@ -43,17 +43,17 @@ impl TreeGuard {
     /// # Errors
     /// `Exists` when the place is taken, `Stale` when the source or the replaced file is not what it
     /// was; everything is in its place then.
-    pub fn transfer(
+    pub fn move_tree(
         &self,
         from: &WritablePath,
         tree: &Tree,
         to: &WritablePath,
-        over: Option<&Replaced>,
+        over: Option<&ReplacedFile>,
         _: Approval,
-    ) -> Result<Transferred, AccessError> {
+    ) -> Result<MovedTree, AccessError> {
         let failed = |error| AccessError::from_io(error, to.asked());
-        let (from_dir, from_name) = self.place(from)?;
-        let (to_dir, to_name, new) = self.new_place(to)?;
+        let (from_dir, from_name) = self.holder(from)?;
+        let (to_dir, to_name, new) = self.new_holder(to)?;
         if !is_top_of(&from_dir, &from_name, tree).unwrap_or(false) {
             return Err(AccessError::new(AccessErrorKind::Stale, from.asked()));
         }
@@ -62,7 +62,7 @@ impl TreeGuard {
         }
         let renamed = match over {
             None => from_dir.move_new(&from_name, &to_dir, &to_name),
-            Some(Replaced { stat, revision }) => match from_dir.swap(&from_name, &to_dir, &to_name) {
+            Some(ReplacedFile { stat, revision }) => match from_dir.swap(&from_name, &to_dir, &to_name) {
                 Ok(()) if still(&from_dir, &from_name, stat, *revision).unwrap_or(false) => {
                     // The replaced file has the old name now.
                     from_dir.remove(&from_name).inspect_err(|_| {
@@ -87,15 +87,15 @@ impl TreeGuard {
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                 let mut parts = tree.paths().map(|(path, entry)| part_moved(&path, entry));
                 let over = over.map(|over| (&over.stat, over.revision));
-                let planted = self.put_at(&to_dir, &to_name, over, &mut parts, to.asked())?;
-                match self.remove_recorded(from, tree, &planted.revisions) {
+                let created = self.put_at(&to_dir, &to_name, over, &mut parts, to.asked())?;
+                match self.remove_recorded(from, tree, &created.revisions) {
                     Ok(()) => {
-                        if let Some(replaced) = &planted.replaced {
-                            let _ = wipe(&to_dir, replaced);
+                        if let Some(replaced) = &created.replaced {
+                            let _ = remove_all(&to_dir, replaced);
                         }
                     }
                     Err(not) => {
-                        let error = self.take_back(from, tree, to, &to_dir, &planted, not);
+                        let error = self.take_back(from, tree, to, &to_dir, &created, not);
                         if error.kind == AccessErrorKind::InPart {
                             new.keep();
                         }
@@ -112,7 +112,7 @@ impl TreeGuard {
         let made = new.keep();
         let _ = to_dir.sync();
         let _ = from_dir.sync();
-        Ok(Transferred { copied, made })
+        Ok(MovedTree { copied, made })
     }
 
     /// After a copy whose source could not be removed: brings back what is gone of the source, then removes the copy.
@@ -123,23 +123,23 @@ impl TreeGuard {
         tree: &Tree,
         to: &WritablePath,
         to_dir: &Dir,
-        planted: &Planted,
+        created: &CreatedTree,
         not: NotRemoved,
     ) -> AccessError {
         if not.in_part && self.bring_back(from, tree, to, not.gone_from).is_err() {
-            if let Some(replaced) = &planted.replaced {
-                let _ = wipe(to_dir, replaced);
+            if let Some(replaced) = &created.replaced {
+                let _ = remove_all(to_dir, replaced);
             }
             return AccessError::new(AccessErrorKind::InPart, to.asked());
         }
-        if let (Some(replaced), Some(name)) = (&planted.replaced, to.path().file_name()) {
-            put_replaced_back(to_dir, replaced, name, planted);
+        if let (Some(replaced), Some(name)) = (&created.replaced, to.path().file_name()) {
+            put_replaced_back(to_dir, replaced, name, created);
         } else {
             let (asked, top) = (to.asked(), Way::direct(to.path().clone()));
             let copy = Scan { shared: &self.shared, top: &top, asked, purpose: Purpose::Remove }.run();
             if let Ok(copy) = copy {
                 // Compared as any entry that is removed: somebody may have changed it meanwhile.
-                let _ = self.remove_recorded(to, &copy, &planted.revisions);
+                let _ = self.remove_recorded(to, &copy, &created.revisions);
             }
         }
         let _ = to_dir.sync();
@@ -155,10 +155,10 @@ impl TreeGuard {
         gone_from: usize,
     ) -> Result<(), AccessError> {
         let missing = |(index, (path, entry)): (usize, (WorkspacePath, &TreeEntry))| match &entry.node {
-            Node::Directory(_) if index < gone_from => Some(Ok((entry.place.clone(), Part::There))),
+            Node::Directory(_) if index < gone_from => Some(Ok((entry.position.clone(), NewNode::There))),
             _ if index < gone_from => None,
             Node::File(_) => Some(stat_of(&path).and_then(|stat| {
-                let entry = TreeEntry { place: entry.place.clone(), node: Node::File(stat) };
+                let entry = TreeEntry { position: entry.position.clone(), node: Node::File(stat) };
                 part_moved(&path, &entry)
             })),
             _ => Some(part_moved(&path, entry)),
@@ -173,13 +173,13 @@ fn stat_of(path: &WorkspacePath) -> Result<Stat, AccessError> {
 }
 
 /// Gives the file that a copy replaced its name again, and removes the copy if it is still that.
-fn put_replaced_back(dir: &Dir, replaced: &OsStr, name: &OsStr, planted: &Planted) {
+fn put_replaced_back(dir: &Dir, replaced: &OsStr, name: &OsStr, created: &CreatedTree) {
     if dir.exchange(replaced, name).is_err() {
         let _ = dir.rename(replaced, name);
         return;
     }
     let copy = dir.child_file(replaced).and_then(|file| hash(&file)).ok();
-    if copy.is_some() && copy == planted.revisions.first().copied().flatten() {
+    if copy.is_some() && copy == created.revisions.first().copied().flatten() {
         let _ = dir.remove(replaced);
     } else {
         // Somebody wrote to it meanwhile: that is what they see under the name.

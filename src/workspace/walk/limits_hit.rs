@@ -10,26 +10,26 @@ const NAMED: usize = 3;
 
 /// What is missing from a walk, and why. Its answers are true but not complete.
 #[derive(Clone, Debug, Default)]
-pub struct Gaps {
+pub struct LimitsHit {
     /// Directories that could not be opened for want of open files.
     pub directories: usize,
     /// The limit that was met.
     pub limit: Option<Limit>,
     /// The first ignore files of which not all rules count.
-    rules: Vec<RuleGap>,
+    rules: Vec<CutIgnoreFile>,
     /// How many there are.
     rules_count: usize,
 }
 
 /// An ignore file of which not all rules count.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct RuleGap {
+pub(super) struct CutIgnoreFile {
     pub(super) file: WorkspacePath,
     /// The first line that does not count, from 1.
     pub(super) from_line: usize,
 }
 
-impl Gaps {
+impl LimitsHit {
     /// Whether nothing is missing.
     pub fn is_empty(&self) -> bool {
         self.directories == 0 && self.rules_count == 0 && self.limit.is_none()
@@ -60,7 +60,7 @@ impl Gaps {
     }
 
     /// One ignore file, once.
-    pub(super) fn rule(&mut self, gap: RuleGap) {
+    pub(super) fn rule(&mut self, gap: CutIgnoreFile) {
         // Several walks of one answer meet the same ones above their starts.
         if self.rules.contains(&gap) {
             return;
@@ -72,10 +72,10 @@ impl Gaps {
     }
 }
 
-impl fmt::Display for Gaps {
+impl fmt::Display for LimitsHit {
     /// What is said of the ignore files; nothing where all count.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, RuleGap { file, from_line }) in self.rules.iter().enumerate() {
+        for (at, CutIgnoreFile { file, from_line }) in self.rules.iter().enumerate() {
             if at > 0 {
                 f.write_str("; ")?;
             }

@@ -6,36 +6,36 @@ use std::sync::Arc;
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::path::WorkspacePath;
 use super::super::shared::{Shared, Workspace};
-use super::between::{self, Directories};
-use super::guard::Checked;
-use super::lock::{Lock, Locks};
-use super::{Base, Content, Patience, WritablePath, WriteGuard};
+use super::directory_locks::{self, Directories};
+use super::path_locks::{Lock, Locks};
+use super::write_guard::Checked;
+use super::{Base, Content, WaitLimit, WritablePath, WriteGuard};
 
 /// The locks of entries: on their paths within this process, and on the directories that hold them, which
 /// other processes take, too. Within the process a lock covers what lies below its path, as well.
 #[derive(Debug)]
-pub(in crate::workspace) struct Held {
+pub(in crate::workspace) struct EntryLocks {
     // In this order: who waits for the path shares the directory then, and both counts as one turn.
     _paths: Lock,
-    directories: between::Locks,
+    directories: directory_locks::Locks,
     entries: Vec<WorkspacePath>,
 }
 
-impl Held {
+impl EntryLocks {
     /// Waits for all of them.
     ///
     /// # Errors
-    /// `Stopped` when the patience ends first, `Crowded` where too many wait already, `Locked` when another
+    /// `Stopped` when the wait limit ends first, `Crowded` where too many wait already, `Locked` when another
     /// process does not free a directory, `Limit` where too many files are open.
     pub(in crate::workspace) fn hold(
         shared: &Shared,
         entries: &[&WorkspacePath],
-        patience: &Patience,
+        wait_limit: &WaitLimit,
     ) -> Result<Self, AccessErrorKind> {
         let hosts: Vec<PathBuf> = entries.iter().map(|entry| entry.host()).collect();
         let paths: Vec<&Path> = hosts.iter().map(PathBuf::as_path).collect();
-        let paths = Locks::lock_all(&shared.locks, &paths, patience)?;
-        let directories = Directories::lock_holding(&shared.directories, entries, patience)?;
+        let paths = Locks::lock_all(&shared.locks, &paths, wait_limit)?;
+        let directories = Directories::lock_holding(&shared.directories, entries, wait_limit)?;
         let entries = entries.iter().map(|entry| (*entry).clone()).collect();
         Ok(Self { _paths: paths, directories, entries })
     }
@@ -52,18 +52,18 @@ impl Held {
 pub struct FileLock {
     shared: Arc<Shared>,
     path: WritablePath,
-    held: Arc<Held>,
+    held: Arc<EntryLocks>,
 }
 
 impl FileLock {
     /// Waits for it.
     ///
     /// # Errors
-    /// `Stopped`, `Crowded` or `Locked` when it is not to be had within `patience`.
-    pub fn acquire(workspace: &Workspace, path: WritablePath, patience: &Patience) -> Result<Self, AccessError> {
+    /// `Stopped`, `Crowded` or `Locked` when it is not to be had within `wait_limit`.
+    pub fn acquire(workspace: &Workspace, path: WritablePath, wait_limit: &WaitLimit) -> Result<Self, AccessError> {
         let shared = Arc::clone(&workspace.shared);
-        let held =
-            Held::hold(&shared, &[path.path()], patience).map_err(|kind| AccessError::new(kind, path.asked()))?;
+        let held = EntryLocks::hold(&shared, &[path.path()], wait_limit)
+            .map_err(|kind| AccessError::new(kind, path.asked()))?;
         Ok(Self { shared, path, held: Arc::new(held) })
     }
 

@@ -1,4 +1,4 @@
-//! What was meant by a command line that leaves out `call`, or the names of a tool's arguments.
+//! The `rootbound call` to suggest for a command line that leaves out `call`, or the names of a tool's arguments.
 
 use std::{ffi::OsString, fmt::Write as _, path::Path};
 
@@ -18,7 +18,7 @@ fn tool(word: &str) -> Option<(&'static str, bool)> {
 
 /// The sentence for a command line that begins with a tool where directories are named: `rootbound grep x`. None
 /// where there is something of that name, or it is no tool's.
-pub(super) fn without_call(words: &[OsString], directory: &Path) -> Option<String> {
+pub(super) fn for_missing_call(words: &[OsString], directory: &Path) -> Option<String> {
     let (first, rest) = words.split_first()?;
     let (name, needs_leave) = tool(first.to_str()?)?;
     #[expect(
@@ -30,13 +30,13 @@ pub(super) fn without_call(words: &[OsString], directory: &Path) -> Option<Strin
     }
     let rest: Vec<String> = rest.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let leave = if needs_leave { "--allow manage " } else { "" };
-    let typed = named(name, &rest);
+    let typed = with_names(name, &rest);
     Some(format!("{name} is a tool and no directory: to run it, type: rootbound {leave}call {name}{typed}"))
 }
 
 /// The words as arguments of the tool, each behind a space: those without a name get the one that they most likely
 /// belong to, and are left out where there is none.
-pub(crate) fn named(name: &str, words: &[String]) -> String {
+pub(crate) fn with_names(name: &str, words: &[String]) -> String {
     let every = Toolbox::new(&Selection { groups: vec![Group::Manage], ..Selection::default() });
     let Some(entry) = every.get(name) else { return " KEY=VALUE…".to_owned() };
     let schema = entry.input_schema();
@@ -91,7 +91,7 @@ mod tests {
     fn typed(line: &[&str]) -> Option<String> {
         let words: Vec<OsString> = line.iter().map(OsString::from).collect();
         let dir = tempfile::tempdir().expect("a temporary folder");
-        let said = without_call(&words, dir.path())?;
+        let said = for_missing_call(&words, dir.path())?;
         said.split_once("type: rootbound ").map(|(_, typed)| typed.to_owned())
     }
 
@@ -127,6 +127,6 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary folder");
         #[expect(clippy::disallowed_methods, reason = "prepares a real directory")]
         std::fs::create_dir(dir.path().join("grep")).expect("a folder");
-        assert_eq!(without_call(&["grep".into()], dir.path()), None);
+        assert_eq!(for_missing_call(&["grep".into()], dir.path()), None);
     }
 }

@@ -17,7 +17,7 @@ type Place = (WorkspacePath, &'static str);
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct RuleFiles {
+pub(super) struct WatchedIgnoreFiles {
     /// Each with its watch and the fingerprint of the state that was read.
     files: BTreeMap<Place, (i32, u64)>,
     /// One file may have the names of several places.
@@ -26,7 +26,7 @@ pub(super) struct RuleFiles {
     links: BTreeMap<Place, u64>,
 }
 
-impl RuleFiles {
+impl WatchedIgnoreFiles {
     /// The directories with rules from the file of this watch.
     pub(super) fn owners(&self, watch: i32) -> impl Iterator<Item = &WorkspacePath> {
         self.places.get(&watch).into_iter().flatten().map(|(owner, _)| owner)

@@ -60,7 +60,7 @@ pub(super) fn is_version_control(name: &OsStr) -> bool {
 }
 
 /// Whether an entry is junk by its name; `siblings` is the sorted listing it stands in.
-pub(super) fn is_junk(listed: &Listed, siblings: &[Listed]) -> bool {
+pub(super) fn is_default_ignored(listed: &Listed, siblings: &[Listed]) -> bool {
     let name = listed.name.as_encoded_bytes();
     // Most names are none of these, and this is asked for every name of a tree.
     let first = name.first().copied().unwrap_or_default();
@@ -80,7 +80,7 @@ pub(super) fn is_junk(listed: &Listed, siblings: &[Listed]) -> bool {
 }
 
 /// Whether a directory is junk by what lies in it; `has` tells whether it holds a name.
-pub(super) fn says_junk(name: &OsStr, has: impl Fn(&str) -> bool) -> bool {
+pub(super) fn is_default_ignored_by_content(name: &OsStr, has: impl Fn(&str) -> bool) -> bool {
     has(CACHE_TAG) || (ENVIRONMENTS.iter().any(|known| name == *known) && has(ENVIRONMENT_MARK))
 }
 

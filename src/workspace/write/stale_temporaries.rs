@@ -13,7 +13,7 @@ use super::super::path::WorkspacePath;
 use super::super::shared::Shared;
 use super::super::stat::{FileKind, Stat};
 use super::super::sys::{Dir, Use};
-use super::super::tree::wipe;
+use super::super::tree::remove_all;
 use super::is_reserved;
 
 /// Directories that one process remembers to have looked at.
@@ -24,9 +24,9 @@ const TREES: u32 = 6;
 /// How long a temporary file must have been left alone to count as an orphan: ten minutes unless
 /// said otherwise, six times as long for a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SweepAfter(pub Duration);
+pub struct StaleAfter(pub Duration);
 
-impl Default for SweepAfter {
+impl Default for StaleAfter {
     fn default() -> Self {
         Self(Duration::from_secs(600))
     }
@@ -34,13 +34,13 @@ impl Default for SweepAfter {
 
 /// The directories that were looked at.
 #[derive(Debug, Default)]
-pub(in crate::workspace) struct Swept {
-    after: SweepAfter,
+pub(in crate::workspace) struct StaleTemporaries {
+    after: StaleAfter,
     seen: Mutex<HashSet<PathBuf>>,
 }
 
-impl Swept {
-    pub(in crate::workspace) fn new(after: SweepAfter) -> Self {
+impl StaleTemporaries {
+    pub(in crate::workspace) fn new(after: StaleAfter) -> Self {
         Self { after, seen: Mutex::default() }
     }
 }
@@ -48,9 +48,9 @@ impl Swept {
 /// Removes orphans from `dir`, which is at `path`, unless this process has looked there before.
 /// What cannot be listed or removed stays.
 pub(in crate::workspace) fn sweep_once(shared: &Shared, path: &WorkspacePath, dir: &Dir) {
-    let swept = &shared.swept;
+    let stale_temporaries = &shared.stale_temporaries;
     {
-        let mut seen = swept.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = stale_temporaries.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() >= REMEMBERED {
             seen.clear();
         }
@@ -61,9 +61,13 @@ pub(in crate::workspace) fn sweep_once(shared: &Shared, path: &WorkspacePath, di
     let Ok(names) = dir.reopen(Use::List).and_then(|dir| dir.list()) else { return };
     for listed in names.iter().filter(|listed| is_reserved(&listed.name)) {
         let Ok(stat) = dir.child_stat(&listed.name) else { continue };
-        let quiet = if stat.kind == FileKind::Directory { swept.after.0 * TREES } else { swept.after.0 };
+        let quiet = if stat.kind == FileKind::Directory {
+            stale_temporaries.after.0 * TREES
+        } else {
+            stale_temporaries.after.0
+        };
         if left_alone(&stat, quiet) {
-            match wipe(dir, &listed.name) {
+            match remove_all(dir, &listed.name) {
                 Ok(()) => tracing::info!("removed a temporary file that an earlier process left behind"),
                 Err(error) => tracing::debug!(%error, "a temporary file of an earlier process stays"),
             }

@@ -14,7 +14,7 @@ pub(super) const OPEN_AT_ONCE: usize = 64;
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Branch<'t> {
+pub(super) struct DirectoryStack<'t> {
     top: &'t Dir,
     purpose: Use,
     below: Vec<Level>,
@@ -28,7 +28,7 @@ struct Level {
     dir: Option<Dir>,
 }
 
-impl<'t> Branch<'t> {
+impl<'t> DirectoryStack<'t> {
     /// Just the top, which stays open. All others are opened for `purpose`.
     pub(super) fn new(top: &'t Dir, purpose: Use) -> Self {
         Self { top, purpose, below: Vec::new() }

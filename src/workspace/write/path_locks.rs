@@ -1,7 +1,7 @@
 //! One lock per path, so that concurrent changes of it in this process happen one after another.
 //!
 //! A lock covers everything below its path, too: a directory is not moved while a file in it is
-//! being written. Who waits gives up when its patience ends, and does not wait at all where too many do:
+//! being written. Who waits gives up when its wait limit ends, and does not wait at all where too many do:
 //! one long change must not take every thread from the calls that have nothing to do with it.
 
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::super::error::AccessErrorKind;
-use super::patience::Patience;
+use super::wait_limit::WaitLimit;
 
 /// Changes that wait at once for other changes; each holds a thread, and the server has more.
 pub const MOST_WAITING: usize = 256;
@@ -42,11 +42,11 @@ impl Locks {
     /// them all at once, so that two calls which want the same two never wait for each other.
     ///
     /// # Errors
-    /// `Stopped` when the patience ends first, `Crowded` where too many wait already.
+    /// `Stopped` when the wait limit ends first, `Crowded` where too many wait already.
     pub(in crate::workspace) fn lock_all(
         locks: &Arc<Self>,
         paths: &[&Path],
-        patience: &Patience,
+        wait_limit: &WaitLimit,
     ) -> Result<Lock, AccessErrorKind> {
         // Folded, so that two spellings on a case-insensitive file system share a lock; that two
         // different files may share one, too, only makes one of them wait.
@@ -59,11 +59,11 @@ impl Locks {
             }
             table.waiting += 1;
             drop(table);
-            patience.before_waiting();
+            wait_limit.before_waiting();
             table = locks.table.lock().unwrap_or_else(PoisonError::into_inner);
             while table.is_taken(&keys) {
                 table = locks.freed.wait_timeout(table, ASK_AGAIN).unwrap_or_else(PoisonError::into_inner).0;
-                if patience.ended() {
+                if wait_limit.ended() {
                     table.waiting -= 1;
                     return Err(AccessErrorKind::Stopped);
                 }
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     fn lock(locks: &Arc<Locks>, path: &str) -> Lock {
-        Locks::lock_all(locks, &[Path::new(path)], &Patience::default()).unwrap()
+        Locks::lock_all(locks, &[Path::new(path)], &WaitLimit::default()).unwrap()
     }
 
     #[test]
@@ -115,15 +115,15 @@ mod tests {
         let locks = Arc::new(Locks::default());
         let held = lock(&locks, "/a");
         let told = Arc::new(std::sync::atomic::AtomicUsize::new(0));
-        let patience = Patience::until(|| true, {
+        let wait_limit = WaitLimit::until(|| true, {
             let told = Arc::clone(&told);
             move || {
                 told.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             }
         });
-        drop(Locks::lock_all(&locks, &[Path::new("/b")], &patience).unwrap());
+        drop(Locks::lock_all(&locks, &[Path::new("/b")], &wait_limit).unwrap());
         assert_eq!(told.load(std::sync::atomic::Ordering::Relaxed), 0);
-        let refused = Locks::lock_all(&locks, &[Path::new("/a/b")], &patience);
+        let refused = Locks::lock_all(&locks, &[Path::new("/a/b")], &wait_limit);
         assert_eq!(refused.unwrap_err(), AccessErrorKind::Stopped);
         assert_eq!(told.load(std::sync::atomic::Ordering::Relaxed), 1);
         assert_eq!(locks.table.lock().unwrap().waiting, 0);
@@ -136,7 +136,7 @@ mod tests {
         let locks = Arc::new(Locks::default());
         let held = lock(&locks, "/a");
         locks.table.lock().unwrap().waiting = MOST_WAITING;
-        let refused = Locks::lock_all(&locks, &[Path::new("/a")], &Patience::default());
+        let refused = Locks::lock_all(&locks, &[Path::new("/a")], &WaitLimit::default());
         assert_eq!(refused.unwrap_err(), AccessErrorKind::Crowded);
         drop(lock(&locks, "/b"));
         drop(held);
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn who_wants_a_path_below_a_held_one_waits_until_it_is_free() {
         let locks = Arc::new(Locks::default());
-        let held = Locks::lock_all(&locks, &[Path::new("/a"), Path::new("/z")], &Patience::default()).unwrap();
+        let held = Locks::lock_all(&locks, &[Path::new("/a"), Path::new("/z")], &WaitLimit::default()).unwrap();
         let (sender, receiver) = mpsc::channel();
         let other = thread::spawn({
             let locks = Arc::clone(&locks);

@@ -13,9 +13,9 @@ use super::super::revision::Revision;
 use super::super::shared::{Shared, Workspace};
 use super::super::stat::{FileKind, Stat};
 use super::super::sys::{self, Dir};
-use super::held::{FileLock, Held};
+use super::entry_locks::{EntryLocks, FileLock};
 use super::{
-    Approval, Base, NewDirectory, Patience, Temporary, WritablePath, allowed, is_missing, make_dirs, refusal,
+    Approval, Base, NewDirectory, Temporary, WaitLimit, WritablePath, allowed, is_missing, make_dirs, refusal,
     sweep_once,
 };
 
@@ -74,7 +74,7 @@ pub struct WriteGuard<'b> {
     old: Option<(File, Stat, Checked<'b>)>,
     /// Permission bits of a new file; none for what the umask gives.
     mode: Option<u32>,
-    held: Arc<Held>,
+    held: Arc<EntryLocks>,
 }
 
 /// The content that a file must have, by its name or by its bytes: comparing costs a tenth of hashing.
@@ -118,7 +118,7 @@ fn holds(source: &mut impl io::Read, mut bytes: &[u8]) -> io::Result<bool> {
 }
 
 /// A file that is about to be replaced.
-pub struct Former<'g> {
+pub struct PreviousFile<'g> {
     /// Its content, from the beginning.
     pub content: &'g mut dyn io::Read,
     /// Its length in bytes, when it was checked.
@@ -131,9 +131,9 @@ pub struct Former<'g> {
     pub known: Option<Content<'g>>,
 }
 
-impl std::fmt::Debug for Former<'_> {
+impl std::fmt::Debug for PreviousFile<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Former({}, {} bytes)", self.revision, self.size)
+        write!(f, "PreviousFile({}, {} bytes)", self.revision, self.size)
     }
 }
 
@@ -141,17 +141,17 @@ impl WriteGuard<'static> {
     /// Waits for the file's lock, then checks that the file still equals `base`: `Stale` when its
     /// content differs or it is gone, `Exists` when something is there that was not.
     pub fn acquire(workspace: &Workspace, path: WritablePath, base: Base) -> Result<Self, AccessError> {
-        Self::acquire_within(workspace, path, base, &Patience::default())
+        Self::acquire_within(workspace, path, base, &WaitLimit::default())
     }
 
-    /// As [`Self::acquire`]; `Stopped`, `Crowded` or `Locked` when the lock is not to be had within `patience`.
+    /// As [`Self::acquire`]; `Stopped`, `Crowded` or `Locked` when the lock is not to be had within `wait_limit`.
     pub fn acquire_within(
         workspace: &Workspace,
         path: WritablePath,
         base: Base,
-        patience: &Patience,
+        wait_limit: &WaitLimit,
     ) -> Result<Self, AccessError> {
-        FileLock::acquire(workspace, path, patience)?.guard(base)
+        FileLock::acquire(workspace, path, wait_limit)?.guard(base)
     }
 }
 
@@ -161,7 +161,7 @@ impl<'b> WriteGuard<'b> {
         shared: Arc<Shared>,
         path: WritablePath,
         base: Option<Checked<'b>>,
-        held: Arc<Held>,
+        held: Arc<EntryLocks>,
     ) -> Result<Self, AccessError> {
         let root = path.real.root().dir();
         let old = match (root.file_beneath(path.real.relative()), base) {
@@ -193,14 +193,20 @@ impl<'b> WriteGuard<'b> {
 
     /// What a commit will replace: its content from the beginning, and what it is; none for a new
     /// file. Read it before the commit, which may make it unreachable.
-    pub fn former(&mut self) -> Option<Former<'_>> {
+    pub fn previous(&mut self) -> Option<PreviousFile<'_>> {
         let (file, stat, checked) = self.old.as_mut()?;
         file.rewind().ok()?;
         let known = match *checked {
             Checked::Revision(_) => None,
             Checked::Content(content) => Some(content),
         };
-        Some(Former { content: file, size: stat.size, mode: stat.permissions(), revision: checked.revision(), known })
+        Some(PreviousFile {
+            content: file,
+            size: stat.size,
+            mode: stat.permissions(),
+            revision: checked.revision(),
+            known,
+        })
     }
 
     /// A new file will have these permission bits; 0 leaves them to the umask. A file that is

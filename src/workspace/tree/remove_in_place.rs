@@ -9,9 +9,9 @@
 use std::ffi::OsStr;
 use std::io;
 
-use super::super::branch::Branch;
+use super::super::directory_stack::DirectoryStack;
 use super::super::sys::{Dir, Use};
-use super::place::Place;
+use super::path_stack::TreePosition;
 use super::remove::{not_there, open, shut_out_others};
 use super::{Node, Tree, TreeEntry};
 
@@ -26,18 +26,18 @@ pub(super) struct Stopped {
 /// Removes the tree called `name` in `dir`.
 pub(super) fn remove_in_place(dir: &Dir, name: &OsStr, tree: &Tree) -> Result<(), Stopped> {
     let entries = tree.entries();
-    let mut chain = Chain { branch: Branch::new(dir, Use::List), open: Vec::new() };
+    let mut chain = Chain { branch: DirectoryStack::new(dir, Use::List), open: Vec::new() };
     let holders = holders(entries);
     // The directory that is being emptied, and its lock; the guard has that of the one above the top.
     let mut alone: Option<(usize, Option<Dir>)> = None;
     // Backwards in a listing that has each directory before what it holds, everything comes before what holds it.
     for (index, entry) in entries.iter().enumerate().rev() {
-        let own = if entry.place.depth == 0 { name } else { entry.place.name.as_os_str() };
+        let own = if entry.position.depth == 0 { name } else { entry.position.name.as_os_str() };
         chain
             .holder(name, entries, &holders, index)
             .and_then(|holder| {
                 let in_it = holders[index];
-                if entry.place.depth > 0 && alone.as_ref().is_none_or(|(locked, _)| *locked != in_it) {
+                if entry.position.depth > 0 && alone.as_ref().is_none_or(|(locked, _)| *locked != in_it) {
                     alone = None;
                     alone = Some((in_it, shut_out_others(holder)?));
                 }
@@ -52,7 +52,7 @@ pub(super) fn remove_in_place(dir: &Dir, name: &OsStr, tree: &Tree) -> Result<()
 fn holders(entries: &[TreeEntry]) -> Vec<usize> {
     let mut above: Vec<usize> = Vec::new();
     let holder = |(index, entry): (usize, &TreeEntry)| {
-        above.truncate(entry.place.depth);
+        above.truncate(entry.position.depth);
         let holder = above.last().copied().unwrap_or(index);
         above.push(index);
         holder
@@ -62,7 +62,7 @@ fn holders(entries: &[TreeEntry]) -> Vec<usize> {
 
 /// The open directories down to the one that holds an entry.
 struct Chain<'d> {
-    branch: Branch<'d>,
+    branch: DirectoryStack<'d>,
     /// Which entries they are.
     open: Vec<usize>,
 }
@@ -70,7 +70,7 @@ struct Chain<'d> {
 impl Chain<'_> {
     /// The directory that holds the entry with this index.
     fn holder(&mut self, top: &OsStr, entries: &[TreeEntry], holders: &[usize], index: usize) -> io::Result<&Dir> {
-        let depth = entries[index].place.depth;
+        let depth = entries[index].position.depth;
         // Up as far as needed, then down again.
         let mut missing = Vec::new();
         let mut wanted = index;
@@ -84,7 +84,7 @@ impl Chain<'_> {
         self.open.truncate(depth - missing.len());
         self.branch.leave_to(self.open.len());
         for at in missing.into_iter().rev() {
-            let Place { depth, name } = &entries[at].place;
+            let TreePosition { depth, name } = &entries[at].position;
             self.branch.enter(if *depth == 0 { top } else { name }).map_err(not_there)?;
             self.open.push(at);
         }

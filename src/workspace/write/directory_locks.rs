@@ -16,8 +16,8 @@ use super::super::limits::Limit;
 use super::super::path::WorkspacePath;
 use super::super::sys::{Dir, Failure, Locked, Use};
 use super::is_missing;
-use super::lock::MOST_WAITING;
-use super::patience::Patience;
+use super::path_locks::MOST_WAITING;
+use super::wait_limit::WaitLimit;
 
 /// How long calls of this process may join one that has the lock. Eight processes that all have calls in flight
 /// come round in less than a second; for one alone, each turn costs the [`REST`] and the wait for its last call.
@@ -57,7 +57,7 @@ struct Table {
 #[derive(Debug)]
 enum Entry {
     /// Locked through this handle, for so many calls.
-    Held { _dir: Dir, calls: usize, since: Instant, shared: bool },
+    EntryLocks { _dir: Dir, calls: usize, since: Instant, shared: bool },
     /// It was shared for a while; other processes come first until then.
     Resting(Instant),
 }
@@ -82,12 +82,12 @@ impl Directories {
     /// A directory that may not be listed, or whose file system has no such locks, goes without.
     ///
     /// # Errors
-    /// `Stopped` when the patience ends first, `Locked` when another process does not free it, `Crowded`
+    /// `Stopped` when the wait limit ends first, `Locked` when another process does not free it, `Crowded`
     /// where too many calls wait already, `Limit` where too many files are open: to go without is for good reasons.
     pub(super) fn lock_holding(
         this: &Arc<Self>,
         entries: &[&WorkspacePath],
-        patience: &Patience,
+        wait_limit: &WaitLimit,
     ) -> Result<Locks, AccessErrorKind> {
         let mut attempts = 0;
         loop {
@@ -95,7 +95,7 @@ impl Directories {
             let identities: Vec<Identity> = wanted.iter().map(|(identity, _)| *identity).collect();
             let mut locks = Vec::with_capacity(wanted.len());
             for (identity, dir) in wanted {
-                locks.extend(Self::lock(this, identity, dir, patience)?);
+                locks.extend(Self::lock(this, identity, dir, wait_limit)?);
             }
             attempts += 1;
             // One may have been moved, or made, while it was waited for. One that never keeps its place is moved by
@@ -112,7 +112,7 @@ impl Directories {
         this: &Arc<Self>,
         identity: Identity,
         dir: Dir,
-        patience: &Patience,
+        wait_limit: &WaitLimit,
     ) -> Result<Option<DirectoryLock>, AccessErrorKind> {
         let lock = || Some(DirectoryLock { directories: Arc::clone(this), identity });
         let mut dir = Some(dir);
@@ -125,14 +125,14 @@ impl Directories {
                 Locked::Elsewhere => {}
             }
             if let Some(wait) = &wait {
-                wait.sleep(table, patience)?;
+                wait.sleep(table, wait_limit)?;
             } else if table.waiting >= MOST_WAITING {
                 return Err(AccessErrorKind::Crowded);
             } else {
                 table.waiting += 1;
                 wait = Some(Wait { directories: this, began: Instant::now() });
                 drop(table);
-                patience.before_waiting();
+                wait_limit.before_waiting();
             }
         }
     }
@@ -147,11 +147,11 @@ impl Table {
     /// One try, joining another call of this process where that is fair. Takes `dir` when it locks it.
     fn ask(&mut self, identity: Identity, dir: &mut Option<Dir>) -> Locked {
         match self.entries.get_mut(&identity) {
-            Some(Entry::Held { calls, since, shared, .. }) if since.elapsed() < SHARED_FOR => {
+            Some(Entry::EntryLocks { calls, since, shared, .. }) if since.elapsed() < SHARED_FOR => {
                 (*calls, *shared) = (*calls + 1, true);
                 return Locked::Here;
             }
-            Some(Entry::Held { .. }) => return Locked::Elsewhere,
+            Some(Entry::EntryLocks { .. }) => return Locked::Elsewhere,
             Some(Entry::Resting(until)) if Instant::now() < *until => return Locked::Elsewhere,
             Some(Entry::Resting(_)) | None => {}
         }
@@ -159,7 +159,8 @@ impl Table {
         if answer == Locked::Here
             && let Some(dir) = dir.take()
         {
-            self.entries.insert(identity, Entry::Held { _dir: dir, calls: 1, since: Instant::now(), shared: false });
+            self.entries
+                .insert(identity, Entry::EntryLocks { _dir: dir, calls: 1, since: Instant::now(), shared: false });
         }
         answer
     }
@@ -179,7 +180,7 @@ struct Wait<'d> {
 
 impl Wait<'_> {
     /// Until it is worth while to ask again.
-    fn sleep(&self, table: MutexGuard<'_, Table>, patience: &Patience) -> Result<(), AccessErrorKind> {
+    fn sleep(&self, table: MutexGuard<'_, Table>, wait_limit: &WaitLimit) -> Result<(), AccessErrorKind> {
         let so_far = self.began.elapsed();
         let most = match so_far {
             so_far if so_far < LONG => SELDOM,
@@ -191,7 +192,7 @@ impl Wait<'_> {
         let nap = most / 8 * (1 + u32::try_from(share).unwrap_or(0));
         // Woken early when this process frees one; another process wakes nobody.
         drop(self.directories.freed.wait_timeout(table, nap).unwrap_or_else(PoisonError::into_inner));
-        if patience.ended() {
+        if wait_limit.ended() {
             return Err(AccessErrorKind::Stopped);
         }
         if so_far > MOST { Err(AccessErrorKind::Locked) } else { Ok(()) }
@@ -207,7 +208,7 @@ impl Drop for Wait<'_> {
 impl Drop for DirectoryLock {
     fn drop(&mut self) {
         let mut table = self.directories.table();
-        if let Some(Entry::Held { calls, since, shared, .. }) = table.entries.get_mut(&self.identity) {
+        if let Some(Entry::EntryLocks { calls, since, shared, .. }) = table.entries.get_mut(&self.identity) {
             *calls -= 1;
             if *calls == 0 {
                 let rests = *shared && since.elapsed() >= SHARED_FOR;
@@ -290,8 +291,8 @@ mod tests {
     fn locked(process: &(Workspace, Arc<Directories>), texts: &[&str]) -> Result<Locks, AccessErrorKind> {
         let paths: Vec<WorkspacePath> = texts.iter().map(|text| process.0.resolve(text).unwrap()).collect();
         // Gives up at the first question.
-        let patience = Patience::until(|| true, || {});
-        Directories::lock_holding(&process.1, &paths.iter().collect::<Vec<_>>(), &patience)
+        let wait_limit = WaitLimit::until(|| true, || {});
+        Directories::lock_holding(&process.1, &paths.iter().collect::<Vec<_>>(), &wait_limit)
     }
 
     fn count(process: &(Workspace, Arc<Directories>)) -> usize {
@@ -327,7 +328,7 @@ mod tests {
         // However long ago, as a slow machine has it.
         let hold_since = |ago| {
             for entry in one.1.table().entries.values_mut() {
-                let Entry::Held { since, .. } = entry else { panic!("it is held") };
+                let Entry::EntryLocks { since, .. } = entry else { panic!("it is held") };
                 *since = Instant::now().checked_sub(ago).unwrap();
             }
         };
@@ -351,7 +352,7 @@ mod tests {
         directories.table().waiting = 2;
         let asked = |ago| {
             let wait = Wait { directories: &directories, began: Instant::now().checked_sub(ago).unwrap() };
-            wait.sleep(directories.table(), &Patience::default())
+            wait.sleep(directories.table(), &WaitLimit::default())
         };
         assert_eq!(asked(Duration::ZERO), Ok(()));
         assert_eq!(asked(MOST + Duration::from_secs(1)), Err(AccessErrorKind::Locked));
@@ -364,10 +365,10 @@ mod tests {
         let (one, other) = (process(temp.path()), process(temp.path()));
         let held = locked(&one, &["x"]).unwrap();
         let (sender, receiver) = mpsc::channel();
-        let patience = Patience::until(|| false, move || sender.send(()).unwrap());
+        let wait_limit = WaitLimit::until(|| false, move || sender.send(()).unwrap());
         let waiting = thread::spawn(move || {
             let path = other.0.resolve("x").unwrap();
-            Directories::lock_holding(&other.1, &[&path], &patience).map(|locks| locks.there)
+            Directories::lock_holding(&other.1, &[&path], &wait_limit).map(|locks| locks.there)
         });
         receiver.recv_timeout(Duration::from_secs(20)).unwrap();
         drop(held);

@@ -5,27 +5,27 @@ use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::{Surveyed, Unwatchable, Watched, Watcher};
+use super::{Unwatchable, Watched, WatchedEntry, Watcher};
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::stat::FileKind;
 use crate::workspace::sys::{Dir, Use};
 use crate::workspace::walk::{Entry, Origin, Visitor};
 
 /// Watches, and passes on what a walk meets.
-pub(super) struct Surveyor<'w> {
+pub(super) struct WatchTree<'w> {
     watcher: &'w mut Watcher,
-    met: &'w mut dyn FnMut(Surveyed),
+    met: &'w mut dyn FnMut(WatchedEntry),
     deep: bool,
     started: bool,
     /// What was said of the entry that comes next.
     unreadable: bool,
-    apart: bool,
+    unwatched: bool,
 }
 
-impl<'w> Surveyor<'w> {
+impl<'w> WatchTree<'w> {
     /// One that calls `met` for each name; what is known of rules is renewed where the survey is `deep`.
-    pub(super) fn new(watcher: &'w mut Watcher, met: &'w mut dyn FnMut(Surveyed), deep: bool) -> Self {
-        Self { watcher, met, deep, started: false, unreadable: false, apart: false }
+    pub(super) fn new(watcher: &'w mut Watcher, met: &'w mut dyn FnMut(WatchedEntry), deep: bool) -> Self {
+        Self { watcher, met, deep, started: false, unreadable: false, unwatched: false }
     }
 
     fn path(&self, path: &Path) -> WorkspacePath {
@@ -35,31 +35,31 @@ impl<'w> Surveyor<'w> {
     fn pass_on(&mut self, entry: Entry, ignored: bool) {
         let directory = entry.kind() == FileKind::Directory;
         let unreadable = std::mem::take(&mut self.unreadable) && directory;
-        let apart = std::mem::take(&mut self.apart) && directory && !ignored;
-        let covered = &self.watcher.covered.mounted;
-        let mounted = !covered.is_empty() && covered.contains(entry.path().relative());
-        (self.met)(Surveyed { entry, ignored, unreadable, apart, mounted });
+        let unwatched = std::mem::take(&mut self.unwatched) && directory && !ignored;
+        let mounts_below = &self.watcher.mounts_below.mounted;
+        let mounted = !mounts_below.is_empty() && mounts_below.contains(entry.path().relative());
+        (self.met)(WatchedEntry { entry, ignored, unreadable, unwatched, mounted });
     }
 }
 
-impl Visitor for Surveyor<'_> {
+impl Visitor for WatchTree<'_> {
     fn visit(&mut self, entry: Entry) -> ControlFlow<()> {
         self.pass_on(entry, false);
         // Without a watch on each directory the survey is of no use.
         if self.watcher.failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn wants_left_out(&self) -> bool {
+    fn wants_ignored(&self) -> bool {
         true
     }
 
-    fn left_out(&mut self, entry: Entry) {
+    fn ignored(&mut self, entry: Entry) {
         self.pass_on(entry, true);
     }
 
     fn opened(&mut self, dir: &Dir, path: &Path) -> bool {
         let is_start = !std::mem::replace(&mut self.started, true);
-        let stacked = self.watcher.covered.written_through.contains(path);
+        let stacked = self.watcher.mounts_below.written_through.contains(path);
         let watched = if stacked {
             Err(Unwatchable::FileSystem)
         } else {
@@ -68,10 +68,10 @@ impl Visitor for Surveyor<'_> {
         match watched {
             Ok(()) => {}
             // One that is mounted in two places has its events in the one that was met first.
-            Err(Unwatchable::FileSystem | Unwatchable::Twice) if !is_start => self.apart = true,
+            Err(Unwatchable::FileSystem | Unwatchable::Twice) if !is_start => self.unwatched = true,
             Err(why) => self.watcher.fail(why),
         }
-        !self.apart
+        !self.unwatched
     }
 
     fn repository(&mut self, dir: &Dir, path: &Path) {

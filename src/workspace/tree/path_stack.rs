@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 /// One line of a listing that has each directory before what it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TreePosition {
     /// How far below the top; 0 for the top itself, 1 for what it holds.
     pub depth: usize,
     /// Its name; "" for the top.
     pub name: OsString,
 }
 
-impl Place {
+impl TreePosition {
     /// That of the top.
     pub fn top() -> Self {
         Self { depth: 0, name: OsString::new() }
@@ -24,29 +24,29 @@ impl Place {
 
 /// The path below the top, entry after entry.
 #[derive(Debug, Default)]
-pub(super) struct Trail {
+pub(super) struct PathStack {
     path: PathBuf,
     depth: usize,
 }
 
-impl Trail {
+impl PathStack {
     /// The path of the next entry of a listing.
-    pub(super) fn step(&mut self, place: &Place) -> &Path {
-        self.up_to(place.depth);
-        if place.depth > 0 {
-            self.path.push(&place.name);
-            self.depth = place.depth;
+    pub(super) fn step(&mut self, position: &TreePosition) -> &Path {
+        self.up_to(position.depth);
+        if position.depth > 0 {
+            self.path.push(&position.name);
+            self.depth = position.depth;
         }
         &self.path
     }
 
     /// The path of the entry at hand.
-    pub(super) fn path(&self) -> &Path {
+    pub(super) fn as_path(&self) -> &Path {
         &self.path
     }
 
     /// The path of something in the directory at hand.
-    pub(super) fn beside(&self, name: &OsStr) -> PathBuf {
+    pub(super) fn join(&self, name: &OsStr) -> PathBuf {
         self.path.join(name)
     }
 
@@ -66,12 +66,12 @@ mod tests {
     #[test]
     fn a_listing_of_names_tells_every_path() {
         let listing = [(0, ""), (1, "a"), (2, "b"), (3, "c"), (2, "d"), (1, "e"), (1, "f"), (2, "g")];
-        let mut trail = Trail::default();
+        let mut path = PathStack::default();
         let paths: Vec<String> = listing
             .iter()
             .map(|(depth, name)| {
-                let place = Place { depth: *depth, name: name.into() };
-                trail.step(&place).iter().map(|name| name.to_str().unwrap()).collect::<Vec<_>>().join("/")
+                let position = TreePosition { depth: *depth, name: name.into() };
+                path.step(&position).iter().map(|name| name.to_str().unwrap()).collect::<Vec<_>>().join("/")
             })
             .collect();
         assert_eq!(paths, ["", "a", "a/b", "a/b/c", "a/d", "e", "f", "f/g"]);

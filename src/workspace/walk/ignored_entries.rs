@@ -10,12 +10,12 @@ const MOST: usize = 4096;
 
 /// The entries that a walk left out, in path order: files, and directories with all below them.
 #[derive(Clone, Debug, Default)]
-pub struct LeftOut {
+pub struct IgnoredEntries {
     entries: Vec<Entry>,
     more: bool,
 }
 
-impl LeftOut {
+impl IgnoredEntries {
     /// All of them; `None` where there were too many to remember.
     pub fn all(&self) -> Option<&[Entry]> {
         (!self.more).then_some(&self.entries)

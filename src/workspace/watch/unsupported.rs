@@ -25,9 +25,9 @@ pub(super) struct Event<'a> {
 
 /// As on Linux; knows nothing.
 #[derive(Debug)]
-pub(in crate::workspace) struct Machine;
+pub(in crate::workspace) struct SystemEvents;
 
-impl Machine {
+impl SystemEvents {
     pub(in crate::workspace) fn open() -> Self {
         Self
     }
@@ -37,7 +37,7 @@ impl Machine {
         None
     }
 
-    pub(super) fn below(&self, _: &Dir) -> Option<Covered> {
+    pub(super) fn below(&self, _: &Dir) -> Option<MountsBelow> {
         let Self = self;
         None
     }
@@ -50,7 +50,7 @@ impl Machine {
 
 /// As on Linux; always empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Covered {
+pub(super) struct MountsBelow {
     pub(super) mounted: BTreeSet<PathBuf>,
     pub(super) written_through: BTreeSet<PathBuf>,
 }
