@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     search::{GlobError, NameGlob, Newest, PathSource, Scope, SearchEntry, literal_prefix},
     stop::{StopReason, StopSignal},
+    text::shorten,
     workspace::{FileKind, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace, WorkspacePath},
 };
 
@@ -404,7 +405,7 @@ pub(super) fn is_name(workspace: &Workspace, scope: &Scope, text: &str) -> bool 
 }
 
 fn glob_error(pattern: &str, error: &GlobError) -> ToolError {
-    let shown: String = pattern.chars().take(80).collect();
+    let shown = shorten(pattern, 80);
     let hint = match error {
         GlobError::LeavesRoot => "give a pattern relative to path, and the folder to search in as path",
         GlobError::TooLong { .. } => "match several simpler patterns, one call each",
