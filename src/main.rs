@@ -79,7 +79,7 @@ fn assemble(config: &Config) -> Result<(Parts, StartReport), StartError> {
         tracing::warn!("{warning}");
     }
     let mut complaints = opened.warnings;
-    // Before the wall: what it says is the system's.
+    // Before the sandbox: what it says is the system's.
     let watch_limit = if config.action == Action::Doctor { watch_limit() } else { None };
     let state = config.state.as_deref().and_then(|path| match StateDir::open(path) {
         Ok(state) => Some(state),
