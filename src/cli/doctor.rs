@@ -5,9 +5,10 @@
 use std::{fmt::Write as _, process::ExitCode};
 
 use crate::{
-    config::{Config, readable},
+    config::Config,
     search::{IndexMode, PathIndex},
     server::{Confirm, Parts},
+    text::byte_size::exact_size,
     tools::ReadBeforeWrite,
     workspace::{Access, AgentFile, Confine, ConfineReport, PolicyRules, escape_controls},
 };
@@ -213,30 +214,30 @@ fn limits(out: &mut Report, config: &Config) {
         &format!(
             "call: {} s, {} of text, {} arguments, {} levels of nesting, a message of {}",
             server.deadline.as_secs_f64(),
-            readable(settings.max_output as u64),
+            exact_size(settings.max_output as u64),
             settings.max_arguments,
             settings.max_nesting,
-            readable(server.max_line as u64)
+            exact_size(server.max_line as u64)
         ),
     );
     let patterns = settings.patterns;
     out.line(&format!(
         "pattern: a glob of {}, a regex of {}, {} compiled, {} repeats",
-        readable(patterns.glob as u64),
-        readable(patterns.regex as u64),
-        readable(patterns.compiled as u64),
+        exact_size(patterns.glob as u64),
+        exact_size(patterns.regex as u64),
+        exact_size(patterns.compiled as u64),
         patterns.repeated
     ));
     out.line(&format!(
         "file: {} to edit or write, {} to search, {} as an image",
-        readable(settings.max_file_size),
-        readable(settings.max_search_file_size),
-        readable(settings.max_image_size)
+        exact_size(settings.max_file_size),
+        exact_size(settings.max_search_file_size),
+        exact_size(settings.max_image_size)
     ));
-    out.line(&format!("session: {} files created, {} written", quota.files, readable(quota.bytes)));
+    out.line(&format!("session: {} files created, {} written", quota.files, exact_size(quota.bytes)));
     let root = quota
         .root_bytes
-        .map_or_else(|| "no limit on its size".to_owned(), |size| format!("{} in total", readable(size)));
+        .map_or_else(|| "no limit on its size".to_owned(), |size| format!("{} in total", exact_size(size)));
     out.line(&format!("directory: {root}"));
     out.line(&format!("at the same time: {} searches", server.heavy_calls()));
 }
@@ -283,7 +284,7 @@ fn records(out: &mut Report, config: &Config, start: &StartReport) {
     }
     let history = &config.history;
     if history.on_disk && start.state {
-        out.line(&format!("former content is kept there, up to {} in total", readable(history.bytes)));
+        out.line(&format!("former content is kept there, up to {} in total", exact_size(history.bytes)));
     } else {
         out.line("former content is kept until the server ends");
     }
@@ -291,7 +292,7 @@ fn records(out: &mut Report, config: &Config, start: &StartReport) {
     match &audit.file {
         Some(file) => {
             let required = if audit.required { ", required" } else { "" };
-            out.head("audit", &format!("{} (rotated at {}{required})", file.display(), readable(audit.size)));
+            out.head("audit", &format!("{} (rotated at {}{required})", file.display(), exact_size(audit.size)));
         }
         None => out.head("audit", "none"),
     }
@@ -301,7 +302,7 @@ fn clients(out: &mut Report, config: &Config, parts: &Parts) {
     let most = config.settings.max_output;
     let claude = if most <= CLAUDE_CODE { "stays below" } else { "may exceed" };
     let deerflow = if most < DEERFLOW { "stays below" } else { "may exceed" };
-    out.head("clients", &format!("an answer of {} (--max-output)", readable(most as u64)));
+    out.head("clients", &format!("an answer of {} (--max-output)", exact_size(most as u64)));
     out.line(&format!("{claude} the 25,000 tokens above which Claude Code refuses it"));
     out.line(&format!(
         "{deerflow} the 12,000 characters above which DeerFlow moves it out of the conversation (11000 suits it)"
