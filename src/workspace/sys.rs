@@ -50,6 +50,16 @@ impl From<io::Error> for Failure {
     }
 }
 
+impl From<Failure> for io::Error {
+    /// As the system says it of `O_DIRECTORY | O_NOFOLLOW` on a link (open(2)): `ENOTDIR`.
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Link => io::ErrorKind::NotADirectory.into(),
+            Failure::Io(error) => error,
+        }
+    }
+}
+
 /// Whether an open with links refused failed because of a link; this system does not say.
 #[cfg(not(unix))]
 pub(crate) fn met_a_link(_: &io::Error) -> bool {
