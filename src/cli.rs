@@ -1,9 +1,10 @@
-//! The commands of the command line: each file is one subcommand, run on a server that is not serving a client.
+//! The subcommands of the command line, one file each; `document` has `completions` and `man`.
 //!
-//! They print for people, and return the exit code. What they do is the business of the layers below.
+//! They print for people and return the exit code. The work is done by the layers below.
 
 mod call;
 mod doctor;
+mod document;
 mod history;
 mod output;
 mod restore;
@@ -11,6 +12,7 @@ mod tools;
 
 pub use call::call;
 pub use doctor::{StartReport, doctor};
+pub use document::document;
 pub use history::history;
 pub use restore::restore;
 pub use tools::tools;

@@ -1,8 +1,11 @@
-//! Lines for stderr, which perhaps nobody reads.
+//! The log on stderr, which perhaps nobody reads.
 //!
-//! Who logs never waits: a thread of its own writes, and what does not fit into the bounded queue before it is
-//! dropped and counted. A pipe that is read by nobody holds 64 KiB on Linux; a write to it beyond
-//! that would stop the caller for good, and a non-blocking mode would be one of every process that shares it.
+//! A caller never waits: one thread writes, from a bounded queue; lines that do not fit into the queue are dropped
+//! and counted. A pipe that nobody reads holds 64 KiB on Linux ([pipe(7)]); a write beyond that would block the
+//! caller for ever. `O_NONBLOCK` is no way out: it is set for every process that shares the pipe ([fcntl(2)]).
+//!
+//! [pipe(7)]: https://man7.org/linux/man-pages/man7/pipe.7.html
+//! [fcntl(2)]: https://man7.org/linux/man-pages/man2/fcntl.2.html
 
 use std::{
     collections::VecDeque,
@@ -12,9 +15,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::{filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _};
+
 /// Bytes that wait to be written at most.
-const ROOM: usize = 256 << 10;
-/// How long a stderr that takes nothing now, as it is in a non-blocking mode, is left alone.
+const CAPACITY: usize = 256 << 10;
+/// Pause before the next attempt when a non-blocking stderr is full (`EAGAIN`).
 const PAUSE: Duration = Duration::from_millis(20);
 
 static LOG: Log = Log::new();
@@ -34,13 +40,21 @@ impl io::Write for Lines {
     }
 }
 
-/// Begins to write. Until then lines wait: the thread that writes must not be older than the sandbox, which
-/// holds the thread that installs it and those that it starts.
+/// Sends the messages of `tracing` to stderr, for the life of the process.
+pub fn init(level: LevelFilter) {
+    // rmcp's warnings repeat what clients are answered, such as the name of an unknown tool.
+    let rmcp = if level == LevelFilter::WARN { LevelFilter::ERROR } else { level };
+    let filter = Targets::new().with_default(level).with_target("rmcp", rmcp);
+    tracing_subscriber::fmt().with_max_level(level).with_writer(|| Lines).finish().with(filter).init();
+}
+
+/// Starts to write. Until then lines wait: Landlock and seccomp bind the thread that installs them and the threads
+/// that it starts later, so the thread that writes must not be older.
 pub fn start() {
     LOG.open();
 }
 
-/// Waits until all lines are written, at most for `limit`; the process may end then.
+/// Waits until all lines are written, at most for `limit`, before the process ends.
 pub fn flush(limit: Duration) {
     LOG.open();
     LOG.wait(limit);
@@ -59,13 +73,13 @@ struct Log {
 struct State {
     lines: VecDeque<Vec<u8>>,
     bytes: usize,
-    /// Lines that there was no room for, since the last one that there was room for.
+    /// Lines dropped since the last one that fitted.
     dropped: u64,
     /// Whether threads may be started.
     open: bool,
     /// Whether there is a thread that writes.
     running: bool,
-    /// Whether it is writing a line that is no longer in the queue.
+    /// Whether that thread writes a line that it has taken from the queue.
     writing: bool,
 }
 
@@ -74,7 +88,7 @@ impl State {
         self.lines.is_empty() && self.dropped == 0 && !self.writing
     }
 
-    /// The next bytes to write; how many were dropped is said where they are missing.
+    /// The next bytes to write; where lines were dropped, a line with their number.
     fn next(&mut self) -> Option<Vec<u8>> {
         if let Some(line) = self.lines.pop_front() {
             self.bytes -= line.len();
@@ -103,8 +117,8 @@ impl Log {
 
     fn push(&'static self, line: Vec<u8>) {
         let mut state = self.state();
-        // Where some were dropped, the next ones are until that is written: their order stays true.
-        if state.dropped > 0 || state.bytes + line.len() > ROOM {
+        // After one was dropped, all are until that is written, so that the order stays true.
+        if state.dropped > 0 || state.bytes + line.len() > CAPACITY {
             state.dropped += 1;
         } else {
             state.bytes += line.len();
@@ -121,8 +135,7 @@ impl Log {
         self.ensure_thread(&mut state);
     }
 
-    /// Starts the thread that writes where there is something to write; one that cannot be made is tried again
-    /// with the next line.
+    /// Starts the thread that writes, if there is something to write. A failure is tried again with the next line.
     fn ensure_thread(&'static self, state: &mut State) {
         if state.open && !state.running && !state.is_idle() {
             state.running = thread::Builder::new().name("log".to_owned()).spawn(|| self.write()).is_ok();
@@ -134,7 +147,7 @@ impl Log {
         if state.running {
             let _ = self.empty.wait_timeout_while(state, limit, |state| !state.is_idle());
         } else {
-            // There can be no thread: the last words are worth a wait.
+            // No thread could be started: write here, and wait.
             drop(state);
             while let Some(bytes) = { self.state().next() } {
                 put(&bytes, Some(limit));
@@ -163,7 +176,7 @@ impl Log {
     }
 }
 
-/// Writes to stderr; what it refuses for good is lost, as there is nowhere to say so.
+/// Writes to stderr; what it refuses for good is lost.
 fn put(mut bytes: &[u8], limit: Option<Duration>) {
     let began = Instant::now();
     let mut stderr = io::stderr();
@@ -189,7 +202,7 @@ mod tests {
     #[test]
     fn full_queue_drops_and_counts_lines_in_their_place() {
         let log: &'static Log = Box::leak(Box::new(Log::new()));
-        let line = vec![b'x'; ROOM / 4];
+        let line = vec![b'x'; CAPACITY / 4];
         for _ in 0..7 {
             log.push(line.clone());
         }

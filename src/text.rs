@@ -3,22 +3,28 @@
 //! Pure functions on bytes and strings. A [`Document`] ties decoded text to the bytes it came from, so
 //! that a change of the text keeps every byte outside it. No file is opened here.
 
-mod decode;
+pub mod byte_size;
+mod detect;
+mod document;
 mod encode;
+mod encoding;
 mod eol;
 pub mod hidden;
 mod image;
 mod lines;
 pub mod nearest_name;
 mod offsets;
+mod shorten;
 
 use std::fmt;
 
-pub use decode::{Document, HEAD, encoding_of_head, is_plain, looks_like_utf16, view};
+pub use detect::looks_like_utf16;
+pub use document::{Document, HEAD, encoding_of_head, is_plain, view};
 pub use encode::encode;
 pub use eol::LineEnding;
 pub use image::{ImageFlaw, ImageInfo, LONGEST_SIDE, binary_kind, check_image, image_info};
 pub use lines::{Line, Lines, lines, lines_ended_by_cr};
+pub use shorten::shorten;
 
 /// Why bytes are not text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,6 @@
-//! The configuration file: TOML, one key for each option, and a `[[root]]` table for a directory with rules of its own.
+//! The configuration file: TOML, one key for each option, and a `[[root]]` table for a directory with its own rules.
 //!
-//! Every unknown key, wrong type and syntax error is reported with its line; what the values mean is
-//! `validate`'s matter.
+//! Every unknown key, wrong type and syntax error is reported with its line; `validate` interprets the values.
 
 use std::path::Path;
 
@@ -13,12 +12,12 @@ use toml::{
 use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
 use super::{
-    kind::{Kind, Opt},
+    option::{OptionRow, ValueKind},
     options::{OPTIONS, PER_ROOT},
     raw::{RawArgs, RootTable, Source},
 };
 
-/// Larger than any real one; a wrong path may name a disk image.
+/// No real one is larger; a wrong path may name a disk image.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Reads the file at `path`, which messages call `name`.
@@ -48,7 +47,7 @@ fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) 
     }
 }
 
-/// The file at hand, for the places in messages.
+/// The text that is read, for the line numbers in messages.
 struct File<'f> {
     text: &'f str,
     name: &'f str,
@@ -58,16 +57,16 @@ impl File<'_> {
     /// The values of one option.
     fn values(
         &self,
-        option: &'static Opt,
+        option: &'static OptionRow,
         value: &Spanned<DeValue<'_>>,
         line: usize,
         raw: &mut RawArgs,
         problems: &mut Vec<String>,
     ) {
         let values = match (&option.kind, value.get_ref()) {
-            (Kind::List, DeValue::Array(values)) => values.iter().collect(),
-            // `tools = ["read", "grep"]` is as clear as "read,grep".
-            (Kind::Text, DeValue::Array(values)) if option.flag == "tools" => values.iter().collect(),
+            (ValueKind::List, DeValue::Array(values)) => values.iter().collect(),
+            // `tools = ["read", "grep"]` means the same as "read,grep".
+            (ValueKind::Text, DeValue::Array(values)) if option.flag == "tools" => values.iter().collect(),
             _ => vec![value],
         };
         let texts: Option<Vec<(String, usize)>> =
@@ -86,10 +85,10 @@ impl File<'_> {
         }
     }
 
-    /// `root = ["a", "b=c:ro"]`, or tables with rules of their own, or both.
+    /// `root = ["a", "b=c:ro"]`, or tables with their own rules, or both.
     fn roots(
         &self,
-        option: &'static Opt,
+        option: &'static OptionRow,
         value: &Spanned<DeValue<'_>>,
         line: usize,
         raw: &mut RawArgs,
@@ -111,7 +110,7 @@ impl File<'_> {
 
     fn root_table(
         &self,
-        option: &'static Opt,
+        option: &'static OptionRow,
         table: &DeTable<'_>,
         line: usize,
         raw: &mut RawArgs,
@@ -125,21 +124,21 @@ impl File<'_> {
                 match value.get_ref() {
                     DeValue::String(text) if key == "path" => path = Some(text.clone().into_owned()),
                     DeValue::String(text) => root.name = Some(text.clone().into_owned()),
-                    other => problems.push(self.at(line, &format!("{key} is {}, but takes a text", other.type_str()))),
+                    other => problems.push(self.at(line, &format!("{key} is {}, but must be text", other.type_str()))),
                 }
                 continue;
             }
             if let Some(option) = per_root().find(|option| option.key() == key) {
                 self.values(option, value, line, &mut root.own, problems);
             } else {
-                let own = per_root().map(Opt::key);
+                let own = per_root().map(OptionRow::key);
                 let names: Vec<String> = ["path", "name"].map(str::to_owned).into_iter().chain(own).collect();
                 problems.push(self.at(line, &no_such_key(key, "key of a root", &names)));
             }
         }
         match path {
             Some(path) => raw.push_root(option, path, self.source(line), root),
-            // One that is no text has been named.
+            // A path that is not text is reported already.
             None if table.contains_key("path") => {}
             None => problems.push(self.at(line, "a root without a path: add path = \"/srv/docs\"")),
         }
@@ -158,26 +157,26 @@ impl File<'_> {
     }
 }
 
-/// The options that a root may have of its own.
-fn per_root() -> impl Iterator<Item = &'static Opt> {
+/// The options that a `[[root]]` table may have.
+fn per_root() -> impl Iterator<Item = &'static OptionRow> {
     OPTIONS.iter().filter(|option| PER_ROOT.contains(&option.flag))
 }
 
-fn wrong_type(option: &Opt, key: &str, value: &DeValue<'_>) -> String {
-    let takes = match option.kind {
-        Kind::Switch(_) => "true or false",
-        Kind::List if option.flag == "root" => "a text, a table, or a list of them",
-        Kind::List => "a text or a list of texts: [\"first\", \"second\"]",
-        _ => "a text or a number",
+fn wrong_type(option: &OptionRow, key: &str, value: &DeValue<'_>) -> String {
+    let expected = match option.kind {
+        ValueKind::Switch(_) => "true or false",
+        ValueKind::List if option.flag == "root" => "text, a table, or a list of them",
+        ValueKind::List => "text or a list of texts: [\"first\", \"second\"]",
+        _ => "text or a number",
     };
-    format!("{key} is {}, but takes {takes}", value.type_str())
+    format!("{key} is {}, but must be {expected}", value.type_str())
 }
 
 fn unknown(key: &str) -> String {
     if key == "config" {
         return "a configuration file cannot name another: remove config".to_owned();
     }
-    let names: Vec<String> = OPTIONS.iter().map(Opt::key).filter(|name| name != "config").collect();
+    let names: Vec<String> = OPTIONS.iter().map(OptionRow::key).filter(|name| name != "config").collect();
     no_such_key(key, "key", &names)
 }
 
@@ -187,13 +186,13 @@ fn no_such_key(key: &str, what: &str, names: &[String]) -> String {
     format!("unknown {what} {key:?}: {next}")
 }
 
-/// The value as it would be raw on a command line; `None` when it is of a wrong type.
-fn scalar(option: &Opt, value: &Spanned<DeValue<'_>>) -> Option<String> {
+/// The value as text, as on a command line; `None` if its type is wrong.
+fn scalar(option: &OptionRow, value: &Spanned<DeValue<'_>>) -> Option<String> {
     match (&option.kind, value.get_ref()) {
-        (Kind::Switch(_), DeValue::Boolean(truth)) => Some(truth.to_string()),
-        (Kind::Switch(_), _) => None,
+        (ValueKind::Switch(_), DeValue::Boolean(truth)) => Some(truth.to_string()),
+        (ValueKind::Switch(_), _) => None,
         (_, DeValue::String(text)) => Some(text.clone().into_owned()),
-        (Kind::List, _) => None,
+        (ValueKind::List, _) => None,
         (_, DeValue::Integer(number)) if number.radix() == 10 => Some(number.as_str().to_owned()),
         (_, DeValue::Float(number)) => Some(number.as_str().to_owned()),
         _ => None,
@@ -218,7 +217,7 @@ fn text(path: &Path) -> Result<String, String> {
         return Err(format!("it is larger than {MAX_BYTES} bytes"));
     }
     let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-    // Editors on Windows write a byte order mark; TOML has no place for one.
+    // Editors on Windows write a byte order mark, which TOML does not allow.
     Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }
 
@@ -238,8 +237,8 @@ mod tests {
             .iter()
             .filter(|option| option.flag != "config")
             .map(|option| match option.kind {
-                Kind::Switch(_) => format!("{} = true\n", option.key()),
-                Kind::List => format!("{} = [\"x\", \"y\"]\n", option.key()),
+                ValueKind::Switch(_) => format!("{} = true\n", option.key()),
+                ValueKind::List => format!("{} = [\"x\", \"y\"]\n", option.key()),
                 _ => format!("{} = \"x\"\n", option.key()),
             })
             .collect();
@@ -259,11 +258,11 @@ mod tests {
         assert!(all.contains("r.toml:2: unknown key \"read_onyl\": did you mean read_only?"), "{all}");
         assert!(all.contains("r.toml:4: unknown key \"max-output\": did you mean max_output?"), "{all}");
         assert!(all.contains("r.toml:5: unknown key \"colour\": the keys are root, "), "{all}");
-        assert!(all.contains("r.toml:6: allow is integer, but takes a text or a list of texts"), "{all}");
+        assert!(all.contains("r.toml:6: allow is integer, but must be text or a list of texts"), "{all}");
     }
 
     #[test]
-    fn a_root_may_be_a_table_with_rules_of_its_own() {
+    fn a_root_may_be_a_table_with_its_own_rules() {
         let (raw, problems) = read_text(
             "deny = [\"*.a\"]\n\n[[root]]\npath = \"docs\"\nname = \"d\"\nread_only = true\ndeny = [\"*.b\",\n  \"*.c\"]\n\n[[root]]\npath = \"x:ro\"\n",
         );
@@ -271,14 +270,14 @@ mod tests {
         assert_eq!(raw.list("root"), ["docs", "x:ro"]);
         assert_eq!(raw.list("deny"), ["*.a"]);
         let roots = raw.each("root");
-        let table = roots[0].1.table.as_ref().expect("a table");
+        let table = roots[0].table.as_ref().expect("a table");
         assert_eq!((table.name.as_deref(), table.own.list("deny")), (Some("d"), vec!["*.b".into(), "*.c".into()]));
-        assert_eq!(table.own.each("deny")[1].1.source, Source::File { name: "r.toml".into(), line: 8 });
-        assert_eq!(roots[1].1.source, Source::File { name: "r.toml".into(), line: 10 });
+        assert_eq!(table.own.each("deny")[1].source, Source::File { name: "r.toml".into(), line: 8 });
+        assert_eq!(roots[1].source, Source::File { name: "r.toml".into(), line: 10 });
     }
 
     #[test]
-    fn each_wrong_key_of_a_root_is_named() {
+    fn each_wrong_key_of_a_root_is_reported() {
         let (raw, problems) = read_text(
             "root = [\"a\", {path = \"b\", denny = \"x\"}, {deny = \"x\"}, {path = 3, hide = 4, max_output = 5}, 7]\n",
         );
@@ -288,10 +287,10 @@ mod tests {
         for part in [
             "r.toml:1: unknown key of a root \"denny\": did you mean deny?",
             "a root without a path",
-            "path is integer, but takes a text",
-            "hide is integer, but takes a text or a list",
+            "path is integer, but must be text",
+            "hide is integer, but must be text or a list",
             "unknown key of a root \"max_output\": the keys are path, name, read_only, deny",
-            "root is integer, but takes a text, a table",
+            "root is integer, but must be text, a table",
         ] {
             assert!(all.contains(part), "{part}: {all}");
         }
@@ -308,16 +307,16 @@ mod tests {
     #[test]
     fn a_list_entry_keeps_its_own_line() {
         let (raw, _) = read_text("deny = [\n  \"a\",\n  \"b\",\n]\n");
-        let lines: Vec<_> = raw.highest("deny").into_iter().map(|(_, given)| given.source.clone()).collect();
+        let lines: Vec<_> = raw.highest("deny").into_iter().map(|value| value.source.clone()).collect();
         assert_eq!(lines[1], Source::File { name: "r.toml".into(), line: 3 });
     }
 
     #[test]
-    fn numbers_are_read_as_they_stand() {
+    fn numbers_and_lists_become_the_text_of_a_command_line() {
         let (raw, problems) = read_text("max_output = 11_000\ntime_limit = 2.5\ntools = [\"read\", \"grep\"]\n");
         assert!(problems.is_empty(), "{problems:?}");
-        assert_eq!(raw.one("max-output").expect("given").1.text, "11000");
-        assert_eq!(raw.one("time-limit").expect("given").1.text, "2.5");
-        assert_eq!(raw.one("tools").expect("given").1.text, "read,grep");
+        assert_eq!(raw.one("max-output").expect("given").text, "11000");
+        assert_eq!(raw.one("time-limit").expect("given").text, "2.5");
+        assert_eq!(raw.one("tools").expect("given").text, "read,grep");
     }
 }

@@ -1,12 +1,12 @@
-//! The table of options: one row is a flag, an environment variable, a key of the file, its help, its range and
-//! the field of [`Config`](super::Config) that it sets.
+//! The table of options. One row is a flag, an environment variable, a key of the configuration file, the help, the range
+//! and the field of [`Config`](super::Config) that it sets.
 //!
-//! To add an option, add a row. One that is a switch, a choice, a number or a size needs nothing more;
-//! a text or a list is read by its name in `validate`.
+//! To add an option, add a row. A switch, a choice, a number, a size or a time needs nothing more; `validate` reads a
+//! text or a list by its name.
 
 use tracing::level_filters::LevelFilter;
 
-use super::kind::{Kind, Opt, Slot, UNBOUNDED};
+use super::option::{NumberField, OptionRow, UNBOUNDED, ValueKind};
 use crate::{search::IndexMode, server::Confirm, tools::ReadBeforeWrite, workspace::Confine};
 
 const KIB: u64 = 1 << 10;
@@ -15,365 +15,374 @@ const GIB: u64 = 1 << 30;
 
 const ROOTS: &str = "Directories";
 const TOOLS: &str = "Tools";
-const POLICY: &str = "Policy (patterns are globs on paths below a root, and add to the built-in lists)";
+const POLICY: &str = "Policy (patterns are globs on paths below a root, in addition to the built-in lists)";
 const LIMITS: &str = "Limits";
 const AUDIT: &str = "Audit";
 const PROCESS: &str = "Process";
 
 /// Every option there is, in the order of the help.
-pub(super) const OPTIONS: &[Opt] = &[
-    Opt {
+pub(super) const OPTIONS: &[OptionRow] = &[
+    OptionRow {
         flag: "root",
         value: "[NAME=]PATH[:ro]",
-        help: "Offer a directory, under NAME where one is given: a plain word, or a virtual absolute path such as \
-               /mnt/user-data/workspace. `:ro` makes it read-only. A path that itself holds `=` is written \
-               `=PATH`, one that ends in `:ro` is written `PATH:rw`",
+        help: "Offer a directory, under NAME if one is given: a plain word, or a virtual absolute path such as \
+               /mnt/user-data/workspace. `:ro` makes it read-only. Write a path that contains `=` as `=PATH`, and one \
+               that ends in `:ro` as `PATH:rw`",
         heading: ROOTS,
-        kind: Kind::List,
+        kind: ValueKind::List,
     },
-    Opt {
+    OptionRow {
         flag: "read-only",
         value: "BOOL",
         help: "Offer only the tools that change nothing, and open every directory read-only",
         heading: ROOTS,
-        kind: Kind::Switch(|config| &mut config.selection.read_only),
+        kind: ValueKind::Switch(|config| &mut config.selection.read_only),
     },
-    Opt {
+    OptionRow {
         flag: "tools",
         value: "LIST",
-        help: "Offer only these tools, by name with commas between",
+        help: "Offer only these tools: names separated by commas",
         heading: TOOLS,
-        kind: Kind::Text,
+        kind: ValueKind::Text,
     },
-    Opt {
+    OptionRow {
         flag: "allow",
         value: "GROUP",
-        help: "Offer an optional group of tools as well: `manage`",
+        help: "Also offer an optional group of tools: `manage` (mkdir, move, copy, delete, undo)",
         heading: TOOLS,
-        kind: Kind::List,
+        kind: ValueKind::List,
     },
-    Opt {
+    OptionRow {
         flag: "structured-output",
         value: "BOOL",
-        help: "Send each result also as data, and advertise its schema. Off by default: several clients then hide the \
+        help: "Also send each result as data, and advertise its schema. Off by default: several clients then hide the \
                text and images from the model",
         heading: TOOLS,
-        kind: Kind::Switch(|config| &mut config.settings.structured_output),
+        kind: ValueKind::Switch(|config| &mut config.settings.structured_output),
     },
-    Opt {
+    OptionRow {
         flag: "read-before-write",
         value: "MODE",
-        help: "`strict` (default): a file must have been read, and be unchanged since, before it is changed (a deletion, \
-               which can be undone, takes unread files too); \
-               `changed-only`: a file that was read must be unchanged since; `off`: no check",
+        help: "`strict` (default): a file must have been read, and be unchanged since, before it is changed (delete \
+               accepts unread files, because it can be undone); `changed-only`: a file that was read must be \
+               unchanged since; `off`: no check",
         heading: TOOLS,
-        kind: Kind::Choice(&[
+        kind: ValueKind::Choice(&[
             ("strict", |config| config.settings.read_before_write = ReadBeforeWrite::Strict),
             ("changed-only", |config| config.settings.read_before_write = ReadBeforeWrite::ChangedOnly),
             ("off", |config| config.settings.read_before_write = ReadBeforeWrite::Off),
         ]),
     },
-    Opt {
+    OptionRow {
         flag: "confirm",
         value: "MODE",
-        help: "Show a person each change and make it only on their yes: `destructive` asks where something that was \
-               there is replaced or removed, `writes` always, `never` (default) not at all. A client that cannot ask is \
-               refused",
+        help: "Show a person each change and make it only if they approve: `never` (default); `destructive`: changes \
+               that replace or remove something; `writes`: all changes. Such a change is refused if the client cannot \
+               ask",
         heading: TOOLS,
-        kind: Kind::Choice(&[
+        kind: ValueKind::Choice(&[
             ("never", |config| config.server.confirm = Confirm::Never),
             ("destructive", |config| config.server.confirm = Confirm::Destructive),
             ("writes", |config| config.server.confirm = Confirm::Writes),
         ]),
     },
-    Opt {
+    OptionRow {
         flag: "no-default-ignore",
         value: "BOOL",
-        help: "Do not skip what is never source by name (node_modules, caches, build output …); .gitignore and .ignore \
-               still count",
+        help: "Do not skip names that are never source (node_modules, caches, build output …); .gitignore and .ignore \
+               still apply",
         heading: TOOLS,
-        kind: Kind::Switch(|config| &mut config.workspace.ignore.no_default),
+        kind: ValueKind::Switch(|config| &mut config.workspace.ignore.no_default),
     },
-    Opt {
+    OptionRow {
         flag: "ignore",
         value: "PATTERN",
-        help: "Skip what matches in ls, glob and grep; gitignore syntax",
+        help: "Skip matching paths in ls, glob and grep; gitignore syntax",
         heading: TOOLS,
-        kind: Kind::List,
+        kind: ValueKind::List,
     },
-    Opt { flag: "deny", value: "GLOB", help: "Refuse the content of these files", heading: POLICY, kind: Kind::List },
-    Opt {
+    OptionRow {
+        flag: "deny",
+        value: "GLOB",
+        help: "Refuse the content of these files",
+        heading: POLICY,
+        kind: ValueKind::List,
+    },
+    OptionRow {
         flag: "deny-extension",
         value: "EXT",
-        help: "Refuse the content of files whose names end so: `exe`, `.pem`, `tar.gz`; upper and lower case alike",
+        help: "Refuse the content of files with this extension: `exe`, `.pem`, `tar.gz`; case is ignored",
         heading: POLICY,
-        kind: Kind::List,
+        kind: ValueKind::List,
     },
-    Opt {
+    OptionRow {
         flag: "hide",
         value: "GLOB",
-        help: "Refuse these files and show not even their names",
+        help: "Refuse these files and do not show their names",
         heading: POLICY,
-        kind: Kind::List,
+        kind: ValueKind::List,
     },
-    Opt {
+    OptionRow {
         flag: "protect",
         value: "GLOB",
         help: "Refuse to create or change these files",
         heading: POLICY,
-        kind: Kind::List,
+        kind: ValueKind::List,
     },
-    Opt {
+    OptionRow {
         flag: "allow-secret",
         value: "GLOB",
-        help: "Show the content of these files although their names are on the built-in list of secrets",
+        help: "Show the content of these files although the built-in list of secrets names them",
         heading: POLICY,
-        kind: Kind::List,
+        kind: ValueKind::List,
     },
-    Opt {
+    OptionRow {
         flag: "allow-protected",
         value: "GLOB",
-        help: "Let these files be changed although they are on the built-in list of files that run later",
+        help: "Allow changes to these files although the built-in list of files that run later names them",
         heading: POLICY,
-        kind: Kind::List,
+        kind: ValueKind::List,
     },
-    Opt {
+    OptionRow {
         flag: "agent-rules",
         value: "MODE",
-        help: "`auto` (default): what the files at the top of a directory forbid agents is refused here, too \
-               (`permissions.deny` of `.claude/settings.json`, `.cursorignore` and the like); `off`: they are not read",
+        help: "`auto` (default): also refuse what files at the top of a directory forbid to agents \
+               (`permissions.deny` of `.claude/settings.json`, `.cursorignore` and the like); `off`: do not read \
+               these files",
         heading: POLICY,
-        kind: Kind::Choice(&[
+        kind: ValueKind::Choice(&[
             ("auto", |config| config.workspace.agent_rules = true),
             ("off", |config| config.workspace.agent_rules = false),
         ]),
     },
-    Opt {
+    OptionRow {
         flag: "max-output",
         value: "BYTES",
-        help: "Text in one answer; DeerFlow works best with 11000",
+        help: "Longest text of one answer; 11000 suits DeerFlow",
         heading: LIMITS,
-        // Below a thousand bytes not even an error with its hint fits; 10 MiB are far beyond what any model takes.
-        kind: Kind::Size(1_000..=10 * MIB, |config| Slot::Usize(&mut config.settings.max_output)),
+        // An error with its hint needs up to a thousand bytes; no model takes 10 MiB.
+        kind: ValueKind::Size(1_000..=10 * MIB, |config| NumberField::Usize(&mut config.settings.max_output)),
     },
-    Opt {
+    OptionRow {
         flag: "max-file-size",
         value: "BYTES",
-        help: "Largest file that edit and write take",
+        help: "Largest file that edit and write accept",
         heading: LIMITS,
-        kind: Kind::Size(1..=u32::MAX as u64, |config| Slot::U64(&mut config.settings.max_file_size)),
+        kind: ValueKind::Size(1..=u32::MAX as u64, |config| NumberField::U64(&mut config.settings.max_file_size)),
     },
-    Opt {
+    OptionRow {
         flag: "max-image-size",
         value: "BYTES",
         help: "Largest image that read shows; clients refuse larger ones than the default",
         heading: LIMITS,
-        // A message, of which the image is a part, is held in memory several times over.
-        kind: Kind::Size(1..=256 * MIB, |config| Slot::U64(&mut config.settings.max_image_size)),
+        // The message with the image is in memory several times.
+        kind: ValueKind::Size(1..=256 * MIB, |config| NumberField::U64(&mut config.settings.max_image_size)),
     },
-    Opt {
+    OptionRow {
         flag: "max-search-file-size",
         value: "BYTES",
-        help: "Largest file that grep looks into when it searches a directory",
+        help: "Largest file that grep reads when it searches a directory",
         heading: LIMITS,
-        kind: Kind::Size(1..=UNBOUNDED, |config| Slot::U64(&mut config.settings.max_search_file_size)),
+        kind: ValueKind::Size(1..=UNBOUNDED, |config| NumberField::U64(&mut config.settings.max_search_file_size)),
     },
-    Opt {
+    OptionRow {
         flag: "time-limit",
         value: "SECONDS",
-        help: "How long one call may work before it changes anything",
+        help: "Time that one call may take before it changes anything",
         heading: LIMITS,
-        // An hour: a client has given up long before.
-        kind: Kind::Seconds(3_600.0, |config| &mut config.server.deadline),
+        // Clients give up long before an hour.
+        kind: ValueKind::Seconds(3_600.0, |config| &mut config.server.deadline),
     },
-    Opt {
+    OptionRow {
         flag: "confirm-time-limit",
         value: "SECONDS",
-        help: "How long a person may take to answer; without an answer the change is not made",
+        help: "Time that a person may take to answer; without an answer the change is not made",
         heading: LIMITS,
-        // A day: a person may be away.
-        kind: Kind::Seconds(86_400.0, |config| &mut config.server.confirm_limit),
+        // A person may be away for a day.
+        kind: ValueKind::Seconds(86_400.0, |config| &mut config.server.confirm_limit),
     },
-    Opt {
+    OptionRow {
         flag: "max-concurrent",
         value: "N",
         help: "Searches that run at the same time [default: twice the processors, at least 4]. At most 1024 calls, of \
-               64 MiB in all, wait or run at once; more are refused and can be sent again",
+               64 MiB in all, wait or run at the same time; others are refused and can be sent again",
         heading: LIMITS,
-        kind: Kind::Count(1..=256, |config| Slot::OptUsize(&mut config.server.max_concurrent)),
+        kind: ValueKind::Count(1..=256, |config| NumberField::OptUsize(&mut config.server.max_concurrent)),
     },
-    Opt {
+    OptionRow {
         flag: "max-files-created",
         value: "N",
-        help: "Files and directories that one session may make",
+        help: "Files and directories that one session may create",
         heading: LIMITS,
-        kind: Kind::Count(0..=UNBOUNDED, |config| Slot::U64(&mut config.quota.files)),
+        kind: ValueKind::Count(0..=UNBOUNDED, |config| NumberField::U64(&mut config.quota.files)),
     },
-    Opt {
+    OptionRow {
         flag: "max-bytes-written",
         value: "BYTES",
-        help: "What one session may write in all",
+        help: "Bytes that one session may write",
         heading: LIMITS,
-        kind: Kind::Size(0..=UNBOUNDED, |config| Slot::U64(&mut config.quota.bytes)),
+        kind: ValueKind::Size(0..=UNBOUNDED, |config| NumberField::U64(&mut config.quota.bytes)),
     },
-    Opt {
+    OptionRow {
         flag: "max-root-size",
         value: "BYTES",
-        help: "Refuse to write below a directory whose files together would pass this; counted at most once a minute, \
-               and up to 500000 entries [default: no limit]",
+        help: "Refuse to write below a directory whose files would exceed this in total; counted at most once per \
+               minute, and up to 500000 entries [default: no limit]",
         heading: LIMITS,
-        kind: Kind::Size(0..=UNBOUNDED, |config| Slot::OptU64(&mut config.quota.root_bytes)),
+        kind: ValueKind::Size(0..=UNBOUNDED, |config| NumberField::OptU64(&mut config.quota.root_bytes)),
     },
-    Opt {
+    OptionRow {
         flag: "max-arguments",
         value: "N",
-        help: "Arguments of one call",
+        help: "Number of arguments of one call",
         heading: LIMITS,
-        kind: Kind::Count(1..=10_000, |config| Slot::Usize(&mut config.settings.max_arguments)),
+        kind: ValueKind::Count(1..=10_000, |config| NumberField::Usize(&mut config.settings.max_arguments)),
     },
-    Opt {
+    OptionRow {
         flag: "max-nesting",
         value: "N",
-        help: "Lists and objects within one another in the arguments of one call",
+        help: "Depth of lists and objects in the arguments of one call",
         heading: LIMITS,
-        kind: Kind::Count(1..=100, |config| Slot::Usize(&mut config.settings.max_nesting)),
+        kind: ValueKind::Count(1..=100, |config| NumberField::Usize(&mut config.settings.max_nesting)),
     },
-    Opt {
+    OptionRow {
         flag: "max-glob",
         value: "BYTES",
-        help: "Longest glob; its braces are never expanded, so this bounds the compiled one too",
+        help: "Longest glob. Braces are not expanded, so this also limits the compiled glob",
         heading: LIMITS,
-        // Parsing takes a multiple of the pattern on the stack and in time.
-        kind: Kind::Size(1..=MIB, |config| Slot::Usize(&mut config.settings.patterns.glob)),
+        // The parser needs time and stack in proportion to the pattern.
+        kind: ValueKind::Size(1..=MIB, |config| NumberField::Usize(&mut config.settings.patterns.glob)),
     },
-    Opt {
+    OptionRow {
         flag: "max-regex",
         value: "BYTES",
         help: "Longest pattern of grep",
         heading: LIMITS,
-        kind: Kind::Size(1..=MIB, |config| Slot::Usize(&mut config.settings.patterns.regex)),
+        kind: ValueKind::Size(1..=MIB, |config| NumberField::Usize(&mut config.settings.patterns.regex)),
     },
-    Opt {
+    OptionRow {
         flag: "max-regex-size",
         value: "BYTES",
-        help: "Largest pattern of grep once it is compiled, which bounds the time for that too",
+        help: "Largest compiled pattern of grep, which also limits the time to compile it",
         heading: LIMITS,
-        // Below 64 KiB a class of letters does not fit; each search thread may need as much.
-        kind: Kind::Size(64 * KIB..=GIB, |config| Slot::Usize(&mut config.settings.patterns.compiled)),
+        // Below 64 KiB a class such as `\w` does not compile; each search thread may need this size.
+        kind: ValueKind::Size(64 * KIB..=GIB, |config| NumberField::Usize(&mut config.settings.patterns.compiled)),
     },
-    Opt {
+    OptionRow {
         flag: "max-regex-repeats",
         value: "N",
-        help: "Positions that the counted repetitions of a pattern may stand for, as 6000 in `(.{1,100}){1,60}`",
+        help: "Positions that the counted repetitions of a pattern may expand to, such as 6000 for `(.{1,100}){1,60}`",
         heading: LIMITS,
-        kind: Kind::Count(1..=1_000_000, |config| Slot::Usize(&mut config.settings.patterns.repeated)),
+        kind: ValueKind::Count(1..=1_000_000, |config| NumberField::Usize(&mut config.settings.patterns.repeated)),
     },
-    Opt {
+    OptionRow {
         flag: "max-message",
         value: "BYTES",
         help: "Longest message that is read from the client",
         heading: LIMITS,
-        // Below 64 KiB an honest write of a source file does not fit.
-        kind: Kind::Size(64 * KIB..=256 * MIB, |config| Slot::Usize(&mut config.server.max_line)),
+        // A write of a source file needs up to 64 KiB.
+        kind: ValueKind::Size(64 * KIB..=256 * MIB, |config| NumberField::Usize(&mut config.server.max_line)),
     },
-    Opt {
+    OptionRow {
         flag: "audit",
         value: "FILE",
-        help: "Append one JSON line for each call: when, who, what, where and how it ended; of content only length and \
-               SHA-256. Its folder must hold nothing that is offered",
+        help: "Append one JSON line for each call: when, who, what, where and how it ended; of content only its \
+               length and SHA-256. The folder of the file must be outside of the directories offered",
         heading: AUDIT,
-        kind: Kind::Text,
+        kind: ValueKind::Text,
     },
-    Opt {
+    OptionRow {
         flag: "audit-required",
         value: "BOOL",
-        help: "Refuse calls that cannot be recorded; a change is announced by a line of its own before it is made",
+        help: "Refuse calls that cannot be recorded; a change is recorded before it is made as well",
         heading: AUDIT,
-        kind: Kind::Switch(|config| &mut config.audit.required),
+        kind: ValueKind::Switch(|config| &mut config.audit.required),
     },
-    Opt {
+    OptionRow {
         flag: "audit-size",
         value: "BYTES",
-        help: "Set the file aside as FILE.1 (up to FILE.5) when it has grown to this",
+        help: "Size at which the audit file is renamed to FILE.1 (up to FILE.5)",
         heading: AUDIT,
-        // Below 64 KiB hardly a line fits.
-        kind: Kind::Size(64 * KIB..=UNBOUNDED, |config| Slot::U64(&mut config.audit.size)),
+        // A line takes up to 64 KiB.
+        kind: ValueKind::Size(64 * KIB..=UNBOUNDED, |config| NumberField::U64(&mut config.audit.size)),
     },
-    Opt {
+    OptionRow {
         flag: "confine",
         value: "MODE",
-        help: "Have the kernel confine the whole process to the directories (Landlock) and refuse it programs, sockets \
-               and the like (seccomp): `auto` (default) where it can, `required` or not start, `off`",
+        help: "Let the kernel confine the whole process to the directories (Landlock) and refuse it programs, sockets \
+               and the like (seccomp): `auto` (default): as far as the kernel supports it; `required`: do not start \
+               without it; `off`",
         heading: PROCESS,
-        kind: Kind::Choice(&[
+        kind: ValueKind::Choice(&[
             ("auto", |config| config.confine = Confine::Auto),
             ("required", |config| config.confine = Confine::Required),
             ("off", |config| config.confine = Confine::Off),
         ]),
     },
-    Opt {
+    OptionRow {
         flag: "resolver",
         value: "WAY",
-        help: "How paths are opened beneath a directory: `auto` (default): in one step that the kernel confines, \
-               where it can; `walk`: name by name, as on systems without openat2. For diagnosis",
+        help: "How paths are opened below a directory: `auto` (default): in one step that the kernel confines, where \
+               it can; `walk`: name by name, as on systems without openat2. For diagnosis",
         heading: PROCESS,
-        kind: Kind::Choice(&[
+        kind: ValueKind::Choice(&[
             ("auto", |config| config.workspace.force_fallback = false),
             ("walk", |config| config.workspace.force_fallback = true),
         ]),
     },
-    Opt {
+    OptionRow {
         flag: "state-dir",
         value: "DIR",
-        help: "Where to remember which files have been read, for clients that start a new process for each call, and \
-               what files held before; `off` keeps that in memory [default: $XDG_STATE_HOME/rootbound]",
+        help: "Folder for the record of files that have been read, for clients that start a new process for each \
+               call, and for the former content of files; `off` keeps both in memory [default: \
+               $XDG_STATE_HOME/rootbound]",
         heading: PROCESS,
-        kind: Kind::Text,
+        kind: ValueKind::Text,
     },
-    Opt {
+    OptionRow {
         flag: "index",
         value: "MODE",
         help: "Keep an index of the paths below a directory and an n-gram filter over its files in memory between calls: \
                `auto` (default) for large trees after their first search, `eager` for every tree from the start, `off`",
         heading: PROCESS,
-        kind: Kind::Choice(&[
+        kind: ValueKind::Choice(&[
             ("auto", |config| config.index = IndexMode::Auto),
             ("eager", |config| config.index = IndexMode::Eager),
             ("off", |config| config.index = IndexMode::Off),
         ]),
     },
-    Opt {
+    OptionRow {
         flag: "history",
         value: "MODE",
-        help: "Keep what files held before they are changed or deleted, for `undo`, `rootbound history` and `rootbound \
-               restore`: `auto` (default) in the state folder, `off` only in memory and for this session",
+        help: "Keep the content of files before they are changed or deleted, for `undo`, `rootbound history` and \
+               `rootbound restore`: `auto` (default): in the state folder; `off`: in memory, until the server ends",
         heading: PROCESS,
-        kind: Kind::Choice(&[
+        kind: ValueKind::Choice(&[
             ("auto", |config| config.history.on_disk = true),
             ("off", |config| config.history.on_disk = false),
         ]),
     },
-    Opt {
+    OptionRow {
         flag: "history-size",
         value: "BYTES",
-        help: "How much of that is kept on the disk, the oldest giving way; nothing is kept for more than 30 days",
+        help: "Disk space for former content; the oldest is removed first, and all of it after 30 days",
         heading: PROCESS,
-        // Below 1 MiB hardly an edit can be undone.
-        kind: Kind::Size(MIB..=UNBOUNDED, |config| Slot::U64(&mut config.history.bytes)),
+        // Less would not hold the former content of one larger file.
+        kind: ValueKind::Size(MIB..=UNBOUNDED, |config| NumberField::U64(&mut config.history.bytes)),
     },
-    Opt {
+    OptionRow {
         flag: "config",
         value: "FILE",
         help: "Read options from a TOML file; paths in it are relative to its folder",
         heading: PROCESS,
-        kind: Kind::Text,
+        kind: ValueKind::Text,
     },
-    Opt {
+    OptionRow {
         flag: "log",
         value: "LEVEL",
         help: "What is logged to stderr: off, error, warn (default), info, debug or trace",
         heading: PROCESS,
-        kind: Kind::Choice(&[
+        kind: ValueKind::Choice(&[
             ("off", |config| config.log = LevelFilter::OFF),
             ("error", |config| config.log = LevelFilter::ERROR),
             ("warn", |config| config.log = LevelFilter::WARN),
@@ -406,26 +415,30 @@ mod tests {
         for option in OPTIONS {
             let help = option.full_help();
             match &option.kind {
-                Kind::Size(range, _) | Kind::Count(range, _) => match option.default_number() {
+                ValueKind::Size(range, _) | ValueKind::Count(range, _) => match option.default_number() {
                     Some(default) => {
                         assert!(range.contains(&default), "{}: {default}", option.flag);
                         assert!(help.contains("[default: "), "{help}");
                     }
                     None => assert!(help.contains("[default: "), "{help}"),
                 },
-                Kind::Seconds(..) => assert!(help.contains("[default: "), "{help}"),
-                Kind::Choice(choices) => {
+                ValueKind::Seconds(..) => assert!(help.contains("[default: "), "{help}"),
+                ValueKind::Choice(choices) => {
                     assert!(help.contains("(default)"), "{help}");
                     assert!(choices.iter().all(|(name, _)| help.contains(name)), "{help}");
                 }
-                Kind::Switch(_) | Kind::Text | Kind::List => {}
+                ValueKind::Switch(_) | ValueKind::Text | ValueKind::List => {}
             }
         }
     }
 
-    /// The rows of `docs/options.md`, a table for each heading.
+    /// The rows of `docs/options.md`: a table of the commands, and one for each heading.
     fn tables() -> String {
-        let mut text = String::new();
+        let mut text = "\n## Commands\n\n| command | meaning |\n|---|---|\n".to_owned();
+        for command in crate::config::command().get_subcommands() {
+            let about = command.get_about().expect("a description");
+            let _ = writeln!(text, "| `rootbound {}` | {about} |", command.get_name());
+        }
         let mut heading = "";
         for option in OPTIONS {
             if option.heading != heading {
@@ -454,7 +467,7 @@ mod tests {
             assert_eq!(rows, expected, "docs/options.md differs from the table: run the command that it names");
         }
         let readme = std::fs::read_to_string(top.join("README.md")).expect("README.md");
-        let known: Vec<String> = OPTIONS.iter().map(Opt::markdown_row).collect();
+        let known: Vec<String> = OPTIONS.iter().map(OptionRow::markdown_row).collect();
         for row in readme.lines().filter(|line| line.starts_with("| `--")) {
             assert!(known.iter().any(|known| known == row), "{row}");
         }

@@ -5,7 +5,10 @@
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-use super::{LineEnding, SpliceError, decode};
+use super::{
+    LineEnding, SpliceError,
+    encoding::{decode_as, is_utf16, unrepresentable},
+};
 
 /// Bytes for a whole new text in `encoding`, with a byte-order mark where `bom` asks for one and the encoding
 /// (UTF-8, UTF-16) has one. With [`LineEnding::CrLf`] and [`LineEnding::Cr`], LF becomes that unless the text holds a
@@ -23,7 +26,7 @@ pub fn encode(
     let converts = matches!(line_ending, LineEnding::CrLf | LineEnding::Cr) && !text.contains('\r');
     let converted = converts.then(|| text.replace('\n', line_ending.characters()));
     let text = converted.as_deref().unwrap_or(text);
-    let has_mark = bom && (encoding == UTF_8 || decode::is_utf16(encoding));
+    let has_mark = bom && (encoding == UTF_8 || is_utf16(encoding));
     if !has_mark {
         return encode_piece(encoding, text);
     }
@@ -47,23 +50,12 @@ pub(super) fn encode_piece(encoding: &'static Encoding, text: &str) -> Result<Ve
         return Err(SpliceError::Unstable { encoding: encoding.name() });
     }
     let (bytes, _, had_unmappable) = encoding.encode(text);
-    if !had_unmappable && decode::decode_as(encoding, &bytes).0 == text {
+    if !had_unmappable && decode_as(encoding, &bytes).0 == text {
         return Ok(bytes.into_owned());
     }
     Err(match unrepresentable(encoding, text) {
         Some(character) => SpliceError::Unrepresentable { character, encoding: encoding.name() },
         None => SpliceError::Unstable { encoding: encoding.name() },
-    })
-}
-
-/// The first character of `text` that does not come back when written and read. Some encoders fold
-/// look-alikes (`Shift_JIS` writes U+00A5 as a backslash), so that mappable alone does not mean faithful.
-pub(super) fn unrepresentable(encoding: &'static Encoding, text: &str) -> Option<char> {
-    let mut buffer = [0; 4];
-    text.chars().filter(|character| !character.is_ascii()).find(|character| {
-        let one = &*character.encode_utf8(&mut buffer);
-        let (bytes, _, had_unmappable) = encoding.encode(one);
-        had_unmappable || decode::decode_as(encoding, &bytes).0 != one
     })
 }
 
@@ -107,6 +99,6 @@ mod tests {
     #[test]
     fn a_whole_text_can_be_written_in_a_stateful_encoding() {
         let bytes = encode("日本 x", ISO_2022_JP, false, LineEnding::None).unwrap();
-        assert_eq!(decode::decode_as(ISO_2022_JP, &bytes).0, "日本 x");
+        assert_eq!(decode_as(ISO_2022_JP, &bytes).0, "日本 x");
     }
 }

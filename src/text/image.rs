@@ -2,14 +2,15 @@
 //!
 //! Says what something is, how large a picture is, and whether it can be decoded.
 
-mod sound;
+mod validate;
 
+use encoding_rs::Encoding;
 use imagesize::ImageType;
 use infer::MatcherType;
 
-use super::decode;
+use super::{detect, encoding};
 
-pub use sound::{ImageFlaw, LONGEST_SIDE, check_image};
+pub use validate::{ImageFlaw, LONGEST_SIDE, check_image};
 
 /// How many first bytes suffice for [`binary_kind`] to tell.
 const SAMPLE: usize = 8 * 1024;
@@ -50,11 +51,11 @@ pub fn binary_kind(head: &[u8]) -> Option<String> {
     if head.starts_with(&[0xFF, 0xFE, 0, 0]) || head.starts_with(&[0, 0, 0xFE, 0xFF]) {
         return Some("UTF-32 text".to_owned());
     }
-    if decode::bom(head).is_some_and(|(encoding, _)| decode::is_utf16(encoding)) {
+    if Encoding::for_bom(head).is_some_and(|(encoding, _)| encoding::is_utf16(encoding)) {
         return None;
     }
-    if decode::has_nul(head) {
-        return decode::utf16_without_bom(head).is_none().then(|| name(head));
+    if encoding::has_nul(head) {
+        return detect::utf16_without_bom(head).is_none().then(|| name(head));
     }
     // A character that is cut at the end is none that is invalid.
     let is_utf8 = std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use encoding_rs::{DecoderResult, Encoding, ISO_2022_JP, REPLACEMENT, UTF_8};
 
-use super::{SpliceError, decode, encode};
+use super::{SpliceError, encode, encoding::is_utf16};
 
 /// The longest sequence that any WHATWG multi-byte encoding decodes in one step, in bytes.
 const LONGEST_UNIT: usize = 4;
@@ -122,7 +122,7 @@ impl<'d> Walk<'d> {
         let text_len = next.len_utf8();
         let byte_len = if self.encoding == UTF_8 {
             if next == char::REPLACEMENT_CHARACTER { replaced_utf8_len(rest) } else { text_len }
-        } else if decode::is_utf16(self.encoding) {
+        } else if is_utf16(self.encoding) {
             // A lone surrogate is shown as U+FFFD, which takes one unit as well; an odd last byte is shorter.
             (next.len_utf16() * 2).min(rest.len())
         } else if self.encoding.is_single_byte() {
@@ -188,6 +188,7 @@ mod tests {
 
     use super::*;
     use crate::text::Document;
+    use crate::text::encoding::decode_as;
 
     fn document(bytes: &[u8], encoding: &'static Encoding) -> Document {
         Document::decode(bytes.to_vec(), Some(encoding)).unwrap()
@@ -297,14 +298,14 @@ mod tests {
                 (encode::encode_piece(encoding, &old), encode::encode_piece(encoding, &new)) else { return Ok(()) };
             let file = [&before[..], &old_bytes, &after].concat();
             let Ok(document) = Document::decode(file.clone(), Some(encoding)) else { return Ok(()) };
-            let head = decode::decode_as(encoding, &before).0;
-            let tail = decode::decode_as(encoding, &after).0;
+            let head = decode_as(encoding, &before).0;
+            let tail = decode_as(encoding, &after).0;
             prop_assume!(!document.has_bom() && document.text() == format!("{head}{old}{tail}"));
             let span = head.len()..head.len() + old.len();
             match document.splice(&[(span.clone(), new.as_str())]) {
                 Err(_) => {
                     // Only where the new bytes would join with noise beside them.
-                    let joined = decode::decode_as(encoding, &[&before[..], &new_bytes, &after].concat()).0;
+                    let joined = decode_as(encoding, &[&before[..], &new_bytes, &after].concat()).0;
                     prop_assert_ne!(joined, format!("{head}{new}{tail}"));
                 }
                 Ok(changed) => {

@@ -3,8 +3,9 @@
 //! Finds the places with the pure [`crate::edit`] ladder and splices them into the file's bytes.
 //! A change that lost a race with another call or process is worked out again on what is there.
 
+mod entry;
 mod job;
-mod missed;
+mod no_match;
 mod report;
 
 use std::sync::Arc;
@@ -25,7 +26,8 @@ use super::{
     output::count,
     recorded,
 };
-use job::{Job, Planned, Wanted};
+use entry::EditEntry;
+use job::{Job, Planned};
 
 /// Edits in one call.
 const MAX_EDITS: usize = 100;
@@ -166,7 +168,7 @@ fn expected_count(given: i64) -> Result<usize, ToolError> {
 }
 
 /// Checks the two ways of saying what to replace.
-fn edits(args: Args) -> Result<Vec<Wanted>, ToolError> {
+fn edits(args: Args) -> Result<Vec<EditEntry>, ToolError> {
     let edits = match (args.edits, args.old_string, args.new_string) {
         (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
             return Err(ToolError::invalid("`edits` and old_string/new_string were both given")
@@ -184,7 +186,7 @@ fn edits(args: Args) -> Result<Vec<Wanted>, ToolError> {
             edits
                 .into_iter()
                 .enumerate()
-                .map(|(index, one)| Wanted {
+                .map(|(index, one)| EditEntry {
                     name: format!("edits[{index}]"),
                     old: one.old_string,
                     new: one.new_string,
@@ -193,7 +195,7 @@ fn edits(args: Args) -> Result<Vec<Wanted>, ToolError> {
                 .collect()
         }
         (None, Some(old), Some(new)) => {
-            vec![Wanted { name: String::new(), old, new, replace_all: args.replace_all.unwrap_or(false) }]
+            vec![EditEntry { name: String::new(), old, new, replace_all: args.replace_all.unwrap_or(false) }]
         }
         (None, Some(_), None) => {
             return Err(ToolError::invalid("the argument `new_string` is missing")
@@ -208,7 +210,7 @@ fn edits(args: Args) -> Result<Vec<Wanted>, ToolError> {
         if one.old == one.new {
             let error = ToolError::invalid("old_string and new_string are equal, so there is nothing to change")
                 .hint("pass as new_string what should stand there instead");
-            return Err(one.place(error));
+            return Err(one.label(error));
         }
     }
     Ok(edits)

@@ -2,11 +2,9 @@
 //!
 //! Writes nothing; it is worked out again when the file turned out to be another one at the commit.
 
-use std::ops::Range;
-
 use crate::{
     edit::{self, Request, Strategies},
-    text::{Document, SpliceError},
+    text::Document,
     workspace::{AccessErrorKind, Base, Revision, Snapshot, WorkspacePath, WritablePath},
 };
 
@@ -17,24 +15,15 @@ use super::{
         output::count,
         recorded::Rewrite,
     },
-    missed,
+    entry::EditEntry,
+    no_match,
 };
-
-/// One edit, checked.
-#[derive(Clone, Debug)]
-pub(super) struct Wanted {
-    /// Where it stood in the arguments, for errors; empty for a single edit.
-    pub(super) name: String,
-    pub(super) old: String,
-    pub(super) new: String,
-    pub(super) replace_all: bool,
-}
 
 /// What was asked for.
 pub(super) struct Job {
     pub(super) path: WorkspacePath,
     pub(super) target: WritablePath,
-    pub(super) edits: Vec<Wanted>,
+    pub(super) edits: Vec<EditEntry>,
     pub(super) expected: Option<usize>,
     pub(super) expected_revision: Option<Revision>,
 }
@@ -172,12 +161,12 @@ impl Job {
             let document = made.as_ref().unwrap_or(&old);
             if one.old.is_empty() {
                 if !document.text().is_empty() {
-                    return Err(one.place(
+                    return Err(one.label(
                         ToolError::invalid(format!("old_string is empty, but {} is not", self.path))
                             .hint("to change it, pass the text to replace; to replace it whole, use write"),
                     ));
                 }
-                made = Some(one.put(document, &[(0..0, one.new.as_str())], &self.path)?);
+                made = Some(one.splice(document, &[(0..0, one.new.as_str())], &self.path)?);
                 strategies.push(Strategies::default());
                 replacements += 1;
                 continue;
@@ -185,7 +174,7 @@ impl Job {
             let request =
                 Request { old: &one.old, new: &one.new, replace_all: one.replace_all, expected_replacements: each };
             let located = edit::locate(document.text(), &request).map_err(|miss| {
-                let error = one.place(missed::explain(cx, &self.path, document.text(), one, &miss));
+                let error = one.label(no_match::explain(cx, &self.path, document.text(), one, &miss));
                 if self.edits.len() == 1 { error } else { error.hint("none of the edits was applied") }
             })?;
             let spans: Vec<_> = located.replacements.iter().map(|one| (one.span.clone(), one.text.as_str())).collect();
@@ -195,11 +184,11 @@ impl Job {
             let grown = (document.text().len() + grown) as u64;
             if grown > cx.settings.max_file_size.saturating_mul(2) {
                 let limit = cx.settings.max_file_size;
-                return Err(one.place(ToolError::would_grow(&self.path, grown, limit)));
+                return Err(one.label(ToolError::would_grow(&self.path, grown, limit)));
             }
             replacements += spans.len();
             strategies.push(located.strategy);
-            made = Some(one.put(document, &spans, &self.path)?);
+            made = Some(one.splice(document, &spans, &self.path)?);
         }
         if let Some(expected) = self.expected.filter(|expected| *expected != replacements) {
             return Err(ToolError::new(
@@ -211,35 +200,5 @@ impl Job {
         cx.check()?;
         let new = New::Document(made.unwrap_or_else(|| old.clone()));
         Ok(Planned { base, old: Some(old), new, strategies, replacements })
-    }
-}
-
-impl Wanted {
-    /// Says in an error which of several edits it is about.
-    pub(super) fn place(&self, error: ToolError) -> ToolError {
-        if self.name.is_empty() { error } else { error.within(&self.name) }
-    }
-
-    /// Splices the new text into the document's bytes.
-    fn put(
-        &self,
-        document: &Document,
-        spans: &[(Range<usize>, &str)],
-        path: &WorkspacePath,
-    ) -> Result<Document, ToolError> {
-        document.splice(spans).map_err(|error| {
-            self.place(match error {
-                SpliceError::Unrepresentable { character, encoding } => ToolError::invalid(format!(
-                    "new_string has {character:?} (U+{:04X}), which {path}, a file in {encoding}, cannot hold",
-                    u32::from(character)
-                ))
-                .hint("write it another way, or convert the whole file with write"),
-                SpliceError::Unstable { encoding } => ToolError::new(
-                    Kind::Binary,
-                    format!("{path} is in {encoding}, where a part cannot be changed without touching the rest"),
-                )
-                .hint("replace the whole file with write"),
-            })
-        })
     }
 }

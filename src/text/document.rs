@@ -6,16 +6,14 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, GB18030, GBK, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, UTF_8};
 
-use super::{DecodeError, LineEnding, SpliceError, encode, image, offsets};
-
-/// How much of a file the UTF-16 heuristic looks at, in bytes.
-const UTF16_SAMPLE: usize = 8 * 1024;
-
-/// How much of a file the detector sees, in bytes from the first one that is not ASCII; it reads some 4 MB a second.
-const DETECTION_SAMPLE: usize = 256 * 1024;
+use super::{
+    DecodeError, LineEnding, SpliceError,
+    detect::detect,
+    encoding::{decode_as, has_nul, is_utf16},
+    image, offsets,
+};
 
 /// Bytes at the front of a file by which its encoding is recognised; a file with no more is looked at as a whole.
 pub const HEAD: usize = 2 << 20;
@@ -51,7 +49,7 @@ impl Document {
         if let Some(kind) = binary_without_override(&bytes, encoding) {
             return Err(DecodeError::Binary { kind });
         }
-        let (encoding, bom_len) = match (encoding, bom(&bytes)) {
+        let (encoding, bom_len) = match (encoding, Encoding::for_bom(&bytes)) {
             (None, Some(found)) => found,
             (Some(wanted), Some((marked, len))) if wanted == marked || (is_utf16(wanted) && is_utf16(marked)) => {
                 (marked, len)
@@ -156,11 +154,6 @@ impl Document {
     }
 }
 
-/// Whether a NUL is among the bytes.
-pub(super) fn has_nul(bytes: &[u8]) -> bool {
-    memchr::memchr(0, bytes).is_some()
-}
-
 /// The text of a file, as [`Document::decode`] has it, without a copy where the bytes are UTF-8.
 ///
 /// # Errors
@@ -182,12 +175,6 @@ pub fn encoding_of_head(head: &[u8], encoding: Option<&'static Encoding>) -> Res
     Document::decode(sample.to_vec(), encoding).map(|document| document.encoding())
 }
 
-/// Whether bytes with NULs among them look like UTF-16 without a byte-order mark: what is worth to be decoded. The
-/// first 8 KiB are looked at.
-pub fn looks_like_utf16(head: &[u8]) -> bool {
-    utf16_without_bom(head).is_some()
-}
-
 /// Whether decoding the bytes takes no more than a look at each: they are UTF-8, and text. Telling another encoding
 /// takes a hundred times as long.
 pub fn is_plain(bytes: &[u8]) -> bool {
@@ -201,71 +188,7 @@ fn plain<'b>(bytes: &'b [u8], encoding: Option<&'static Encoding>) -> Option<(&'
         return None;
     }
     let text = std::str::from_utf8(bytes).ok()?;
-    Some((text, bom(bytes).map_or(0, |(_, len)| len)))
-}
-
-/// Decodes without looking at a byte-order mark; also says whether some bytes were invalid.
-pub(super) fn decode_as(encoding: &'static Encoding, bytes: &[u8]) -> (String, bool) {
-    if !is_utf16(encoding) {
-        let (text, had_errors) = encoding.decode_without_bom_handling(bytes);
-        return (text.into_owned(), had_errors);
-    }
-    // By hand, so that the length of every unit is known: two bytes each, an odd last byte is one U+FFFD.
-    let pairs = bytes.chunks_exact(2);
-    let odd = !pairs.remainder().is_empty();
-    let units = pairs.map(|pair| unit(encoding, pair));
-    let mut had_errors = odd;
-    let mut text: String = char::decode_utf16(units)
-        .map(|decoded| {
-            decoded.unwrap_or_else(|_| {
-                had_errors = true;
-                char::REPLACEMENT_CHARACTER
-            })
-        })
-        .collect();
-    if odd {
-        text.push(char::REPLACEMENT_CHARACTER);
-    }
-    (text, had_errors)
-}
-
-/// The byte-order mark at the start of `bytes`: its encoding and its length.
-pub(super) fn bom(bytes: &[u8]) -> Option<(&'static Encoding, usize)> {
-    Encoding::for_bom(bytes)
-}
-
-/// Whether `encoding` is UTF-16 in either byte order.
-pub(super) fn is_utf16(encoding: &'static Encoding) -> bool {
-    encoding == UTF_16LE || encoding == UTF_16BE
-}
-
-/// UTF-16 without a byte-order mark, where the first bytes are clearly that: at least a quarter of the units
-/// is ASCII text in one byte order, next to none in the other, no unit is a control character, no
-/// surrogate stands alone, and the other units are not pairs of ASCII characters, as in a text with a few NUL bytes.
-pub(super) fn utf16_without_bom(bytes: &[u8]) -> Option<&'static Encoding> {
-    if bytes.len() < 4 || !bytes.len().is_multiple_of(2) && bytes.len() < UTF16_SAMPLE {
-        return None;
-    }
-    let sample = &bytes[..bytes.len().min(UTF16_SAMPLE) & !1];
-    let (little, big) = (ascii_units(UTF_16LE, sample), ascii_units(UTF_16BE, sample));
-    let (encoding, most, least) = if little >= big { (UTF_16LE, little, big) } else { (UTF_16BE, big, little) };
-    if most * 4 < sample.len() / 2 || least * 8 > most {
-        return None;
-    }
-    // By chance that is every fifth unit of a Chinese text.
-    let pairs = sample.chunks_exact(2).filter(|pair| pair.iter().all(|byte| is_ascii_text(u16::from(*byte)))).count();
-    if pairs * 4 > (sample.len() / 2 - most) * 3 {
-        return None;
-    }
-    // A sample may end between the halves of a pair.
-    let is_cut = bytes.len() > sample.len();
-    let units = sample.chunks_exact(2).map(|pair| unit(encoding, pair));
-    let count = sample.len() / 2;
-    let is_text = char::decode_utf16(units).enumerate().all(|(index, decoded)| match decoded {
-        Ok(character) => !character.is_control() || matches!(character, '\t' | '\n' | '\r' | '\u{c}'),
-        Err(_) => is_cut && index + 2 >= count,
-    });
-    is_text.then_some(encoding)
+    Some((text, Encoding::for_bom(bytes).map_or(0, |(_, len)| len)))
 }
 
 /// `mark`, and the text with `replacements` made, which are disjoint and ascending.
@@ -291,59 +214,12 @@ fn binary_without_override(bytes: &[u8], encoding: Option<&'static Encoding>) ->
     }
 }
 
-fn detect(bytes: &[u8]) -> &'static Encoding {
-    let has_nul = has_nul(bytes);
-    if has_nul && let Some(encoding) = utf16_without_bom(bytes) {
-        return encoding;
-    }
-    if has_nul || std::str::from_utf8(bytes).is_ok() || is_damaged_utf8(bytes) {
-        return UTF_8;
-    }
-    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    let first = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(0).saturating_sub(1);
-    let sample = &bytes[first..bytes.len().min(first + DETECTION_SAMPLE)];
-    detector.feed(sample, first + sample.len() == bytes.len());
-    let guess = detector.guess(None, Utf8Detection::Deny);
-    let (text, had_errors) = decode_as(guess, bytes);
-    if had_errors || text.chars().any(|character| matches!(character, '\u{80}'..='\u{9f}')) {
-        return UTF_8;
-    }
-    // The detector answers GBK for all of GB 18030; only the latter can write back its four-byte sequences.
-    if guess == GBK && encode::unrepresentable(GBK, &text).is_some() {
-        return GB18030;
-    }
-    guess
-}
-
-/// Mostly valid multi-byte UTF-8 with a few stray bytes: a legacy encoding yields valid sequences only by
-/// chance (about one pair in eight for GBK, fewer elsewhere).
-fn is_damaged_utf8(bytes: &[u8]) -> bool {
-    let (mut valid, mut invalid) = (0_usize, 0_usize);
-    for chunk in bytes.utf8_chunks() {
-        valid += chunk.valid().chars().filter(|character| !character.is_ascii()).count();
-        invalid += usize::from(!chunk.invalid().is_empty());
-    }
-    valid > 2 * invalid
-}
-
-fn unit(encoding: &'static Encoding, pair: &[u8]) -> u16 {
-    let pair = [pair[0], pair[1]];
-    if encoding == UTF_16LE { u16::from_le_bytes(pair) } else { u16::from_be_bytes(pair) }
-}
-
-fn ascii_units(encoding: &'static Encoding, sample: &[u8]) -> usize {
-    sample.chunks_exact(2).filter(|pair| is_ascii_text(unit(encoding, pair))).count()
-}
-
-fn is_ascii_text(unit: u16) -> bool {
-    matches!(unit, 0x20..=0x7E | 0x09 | 0x0A | 0x0D)
-}
-
 #[cfg(test)]
 mod tests {
-    use encoding_rs::{SHIFT_JIS, WINDOWS_1251, WINDOWS_1252};
+    use encoding_rs::{GB18030, SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1251, WINDOWS_1252};
 
     use super::*;
+    use crate::text::encode;
 
     fn decoded(bytes: &[u8]) -> Document {
         Document::decode(bytes.to_vec(), None).unwrap()

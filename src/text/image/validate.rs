@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use image::{ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
 use memchr::memmem;
 
+use super::super::shorten;
 use super::ImageInfo;
 
 /// Pixels along one side of the largest image that is decoded; no model takes a tenth of it.
@@ -86,7 +87,7 @@ fn reason(error: &ImageError) -> String {
     const SHOWN: usize = 120;
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
-    line.chars().take(SHOWN).collect()
+    shorten(line, SHOWN).into_owned()
 }
 
 /// Whether the data goes on to its end.
@@ -183,7 +184,7 @@ mod tests {
     const FORMATS: [ImageFormat; 4] = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP];
 
     #[test]
-    fn whole_images_are_sound() {
+    fn whole_images_are_valid() {
         for format in FORMATS {
             assert_eq!(check(&sample(format)), Ok(()), "{format:?}");
         }
@@ -197,8 +198,8 @@ mod tests {
             let last = whole.len() - if format == ImageFormat::Png { 8 } else { 2 };
             for length in (30..last).step_by(17).chain([last]) {
                 let cut = &whole[..length];
-                let sound = image_info(cut).is_some_and(|info| check_image(cut, &info).is_ok());
-                assert!(!sound, "{format:?} of {length} bytes of {}", whole.len());
+                let is_valid = image_info(cut).is_some_and(|info| check_image(cut, &info).is_ok());
+                assert!(!is_valid, "{format:?} of {length} bytes of {}", whole.len());
             }
         }
     }

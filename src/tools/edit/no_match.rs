@@ -10,14 +10,14 @@ use crate::{
 
 use super::{
     super::{CallContext, Kind, ToolError, output::count},
-    job::Wanted,
+    entry::EditEntry,
 };
 
 /// Places whose line is named where `old_string` is ambiguous.
 const PLACES_NAMED: usize = 20;
 
-/// The error for `wanted`, which is not in `path` as it should be; `text` is what is there.
-pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, text: &str, wanted: &Wanted, miss: &Miss) -> ToolError {
+/// The error for `given`, which is not in `path` as it should be; `text` is what is there.
+pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, text: &str, given: &EditEntry, miss: &Miss) -> ToolError {
     match miss {
         Miss::Ambiguous { strategy, places } => ToolError::new(
             Kind::Ambiguous,
@@ -30,7 +30,7 @@ pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, text: &str, wanted
             ),
         )
         .hint("add to old_string the neighbouring lines shown for the place you mean, or set replace_all=true")
-        .details(edit::neighbours(text, &wanted.old, places)),
+        .details(edit::neighbours(text, &given.old, places)),
         Miss::Count { strategy, expected, places } => ToolError::new(
             if places.len() > *expected { Kind::Ambiguous } else { Kind::NoMatch },
             format!(
@@ -42,12 +42,12 @@ pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, text: &str, wanted
             ),
         )
         .hint("nothing was changed; correct expected_replacements, or make old_string match just those places")
-        .details(edit::neighbours(text, &wanted.old, places)),
+        .details(edit::neighbours(text, &given.old, places)),
         Miss::TooMany { places } => ToolError::new(
             Kind::TooLarge,
             format!(
                 "old_string occurs at {places} places or more in {path}, too many to replace at once with {} each",
-                count(wanted.new.len(), "byte")
+                count(given.new.len(), "byte")
             ),
         )
         .hint("nothing was changed; use a longer old_string that occurs at fewer places, or write the whole file"),
@@ -60,7 +60,7 @@ pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, text: &str, wanted
                     "a client may show paths rewritten; use a shorter old_string that leaves the path out"
                 }
             });
-            let error = match elsewhere(cx, path, wanted) {
+            let error = match elsewhere(cx, path, given) {
                 Some(other) => error.hint(format!("old_string occurs in {other}; is that the file you mean?")),
                 None => error,
             };
@@ -70,11 +70,11 @@ pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, text: &str, wanted
 }
 
 /// A file of the same name that does hold the text: the wrong copy is a common slip.
-fn elsewhere(cx: &CallContext, path: &WorkspacePath, wanted: &Wanted) -> Option<WorkspacePath> {
+fn elsewhere(cx: &CallContext, path: &WorkspacePath, given: &EditEntry) -> Option<WorkspacePath> {
     const LOOK_AT: usize = 20_000;
     const LARGEST: u64 = 1 << 20;
     // Shorter text stands in too many files to say anything.
-    if wanted.old.trim().len() < 8 {
+    if given.old.trim().len() < 8 {
         return None;
     }
     let name = path.file_name()?;
@@ -97,7 +97,7 @@ fn elsewhere(cx: &CallContext, path: &WorkspacePath, wanted: &Wanted) -> Option<
                 .read(entry.path(), LARGEST)
                 .ok()
                 .and_then(|file| Document::decode(file.bytes, None).ok())
-                .is_some_and(|document| document.text().contains(&wanted.old));
+                .is_some_and(|document| document.text().contains(&given.old));
             if holds {
                 found = Some(entry.into_path());
                 return ControlFlow::Break(());

@@ -1,0 +1,45 @@
+//! What the program is to do: one variant for each subcommand.
+
+use clap_complete::Shell;
+
+/// What is to be done with a valid configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Serve a client on stdin and stdout.
+    Serve,
+    /// Run one tool and print its text.
+    Call {
+        /// The tool's name.
+        tool: String,
+        /// A JSON object, or `key=value` words.
+        arguments: Vec<String>,
+    },
+    /// Print the recorded changes.
+    History {
+        /// Only those of this file, or below this directory.
+        path: Option<String>,
+    },
+    /// Restore a recorded content.
+    Restore {
+        /// The file or deleted directory.
+        path: String,
+        /// The first digits of a revision; `None` is the newest content that differs.
+        revision: Option<String>,
+    },
+    /// Print what protects a run with these options.
+    Doctor,
+    /// Print what a client would be offered.
+    Tools {
+        /// The complete `tools/list` answer instead of a summary.
+        json: bool,
+    },
+}
+
+/// What is printed about the program, without a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Document {
+    /// The completion script for a shell.
+    Completions(Shell),
+    /// The manual page.
+    Man,
+}

@@ -1,0 +1,245 @@
+//! The command line: spelling only.
+//!
+//! clap takes every value as text, so that a wrong one does not hide the next; `validate` reads the texts.
+
+use std::ffi::{OsStr, OsString};
+
+use clap::{
+    Arg, ArgAction, ArgMatches, Command, ValueHint,
+    builder::{PossibleValue, TypedValueParser, ValueParser},
+    value_parser,
+};
+use clap_complete::Shell;
+
+use super::{
+    action::{Action, Document},
+    option::{NamedChoice, OptionRow, ValueKind},
+    options::OPTIONS,
+    raw::{RawArgs, Source},
+};
+
+/// What a command line asks for.
+pub(super) enum CommandLine {
+    /// A document, with exit code 0 whatever is configured.
+    Print(Document),
+    /// A start that offers these directories, besides those of `--root`.
+    Start { action: Action, directories: Vec<OsString> },
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  rootbound ~/code/app                            serve one directory to an MCP client
+  rootbound --read-only ~/code/app ~/code/lib     serve two directories, change nothing
+  rootbound --root docs=/srv/docs:ro --root app=. serve them under names, one of them read-only
+  rootbound --root /mnt/user-data/workspace=.     the current directory under the path that the model knows
+  rootbound call grep pattern=main glob='*.rs'    run one tool here and print what a model would read
+  rootbound call edit '{\"path\":\"a.txt\",\"old_string\":\"x\",\"new_string\":\"y\"}'
+  rootbound tools                                 list the tools that a client would be offered
+  rootbound doctor ~/code/app                     show what protects a run with these options
+  rootbound history src/main.rs                   list the recorded changes of a file
+  rootbound restore src/main.rs                   restore its content before the last change
+  rootbound completions bash                      print the completion script of a shell
+
+Without a directory the current one is served, unless it is / or the home directory.
+Every option is also an environment variable and a key of the --config file: --max-output is
+ROOTBOUND_MAX_OUTPUT and max_output. The command line overrides the environment, the environment
+overrides the file; patterns from all three are combined. A list in the environment is a JSON array,
+or one value per line.";
+
+/// Reads the command line; clap answers `--help`, `--version` and misspelled flags by itself.
+pub(super) fn parse(
+    arguments: impl IntoIterator<Item = OsString>,
+    raw: &mut RawArgs,
+    problems: &mut Vec<String>,
+) -> Result<CommandLine, clap::Error> {
+    let matches = command().try_get_matches_from(arguments)?;
+    let mut directories: Vec<OsString> = matches.get_many("dir").into_iter().flatten().cloned().collect();
+    collect(&matches, raw, problems);
+    let Some((name, inner)) = matches.subcommand() else {
+        return Ok(CommandLine::Start { action: Action::Serve, directories });
+    };
+    let word = |id: &str| inner.get_one::<String>(id).cloned();
+    let action = match name {
+        "completions" => {
+            let shell = inner.get_one("shell").copied().unwrap_or(Shell::Bash);
+            return Ok(CommandLine::Print(Document::Completions(shell)));
+        }
+        "man" => return Ok(CommandLine::Print(Document::Man)),
+        "call" => Action::Call {
+            tool: word("tool").unwrap_or_default(),
+            arguments: inner.get_many("arguments").into_iter().flatten().cloned().collect(),
+        },
+        "history" => Action::History { path: word("path") },
+        "restore" => Action::Restore { path: word("path").unwrap_or_default(), revision: word("revision") },
+        "doctor" => {
+            directories.extend(inner.get_many("dir").into_iter().flatten().cloned());
+            Action::Doctor
+        }
+        _ => Action::Tools { json: inner.get_flag("json") },
+    };
+    collect(inner, raw, problems);
+    Ok(CommandLine::Start { action, directories })
+}
+
+/// The command line that is understood, for clap; also what completions and the manual page are made from.
+pub(crate) fn command() -> Command {
+    // Deferred, so that a server does not spend its start on subcommands.
+    Command::new("rootbound")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("A sandboxed MCP file server on stdio: glob, grep, ls, read, write and edit for AI agents")
+        .after_help(EXAMPLES)
+        .override_usage(
+            "rootbound [OPTIONS] [DIR]...\n       rootbound [OPTIONS] call TOOL [JSON | KEY=VALUE]...\n       \
+             rootbound [OPTIONS] tools [--json]\n       rootbound [OPTIONS] history [PATH]\n       \
+             rootbound [OPTIONS] restore PATH [REVISION]\n       rootbound [OPTIONS] doctor [DIR]...\n       \
+             rootbound completions SHELL\n       rootbound man",
+        )
+        // `rootbound ~/app call grep …`: a directory of that name is written ./call
+        .subcommand_precedence_over_arg(true)
+        .disable_help_subcommand(true)
+        .arg(directories())
+        .args(OPTIONS.iter().map(flag))
+        .subcommand(
+            Command::new("call")
+                .about("Run one tool through the server and print its text; exit 1 when the tool answers with an error")
+                .defer(call),
+        )
+        .subcommand(
+            Command::new("history")
+                .about("List the recorded changes, newest first, with the revisions that can be restored")
+                .defer(history),
+        )
+        .subcommand(
+            Command::new("restore")
+                .about("Restore the content of a file before a recorded change, or a deleted file or directory")
+                .defer(restore),
+        )
+        .subcommand(
+            Command::new("doctor")
+                .about(
+                    "Show what protects a run with these options; exit 1 when something is not as configured, 2 when \
+                     it cannot start with them",
+                )
+                .defer(|command| command.arg(directories()).args(OPTIONS.iter().map(flag))),
+        )
+        .subcommand(Command::new("tools").about("List the tools that a client would be offered").defer(tools))
+        .subcommand(Command::new("completions").about("Print the completion script of a shell").defer(completions))
+        .subcommand(Command::new("man").about("Print the manual page, in roff"))
+}
+
+fn call(command: Command) -> Command {
+    command
+        .override_usage("rootbound call [OPTIONS] TOOL [JSON | KEY=VALUE]...")
+        .arg(Arg::new("tool").value_name("TOOL").required(true).help("Name of the tool, as `rootbound tools` lists it"))
+        .arg(
+            Arg::new("arguments")
+                .value_name("JSON | KEY=VALUE")
+                .action(ArgAction::Append)
+                .num_args(0..)
+                .help("One JSON object, or arguments as words: pattern=main max_results=5"),
+        )
+        .args(OPTIONS.iter().map(flag))
+}
+
+fn history(command: Command) -> Command {
+    command
+        .arg(Arg::new("path").value_name("PATH").help("Only changes of this file, or below this directory"))
+        .args(OPTIONS.iter().map(flag))
+}
+
+fn restore(command: Command) -> Command {
+    command
+        .arg(Arg::new("path").value_name("PATH").required(true).help("The file or the deleted directory"))
+        .arg(
+            Arg::new("revision")
+                .value_name("REVISION")
+                .help("Its first digits, as `rootbound history` lists it [default: the newest that differs]"),
+        )
+        .args(OPTIONS.iter().map(flag))
+}
+
+fn tools(command: Command) -> Command {
+    command
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the complete tools/list answer"))
+        .args(OPTIONS.iter().map(flag))
+}
+
+fn completions(command: Command) -> Command {
+    command
+        .arg(Arg::new("shell").value_name("SHELL").required(true).value_parser(value_parser!(Shell)).help("The shell"))
+}
+
+fn directories() -> Arg {
+    Arg::new("dir")
+        .value_name("DIR")
+        .action(ArgAction::Append)
+        .num_args(0..)
+        .value_parser(value_parser!(OsString))
+        .value_hint(ValueHint::DirPath)
+        .help("Directories to offer, taken literally; the same as --root without a name")
+}
+
+fn flag(option: &'static OptionRow) -> Arg {
+    let arg = Arg::new(option.flag)
+        .long(option.flag)
+        .value_name(option.value)
+        .value_parser(value_parser!(OsString))
+        .help(option.full_help())
+        .help_heading(option.heading)
+        .hide_possible_values(true);
+    match option.kind {
+        ValueKind::List => arg.action(ArgAction::Append),
+        // `--read-only` and `--read-only=false`, never `--read-only false`, which would take a DIR.
+        ValueKind::Switch(_) => {
+            arg.action(ArgAction::Set).num_args(0..=1).require_equals(true).default_missing_value("true")
+        }
+        ValueKind::Choice(choices) => arg.action(ArgAction::Set).value_parser(ValueParser::new(Choices(choices))),
+        _ if option.value == "FILE" => arg.action(ArgAction::Set).value_hint(ValueHint::FilePath),
+        _ => arg.action(ArgAction::Set),
+    }
+}
+
+/// Any text, with the choices for completion: which of them it is, `parse_value` decides.
+#[derive(Clone)]
+struct Choices(&'static [NamedChoice]);
+
+impl TypedValueParser for Choices {
+    type Value = OsString;
+
+    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<OsString, clap::Error> {
+        Ok(value.to_owned())
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(|(name, _)| PossibleValue::new(*name))))
+    }
+}
+
+/// Reads the options of one level. clap's global arguments would let the values after the subcommand replace those
+/// before it, and a list must hold both.
+fn collect(matches: &ArgMatches, raw: &mut RawArgs, problems: &mut Vec<String>) {
+    for option in OPTIONS {
+        for value in matches.get_many::<OsString>(option.flag).into_iter().flatten() {
+            match value.to_str() {
+                Some(text) => raw.push(option, text.to_owned(), Source::CommandLine),
+                None => problems.push(format!(
+                    "--{} {} is not UTF-8: give a directory with such a name as a plain DIR argument",
+                    option.flag,
+                    value.display()
+                )),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clap_accepts_the_command_made_of_the_option_table() {
+        let mut command = command();
+        command.build();
+        command.debug_assert();
+    }
+}

@@ -1,0 +1,49 @@
+//! What the process finds environment it: its directory, the person's home, variables, the program's own names.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use etcetera::BaseStrategy as _;
+
+use super::program;
+
+/// What the process finds environment it; a value, so that tests need not change the process.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    /// The current directory; empty if it cannot be determined.
+    pub directory: PathBuf,
+    /// The person's home directory.
+    pub home: Option<PathBuf>,
+    /// Where state is kept unless the options say otherwise.
+    pub state: Option<PathBuf>,
+    /// The paths by which a client may start the program that runs.
+    pub program: Vec<PathBuf>,
+    /// The environment.
+    pub variables: Vec<(OsString, OsString)>,
+}
+
+impl Environment {
+    /// That of this process.
+    pub fn of_process() -> Self {
+        let folders = etcetera::choose_base_strategy().ok();
+        Self {
+            directory: std::env::current_dir().unwrap_or_default(),
+            home: folders.as_ref().map(|folders| folders.home_dir().to_owned()),
+            state: folders
+                .map(|folders| folders.state_dir().unwrap_or_else(|| folders.data_dir()).join(env!("CARGO_PKG_NAME"))),
+            program: program::names(),
+            variables: std::env::vars_os().collect(),
+        }
+    }
+
+    /// `path` from `base`, with a leading `~` as the home directory: clients start programs without
+    /// a shell that would expand it.
+    pub(super) fn absolute(&self, path: &Path, base: &Path) -> PathBuf {
+        match (path.strip_prefix("~"), &self.home) {
+            (Ok(below), Some(home)) => home.join(below),
+            _ => base.join(path),
+        }
+    }
+}

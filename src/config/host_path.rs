@@ -1,0 +1,40 @@
+//! Paths of the host: without links, and what exists.
+//!
+//! Only to compare paths and to refuse directories at the start; nothing is opened, and no check of a call relies on it.
+
+use std::path::{Component, Path, PathBuf};
+
+/// The path without links, as far as it exists.
+#[expect(clippy::disallowed_methods, reason = "only compared with other paths; Workspace::open opens what was given")]
+pub(super) fn real(path: &Path) -> PathBuf {
+    let existing = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
+    let Some((part, mut real)) = existing else { return path.to_owned() };
+    // Below that nothing is a link, so `..` is resolved by its text.
+    for name in path.strip_prefix(part).unwrap_or(Path::new("")).components() {
+        match name {
+            Component::ParentDir => {
+                real.pop();
+            }
+            Component::Normal(name) => real.push(name),
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    real
+}
+
+/// The path as it was given, and without links.
+pub(super) fn names_of(path: &Path) -> Vec<PathBuf> {
+    let mut names = vec![path.to_owned(), real(path)];
+    names.dedup();
+    names
+}
+
+/// Whether the directory has an entry of that name.
+pub(super) fn holds(directory: &Path, name: &Path) -> bool {
+    directory.join(name).symlink_metadata().is_ok()
+}
+
+/// Whether the path is `/`, a drive or a share.
+pub(super) fn is_file_system_root(path: &Path) -> bool {
+    path.has_root() && !path.components().any(|part| matches!(part, Component::Normal(_) | Component::ParentDir))
+}

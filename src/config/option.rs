@@ -1,0 +1,129 @@
+//! What a row of the option table is made of: its spellings, its help, its kind and the field of [`Config`] that it sets.
+
+use std::{borrow::Cow, ops::RangeInclusive, time::Duration};
+
+use super::{Config, readable};
+
+/// No upper limit: the largest size that file systems can express (`off_t`).
+pub(super) const UNBOUNDED: u64 = i64::MAX as u64;
+
+/// What the name of each environment variable begins with.
+pub(super) const PREFIX: &str = "ROOTBOUND_";
+
+/// One option.
+#[derive(Debug)]
+pub(super) struct OptionRow {
+    /// The flag without its dashes; key and variable are derived from it.
+    pub(super) flag: &'static str,
+    /// The name of its value in the help.
+    pub(super) value: &'static str,
+    /// Without the default of a number, which is read from the field.
+    pub(super) help: &'static str,
+    /// The heading of the help that lists it.
+    pub(super) heading: &'static str,
+    pub(super) kind: ValueKind,
+}
+
+impl PartialEq for OptionRow {
+    fn eq(&self, other: &Self) -> bool {
+        self.flag == other.flag
+    }
+}
+
+impl Eq for OptionRow {}
+
+/// What an option takes, and the field that it sets.
+#[derive(Debug)]
+pub(super) enum ValueKind {
+    /// True or false; the bare flag means true.
+    Switch(fn(&mut Config) -> &mut bool),
+    /// One of these names, upper and lower case alike.
+    Choice(&'static [NamedChoice]),
+    /// A whole number.
+    Count(RangeInclusive<u64>, fn(&mut Config) -> NumberField<'_>),
+    /// Bytes, or a number with a unit.
+    Size(RangeInclusive<u64>, fn(&mut Config) -> NumberField<'_>),
+    /// Seconds above 0, up to this many.
+    Seconds(f64, fn(&mut Config) -> &mut Duration),
+    /// One text, which `validate` reads by the option's name.
+    Text,
+    /// Any number of texts, which `validate` reads by the option's name.
+    List,
+}
+
+/// The name of a choice, and what choosing it does.
+pub(super) type NamedChoice = (&'static str, fn(&mut Config));
+
+/// The field that a number is for.
+#[derive(Debug)]
+pub(super) enum NumberField<'c> {
+    U64(&'c mut u64),
+    Usize(&'c mut usize),
+    OptU64(&'c mut Option<u64>),
+    OptUsize(&'c mut Option<usize>),
+}
+
+impl NumberField<'_> {
+    pub(super) fn set(self, value: u64) {
+        let size = usize::try_from(value).unwrap_or(usize::MAX);
+        match self {
+            Self::U64(field) => *field = value,
+            Self::Usize(field) => *field = size,
+            Self::OptU64(field) => *field = Some(value),
+            Self::OptUsize(field) => *field = Some(size),
+        }
+    }
+
+    fn value(self) -> Option<u64> {
+        match self {
+            Self::U64(field) => Some(*field),
+            Self::Usize(field) => Some(*field as u64),
+            Self::OptU64(field) => *field,
+            Self::OptUsize(field) => field.map(|value| value as u64),
+        }
+    }
+}
+
+impl OptionRow {
+    /// The key in the configuration file: `max_output`.
+    pub(super) fn key(&self) -> String {
+        self.flag.replace('-', "_")
+    }
+
+    /// The environment variable: `ROOTBOUND_MAX_OUTPUT`.
+    pub(super) fn variable(&self) -> String {
+        format!("{PREFIX}{}", self.key().to_uppercase())
+    }
+
+    /// Whether it takes any number of values.
+    pub(super) fn is_list(&self) -> bool {
+        matches!(self.kind, ValueKind::List)
+    }
+
+    /// The help with the default of a number.
+    pub(super) fn full_help(&self) -> Cow<'static, str> {
+        let default = match &self.kind {
+            ValueKind::Size(..) => self.default_number().map(|bytes| readable(bytes).replace(' ', "")),
+            ValueKind::Count(..) => self.default_number().map(|count| count.to_string()),
+            ValueKind::Seconds(_, field) => Some(field(&mut Config::default()).as_secs_f64().to_string()),
+            _ => None,
+        };
+        default.map_or(Cow::Borrowed(self.help), |default| format!("{} [default: {default}]", self.help).into())
+    }
+
+    /// The default of a number; `None` if it is computed later.
+    pub(super) fn default_number(&self) -> Option<u64> {
+        match &self.kind {
+            ValueKind::Size(_, field) | ValueKind::Count(_, field) => field(&mut Config::default()).value(),
+            _ => None,
+        }
+    }
+
+    /// The row of a table in the documentation.
+    #[cfg(test)]
+    pub(super) fn markdown_row(&self) -> String {
+        let value = if matches!(self.kind, ValueKind::Switch(_)) { String::new() } else { format!(" {}", self.value) };
+        let many = if self.is_list() { " (repeatable)" } else { "" };
+        format!("| `--{}{value}`{many} | {} |", self.flag, self.full_help())
+    }
+}

@@ -1,0 +1,287 @@
+//! Reads all sources, in order, into one [`Config`].
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use clap::error::ErrorKind;
+
+use super::{
+    Action, Config, Document,
+    command_line::{self, CommandLine},
+    environment::Environment,
+    file,
+    raw::RawArgs,
+    start_error::StartError,
+    suggested_call, validate, variables,
+};
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub enum Invocation {
+    /// To print a document about the program, whatever is configured.
+    Print(Document),
+    /// To start with a valid configuration.
+    Start(Box<Config>),
+}
+
+impl Invocation {
+    /// Reads command line (with the program's name first), environment and file.
+    pub fn read(arguments: impl IntoIterator<Item = OsString>, environment: &Environment) -> Result<Self, StartError> {
+        let (mut raw, mut problems) = (RawArgs::default(), Vec::new());
+        let arguments: Vec<OsString> = arguments.into_iter().collect();
+        let words = arguments.get(1..).unwrap_or_default().to_vec();
+        let suggest = |words: &[OsString]| suggested_call::for_missing_call(words, &environment.directory);
+        let line = command_line::parse(arguments, &mut raw, &mut problems).map_err(|error| {
+            // Options of grep itself, as in `rootbound grep -i x`.
+            let suggestion = (0..words.len()).find_map(|first| suggest(&words[first..]));
+            match suggestion.filter(|_| error.kind() == ErrorKind::UnknownArgument) {
+                Some(problem) => StartError::Problems(vec![problem]),
+                None => StartError::Usage(error),
+            }
+        })?;
+        let (action, directories) = match line {
+            CommandLine::Print(document) => return Ok(Self::Print(document)),
+            CommandLine::Start { action, directories } => (action, directories),
+        };
+        if action == Action::Serve
+            && let Some(problem) = suggest(&directories)
+        {
+            return Err(StartError::Problems(vec![problem]));
+        }
+        variables::read(environment.variables.iter().cloned(), &mut raw, &mut problems);
+        let file = read_file(&mut raw, environment, &mut problems);
+        let config = validate::config(&raw, action, &directories, file.as_deref(), environment, problems);
+        config.map(|config| Self::Start(Box::new(config))).map_err(StartError::Problems)
+    }
+}
+
+/// Reads the file that `--config` names and returns its path.
+fn read_file(raw: &mut RawArgs, environment: &Environment, problems: &mut Vec<String>) -> Option<PathBuf> {
+    let given = raw.one("config")?.clone();
+    if given.text.is_empty() {
+        problems.push(format!("{} is empty: name a TOML file, or remove it", given.origin()));
+        return None;
+    }
+    // A placeholder that a client did not fill in is reported with those of the other options.
+    if given.text.contains("${") {
+        return None;
+    }
+    let path = environment.absolute(Path::new(&given.text), &environment.directory);
+    file::read(&path, &given.text, raw, problems);
+    Some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::level_filters::LevelFilter;
+
+    use super::*;
+    use crate::{tools::ReadBeforeWrite, workspace::Access};
+
+    fn environment() -> Environment {
+        Environment {
+            directory: "/code/app".into(),
+            home: Some("/home/me".into()),
+            state: Some("/home/me/.local/state/rootbound".into()),
+            program: Vec::new(),
+            variables: Vec::new(),
+        }
+    }
+
+    fn variables(environment: &mut Environment, list: &[(&str, &str)]) {
+        environment.variables = list.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    }
+
+    fn read(arguments: &[&str], environment: &Environment) -> Result<Config, StartError> {
+        let arguments = std::iter::once("rootbound").chain(arguments.iter().copied()).map(OsString::from);
+        match Invocation::read(arguments, environment)? {
+            Invocation::Start(config) => Ok(*config),
+            Invocation::Print(document) => panic!("prints {document:?}"),
+        }
+    }
+
+    fn problems(arguments: &[&str], environment: &Environment) -> Vec<String> {
+        match read(arguments, environment) {
+            Err(StartError::Problems(problems)) => problems,
+            other => panic!("not refused with problems: {other:?}"),
+        }
+    }
+
+    fn paths(config: &Config) -> Vec<&str> {
+        config.roots.iter().map(|root| root.path.to_str().expect("UTF-8")).collect()
+    }
+
+    #[test]
+    fn without_arguments_the_current_directory_is_served() {
+        let config = read(&[], &environment()).expect("fine");
+        assert_eq!(config.action, Action::Serve);
+        assert_eq!(paths(&config), ["/code/app"]);
+        assert_eq!(config.roots[0].access, Access::ReadWrite);
+        assert_eq!(config.state.as_deref(), Some(Path::new("/home/me/.local/state/rootbound")));
+    }
+
+    #[test]
+    fn file_system_and_home_directory_are_offered_only_by_name() {
+        for (directory, word) in [("/", "is /"), ("/home/me", "home directory"), ("", "cannot be determined")] {
+            let refused = problems(&[], &Environment { directory: directory.into(), ..environment() });
+            assert!(
+                refused.len() == 1 && refused[0].contains(word) && refused[0].contains("rootbound DIR"),
+                "{refused:?}"
+            );
+        }
+        assert!(problems(&["/"], &environment())[0].contains("whole file system"));
+        assert!(problems(&["--root", "all=/tmp/.."], &environment())[0].contains("whole file system"));
+        let config = read(&["/home/me"], &environment()).expect("asked for by name");
+        assert!(config.warnings[0].contains("home directory"), "{:?}", config.warnings);
+    }
+
+    #[test]
+    fn with_home_at_slash_an_absolute_pattern_is_not_a_host_path() {
+        let nobody = Environment { home: Some("/".into()), ..environment() };
+        read(&["--deny", "/private/**", "--hide", "/x"], &nobody).expect("they begin at the root");
+        assert!(problems(&["--deny", "/home/me/x"], &environment())[0].contains("outside of the directories offered"));
+    }
+
+    #[test]
+    fn directories_and_options_are_accepted_on_both_sides_of_a_subcommand() {
+        let config = read(&["lib", "--root", "a=x:ro", "call", "grep", "pattern=y", "--root", "b=~/z"], &environment());
+        let config = config.expect("fine");
+        assert_eq!(paths(&config), ["/code/app/lib", "/code/app/x", "/home/me/z"]);
+        assert_eq!(config.roots[1].access, Access::ReadOnly);
+        assert_eq!(config.action, Action::Call { tool: "grep".into(), arguments: vec!["pattern=y".into()] });
+        let config =
+            read(&["--root", "x", "--read-only", "tools", "--json", "--log=info"], &environment()).expect("fine");
+        assert_eq!((config.action, config.log), (Action::Tools { json: true }, LevelFilter::INFO));
+    }
+
+    #[test]
+    fn flags_override_variables_and_patterns_are_combined() {
+        let mut environment = environment();
+        variables(
+            &mut environment,
+            &[
+                ("ROOTBOUND_READ_ONLY", "1"),
+                ("ROOTBOUND_MAX_OUTPUT", "11000"),
+                ("ROOTBOUND_ROOT", "a\nb=/srv/b:ro"),
+                ("ROOTBOUND_DENY", "[\"*.a\", \"*.b\"]"),
+                ("ROOTBOUND_LOG", ""),
+                ("PATH", "${unrelated}"),
+            ],
+        );
+        let config =
+            read(&["--deny", "*.c", "--max-output", "20KiB", "--read-only=false"], &environment).expect("fine");
+        assert_eq!(config.settings.max_output, 20 << 10);
+        assert!(!config.selection.read_only);
+        assert_eq!(config.workspace.policy.deny, ["*.a", "*.b", "*.c"]);
+        assert_eq!(paths(&config), ["/code/app/a", "/srv/b"]);
+        let config = read(&["x"], &environment).expect("fine");
+        assert_eq!((paths(&config), config.roots[0].access), (vec!["/code/app/x"], Access::ReadOnly));
+    }
+
+    #[test]
+    fn every_problem_is_reported_at_once() {
+        let mut environment = environment();
+        variables(&mut environment, &[("ROOTBOUND_READONLY", "1"), ("ROOTBOUND_STRUCTURED_OUTPUT", "maybe")]);
+        let arguments = [
+            "--max-output=lots",
+            "--time-limit=0",
+            "--max-concurrent=none",
+            "--confirm=maybe",
+            "--confirm-time-limit=0",
+            "--log=loud",
+            "--confine=yes",
+            "--read-before-write=never",
+            "--tools=raed",
+            "--allow=shell",
+            "--root=a=x",
+            "--root=a=y",
+            "--root=/=z",
+            "--root=/m=x",
+            "--root=/m/n=x",
+            "--config=/nonexistent/r.toml",
+        ];
+        let refused = problems(&arguments, &environment);
+        assert_eq!(refused.len(), 16, "{refused:#?}");
+        let all = refused.join("\n");
+        for part in ["did you mean ROOTBOUND_READ_ONLY?", "did you mean read?", "r.toml cannot be read", "\"a\""] {
+            assert!(all.contains(part), "{part}: {all}");
+        }
+    }
+
+    #[test]
+    fn unfilled_placeholders_of_a_client_are_reported() {
+        let mut environment = environment();
+        variables(&mut environment, &[("ROOTBOUND_ALLOW", "${user_config.allow}")]);
+        let refused = problems(&["${user_config.roots}", "--deny=${user_config.deny}", ""], &environment).join("\n");
+        for part in ["${user_config.roots}", "--deny", "ROOTBOUND_ALLOW", "an empty directory"] {
+            assert!(refused.contains(part), "{part}: {refused}");
+        }
+        // In a call the same text is an argument.
+        assert!(read(&["call", "grep", "pattern=${x}"], &self::environment()).is_ok());
+    }
+
+    #[test]
+    fn a_tool_that_other_options_exclude_is_reported() {
+        assert!(problems(&["--read-only", "--tools", "read,edit"], &environment())[0].contains("names edit"));
+        let config = read(&["--tools", "read, grep", "--read-before-write", "off"], &environment()).expect("fine");
+        assert_eq!(config.selection.only, Some(vec!["read".to_owned(), "grep".to_owned()]));
+        assert_eq!(config.settings.read_before_write, ReadBeforeWrite::Off);
+    }
+
+    #[test]
+    fn paths_in_the_file_are_relative_to_its_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("r.toml");
+        #[expect(clippy::disallowed_methods, reason = "the test makes the file that is read")]
+        std::fs::write(&file, "root = [\"code=src:ro\"]\nstate_dir = \"seen\"\ntime_limit = 5\n").expect("written");
+        let config = read(&["--config", file.to_str().expect("UTF-8")], &environment()).expect("fine");
+        assert_eq!(config.roots[0].path, folder.path().join("src"));
+        assert_eq!(config.state, Some(folder.path().join("seen")));
+        assert_eq!(config.server.deadline.as_secs(), 5);
+    }
+
+    #[test]
+    fn the_programs_own_files_are_listed_as_never_writable() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("r[1].toml");
+        #[expect(clippy::disallowed_methods, reason = "the test makes the file that is read")]
+        std::fs::write(&file, "root = [\".\"]\n").expect("written");
+        let config = read(&["--config", file.to_str().expect("UTF-8")], &environment()).expect("fine");
+        assert!(config.workspace.own.contains(&file), "{:?}", config.workspace.own);
+        let program = Environment { program: vec!["/code/app/bin/rootbound".into()], ..environment() };
+        let config = read(&["--audit", "/logs/calls.jsonl", "--root", "/code/app"], &program).expect("fine");
+        let own = ["/code/app/bin/rootbound", "/logs/calls.jsonl", "/logs/calls.jsonl.5"];
+        assert!(own.iter().all(|path| config.workspace.own.contains(&path.into())), "{:?}", config.workspace.own);
+        let config = read(&[], &environment()).expect("fine");
+        assert!(config.roots[0].policy.is_empty() && config.workspace.policy.is_empty());
+    }
+
+    #[test]
+    fn a_state_folder_that_overlaps_a_root_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |below: &str| folder.path().join(below).to_str().expect("UTF-8").to_owned();
+        let (root, other) = (at("a/root"), at("other"));
+        #[expect(clippy::disallowed_methods, reason = "the test makes what is offered")]
+        std::fs::create_dir_all(&root).expect("made");
+        for state in ["a/root", "a/root/state", "a", "new/../a/root/new", "."] {
+            let refused = problems(&["--state-dir", &at(state), "--log=loud", &other, &root], &environment());
+            assert!(refused.len() == 2 && refused.iter().any(|why| why.contains("state-dir")), "{state}: {refused:?}");
+        }
+        let config = read(&["--state-dir", &at("a/roots"), &root], &environment()).expect("fine");
+        assert_eq!(config.state, Some(folder.path().join("a/roots")));
+
+        let own = Environment { state: Some(at("a/root/.local/state").into()), ..environment() };
+        let config = read(&[&root], &own).expect("the default folder is replaced, not refused");
+        assert_eq!(config.state, None);
+        assert!(config.warnings[0].contains("memory only"), "{:?}", config.warnings);
+    }
+
+    #[test]
+    fn flags_that_deerflow_forbids_are_unknown() {
+        for flag in ["-c", "-e", "-p", "--print", "--eval", "--shell", "--call"] {
+            assert!(matches!(read(&[flag], &environment()), Err(StartError::Usage(_))), "{flag}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! One entry of `edits`, checked, and how it is spliced into a document.
+
+use std::ops::Range;
+
+use crate::{
+    text::{Document, SpliceError},
+    workspace::WorkspacePath,
+};
+
+use super::super::{Kind, ToolError};
+
+/// One edit, checked.
+#[derive(Clone, Debug)]
+pub(super) struct EditEntry {
+    /// Where it is in the arguments, for errors; empty for a single edit.
+    pub(super) name: String,
+    pub(super) old: String,
+    pub(super) new: String,
+    pub(super) replace_all: bool,
+}
+
+impl EditEntry {
+    /// Says in an error which of several edits it is about.
+    pub(super) fn label(&self, error: ToolError) -> ToolError {
+        if self.name.is_empty() { error } else { error.within(&self.name) }
+    }
+
+    /// Splices the new text into the document's bytes.
+    pub(super) fn splice(
+        &self,
+        document: &Document,
+        spans: &[(Range<usize>, &str)],
+        path: &WorkspacePath,
+    ) -> Result<Document, ToolError> {
+        document.splice(spans).map_err(|error| {
+            self.label(match error {
+                SpliceError::Unrepresentable { character, encoding } => ToolError::invalid(format!(
+                    "new_string has {character:?} (U+{:04X}), which {path}, a file in {encoding}, cannot hold",
+                    u32::from(character)
+                ))
+                .hint("write it another way, or convert the whole file with write"),
+                SpliceError::Unstable { encoding } => ToolError::new(
+                    Kind::Binary,
+                    format!("{path} is in {encoding}, where a part cannot be changed without touching the rest"),
+                )
+                .hint("replace the whole file with write"),
+            })
+        })
+    }
+}
