@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    edit::Brief,
+    edit::TruncatedDiff,
     session::{
         Cost,
         history::{Change as Made, Effect},
@@ -151,7 +151,7 @@ impl Change for Pending {
         if removed > 0 {
             let _ = write!(text, "; removed {} made for it", count(removed, "directory"));
         }
-        let diff = Brief::of(&self.diff, 0, recorded::DIFF_LINES, recorded::room(cx, self.path())).told();
+        let diff = TruncatedDiff::of(&self.diff, 0, recorded::DIFF_LINES, recorded::room(cx, self.path())).with_note();
         if !diff.is_empty() {
             text.push_str("\n\n");
             text.push_str(&diff);
