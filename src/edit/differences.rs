@@ -7,7 +7,7 @@ use super::{
     prepared::Prepared,
     typography,
 };
-use crate::text::truncated;
+use crate::text::shorten_around;
 
 /// How the clause for an elided line continues.
 pub(super) const LEAVES_OUT: &str = ", leaves out ";
@@ -141,7 +141,7 @@ fn around(line: &str, column: usize) -> String {
     const BEFORE: usize = 20;
     let indent = line.chars().count() - line.trim_start_matches([' ', '\t']).chars().count();
     let line = content(line);
-    format!("`{}`", truncated(line, column.saturating_sub(indent), BEFORE, WIDTH))
+    format!("`{}`", shorten_around(line, column.saturating_sub(indent), BEFORE, WIDTH))
 }
 
 /// A character by sight where it can be seen for what it is, and by number.

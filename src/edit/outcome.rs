@@ -6,7 +6,7 @@ use super::{
     request::{Replacement, Request},
     strategy::{Strategies, Strategy},
 };
-use crate::text::truncated;
+use crate::text::shorten;
 
 /// Lines shown to a model are cut to so many characters.
 const SHOWN_CHARS: usize = 160;
@@ -147,5 +147,5 @@ fn line_at(text: &str, offset: usize) -> String {
     let start = text[..offset].rfind('\n').map_or(0, |found| found + 1);
     let end = text[offset..].find('\n').map_or(text.len(), |found| offset + found);
     let line = &text[start..end];
-    truncated(line.strip_suffix('\r').unwrap_or(line), 0, 0, SHOWN_CHARS)
+    shorten(line.strip_suffix('\r').unwrap_or(line), SHOWN_CHARS).into_owned()
 }

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use crate::text::truncated;
+use crate::text::shorten_around;
 
 /// Where a diff has to be cut, the widest line of it takes this share of the room: a change with the context
 /// on both its sides fits.
@@ -70,7 +70,7 @@ fn narrowed(line: &str, other: Option<&str>, width: usize) -> String {
     let length = content.chars().count();
     let shared = other
         .map_or(0, |other| content.chars().zip(other[1..].chars()).take_while(|(mine, theirs)| mine == theirs).count());
-    format!("{sign}{} [line of {length} characters]", truncated(content, shared, width / 4, width))
+    format!("{sign}{} [line of {length} characters]", shorten_around(content, shared, width / 4, width))
 }
 
 /// For each line of a diff the one on the other side of its change that stands as deep in it.
