@@ -17,8 +17,8 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
-    args::{FlagValue, PATH_ALIASES, joined},
+    Alias, Answer, CallContext, Change, Fingerprint, FlagValue, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    alias::PATH_ALIASES,
     destination,
     freshness::{self, Known},
     output::{count, noted},
@@ -99,11 +99,12 @@ impl Tool for Write {
     const SPEC: Spec = Spec {
         name: "write",
         title: "Write a file",
+        purpose: "creates or replaces a file",
         description: "Create a text file, replace a whole file, or append to it. The write is atomic. To change part \
             of a file use edit.",
         group: Group::Core,
-        aliases: &joined::<11>(&[
-            &PATH_ALIASES,
+        aliases: &[
+            PATH_ALIASES,
             &[
                 Alias::name("contents", "content"),
                 Alias::name("text", "content"),
@@ -111,7 +112,7 @@ impl Tool for Write {
                 Alias::name("expectedRevision", "expected_revision"),
                 Alias::Flag { given: "append", name: "mode", value: FlagValue::Text("append") },
             ],
-        ]),
+        ],
         read_only: false,
         destructive: true,
         idempotent: false,
