@@ -32,12 +32,12 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 pub use args::Alias;
-pub use context::{CallContext, ReadBeforeWrite, Settings};
+pub use context::{Blocking, CallContext, ReadBeforeWrite, Settings};
 pub use error::{Kind, ToolError};
 pub use output::{Answer, Content};
 
 use crate::{
-    session::{Cost, Owed},
+    session::Cost,
     workspace::{Approval, Base, Revision},
 };
 
@@ -84,27 +84,12 @@ pub trait Tool: 'static {
     /// Name, texts and hints.
     const SPEC: Spec;
 
-    /// Whether [`Tool::at_once`] is worth asking.
-    const ANSWERS_AT_ONCE: bool = false;
+    /// Whether [`Self::plan`] may be tried on the thread that reads the client's requests, with
+    /// [`Blocking::Never`]. For tools whose usual call takes less time than handing it to another thread and back.
+    const INLINE: bool = false;
 
     /// Computes the answer, or the change that would be made.
     fn plan(cx: &CallContext, args: Self::Args) -> Result<Plan, ToolError>;
-
-    /// The answer, where it takes a moment and waits for nothing: no disk, no lock that is held for long, no
-    /// other process. `None` says nothing but that [`Tool::plan`] has to be asked. Runs on the thread that
-    /// serves the wire, as handing a small read to another thread and back costs more than the read.
-    fn at_once(_cx: &CallContext, _args: Self::Args) -> Option<Prompt> {
-        None
-    }
-}
-
-/// An answer that was had at once.
-#[derive(Debug)]
-pub struct Prompt {
-    /// The answer.
-    pub answer: Answer,
-    /// What is to be written down before it is sent, where waiting is allowed.
-    pub owed: Option<Owed>,
 }
 
 /// What a plan came to.
@@ -154,9 +139,6 @@ pub struct Preview {
 /// Decodes a tool's arguments and plans the call, whatever its types are.
 type Planner = fn(&CallContext, Map<String, Value>, &Entry) -> Result<Plan, ToolError>;
 
-/// Decodes a tool's arguments and asks for an answer at once.
-type Asker = fn(&CallContext, Map<String, Value>, &Entry) -> Option<Prompt>;
-
 /// What a change comes to, as values: two plans of equal effect make the same change to the same
 /// files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,8 +158,9 @@ pub struct Entry {
     input_schema: OnceLock<Map<String, Value>>,
     make_input_schema: fn() -> Map<String, Value>,
     output_schema: fn() -> Map<String, Value>,
+    /// Whether a call may be answered [inline](Tool::INLINE).
+    pub inline: bool,
     plan: Planner,
-    at_once: Option<Asker>,
 }
 
 impl fmt::Debug for Entry {
@@ -194,8 +177,7 @@ impl Entry {
             make_input_schema: schema::input::<T::Args>,
             output_schema: schema::output::<T::Output>,
             plan: |cx, arguments, entry| T::plan(cx, entry.decoded(cx, arguments)?),
-            at_once: T::ANSWERS_AT_ONCE
-                .then_some(|cx, arguments, entry| T::at_once(cx, entry.decoded(cx, arguments).ok()?)),
+            inline: T::INLINE,
         }
     }
 
@@ -213,19 +195,6 @@ impl Entry {
     /// JSON Schema of the structured result; built on demand, as most clients never ask.
     pub fn output_schema(&self) -> Map<String, Value> {
         (self.output_schema)()
-    }
-
-    /// Whether [`Self::at_once`] is worth asking.
-    pub fn answers_at_once(&self) -> bool {
-        self.at_once.is_some()
-    }
-
-    /// The answer, where it can be had [at once](Tool::at_once): not for arguments that take long to look at.
-    pub fn at_once(&self, cx: &CallContext, arguments: &Map<String, Value>) -> Option<Prompt> {
-        if !args::are_short(arguments) {
-            return None;
-        }
-        (self.at_once?)(cx, arguments.clone(), self)
     }
 
     /// Decodes the arguments and plans the call.

@@ -29,11 +29,9 @@ pub(crate) use entries::set_mode;
 #[cfg(unix)]
 pub(crate) use process::{file_size_limit, open_files, open_files_limit, raise_open_files, survive_large_writes};
 #[cfg(unix)]
-pub(crate) use unix::{Dir, file_stat, identity, identity_at_hand, met_a_link, read_at_hand, try_lock};
+pub(crate) use unix::{Dir, file_stat, identity, identity_cached, met_a_link, try_lock};
 #[cfg(not(unix))]
-pub(crate) use windows::{
-    Dir, carry_attributes, file_stat, identity, identity_at_hand, read_at_hand, set_mode, try_lock,
-};
+pub(crate) use windows::{Dir, carry_attributes, file_stat, identity, identity_cached, set_mode, try_lock};
 
 /// Why something beneath a directory could not be opened.
 #[derive(Debug)]

@@ -113,14 +113,18 @@ impl Dir {
         component::file(self, relative)
     }
 
-    /// As [`Self::file_beneath`], where that asks no disk, no other machine and no other process. `None`
-    /// says nothing of what is there.
-    pub(crate) fn file_at_hand(&self, relative: &Path) -> Option<File> {
+    /// A regular file beneath this directory with its content of at most `limit` bytes, if the kernel has its name and
+    /// all its pages in memory: neither a disk, nor another machine, nor another process is asked. `None` says nothing
+    /// about what is there.
+    pub(crate) fn read_cached(&self, relative: &Path, limit: usize) -> Option<(File, Stat, Vec<u8>)> {
         #[cfg(target_os = "linux")]
         if self.kernel && self.local {
-            return super::linux::open_at_hand(&self.fd, relative, READ).map(File::from);
+            let file = File::from(super::linux::open_cached(&self.fd, relative, READ)?);
+            let stat = file_stat(&file).ok().filter(|stat| stat.kind == FileKind::File)?;
+            let mut bytes = vec![0; usize::try_from(stat.size).ok().filter(|size| *size <= limit)?];
+            return super::linux::read_cached(&file, &mut bytes).then_some((file, stat, bytes));
         }
-        let _ = relative;
+        let _ = (relative, limit);
         None
     }
 
@@ -361,10 +365,10 @@ pub(crate) fn identity(path: &Path) -> io::Result<(u64, u64)> {
     Ok(stat_of(&retry(|| statat(CWD, path, AtFlags::empty()))?).device_and_inode())
 }
 
-/// As [`identity`], where no disk, no other machine and no other process has to be asked.
-pub(crate) fn identity_at_hand(path: &Path) -> Option<(u64, u64)> {
+/// As [`identity`], without waiting; `None` where that is not possible.
+pub(crate) fn identity_cached(path: &Path) -> Option<(u64, u64)> {
     #[cfg(target_os = "linux")]
-    return super::linux::pass_at_hand(path).and_then(|fd| Some(stat_of(&fstat(fd).ok()?).device_and_inode()));
+    return super::linux::host_path_cached(path).and_then(|fd| Some(stat_of(&fstat(fd).ok()?).device_and_inode()));
     #[cfg(not(target_os = "linux"))]
     {
         let _ = path;
@@ -375,17 +379,6 @@ pub(crate) fn identity_at_hand(path: &Path) -> Option<(u64, u64)> {
 /// What an open file is.
 pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
     Ok(stat_of(&fstat(file)?))
-}
-
-/// Fills `bytes` from the beginning of the file, if it has as many and all of them are in memory.
-pub(crate) fn read_at_hand(file: &File, bytes: &mut [u8]) -> bool {
-    #[cfg(target_os = "linux")]
-    return super::linux::read_at_hand(file, bytes);
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = (file, bytes);
-        false
-    }
 }
 
 fn flags_for(purpose: Use) -> OFlags {

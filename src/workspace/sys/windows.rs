@@ -55,9 +55,9 @@ impl Dir {
         component::file(self, relative)
     }
 
-    /// A file that can be had without waiting: this system does not say.
+    /// Windows has no call that reads only what is in memory.
     #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
-    pub(crate) fn file_at_hand(&self, _: &Path) -> Option<File> {
+    pub(crate) fn read_cached(&self, _: &Path, _: usize) -> Option<(File, Stat, Vec<u8>)> {
         None
     }
 
@@ -233,18 +233,13 @@ pub(crate) fn identity(_: &Path) -> io::Result<(u64, u64)> {
 }
 
 /// As [`identity`].
-pub(crate) fn identity_at_hand(_: &Path) -> Option<(u64, u64)> {
+pub(crate) fn identity_cached(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
 /// What an open file is.
 pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
     Ok(stat_of(&Metadata::from_file(file)?))
-}
-
-/// Never, as no file is at hand here.
-pub(crate) fn read_at_hand(_: &File, _: &mut [u8]) -> bool {
-    false
 }
 
 /// Rights are inherited from the directory; there is nothing to carry over but read-only, and a
