@@ -13,11 +13,14 @@ use std::{
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::workspace::{AppendLog, Workspace};
+use crate::{
+    text::shorten,
+    workspace::{AppendLog, Workspace},
+};
 
 /// Arguments that name a path, as the schemas call them; [`Audit::describe`] is told of other spellings.
 const PATHS: &[&str] = &["path", "source", "destination"];
-/// Other arguments whose text is shown as it is, up to [`SHOWN`] bytes. Everything else may be content.
+/// Other arguments whose text is shown as it is, up to [`SHOWN`] characters. Everything else may be content.
 const PLAIN: &[&str] = &["pattern", "glob", "type", "mode", "sort", "encoding", "output_mode", "expected_revision"];
 /// What a schema calls the argument that was sent under a name.
 type Meant<'m> = &'m dyn Fn(&str) -> Option<&'static str>;
@@ -92,10 +95,12 @@ impl Audit {
     ) -> Record {
         let mut line = Map::new();
         line.insert("time".into(), humantime::format_rfc3339_millis(SystemTime::now()).to_string().into());
-        let client =
-            caller.client.as_ref().map(|(name, version)| json!({ "name": cut(name), "version": cut(version) }));
+        let client = caller
+            .client
+            .as_ref()
+            .map(|(name, version)| json!({ "name": shorten(name, SHOWN), "version": shorten(version, SHOWN) }));
         line.insert("client".into(), client.unwrap_or(Value::Null));
-        line.insert("request".into(), cut(&caller.request).into());
+        line.insert("request".into(), shorten(&caller.request, SHOWN).into());
         line.insert("tool".into(), label(tool).into());
         let told = told_object(arguments, DEPTH, &meant);
         let text = told.to_string();
@@ -170,7 +175,7 @@ fn told_object(object: &Map<String, Value>, depth: usize, meant: Meant<'_>) -> V
 
 fn told(name: &str, value: &Value, depth: usize, meant: Meant<'_>) -> Value {
     match value {
-        Value::String(text) if is_in(PATHS, name, meant) || is_in(PLAIN, name, meant) => cut(text).into(),
+        Value::String(text) if is_in(PATHS, name, meant) || is_in(PLAIN, name, meant) => shorten(text, SHOWN).into(),
         Value::String(text) => digest(text.as_bytes()),
         Value::Object(_) | Value::Array(_) if depth == 0 => digest(value.to_string().as_bytes()),
         Value::Object(object) => told_object(object, depth - 1, meant),
@@ -210,15 +215,6 @@ fn label(name: &str) -> String {
     let beginning: String = name.chars().take_while(|letter| is_plain(*letter)).take(BEGINNING).collect();
     let hash = sha256(name.as_bytes());
     format!("{beginning}… ({} bytes, sha256 {})", name.len(), &hash[..16])
-}
-
-/// A text of bounded length.
-fn cut(text: &str) -> String {
-    if text.len() <= SHOWN {
-        return text.to_owned();
-    }
-    let end = (0..=SHOWN).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    format!("{}…", &text[..end])
 }
 
 #[cfg(test)]

@@ -293,10 +293,7 @@ fn line_at(text: &str, offset: usize) -> String {
 /// A line as it can be shown: cut, without a final CR.
 fn shown(line: &str) -> String {
     let line = line.strip_suffix('\r').unwrap_or(line);
-    match line.char_indices().nth(SHOWN_CHARS) {
-        Some((cut, _)) => format!("{}…", &line[..cut]),
-        None => line.to_owned(),
-    }
+    crate::text::shorten(line, SHOWN_CHARS).into_owned()
 }
 
 #[cfg(test)]

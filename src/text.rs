@@ -3,6 +3,7 @@
 //! Pure functions on bytes and strings. A [`Document`] ties decoded text to the bytes it came from, so
 //! that a change of the text keeps every byte outside it. No file is opened here.
 
+pub mod byte_size;
 mod detect;
 mod document;
 mod encode;
@@ -13,6 +14,7 @@ mod image;
 mod lines;
 pub mod nearest_name;
 mod offsets;
+mod shorten;
 
 use std::fmt;
 
@@ -22,6 +24,7 @@ pub use encode::encode;
 pub use eol::LineEnding;
 pub use image::{ImageFlaw, ImageInfo, LONGEST_SIDE, binary_kind, check_image, image_info};
 pub use lines::{Line, Lines, lines, lines_ended_by_cr};
+pub use shorten::shorten;
 
 /// Why bytes are not text.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The sandbox: roots, paths, policy, opening, walking, writing, and the kernel's second wall.
+//! The sandbox: roots, paths, policy, opening, walking, writing, and the kernel's sandbox.
 //!
 //! The only layer that touches files. A text becomes a [`WorkspacePath`] at the gate, and what it
 //! leads to is opened beneath a root's directory handle, with links followed only inside the
@@ -183,7 +183,7 @@ impl Workspace {
         self.shared.locate(path).map(|way| way.real)
     }
 
-    /// Puts the kernel's wall around the whole process: the roots with their rights and the folders
+    /// Installs the kernel's sandbox around the whole process: the roots with their rights and the folders
     /// for state and audit, nothing else, no TCP; and takes the system calls from it that a file server
     /// never needs. Call it before any other thread starts,
     /// and once those folders exist (see [`StateDir::open`], [`AppendLog::open`]).

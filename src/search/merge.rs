@@ -5,113 +5,16 @@
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
-use crate::{
-    stop::StopReason,
-    workspace::{Stat, WorkspacePath},
-};
+use crate::stop::StopReason;
 
-use super::{files::Newest, sink::HitLine, worker::SeenContent};
+use super::{
+    hits::{FileHits, Tally},
+    newest::Newest,
+    query::Keep,
+};
 
 /// Bytes, about, that a file's hits take beside their text.
 const FILE_WEIGHT: usize = 400;
-
-/// Which results are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
-    /// `take` results after the first `skip`, in path order; the search ends when they and one
-    /// more are complete. Results are matches where lines are shown, files otherwise.
-    Page {
-        /// Results that earlier pages have shown.
-        skip: usize,
-        /// Results on this page.
-        take: usize,
-    },
-    /// The `limit` most recently modified files.
-    Newest {
-        /// How many files.
-        limit: usize,
-    },
-    /// None: only the counts matter.
-    Nothing,
-}
-
-/// Why a file was not searched, or its matches do not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Skipped {
-    /// It holds a NUL byte.
-    Binary,
-    /// Over the size limit of directory searches.
-    TooLarge,
-    /// Policy denies its content.
-    Secret,
-    /// The operating system refused.
-    Unreadable,
-    /// Too many files were open for it to be opened.
-    OutOfFiles,
-}
-
-/// Files by what became of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Looked into.
-    pub searched: usize,
-    /// Left out as binary.
-    pub binary: usize,
-    /// Left out as too large.
-    pub too_large: usize,
-    /// Left out by policy.
-    pub secret: usize,
-    /// Left out because they cannot be read.
-    pub unreadable: usize,
-    /// Left out because too many files were open for them to be opened.
-    pub out_of_files: usize,
-    /// Looked into without a match, and not UTF-8; counted for patterns beyond ASCII only.
-    pub not_utf8: usize,
-}
-
-impl Tally {
-    pub(super) fn skip(&mut self, why: Skipped) {
-        match why {
-            Skipped::Binary => self.binary += 1,
-            Skipped::TooLarge => self.too_large += 1,
-            Skipped::Secret => self.secret += 1,
-            Skipped::Unreadable => self.unreadable += 1,
-            Skipped::OutOfFiles => self.out_of_files += 1,
-        }
-    }
-
-    pub(super) fn plus(self, other: Self) -> Self {
-        Self {
-            searched: self.searched + other.searched,
-            binary: self.binary + other.binary,
-            too_large: self.too_large + other.too_large,
-            secret: self.secret + other.secret,
-            unreadable: self.unreadable + other.unreadable,
-            out_of_files: self.out_of_files + other.out_of_files,
-            not_utf8: self.not_utf8 + other.not_utf8,
-        }
-    }
-}
-
-/// The hits of one file.
-#[derive(Clone, Debug)]
-pub struct FileHits {
-    /// As the walk met it or the caller named it.
-    pub path: WorkspacePath,
-    /// Its real name, after links.
-    pub real: WorkspacePath,
-    /// Its state when it was opened.
-    pub stat: Stat,
-    /// Matches found in it, to the limit of the search.
-    pub matches: usize,
-    /// The lines kept of it, ascending.
-    pub lines: Vec<HitLine>,
-    /// What was seen, where it was read whole and lines are kept.
-    pub seen: Option<SeenContent>,
-    pub(super) bytes: usize,
-    /// Whether the search ended within the file.
-    pub(super) cut: bool,
-}
 
 /// What one worker made of one chunk of files.
 #[derive(Debug, Default)]
@@ -128,8 +31,7 @@ pub(super) struct ChunkHits {
 
 impl ChunkHits {
     fn weight(&self) -> usize {
-        let content = |hits: &FileHits| hits.seen.as_ref().and_then(|seen| seen.bytes.as_ref()).map_or(0, Vec::len);
-        let files: usize = self.files.iter().map(|(_, hits)| FILE_WEIGHT + hits.bytes + content(hits)).sum();
+        let files: usize = self.files.iter().map(|(_, hits)| FILE_WEIGHT + hits.bytes + hits.content()).sum();
         FILE_WEIGHT + files
     }
 }

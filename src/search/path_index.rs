@@ -34,7 +34,8 @@ use crate::workspace::{Changes, Unwatchable, Watcher, Workspace, WorkspacePath};
 pub(in crate::search) use item::{Content, Item};
 pub(in crate::search) use items::List;
 pub(in crate::search) use names::Brief;
-pub use walk::{PathSource, SearchEntry, Visit};
+pub(in crate::search) use walk::walk_snapshot;
+pub use walk::{PathSource, SearchEntry, Visit, walk_ignored_entries};
 
 /// Files from which a tree is worth a list: a walk over fewer takes a millisecond or two.
 const LARGE: usize = 2000;
@@ -137,9 +138,9 @@ impl Default for PathIndex {
 
 /// A search is under way.
 #[derive(Debug)]
-pub(in crate::search) struct Call<'l>(&'l PathIndex);
+pub(in crate::search) struct SearchInProgress<'i>(&'i PathIndex);
 
-impl Drop for Call<'_> {
+impl Drop for SearchInProgress<'_> {
     fn drop(&mut self) {
         self.0.calls.fetch_sub(1, Ordering::Relaxed);
     }
@@ -222,10 +223,10 @@ impl PathIndex {
         self.settle(workspace);
     }
 
-    /// Tells that a search is under way, until the answer is dropped.
-    pub(in crate::search) fn call(&self) -> Call<'_> {
+    /// Counts a search as under way until the result is dropped.
+    pub(in crate::search) fn search_in_progress(&self) -> SearchInProgress<'_> {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        Call(self)
+        SearchInProgress(self)
     }
 
     /// The names below `start` as they are now, with the files that `pattern` leaves; `None` where
@@ -245,7 +246,7 @@ impl PathIndex {
 
     /// After a search of `start`: begins background work where it is worth it. `files` were seen;
     /// `ended` when there may be more.
-    pub(in crate::search) fn after(
+    pub(in crate::search) fn after_search(
         self: &Arc<Self>,
         workspace: &Workspace,
         start: &WorkspacePath,

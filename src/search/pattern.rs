@@ -10,6 +10,8 @@ use regex_syntax::{
     hir::{Class, Hir, HirKind},
 };
 
+use crate::text::shorten;
+
 /// Cache of the lazy automaton per thread, in bytes; it grows only as states are met.
 const DFA_CACHE: usize = 10 << 20;
 /// Nesting of groups, ripgrep's own value.
@@ -282,7 +284,7 @@ fn repeated(hir: &Hir, times: usize, counted: bool) -> usize {
 /// The first sentence of a reason: what follows explains, at length.
 fn brief(reason: &str) -> String {
     let first = reason.lines().next().unwrap_or_default();
-    first.chars().take(200).collect()
+    shorten(first, 200).into_owned()
 }
 
 #[cfg(test)]

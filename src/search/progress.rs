@@ -25,7 +25,7 @@ pub enum Progress {
 }
 
 /// A reader that reports how much has passed.
-pub(super) struct Metered<'a, R> {
+pub(super) struct ProgressReader<'a, R> {
     inner: R,
     report: Option<&'a (dyn Fn(Progress) + Sync)>,
     done: u64,
@@ -33,14 +33,14 @@ pub(super) struct Metered<'a, R> {
     reported: Instant,
 }
 
-impl<'a, R> Metered<'a, R> {
+impl<'a, R> ProgressReader<'a, R> {
     /// `report` is told of `inner`, which holds `total` bytes.
     pub(super) fn new(inner: R, total: u64, report: Option<&'a (dyn Fn(Progress) + Sync)>) -> Self {
         Self { inner, report, done: 0, total, reported: Instant::now() }
     }
 }
 
-impl<R: Read> Read for Metered<'_, R> {
+impl<R: Read> Read for ProgressReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         if let Some(report) = self.report {
@@ -64,7 +64,7 @@ mod tests {
     fn what_has_passed_is_told_now_and_then_and_never_more_than_there_is() {
         let told = Mutex::new(Vec::new());
         let report = |progress| told.lock().unwrap().push(progress);
-        let mut reader = Metered::new(&[0; 30][..], 20, Some(&report));
+        let mut reader = ProgressReader::new(&[0; 30][..], 20, Some(&report));
         let mut buffer = [0; 10];
         assert_eq!(reader.read(&mut buffer).unwrap(), 10);
         for _ in 0..2 {

@@ -1,7 +1,7 @@
 //! Searches one file at a time with buffers that live as long as the worker.
 //!
 //! A small file costs one read and one pass of the matcher's prefilter; a large one is streamed.
-//! Never maps a file: a truncation under a mapped reader would kill the process.
+//! Never maps a file: a truncation under a mapped reader ends the process with SIGBUS.
 
 use std::{
     io::{self, Cursor, Read, Seek, SeekFrom},
@@ -16,17 +16,17 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use crate::{
     stop::{StopReason, StopSignal},
     text,
-    workspace::{AccessError, AccessErrorKind, Entry, OpenFile, Revision, Stat, Workspace, WorkspacePath},
+    workspace::{AccessError, AccessErrorKind, Entry, OpenFile, Revision, Workspace, WorkspacePath},
 };
 
 use super::{
-    content::Query,
-    load::{SMALL, read_long_line, read_small},
-    merge::{FileHits, Skipped, Tally},
-    progress::Metered,
-    reading,
-    sink::{Collector, HitLine, Limits, Mode},
-    watched::{Pace, Stopped, Watched},
+    collector::{Collector, FileLimits},
+    file_content::FileContent,
+    hits::{FileHits, HitLine, SeenContent, Skipped, Tally},
+    interruptible::{InterruptibleMatcher, Pace, Stopped},
+    progress::ProgressReader,
+    query::{Mode, Query},
+    read_buffer::{SMALL, read_long_line, read_small},
 };
 
 const SMALL_FILE: u64 = SMALL as u64;
@@ -47,17 +47,8 @@ pub(super) enum Haystack {
     Again(WorkspacePath),
     /// Met, with lines that may match, and nowhere else while it is in the state of this fingerprint.
     Within(Entry, Vec<Range<u32>>, u64),
-    /// Files in a row that need not be opened, and what a search of them comes to.
-    Answered(Tally),
-}
-
-/// What was seen of a file whose hits are shown.
-#[derive(Clone, Debug)]
-pub struct SeenContent {
-    /// Hash of all of it.
-    pub revision: Revision,
-    /// The bytes, where they are few.
-    pub bytes: Option<Vec<u8>>,
+    /// Files in a row that need not be opened, as the path index knows what a search of them comes to.
+    Cached(Tally),
 }
 
 /// What came of one file.
@@ -71,7 +62,7 @@ pub(super) enum Searched {
     Skipped(Skipped),
     /// No longer there, or no regular file: nothing to report.
     Gone,
-    /// The call was told to stop within the file; hits so far.
+    /// The call was stopped within the file; hits so far.
     Stopped(StopReason, Option<Box<FileHits>>),
 }
 
@@ -88,6 +79,16 @@ pub(super) struct Worker<'a> {
     pace: Pace,
 }
 
+/// What is searched of one opened file, and how much of it may be kept.
+struct Target<'t> {
+    content: FileContent<'t>,
+    /// Bytes of the file when it was opened.
+    size: u64,
+    limits: FileLimits,
+    /// Named by the caller, who is told more about it.
+    named: bool,
+}
+
 impl<'a> Worker<'a> {
     pub(super) fn new(workspace: &'a Workspace, query: &'a Query<'a>) -> Self {
         Self {
@@ -101,16 +102,11 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Searches `haystack`. `keep_content` is how many bytes of content may be handed on.
+    /// Searches `haystack`.
     ///
     /// # Errors
     /// Only for a named file, which the caller has to be told about.
-    pub(super) fn search(
-        &mut self,
-        haystack: Haystack,
-        limits: Limits,
-        keep_content: usize,
-    ) -> Result<Searched, AccessError> {
+    pub(super) fn search(&mut self, haystack: Haystack, limits: FileLimits) -> Result<Searched, AccessError> {
         let named = matches!(haystack, Haystack::Named(_));
         let mut within = None;
         let (path, opened) = match haystack {
@@ -123,7 +119,7 @@ impl<'a> Worker<'a> {
                 let opened = entry.open();
                 (entry.into_path(), opened)
             }
-            Haystack::Answered(_) => return Ok(Searched::Gone),
+            Haystack::Cached(_) => return Ok(Searched::Gone),
             Haystack::Named(path) | Haystack::Again(path) => {
                 let opened = self.workspace.open_file(&path);
                 (path, opened)
@@ -132,7 +128,7 @@ impl<'a> Worker<'a> {
         let mut file = match opened {
             Ok(file) => file,
             Err(error) if named => return Err(error),
-            Err(error) => return Ok(left_out(&error.kind)),
+            Err(error) => return Ok(skipped_by(&error.kind)),
         };
         if !named && file.stat().size > self.query.max_file_size {
             return Ok(Searched::Skipped(Skipped::TooLarge));
@@ -145,7 +141,7 @@ impl<'a> Worker<'a> {
                 return Ok(Searched::Skipped(Skipped::Unreadable));
             }
         }
-        Ok(self.search_open(path, file, limits, keep_content, named))
+        Ok(self.search_open(path, file, limits, named))
     }
 
     /// Whether the file is in that state and none of `lines` matches.
@@ -153,7 +149,7 @@ impl<'a> Worker<'a> {
         if file.stat().fingerprint() != state {
             return false;
         }
-        let matcher = Watched { inner: &self.matcher, stop: self.query.stop, pace: &self.pace };
+        let matcher = InterruptibleMatcher { inner: &self.matcher, stop: self.query.stop, pace: &self.pace };
         for range in lines {
             self.buffer.resize(self.buffer.len().max(range.len()), 0);
             let lines = &mut self.buffer[..range.len()];
@@ -166,14 +162,7 @@ impl<'a> Worker<'a> {
         file.restat().is_ok_and(|stat| stat.fingerprint() == state)
     }
 
-    fn search_open(
-        &mut self,
-        path: WorkspacePath,
-        mut file: OpenFile,
-        limits: Limits,
-        keep_content: usize,
-        named: bool,
-    ) -> Searched {
+    fn search_open(&mut self, path: WorkspacePath, mut file: OpenFile, limits: FileLimits, named: bool) -> Searched {
         let size = file.stat().size;
         let read = match size {
             0..=SMALL_FILE => read_small(&mut file, size, &mut self.buffer),
@@ -182,30 +171,14 @@ impl<'a> Worker<'a> {
         };
         let Ok((length, whole)) = read else { return Searched::Skipped(Skipped::Unreadable) };
         let buffer = std::mem::take(&mut self.buffer);
-        let loaded = Loaded { content: &buffer[..length], whole, size, limits, named };
-        let found = self.search_text(&mut file, &loaded);
+        let content = FileContent { bytes: &buffer[..length], whole };
+        let found = self.search_text(&mut file, &Target { content, size, limits, named });
         let result = match found {
-            Err(Ended(why)) => Searched::Skipped(why),
-            Ok(Text { matches: 0, stopped: None, undecoded: true, .. }) => Searched::NotUtf8,
-            Ok(Text { lines, bytes, matches, cut, stopped, .. }) => {
-                let content = loaded.content;
-                let hits = (matches > 0).then(|| {
-                    let shown = matches!(self.query.mode, Mode::Lines { .. }) && !lines.is_empty();
-                    let seen = (shown && whole).then(|| SeenContent {
-                        revision: Revision::of(content),
-                        bytes: (content.len() <= KEPT_CONTENT.min(keep_content)).then(|| content.to_vec()),
-                    });
-                    Box::new(FileHits {
-                        path,
-                        real: file.real_path().clone(),
-                        stat: file.stat().clone(),
-                        matches,
-                        lines,
-                        bytes,
-                        cut,
-                        seen,
-                    })
-                });
+            Err(why) => Searched::Skipped(why),
+            Ok(TextHits { matches: 0, stopped: None, undecoded: true, .. }) => Searched::NotUtf8,
+            Ok(found) => {
+                let stopped = found.stopped;
+                let hits = (found.matches > 0).then(|| self.file_hits(path, &file, content, limits, found));
                 match stopped {
                     Some(reason) => Searched::Stopped(reason, hits),
                     None => Searched::Done(hits),
@@ -216,85 +189,103 @@ impl<'a> Worker<'a> {
         result
     }
 
+    fn file_hits(
+        &self,
+        path: WorkspacePath,
+        file: &OpenFile,
+        content: FileContent<'_>,
+        limits: FileLimits,
+        found: TextHits,
+    ) -> Box<FileHits> {
+        let TextHits { lines, bytes, matches, cut, .. } = found;
+        let shown = matches!(self.query.mode, Mode::Lines { .. }) && !lines.is_empty();
+        let seen = (shown && content.whole).then(|| SeenContent {
+            revision: Revision::of(content.bytes),
+            bytes: (content.bytes.len() <= KEPT_CONTENT.min(limits.content)).then(|| content.bytes.to_vec()),
+        });
+        let (real, stat) = (file.real_path().clone(), file.stat().clone());
+        Box::new(FileHits { path, real, stat, matches, lines, seen, bytes, cut })
+    }
+
     /// Searches what `read` would show of the file. Its bytes are searched as they are where they are text
     /// in UTF-8, or nearly: in other encodings ASCII is the same, and lines end alike. What holds no bytes of
     /// that kind (UTF-16), and for a pattern beyond ASCII every other encoding, is decoded.
-    fn search_text(&mut self, file: &mut OpenFile, loaded: &Loaded<'_>) -> Result<Text, Ended> {
-        let content = loaded.content;
+    fn search_text(&mut self, file: &mut OpenFile, target: &Target<'_>) -> Result<TextHits, Skipped> {
+        let content = target.content.bytes;
         let marked = Encoding::for_bom(content).is_some();
-        if loaded.whole && marked {
-            return self.search_decoded(file, loaded);
+        if target.content.whole && marked {
+            return self.search_decoded(file, target);
         }
         let mut undecoded = false;
         let may_be_foreign = self.beyond_ascii && !marked && memchr::memchr(0, content).is_none();
-        if may_be_foreign && !reading::is_utf8(file, loaded)? {
-            let encoding = reading::encoding(file, loaded)?;
+        if may_be_foreign && !target.content.is_utf8(file)? {
+            let encoding = target.content.encoding(file)?;
             if encoding.is_some_and(|encoding| encoding != UTF_8) {
-                return self.search_decoded(file, loaded);
+                return self.search_decoded(file, target);
             }
             undecoded = encoding.is_some();
         }
         // As where a larger file is streamed, wherever the NUL is.
-        let late = loaded.whole && content.len() > SMALL && memchr::memchr(0, content).is_some();
-        let mut found = if late { Found::Binary } else { self.run(file, loaded, Form::Bytes(None))? };
-        let may_look_otherwise = !marked && matches!(&found, Found::Text(text) if text.foreign);
-        if may_look_otherwise && !reading::is_utf8(file, loaded)? {
+        let late = target.content.whole && content.len() > SMALL && memchr::memchr(0, content).is_some();
+        let mut found = if late { Pass::Binary } else { self.run(file, target, Input::Bytes(None))? };
+        let may_look_otherwise = !marked && matches!(&found, Pass::Text(text) if text.foreign);
+        if may_look_otherwise && !target.content.is_utf8(file)? {
             // Once more, with the lines as they are to be shown.
-            if let Some(encoding) = reading::encoding(file, loaded)?.filter(|encoding| *encoding != UTF_8) {
-                found = self.run(file, loaded, Form::Bytes(Some(encoding)))?;
+            if let Some(encoding) = target.content.encoding(file)?.filter(|encoding| *encoding != UTF_8) {
+                found = self.run(file, target, Input::Bytes(Some(encoding)))?;
             }
         }
         match found {
-            Found::Binary if reading::may_be_text(file, loaded)? => self.search_decoded(file, loaded),
-            Found::Binary => Err(Ended(Skipped::Binary)),
+            Pass::Binary if target.content.may_be_text(file)? => self.search_decoded(file, target),
+            Pass::Binary => Err(Skipped::Binary),
             // The searcher looks for NUL in what comes first and in matching lines. That is enough among
             // many files; for one that is named the answer says so.
-            Found::Text(text) if loaded.named && text.matches == 0 && loaded.holds_nul() => Err(Ended(Skipped::Binary)),
-            Found::Text(text) if (loaded.named || text.matches > 0) && text::binary_kind(content).is_some() => {
-                Err(Ended(Skipped::Binary))
+            Pass::Text(text) if target.named && text.matches == 0 && target.content.holds_nul() => Err(Skipped::Binary),
+            Pass::Text(text) if (target.named || text.matches > 0) && text::binary_kind(content).is_some() => {
+                Err(Skipped::Binary)
             }
-            Found::Text(text) => Ok(Text { undecoded, ..text }),
+            Pass::Text(text) => Ok(TextHits { undecoded, ..text }),
         }
     }
 
     /// Searches what the file decodes to; an error where that is no text.
-    fn search_decoded(&mut self, file: &mut OpenFile, loaded: &Loaded<'_>) -> Result<Text, Ended> {
-        let found = if loaded.whole && loaded.content.len() <= text::HEAD {
-            let text = text::view(loaded.content, None).map_err(|_| Ended(Skipped::Binary))?;
-            self.run(file, loaded, Form::Decoded(&text))
+    fn search_decoded(&mut self, file: &mut OpenFile, target: &Target<'_>) -> Result<TextHits, Skipped> {
+        let found = if target.content.whole && target.content.bytes.len() <= text::HEAD {
+            let text = text::view(target.content.bytes, None).map_err(|_| Skipped::Binary)?;
+            self.run(file, target, Input::Decoded(&text))
         } else {
-            let encoding = reading::encoding(file, loaded)?.ok_or(Ended(Skipped::Binary))?;
-            self.run(file, loaded, Form::Stream(encoding))
+            let encoding = target.content.encoding(file)?.ok_or(Skipped::Binary)?;
+            self.run(file, target, Input::Stream(encoding))
         };
         match found? {
-            Found::Text(text) => Ok(text),
-            Found::Binary => Err(Ended(Skipped::Binary)),
+            Pass::Text(text) => Ok(text),
+            Pass::Binary => Err(Skipped::Binary),
         }
     }
 
     /// One pass of the searcher over the file in that form.
-    fn run(&mut self, file: &mut OpenFile, loaded: &Loaded<'_>, form: Form<'_>) -> Result<Found, Ended> {
+    fn run(&mut self, file: &mut OpenFile, target: &Target<'_>, input: Input<'_>) -> Result<Pass, Skipped> {
         let (stop, multiline) = (self.query.stop, self.query.pattern.multiline());
-        let content = loaded.content;
-        let slice = match form {
-            Form::Decoded(text) => Some(text.as_bytes()),
-            Form::Bytes(_) => loaded.whole.then_some(content),
-            Form::Stream(_) => None,
+        let content = target.content.bytes;
+        let slice = match input {
+            Input::Decoded(text) => Some(text.as_bytes()),
+            Input::Bytes(_) => target.content.whole.then_some(content),
+            Input::Stream(_) => None,
         };
-        let shown_in = if let Form::Bytes(encoding) = form { encoding } else { None };
+        let shown_in = if let Input::Bytes(encoding) = input { encoding } else { None };
         let mut sink =
-            Collector::new(&self.matcher, multiline, self.query.mode, loaded.limits, stop, slice).shown_in(shown_in);
-        let matcher = Watched { inner: &self.matcher, stop, pace: &self.pace };
+            Collector::new(&self.matcher, multiline, self.query.mode, target.limits, stop, slice).shown_in(shown_in);
+        let matcher = InterruptibleMatcher { inner: &self.matcher, stop, pace: &self.pace };
         let result = if let Some(content) = slice {
             self.searcher.search_slice(&matcher, content, &mut sink)
         } else {
             // What a small file that grew had at first, then the rest.
-            file.seek(SeekFrom::Start(content.len() as u64)).map_err(|_| Ended(Skipped::Unreadable))?;
+            file.seek(SeekFrom::Start(content.len() as u64)).map_err(|_| Skipped::Unreadable)?;
             let reader = Cursor::new(content).chain(Stoppable { inner: file, stop });
             // Of one file among many, the number of files tells enough.
-            let reader = Metered::new(reader, loaded.size, loaded.named.then_some(self.query.progress));
-            match form {
-                Form::Stream(encoding) => {
+            let reader = ProgressReader::new(reader, target.size, target.named.then_some(self.query.progress));
+            match input {
+                Input::Stream(encoding) => {
                     // `read` shows a NUL character that comes after the bytes by which the encoding is recognised.
                     let mut searcher =
                         builder(self.query).binary_detection(BinaryDetection::none()).encoding(label(encoding)).build();
@@ -309,57 +300,36 @@ impl<'a> Worker<'a> {
                 // Only an error of that kind is of our own making, or of the searcher's.
                 Some(reason) if error.kind() == io::ErrorKind::Other => stopped = Some(reason),
                 // The searcher's heap limit: one line, or for multiline the file, is too long.
-                _ if error.kind() == io::ErrorKind::Other => return Err(Ended(Skipped::TooLarge)),
-                _ => return Err(Ended(Skipped::Unreadable)),
+                _ if error.kind() == io::ErrorKind::Other => return Err(Skipped::TooLarge),
+                _ => return Err(Skipped::Unreadable),
             }
         }
         if binary {
-            return Ok(Found::Binary);
+            return Ok(Pass::Binary);
         }
-        Ok(Found::Text(Text { lines, bytes, matches, cut, stopped, foreign, undecoded: false }))
-    }
-}
-
-/// A file that was opened, as far as it was read.
-pub(super) struct Loaded<'l> {
-    pub(super) content: &'l [u8],
-    /// Whether that is all of it.
-    pub(super) whole: bool,
-    size: u64,
-    limits: Limits,
-    /// Named by the caller.
-    named: bool,
-}
-
-impl Loaded<'_> {
-    fn holds_nul(&self) -> bool {
-        self.whole && memchr::memchr(0, self.content).is_some()
+        Ok(Pass::Text(TextHits { lines, bytes, matches, cut, stopped, foreign, undecoded: false }))
     }
 }
 
 /// In which form a file is given to the searcher.
 #[derive(Clone, Copy)]
-enum Form<'f> {
+enum Input<'i> {
     /// Its bytes, whose lines are shown in that encoding, or else as UTF-8.
     Bytes(Option<&'static Encoding>),
     /// The text of all of it.
-    Decoded(&'f str),
+    Decoded(&'i str),
     /// Decoded as it comes.
     Stream(&'static Encoding),
 }
 
-/// Why a file was left out after it had been opened.
-#[derive(Debug)]
-pub(super) struct Ended(pub(super) Skipped);
-
 /// What a pass of the searcher came to.
-enum Found {
+enum Pass {
     /// There is a NUL byte.
     Binary,
-    Text(Text),
+    Text(TextHits),
 }
 
-struct Text {
+struct TextHits {
     lines: Vec<HitLine>,
     bytes: usize,
     matches: usize,
@@ -392,36 +362,7 @@ fn label(encoding: &'static Encoding) -> Option<grep_searcher::Encoding> {
     grep_searcher::Encoding::new(encoding.name()).ok()
 }
 
-/// The revision of what a search saw in `hits`, read again because it was streamed; `None` when
-/// the file is larger than `limit` bytes, changed since or the call was stopped.
-pub(super) fn revision_of(
-    workspace: &Workspace,
-    path: &WorkspacePath,
-    searched: &Stat,
-    limit: u64,
-    stop: &StopSignal,
-) -> Option<Revision> {
-    if searched.size > limit {
-        return None;
-    }
-    let mut file = workspace.open_file(path).ok()?;
-    let mut hasher = Revision::hasher();
-    let mut chunk = vec![0; 64 << 10];
-    loop {
-        if stop.stopped().is_some() {
-            return None;
-        }
-        match file.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(read) => hasher.update(&chunk[..read]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => return None,
-        }
-    }
-    file.restat().ok()?.same_file_state(searched).then(|| hasher.finish())
-}
-
-fn left_out(kind: &AccessErrorKind) -> Searched {
+fn skipped_by(kind: &AccessErrorKind) -> Searched {
     match kind {
         AccessErrorKind::Secret => Searched::Skipped(Skipped::Secret),
         AccessErrorKind::NotFound | AccessErrorKind::Special(_) | AccessErrorKind::IsDirectory => Searched::Gone,

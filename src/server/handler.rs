@@ -18,7 +18,7 @@ use rmcp::{
 };
 use serde_json::json;
 
-use crate::{audit::Caller, tools::Toolbox};
+use crate::{audit::Caller, text::shorten, tools::Toolbox};
 
 use super::{
     Server, audited,
@@ -56,7 +56,7 @@ impl Handler {
 
     fn unknown_tool(&self, name: &str) -> ErrorData {
         let offered: Vec<&str> = self.listing().iter().map(|tool| tool.name.as_ref()).collect();
-        let shown: String = name.chars().take(NAME_SHOWN).collect();
+        let shown = shorten(name, NAME_SHOWN);
         let what = if Toolbox::known().contains(&name) {
             format!("the tool {shown:?} is not offered by this server")
         } else {
@@ -110,7 +110,7 @@ impl ServerHandler for Handler {
         opened(&context)?;
         // One page holds them all, so no cursor was ever given out.
         if let Some(cursor) = request.and_then(|request| request.cursor) {
-            let shown: String = cursor.chars().take(NAME_SHOWN).collect();
+            let shown = shorten(&cursor, NAME_SHOWN);
             return Err(ErrorData::invalid_params(format!("unknown cursor {shown:?}"), None));
         }
         let mut result = ListToolsResult::with_all_items(self.listing().to_vec());

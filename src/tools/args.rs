@@ -10,7 +10,10 @@ mod spelled;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Number, Value};
 
-use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
+use crate::text::{
+    nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names},
+    shorten,
+};
 
 use super::{Kind, Settings, Spec, ToolError};
 
@@ -410,14 +413,9 @@ fn shown(value: &Value) -> String {
     clip(&value.to_string())
 }
 
+/// What is repeated of an argument in an error.
 fn clip(text: &str) -> String {
-    const SHOWN: usize = 80;
-    if text.chars().count() <= SHOWN {
-        return text.to_owned();
-    }
-    let mut clipped: String = text.chars().take(SHOWN).collect();
-    clipped.push('…');
-    clipped
+    shorten(text, 80).into_owned()
 }
 
 #[cfg(test)]

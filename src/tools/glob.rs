@@ -12,8 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    search::{GlobError, NameGlob, Newest, PathSource, Scope, SearchEntry, literal_prefix},
+    search::{GlobError, NameGlob, Newest, PathSource, Scope, SearchEntry, literal_prefix, walk_ignored_entries},
     stop::{StopReason, StopSignal},
+    text::shorten,
     workspace::{FileKind, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace, WorkspacePath},
 };
 
@@ -263,10 +264,11 @@ impl Request {
                 }
                 ControlFlow::Continue(())
             };
-            let index = &cx.path_index;
-            let walked = match entries {
-                Some(entries) => index.walk_ignored(&cx.workspace, start, entries, &options, &mut visit),
-                None => index.walk(&cx.workspace, start, &options, &mut visit),
+            let walked = match entries.and_then(IgnoredEntries::all) {
+                Some(entries) => {
+                    Ok((walk_ignored_entries(&cx.workspace, start, entries, &options, &mut visit), PathSource::Walk))
+                }
+                None => cx.path_index.walk(&cx.workspace, start, &options, &mut visit),
             };
             let (report, source) = walked.map_err(|error| ToolError::access(&cx.workspace, error))?;
             found.source = source;
@@ -404,7 +406,7 @@ pub(super) fn is_name(workspace: &Workspace, scope: &Scope, text: &str) -> bool 
 }
 
 fn glob_error(pattern: &str, error: &GlobError) -> ToolError {
-    let shown: String = pattern.chars().take(80).collect();
+    let shown = shorten(pattern, 80);
     let hint = match error {
         GlobError::LeavesRoot => "give a pattern relative to path, and the folder to search in as path",
         GlobError::TooLong { .. } => "match several simpler patterns, one call each",

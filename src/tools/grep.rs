@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     search::{
-        FileFilter, FilterError, Found, GlobError, Keep, Mode, Pattern, PatternError, PatternLimits, PatternOptions,
-        Progress, Query, Scope, search,
+        ContentHits, FileFilter, FilterError, GlobError, Keep, Mode, Pattern, PatternError, PatternLimits,
+        PatternOptions, Progress, Query, Scope, search,
     },
     stop::{StopReason, StopSignal},
     text::nearest_name::did_you_mean,
@@ -257,7 +257,7 @@ impl Request {
         scope: &Scope,
         stop: &StopSignal,
         entries: Option<&IgnoredEntries>,
-    ) -> Result<Found, ToolError> {
+    ) -> Result<ContentHits, ToolError> {
         let (ignored, keep) =
             if entries.is_some() { (Ignored::Only, Keep::Nothing) } else { (self.ignored(), self.keep()) };
         let last = AtomicU64::new(0);
@@ -292,7 +292,7 @@ impl Request {
 
     /// Counts what ignored files hold, for a moment, after a search that left them out: an answer
     /// says what it does not show. `None` where there is nothing to say.
-    fn look_into_ignored(&self, cx: &CallContext, scope: &Scope, found: &Found) -> Option<InIgnored> {
+    fn look_into_ignored(&self, cx: &CallContext, scope: &Scope, found: &ContentHits) -> Option<InIgnored> {
         let ignored = found.walk.ignored_files + found.walk.ignored_dirs;
         if self.no_ignore || ignored == 0 || !found.complete() || scope.file().is_some() {
             return None;

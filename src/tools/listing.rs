@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::{
     search::{Scope, Tally},
     stop::{StopReason, StopSignal},
+    text::byte_size::exact_size,
     workspace::{Limit, LimitsHit, WalkReport},
 };
 
@@ -82,7 +83,7 @@ impl SkippedFiles {
     pub(super) fn note(self, limit: u64) -> Option<String> {
         let parts: Vec<String> = [
             (self.binary, "binary".to_owned()),
-            (self.too_large, format!("over {}", binary_size(limit))),
+            (self.too_large, format!("over {}", exact_size(limit))),
             (self.protected, "secret".to_owned()),
             (self.unreadable, "unreadable".to_owned()),
         ]
@@ -160,30 +161,6 @@ pub(super) fn with_notes(mut text: String, notes: &[String]) -> String {
     text
 }
 
-/// `16 MiB`, `1.5 KiB`: limits, which are powers of two.
-fn binary_size(bytes: u64) -> String {
-    sized(bytes, 1024, ["bytes", "KiB", "MiB", "GiB"])
-}
-
-/// `812 B`, `12.3 KB`, `4.0 MB`: sizes of files.
-pub(super) fn file_size(bytes: u64) -> String {
-    sized(bytes, 1024, ["B", "KB", "MB", "GB"])
-}
-
-fn sized(bytes: u64, step: u64, units: [&str; 4]) -> String {
-    let (mut unit, mut scale) = (0, 1);
-    // 1023.95 KB would be printed as 1024.0 KB.
-    while unit + 1 < units.len() && bytes.saturating_mul(20) >= scale * step * 20 - scale {
-        scale *= step;
-        unit += 1;
-    }
-    if bytes.is_multiple_of(scale) && (unit == 0 || units[1] == "KiB") {
-        return format!("{} {}", bytes / scale, units[unit]);
-    }
-    let tenths = (bytes.saturating_mul(10) + scale / 2) / scale;
-    format!("{}.{} {}", tenths / 10, tenths % 10, units[unit])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,15 +191,6 @@ mod tests {
     fn what_ignored_files_hold_is_exact_or_a_lower_bound() {
         assert_eq!(InIgnored { count: 14, exact: true }.note(), "14 more in ignored files; pass no_ignore");
         assert_eq!(InIgnored { count: 14, exact: false }.note(), "at least 14 more in ignored files; pass no_ignore");
-    }
-
-    #[test]
-    fn sizes_are_short() {
-        assert_eq!(file_size(812), "812 B");
-        assert_eq!((file_size(1024), file_size(12_595)), ("1.0 KB".to_owned(), "12.3 KB".to_owned()));
-        assert_eq!(file_size(1_048_575), "1.0 MB");
-        assert_eq!(file_size(4 << 20), "4.0 MB");
-        assert_eq!((binary_size(16 << 20), binary_size(1536)), ("16 MiB".to_owned(), "1.5 KiB".to_owned()));
     }
 
     #[test]

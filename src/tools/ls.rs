@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     search::{Scope, Tally},
     stop::StopReason,
+    text::byte_size::file_size,
     workspace::{
         Access, AccessError, AccessErrorKind, Entry, FileKind, Ignored, LimitsHit, WalkOptions, Workspace,
         WorkspacePath,
@@ -19,7 +20,7 @@ use crate::{
 use super::{
     Alias, Answer, CallContext, Group, Plan, Spec, Tool, ToolError,
     args::{LISTING_ALIASES, PATH_ALIASES, joined},
-    listing::{self, file_size, is_zero, with_notes},
+    listing::{self, is_zero, with_notes},
     output::count,
 };
 

@@ -1,16 +1,26 @@
-//! The second wall: the kernel confines the whole process to the roots and the folders of state and audit.
+//! The kernel's sandbox around the whole process, a second line behind the directory handles.
 //!
-//! Landlock, where there is Linux. It also stops what directory handles cannot, such as creating a
-//! file through a directory that has meanwhile been moved out of its root. Beside it stands a filter
-//! on system calls (`calls`).
+//! Landlock confines file access to the roots and the folders of state and audit, seccomp refuses the system calls
+//! that a file server never needs. They stop what directory handles cannot, such as creating a file through a
+//! directory that another process has moved out of its root, and what a bug in this program would open up.
+//!
+//! Limits: Linux only; elsewhere the report says so. Both are for good, and they cover the calling thread and those
+//! that it starts: install them before any other thread runs. The process can start no program afterwards.
 
-mod calls;
+#[cfg(target_os = "linux")]
+mod landlock;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod seccomp;
 
 use std::path::Path;
 
 use super::roots::Roots;
+#[cfg(target_os = "linux")]
+use landlock::install as confine_files;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+use seccomp::install as refuse_calls;
 
-/// Whether to put up the wall.
+/// Whether to install the sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Confine {
     /// As much of it as this system has.
@@ -41,8 +51,8 @@ pub(super) fn confine(roots: &Roots, how: Confine, folders: &[&Path]) -> Result<
         let off = || "off, as configured".to_owned();
         return Ok(ConfineReport { level: off(), enforced: false, calls: off(), calls_refused: false });
     }
-    let (level, enforced) = wall::put_up(roots, how, folders)?;
-    let (calls, calls_refused) = match calls::refuse() {
+    let (level, enforced) = confine_files(roots, how == Confine::Required, folders)?;
+    let (calls, calls_refused) = match refuse_calls() {
         Ok(()) => ("programs, sockets, changes by path and the like are refused (seccomp)".to_owned(), true),
         Err(why) => (format!("not filtered: {why}"), false),
     };
@@ -52,107 +62,20 @@ pub(super) fn confine(roots: &Roots, how: Confine, folders: &[&Path]) -> Result<
     Ok(ConfineReport { level, enforced, calls, calls_refused })
 }
 
-#[cfg(target_os = "linux")]
-mod wall {
-    use std::path::Path;
-
-    use landlock::{
-        ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, LandlockStatus, PathBeneath,
-        PathFd, Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
-    };
-
-    use super::Confine;
-    use crate::workspace::root::Access;
-    use crate::workspace::roots::Roots;
-
-    /// What `Required` asks for: file truncation, TCP and the scopes (Linux 6.12). `Auto` asks for
-    /// the same and takes what there is.
-    const WANTED: ABI = ABI::V6;
-
-    /// In words what was reached, and whether file access is confined.
-    pub(super) fn put_up(roots: &Roots, how: Confine, folders: &[&Path]) -> Result<(String, bool), String> {
-        let failed = |error: RulesetError| format!("landlock could not be set up: {error}");
-        let rules = ruleset(roots, how, folders)?;
-        let status = rules.restrict_self().map_err(failed)?;
-        let abi = match status.landlock {
-            LandlockStatus::Available { effective_abi, .. } => format!("landlock {effective_abi:?}"),
-            _ => "landlock is not available in this kernel".to_owned(),
-        };
-        let (enforced, level) = match status.ruleset {
-            RulesetStatus::FullyEnforced => (true, format!("{abi}, fully enforced")),
-            RulesetStatus::PartiallyEnforced => (true, format!("{abi}, partially enforced")),
-            RulesetStatus::NotEnforced => (false, format!("{abi}, not enforced")),
-        };
-        if how == Confine::Required && status.ruleset != RulesetStatus::FullyEnforced {
-            return Err(format!("confinement is required, but it is {level}"));
-        }
-        Ok((level, enforced))
-    }
-
-    fn ruleset(roots: &Roots, how: Confine, folders: &[&Path]) -> Result<RulesetCreated, String> {
-        let failed = |error: RulesetError| format!("landlock could not be set up: {error}");
-        let level = match how {
-            Confine::Required => CompatLevel::HardRequirement,
-            _ => CompatLevel::BestEffort,
-        };
-        let mut rules = Ruleset::default()
-            .set_compatibility(level)
-            .handle_access(AccessFs::from_all(WANTED))
-            .and_then(|rules| rules.handle_access(AccessNet::from_all(WANTED)))
-            .and_then(|rules| rules.scope(Scope::from_all(WANTED)))
-            .and_then(Ruleset::create)
-            .map_err(failed)?;
-        for root in roots.list() {
-            let access = match root.access() {
-                Access::ReadOnly => reading(),
-                Access::ReadWrite => reading() | writing(),
-            };
-            rules = rules.add_rule(PathBeneath::new(root.dir(), access)).map_err(failed)?;
-        }
-        for path in folders {
-            let folder = PathFd::new(path).map_err(|error| format!("{} cannot be opened: {error}", path.display()))?;
-            rules = rules.add_rule(PathBeneath::new(folder, reading() | writing())).map_err(failed)?;
-        }
-        Ok(rules)
-    }
-
-    fn reading() -> BitFlags<AccessFs> {
-        AccessFs::ReadFile | AccessFs::ReadDir
-    }
-
-    /// What replacing, moving, copying and deleting takes; no devices, sockets or FIFOs. A link may be
-    /// moved and copied; the tree operations see to it that none leads out of the roots by that.
-    fn writing() -> BitFlags<AccessFs> {
-        AccessFs::WriteFile
-            | AccessFs::Truncate
-            | AccessFs::MakeReg
-            | AccessFs::MakeDir
-            | AccessFs::MakeSym
-            | AccessFs::RemoveFile
-            | AccessFs::RemoveDir
-            | AccessFs::Refer
-    }
+#[cfg(not(target_os = "linux"))]
+fn confine_files(_: &Roots, required: bool, _: &[&Path]) -> Result<(String, bool), String> {
+    let level = "not available on this platform".to_owned();
+    if required { Err(format!("confinement is required, but it is {level}")) } else { Ok((level, false)) }
 }
 
-#[cfg(not(target_os = "linux"))]
-mod wall {
-    use std::path::Path;
-
-    use super::Confine;
-    use crate::workspace::roots::Roots;
-
-    pub(super) fn put_up(_: &Roots, how: Confine, _: &[&Path]) -> Result<(String, bool), String> {
-        let level = "not available on this platform".to_owned();
-        if how == Confine::Required {
-            return Err(format!("confinement is required, but it is {level}"));
-        }
-        Ok((level, false))
-    }
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+fn refuse_calls() -> Result<(), String> {
+    Err("not available on this platform".to_owned())
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    #![expect(clippy::disallowed_methods, reason = "the test tries what the wall must stop")]
+    #![expect(clippy::disallowed_methods, reason = "the test tries what the sandbox must stop")]
 
     use std::fs;
 
@@ -161,7 +84,7 @@ mod tests {
     use crate::workspace::{Approval, StateDir};
 
     #[test]
-    fn behind_the_wall_only_the_roots_and_the_state_folder_are_left() {
+    fn sandbox_leaves_only_roots_and_state_folder_accessible() {
         let temp = tempfile::tempdir().unwrap();
         let host = |name: &str| temp.path().join(name);
         for name in ["rw", "ro", "out", "state"] {
@@ -177,7 +100,7 @@ mod tests {
         let specs = [spec("rw", Access::ReadWrite), spec("ro", Access::ReadOnly)];
         let workspace = Workspace::open(&specs, Options::default()).unwrap().workspace;
         let state = host("state");
-        // The walls are around a thread and its children; this one ends with the test.
+        // The sandbox is that of a thread and its children; this one ends with the test.
         let confined = || {
             let report = workspace.confine(Confine::Auto, &[&state]).unwrap();
             if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
@@ -214,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn switched_off_there_is_no_wall() {
+    fn off_installs_no_sandbox() {
         let temp = tempfile::tempdir().unwrap();
         let workspace = Workspace::of_directory(temp.path(), Access::ReadOnly);
         let report = workspace.confine(Confine::Off, &[]).unwrap();

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use crate::text::shorten;
+
 use super::escape::escape_text;
 use super::limits::{Limit, words};
 use super::path::WorkspacePath;
@@ -45,11 +47,10 @@ impl fmt::Display for PathError {
                 write!(f, "invalid path {}: {reason}", escape_text(given))
             }
             Self::TooLong { given, limit } => {
-                let start: String = given.chars().take(SHOWN).collect();
-                let (start, length) = (escape_text(&start), given.len());
+                let (start, length) = (escape_text(&shorten(given, SHOWN)), given.len());
                 write!(
                     f,
-                    "the path {start}… ({length} bytes) is longer than the {limit} bytes that a path may have below its root"
+                    "the path {start} ({length} bytes) is longer than the {limit} bytes that a path may have below its root"
                 )
             }
         }

@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 
+use crate::text::shorten;
+
 /// How many characters of a refused text are shown.
 const SHOWN: usize = 200;
 
@@ -49,11 +51,7 @@ fn name_of(bytes: Vec<u8>) -> Option<OsString> {
 /// Text that came from a caller, fit to stand in one line of an answer, cut to 200 characters.
 pub(super) fn escape_text(text: &str) -> String {
     let mut out = String::new();
-    for (count, character) in text.chars().enumerate() {
-        if count == SHOWN {
-            out.push('…');
-            break;
-        }
+    for character in shorten(text, SHOWN).chars() {
         if needs_escape(character) {
             push_escape(&mut out, character);
         } else {

@@ -41,7 +41,9 @@ impl Limit {
             io::ErrorKind::QuotaExceeded => Some(Self::DiskQuota),
             io::ErrorKind::FileTooLarge => Some(Self::FileSize(sys::file_size_limit())),
             io::ErrorKind::OutOfMemory => Some(Self::Memory),
-            _ => sys::open_files_limit(error),
+            _ if sys::is_process_file_limit(error) => Some(Self::open_files()),
+            _ if sys::is_system_file_limit(error) => Some(Self::OpenFilesOfAll),
+            _ => None,
         }
     }
 

@@ -6,8 +6,7 @@ use std::{ops::ControlFlow, sync::Arc, time::SystemTime};
 
 use super::{Brief, Item, PathIndex, Snapshot};
 use crate::workspace::{
-    AccessError, AccessErrorKind, Entry, FileKind, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace,
-    WorkspacePath,
+    AccessError, AccessErrorKind, Entry, FileKind, Ignored, WalkOptions, WalkReport, Workspace, WorkspacePath,
 };
 
 /// Unreadable directories that a report names, as the workspace's walk does.
@@ -108,56 +107,38 @@ impl PathIndex {
         options: &WalkOptions,
         visit: &mut dyn Visit,
     ) -> Result<(WalkReport, PathSource), AccessError> {
-        let _call = self.call();
+        let _in_progress = self.search_in_progress();
         let snapshot = if options.max_depth.is_none() { self.snapshot(start, None) } else { None };
         let mut files = 0;
-        let result = self.walk_with(workspace, snapshot.as_ref(), start, options, &mut |met: SearchEntry<'_>| {
+        let result = walk_snapshot(workspace, snapshot.as_ref(), start, options, &mut |met: SearchEntry<'_>| {
             files += usize::from(met.kind() == FileKind::File);
             visit.visit(met)
         });
         if options.ignored == Ignored::Skip
             && let Ok((report, _)) = &result
         {
-            self.after(workspace, start, files, report.stopped);
+            self.after_search(workspace, start, files, report.stopped);
         }
         result
     }
+}
 
-    /// What `ignored_entries` holds below `start`, as a walk with [`Ignored::Only`] would meet it, without
-    /// that walk where all is held.
-    ///
-    /// # Errors
-    /// As that walk's.
-    pub fn walk_ignored(
-        self: &Arc<Self>,
-        workspace: &Workspace,
-        start: &WorkspacePath,
-        ignored_entries: &IgnoredEntries,
-        options: &WalkOptions,
-        visit: &mut dyn Visit,
-    ) -> Result<(WalkReport, PathSource), AccessError> {
-        match ignored_entries.all() {
-            Some(entries) => Ok((over_left_out(workspace, start, entries, options, visit), PathSource::Walk)),
-            None => self.walk(workspace, start, options, visit),
-        }
+/// The names of `snapshot`, or without one those of a walk from `start`.
+///
+/// # Errors
+/// As that walk's.
+pub(in crate::search) fn walk_snapshot(
+    workspace: &Workspace,
+    snapshot: Option<&Snapshot>,
+    start: &WorkspacePath,
+    options: &WalkOptions,
+    visit: &mut dyn Visit,
+) -> Result<(WalkReport, PathSource), AccessError> {
+    if let Some(snapshot) = snapshot {
+        return Ok((over(workspace, snapshot, options, visit), PathSource::Index));
     }
-
-    /// As [`Self::walk`], with the snapshot that was taken.
-    #[expect(clippy::unused_self, reason = "a walk is the path index's even where it has no list")]
-    pub(in crate::search) fn walk_with(
-        &self,
-        workspace: &Workspace,
-        snapshot: Option<&Snapshot>,
-        start: &WorkspacePath,
-        options: &WalkOptions,
-        visit: &mut dyn Visit,
-    ) -> Result<(WalkReport, PathSource), AccessError> {
-        if let Some(snapshot) = snapshot {
-            return Ok((over(workspace, snapshot, options, visit), PathSource::Index));
-        }
-        let walked = workspace.walk(start, options, &mut |entry| visit.visit(SearchEntry::Walked(entry)));
-        walked.map(|report| (report, PathSource::Walk))
-    }
+    let walked = workspace.walk(start, options, &mut |entry| visit.visit(SearchEntry::Walked(entry)));
+    walked.map(|report| (report, PathSource::Walk))
 }
 
 /// The walk over a snapshot. Most of it is decided by the words alone.
@@ -243,8 +224,8 @@ fn look(
     ControlFlow::Continue(())
 }
 
-/// The walk over entries that another one left out.
-fn over_left_out(
+/// What a walk from `start` with [`Ignored::Only`] would meet, from the entries that an earlier walk left out.
+pub fn walk_ignored_entries(
     workspace: &Workspace,
     start: &WorkspacePath,
     entries: &[Entry],

@@ -7,6 +7,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
+use crate::text::shorten;
+
 /// Characters of a name that are repeated.
 const SHOWN: usize = 80;
 
@@ -49,7 +51,7 @@ impl<'de> Visitor<'de> for Tree<'_> {
         let mut object = Map::new();
         while let Some(name) = members.next_key::<String>()? {
             if object.contains_key(&name) && self.found.is_none() {
-                *self.found = Some(name.chars().take(SHOWN).collect());
+                *self.found = Some(shorten(&name, SHOWN).into_owned());
             }
             let value = members.next_value_seed(self.inner())?;
             object.insert(name, value);

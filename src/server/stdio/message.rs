@@ -14,7 +14,10 @@ use rmcp::{
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::IgnoredAny};
 use serde_json::{Value, error::Category, value::RawValue};
 
-use crate::tools::args::quote_numbers;
+use crate::{
+    text::{byte_size::exact_size, shorten},
+    tools::args::quote_numbers,
+};
 
 use super::{duplicate_keys, id_scanner::IdScanner};
 
@@ -108,15 +111,16 @@ pub(super) fn too_long(id: Option<RequestId>, limit: usize) -> Incoming {
 
 /// The answer to a request whose id is that of one in flight: two answers could not be told apart.
 pub(super) fn duplicate(id: &RequestId) -> ErrorData {
-    let shown: String = id.to_string().chars().take(REASON).collect();
+    let id = id.to_string();
+    let shown = shorten(&id, REASON);
     ErrorData::invalid_request(format!("a request with the id {shown} is still being answered"), None)
 }
 
 /// The answer to a call that comes while as many are being answered as there may be.
 pub(super) fn too_many(calls: usize, bytes: usize) -> ErrorData {
-    let megabytes = bytes >> 20;
+    let size = exact_size(bytes as u64);
     let message = format!(
-        "too many calls in flight: at most {calls}, of {megabytes} MiB in all; this one was not begun, send it again \
+        "too many calls in flight: at most {calls}, of {size} in all; this one was not begun, send it again \
          when others are answered"
     );
     ErrorData::new(BUSY, message, None)
@@ -133,8 +137,7 @@ fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
             // One that names its protocol version is the service's, which checks the version first.
             Ok(custom) if custom.get_meta().protocol_version().is_some() => Ok(custom),
             _ => {
-                let shown: String = method.chars().take(REASON).collect();
-                return refuse(Some(id), ErrorCode::METHOD_NOT_FOUND, shown);
+                return refuse(Some(id), ErrorCode::METHOD_NOT_FOUND, shorten(method, REASON));
             }
         },
     };
@@ -237,9 +240,5 @@ fn refuse(id: Option<RequestId>, code: ErrorCode, message: impl Into<String>) ->
 }
 
 fn reason(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    match text.char_indices().nth(REASON) {
-        Some((cut, _)) => format!("{}…", &text[..cut]),
-        None => text,
-    }
+    shorten(&error.to_string(), REASON).into_owned()
 }

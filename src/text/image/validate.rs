@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use image::{ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
 use memchr::memmem;
 
+use super::super::shorten;
 use super::ImageInfo;
 
 /// Pixels along one side of the largest image that is decoded; no model takes a tenth of it.
@@ -86,7 +87,7 @@ fn reason(error: &ImageError) -> String {
     const SHOWN: usize = 120;
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
-    line.chars().take(SHOWN).collect()
+    shorten(line, SHOWN).into_owned()
 }
 
 /// Whether the data goes on to its end.

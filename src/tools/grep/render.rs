@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    search::{FileHits, Found, HitLine, PathSource, Scope},
+    search::{ContentHits, FileHits, HitLine, PathSource, Scope},
     tools::{
         Answer, CallContext,
         listing::{self, InIgnored, SkippedFiles, shown_range, stopped_note, with_notes},
@@ -28,7 +28,7 @@ const NARROW: &str = "Narrow the path or add a glob filter, or continue with";
 pub(super) struct Report<'a> {
     pub(super) request: &'a Request,
     pub(super) scope: &'a Scope,
-    pub(super) found: &'a Found,
+    pub(super) found: &'a ContentHits,
     pub(super) hidden: Option<InIgnored>,
 }
 
@@ -118,7 +118,7 @@ pub struct Facts {
 
 impl Rendered {
     /// The files whose lines are shown.
-    pub(super) fn shown_files<'a>(&self, found: &'a Found) -> impl Iterator<Item = &'a FileHits> {
+    pub(super) fn shown_files<'a>(&self, found: &'a ContentHits) -> impl Iterator<Item = &'a FileHits> {
         self.files.iter().map(|(at, _)| &*found.files[*at].1)
     }
 }

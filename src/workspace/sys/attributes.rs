@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
 
 use rustix::fs::{Gid, Mode, Uid, fchmod, fchown};
 
-use super::unix::file_stat;
+use super::fstat::file_stat;
 use crate::workspace::stat::Stat;
 
 /// Gives `new` the owner, mode and user attributes of the file it replaces, as far as this user may.
@@ -14,21 +15,24 @@ use crate::workspace::stat::Stat;
 /// it has not earned them (CVE-2026-46406).
 pub(crate) fn carry_attributes(old: &File, old_stat: &Stat, new: &File) -> io::Result<()> {
     let fresh = file_stat(new)?;
-    let (from, to) = (old_stat.identity, fresh.identity);
-    if (from.uid, from.gid) != (to.uid, to.gid) {
-        let owner = (from.uid != to.uid).then(|| Uid::from_raw(from.uid));
-        let group = (from.gid != to.gid).then(|| Gid::from_raw(from.gid));
-        // Only root may give files away; keeping the group alone is the next best.
-        if fchown(new, owner, group).is_err() {
-            let _ = fchown(new, None, group);
-        }
-    }
+    carry_owner(new, old_stat, &fresh);
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
     carry_extended(old, new);
     #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
     let _ = old;
-    fchmod(new, Mode::from_raw_mode(permission_bits(from.mode)))?;
+    fchmod(new, Mode::from_raw_mode(permission_bits(old_stat.identity.mode)))?;
     Ok(())
+}
+
+/// Gives an open file or directory, which is `now`, the owner and group that `wanted` has, as far as the system lets
+/// this process: only root may give files away (chown(2)), and then the group alone is the next best.
+pub(super) fn carry_owner(fd: impl AsFd, wanted: &Stat, now: &Stat) {
+    let (wanted, now) = (wanted.identity, now.identity);
+    let owner = (wanted.uid != now.uid).then(|| Uid::from_raw(wanted.uid));
+    let group = (wanted.gid != now.gid).then(|| Gid::from_raw(wanted.gid));
+    if (owner.is_some() || group.is_some()) && fchown(&fd, owner, group).is_err() {
+        let _ = fchown(&fd, None, group);
+    }
 }
 
 /// Copies `user.*` attributes and the access ACL; what cannot be read or set is left.

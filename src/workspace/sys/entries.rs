@@ -7,13 +7,45 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
 
-use rustix::fs::{Access, AtFlags, Gid, Mode, Uid, accessat, fchmod, fchown, renameat, symlinkat, unlinkat};
+use rustix::fs::{Access, AtFlags, Mode, accessat, fchmod, linkat, renameat, symlinkat, unlinkat};
+use rustix::io::Errno;
 
-use super::attributes::permission_bits;
-use super::{Dir, Use};
+use super::Dir;
+use super::attributes::{carry_owner, permission_bits};
+use super::contract::Use;
 use crate::workspace::stat::Stat;
 
 impl Dir {
+    /// Unlinks a file.
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(self, name, AtFlags::empty())?)
+    }
+
+    /// Renames within this directory, replacing what is there.
+    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.move_over(from, self, to)
+    }
+
+    /// Swaps two names of this directory in one step; `Unsupported` where that cannot be done.
+    pub(crate) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<()> {
+        self.swap(one, self, other)
+    }
+
+    /// Gives `from` the name `to`, which must be free (`AlreadyExists` otherwise).
+    pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        match self.rename_noreplace(from, self, to) {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+            answer => return answer,
+        }
+        // A hard link is as atomic: it fails when the name is taken.
+        match linkat(self, from, self, to, AtFlags::empty()) {
+            Ok(()) => self.remove(from),
+            Err(Errno::EXIST) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) if self.child_stat(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => self.rename(from, to),
+        }
+    }
+
     /// Fails where the rights of this directory forbid to remove names from it.
     pub(crate) fn may_remove_names(&self) -> io::Result<()> {
         Ok(accessat(self, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
@@ -31,14 +63,9 @@ impl Dir {
 
     /// Moves an entry to a name in `to_dir` that must be free (`AlreadyExists` otherwise).
     pub(crate) fn move_new(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
-        #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-        {
-            use rustix::fs::{RenameFlags, renameat_with};
-            let moved = renameat_with(self, from, to_dir, to, RenameFlags::NOREPLACE);
-            match moved.map_err(super::unix::unsupported) {
-                Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
-                answer => return answer,
-            }
+        match self.rename_noreplace(from, to_dir, to) {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+            answer => return answer,
         }
         // Look, then rename: the best there is for directories where the flag is unknown.
         match to_dir.child_stat(to) {
@@ -48,17 +75,32 @@ impl Dir {
         }
     }
 
+    /// `RENAME_NOREPLACE` (Linux 3.15, and `RENAME_EXCL` of macOS); `Unsupported` where the kernel or the file system
+    /// lacks it.
+    fn rename_noreplace(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
+        #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+        {
+            use rustix::fs::{RenameFlags, renameat_with};
+            renameat_with(self, from, to_dir, to, RenameFlags::NOREPLACE).map_err(unsupported)
+        }
+        #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+        {
+            let _ = (from, to_dir, to);
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    }
+
     /// Moves an entry to a name in `to_dir`, replacing a file there.
     pub(crate) fn move_over(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
         Ok(renameat(self, from, to_dir, to)?)
     }
 
-    /// Swaps two entries in one step; `Unsupported` where that cannot be done.
+    /// Swaps two entries in one step (`RENAME_EXCHANGE`, Linux 3.15); `Unsupported` where that cannot be done.
     pub(crate) fn swap(&self, one: &OsStr, other_dir: &Self, other: &OsStr) -> io::Result<()> {
         #[cfg(any(target_os = "linux", target_vendor = "apple"))]
         {
             use rustix::fs::{RenameFlags, renameat_with};
-            renameat_with(self, one, other_dir, other, RenameFlags::EXCHANGE).map_err(super::unix::unsupported)
+            renameat_with(self, one, other_dir, other, RenameFlags::EXCHANGE).map_err(unsupported)
         }
         #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
         {
@@ -86,23 +128,25 @@ impl Dir {
         let listed = self.reopen(Use::List)?;
         Ok(fchmod(listed.as_fd(), Mode::from_raw_mode(permission_bits(mode)))?)
     }
-}
 
-impl Dir {
     /// Gives it to the owner and the group of what `stat` describes, as far as the system lets this process.
     pub(crate) fn set_owner_of(&self, stat: &Stat) {
         let (Ok(listed), Ok(now)) = (self.reopen(Use::List), self.stat()) else { return };
-        let (from, to) = (stat.identity, now.identity);
-        let owner = (from.uid != to.uid).then(|| Uid::from_raw(from.uid));
-        let group = (from.gid != to.gid).then(|| Gid::from_raw(from.gid));
-        // Only root may give directories away; keeping the group alone is the next best.
-        if (owner.is_some() || group.is_some()) && fchown(&listed, owner, group).is_err() {
-            let _ = fchown(&listed, None, group);
-        }
+        carry_owner(&listed, stat, &now);
     }
 }
 
 /// Gives an open file the permission bits of `mode`, never set-user-id, set-group-id or sticky.
 pub(crate) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     Ok(fchmod(file, Mode::from_raw_mode(permission_bits(mode)))?)
+}
+
+/// Errors that say "this kernel or this file system cannot": `EINVAL` and `ENOSYS` of renameat2(2), `EPERM` of old
+/// container profiles.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn unsupported(errno: Errno) -> io::Error {
+    match errno {
+        Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM => io::ErrorKind::Unsupported.into(),
+        other => other.into(),
+    }
 }

@@ -9,8 +9,6 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::workspace::limits::Limit;
-
 /// Open files at most: enough for all calls that run at once, and no more than macOS takes
 /// (`OPEN_MAX` in its `sys/syslimits.h`), whose hard limit says "unlimited".
 const OPEN_FILES: u64 = 10_240;
@@ -33,12 +31,26 @@ pub(crate) fn raise_open_files() {
     }
 }
 
-/// The limit of open files that an answer names.
-pub(crate) fn open_files_limit(error: &io::Error) -> Option<Limit> {
-    match Errno::from_io_error(error)? {
-        Errno::MFILE => Some(Limit::OpenFiles(open_files())),
-        Errno::NFILE => Some(Limit::OpenFilesOfAll),
-        _ => None,
+/// Whether an answer says that this process may open no more files (`EMFILE`).
+pub(crate) fn is_process_file_limit(error: &io::Error) -> bool {
+    Errno::from_io_error(error) == Some(Errno::MFILE)
+}
+
+/// Whether an answer says that the whole system may open no more files (`ENFILE`).
+pub(crate) fn is_system_file_limit(error: &io::Error) -> bool {
+    Errno::from_io_error(error) == Some(Errno::NFILE)
+}
+
+/// Repeats a call that a signal interrupted (`EINTR`), or that met a limit of open files and may find a free
+/// descriptor in a moment.
+pub(super) fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
+    let mut waited = 0;
+    loop {
+        match call() {
+            Err(Errno::INTR) => {}
+            Err(Errno::MFILE | Errno::NFILE) if wait_for_files(&mut waited) => {}
+            answer => return Ok(answer?),
+        }
     }
 }
 

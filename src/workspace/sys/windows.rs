@@ -10,7 +10,7 @@ use std::path::Path;
 
 use cap_std::fs::{Metadata, OpenOptions};
 
-use super::{Failure, Listed, Locked, Use, component};
+use super::contract::{Listed, Locked, Use};
 use crate::workspace::stat::{FileIdentity, FileKind, Stat};
 
 /// An open directory.
@@ -43,27 +43,6 @@ impl Dir {
     /// The same directory, opened anew for `purpose`.
     pub(crate) fn reopen(&self, _purpose: Use) -> io::Result<Self> {
         self.again()
-    }
-
-    /// A directory beneath this one.
-    pub(crate) fn dir_beneath(&self, relative: &Path, purpose: Use) -> Result<Self, Failure> {
-        component::dir(self, relative, purpose)
-    }
-
-    /// A file beneath this directory, opened for reading.
-    pub(crate) fn file_beneath(&self, relative: &Path) -> Result<File, Failure> {
-        component::file(self, relative)
-    }
-
-    /// Windows has no call that reads only what is in memory.
-    #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
-    pub(crate) fn read_cached(&self, _: &Path, _: usize) -> Option<(File, Stat, Vec<u8>)> {
-        None
-    }
-
-    /// What is at a path beneath this directory; a link at its end is reported as a link.
-    pub(crate) fn stat_beneath(&self, relative: &Path) -> Result<Stat, Failure> {
-        component::stat(self, relative)
     }
 
     /// A directory directly in this one; a link is refused.
@@ -143,13 +122,12 @@ impl Dir {
 
     /// Renames within this directory, replacing what is there.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        self.inner.rename(from, &self.inner, to)
+        self.move_over(from, self, to)
     }
 
     /// There is no exchange here.
-    #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
-    pub(crate) fn exchange(&self, _one: &OsStr, _other: &OsStr) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
+    pub(crate) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<()> {
+        self.swap(one, self, other)
     }
 
     /// Gives `from` the name `to`, which must be free (`AlreadyExists` otherwise).
@@ -232,11 +210,6 @@ pub(crate) fn identity(_: &Path) -> io::Result<(u64, u64)> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// As [`identity`].
-pub(crate) fn identity_cached(_: &Path) -> Option<(u64, u64)> {
-    None
-}
-
 /// What an open file is.
 pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
     Ok(stat_of(&Metadata::from_file(file)?))
@@ -258,6 +231,32 @@ pub(crate) fn try_lock(_file: &File) -> bool {
 #[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
 pub(crate) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
     Ok(())
+}
+
+/// This system has no such signal.
+pub(crate) fn survive_large_writes() {}
+
+/// This system has no such limit.
+pub(crate) fn raise_open_files() {}
+
+/// This system has no such limit.
+pub(crate) fn file_size_limit() -> Option<u64> {
+    None
+}
+
+/// This system has no such limit.
+pub(crate) fn open_files() -> Option<u64> {
+    None
+}
+
+/// Whether an answer says that this process may open no more files: `ERROR_TOO_MANY_OPEN_FILES`.
+pub(crate) fn is_process_file_limit(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(4)
+}
+
+/// This system has no such limit.
+pub(crate) fn is_system_file_limit(_: &io::Error) -> bool {
+    false
 }
 
 fn kind_of(kind: cap_std::fs::FileType) -> FileKind {

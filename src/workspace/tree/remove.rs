@@ -70,7 +70,7 @@ impl TreeGuard {
         let stale = || whole(AccessError::new(AccessErrorKind::Stale, asked));
         let (dir, name) = self.holder(entry).map_err(whole)?;
         if let Node::Link(target) = tree.node() {
-            // The kernel's wall may not let a link be renamed; it holds no content to lose.
+            // The sandbox may not allow a link to be renamed; it holds no content to lose.
             if dir.child_link(&name).ok().as_ref() != Some(target) {
                 return Err(stale());
             }

@@ -14,11 +14,11 @@ use crossbeam_channel::{Sender, TrySendError};
 use crate::workspace::{AccessError, FileKind, Workspace, WorkspacePath};
 
 use super::{
-    content::{Chunk, Shared, WAIT},
-    files::FileFilter,
-    merge::{Skipped, Tally},
+    file_filter::FileFilter,
+    hits::{Skipped, Tally},
     ngram_filter::{Admitted, Candidates, ROW},
     path_index::{Brief, Content, Item, SearchEntry, Visit},
+    pool::{Chunk, Shared, WAIT},
     progress::{self, Progress},
     scope::Scope,
     worker::{Haystack, Worker},
@@ -40,7 +40,7 @@ const ALONE_LISTED: usize = 3;
 const SHORT: Duration = Duration::from_millis(1);
 
 /// Fills chunks and hands them over.
-pub(super) struct Feeder<'a> {
+pub(super) struct Producer<'a> {
     shared: &'a Shared<'a>,
     sender: Sender<Chunk>,
     worker: Worker<'a>,
@@ -55,7 +55,7 @@ pub(super) struct Feeder<'a> {
     helping: usize,
 }
 
-impl<'a> Feeder<'a> {
+impl<'a> Producer<'a> {
     /// One that can have as many as `helpers` started.
     pub(super) fn new(
         workspace: &'a Workspace,
@@ -93,8 +93,8 @@ impl<'a> Feeder<'a> {
     /// Takes in files that need not be opened.
     fn count(&mut self, tally: Tally) {
         match self.chunk.last_mut() {
-            Some(Haystack::Answered(sum)) => *sum = sum.plus(tally),
-            _ => self.chunk.push(Haystack::Answered(tally)),
+            Some(Haystack::Cached(sum)) => *sum = sum.plus(tally),
+            _ => self.chunk.push(Haystack::Cached(tally)),
         }
     }
 
@@ -135,13 +135,14 @@ impl<'a> Feeder<'a> {
 }
 
 /// The walk from one start.
-pub(super) struct Feeding<'f, 'a> {
-    feeder: &'f mut Feeder<'a>,
+pub(super) struct StartVisitor<'f, 'a> {
+    producer: &'f mut Producer<'a>,
     workspace: &'f Workspace,
     scope: &'f Scope,
     start: &'f WorkspacePath,
     filter: &'f mut FileFilter,
-    candidates: Option<Candidates>,
+    /// What the n-gram filter leaves, where names come from the path index that it is about.
+    pub(super) candidates: Option<Candidates>,
     /// Whether every file is searched, so that names do not matter.
     plain: bool,
     beyond_ascii: bool,
@@ -152,25 +153,23 @@ pub(super) struct Feeding<'f, 'a> {
     pub(super) failed: Option<AccessError>,
 }
 
-impl<'f, 'a> Feeding<'f, 'a> {
-    /// Feeds the files of `scope` below `start` that `filter` admits; with `candidates`, names come
-    /// from the list that they are about.
+impl<'f, 'a> StartVisitor<'f, 'a> {
+    /// Takes in the files of `scope` below `start` that `filter` admits.
     pub(super) fn new(
-        feeder: &'f mut Feeder<'a>,
+        producer: &'f mut Producer<'a>,
         workspace: &'f Workspace,
         (scope, start): (&'f Scope, &'f WorkspacePath),
         filter: &'f mut FileFilter,
-        candidates: Option<Candidates>,
     ) -> Self {
         let plain = filter.admits_all() && scope.starts().len() == 1;
-        let beyond_ascii = feeder.shared.query.pattern.beyond_ascii();
+        let beyond_ascii = producer.shared.query.pattern.beyond_ascii();
         Self {
-            feeder,
+            producer,
             workspace,
             scope,
             start,
             filter,
-            candidates,
+            candidates: None,
             plain,
             beyond_ascii,
             steps: 0,
@@ -186,16 +185,16 @@ impl<'f, 'a> Feeding<'f, 'a> {
             return ControlFlow::Continue(());
         }
         self.steps = 0;
-        self.feeder.shared.go_on()
+        self.producer.shared.go_on()
     }
 }
 
-impl Visit for Feeding<'_, '_> {
+impl Visit for StartVisitor<'_, '_> {
     fn pass(&mut self, briefs: &[Brief]) -> ControlFlow<(), usize> {
         let Some(candidates) = self.candidates.as_mut().filter(|_| self.plain) else {
             return ControlFlow::Continue(0);
         };
-        let max_file_size = self.feeder.shared.query.max_file_size;
+        let max_file_size = self.producer.shared.query.max_file_size;
         let (mut passed, mut folders, mut tally) = (0, 0, Tally::default());
         for brief in briefs.iter().take(STEPS) {
             match *brief {
@@ -217,14 +216,14 @@ impl Visit for Feeding<'_, '_> {
         }
         if passed > folders {
             self.files += passed - folders;
-            self.feeder.count(tally);
+            self.producer.count(tally);
         }
         self.settled(passed)?;
         ControlFlow::Continue(passed)
     }
 
     fn visit(&mut self, met: SearchEntry<'_>) -> ControlFlow<()> {
-        let shared = self.feeder.shared;
+        let shared = self.producer.shared;
         if met.kind() != FileKind::File || self.scope.is_anothers(self.workspace, met.path()) {
             return shared.go_on();
         }
@@ -236,21 +235,21 @@ impl Visit for Feeding<'_, '_> {
             (SearchEntry::Walked(_), _) if !admitted => return shared.go_on(),
             (SearchEntry::Indexed(item), Some(candidates)) => {
                 match haystack(item, candidates, max_file_size, self.beyond_ascii) {
-                    Haystack::Answered(tally) => {
-                        self.feeder.count(tally);
+                    Haystack::Cached(tally) => {
+                        self.producer.count(tally);
                         return self.settled(1);
                     }
-                    to_open => self.feeder.chunk.push(to_open),
+                    to_open => self.producer.chunk.push(to_open),
                 }
             }
-            _ => self.feeder.chunk.push(Haystack::Walked(met.into_entry())),
+            _ => self.producer.chunk.push(Haystack::Walked(met.into_entry())),
         }
-        if self.feeder.chunk.len() < self.feeder.size {
+        if self.producer.chunk.len() < self.producer.size {
             return shared.go_on();
         }
-        let short = self.candidates.is_some() && self.feeder.began.elapsed() < SHORT;
+        let short = self.candidates.is_some() && self.producer.began.elapsed() < SHORT;
         let alone = if short { ALONE_LISTED } else { ALONE };
-        match self.feeder.hand_over(alone) {
+        match self.producer.hand_over(alone) {
             Ok(()) => shared.go_on(),
             Err(error) => {
                 self.failed = Some(error);
@@ -281,5 +280,5 @@ fn haystack(item: &Item, candidates: &mut Candidates, max_file_size: u64, beyond
         }
         _ => return Haystack::Walked(item.entry.clone()),
     }
-    Haystack::Answered(tally)
+    Haystack::Cached(tally)
 }

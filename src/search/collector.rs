@@ -12,49 +12,24 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 
 use crate::stop::{StopReason, StopSignal};
 
-use super::excerpt::excerpt;
+use super::{excerpt::excerpt, hits::HitLine, query::Mode};
 
 /// Lines kept of one match that spans many.
 const MATCH_LINES: usize = 50;
 /// Matches between two looks at the stop signal.
 const CHECK_EVERY: usize = 64;
 
-/// What a search is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// The matching lines, with so many lines around them.
-    Lines {
-        /// Lines before each match.
-        before: usize,
-        /// Lines after each match.
-        after: usize,
-    },
-    /// Only which files match.
-    Files,
-    /// How many matches each file has.
-    Counts,
-}
-
-/// A line to show.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HitLine {
-    /// Its number, counted from 1.
-    pub number: u64,
-    /// Its text, cut to the width of an excerpt.
-    pub text: String,
-    /// Which match of the file it belongs to, counted from 0; `None` for context.
-    pub hit: Option<usize>,
-}
-
 /// What may still be kept of a file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct FileLimits {
     /// Matches that another page has shown: counted, their text is not kept.
     pub(super) skip: usize,
     /// Stop when this many matches were found, the skipped ones included.
     pub(super) matches: usize,
     /// Stop when this many bytes of text are kept.
-    pub(super) bytes: usize,
+    pub(super) text: usize,
+    /// Bytes up to which the content of the file is handed on with its hits.
+    pub(super) content: usize,
 }
 
 /// The sink of one file.
@@ -63,7 +38,7 @@ pub(super) struct Collector<'a> {
     matcher: &'a RegexMatcher,
     multiline: bool,
     mode: Mode,
-    limits: Limits,
+    limits: FileLimits,
     stop: &'a StopSignal,
     /// The whole content where it is at hand and not transcoded, to look for NUL bytes in.
     whole: Option<&'a [u8]>,
@@ -90,7 +65,7 @@ impl<'a> Collector<'a> {
         matcher: &'a RegexMatcher,
         multiline: bool,
         mode: Mode,
-        limits: Limits,
+        limits: FileLimits,
         stop: &'a StopSignal,
         whole: Option<&'a [u8]>,
     ) -> Self {
@@ -152,7 +127,7 @@ impl<'a> Collector<'a> {
     }
 
     fn full(&mut self) -> bool {
-        self.cut = self.matches >= self.limits.matches || self.bytes >= self.limits.bytes;
+        self.cut = self.matches >= self.limits.matches || self.bytes >= self.limits.text;
         self.cut
     }
 
@@ -228,7 +203,7 @@ impl<'a> Collector<'a> {
             {
                 let _ = write!(last.text, " (… {more} more lines of this match)");
             }
-            if self.bytes >= self.limits.bytes {
+            if self.bytes >= self.limits.text {
                 return;
             }
         }
@@ -273,7 +248,7 @@ impl Sink for Collector<'_> {
             let text = self.excerpt(context.bytes(), |_| None);
             self.keep(context.line_number().unwrap_or(0), text, None);
         }
-        Ok(self.bytes < self.limits.bytes || !self.full())
+        Ok(self.bytes < self.limits.text || !self.full())
     }
 
     fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, io::Error> {
@@ -318,7 +293,7 @@ mod tests {
     use super::*;
     use crate::search::{Pattern, PatternOptions};
 
-    const ALL: Limits = Limits { skip: 0, matches: usize::MAX, bytes: usize::MAX };
+    const ALL: FileLimits = FileLimits { skip: 0, matches: usize::MAX, text: usize::MAX, content: 0 };
 
     struct Seen {
         lines: Vec<(u64, String, Option<usize>)>,
@@ -327,7 +302,7 @@ mod tests {
         cut: bool,
     }
 
-    fn search(pattern: &str, multiline: bool, text: &[u8], mode: Mode, limits: Limits) -> Seen {
+    fn search(pattern: &str, multiline: bool, text: &[u8], mode: Mode, limits: FileLimits) -> Seen {
         let pattern = Pattern::compile(pattern, PatternOptions { multiline, ..Default::default() }).unwrap();
         let (before, after) = match mode {
             Mode::Lines { before, after } => (before, after),
@@ -410,16 +385,16 @@ mod tests {
     #[test]
     fn limits_stop_the_search() {
         let text = b"hit\n".repeat(1000);
-        let seen = search("hit", false, &text, lines(0, 0), Limits { matches: 10, ..ALL });
+        let seen = search("hit", false, &text, lines(0, 0), FileLimits { matches: 10, ..ALL });
         assert_eq!((seen.matches, seen.lines.len(), seen.cut), (10, 10, true));
-        let seen = search("hit", false, &text, lines(0, 0), Limits { bytes: 100, ..ALL });
+        let seen = search("hit", false, &text, lines(0, 0), FileLimits { text: 100, ..ALL });
         assert!(seen.cut && seen.lines.len() < 10);
     }
 
     #[test]
     fn skipped_matches_are_counted_without_their_text() {
         let text = b"hit\n".repeat(10);
-        let seen = search("hit", false, &text, lines(0, 0), Limits { skip: 8, ..ALL });
+        let seen = search("hit", false, &text, lines(0, 0), FileLimits { skip: 8, ..ALL });
         assert_eq!(shown(&seen), [(9, "hit", Some(8)), (10, "hit", Some(9))]);
     }
 

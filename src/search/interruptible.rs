@@ -44,9 +44,9 @@ impl Pace {
     }
 }
 
-/// See the module.
+/// A matcher that fails once the call should stop.
 #[derive(Debug)]
-pub(super) struct Watched<'a> {
+pub(super) struct InterruptibleMatcher<'a> {
     pub(super) inner: &'a RegexMatcher,
     pub(super) stop: &'a StopSignal,
     pub(super) pace: &'a Pace,
@@ -64,7 +64,7 @@ impl fmt::Display for Stopped {
 
 impl std::error::Error for Stopped {}
 
-impl Watched<'_> {
+impl InterruptibleMatcher<'_> {
     fn check(&self) -> Result<(), Stopped> {
         self.stop.stopped().map_or(Ok(()), |_| Err(Stopped))
     }
@@ -75,7 +75,7 @@ fn sure<T>(result: Result<T, grep_matcher::NoError>) -> Result<T, Stopped> {
     result.map_err(|_| Stopped)
 }
 
-impl Matcher for Watched<'_> {
+impl Matcher for InterruptibleMatcher<'_> {
     type Captures = NoCaptures;
     type Error = Stopped;
 
@@ -159,8 +159,8 @@ mod tests {
         while at < text.len() {
             // A pace of its own for each, as it grows.
             let pace = Pace(Cell::new(size));
-            let watched = Watched { inner: pattern.matcher(), stop: &stop, pace: &pace };
-            let found = watched.find_candidate_line(&text[at..]).unwrap();
+            let matcher = InterruptibleMatcher { inner: pattern.matcher(), stop: &stop, pace: &pace };
+            let found = matcher.find_candidate_line(&text[at..]).unwrap();
             let Some(LineMatchKind::Confirmed(offset) | LineMatchKind::Candidate(offset)) = found else { break };
             let start = text[..at + offset].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
             let end =
@@ -189,7 +189,7 @@ mod tests {
         let pattern = Pattern::compile("x", PatternOptions::default()).unwrap();
         let stop = StopSignal::after(Duration::from_secs(3600));
         stop.cancel();
-        let watched = Watched { inner: pattern.matcher(), stop: &stop, pace: &Pace::default() };
-        assert!(watched.find_candidate_line(b"abc\n").is_err());
+        let matcher = InterruptibleMatcher { inner: pattern.matcher(), stop: &stop, pace: &Pace::default() };
+        assert!(matcher.find_candidate_line(b"abc\n").is_err());
     }
 }

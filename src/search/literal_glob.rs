@@ -8,16 +8,16 @@ const SPECIAL: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
 
 /// The glob, and what else it may mean: brackets as brackets in a pattern (`app/[slug]/*.tsx`), and all of it as
 /// a name.
-pub(super) fn readings(glob: &str) -> Vec<String> {
-    let mut readings = vec![glob.to_owned()];
+pub(super) fn interpretations(glob: &str) -> Vec<String> {
+    let mut interpretations = vec![glob.to_owned()];
     if glob.contains(['[', ']', '{', '}', '\\']) {
         for other in [with_brackets(glob), escaped(glob)] {
-            if !readings.contains(&other) {
-                readings.push(other);
+            if !interpretations.contains(&other) {
+                interpretations.push(other);
             }
         }
     }
-    readings
+    interpretations
 }
 
 /// The glob that matches just this text.
@@ -53,10 +53,10 @@ mod tests {
 
     #[test]
     fn only_what_may_be_a_name_is_read_in_several_ways() {
-        assert_eq!(readings("src/*.rs"), ["src/*.rs"]);
-        assert_eq!(readings("*.{a,b}"), ["*.{a,b}", r"\*.\{a,b\}"]);
-        assert_eq!(readings("[s]/*"), ["[s]/*", r"\[s\]/*", r"\[s\]/\*"]);
-        assert_eq!(readings("[s]/x"), ["[s]/x", r"\[s\]/x"]);
-        assert_eq!(readings(r"\[s]/x"), [r"\[s]/x", r"\[s\]/x", r"\\\[s\]/x"]);
+        assert_eq!(interpretations("src/*.rs"), ["src/*.rs"]);
+        assert_eq!(interpretations("*.{a,b}"), ["*.{a,b}", r"\*.\{a,b\}"]);
+        assert_eq!(interpretations("[s]/*"), ["[s]/*", r"\[s\]/*", r"\[s\]/\*"]);
+        assert_eq!(interpretations("[s]/x"), ["[s]/x", r"\[s\]/x"]);
+        assert_eq!(interpretations(r"\[s]/x"), [r"\[s]/x", r"\[s\]/x", r"\\\[s\]/x"]);
     }
 }

@@ -12,15 +12,15 @@ const CODES: [(u8, u8); 2] = [(0x01, 0x08), (0x0e, 0x1f)];
 
 /// How the characters of one pattern, or of several, are written.
 #[derive(Clone, Debug)]
-pub(super) struct Coding {
+pub(super) struct GlobEncoding {
     /// Those of the pattern beyond ASCII, in order.
     known: Vec<char>,
     /// Whether upper and lower case are one.
     folded: bool,
 }
 
-impl Coding {
-    /// The coding for `pattern`; none where it matches bytes as it would characters, and where it has too
+impl GlobEncoding {
+    /// The encoding for `pattern`; none where it matches bytes as it would characters, and where it has too
     /// many different characters or holds control characters.
     pub(super) fn of(pattern: &str, folded: bool) -> Option<Self> {
         let needed = pattern.contains(['?', '[']) || (folded && !pattern.is_ascii());
@@ -40,13 +40,13 @@ impl Coding {
     }
 
     /// The pattern for paths that are written so.
-    pub(super) fn pattern(&self, pattern: &str) -> String {
+    pub(super) fn encode_pattern(&self, pattern: &str) -> String {
         pattern.chars().map(|letter| self.code(letter)).collect()
     }
 
     /// The path as it is compared; none where it is compared as it is: it is ASCII, or no text, or has
     /// control characters itself.
-    pub(super) fn path(&self, path: &Path) -> Option<PathBuf> {
+    pub(super) fn encode_path(&self, path: &Path) -> Option<PathBuf> {
         let text = path.to_str().filter(|text| !text.is_ascii() && !text.chars().any(is_code))?;
         Some(text.chars().map(|letter| self.code(letter)).collect::<String>().into())
     }
@@ -88,9 +88,9 @@ mod tests {
 
     #[test]
     fn characters_keep_their_order_among_those_of_the_pattern() {
-        let coding = Coding::of("[à-ü]日?", false).unwrap();
-        assert_eq!(coding.pattern("a[à-ü]日"), "a[\u{2}-\u{4}]\u{6}");
-        let path = |text: &str| coding.path(Path::new(text)).map(|path| path.to_str().unwrap().to_owned());
+        let encoding = GlobEncoding::of("[à-ü]日?", false).unwrap();
+        assert_eq!(encoding.encode_pattern("a[à-ü]日"), "a[\u{2}-\u{4}]\u{6}");
+        let path = |text: &str| encoding.encode_path(Path::new(text)).map(|path| path.to_str().unwrap().to_owned());
         assert_eq!(path("x/ÀàéüŐ日\u{1f600}").unwrap(), "x/\u{1}\u{2}\u{3}\u{4}\u{5}\u{6}\u{7}");
         assert_eq!((path("ascii"), path("é\u{2}")), (None, None));
     }
@@ -98,8 +98,8 @@ mod tests {
     #[test]
     fn a_pattern_that_needs_no_coding_has_none() {
         for pattern in ["*.rs", "é*", "é\u{3}?", &('а'..='я').chain(['?']).collect::<String>()] {
-            assert!(Coding::of(pattern, false).is_none(), "{pattern:?}");
+            assert!(GlobEncoding::of(pattern, false).is_none(), "{pattern:?}");
         }
-        assert!(Coding::of("É*", true).is_some());
+        assert!(GlobEncoding::of("É*", true).is_some());
     }
 }

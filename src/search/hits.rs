@@ -1,0 +1,140 @@
+//! What a content search found in one file, and why it did not look into another one.
+
+use std::io::{self, Read as _};
+
+use crate::{
+    stop::StopSignal,
+    workspace::{Revision, Stat, Workspace, WorkspacePath},
+};
+
+/// A line to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HitLine {
+    /// Its number, counted from 1.
+    pub number: u64,
+    /// Its text, cut to the width of an excerpt.
+    pub text: String,
+    /// Which match of the file it belongs to, counted from 0; `None` for context.
+    pub hit: Option<usize>,
+}
+
+/// What was seen of a file whose hits are shown.
+#[derive(Clone, Debug)]
+pub struct SeenContent {
+    /// Hash of all of it.
+    pub revision: Revision,
+    /// The bytes, where they are few.
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// The hits of one file.
+#[derive(Clone, Debug)]
+pub struct FileHits {
+    /// As the walk met it or the caller named it.
+    pub path: WorkspacePath,
+    /// Its real name, after links.
+    pub real: WorkspacePath,
+    /// Its state when it was opened.
+    pub stat: Stat,
+    /// Matches found in it, to the limit of the search.
+    pub matches: usize,
+    /// The lines kept of it, ascending.
+    pub lines: Vec<HitLine>,
+    /// What was seen, where it was read whole and lines are kept.
+    pub seen: Option<SeenContent>,
+    /// Bytes of text in `lines`.
+    pub(super) bytes: usize,
+    /// Whether the search ended within the file.
+    pub(super) cut: bool,
+}
+
+impl FileHits {
+    /// The revision that the hits were seen in; reads a file again that was streamed, up to `limit` bytes.
+    /// `None` when it is larger, has changed since, or the call was stopped.
+    pub fn revision(&self, workspace: &Workspace, limit: u64, stop: &StopSignal) -> Option<Revision> {
+        if let Some(seen) = &self.seen {
+            return Some(seen.revision);
+        }
+        if self.stat.size > limit {
+            return None;
+        }
+        let mut file = workspace.open_file(&self.real).ok()?;
+        let mut hasher = Revision::hasher();
+        let mut chunk = vec![0; 64 << 10];
+        loop {
+            if stop.stopped().is_some() {
+                return None;
+            }
+            match file.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(read) => hasher.update(&chunk[..read]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return None,
+            }
+        }
+        file.restat().ok()?.same_file_state(&self.stat).then(|| hasher.finish())
+    }
+
+    /// Bytes of content that are handed on with the hits.
+    pub(super) fn content(&self) -> usize {
+        self.seen.as_ref().and_then(|seen| seen.bytes.as_ref()).map_or(0, Vec::len)
+    }
+}
+
+/// Why a file was not searched, or its matches do not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skipped {
+    /// It holds a NUL byte.
+    Binary,
+    /// Over the size limit of directory searches.
+    TooLarge,
+    /// Policy denies its content.
+    Secret,
+    /// The operating system refused.
+    Unreadable,
+    /// Too many files were open for it to be opened.
+    OutOfFiles,
+}
+
+/// Files by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Looked into.
+    pub searched: usize,
+    /// Left out as binary.
+    pub binary: usize,
+    /// Left out as too large.
+    pub too_large: usize,
+    /// Left out by policy.
+    pub secret: usize,
+    /// Left out because they cannot be read.
+    pub unreadable: usize,
+    /// Left out because too many files were open for them to be opened.
+    pub out_of_files: usize,
+    /// Looked into without a match, and not UTF-8; counted for patterns beyond ASCII only.
+    pub not_utf8: usize,
+}
+
+impl Tally {
+    pub(super) fn skip(&mut self, why: Skipped) {
+        match why {
+            Skipped::Binary => self.binary += 1,
+            Skipped::TooLarge => self.too_large += 1,
+            Skipped::Secret => self.secret += 1,
+            Skipped::Unreadable => self.unreadable += 1,
+            Skipped::OutOfFiles => self.out_of_files += 1,
+        }
+    }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            searched: self.searched + other.searched,
+            binary: self.binary + other.binary,
+            too_large: self.too_large + other.too_large,
+            secret: self.secret + other.secret,
+            unreadable: self.unreadable + other.unreadable,
+            out_of_files: self.out_of_files + other.out_of_files,
+            not_utf8: self.not_utf8 + other.not_utf8,
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! What the threads of one search share: chunks of files, what is left of the page, and when to end.
+
+use std::{
+    ops::ControlFlow,
+    sync::{
+        Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use crossbeam_channel::Receiver;
+
+use crate::workspace::{AccessError, Workspace};
+
+use super::{
+    collector::FileLimits,
+    hits::FileHits,
+    merge::{ChunkHits, Merge},
+    query::{Keep, Mode, Query},
+    worker::{Haystack, Searched, Worker},
+};
+
+/// How long fetching the lines of a page may take when counting its matches took until the deadline.
+const TO_FINISH: Duration = Duration::from_millis(200);
+/// Upper bound of one wait: the stop signal is checked in between.
+pub(super) const WAIT: Duration = Duration::from_millis(20);
+
+/// Consecutive files of the walk.
+pub(super) struct Chunk {
+    pub(super) index: usize,
+    pub(super) files: Vec<Haystack>,
+}
+
+/// What the threads of one search share.
+pub(super) struct Shared<'a> {
+    pub(super) query: &'a Query<'a>,
+    /// Files are counted, and those of the page searched once more.
+    counts_first: bool,
+    merge: Mutex<Merge>,
+    /// Signalled after each chunk.
+    pub(super) merged: Condvar,
+    done: AtomicBool,
+    searched: AtomicUsize,
+}
+
+impl<'a> Shared<'a> {
+    pub(super) fn new(query: &'a Query<'a>, counts_first: bool) -> Self {
+        Self {
+            query,
+            counts_first,
+            merge: Mutex::new(Merge::new(query.keep, matches!(query.mode, Mode::Lines { .. }))),
+            merged: Condvar::new(),
+            done: AtomicBool::new(false),
+            searched: AtomicUsize::new(0),
+        }
+    }
+
+    /// Whether nothing that is found from now on can be shown.
+    pub(super) fn is_done(&self) -> bool {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Files searched so far.
+    pub(super) fn searched(&self) -> usize {
+        self.searched.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn go_on(&self) -> ControlFlow<()> {
+        if self.is_done() || self.query.stop.stopped().is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// Whether to wait on for what other threads find.
+    pub(super) fn wait_on(&self) -> bool {
+        !self.is_done() && self.query.stop.stopped_while_waiting().is_none()
+    }
+
+    pub(super) fn merge(&self) -> MutexGuard<'_, Merge> {
+        // A worker that panicked while it merged ends the call anyway.
+        self.merge.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn into_merge(self) -> Merge {
+        self.merge.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Searches chunks until there are no more.
+    pub(super) fn help(&self, workspace: &Workspace, receiver: &Receiver<Chunk>) {
+        // Without this, the walk would wait for the chunk of a worker that panicked.
+        let _guard = EndOnPanic(self);
+        let mut worker = Worker::new(workspace, self.query);
+        for chunk in receiver {
+            if !self.is_done() {
+                // Only a named file's error is returned, and none is named in a walk.
+                let _ = self.search(&mut worker, chunk);
+            }
+        }
+    }
+
+    /// Searches a chunk and merges it.
+    ///
+    /// # Errors
+    /// As [`Worker::search`].
+    pub(super) fn search(&self, worker: &mut Worker<'_>, chunk: Chunk) -> Result<(), AccessError> {
+        let (mut room, mut skip) = self.wanted();
+        let mut text = TextBudget::of(self.query);
+        let mut hits = ChunkHits::default();
+        for haystack in chunk.files {
+            if self.is_done() {
+                break;
+            }
+            hits.stopped = self.query.stop.stopped();
+            if hits.stopped.is_some() {
+                break;
+            }
+            let limits = text.limits(self.query.mode, room, skip);
+            let Some(found) = search_file(worker, haystack, limits, &mut hits)? else { continue };
+            let results = match self.query.mode {
+                Mode::Lines { .. } => found.matches,
+                Mode::Files | Mode::Counts => 1,
+            };
+            room = room.saturating_sub(results);
+            if !self.counts_first {
+                skip = skip.saturating_sub(results);
+            }
+            text.take(&found);
+            hits.files.push((hits.tally, found));
+            // Nothing after this can be shown.
+            if room == 0 || text.is_spent() {
+                hits.cut = true;
+                break;
+            }
+        }
+        self.searched.fetch_add(hits.tally.searched, Ordering::Relaxed);
+        let mut merge = self.merge();
+        merge.add(chunk.index, hits);
+        if merge.done() {
+            self.done.store(true, Ordering::Relaxed);
+        }
+        drop(merge);
+        self.merged.notify_all();
+        Ok(())
+    }
+
+    /// How many results a chunk may have before nothing more of it can be shown, and how many of the first
+    /// are not shown.
+    fn wanted(&self) -> (usize, usize) {
+        match (self.query.keep, self.query.mode) {
+            (Keep::Page { skip, take }, Mode::Lines { .. }) if self.counts_first => (past_page(skip, take), usize::MAX),
+            (Keep::Page { skip, take }, Mode::Lines { .. }) => {
+                // Exact on one thread, and on several nothing is skipped.
+                let skip = skip.saturating_sub(if skip > 0 { self.merge().results } else { 0 });
+                (past_page(skip, take), skip)
+            }
+            (Keep::Page { skip, take }, _) => (past_page(skip, take), 0),
+            (Keep::Newest { .. } | Keep::Nothing, _) => (usize::MAX, 0),
+        }
+    }
+
+    /// Searches the files of the page once more, in order, for the lines that are on it. One that
+    /// has changed meanwhile shows what it holds now.
+    pub(super) fn fetch_lines(&self, workspace: &Workspace) {
+        let Keep::Page { skip, take } = self.query.keep else { return };
+        let mut merge = self.merge();
+        let stop = self.query.stop.to_finish(TO_FINISH);
+        let query = Query { stop: &stop, ..*self.query };
+        let mut worker = Worker::new(workspace, &query);
+        let mut text = TextBudget::of(&query);
+        for (before, counted) in std::mem::take(&mut merge.kept) {
+            let room = past_page(skip, take).saturating_sub(before);
+            let limits = text.limits(query.mode, room, skip.saturating_sub(before));
+            let found = match worker.search(Haystack::Again(counted.path), limits) {
+                Ok(Searched::Done(found)) => found,
+                Ok(Searched::Stopped(reason, found)) => {
+                    merge.stopped = merge.stopped.or(Some(reason));
+                    found
+                }
+                Ok(Searched::NotUtf8 | Searched::Skipped(_) | Searched::Gone) | Err(_) => None,
+            };
+            let Some(found) = found else { continue };
+            text.take(&found);
+            merge.kept.push((before, found));
+            if text.is_spent() {
+                merge.capped = true;
+                break;
+            }
+        }
+    }
+}
+
+/// Searches one file of a chunk and counts what became of it.
+fn search_file(
+    worker: &mut Worker<'_>,
+    haystack: Haystack,
+    limits: FileLimits,
+    hits: &mut ChunkHits,
+) -> Result<Option<Box<FileHits>>, AccessError> {
+    if let Haystack::Cached(tally) = haystack {
+        hits.tally = hits.tally.plus(tally);
+        return Ok(None);
+    }
+    let found = match worker.search(haystack, limits)? {
+        Searched::Done(found) => found,
+        Searched::NotUtf8 => {
+            hits.tally.not_utf8 += 1;
+            None
+        }
+        Searched::Stopped(reason, found) => {
+            hits.stopped = Some(reason);
+            found
+        }
+        Searched::Skipped(why) => {
+            hits.tally.skip(why);
+            return Ok(None);
+        }
+        Searched::Gone => return Ok(None),
+    };
+    hits.tally.searched += 1;
+    Ok(found)
+}
+
+/// Results up to the end of the page, and the one that tells that there are more.
+fn past_page(skip: usize, take: usize) -> usize {
+    skip.saturating_add(take).saturating_add(1)
+}
+
+/// What is left of [`Query::text_budget`].
+struct TextBudget {
+    budget: usize,
+    /// Bytes of lines kept.
+    text: usize,
+    /// Bytes of content handed on.
+    content: usize,
+}
+
+impl TextBudget {
+    fn of(query: &Query<'_>) -> Self {
+        Self { budget: query.text_budget, text: 0, content: 0 }
+    }
+
+    fn take(&mut self, found: &FileHits) {
+        self.text += found.bytes;
+        self.content += found.content();
+    }
+
+    fn is_spent(&self) -> bool {
+        self.text >= self.budget
+    }
+
+    /// A file ends when the page and one result more are complete, with the lines after the page's
+    /// last match, each of which may be a match itself.
+    fn limits(&self, mode: Mode, room: usize, skip: usize) -> FileLimits {
+        let content = self.budget.saturating_sub(self.content);
+        match mode {
+            Mode::Lines { after, .. } => FileLimits {
+                skip,
+                matches: room.saturating_add(after),
+                text: self.budget.saturating_sub(self.text),
+                content,
+            },
+            Mode::Files | Mode::Counts => FileLimits { skip: 0, matches: usize::MAX, text: usize::MAX, content },
+        }
+    }
+}
+
+/// Ends the search when its thread unwinds.
+struct EndOnPanic<'a>(&'a Shared<'a>);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.done.store(true, Ordering::Relaxed);
+            self.0.merged.notify_all();
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! seccomp: the system calls that a file server never needs are refused.
+//!
+//! Closes what Landlock leaves open: programs, sockets of every family, memory files, changes by path that no directory
+//! handle confines, other processes, and the kernel's own machinery. A list of what is refused, not of what is allowed:
+//! an unknown call of a later libc must not end the server. A refused call fails with `EPERM`.
+//!
+//! Limits: x86-64 and aarch64. A filter sees numbers and registers, no memory: which path a call names is Landlock's
+//! and the resolver's to check.
+
+mod bpf;
+mod calls;
+
+use seccompiler::{BpfProgram, apply_filter};
+
+use bpf::{answer, jump, load, refuse};
+
+/// Where the numbers of the x32 interface begin, by which each call of x86-64 has a second name.
+const X32: u32 = 0x4000_0000;
+
+/// What the kernel calls this architecture (`linux/audit.h`).
+#[cfg(target_arch = "x86_64")]
+const ARCHITECTURE: u32 = 0xc000_003e;
+#[cfg(target_arch = "aarch64")]
+const ARCHITECTURE: u32 = 0xc000_00b7;
+/// Where a filter sees it, and the number of the call (`struct seccomp_data`).
+const ARCHITECTURE_AT: u32 = 4;
+const NUMBER_AT: u32 = 0;
+
+/// Puts the filter on the calling thread, whose children inherit it.
+///
+/// # Errors
+/// Why the system does not take it, in words.
+pub(super) fn install() -> Result<(), String> {
+    apply_filter(&program()?).map_err(|error| error.to_string())
+}
+
+/// The whole filter.
+fn program() -> Result<BpfProgram, String> {
+    let conditions = calls::conditions().map_err(|error| error.to_string())?;
+    let conditional = calls::conditional();
+    let tree = bpf::search(&calls::refused()).ok_or("the list of calls is too long")?;
+
+    let mut program = vec![
+        load(ARCHITECTURE_AT),
+        // The numbers of i386 (`int 0x80`) mean other calls, and nothing here makes one.
+        jump(libc::BPF_JEQ, ARCHITECTURE, 1, 0),
+        answer(libc::SECCOMP_RET_KILL_PROCESS),
+        load(NUMBER_AT),
+        jump(libc::BPF_JGE, X32, 0, 1),
+        refuse(libc::EPERM),
+        // Its flags are in memory that a filter cannot read. Told that it is not there, libc makes its threads by
+        // `clone` instead; EPERM would be fatal to it (https://github.com/moby/moby/issues/42680).
+        jump(libc::BPF_JEQ, calls::number(libc::SYS_clone3), 0, 1),
+        refuse(libc::ENOSYS),
+    ];
+    for (at, call) in conditional.iter().enumerate() {
+        let rest = 2 * (conditional.len() - at - 1) + tree.len();
+        program.push(jump(libc::BPF_JEQ, *call, 0, 1));
+        program.push(jump(libc::BPF_JA, u32::try_from(rest).map_err(|error| error.to_string())?, 0, 0));
+    }
+    program.extend(tree);
+    program.extend(conditions);
+    Ok(program)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the test tries what must be refused")]
+
+    use std::{
+        fs,
+        io::{self, Read as _, Write as _},
+        net::{TcpStream, UdpSocket},
+        os::unix::{
+            fs::{PermissionsExt as _, chown, symlink},
+            net::{UnixDatagram, UnixListener, UnixStream},
+        },
+        path::Path,
+        process::Command,
+        thread,
+        time::SystemTime,
+    };
+
+    use rustix::fs::{
+        AtFlags, CWD, FileType, MemfdFlags, Mode, Timespec, Timestamps, UTIME_NOW, XattrFlags, chmodat, memfd_create,
+        mknodat, setxattr, utimensat,
+    };
+
+    use rustix::process::{Resource, getppid, getrlimit, prlimit};
+    use seccompiler::sock_filter;
+
+    use super::*;
+
+    /// What the filter answers to a call, found out by following its instructions.
+    fn answer_to(program: &[sock_filter], architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
+        let mut data = [number, architecture, 0, 0].map(u32::to_ne_bytes).concat();
+        data.extend(arguments.iter().flat_map(|argument| argument.to_ne_bytes()));
+        let (mut at, mut word) = (0, 0);
+        loop {
+            let one = &program[at];
+            let (class, how) = (u32::from(one.code) & 7, u32::from(one.code) & 0xf0);
+            let holds = match (class, how) {
+                (libc::BPF_RET, _) => return one.k,
+                (libc::BPF_LD, _) => {
+                    let from = one.k as usize;
+                    word = u32::from_ne_bytes(data[from..from + 4].try_into().unwrap());
+                    at += 1;
+                    continue;
+                }
+                (libc::BPF_ALU, libc::BPF_AND) => {
+                    word &= one.k;
+                    at += 1;
+                    continue;
+                }
+                (libc::BPF_JMP, libc::BPF_JA) => {
+                    at += 1 + one.k as usize;
+                    continue;
+                }
+                (libc::BPF_JMP, libc::BPF_JEQ) => word == one.k,
+                (libc::BPF_JMP, libc::BPF_JGE) => word >= one.k,
+                (libc::BPF_JMP, libc::BPF_JGT) => word > one.k,
+                other => panic!("unexpected instruction {other:?}"),
+            };
+            at += 1 + usize::from(if holds { one.jt } else { one.jf });
+        }
+    }
+
+    #[test]
+    fn filter_answers_each_call_by_the_list_and_its_arguments() {
+        let (program, listed) = (program().unwrap(), calls::refused());
+        let (allowed, refused) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs());
+        let answer = |call: u32, arguments| answer_to(&program, ARCHITECTURE, call, arguments);
+        let of = |call: libc::c_long| u32::try_from(call).unwrap();
+        for call in 0..1000 {
+            if call == of(libc::SYS_clone3) {
+                assert_eq!(answer(call, [0; 6]), libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs());
+            } else if ![libc::SYS_clone, libc::SYS_tgkill].map(of).contains(&call) {
+                assert_eq!(answer(call, [0; 6]), if listed.contains(&call) { refused } else { allowed }, "{call}");
+            }
+            assert_eq!(answer(call | 0x4000_0000, [0; 6]), refused, "{call} by its x32 number");
+            assert_eq!(
+                answer_to(&program, 0x4000_0003, call, [0; 6]),
+                libc::SECCOMP_RET_KILL_PROCESS,
+                "{call} of i386"
+            );
+        }
+        let thread = u64::from(libc::CLONE_THREAD.unsigned_abs());
+        let own = u64::from(std::process::id());
+        for (call, arguments, expected) in [
+            (libc::SYS_clone, [thread | 0xf00, 0, 0, 0, 0, 0], allowed),
+            (libc::SYS_clone, [0x4111, 0, 0, 0, 0, 0], refused),
+            (libc::SYS_utimensat, [3, 0, 0x1000, 0, 0, 0], allowed),
+            (libc::SYS_utimensat, [3, 0x7fff_0000_0000, 0, 0, 0, 0], refused),
+            (libc::SYS_utimensat, [3, 0x1000, 0, 0, 0, 0], refused),
+            (libc::SYS_ioctl, [0, 0x5401, 0, 0, 0, 0], allowed),
+            (libc::SYS_ioctl, [0, 0x5412, 0, 0, 0, 0], refused),
+            (libc::SYS_ioctl, [0, 0xdead_0000_5412, 0, 0, 0, 0], refused),
+            (libc::SYS_ioctl, [0, 0x541c, 0, 0, 0, 0], refused),
+            (libc::SYS_tgkill, [own, own + 1, 6, 0, 0, 0], allowed),
+            (libc::SYS_tgkill, [own + 1, own + 1, 6, 0, 0, 0], refused),
+            (libc::SYS_tgkill, [1, 1, 6, 0, 0, 0], refused),
+            (libc::SYS_prlimit64, [0, 7, 0x1000, 0, 0, 0], allowed),
+            (libc::SYS_prlimit64, [own, 7, 0x1000, 0, 0, 0], allowed),
+            (libc::SYS_prlimit64, [own | 0xdead_0000_0000, 7, 0x1000, 0, 0, 0], allowed),
+            (libc::SYS_prlimit64, [own + 1, 7, 0x1000, 0, 0, 0], refused),
+            (libc::SYS_prlimit64, [1, 7, 0, 0x1000, 0, 0], refused),
+        ] {
+            assert_eq!(answer(of(call), arguments), expected, "{call} {arguments:x?}");
+        }
+    }
+
+    /// Runs `test` on a thread with the filter, which ends with it.
+    fn behind(test: impl FnOnce(&Path) + Send) {
+        let temp = tempfile::tempdir().unwrap();
+        fs::write(temp.path().join("file"), "x").unwrap();
+        let confined = || {
+            install().unwrap();
+            test(temp.path());
+        };
+        thread::scope(|scope| scope.spawn(confined).join().unwrap());
+    }
+
+    fn refused<T>(what: &str, result: Result<T, impl Into<io::Error>>) {
+        match result.map_err(Into::into) {
+            Ok(_) => panic!("{what} was allowed"),
+            Err(error) => assert_eq!(error.raw_os_error(), Some(libc::EPERM), "{what}: {error}"),
+        }
+    }
+
+    #[test]
+    fn programs_sockets_and_changes_by_path_are_refused() {
+        behind(|dir| {
+            let file = dir.join("file");
+            refused("a program", Command::new("/bin/true").spawn());
+            refused("TCP", TcpStream::connect("127.0.0.1:9"));
+            refused("UDP", UdpSocket::bind("127.0.0.1:0"));
+            refused("a local socket", UnixListener::bind(dir.join("socket")));
+            refused("a local datagram", UnixDatagram::unbound());
+            refused("a file in memory", memfd_create("x", MemfdFlags::empty()));
+            refused("a FIFO", mknodat(CWD, dir.join("fifo"), FileType::Fifo, Mode::RWXU, 0));
+            refused("chmod", fs::set_permissions(&file, fs::Permissions::from_mode(0o777)));
+            refused("fchmodat", chmodat(CWD, &file, Mode::RWXU, AtFlags::empty()));
+            refused("chown", chown(&file, None, None));
+            refused("setxattr", setxattr(&file, "user.x", b"y", XattrFlags::empty()));
+            let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+            let now = Timestamps { last_access: now, last_modification: now };
+            refused("times by path", utimensat(CWD, &file, &now, AtFlags::empty()));
+            let parent = getppid().expect("it has one");
+            refused("limits of another process", prlimit(Some(parent), Resource::Core, getrlimit(Resource::Core)));
+            assert_eq!(fs::read_dir(dir).unwrap().count(), 1);
+        });
+    }
+
+    #[test]
+    fn calls_that_the_tools_need_are_allowed() {
+        behind(|dir| {
+            let mut file = fs::File::options().read(true).write(true).open(dir.join("file")).unwrap();
+            file.set_permissions(fs::Permissions::from_mode(0o640)).unwrap();
+            std::os::unix::fs::fchown(&file, None, None).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+            let _ = rustix::fs::fsetxattr(&file, "user.x", b"y", XattrFlags::empty())
+                .inspect_err(|error| assert_ne!(error.raw_os_error(), libc::EPERM));
+            file.write_all(b"new").unwrap();
+            symlink("file", dir.join("link")).unwrap();
+            fs::rename(dir.join("file"), dir.join("other")).unwrap();
+            fs::hard_link(dir.join("other"), dir.join("again")).unwrap();
+            // A self-pipe, by which tokio learns of signals.
+            let (mut one, mut two) = UnixStream::pair().unwrap();
+            one.write_all(b"s").unwrap();
+            two.read_exact(&mut [0]).unwrap();
+            // `clone3` is not there; a thread is made all the same, and it is behind the filter, too.
+            let inherited = thread::spawn(|| UnixDatagram::unbound().is_err()).join().unwrap();
+            assert!(inherited);
+        });
+        // The thread that started the test has no filter.
+        assert!(UnixDatagram::unbound().is_ok());
+    }
+}

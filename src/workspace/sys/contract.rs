@@ -1,0 +1,50 @@
+//! What the directory handles of every system take and answer.
+
+use std::ffi::OsString;
+use std::io;
+
+use crate::workspace::stat::FileKind;
+
+/// Why something beneath a directory could not be opened.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A component is a symbolic link; the caller follows it in user space or gives up.
+    Link,
+    /// The system's own answer.
+    Io(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// One name of a listing.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    /// The bare name, never `.` or `..`.
+    pub(crate) name: OsString,
+    /// What the name is; a link is a link.
+    pub(crate) kind: FileKind,
+}
+
+/// What became of a try to lock a directory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Locked {
+    /// This handle has the lock until it is dropped.
+    Here,
+    /// Another handle has it, of this process or of another one.
+    Elsewhere,
+    /// This file system, or this system, has no such locks.
+    Nowhere,
+}
+
+/// How a directory is going to be used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Use {
+    /// As the start of further opens; needs no read permission.
+    Pass,
+    /// Its names will be listed.
+    List,
+}
