@@ -1,0 +1,75 @@
+//! What a tool is: its texts, its arguments and how it plans a call.
+
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{Alias, CallContext, Plan, ToolError};
+
+/// What is fixed about a tool: its name and what a client is told about it.
+#[derive(Debug)]
+pub struct Spec {
+    /// Name on the wire, `[a-z_]+`.
+    pub name: &'static str,
+    /// Short title for people.
+    pub title: &'static str,
+    /// The verb phrase behind the name in the server's instructions: "glob finds files by name".
+    pub purpose: &'static str,
+    /// What the model reads when it chooses a tool.
+    pub description: &'static str,
+    /// Which `--allow` group offers it; the core tools are always offered.
+    pub group: Group,
+    /// Spellings of arguments that models bring from other tools; kept out of the schema.
+    pub aliases: &'static [&'static [Alias]],
+    /// Whether it changes nothing.
+    pub read_only: bool,
+    /// Whether it may destroy something that was there.
+    pub destructive: bool,
+    /// Whether a second identical call changes nothing more.
+    pub idempotent: bool,
+    /// Whether it may hold a searcher's share of processor time and so counts against the bound on
+    /// concurrent heavy work.
+    pub heavy: bool,
+}
+
+impl Spec {
+    /// All spellings of arguments, those shared with other tools included.
+    pub fn aliases(&self) -> impl Iterator<Item = &'static Alias> {
+        self.aliases.iter().copied().flatten()
+    }
+
+    /// What the schema calls the argument that a model sends as `given`; none where that is no spelling of one.
+    pub fn renamed(&self, given: &str) -> Option<&'static str> {
+        self.aliases().find_map(|alias| match alias {
+            Alias::Name { given: spelling, name } if *spelling == given => Some(*name),
+            _ => None,
+        })
+    }
+}
+
+/// A set of tools that is offered together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// Always offered (subject to `--tools` and `--read-only`).
+    Core,
+    /// Creating, moving, copying and deleting: offered with `--allow manage`.
+    Manage,
+}
+
+/// One tool. `plan` computes without a lock; only a [`Change`] touches the disk.
+pub trait Tool: 'static {
+    /// The arguments; doc comments are the schema's descriptions. Derive with
+    /// `#[serde(deny_unknown_fields)]`, optional arguments as `Option`.
+    type Args: DeserializeOwned + JsonSchema;
+    /// The complete result as data, for clients that asked for structured output.
+    type Output: Serialize + JsonSchema;
+    /// Name, texts and hints.
+    const SPEC: Spec;
+
+    /// Whether [`Self::plan`] may be tried on the thread that reads the client's requests, with
+    /// [`Blocking::Never`](super::Blocking::Never). For tools whose usual call takes less time than handing it to
+    /// another thread and back.
+    const INLINE: bool = false;
+
+    /// Computes the answer, or the change that would be made.
+    fn plan(cx: &CallContext, args: Self::Args) -> Result<Plan, ToolError>;
+}
