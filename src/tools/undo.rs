@@ -11,10 +11,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    edit::Brief,
+    edit::TruncatedDiff,
     session::{
         Cost,
-        history::{Change as Made, Effect},
+        history::{Effect, UndoableChange},
     },
     workspace::{Approval, Base, Revision, WorkspacePath},
 };
@@ -93,7 +93,7 @@ impl Tool for Undo {
 
 struct Pending {
     number: u64,
-    change: Made,
+    change: UndoableChange,
     diff: String,
     cost: Cost,
 }
@@ -152,7 +152,8 @@ impl Change for Pending {
         if removed > 0 {
             let _ = write!(text, "; removed {} made for it", count(removed, "directory"));
         }
-        let diff = Brief::of(&self.diff, 0, shown_diff::DIFF_LINES, shown_diff::room(cx, self.path())).told();
+        let diff =
+            TruncatedDiff::of(&self.diff, 0, shown_diff::DIFF_LINES, shown_diff::room(cx, self.path())).with_note();
         if !diff.is_empty() {
             text.push_str("\n\n");
             text.push_str(&diff);

@@ -1,6 +1,6 @@
 //! What the answer of a change says about the history, where all is not well.
 
-use crate::session::history::{Kept, Pending, Record};
+use crate::session::history::{JournalRecord, Kept, PendingChange};
 
 use super::super::CallContext;
 
@@ -31,7 +31,11 @@ impl HistoryNote {
 }
 
 /// Writes records down. A journal that cannot be written is worth a note, not a failure.
-pub(in crate::tools) fn begin(cx: &CallContext, records: Vec<Record>, note: HistoryNote) -> (Pending, HistoryNote) {
+pub(in crate::tools) fn begin(
+    cx: &CallContext,
+    records: Vec<JournalRecord>,
+    note: HistoryNote,
+) -> (PendingChange, HistoryNote) {
     let history = &cx.session.history;
     match history.begin(records) {
         Ok(pending) => (pending, note),

@@ -3,7 +3,9 @@
 use std::{io, sync::Arc};
 
 use crate::{
-    session::history::{Change, Effect, Former, FormerEntry, FormerNode, Kept, Pending, Record, RecordKind},
+    session::history::{
+        Effect, Former, FormerEntry, FormerNode, JournalRecord, Kept, PendingChange, RecordKind, UndoableChange,
+    },
     workspace::{
         AccessError, Approval, Durable, NewNode, Node, NotRemoved, Tree, TreeGuard, TreePosition, WorkspacePath,
         WritablePath,
@@ -64,13 +66,15 @@ pub(in crate::tools) fn remove(
     let settled = if durable_when == Durable::Soon { history.settle() } else { Ok(()) };
     // One at a time: each holds a path, and a deep tree has long ones.
     let records = tree.paths().zip(&former).map(|((path, _), former)| match &former.node {
-        FormerNode::File(Former { revision, mode }) => Record::new(tool, &path).old(Some(*revision), *mode),
+        FormerNode::File(Former { revision, mode }) => JournalRecord::new(tool, &path).old(Some(*revision), *mode),
         FormerNode::Directory { mode } => {
-            Record { kind: RecordKind::Directory, ..Record::new(tool, &path).old(None, *mode) }
+            JournalRecord { kind: RecordKind::Directory, ..JournalRecord::new(tool, &path).old(None, *mode) }
         }
-        FormerNode::Link(says) => {
-            Record { kind: RecordKind::Link, target: says.to_str().map(str::to_owned), ..Record::new(tool, &path) }
-        }
+        FormerNode::Link(says) => JournalRecord {
+            kind: RecordKind::Link,
+            target: says.to_str().map(str::to_owned),
+            ..JournalRecord::new(tool, &path)
+        },
     });
     let pending = settled
         .and_then(|()| history.begin(records))
@@ -88,7 +92,7 @@ pub(in crate::tools) fn remove(
         Err(NotRemoved { error, in_part: true, .. }) => {
             // What is gone must be found again, by whoever looks for it.
             let effect = Effect::Removed { path: target.path().clone(), entries };
-            history.done(&pending, Change { tool, effect, made: Vec::new() });
+            history.done(&pending, UndoableChange { tool, effect, made: Vec::new() });
             let sentence = format!("{shown} was deleted only in part: {error}");
             Err(ToolError::new(ToolError::from(error).kind(), sentence)
                 .hint(format!("ask the person to move what is left of {shown} away; undo then brings back all of it")))
@@ -139,7 +143,7 @@ impl FormerEntry {
 /// What was removed.
 pub(in crate::tools) struct Removed {
     pub(in crate::tools) entries: Arc<Vec<FormerEntry>>,
-    pub(in crate::tools) pending: Pending,
+    pub(in crate::tools) pending: PendingChange,
     /// Whether it can be brought back after the server has ended.
     pub(in crate::tools) durable: bool,
 }

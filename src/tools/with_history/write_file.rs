@@ -1,10 +1,11 @@
 //! Writing a file whose former content is kept first.
 
 use crate::{
-    session::history::{Change, Effect, Former, Kept, Record},
+    session::history::{Effect, Former, JournalRecord, Kept, UndoableChange},
     text::Document,
     workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Committed, Content, Durable, FileLock, WritablePath, WriteGuard,
+        AccessError, AccessErrorKind, Approval, Base, Committed, Durable, FileLock, HashedBytes, WritablePath,
+        WriteGuard,
     },
 };
 
@@ -53,7 +54,7 @@ pub(in crate::tools) fn rewrite<R: Rewrite>(
         let [own, rest] = approval.for_two_steps();
         approval = rest;
         let guard = match (planned.base(), planned.old()) {
-            (Base::Revision(revision), Some(old)) => lock.guard_over(Content::hashed(old.bytes(), revision)),
+            (Base::Revision(revision), Some(old)) => lock.guard_over(HashedBytes::hashed(old.bytes(), revision)),
             (base, _) => lock.guard(base),
         };
         let lost = match guard {
@@ -133,7 +134,7 @@ fn try_commit(
     approval: Approval,
 ) -> Result<(Committed, HistoryNote), Failed> {
     let history = &cx.session.history;
-    let content = Content::of(bytes);
+    let content = HashedBytes::of(bytes);
     let after = content.revision();
     let path = guard.path().clone();
     let (before, note) = match guard.previous() {
@@ -158,7 +159,7 @@ fn try_commit(
     let changes = before.is_none_or(|(revision, ..)| revision != after);
     let (pending, note) = if changes {
         let old = before.filter(|(.., usable)| *usable);
-        let record = Record::new(tool, &path)
+        let record = JournalRecord::new(tool, &path)
             .old(old.map(|(revision, ..)| revision), before.map_or(0, |(_, mode, _)| mode))
             .new_content(after);
         begin(cx, vec![record], note)
@@ -170,7 +171,7 @@ fn try_commit(
         if undoable == Undoable::Yes && changes && former.is_none_or(|(_, usable)| usable) {
             let before = former.map(|(former, _)| former);
             let effect = Effect::Wrote { path, before, after };
-            history.done(&pending, Change { tool, effect, made: committed.made.clone() });
+            history.done(&pending, UndoableChange { tool, effect, made: committed.made.clone() });
         }
         cx.session.ledger.saw(&committed.path, committed.revision, Some(bytes));
     };

@@ -1,0 +1,277 @@
+//! The history on the disk: objects and one journal a day, in a folder of the state folder.
+//!
+//! Files are dropped oldest first, when they are older than the age limit or all of them together
+//! are larger than the size limit. Several processes may use one folder at a time.
+
+use std::{
+    collections::HashSet,
+    io::{self, Read},
+    sync::{Mutex, PoisonError},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use crate::workspace::{Durable, HashedBytes, Revision, StateDir};
+
+use super::journal::{JournalRecord, RecordKind};
+
+/// The folder below the state folder.
+const FOLDER: &str = "history";
+/// What a journal's name begins with; its day since 1970 follows.
+const JOURNAL: &str = "changes-";
+/// Holds when the folder was swept, and a line for each addition since, with its bytes.
+const SWEPT: &str = "swept";
+const MARKER_AT_MOST: u64 = 64 << 10;
+/// About what a change adds to the journal.
+const LINE: u64 = 400;
+/// The folder is looked through at least this often while it is used.
+const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
+/// An eighth of the size limit may be added between two sweeps, which leave seven eighths.
+const EIGHTH: u64 = 8;
+const DAY: u64 = 24 * 60 * 60;
+/// Bytes of one day's journal that are read.
+const READ_AT_MOST: u64 = 64 << 20;
+
+/// Bounds of the history on the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryLimits {
+    /// Whether anything is kept on the disk at all.
+    pub on_disk: bool,
+    /// Bytes in all. No single content may have more than half of it.
+    pub bytes: u64,
+    /// How long a content is kept.
+    pub age: Duration,
+}
+
+impl Default for HistoryLimits {
+    fn default() -> Self {
+        Self { on_disk: true, bytes: 256 << 20, age: Duration::from_secs(30 * 24 * 60 * 60) }
+    }
+}
+
+/// The store; its folder is made when the first content is kept.
+#[derive(Debug)]
+pub(super) struct DiskStore {
+    state: StateDir,
+    limits: HistoryLimits,
+    folder: Mutex<Option<StateDir>>,
+}
+
+impl DiskStore {
+    pub(super) fn new(state: StateDir, limits: HistoryLimits) -> Self {
+        Self { state, limits, folder: Mutex::default() }
+    }
+
+    /// Bytes of the largest content.
+    pub(super) fn room(&self) -> u64 {
+        self.limits.bytes / 2
+    }
+
+    /// Keeps a content.
+    pub(super) fn keep(&self, content: &mut dyn Read, durable: Durable) -> io::Result<Revision> {
+        let folder = self.folder()?;
+        let (revision, size) = folder.keep(content, self.room(), durable)?;
+        self.added(&folder, size);
+        Ok(revision)
+    }
+
+    /// Keeps a content whose revision is known; on the disk when it returns.
+    pub(super) fn keep_content(&self, content: HashedBytes<'_>) -> io::Result<()> {
+        let folder = self.folder()?;
+        folder.keep_content(content, self.room())?;
+        self.added(&folder, content.bytes().len() as u64);
+        Ok(())
+    }
+
+    /// Puts on the disk what was kept without waiting for it.
+    pub(super) fn settle(&self) -> io::Result<()> {
+        self.folder()?.settle()
+    }
+
+    /// Whether a content is kept already; if so it counts as new.
+    pub(super) fn keeps(&self, revision: Revision) -> bool {
+        self.folder().is_ok_and(|folder| folder.keeps(revision))
+    }
+
+    /// A kept content.
+    pub(super) fn content(&self, revision: Revision) -> Option<Vec<u8>> {
+        self.folder().ok()?.object(revision, self.limits.bytes).ok()
+    }
+
+    /// Writes lines to today's journal, all in one piece; on the disk when it returns, if any of them
+    /// tells of something that is going to be lost. False when there is nothing to write.
+    pub(super) fn write_down(&self, records: impl IntoIterator<Item = JournalRecord>) -> io::Result<bool> {
+        let (mut lines, mut loss) = (String::new(), false);
+        for record in records {
+            loss |= record.tells_of_loss();
+            lines.push_str(&record.line());
+        }
+        if lines.is_empty() {
+            return Ok(false);
+        }
+        // The last line may be that of a process which was killed in the middle of it.
+        lines.insert(0, '\n');
+        let folder = self.folder()?;
+        let journal = format!("{JOURNAL}{}", now() / DAY);
+        if loss {
+            folder.append_synced(&journal, lines.as_bytes())?;
+        } else {
+            folder.append(&journal, lines.as_bytes())?;
+        }
+        Ok(true)
+    }
+
+    /// Every record of these roots, oldest first.
+    pub(super) fn records(&self, roots: &[&str]) -> io::Result<Vec<JournalRecord>> {
+        let folder = self.folder()?;
+        let day = |name: &str| name.strip_prefix(JOURNAL)?.parse::<u64>().ok();
+        let mut days: Vec<u64> = folder.files()?.iter().filter_map(|file| day(&file.name)).collect();
+        days.sort_unstable();
+        let mut records = Vec::new();
+        for day in days {
+            let bytes = folder.read(&format!("{JOURNAL}{day}"), READ_AT_MOST)?;
+            records.extend(String::from_utf8_lossy(&bytes).lines().filter_map(JournalRecord::read));
+        }
+        let void: HashSet<(String, u64)> = records
+            .iter()
+            .filter(|record| record.kind == RecordKind::Void)
+            .map(|record| (record.session.clone(), record.change))
+            .collect();
+        records.retain(|record| {
+            roots.contains(&record.root.as_str()) && !void.contains(&(record.session.clone(), record.change))
+        });
+        Ok(records)
+    }
+
+    fn folder(&self) -> io::Result<StateDir> {
+        let mut folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(folder) = &*folder {
+            return folder.again();
+        }
+        let opened = self.state.folder(FOLDER)?;
+        folder.insert(opened).again()
+    }
+
+    /// Counts what was added, across processes, and sweeps when it is time. Failing to is no reason
+    /// to fail a change.
+    fn added(&self, folder: &StateDir, bytes: u64) {
+        let marker = folder.read(SWEPT, MARKER_AT_MOST).unwrap_or_default();
+        let marker = String::from_utf8_lossy(&marker);
+        let mut numbers = marker.lines().map(|line| line.parse::<u64>().unwrap_or(0));
+        let swept = numbers.next().unwrap_or(0);
+        let added: u64 = numbers.sum::<u64>() + bytes + LINE;
+        let due = now().saturating_sub(swept) > SWEEP_EVERY.as_secs()
+            || added > self.limits.bytes / EIGHTH
+            || marker.len() as u64 == MARKER_AT_MOST;
+        let noted = if due {
+            if let Err(error) = self.sweep(folder) {
+                tracing::debug!(%error, "the history could not be swept");
+            }
+            folder.replace(SWEPT, format!("{}\n", now()).as_bytes())
+        } else {
+            // Appended, as replacing a file costs as much as writing the object.
+            folder.append(SWEPT, format!("{}\n", bytes + LINE).as_bytes())
+        };
+        if let Err(error) = noted {
+            tracing::debug!(%error, "the next process will sweep the history once more");
+        }
+    }
+
+    fn sweep(&self, folder: &StateDir) -> io::Result<()> {
+        folder.sweep()?;
+        let mut files = folder.files()?;
+        files.sort_unstable_by_key(|file| file.modified);
+        let mut total: u64 = files.iter().map(|file| file.size).sum();
+        let most = self.limits.bytes - self.limits.bytes / EIGHTH;
+        let now = SystemTime::now();
+        let last = files.len().saturating_sub(1);
+        for (index, file) in files.iter().enumerate() {
+            let expired = now.duration_since(file.modified).is_ok_and(|age| age > self.limits.age);
+            // What was kept last is what the next change counts on, however large it is.
+            if !expired && (total <= most || index == last) {
+                break;
+            }
+            if folder.discard(file).is_ok() {
+                total -= file.size;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test looks from outside and ages files")]
+
+    use super::*;
+
+    fn store(bytes: u64) -> (tempfile::TempDir, DiskStore) {
+        let temp = tempfile::tempdir().unwrap();
+        let state = StateDir::open(temp.path()).unwrap();
+        let limits = HistoryLimits { bytes, ..HistoryLimits::default() };
+        (temp, DiskStore::new(state, limits))
+    }
+
+    fn kept(store: &DiskStore, content: &[u8]) -> Revision {
+        store.keep(&mut &*content, Durable::Now).unwrap()
+    }
+
+    #[test]
+    fn nothing_is_made_before_there_is_something_to_keep() {
+        let (temp, store) = store(1 << 20);
+        assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 0);
+        kept(&store, b"x");
+        assert!(temp.path().join("history").is_dir());
+    }
+
+    #[test]
+    fn the_size_stays_below_its_limit_and_the_newest_content_stays() {
+        const LIMIT: u64 = 64 << 10;
+        let (temp, store) = store(LIMIT);
+        let mut newest = None;
+        for n in 0..100_u8 {
+            newest = Some(kept(&store, &vec![n; 4 << 10]));
+            let size: u64 = std::fs::read_dir(temp.path().join("history"))
+                .unwrap()
+                .map(|file| file.unwrap().metadata().unwrap().len())
+                .sum();
+            assert!(size <= LIMIT, "{size} after {n}");
+        }
+        assert!(store.content(newest.unwrap()).is_some());
+        assert!(store.content(Revision::of(&vec![0; 4 << 10])).is_none());
+        assert_eq!(
+            store.keep(&mut &vec![0; 33 << 10][..], Durable::Now).unwrap_err().kind(),
+            io::ErrorKind::FileTooLarge
+        );
+    }
+
+    #[test]
+    fn what_is_older_than_the_age_limit_is_dropped_and_use_renews_it() {
+        let (temp, store) = store(1 << 20);
+        let (old, used) = (kept(&store, b"old"), kept(&store, b"used"));
+        let long_ago = SystemTime::now() - Duration::from_secs(31 * DAY);
+        for revision in [old, used] {
+            let path = temp.path().join("history").join(revision.to_string());
+            #[expect(clippy::disallowed_types, reason = "sets a time, which no other handle can")]
+            std::fs::OpenOptions::new().append(true).open(path).unwrap().set_modified(long_ago).unwrap();
+        }
+        assert!(store.keeps(used));
+        store.sweep(&store.folder().unwrap()).unwrap();
+        assert!(!store.keeps(old) && store.keeps(used));
+    }
+
+    #[test]
+    fn records_of_other_roots_and_of_changes_never_made_are_left_out() {
+        let (_temp, store) = store(1 << 20);
+        let record = |root: &str, n| {
+            JournalRecord { root: root.into(), tool: "edit".into(), ..JournalRecord::default() }.of("s", n)
+        };
+        store.write_down([record("a", 1), record("b", 2), record("a", 3)]).unwrap();
+        store.write_down([JournalRecord::void("s", 1)]).unwrap();
+        let records = store.records(&["a"]).unwrap();
+        assert_eq!(records.iter().map(|record| record.change).collect::<Vec<_>>(), [3]);
+    }
+}

@@ -1,0 +1,475 @@
+//! A tree that changes at random, and two engines that are asked about it: one with the path index and
+//! the filter, one without.
+
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write as _},
+    fs,
+    ops::AddAssign,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use rootbound::{
+    search::IndexMode,
+    tools::{CallContext, Content, Plan, Selection, Toolbox},
+};
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use super::{mapping::Mapper, mounts, rg};
+use crate::harness::Setup;
+
+/// Words of the contents and of the patterns.
+pub(super) const WORDS: &[&str] = &[
+    "kernel",
+    "driver",
+    "Kiss",
+    "SKI",
+    "needle",
+    "module_init",
+    "straße",
+    "STRASSE",
+    "é",
+    "É",
+    "привет",
+    "ПРИВЕТ",
+    "\u{212A}elvin",
+    "\u{17F}ix",
+    "return",
+    "0x1f",
+    "a",
+    "ab",
+    "TODO",
+    "_x_",
+    "日本語",
+    "fn main()",
+];
+/// Where something begins or ends.
+const ENDS: &[&str] = &[
+    "^",
+    "$",
+    "\\A",
+    "\\z",
+    "\\b",
+    "\\B",
+    "(?-u:\\b)",
+    "(?-m:^)",
+    "(?-m:$)",
+    "(?:\\z|$)",
+    "(?:\\A|\\s)",
+    "\\n?\\z",
+    "\\s*\\z",
+];
+pub(super) const FOLDERS: &[&str] = &["", "src", "src/deep", "src/deep/er", "lib", "build", "docs", "target", "ünder"];
+pub(super) const NAMES: &[&str] =
+    &["a.rs", "b.rs", "c.py", "d.txt", "e.c", "Makefile", "f.h", "g.md", ".hidden", "h.log", "key.pem"];
+
+/// How often an answer is asked for again that differs in what ignored files hold.
+const TRIES: usize = 20;
+
+/// A small generator with a seed, so that a failure can be played again (xorshift64*).
+pub(super) struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        Self(seed * 2 + 1)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+    }
+
+    pub(super) fn below(&mut self, limit: usize) -> usize {
+        usize::try_from((self.next() >> 16) % limit as u64).unwrap()
+    }
+
+    pub(super) fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len())]
+    }
+
+    pub(super) fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// What was played.
+#[derive(Default)]
+pub(super) struct Tally {
+    /// Changes that changed something, by kind.
+    pub(super) changes: BTreeMap<&'static str, usize>,
+    /// Queries that both engines answered alike, by tool and mode.
+    pub(super) queries: BTreeMap<String, usize>,
+    /// Of these, answered from the list.
+    pub(super) listed: usize,
+    /// Of these, compared with rg too.
+    pub(super) with_rg: usize,
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        for (kind, count) in other.changes {
+            *self.changes.entry(kind).or_default() += count;
+        }
+        for (kind, count) in other.queries {
+            *self.queries.entry(kind).or_default() += count;
+        }
+        self.listed += other.listed;
+        self.with_rg += other.with_rg;
+    }
+}
+
+impl Tally {
+    pub(super) fn asked(&self) -> usize {
+        self.queries.values().sum()
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (changes, asked): (usize, usize) = (self.changes.values().sum(), self.asked());
+        write!(
+            f,
+            "{changes} changes, {asked} queries ({} from the list, {} compared with rg)",
+            self.listed, self.with_rg
+        )?;
+        let list = |counts: &mut dyn Iterator<Item = (&str, &usize)>| {
+            counts.map(|(kind, count)| format!("{kind} {count}")).collect::<Vec<_>>().join(", ")
+        };
+        write!(f, "\nchanges: {}", list(&mut self.changes.iter().map(|(kind, count)| (*kind, count))))?;
+        write!(f, "\nqueries: {}", list(&mut self.queries.iter().map(|(kind, count)| (kind.as_str(), count))))
+    }
+}
+
+/// Which rules the tree is looked at with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rules {
+    /// The default list of what is ignored, and the list of secrets.
+    Ours,
+    /// Neither, as rg knows neither: answers are compared with rg's, too.
+    Rgs,
+}
+
+pub(super) struct Comparison {
+    pub(super) dir: TempDir,
+    pub(super) random: Random,
+    pub(super) log: Vec<String>,
+    pub(super) mapper: Mapper,
+    pub(super) tally: Tally,
+    rules: Rules,
+    with: CallContext,
+    without: CallContext,
+    toolbox: Toolbox,
+}
+
+/// Text and facts, where the names came from, and the answer as data.
+pub(super) struct Answered {
+    pub(super) text: String,
+    pub(super) source: Option<Value>,
+    pub(super) data: Value,
+}
+
+impl Comparison {
+    pub(super) fn new(seed: u64, mode: IndexMode, rules: Rules) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("root")).unwrap();
+        fs::create_dir(dir.path().join("aside")).unwrap();
+        let mut setup = Setup::default();
+        setup.settings.search_threads = Some(2);
+        setup.settings.structured_output = true;
+        if rules == Rules::Rgs {
+            setup.settings.max_output = 1 << 20;
+            setup.workspace.policy.allow_secret = vec!["**".to_owned()];
+            setup.workspace.ignore.no_default = true;
+        }
+        let workspace = Arc::new(setup.workspace(dir.path()));
+        let (with, without) = (setup.context(&workspace, mode), setup.context(&workspace, IndexMode::Off));
+        let toolbox = Toolbox::new(&Selection::default());
+        let (random, mapper) = (Random::new(seed), Mapper::start());
+        Self { dir, random, log: Vec::new(), mapper, tally: Tally::default(), rules, with, without, toolbox }
+    }
+
+    /// A tree of some files, listed.
+    pub(super) fn begin(&mut self) {
+        for _ in 0..60 {
+            let file = self.file();
+            self.write(&file);
+        }
+        self.settle();
+    }
+
+    /// Some changes, then some queries.
+    pub(super) fn round(&mut self) {
+        for _ in 0..=self.random.below(4) {
+            self.mutate();
+        }
+        // Sometimes the filter has seen the changes, sometimes not.
+        if self.random.chance(60) {
+            self.settle();
+        }
+        for _ in 0..=self.random.below(5) {
+            self.query();
+        }
+    }
+
+    pub(super) fn path(&self, relative: &str) -> PathBuf {
+        self.dir.path().join("root").join(relative)
+    }
+
+    pub(super) fn settle(&self) {
+        self.with.path_index.settle(&self.with.workspace);
+    }
+
+    /// Compares the list with the disk, as the background does now and then.
+    pub(super) fn verify(&self) {
+        self.with.path_index.verify(&self.with.workspace);
+    }
+
+    pub(super) fn content(&mut self) -> Vec<u8> {
+        let mut text = Vec::new();
+        let lines = match self.random.below(20) {
+            0 => 0,
+            1 => 3000,
+            2..5 => 300,
+            _ => 12,
+        };
+        for _ in 0..self.random.below(lines + 1) {
+            for _ in 0..self.random.below(6) {
+                let word = self.random.pick(WORDS);
+                text.extend_from_slice(word.as_bytes());
+                text.extend_from_slice(self.random.pick(&[" ", "", "\t", ";"]).as_bytes());
+            }
+            text.extend_from_slice(self.random.pick(&["\n", "\n", "\n", "\r\n", ""]).as_bytes());
+        }
+        let foreign = self.rules == Rules::Ours;
+        match self.random.below(24) {
+            0 => text.push(0),
+            // To rg it is UTF-8 that is damaged, so let it be that.
+            1 => text.extend(b"\xC3\xA9".repeat(6).into_iter().chain([0xFF, 0xC5, b'x'])),
+            // rg does not know these for text, or shows them otherwise.
+            5 if foreign => text.extend(b"\nd\xe9j\xe0 vu, the needle of stra\xdfe \xc9\n"),
+            6 if foreign => text = b"\x93\xfa\x96\x7b\x8c\xea needle \x82\xb1\x82\xea\x82\xcd kernel\n".repeat(3),
+            7 | 8 if foreign => {
+                let unit = if self.random.chance(50) { u16::to_le_bytes } else { u16::to_be_bytes };
+                let lines =
+                    "needle without a mark, \u{e9}t\u{e9}\nkernel\n\u{43f}\u{440}\u{438}\u{432}\u{435}\u{442} TODO\n"
+                        .repeat(4);
+                text = lines.encode_utf16().flat_map(unit).collect();
+            }
+            2 => text = "\u{FEFF}needle in UTF-16\nkernel\n".encode_utf16().flat_map(u16::to_le_bytes).collect(),
+            3 => text.splice(0..0, *b"\xEF\xBB\xBF").for_each(drop),
+            4 => text.extend_from_slice(&vec![b'='; 70_000]),
+            _ => {}
+        }
+        text
+    }
+
+    /// A file that is there, or a place for one.
+    pub(super) fn file(&mut self) -> PathBuf {
+        let folder = self.random.pick(FOLDERS);
+        let name = self.random.pick(NAMES);
+        self.path(folder).join(name)
+    }
+
+    /// Sets the time back, mostly: the filter leaves files alone that were modified just now.
+    pub(super) fn age(&mut self, path: &Path) -> bool {
+        let then = SystemTime::now() - Duration::from_secs(3600 + self.random.below(100_000) as u64);
+        self.random.chance(70)
+            && fs::File::options().write(true).open(path).is_ok_and(|file| file.set_modified(then).is_ok())
+    }
+
+    pub(super) fn write(&mut self, path: &Path) -> bool {
+        let content = self.content();
+        let wrote =
+            path.parent().is_some_and(|parent| fs::create_dir_all(parent).is_ok()) && fs::write(path, content).is_ok();
+        if wrote {
+            self.age(path);
+        }
+        wrote
+    }
+
+    fn pattern(&mut self) -> String {
+        let mut pattern = String::new();
+        for _ in 0..=self.random.below(3) {
+            match self.random.below(12) {
+                0 => {
+                    pattern.push_str(self.random.pick(&[
+                        "[kK]",
+                        "\\w+",
+                        "[a-f]{2,3}",
+                        ".",
+                        ".*",
+                        "\\s",
+                        "\\d",
+                        "[^x]",
+                    ]));
+                }
+                1 => {
+                    let (one, other) = (self.random.pick(WORDS), self.random.pick(WORDS));
+                    let _ = write!(pattern, "({}|{})", regex(one), regex(other));
+                }
+                2 => pattern.push_str(self.random.pick(&["^", "$", "\\b", "(?:)", "\\n", "(?-i:K)", "(?i)ß"])),
+                4 => pattern.push_str(self.random.pick(ENDS)),
+                3 => {
+                    let word = regex(self.random.pick(WORDS));
+                    let _ = write!(pattern, "(?:{word}){}", self.random.pick(&["?", "+", "*", "{2}", "{1,3}"]));
+                }
+                _ => pattern.push_str(&regex(self.random.pick(WORDS))),
+            }
+        }
+        self.bounded(pattern)
+    }
+
+    /// Now and then held to where a line, a word or the file begins and ends, or let across lines.
+    fn bounded(&mut self, pattern: String) -> String {
+        match self.random.below(16) {
+            0 => format!("{}{pattern}", self.random.pick(ENDS)),
+            1 | 2 => format!("{pattern}{}", self.random.pick(ENDS)),
+            3 => format!("(?-m:^{pattern})"),
+            4 => format!("(?-m:{pattern}$)"),
+            5 => format!("(?s:{pattern}.{{0,3}}{})", regex(self.random.pick(WORDS))),
+            6 => format!("(?:{pattern}|{}{})", regex(self.random.pick(WORDS)), self.random.pick(ENDS)),
+            _ => pattern,
+        }
+    }
+
+    /// One random query.
+    pub(super) fn query(&mut self) {
+        let mut arguments = Map::new();
+        let mut put = |key: &str, value: Value| {
+            arguments.insert(key.to_owned(), value);
+        };
+        let glob = self.random.chance(25);
+        if glob {
+            put(
+                "pattern",
+                json!(self.random.pick(&["**/*", "*.rs", "src/**", "**/[a-d]*", "*.{py,txt}", ".*", "deep"])),
+            );
+            put("include_dirs", json!(self.random.chance(30)));
+            put("sort", json!(self.random.pick(&["path", "modified"])));
+        } else {
+            let literal = self.random.chance(30);
+            let pattern = if literal { self.random.pick(WORDS).to_owned() } else { self.pattern() };
+            put("pattern", json!(pattern));
+            put("literal", json!(literal));
+            put("case_sensitive", json!(self.random.chance(30)));
+            put("word", json!(self.random.chance(10)));
+            put("multiline", json!(self.random.chance(15) || (!literal && pattern.contains("\\n"))));
+            put("output_mode", json!(self.random.pick(&["content", "files_with_matches", "count"])));
+            if self.random.chance(15) {
+                put("glob", json!(self.random.pick(&["*.rs", "!*.rs", "src/**", "*.{c,h}", "!src"])));
+            }
+            if self.random.chance(10) {
+                put("type", json!(self.random.pick(&["rust", "py", "c", "md"])));
+            }
+            if self.random.chance(10) {
+                put("context", json!(2));
+            }
+        }
+        if self.random.chance(20) {
+            put("path", json!(self.random.pick(&["src", "src/deep", "lib", "build", "nowhere", "src/a.rs"])));
+        }
+        if self.random.chance(15) {
+            put("no_ignore", json!(true));
+        }
+        if self.random.chance(20) {
+            put("max_results", json!(self.random.below(8) + 1));
+            put("offset", json!(self.random.below(5)));
+        }
+        let tool = if glob { "glob" } else { "grep" };
+        self.compare(tool, &arguments);
+    }
+
+    /// Both engines on one call, and rg.
+    pub(super) fn compare(&mut self, tool: &str, arguments: &Map<String, Value>) {
+        self.log.push(format!("{tool} {}", Value::Object(arguments.clone())));
+        let mut tries = 0;
+        let (with, without) = loop {
+            let with = self.answer(&self.with, tool, arguments);
+            let without = self.answer(&self.without, tool, arguments);
+            self.tally.listed += usize::from(tries == 0 && with.source == Some(json!("list")));
+            // A look into ignored files may be cut short by its clock, on a busy machine.
+            tries += 1;
+            if with.text == without.text || tries == TRIES || shown(&with.text) != shown(&without.text) {
+                break (with, without);
+            }
+        };
+        if with.text != without.text {
+            self.differ("the list and the walk disagree", &[("with", &with.text), ("without", &without.text)]);
+        }
+        if self.rules == Rules::Rgs && !with.text.starts_with("error:") {
+            match rg::compare(&self.path(""), tool, arguments, &with.data) {
+                rg::Verdict::Same => self.tally.with_rg += 1,
+                rg::Verdict::NotComparable => {}
+                rg::Verdict::Differs { ours, theirs } => {
+                    self.differ("the answer and rg's disagree", &[("here", &ours), ("rg", &theirs)]);
+                }
+            }
+        }
+        let mode = arguments.get("output_mode").and_then(Value::as_str).unwrap_or_default();
+        *self.tally.queries.entry(format!("{tool} {mode}").trim_end().to_owned()).or_default() += 1;
+    }
+
+    fn differ(&self, what: &str, answers: &[(&str, &str)]) -> ! {
+        let log = self.log.iter().rev().take(200).rev().cloned().collect::<Vec<_>>().join("\n");
+        let answers = answers.iter().fold(String::new(), |mut out, (name, text)| {
+            let _ = write!(out, "--- {name}\n{text}\n");
+            out
+        });
+        panic!("{what}\n{log}\n{answers}");
+    }
+
+    /// What the list alone says, for what is not promised to be exact.
+    pub(super) fn listed(&self, tool: &str, arguments: &Value) -> Answered {
+        self.answer(&self.with, tool, arguments.as_object().unwrap())
+    }
+
+    fn answer(&self, cx: &CallContext, tool: &str, arguments: &Map<String, Value>) -> Answered {
+        let entry = self.toolbox.tools().iter().find(|entry| entry.spec.name == tool).unwrap();
+        let answer = match entry.plan(cx, arguments.clone()) {
+            Ok(Plan::Answer(answer)) => answer,
+            Ok(Plan::Change(_)) => panic!("{tool} changes nothing"),
+            Err(error) => return Answered { text: format!("error: {error:?}"), source: None, data: Value::Null },
+        };
+        let text = answer.content.into_iter().map(|content| match content {
+            Content::Text(text) => text,
+            Content::Image { .. } => String::new(),
+        });
+        let mut facts = answer.facts;
+        facts.remove("elapsed_ms");
+        let source = facts.remove("source");
+        if facts.get("complete") == Some(&json!(false)) {
+            // Counted as far as the search went, which is a little beyond what is shown.
+            facts.remove("matches");
+        }
+        let text = format!("{}\n{}", text.collect::<String>(), Value::Object(facts));
+        Answered { text, source, data: answer.data.unwrap_or_default() }
+    }
+
+    pub(super) fn report(&self) -> String {
+        self.with.path_index.report().into_iter().map(|(_, words)| words).collect()
+    }
+}
+
+impl Drop for Comparison {
+    fn drop(&mut self) {
+        // Else the folder could not be removed.
+        for place in mounts::mounted_below(self.dir.path()) {
+            mounts::unmount(&["--lazy"], &place);
+        }
+    }
+}
+
+/// An answer without what it says of ignored files.
+fn shown(answer: &str) -> String {
+    let lines = answer.lines().filter(|line| !line.contains("in ignored files") && !line.starts_with('{'));
+    lines.collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
+fn regex(word: &str) -> String {
+    word.replace('(', "\\(").replace(')', "\\)")
+}
