@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use super::access::readable;
 use super::error::{AccessError, AccessErrorKind};
-use super::links::Way;
+use super::links::Location;
 use super::path::WorkspacePath;
 use super::policy::Verdict;
 use super::repository;
@@ -48,13 +48,13 @@ const LONGEST_NAME: usize = 255;
 pub struct WritablePath {
     asked: WorkspacePath,
     real: WorkspacePath,
-    /// Its other names (see `links::Way`).
+    /// Its other names (see `links::Location`).
     aliases: Arc<[WorkspacePath]>,
 }
 
 impl WritablePath {
     /// Where `way` leads, if that may be written.
-    pub(super) fn new(asked: &WorkspacePath, way: Way) -> Result<Self, AccessError> {
+    pub(super) fn new(asked: &WorkspacePath, way: Location) -> Result<Self, AccessError> {
         let path = Self { asked: asked.clone(), real: way.real, aliases: way.aliases.into() };
         allowed(&path)?;
         Ok(path)
@@ -147,7 +147,7 @@ pub(super) fn allowed(path: &WritablePath) -> Result<(), AccessError> {
         let rule = "the names of temporary files";
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, rule));
     }
-    if let Verdict::Refused(rule) = real.root().policy().own(real.relative()) {
+    if let Verdict::Refused(rule) = real.root().policy().server_file(real.relative()) {
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
     }
     for name in path.names() {
