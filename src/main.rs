@@ -1,6 +1,6 @@
 //! The `rootbound` program: argv → configuration → workspace → confinement → serve.
 //!
-//! It decides nothing but the order of these steps, and returns the only exit code.
+//! Only the order of these steps is decided here, and the exit code is returned here alone.
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
@@ -23,19 +23,21 @@ use rootbound::{
     workspace::{AppendLog, StateDir, Workspace, prepare_process, watch_limit},
 };
 
-/// One heap for all threads. glibc gives each thread one of its own, up to eight for a processor, and
-/// what one call needed for a moment (a compiled regex is a megabyte) stays in the heap of the thread
-/// that it ran on: 32 calls in flight on 11,000 changing files went from 8 to 137 MiB in 150 s and on,
-/// with one heap they stay below 45 MiB. Few of the allocations are made by several threads at once.
+/// One heap for all threads. glibc keeps up to eight arenas per processor ([`glibc.malloc.arena_max`]), and what a call
+/// needed for a moment (a compiled regex takes a megabyte) stays in the arena of its thread: 32 concurrent calls on
+/// 11,000 changing files grew from 8 to 137 MiB in 150 s, with one heap they stay below 45 MiB. Allocations rarely
+/// contend for it.
+///
+/// [`glibc.malloc.arena_max`]: https://www.gnu.org/software/libc/manual/html_node/Memory-Allocation-Tunables.html
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
     prepare_process();
-    // tokio panics where it gets no file for its signals, before anything is served.
+    // tokio panics if it cannot open the pipe for its signals.
     let code = panic::catch_unwind(run).unwrap_or(ExitCode::FAILURE);
-    log::flush(LAST_LINES);
+    log::flush(FLUSH_LIMIT);
     code
 }
 
@@ -47,8 +49,8 @@ fn run() -> ExitCode {
     }
 }
 
-/// How long the last lines of the log may take to be written, once all else is done.
-const LAST_LINES: Duration = Duration::from_secs(1);
+/// Limit for writing the last lines of the log before the process ends.
+const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 
 fn start(config: Config) -> Result<ExitCode, StartError> {
     let (parts, report) = assemble(&config)?;
@@ -69,9 +71,9 @@ fn start(config: Config) -> Result<ExitCode, StartError> {
 }
 
 const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends it. \
-                       To try it without one: rootbound call grep pattern=main (see rootbound --help)";
+                       To try it without a client: rootbound call grep pattern=main (see rootbound --help)";
 
-/// Opens what the configuration names, confines the process and puts the server's parts together.
+/// Opens what the configuration names, confines the process and assembles the parts of the server.
 fn assemble(config: &Config) -> Result<(Parts, StartReport), StartError> {
     log::init(config.log);
     let opened = Workspace::open(&config.roots, config.workspace.clone()).map_err(StartError::Problems)?;
@@ -79,12 +81,12 @@ fn assemble(config: &Config) -> Result<(Parts, StartReport), StartError> {
         tracing::warn!("{warning}");
     }
     let mut complaints = opened.warnings;
-    // Before the sandbox: what it says is the system's.
+    // Before confinement, which hides /proc/sys.
     let watch_limit = if config.action == Action::Doctor { watch_limit() } else { None };
     let state = config.state.as_deref().and_then(|path| match StateDir::open(path) {
         Ok(state) => Some(state),
         Err(error) => {
-            tracing::warn!(path = %path.display(), %error, "remembering in memory only");
+            tracing::warn!(path = %path.display(), %error, "state is kept in memory only");
             complaints.push(format!("the state folder {} cannot be used: {error}", path.display()));
             None
         }
@@ -117,16 +119,16 @@ fn assemble(config: &Config) -> Result<(Parts, StartReport), StartError> {
     Ok((parts, report))
 }
 
-/// Opens the audit's file where no call can reach it: the configuration has looked at its path, this
-/// looks at where it truly is.
+/// Opens the audit file, which no call may reach: the configuration has compared its path, this compares the opened
+/// folder.
 fn audit_log(workspace: &Workspace, file: &Path, size: u64) -> Result<AppendLog, String> {
     let shown = file.display();
     let log =
         AppendLog::open(file, size).map_err(|error| format!("the audit file {shown} cannot be written: {error}"))?;
     if workspace.overlaps(log.folder()) {
         return Err(format!(
-            "the audit file {shown} lies in, or beside, a directory that is offered: choose a folder of its own outside \
-             of all directories"
+            "the folder of the audit file {shown} contains, or is inside of, a directory that is offered: choose a \
+             separate folder outside of all directories"
         ));
     }
     Ok(log)

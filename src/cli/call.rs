@@ -1,6 +1,6 @@
 //! `rootbound call`: one tool call without a client, to try, script and debug the server.
 //!
-//! Goes through the same server as a client's call, over an in-memory transport.
+//! Uses the same server as a client's call, over an in-memory transport.
 
 use std::process::ExitCode;
 
@@ -31,7 +31,7 @@ pub fn call(server: Server, offered: &Selection, tool: &str, words: &[String]) -
         .iter()
         .map(|block| match block {
             Block::Text(text) => text.clone(),
-            // Four characters of base64 stand for three bytes.
+            // Four characters of base64 are three bytes.
             Block::Image { mime, data } => format!("[image: {mime}, about {} KB]", data.len() * 3 / 4 / 1000 + 1),
         })
         .collect();
@@ -47,7 +47,7 @@ fn arguments(tool: &str, words: &[String], schema: Option<&Map<String, Value>>) 
         && word.trim_start().starts_with('{')
     {
         return parse_spelled(word).map_err(|error| {
-            format!("the arguments are no JSON object ({error}): check the quotes, or write key=value")
+            format!("the arguments are not a JSON object ({error}): check the quotes, or write key=value")
         });
     }
     let mut arguments = Map::new();
@@ -75,7 +75,7 @@ fn value(text: &str, kind: Option<&str>) -> Value {
     if kind == Some("string") {
         return as_text();
     }
-    // `007` and `1e3` may be meant as they are spelled; the server reads numbers in text all the same.
+    // `007` and `1e3` may be meant as text; the server accepts numbers in text anyway.
     parse_spelled(text).unwrap_or_else(|_| as_text())
 }
 
@@ -92,21 +92,21 @@ mod tests {
     }
 
     #[test]
-    fn words_and_one_json_object_say_the_same() {
+    fn words_and_a_json_object_give_the_same_arguments() {
         let expected = json!({"pattern": "a", "max_results": 5, "literal": true, "edits": [{"x": 1}]});
         assert_eq!(read(&["pattern=a", "max_results=5", "literal=true", "edits=[{\"x\":1}]"]), Ok(expected.clone()));
         assert_eq!(read(&[&expected.to_string()]), Ok(expected));
     }
 
     #[test]
-    fn what_the_schema_calls_text_stays_as_it_was_typed() {
+    fn a_text_argument_is_not_parsed_as_json() {
         assert_eq!(read(&["pattern={\"a\":1}"]), Ok(json!({"pattern": "{\"a\":1}"})));
         assert_eq!(read(&["pattern=null"]), Ok(json!({"pattern": "null"})));
         assert_eq!(read(&["other=007", "more=a=b"]), Ok(json!({"other": "007", "more": "a=b"})));
     }
 
     #[test]
-    fn words_that_are_no_arguments_are_refused() {
+    fn invalid_argument_words_are_refused() {
         for words in [vec!["pattern"], vec!["=x"], vec!["a=1", "a=2"], vec!["{"], vec!["{}", "a=1"]] {
             assert!(read(&words).is_err(), "{words:?}");
         }

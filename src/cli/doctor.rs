@@ -1,12 +1,8 @@
-//! `rootbound doctor`: what protects a run with these options, in words for a person.
+//! `rootbound doctor`: what protects a run with these options, for people.
 //!
-//! Goes through the same start-up as serving and tells what that found; it decides nothing.
+//! Goes through the same start-up as serving and reports its results; it decides nothing.
 
-use std::{
-    fmt::Write as _,
-    io::{self, Write as _},
-    process::ExitCode,
-};
+use std::{fmt::Write as _, process::ExitCode};
 
 use crate::{
     config::Config,
@@ -17,28 +13,29 @@ use crate::{
     workspace::{Access, AgentFile, Confine, ConfineReport, PolicyRules, escape_controls},
 };
 
-/// What start-up found out.
+use super::output::print;
+
+/// The results of start-up.
 #[derive(Debug)]
 pub struct StartReport {
     /// How the kernel confines the process.
     pub confinement: ConfineReport,
     /// What is not as configured, one sentence each.
     pub complaints: Vec<String>,
-    /// What is as configured and odd all the same, one sentence each.
+    /// What is as configured but unusual, one sentence each.
     pub remarks: Vec<String>,
     /// Whether the state folder can be used.
     pub state: bool,
-    /// The rule files for agents, in their own words.
+    /// The rule files for agents, with their rules as written.
     pub agent_files: Vec<AgentFile>,
-    /// How many directories the user may watch in all, where the system says.
+    /// How many directories the user may watch in total, if the system limits it.
     pub watch_limit: Option<u64>,
 }
 
-/// Prints the report: exit code 0 when all is as configured, 1 otherwise.
+/// Prints the report. The exit code is 0 if everything is as configured, else 1.
 pub fn doctor(config: &Config, parts: &Parts, start: &StartReport) -> ExitCode {
     let (text, healthy) = report(config, parts, start);
-    // A reader that has left, as `| head` does, is no failure.
-    let _ = io::stdout().lock().write_all(text.as_bytes());
+    print(&text);
     if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -62,9 +59,9 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
         out.head(head, &format!("- {remark}"));
     }
     if complaints.is_empty() {
-        out.head("verdict", "all is as configured");
+        out.head("verdict", "everything is as configured");
     } else {
-        out.head("verdict", "not all is as configured:");
+        out.head("verdict", "not everything is as configured:");
         for complaint in &complaints {
             out.line(&format!("- {complaint}"));
         }
@@ -72,9 +69,9 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
     (out.0, complaints.is_empty())
 }
 
-/// Bytes of text that stay below Claude Code's 25,000 tokens: two a token, which dense code comes near to.
+/// Bytes of text that stay below Claude Code's 25,000 tokens: dense code has about two bytes per token.
 const CLAUDE_CODE: usize = 50 << 10;
-/// Characters, and so bytes at least, that `DeerFlow` leaves in a conversation.
+/// Characters that `DeerFlow` leaves in a conversation; a character is at least one byte.
 const DEERFLOW: usize = 12_000;
 
 struct Report(String);
@@ -89,6 +86,9 @@ impl Report {
     }
 }
 
+/// In place of a mount name.
+const UNNAMED: &str = "(unnamed)";
+
 fn roots(out: &mut Report, config: &Config, parts: &Parts) {
     for (number, root) in parts.workspace.roots().iter().enumerate() {
         let rights = match root.access() {
@@ -96,7 +96,7 @@ fn roots(out: &mut Report, config: &Config, parts: &Parts) {
             Access::ReadWrite => "read-write",
         };
         let host = parts.workspace.whereabouts(&root.public()).map(|(_, host)| host.display().to_string());
-        let name = root.name().unwrap_or("(without a name)");
+        let name = root.name().unwrap_or(UNNAMED);
         let text = format!("{name}  {rights}  {}", host.unwrap_or_default());
         if number == 0 { out.head("directories", &text) } else { out.line(&text) }
     }
@@ -110,12 +110,12 @@ fn confinement(out: &mut Report, config: &Config, parts: &Parts, start: &StartRe
         Confine::Required => "required",
         Confine::Off => "off",
     };
-    out.head("kernel wall", &format!("{} (--confine {asked})", start.confinement.level));
+    out.head("kernel", &format!("{} (--confine {asked})", start.confinement.level));
     if config.confine != Confine::Off && !start.confinement.enforced {
         if cfg!(target_os = "linux") {
             complaints.push(format!("the kernel does not confine the process: {}", start.confinement.level));
         } else {
-            out.line("this platform has no such wall; paths are still opened beneath each directory");
+            out.line("this platform has no such confinement; paths are still opened below each directory");
         }
     }
     out.head("system calls", &start.confinement.calls);
@@ -123,24 +123,28 @@ fn confinement(out: &mut Report, config: &Config, parts: &Parts, start: &StartRe
         complaints.push(format!("system calls are {}", start.confinement.calls));
     }
     let resolver = match (parts.workspace.confined_opens(), config.workspace.force_fallback) {
-        (true, _) => "each in one step that the kernel confines (openat2)",
-        (false, true) => "name by name, no link followed (--resolver walk)",
-        (false, false) => "name by name, no link followed: this system, or its container, has no openat2",
+        (true, _) => "in one step that the kernel confines (openat2)",
+        (false, true) => "name by name, without following links (--resolver walk)",
+        (false, false) => "name by name, without following links: this system, or its container, has no openat2",
     };
-    out.head("path opening", resolver);
+    out.head("paths", &format!("opened {resolver}"));
 }
 
 fn policy(out: &mut Report, config: &Config, parts: &Parts) {
     let rules = &config.workspace.policy;
-    out.head("policy", "built-in lists of secrets (content refused) and of files that run later (not written)");
+    out.head("policy", "built-in lists: secrets (content refused), files that run later (not written)");
     out.line(match config.server.confirm {
-        Confirm::Never => "changes: made without asking a person (--confirm)",
-        Confirm::Destructive => "changes: a person is asked before something is replaced or removed",
-        Confirm::Writes => "changes: a person is asked before each of them",
+        Confirm::Never => "changes: made without asking a person (--confirm never)",
+        Confirm::Destructive => {
+            "changes: a person is asked before something is replaced or removed (--confirm destructive)"
+        }
+        Confirm::Writes => "changes: a person is asked before each (--confirm writes)",
     });
     out.line(match config.settings.read_before_write {
-        ReadBeforeWrite::Strict => "a file is changed only after it was read, and unchanged since",
-        ReadBeforeWrite::ChangedOnly => "a file that was read is changed only when it is unchanged since",
+        ReadBeforeWrite::Strict => "a file is changed only if it was read and is unchanged since",
+        ReadBeforeWrite::ChangedOnly => {
+            "a file that was read is changed only if it is unchanged since (--read-before-write changed-only)"
+        }
         ReadBeforeWrite::Off => "a file may be changed without having been read (--read-before-write off)",
     });
     rule_lines(out, "", rules);
@@ -151,9 +155,9 @@ fn policy(out: &mut Report, config: &Config, parts: &Parts) {
 
 fn rule_lines(out: &mut Report, place: &str, rules: &PolicyRules) {
     for (what, globs) in [
-        ("refused as well", &rules.deny),
+        ("content also refused", &rules.deny),
         ("secrets that may be read", &rules.allow_secret),
-        ("not written as well", &rules.protect),
+        ("also not written", &rules.protect),
         ("files that run later and may be written", &rules.allow_protected),
         ("hidden", &rules.hide),
     ] {
@@ -163,10 +167,10 @@ fn rule_lines(out: &mut Report, place: &str, rules: &PolicyRules) {
     }
 }
 
-/// Patterns of one kind that are listed of one file.
+/// How many patterns of one kind are listed for a file.
 const MOST_LISTED: usize = 20;
 
-/// What people wrote for agents and what of it binds here.
+/// The rule files that people wrote for agents, and which of their rules are enforced.
 fn agent_rules(out: &mut Report, config: &Config, start: &StartReport) {
     if !config.workspace.agent_rules {
         return out.head("agent rules", "not read (--agent-rules off)");
@@ -177,8 +181,8 @@ fn agent_rules(out: &mut Report, config: &Config, start: &StartReport) {
     for (number, file) in start.agent_files.iter().enumerate() {
         let text = match &file.problem {
             Some(problem) => format!("{}: {problem}", file.name),
-            None if file.refused.is_empty() && file.protected.is_empty() => format!("{}: no rule in it", file.name),
-            None => format!("{} binds here", file.name),
+            None if file.refused.is_empty() && file.protected.is_empty() => format!("{}: no rules", file.name),
+            None => format!("{} is enforced", file.name),
         };
         if number == 0 {
             out.head("agent rules", &text);
@@ -189,7 +193,7 @@ fn agent_rules(out: &mut Report, config: &Config, start: &StartReport) {
             [("content refused", &file.refused), ("not written", &file.protected), ("not used", &file.unused)]
         {
             if !rules.is_empty() {
-                // One line each, whatever characters are in them.
+                // A pattern may contain line breaks.
                 let listed: Vec<String> = rules.iter().take(MOST_LISTED).map(|rule| one_line(rule)).collect();
                 let more = rules.len().saturating_sub(MOST_LISTED);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -208,7 +212,7 @@ fn limits(out: &mut Report, config: &Config) {
     out.head(
         "limits",
         &format!(
-            "a call: {} s, {} of text, {} arguments nested {} deep, a message of {}",
+            "call: {} s, {} of text, {} arguments, {} levels of nesting, a message of {}",
             server.deadline.as_secs_f64(),
             exact_size(settings.max_output as u64),
             settings.max_arguments,
@@ -218,24 +222,24 @@ fn limits(out: &mut Report, config: &Config) {
     );
     let patterns = settings.patterns;
     out.line(&format!(
-        "a pattern: a glob of {}, a regex of {}, {} when compiled, {} repeats",
+        "pattern: a glob of {}, a regex of {}, {} compiled, {} repeats",
         exact_size(patterns.glob as u64),
         exact_size(patterns.regex as u64),
         exact_size(patterns.compiled as u64),
         patterns.repeated
     ));
     out.line(&format!(
-        "a file: {} to edit or write, {} to search, {} as an image",
+        "file: {} to edit or write, {} to search, {} as an image",
         exact_size(settings.max_file_size),
         exact_size(settings.max_search_file_size),
         exact_size(settings.max_image_size)
     ));
-    out.line(&format!("a session: {} files made, {} written", quota.files, exact_size(quota.bytes)));
+    out.line(&format!("session: {} files created, {} written", quota.files, exact_size(quota.bytes)));
     let root = quota
         .root_bytes
-        .map_or_else(|| "no limit on its size".to_owned(), |size| format!("{} in all", exact_size(size)));
-    out.line(&format!("a directory offered: {root}"));
-    out.line(&format!("at once: {} searches", server.heavy_calls()));
+        .map_or_else(|| "no limit on its size".to_owned(), |size| format!("{} in total", exact_size(size)));
+    out.line(&format!("directory: {root}"));
+    out.line(&format!("at the same time: {} searches", server.heavy_calls()));
 }
 
 /// Whether an index of the paths can be kept between searches, tried here as a search would.
@@ -254,7 +258,7 @@ fn path_index(out: &mut Report, config: &Config, parts: &Parts, start: &StartRep
         return;
     }
     for root in parts.workspace.roots() {
-        let name = root.name().unwrap_or("(without a name)");
+        let name = root.name().unwrap_or(UNNAMED);
         match PathIndex::probe(&parts.workspace, &parts.workspace.root_path(root)) {
             Ok(watched) => {
                 let limit = start
@@ -267,8 +271,8 @@ fn path_index(out: &mut Report, config: &Config, parts: &Parts, start: &StartRep
     }
     let seconds = PathIndex::COMPARED_EVERY.as_secs();
     out.line(&format!(
-        "a write through a memory mapping that stays open, or through a hard link made later elsewhere, is seen by a \
-         comparison with the disk: after a search, when the last one is {seconds} s ago"
+        "writes through an open memory mapping, or through a hard link made later elsewhere, are noticed by a comparison \
+         with the disk: after a search, if the last comparison was {seconds} s ago"
     ));
 }
 
@@ -280,15 +284,15 @@ fn records(out: &mut Report, config: &Config, start: &StartReport) {
     }
     let history = &config.history;
     if history.on_disk && start.state {
-        out.line(&format!("former contents are kept there, up to {} in all", exact_size(history.bytes)));
+        out.line(&format!("former content is kept there, up to {} in total", exact_size(history.bytes)));
     } else {
-        out.line("former contents are kept until the server ends");
+        out.line("former content is kept until the server ends");
     }
     let audit = &config.audit;
     match &audit.file {
         Some(file) => {
-            let required = if audit.required { ", calls depend on it" } else { "" };
-            out.head("audit", &format!("{} (set aside at {}{required})", file.display(), exact_size(audit.size)));
+            let required = if audit.required { ", required" } else { "" };
+            out.head("audit", &format!("{} (rotated at {}{required})", file.display(), exact_size(audit.size)));
         }
         None => out.head("audit", "none"),
     }
@@ -296,20 +300,20 @@ fn records(out: &mut Report, config: &Config, start: &StartReport) {
 
 fn clients(out: &mut Report, config: &Config, parts: &Parts) {
     let most = config.settings.max_output;
-    let claude = if most <= CLAUDE_CODE { "stays below" } else { "may pass" };
-    let deerflow = if most < DEERFLOW { "stays below" } else { "may pass" };
+    let claude = if most <= CLAUDE_CODE { "stays below" } else { "may exceed" };
+    let deerflow = if most < DEERFLOW { "stays below" } else { "may exceed" };
     out.head("clients", &format!("an answer of {} (--max-output)", exact_size(most as u64)));
-    out.line(&format!("{claude} the 25,000 tokens over which Claude Code refuses it,"));
+    out.line(&format!("{claude} the 25,000 tokens above which Claude Code refuses it"));
     out.line(&format!(
-        "{deerflow} the 12,000 characters over which DeerFlow moves it out of the conversation (11000 suits it)"
+        "{deerflow} the 12,000 characters above which DeerFlow moves it out of the conversation (11000 suits it)"
     ));
     if parts.settings.structured_output {
         out.line("--structured-output: Claude Code and VS Code then show the model neither text nor images");
     }
     if parts.workspace.roots().iter().any(|root| root.name().is_none()) {
-        out.line("without a mount name, paths are relative; a name such as app=DIR stands before them");
+        out.line("paths in an unnamed directory are relative; with --root app=DIR they begin with app/");
     }
     if config.settings.max_output > 100 * 1024 {
-        out.line("--max-output is above what most clients pass on");
+        out.line("--max-output is more than most clients pass on");
     }
 }

@@ -1,4 +1,4 @@
-//! `rootbound history`: what was changed, for people.
+//! `rootbound history`: the recorded changes, for people.
 
 use std::{
     fmt::Write as _,
@@ -14,11 +14,10 @@ use crate::{
 
 use super::output::{fail, print};
 
-/// Digits of a revision that are shown; `restore` takes as few as tell it from others.
+/// Digits of a revision that are shown; `restore` accepts any unique prefix.
 const DIGITS: usize = 12;
 
-/// Prints the recorded changes, the newest first: when, which tool, which path, and the revision of
-/// what was there before.
+/// Prints the recorded changes, newest first: age, revision of the former content, tool and path.
 pub fn history(parts: &Parts, path: Option<&str>) -> ExitCode {
     match listing(parts, path) {
         Ok(text) => print(&text),
@@ -28,7 +27,9 @@ pub fn history(parts: &Parts, path: Option<&str>) -> ExitCode {
 
 fn listing(parts: &Parts, path: Option<&str>) -> Result<String, ToolError> {
     if !parts.session.history.on_disk() {
-        return Ok("no history is kept: --history or --state-dir is off, or there is no folder for it\n".to_owned());
+        return Ok(
+            "no history is kept: --history or --state-dir is off, or the state folder cannot be used\n".to_owned()
+        );
     }
     let records = bring_back::records(&parts.workspace, &parts.session, path)?;
     if records.is_empty() {
@@ -53,7 +54,7 @@ fn line(record: &Record, now: u64) -> String {
     format!("{:>8}  {:<7}  {before:<DIGITS$}  {}{to}", age(now.saturating_sub(record.time)), record.tool, record.shown)
 }
 
-/// `12 s`, `3 min`, `5 h`, `2 d` ago, without the last word.
+/// `12 s`, `3 min`, `5 h` or `2 d`.
 fn age(seconds: u64) -> String {
     match seconds {
         0..120 => format!("{seconds} s"),
@@ -68,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_when_how_what_and_which_content_can_be_restored() {
+    fn a_line_has_age_tool_revision_and_path() {
         let record = Record {
             time: 1_000,
             tool: "edit".into(),
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn ages_are_in_the_unit_that_fits() {
+    fn ages_are_in_the_largest_unit_that_fits() {
         assert_eq!([119, 120, 7_199, 7_200, 172_800].map(age), ["119 s", "2 min", "119 min", "2 h", "2 d"]);
     }
 }

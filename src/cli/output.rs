@@ -1,4 +1,4 @@
-//! What a command prints, and the exit code that goes with it.
+//! What a command prints, and its exit code.
 
 use std::{
     io::{self, Write as _},
@@ -7,7 +7,7 @@ use std::{
 
 /// Prints `text` and one line end to stdout; the exit code is 0.
 pub(super) fn print(text: &str) -> ExitCode {
-    // A reader that has left, as `| head` does, is no failure.
+    // A closed pipe, as after `| head`, is not an error.
     let _ = writeln!(io::stdout().lock(), "{}", text.strip_suffix('\n').unwrap_or(text));
     ExitCode::SUCCESS
 }

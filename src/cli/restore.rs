@@ -1,4 +1,4 @@
-//! `rootbound restore`: puts what a file held back, with the same checks as any other write.
+//! `rootbound restore`: restores former content, with the same checks as any other write.
 
 use std::{process::ExitCode, sync::Arc, time::Duration};
 
@@ -10,10 +10,10 @@ use crate::{
 
 use super::output::{fail, print};
 
-/// Restoring is a person's own wish and may take as long as it needs.
+/// A person waits for it and can press Ctrl-C.
 const TIME_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Puts a recorded content back and prints what was done.
+/// Restores a recorded content and prints what was done.
 pub fn restore(parts: &Parts, path: &str, revision: Option<&str>) -> ExitCode {
     let cx = CallContext {
         workspace: Arc::clone(&parts.workspace),

@@ -1,4 +1,4 @@
-//! `rootbound tools`: what a client would be offered, as a list for people or as the `tools/list` answer.
+//! `rootbound tools`: the tools that a client would be offered, as a list for people or as the `tools/list` answer.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use crate::server::{self, Server};
 
 use super::output::{fail, print};
 
-/// Prints what a client would be offered: the whole `tools/list` answer, or a line for each tool.
+/// Prints the complete `tools/list` answer, or a line for each tool.
 pub fn tools(server: Server, json: bool) -> ExitCode {
     let list = match server::list_once(server) {
         Ok(list) => list,
@@ -34,7 +34,7 @@ pub fn tools(server: Server, json: bool) -> ExitCode {
     print(&lines.join("\n"))
 }
 
-/// The first sentence of a tool's description; what lists of tools show.
+/// The first sentence of a tool's description.
 fn first_sentence(text: &str) -> &str {
     let end = text.find(". ").map(|dot| dot + 1).into_iter().chain(text.find('\n')).min();
     text[..end.unwrap_or(text.len())].trim()
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_first_sentence_ends_at_its_full_stop_or_line() {
+    fn first_sentence_ends_at_full_stop_or_line_end() {
         assert_eq!(first_sentence("Find files. More."), "Find files.");
         assert_eq!(first_sentence("Matches *.rs files\nMore."), "Matches *.rs files");
         assert_eq!(first_sentence("All."), "All.");

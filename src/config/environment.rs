@@ -12,20 +12,20 @@ use super::program;
 /// What the process finds environment it; a value, so that tests need not change the process.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
-    /// The current directory; empty when it cannot be found out.
+    /// The current directory; empty if it cannot be determined.
     pub directory: PathBuf,
     /// The person's home directory.
     pub home: Option<PathBuf>,
     /// Where state is kept unless the options say otherwise.
     pub state: Option<PathBuf>,
-    /// The program that runs, by each name that a client may start it by.
+    /// The paths by which a client may start the program that runs.
     pub program: Vec<PathBuf>,
     /// The environment.
     pub variables: Vec<(OsString, OsString)>,
 }
 
 impl Environment {
-    /// Those of this process.
+    /// That of this process.
     pub fn of_process() -> Self {
         let folders = etcetera::choose_base_strategy().ok();
         Self {

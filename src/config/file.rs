@@ -1,7 +1,6 @@
-//! The configuration file: TOML, one key for each option, and a `[[root]]` table for a directory with rules of its own.
+//! The configuration file: TOML, one key for each option, and a `[[root]]` table for a directory with its own rules.
 //!
-//! Every unknown key, wrong type and syntax error is reported with its line; what the values mean is
-//! `validate`'s matter.
+//! Every unknown key, wrong type and syntax error is reported with its line; `validate` interprets the values.
 
 use std::path::Path;
 
@@ -18,7 +17,7 @@ use super::{
     raw::{RawArgs, RootTable, Source},
 };
 
-/// Larger than any real one; a wrong path may name a disk image.
+/// No real one is larger; a wrong path may name a disk image.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Reads the file at `path`, which messages call `name`.
@@ -48,7 +47,7 @@ fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) 
     }
 }
 
-/// The file at hand, for the places in messages.
+/// The text that is read, for the line numbers in messages.
 struct File<'f> {
     text: &'f str,
     name: &'f str,
@@ -66,7 +65,7 @@ impl File<'_> {
     ) {
         let values = match (&option.kind, value.get_ref()) {
             (ValueKind::List, DeValue::Array(values)) => values.iter().collect(),
-            // `tools = ["read", "grep"]` is as clear as "read,grep".
+            // `tools = ["read", "grep"]` means the same as "read,grep".
             (ValueKind::Text, DeValue::Array(values)) if option.flag == "tools" => values.iter().collect(),
             _ => vec![value],
         };
@@ -86,7 +85,7 @@ impl File<'_> {
         }
     }
 
-    /// `root = ["a", "b=c:ro"]`, or tables with rules of their own, or both.
+    /// `root = ["a", "b=c:ro"]`, or tables with their own rules, or both.
     fn roots(
         &self,
         option: &'static OptionRow,
@@ -125,7 +124,7 @@ impl File<'_> {
                 match value.get_ref() {
                     DeValue::String(text) if key == "path" => path = Some(text.clone().into_owned()),
                     DeValue::String(text) => root.name = Some(text.clone().into_owned()),
-                    other => problems.push(self.at(line, &format!("{key} is {}, but takes a text", other.type_str()))),
+                    other => problems.push(self.at(line, &format!("{key} is {}, but must be text", other.type_str()))),
                 }
                 continue;
             }
@@ -139,7 +138,7 @@ impl File<'_> {
         }
         match path {
             Some(path) => raw.push_root(option, path, self.source(line), root),
-            // One that is no text has been named.
+            // A path that is not text is reported already.
             None if table.contains_key("path") => {}
             None => problems.push(self.at(line, "a root without a path: add path = \"/srv/docs\"")),
         }
@@ -158,19 +157,19 @@ impl File<'_> {
     }
 }
 
-/// The options that a root may have of its own.
+/// The options that a `[[root]]` table may have.
 fn per_root() -> impl Iterator<Item = &'static OptionRow> {
     OPTIONS.iter().filter(|option| PER_ROOT.contains(&option.flag))
 }
 
 fn wrong_type(option: &OptionRow, key: &str, value: &DeValue<'_>) -> String {
-    let takes = match option.kind {
+    let expected = match option.kind {
         ValueKind::Switch(_) => "true or false",
-        ValueKind::List if option.flag == "root" => "a text, a table, or a list of them",
-        ValueKind::List => "a text or a list of texts: [\"first\", \"second\"]",
-        _ => "a text or a number",
+        ValueKind::List if option.flag == "root" => "text, a table, or a list of them",
+        ValueKind::List => "text or a list of texts: [\"first\", \"second\"]",
+        _ => "text or a number",
     };
-    format!("{key} is {}, but takes {takes}", value.type_str())
+    format!("{key} is {}, but must be {expected}", value.type_str())
 }
 
 fn unknown(key: &str) -> String {
@@ -187,7 +186,7 @@ fn no_such_key(key: &str, what: &str, names: &[String]) -> String {
     format!("unknown {what} {key:?}: {next}")
 }
 
-/// The value as it would be raw on a command line; `None` when it is of a wrong type.
+/// The value as text, as on a command line; `None` if its type is wrong.
 fn scalar(option: &OptionRow, value: &Spanned<DeValue<'_>>) -> Option<String> {
     match (&option.kind, value.get_ref()) {
         (ValueKind::Switch(_), DeValue::Boolean(truth)) => Some(truth.to_string()),
@@ -218,7 +217,7 @@ fn text(path: &Path) -> Result<String, String> {
         return Err(format!("it is larger than {MAX_BYTES} bytes"));
     }
     let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
-    // Editors on Windows write a byte order mark; TOML has no place for one.
+    // Editors on Windows write a byte order mark, which TOML does not allow.
     Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }
 
@@ -259,11 +258,11 @@ mod tests {
         assert!(all.contains("r.toml:2: unknown key \"read_onyl\": did you mean read_only?"), "{all}");
         assert!(all.contains("r.toml:4: unknown key \"max-output\": did you mean max_output?"), "{all}");
         assert!(all.contains("r.toml:5: unknown key \"colour\": the keys are root, "), "{all}");
-        assert!(all.contains("r.toml:6: allow is integer, but takes a text or a list of texts"), "{all}");
+        assert!(all.contains("r.toml:6: allow is integer, but must be text or a list of texts"), "{all}");
     }
 
     #[test]
-    fn a_root_may_be_a_table_with_rules_of_its_own() {
+    fn a_root_may_be_a_table_with_its_own_rules() {
         let (raw, problems) = read_text(
             "deny = [\"*.a\"]\n\n[[root]]\npath = \"docs\"\nname = \"d\"\nread_only = true\ndeny = [\"*.b\",\n  \"*.c\"]\n\n[[root]]\npath = \"x:ro\"\n",
         );
@@ -271,14 +270,14 @@ mod tests {
         assert_eq!(raw.list("root"), ["docs", "x:ro"]);
         assert_eq!(raw.list("deny"), ["*.a"]);
         let roots = raw.each("root");
-        let table = roots[0].1.table.as_ref().expect("a table");
+        let table = roots[0].table.as_ref().expect("a table");
         assert_eq!((table.name.as_deref(), table.own.list("deny")), (Some("d"), vec!["*.b".into(), "*.c".into()]));
-        assert_eq!(table.own.each("deny")[1].1.source, Source::File { name: "r.toml".into(), line: 8 });
-        assert_eq!(roots[1].1.source, Source::File { name: "r.toml".into(), line: 10 });
+        assert_eq!(table.own.each("deny")[1].source, Source::File { name: "r.toml".into(), line: 8 });
+        assert_eq!(roots[1].source, Source::File { name: "r.toml".into(), line: 10 });
     }
 
     #[test]
-    fn each_wrong_key_of_a_root_is_named() {
+    fn each_wrong_key_of_a_root_is_reported() {
         let (raw, problems) = read_text(
             "root = [\"a\", {path = \"b\", denny = \"x\"}, {deny = \"x\"}, {path = 3, hide = 4, max_output = 5}, 7]\n",
         );
@@ -288,10 +287,10 @@ mod tests {
         for part in [
             "r.toml:1: unknown key of a root \"denny\": did you mean deny?",
             "a root without a path",
-            "path is integer, but takes a text",
-            "hide is integer, but takes a text or a list",
+            "path is integer, but must be text",
+            "hide is integer, but must be text or a list",
             "unknown key of a root \"max_output\": the keys are path, name, read_only, deny",
-            "root is integer, but takes a text, a table",
+            "root is integer, but must be text, a table",
         ] {
             assert!(all.contains(part), "{part}: {all}");
         }
@@ -308,16 +307,16 @@ mod tests {
     #[test]
     fn a_list_entry_keeps_its_own_line() {
         let (raw, _) = read_text("deny = [\n  \"a\",\n  \"b\",\n]\n");
-        let lines: Vec<_> = raw.highest("deny").into_iter().map(|(_, given)| given.source.clone()).collect();
+        let lines: Vec<_> = raw.highest("deny").into_iter().map(|value| value.source.clone()).collect();
         assert_eq!(lines[1], Source::File { name: "r.toml".into(), line: 3 });
     }
 
     #[test]
-    fn numbers_are_read_as_they_stand() {
+    fn numbers_and_lists_become_the_text_of_a_command_line() {
         let (raw, problems) = read_text("max_output = 11_000\ntime_limit = 2.5\ntools = [\"read\", \"grep\"]\n");
         assert!(problems.is_empty(), "{problems:?}");
-        assert_eq!(raw.one("max-output").expect("given").1.text, "11000");
-        assert_eq!(raw.one("time-limit").expect("given").1.text, "2.5");
-        assert_eq!(raw.one("tools").expect("given").1.text, "read,grep");
+        assert_eq!(raw.one("max-output").expect("given").text, "11000");
+        assert_eq!(raw.one("time-limit").expect("given").text, "2.5");
+        assert_eq!(raw.one("tools").expect("given").text, "read,grep");
     }
 }

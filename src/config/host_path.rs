@@ -1,6 +1,6 @@
-//! What the configuration asks the host's file system: where a path really leads, and what is there.
+//! Paths of the host: without links, and what exists.
 //!
-//! Only to compare paths and to refuse directories; nothing is opened, and no answer is relied on after the start.
+//! Only to compare paths and to refuse directories at the start; nothing is opened, and no check of a call relies on it.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 pub(super) fn real(path: &Path) -> PathBuf {
     let existing = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
     let Some((part, mut real)) = existing else { return path.to_owned() };
-    // Of what does not exist, `..` goes by its letters.
+    // Below that nothing is a link, so `..` is resolved by its text.
     for name in path.strip_prefix(part).unwrap_or(Path::new("")).components() {
         match name {
             Component::ParentDir => {
@@ -22,7 +22,7 @@ pub(super) fn real(path: &Path) -> PathBuf {
     real
 }
 
-/// A directory by its name as it was given and as it truly is.
+/// The path as it was given, and without links.
 pub(super) fn names_of(path: &Path) -> Vec<PathBuf> {
     let mut names = vec![path.to_owned(), real(path)];
     names.dedup();
@@ -34,7 +34,7 @@ pub(super) fn holds(directory: &Path, name: &Path) -> bool {
     directory.join(name).symlink_metadata().is_ok()
 }
 
-/// `/`, a drive or a share by itself.
+/// Whether the path is `/`, a drive or a share.
 pub(super) fn is_file_system_root(path: &Path) -> bool {
     path.has_root() && !path.components().any(|part| matches!(part, Component::Normal(_) | Component::ParentDir))
 }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, ops::RangeInclusive, time::Duration};
 
 use super::{Config, readable};
 
-/// The end of a range that nobody chose: what the file systems' own types hold.
+/// No upper limit: the largest size that file systems can express (`off_t`).
 pub(super) const UNBOUNDED: u64 = i64::MAX as u64;
 
 /// What the name of each environment variable begins with.
@@ -13,13 +13,13 @@ pub(super) const PREFIX: &str = "ROOTBOUND_";
 /// One option.
 #[derive(Debug)]
 pub(super) struct OptionRow {
-    /// Its flag without the dashes; the other two spellings derive from it.
+    /// The flag without its dashes; key and variable are derived from it.
     pub(super) flag: &'static str,
-    /// What the help calls its value.
+    /// The name of its value in the help.
     pub(super) value: &'static str,
-    /// Without the default of a number, which is added from the field that the option sets.
+    /// Without the default of a number, which is read from the field.
     pub(super) help: &'static str,
-    /// Under which heading the help lists it.
+    /// The heading of the help that lists it.
     pub(super) heading: &'static str,
     pub(super) kind: ValueKind,
 }
@@ -45,9 +45,9 @@ pub(super) enum ValueKind {
     Size(RangeInclusive<u64>, fn(&mut Config) -> NumberField<'_>),
     /// Seconds above 0, up to this many.
     Seconds(f64, fn(&mut Config) -> &mut Duration),
-    /// One text, read elsewhere by the option's name.
+    /// One text, which `validate` reads by the option's name.
     Text,
-    /// Any number of texts, read elsewhere by the option's name.
+    /// Any number of texts, which `validate` reads by the option's name.
     List,
 }
 
@@ -111,7 +111,7 @@ impl OptionRow {
         default.map_or(Cow::Borrowed(self.help), |default| format!("{} [default: {default}]", self.help).into())
     }
 
-    /// What the field of a number holds before any option is read; none if that is worked out later.
+    /// The default of a number; `None` if it is computed later.
     pub(super) fn default_number(&self) -> Option<u64> {
         match &self.kind {
             ValueKind::Size(_, field) | ValueKind::Count(_, field) => field(&mut Config::default()).value(),

@@ -1,8 +1,8 @@
 //! The table of options. One row is a flag, an environment variable, a key of the configuration file, the help, the range
 //! and the field of [`Config`](super::Config) that it sets.
 //!
-//! To add an option, add a row. One that is a switch, a choice, a number or a size needs nothing more;
-//! a text or a list is read by its name in `validate`.
+//! To add an option, add a row. A switch, a choice, a number, a size or a time needs nothing more; `validate` reads a
+//! text or a list by its name.
 
 use tracing::level_filters::LevelFilter;
 
@@ -15,7 +15,7 @@ const GIB: u64 = 1 << 30;
 
 const ROOTS: &str = "Directories";
 const TOOLS: &str = "Tools";
-const POLICY: &str = "Policy (patterns are globs on paths below a root, and add to the built-in lists)";
+const POLICY: &str = "Policy (patterns are globs on paths below a root, in addition to the built-in lists)";
 const LIMITS: &str = "Limits";
 const AUDIT: &str = "Audit";
 const PROCESS: &str = "Process";
@@ -25,9 +25,9 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     OptionRow {
         flag: "root",
         value: "[NAME=]PATH[:ro]",
-        help: "Offer a directory, under NAME where one is given: a plain word, or a virtual absolute path such as \
-               /mnt/user-data/workspace. `:ro` makes it read-only. A path that itself holds `=` is written \
-               `=PATH`, one that ends in `:ro` is written `PATH:rw`",
+        help: "Offer a directory, under NAME if one is given: a plain word, or a virtual absolute path such as \
+               /mnt/user-data/workspace. `:ro` makes it read-only. Write a path that contains `=` as `=PATH`, and one \
+               that ends in `:ro` as `PATH:rw`",
         heading: ROOTS,
         kind: ValueKind::List,
     },
@@ -41,21 +41,21 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     OptionRow {
         flag: "tools",
         value: "LIST",
-        help: "Offer only these tools, by name with commas between",
+        help: "Offer only these tools: names separated by commas",
         heading: TOOLS,
         kind: ValueKind::Text,
     },
     OptionRow {
         flag: "allow",
         value: "GROUP",
-        help: "Offer an optional group of tools as well: `manage`",
+        help: "Also offer an optional group of tools: `manage` (mkdir, move, copy, delete, undo)",
         heading: TOOLS,
         kind: ValueKind::List,
     },
     OptionRow {
         flag: "structured-output",
         value: "BOOL",
-        help: "Send each result also as data, and advertise its schema. Off by default: several clients then hide the \
+        help: "Also send each result as data, and advertise its schema. Off by default: several clients then hide the \
                text and images from the model",
         heading: TOOLS,
         kind: ValueKind::Switch(|config| &mut config.settings.structured_output),
@@ -63,9 +63,9 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     OptionRow {
         flag: "read-before-write",
         value: "MODE",
-        help: "`strict` (default): a file must have been read, and be unchanged since, before it is changed (a deletion, \
-               which can be undone, takes unread files too); \
-               `changed-only`: a file that was read must be unchanged since; `off`: no check",
+        help: "`strict` (default): a file must have been read, and be unchanged since, before it is changed (delete \
+               accepts unread files, because it can be undone); `changed-only`: a file that was read must be \
+               unchanged since; `off`: no check",
         heading: TOOLS,
         kind: ValueKind::Choice(&[
             ("strict", |config| config.settings.read_before_write = ReadBeforeWrite::Strict),
@@ -76,9 +76,9 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     OptionRow {
         flag: "confirm",
         value: "MODE",
-        help: "Show a person each change and make it only on their yes: `destructive` asks where something that was \
-               there is replaced or removed, `writes` always, `never` (default) not at all. A client that cannot ask is \
-               refused",
+        help: "Show a person each change and make it only if they approve: `never` (default); `destructive`: changes \
+               that replace or remove something; `writes`: all changes. Such a change is refused if the client cannot \
+               ask",
         heading: TOOLS,
         kind: ValueKind::Choice(&[
             ("never", |config| config.server.confirm = Confirm::Never),
@@ -89,15 +89,15 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     OptionRow {
         flag: "no-default-ignore",
         value: "BOOL",
-        help: "Do not skip what is never source by name (node_modules, caches, build output …); .gitignore and .ignore \
-               still count",
+        help: "Do not skip names that are never source (node_modules, caches, build output …); .gitignore and .ignore \
+               still apply",
         heading: TOOLS,
         kind: ValueKind::Switch(|config| &mut config.workspace.ignore.no_default),
     },
     OptionRow {
         flag: "ignore",
         value: "PATTERN",
-        help: "Skip what matches in ls, glob and grep; gitignore syntax",
+        help: "Skip matching paths in ls, glob and grep; gitignore syntax",
         heading: TOOLS,
         kind: ValueKind::List,
     },
@@ -111,14 +111,14 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     OptionRow {
         flag: "deny-extension",
         value: "EXT",
-        help: "Refuse the content of files whose names end so: `exe`, `.pem`, `tar.gz`; upper and lower case alike",
+        help: "Refuse the content of files with this extension: `exe`, `.pem`, `tar.gz`; case is ignored",
         heading: POLICY,
         kind: ValueKind::List,
     },
     OptionRow {
         flag: "hide",
         value: "GLOB",
-        help: "Refuse these files and show not even their names",
+        help: "Refuse these files and do not show their names",
         heading: POLICY,
         kind: ValueKind::List,
     },
@@ -132,22 +132,23 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     OptionRow {
         flag: "allow-secret",
         value: "GLOB",
-        help: "Show the content of these files although their names are on the built-in list of secrets",
+        help: "Show the content of these files although the built-in list of secrets names them",
         heading: POLICY,
         kind: ValueKind::List,
     },
     OptionRow {
         flag: "allow-protected",
         value: "GLOB",
-        help: "Let these files be changed although they are on the built-in list of files that run later",
+        help: "Allow changes to these files although the built-in list of files that run later names them",
         heading: POLICY,
         kind: ValueKind::List,
     },
     OptionRow {
         flag: "agent-rules",
         value: "MODE",
-        help: "`auto` (default): what the files at the top of a directory forbid agents is refused here, too \
-               (`permissions.deny` of `.claude/settings.json`, `.cursorignore` and the like); `off`: they are not read",
+        help: "`auto` (default): also refuse what files at the top of a directory forbid to agents \
+               (`permissions.deny` of `.claude/settings.json`, `.cursorignore` and the like); `off`: do not read \
+               these files",
         heading: POLICY,
         kind: ValueKind::Choice(&[
             ("auto", |config| config.workspace.agent_rules = true),
@@ -157,15 +158,15 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     OptionRow {
         flag: "max-output",
         value: "BYTES",
-        help: "Text in one answer; DeerFlow works best with 11000",
+        help: "Longest text of one answer; 11000 suits DeerFlow",
         heading: LIMITS,
-        // Below a thousand bytes not even an error with its hint fits; 10 MiB are far beyond what any model takes.
+        // An error with its hint needs up to a thousand bytes; no model takes 10 MiB.
         kind: ValueKind::Size(1_000..=10 * MIB, |config| NumberField::Usize(&mut config.settings.max_output)),
     },
     OptionRow {
         flag: "max-file-size",
         value: "BYTES",
-        help: "Largest file that edit and write take",
+        help: "Largest file that edit and write accept",
         heading: LIMITS,
         kind: ValueKind::Size(1..=u32::MAX as u64, |config| NumberField::U64(&mut config.settings.max_file_size)),
     },
@@ -174,82 +175,82 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         value: "BYTES",
         help: "Largest image that read shows; clients refuse larger ones than the default",
         heading: LIMITS,
-        // A message, of which the image is a part, is held in memory several times over.
+        // The message with the image is in memory several times.
         kind: ValueKind::Size(1..=256 * MIB, |config| NumberField::U64(&mut config.settings.max_image_size)),
     },
     OptionRow {
         flag: "max-search-file-size",
         value: "BYTES",
-        help: "Largest file that grep looks into when it searches a directory",
+        help: "Largest file that grep reads when it searches a directory",
         heading: LIMITS,
         kind: ValueKind::Size(1..=UNBOUNDED, |config| NumberField::U64(&mut config.settings.max_search_file_size)),
     },
     OptionRow {
         flag: "time-limit",
         value: "SECONDS",
-        help: "How long one call may work before it changes anything",
+        help: "Time that one call may take before it changes anything",
         heading: LIMITS,
-        // An hour: a client has given up long before.
+        // Clients give up long before an hour.
         kind: ValueKind::Seconds(3_600.0, |config| &mut config.server.deadline),
     },
     OptionRow {
         flag: "confirm-time-limit",
         value: "SECONDS",
-        help: "How long a person may take to answer; without an answer the change is not made",
+        help: "Time that a person may take to answer; without an answer the change is not made",
         heading: LIMITS,
-        // A day: a person may be away.
+        // A person may be away for a day.
         kind: ValueKind::Seconds(86_400.0, |config| &mut config.server.confirm_limit),
     },
     OptionRow {
         flag: "max-concurrent",
         value: "N",
         help: "Searches that run at the same time [default: twice the processors, at least 4]. At most 1024 calls, of \
-               64 MiB in all, wait or run at once; more are refused and can be sent again",
+               64 MiB in all, wait or run at the same time; others are refused and can be sent again",
         heading: LIMITS,
         kind: ValueKind::Count(1..=256, |config| NumberField::OptUsize(&mut config.server.max_concurrent)),
     },
     OptionRow {
         flag: "max-files-created",
         value: "N",
-        help: "Files and directories that one session may make",
+        help: "Files and directories that one session may create",
         heading: LIMITS,
         kind: ValueKind::Count(0..=UNBOUNDED, |config| NumberField::U64(&mut config.quota.files)),
     },
     OptionRow {
         flag: "max-bytes-written",
         value: "BYTES",
-        help: "What one session may write in all",
+        help: "Bytes that one session may write",
         heading: LIMITS,
         kind: ValueKind::Size(0..=UNBOUNDED, |config| NumberField::U64(&mut config.quota.bytes)),
     },
     OptionRow {
         flag: "max-root-size",
         value: "BYTES",
-        help: "Refuse to write below a directory whose files together would pass this; counted at most once a minute, \
-               and up to 500000 entries [default: no limit]",
+        help: "Refuse to write below a directory whose files would exceed this in total; counted at most once per \
+               minute, and up to 500000 entries [default: no limit]",
         heading: LIMITS,
         kind: ValueKind::Size(0..=UNBOUNDED, |config| NumberField::OptU64(&mut config.quota.root_bytes)),
     },
     OptionRow {
         flag: "max-arguments",
         value: "N",
-        help: "Arguments of one call",
+        help: "Number of arguments of one call",
         heading: LIMITS,
         kind: ValueKind::Count(1..=10_000, |config| NumberField::Usize(&mut config.settings.max_arguments)),
     },
     OptionRow {
         flag: "max-nesting",
         value: "N",
-        help: "Lists and objects within one another in the arguments of one call",
+        help: "Depth of lists and objects in the arguments of one call",
         heading: LIMITS,
         kind: ValueKind::Count(1..=100, |config| NumberField::Usize(&mut config.settings.max_nesting)),
     },
     OptionRow {
         flag: "max-glob",
         value: "BYTES",
-        help: "Longest glob; its braces are never expanded, so this bounds the compiled one too",
+        help: "Longest glob. Braces are not expanded, so this also limits the compiled glob",
         heading: LIMITS,
-        // Parsing takes a multiple of the pattern on the stack and in time.
+        // The parser needs time and stack in proportion to the pattern.
         kind: ValueKind::Size(1..=MIB, |config| NumberField::Usize(&mut config.settings.patterns.glob)),
     },
     OptionRow {
@@ -262,15 +263,15 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     OptionRow {
         flag: "max-regex-size",
         value: "BYTES",
-        help: "Largest pattern of grep once it is compiled, which bounds the time for that too",
+        help: "Largest compiled pattern of grep, which also limits the time to compile it",
         heading: LIMITS,
-        // Below 64 KiB a class of letters does not fit; each search thread may need as much.
+        // Below 64 KiB a class such as `\w` does not compile; each search thread may need this size.
         kind: ValueKind::Size(64 * KIB..=GIB, |config| NumberField::Usize(&mut config.settings.patterns.compiled)),
     },
     OptionRow {
         flag: "max-regex-repeats",
         value: "N",
-        help: "Positions that the counted repetitions of a pattern may stand for, as 6000 in `(.{1,100}){1,60}`",
+        help: "Positions that the counted repetitions of a pattern may expand to, such as 6000 for `(.{1,100}){1,60}`",
         heading: LIMITS,
         kind: ValueKind::Count(1..=1_000_000, |config| NumberField::Usize(&mut config.settings.patterns.repeated)),
     },
@@ -279,37 +280,38 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         value: "BYTES",
         help: "Longest message that is read from the client",
         heading: LIMITS,
-        // Below 64 KiB an honest write of a source file does not fit.
+        // A write of a source file needs up to 64 KiB.
         kind: ValueKind::Size(64 * KIB..=256 * MIB, |config| NumberField::Usize(&mut config.server.max_line)),
     },
     OptionRow {
         flag: "audit",
         value: "FILE",
-        help: "Append one JSON line for each call: when, who, what, where and how it ended; of content only length and \
-               SHA-256. Its folder must hold nothing that is offered",
+        help: "Append one JSON line for each call: when, who, what, where and how it ended; of content only its \
+               length and SHA-256. The folder of the file must be outside of the directories offered",
         heading: AUDIT,
         kind: ValueKind::Text,
     },
     OptionRow {
         flag: "audit-required",
         value: "BOOL",
-        help: "Refuse calls that cannot be recorded; a change is announced by a line of its own before it is made",
+        help: "Refuse calls that cannot be recorded; a change is recorded before it is made as well",
         heading: AUDIT,
         kind: ValueKind::Switch(|config| &mut config.audit.required),
     },
     OptionRow {
         flag: "audit-size",
         value: "BYTES",
-        help: "Set the file aside as FILE.1 (up to FILE.5) when it has grown to this",
+        help: "Size at which the audit file is renamed to FILE.1 (up to FILE.5)",
         heading: AUDIT,
-        // Below 64 KiB hardly a line fits.
+        // A line takes up to 64 KiB.
         kind: ValueKind::Size(64 * KIB..=UNBOUNDED, |config| NumberField::U64(&mut config.audit.size)),
     },
     OptionRow {
         flag: "confine",
         value: "MODE",
-        help: "Have the kernel confine the whole process to the directories (Landlock) and refuse it programs, sockets \
-               and the like (seccomp): `auto` (default) where it can, `required` or not start, `off`",
+        help: "Let the kernel confine the whole process to the directories (Landlock) and refuse it programs, sockets \
+               and the like (seccomp): `auto` (default): as far as the kernel supports it; `required`: do not start \
+               without it; `off`",
         heading: PROCESS,
         kind: ValueKind::Choice(&[
             ("auto", |config| config.confine = Confine::Auto),
@@ -320,8 +322,8 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     OptionRow {
         flag: "resolver",
         value: "WAY",
-        help: "How paths are opened beneath a directory: `auto` (default): in one step that the kernel confines, \
-               where it can; `walk`: name by name, as on systems without openat2. For diagnosis",
+        help: "How paths are opened below a directory: `auto` (default): in one step that the kernel confines, where \
+               it can; `walk`: name by name, as on systems without openat2. For diagnosis",
         heading: PROCESS,
         kind: ValueKind::Choice(&[
             ("auto", |config| config.workspace.force_fallback = false),
@@ -331,8 +333,9 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     OptionRow {
         flag: "state-dir",
         value: "DIR",
-        help: "Where to remember which files have been read, for clients that start a new process for each call, and \
-               what files held before; `off` keeps that in memory [default: $XDG_STATE_HOME/rootbound]",
+        help: "Folder for the record of files that have been read, for clients that start a new process for each \
+               call, and for the former content of files; `off` keeps both in memory [default: \
+               $XDG_STATE_HOME/rootbound]",
         heading: PROCESS,
         kind: ValueKind::Text,
     },
@@ -351,8 +354,8 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     OptionRow {
         flag: "history",
         value: "MODE",
-        help: "Keep what files held before they are changed or deleted, for `undo`, `rootbound history` and `rootbound \
-               restore`: `auto` (default) in the state folder, `off` only in memory and for this session",
+        help: "Keep the content of files before they are changed or deleted, for `undo`, `rootbound history` and \
+               `rootbound restore`: `auto` (default): in the state folder; `off`: in memory, until the server ends",
         heading: PROCESS,
         kind: ValueKind::Choice(&[
             ("auto", |config| config.history.on_disk = true),
@@ -362,9 +365,9 @@ pub(super) const OPTIONS: &[OptionRow] = &[
     OptionRow {
         flag: "history-size",
         value: "BYTES",
-        help: "How much of that is kept on the disk, the oldest giving way; nothing is kept for more than 30 days",
+        help: "Disk space for former content; the oldest is removed first, and all of it after 30 days",
         heading: PROCESS,
-        // Below 1 MiB hardly an edit can be undone.
+        // Less would not hold the former content of one larger file.
         kind: ValueKind::Size(MIB..=UNBOUNDED, |config| NumberField::U64(&mut config.history.bytes)),
     },
     OptionRow {

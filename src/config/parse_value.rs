@@ -7,13 +7,13 @@ use std::time::Duration;
 use super::{
     Config,
     option::{OptionRow, UNBOUNDED, ValueKind},
-    raw::{Origin, RawArgs},
+    raw::RawArgs,
     readable,
 };
 
 /// Reads the value that was given for `option`, if any, into its field.
 pub(super) fn apply(option: &OptionRow, raw: &RawArgs, config: &mut Config, problems: &mut Vec<String>) {
-    let Some((option, given)) = raw.one(option.flag) else { return };
+    let Some(given) = raw.one(option.flag) else { return };
     let text = given.text.trim();
     let wrong = match &option.kind {
         ValueKind::Switch(field) => match text.to_ascii_lowercase().as_str() {
@@ -35,7 +35,7 @@ pub(super) fn apply(option: &OptionRow, raw: &RawArgs, config: &mut Config, prob
                     (least, UNBOUNDED) => format!("of at least {least}"),
                     (least, most) => format!("from {least} to {most}"),
                 };
-                format!("{:?} is no count: write a whole number {bounds}", given.text)
+                format!("{:?} is not a count: write a whole number {bounds}", given.text)
             }
         },
         ValueKind::Size(range, field) => match bytes(text) {
@@ -47,21 +47,23 @@ pub(super) fn apply(option: &OptionRow, raw: &RawArgs, config: &mut Config, prob
                 };
                 format!("of {bytes} bytes is out of range: choose {bounds}")
             }
-            None => format!("{:?} is no size: write bytes, or a number with KiB, MiB or GiB, as 50KiB", given.text),
+            None => {
+                format!("{:?} is not a size: write bytes, or a number with KiB, MiB or GiB, such as 50KiB", given.text)
+            }
         },
         ValueKind::Seconds(longest, field) => match text.trim_end_matches('s').parse::<f64>() {
             Ok(seconds) if seconds > 0.0 && seconds <= *longest => {
                 return *field(config) = Duration::from_secs_f64(seconds);
             }
             _ => format!(
-                "{:?} is no time: write seconds, above 0 and up to {longest}, as {}",
+                "{:?} is not a time: write seconds, above 0 and up to {longest}, such as {}",
                 given.text,
                 field(config).as_secs()
             ),
         },
         ValueKind::Text | ValueKind::List => return,
     };
-    problems.push(format!("{} {wrong}", Origin(option, &given.source)));
+    problems.push(format!("{} {wrong}", given.origin()));
 }
 
 /// Reads `4096`, `50KiB`, `1.5 MiB`. KB and K mean KiB, as in most tools that take either.

@@ -1,22 +1,19 @@
 //! The policy options → [`PolicyRules`]: for all directories, or for one `[[root]]` of the file.
 //!
-//! Spelling only; what a pattern means below a root is the workspace's matter.
+//! Spelling only; what a pattern means below a root is decided by the workspace.
 
 use std::path::{Path, PathBuf};
 
 use crate::workspace::PolicyRules;
 
-use super::{
-    host_path,
-    raw::{Origin, RawArgs},
-};
+use super::{host_path, raw::RawArgs};
 
-/// The rules in `raw`; each pattern that cannot be one is a problem.
+/// The rules in `raw`; each invalid pattern is a problem.
 pub(super) fn rules(raw: &RawArgs, problems: &mut Vec<String>) -> PolicyRules {
     let mut globs = |flag: &str| -> Vec<String> {
-        for (option, given) in raw.each(flag) {
+        for given in raw.each(flag) {
             if let Err(why) = PolicyRules::check(&given.text) {
-                problems.push(format!("{} pattern {:?} {why}", Origin(option, &given.source), given.text));
+                problems.push(format!("{} pattern {:?} {why}", given.origin(), given.text));
             }
         }
         raw.list(flag)
@@ -31,13 +28,13 @@ pub(super) fn rules(raw: &RawArgs, problems: &mut Vec<String>) -> PolicyRules {
 /// The options that take patterns.
 const PATTERNS: [&str; 5] = ["deny", "allow-secret", "protect", "allow-protected", "hide"];
 
-/// Notes each pattern in `raw` that names a path of the host: what begins with a slash begins at the
-/// root. One that begins with a root's own path, or the home directory's, is taken for such a path
-/// unless the root has an entry of its first name.
+/// Reports each pattern in `raw` that names a path of the host, which would never match: a pattern with a leading
+/// slash begins at the root. A pattern that begins with the path of a root, or of the home directory, is taken for
+/// a host path unless the root has an entry with its first name.
 ///
-/// `/` is no such path: a process without a home directory of its own has that one.
+/// `/` counts as neither: it is the home directory of a process that has none.
 pub(super) fn host_paths(raw: &RawArgs, roots: &[PathBuf], home: Option<&Path>, problems: &mut Vec<String>) {
-    for (option, given) in PATTERNS.into_iter().flat_map(|flag| raw.each(flag)) {
+    for given in PATTERNS.into_iter().flat_map(|flag| raw.each(flag)) {
         let pattern = Path::new(&given.text);
         let first = pattern.components().nth(1);
         if !pattern.is_absolute()
@@ -49,32 +46,28 @@ pub(super) fn host_paths(raw: &RawArgs, roots: &[PathBuf], home: Option<&Path>, 
         let why = if let Some(below) =
             roots.iter().filter(|root| is_named(root)).find_map(|root| pattern.strip_prefix(root).ok())
         {
-            format!("it is a path of this machine, and patterns begin at the root: write /{}", below.display())
+            format!("it is a path of this machine, but a pattern begins at the root: write /{}", below.display())
         } else if home.is_some_and(|home| is_named(home) && pattern.starts_with(home)) {
-            "it is a path of this machine outside of the directories offered, where nothing is reached: leave it out"
+            "it is a path of this machine outside of the directories offered, which no call reaches: remove it"
                 .to_owned()
         } else {
             continue;
         };
-        problems.push(format!(
-            "{} pattern {:?} would never match as it is meant: {why}",
-            Origin(option, &given.source),
-            given.text
-        ));
+        problems.push(format!("{} pattern {:?} would never match as it is meant: {why}", given.origin(), given.text));
     }
 }
 
-/// `exe`, `.exe` and `*.exe` are one extension, and `tar.gz` is one of two parts.
+/// `exe`, `.exe` and `*.exe` are the same extension; `tar.gz` is one, too.
 fn extensions(raw: &RawArgs, problems: &mut Vec<String>) -> Vec<String> {
     let mut globs = Vec::new();
-    for (option, given) in raw.each("deny-extension") {
+    for given in raw.each("deny-extension") {
         let text = given.text.trim();
         let extension = text.strip_prefix("*.").or_else(|| text.strip_prefix('.')).unwrap_or(text);
-        // Trailing dots and spaces are no part of a name where names are compared.
+        // Names are compared without trailing dots and spaces.
         if extension.is_empty() || extension.ends_with('.') || extension.contains(['/', '\\', '*', '?', '[', '{']) {
             problems.push(format!(
-                "{} {:?} is no file name extension: write it as exe, .pem or tar.gz (--deny takes patterns)",
-                Origin(option, &given.source),
+                "{} {:?} is not a file name extension: write it as exe, .pem or tar.gz (--deny takes patterns)",
+                given.origin(),
                 given.text
             ));
         } else {
@@ -99,14 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn an_extension_may_be_written_with_and_without_its_dot() {
+    fn an_extension_is_accepted_with_and_without_its_dot() {
         assert_eq!(denied(&["exe", ".PEM", "*.tar.gz", "c++"]).0, ["*.exe", "*.PEM", "*.tar.gz", "*.c++"]);
     }
 
     #[test]
-    fn what_is_no_extension_is_told() {
+    fn a_pattern_or_path_is_refused_as_an_extension() {
         let (globs, problems) = denied(&["", ".", "a/b", "e*", "x.", "[ab]"]);
         assert_eq!((globs.len(), problems.len()), (0, 6), "{problems:?}");
-        assert!(problems[2].contains("--deny-extension \"a/b\" is no file name extension"), "{problems:?}");
+        assert!(problems[2].contains("--deny-extension \"a/b\" is not a file name extension"), "{problems:?}");
     }
 }

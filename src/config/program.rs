@@ -1,6 +1,6 @@
-//! By which names the program that runs may be started again.
+//! The paths by which the program that runs may be started again.
 //!
-//! One that lies below a directory offered could otherwise be exchanged for another, which then runs unconfined.
+//! They are never written: a program below a root could otherwise be replaced by another, which then runs unconfined.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -9,7 +9,7 @@ use std::{
 
 use super::host_path;
 
-/// The names of this process's program: its own file, and what a client typed to start it.
+/// The paths of this process's program: its own file, and what a client typed to start it.
 pub(super) fn names() -> Vec<PathBuf> {
     let mut names: Vec<PathBuf> = std::env::current_exe().into_iter().collect();
     if let (Some(typed), Ok(directory)) = (std::env::args_os().next(), std::env::current_dir()) {
@@ -18,8 +18,8 @@ pub(super) fn names() -> Vec<PathBuf> {
     names
 }
 
-/// Where a shell or a client finds `typed`. With a bare name these are the places in `PATH` up to the one that
-/// has it: a file made in an earlier one would be found first.
+/// Where a shell or a client looks for `typed`. For a bare name these are the folders of `PATH` up to the one that
+/// has it: a file created in an earlier folder would be found first.
 fn typed_names(typed: &OsStr, directory: &Path, path: Option<&OsStr>) -> Vec<PathBuf> {
     if Path::new(typed).components().count() != 1 {
         return vec![directory.join(typed)];
@@ -34,7 +34,7 @@ fn typed_names(typed: &OsStr, directory: &Path, path: Option<&OsStr>) -> Vec<Pat
             return names;
         }
     }
-    // It was started by another name, which nobody knows.
+    // It was started by an unknown name.
     Vec::new()
 }
 
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_in_path_count_up_to_the_one_that_has_the_program() {
+    fn folders_of_path_count_up_to_the_one_with_the_program() {
         let folder = tempfile::tempdir().expect("a folder");
         let at = |name: &str| folder.path().join(name);
         for name in ["one", "two", "three"] {

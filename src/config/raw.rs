@@ -1,16 +1,34 @@
-//! What was typed: the values of each option as text, with where each was given. Nothing is understood here.
+//! What was typed: the values of each option as text, with where each was given. Nothing is interpreted here.
 
-use std::fmt;
+use std::path::{Path, PathBuf};
 
-use super::{option::OptionRow, options::OPTIONS};
+use super::{environment::Environment, option::OptionRow, options::OPTIONS};
 
 /// One value as it was given, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RawValue {
+    pub(super) option: &'static OptionRow,
     pub(super) text: String,
     pub(super) source: Source,
-    /// What a `[[root]]` table of the file says beside its path, which is the text.
+    /// What a `[[root]]` table of the file has besides its path, which is the text.
     pub(super) table: Option<RootTable>,
+}
+
+impl RawValue {
+    /// Names the option the way the person gave it: `--log`, `ROOTBOUND_LOG`, `rootbound.toml:3: log`.
+    pub(super) fn origin(&self) -> String {
+        match &self.source {
+            Source::CommandLine => format!("--{}", self.option.flag),
+            Source::Environment => self.option.variable(),
+            Source::File { name, line } => format!("{name}:{line}: {}", self.option.key()),
+        }
+    }
+
+    /// The absolute path of `text`: in the configuration file relative to its folder, elsewhere to the current one.
+    pub(super) fn path(&self, text: &str, file_base: &Path, environment: &Environment) -> PathBuf {
+        let base = if matches!(self.source, Source::File { .. }) { file_base } else { &environment.directory };
+        environment.absolute(Path::new(text), base)
+    }
 }
 
 /// A `[[root]]` table: what counts below one directory alone.
@@ -36,72 +54,58 @@ pub(super) enum Source {
     CommandLine,
 }
 
-/// Names an option the way the person gave it: `--log`, `ROOTBOUND_LOG`, `log (rootbound.toml:3)`.
-pub(super) struct Origin<'a>(pub(super) &'a OptionRow, pub(super) &'a Source);
-
-impl fmt::Display for Origin<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(option, source) = self;
-        match source {
-            Source::CommandLine => write!(f, "--{}", option.flag),
-            Source::Environment => f.write_str(&option.variable()),
-            Source::File { name, line } => write!(f, "{name}:{line}: {}", option.key()),
-        }
-    }
-}
-
-/// What was typed: for each option the values of each source, not yet understood.
+/// The values of all options from all sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RawArgs {
-    given: Vec<(&'static OptionRow, RawValue)>,
+    values: Vec<RawValue>,
 }
 
 impl RawArgs {
-    /// Notes one value.
+    /// Adds one value.
     pub(super) fn push(&mut self, option: &'static OptionRow, text: String, source: Source) {
-        self.given.push((option, RawValue { text, source, table: None }));
+        self.values.push(RawValue { option, text, source, table: None });
     }
 
-    /// Notes a directory that a table of the file names.
+    /// Adds a directory that a table of the file names.
     pub(super) fn push_root(&mut self, option: &'static OptionRow, path: String, source: Source, table: RootTable) {
-        self.given.push((option, RawValue { text: path, source, table: Some(table) }));
+        self.values.push(RawValue { option, text: path, source, table: Some(table) });
     }
 
-    /// Every value there is.
-    pub(super) fn all(&self) -> impl Iterator<Item = (&'static OptionRow, &RawValue)> {
-        self.given.iter().map(|(option, given)| (*option, given))
+    /// Every value.
+    pub(super) fn all(&self) -> impl Iterator<Item = &RawValue> {
+        self.values.iter()
     }
 
     /// The value of the highest source, the last one where it was given twice there.
-    pub(super) fn one(&self, flag: &str) -> Option<(&'static OptionRow, &RawValue)> {
-        self.of(flag).max_by_key(|(_, given)| rank(&given.source))
+    pub(super) fn one(&self, flag: &str) -> Option<&RawValue> {
+        self.of(flag).max_by_key(|value| rank(&value.source))
     }
 
     /// The values of the highest source alone.
-    pub(super) fn highest(&self, flag: &str) -> Vec<(&'static OptionRow, &RawValue)> {
-        let top = self.of(flag).map(|(_, given)| rank(&given.source)).max();
-        self.of(flag).filter(|(_, given)| Some(rank(&given.source)) == top).collect()
+    pub(super) fn highest(&self, flag: &str) -> Vec<&RawValue> {
+        let top = self.of(flag).map(|value| rank(&value.source)).max();
+        self.of(flag).filter(|value| Some(rank(&value.source)) == top).collect()
     }
 
     /// The values of every source: the file's, then the environment's, then the command line's.
-    pub(super) fn each(&self, flag: &str) -> Vec<(&'static OptionRow, &RawValue)> {
+    pub(super) fn each(&self, flag: &str) -> Vec<&RawValue> {
         let mut all: Vec<_> = self.of(flag).collect();
-        all.sort_by_key(|(_, given)| rank(&given.source));
+        all.sort_by_key(|value| rank(&value.source));
         all
     }
 
     /// The texts of [`Self::each`].
     pub(super) fn list(&self, flag: &str) -> Vec<String> {
-        self.each(flag).into_iter().map(|(_, given)| given.text.clone()).collect()
+        self.each(flag).into_iter().map(|value| value.text.clone()).collect()
     }
 
-    fn of(&self, flag: &str) -> impl Iterator<Item = (&'static OptionRow, &RawValue)> {
+    fn of(&self, flag: &str) -> impl Iterator<Item = &RawValue> {
         debug_assert!(OPTIONS.iter().any(|option| option.flag == flag), "no option is called {flag}");
-        self.all().filter(move |(option, _)| option.flag == flag)
+        self.all().filter(move |value| value.option.flag == flag)
     }
 }
 
-/// The command line wins over the environment, the environment over the file.
+/// The command line overrides the environment, the environment overrides the file.
 fn rank(source: &Source) -> u8 {
     match source {
         Source::File { .. } => 0,
@@ -122,7 +126,7 @@ mod tests {
         raw.push(option, "trace".into(), Source::CommandLine);
         raw.push(option, "info".into(), Source::Environment);
         raw.push(option, "warn".into(), Source::File { name: "f".into(), line: 1 });
-        assert_eq!(raw.one("log").expect("given").1.text, "trace");
+        assert_eq!(raw.one("log").expect("given").text, "trace");
         assert_eq!(raw.highest("log").len(), 2);
     }
 }

@@ -12,7 +12,7 @@ use super::{
     command_line::{self, CommandLine},
     environment::Environment,
     file,
-    raw::{Origin, RawArgs},
+    raw::RawArgs,
     start_error::StartError,
     suggested_call, validate, variables,
 };
@@ -59,9 +59,9 @@ impl Invocation {
 
 /// Reads the file that `--config` names and returns its path.
 fn read_file(raw: &mut RawArgs, environment: &Environment, problems: &mut Vec<String>) -> Option<PathBuf> {
-    let (option, given) = raw.one("config").map(|(option, given)| (option, given.clone()))?;
+    let given = raw.one("config")?.clone();
     if given.text.is_empty() {
-        problems.push(format!("{} is empty: name a TOML file, or leave it out", Origin(option, &given.source)));
+        problems.push(format!("{} is empty: name a TOML file, or remove it", given.origin()));
         return None;
     }
     // A placeholder that a client did not fill in is reported with those of the other options.
@@ -123,8 +123,8 @@ mod tests {
     }
 
     #[test]
-    fn the_file_system_and_the_home_directory_are_not_offered_unasked() {
-        for (directory, word) in [("/", "is /"), ("/home/me", "home directory"), ("", "cannot be found out")] {
+    fn file_system_and_home_directory_are_offered_only_by_name() {
+        for (directory, word) in [("/", "is /"), ("/home/me", "home directory"), ("", "cannot be determined")] {
             let refused = problems(&[], &Environment { directory: directory.into(), ..environment() });
             assert!(
                 refused.len() == 1 && refused[0].contains(word) && refused[0].contains("rootbound DIR"),
@@ -138,14 +138,14 @@ mod tests {
     }
 
     #[test]
-    fn a_home_directory_that_is_the_whole_file_system_makes_no_pattern_one_of_the_host() {
+    fn with_home_at_slash_an_absolute_pattern_is_not_a_host_path() {
         let nobody = Environment { home: Some("/".into()), ..environment() };
         read(&["--deny", "/private/**", "--hide", "/x"], &nobody).expect("they begin at the root");
         assert!(problems(&["--deny", "/home/me/x"], &environment())[0].contains("outside of the directories offered"));
     }
 
     #[test]
-    fn directories_may_stand_on_both_sides_of_a_subcommand() {
+    fn directories_and_options_are_accepted_on_both_sides_of_a_subcommand() {
         let config = read(&["lib", "--root", "a=x:ro", "call", "grep", "pattern=y", "--root", "b=~/z"], &environment());
         let config = config.expect("fine");
         assert_eq!(paths(&config), ["/code/app/lib", "/code/app/x", "/home/me/z"]);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_win_over_variables_and_patterns_add_up() {
+    fn flags_override_variables_and_patterns_are_combined() {
         let mut environment = environment();
         variables(
             &mut environment,
@@ -211,19 +211,19 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_did_not_fill_in_is_named() {
+    fn unfilled_placeholders_of_a_client_are_reported() {
         let mut environment = environment();
         variables(&mut environment, &[("ROOTBOUND_ALLOW", "${user_config.allow}")]);
         let refused = problems(&["${user_config.roots}", "--deny=${user_config.deny}", ""], &environment).join("\n");
         for part in ["${user_config.roots}", "--deny", "ROOTBOUND_ALLOW", "an empty directory"] {
             assert!(refused.contains(part), "{part}: {refused}");
         }
-        // A search for the very text is no configuration.
+        // In a call the same text is an argument.
         assert!(read(&["call", "grep", "pattern=${x}"], &self::environment()).is_ok());
     }
 
     #[test]
-    fn tools_that_other_options_leave_out_are_not_forgotten_silently() {
+    fn a_tool_that_other_options_exclude_is_reported() {
         assert!(problems(&["--read-only", "--tools", "read,edit"], &environment())[0].contains("names edit"));
         let config = read(&["--tools", "read, grep", "--read-before-write", "off"], &environment()).expect("fine");
         assert_eq!(config.selection.only, Some(vec!["read".to_owned(), "grep".to_owned()]));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_programs_own_files_are_out_of_reach_below_a_root() {
+    fn the_programs_own_files_are_listed_as_never_writable() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("r[1].toml");
         #[expect(clippy::disallowed_methods, reason = "the test makes the file that is read")]
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_folder_overlaps_no_root() {
+    fn a_state_folder_that_overlaps_a_root_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
         let at = |below: &str| folder.path().join(below).to_str().expect("UTF-8").to_owned();
         let (root, other) = (at("a/root"), at("other"));
@@ -277,13 +277,13 @@ mod tests {
         assert_eq!(config.state, Some(folder.path().join("a/roots")));
 
         let own = Environment { state: Some(at("a/root/.local/state").into()), ..environment() };
-        let config = read(&[&root], &own).expect("a folder that nobody chose is no reason not to start");
+        let config = read(&[&root], &own).expect("the default folder is replaced, not refused");
         assert_eq!(config.state, None);
         assert!(config.warnings[0].contains("memory only"), "{:?}", config.warnings);
     }
 
     #[test]
-    fn the_command_line_refuses_what_deerflow_refuses() {
+    fn flags_that_deerflow_forbids_are_unknown() {
         for flag in ["-c", "-e", "-p", "--print", "--eval", "--shell", "--call"] {
             assert!(matches!(read(&[flag], &environment()), Err(StartError::Usage(_))), "{flag}");
         }

@@ -1,24 +1,26 @@
 //! Which directories are offered, from `[NAME=]PATH[:ro]`, `[[root]]` tables and plain arguments.
 //!
-//! Decides names, rights and the refusal of directories that are too wide. It opens nothing:
-//! `Workspace::open` says which of them exist.
+//! Decides names and access, and refuses directories that are too wide. It opens nothing: `Workspace::open` reports
+//! which of them do not exist.
 
-use std::{ffi::OsString, path::Path};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use crate::workspace::{Access, PolicyRules, RootSpec};
 
 use super::{
     environment::Environment,
     host_path::{self, is_file_system_root, names_of, real},
-    option::OptionRow,
     policy,
-    raw::{Origin, RawValue, Source},
+    raw::RawValue,
 };
 
 /// The directories as they were given, the plain arguments first.
 pub(super) struct RootArgs<'a> {
     pub(super) directories: &'a [OsString],
-    pub(super) roots: Vec<(&'static OptionRow, &'a RawValue)>,
+    pub(super) roots: Vec<&'a RawValue>,
     /// The folder that paths in the configuration file are relative to.
     pub(super) file_base: &'a Path,
     pub(super) read_only: bool,
@@ -26,43 +28,39 @@ pub(super) struct RootArgs<'a> {
 
 /// Works out the roots. Problems stop the start, warnings are logged.
 pub(super) fn specs(
-    asked: &RootArgs<'_>,
+    args: &RootArgs<'_>,
     environment: &Environment,
     problems: &mut Vec<String>,
     warnings: &mut Vec<String>,
 ) -> Vec<RootSpec> {
-    let access = |read_only: bool| if read_only || asked.read_only { Access::ReadOnly } else { Access::ReadWrite };
+    let access = |read_only: bool| if read_only || args.read_only { Access::ReadOnly } else { Access::ReadWrite };
+    let unnamed = |path| RootSpec { name: None, path, access: access(false), policy: PolicyRules::default() };
     let mut specs: Vec<RootSpec> = Vec::new();
-    for directory in asked.directories {
+    for directory in args.directories {
         if directory.is_empty() {
             problems.push(EMPTY.to_owned());
             continue;
         }
-        let path = environment.absolute(Path::new(directory), &environment.directory);
-        specs.push(RootSpec { name: None, path, access: access(false), policy: PolicyRules::default() });
+        specs.push(unnamed(environment.absolute(Path::new(directory), &environment.directory)));
     }
-    for (option, given) in &asked.roots {
-        let base = if matches!(given.source, Source::File { .. }) { asked.file_base } else { &environment.directory };
+    for given in &args.roots {
         let own = given.table.as_ref().map(|table| policy::rules(&table.own, problems));
         match parts(given) {
             Ok(RootText { name, path, read_only }) => {
-                let path = environment.absolute(Path::new(path), base);
+                let path = given.path(path, args.file_base, environment);
                 if let Some(table) = &given.table {
                     policy::host_paths(&table.own, &names_of(&path), environment.home.as_deref(), problems);
                 }
                 specs.push(RootSpec { name, path, access: access(read_only), policy: own.unwrap_or_default() });
             }
-            Err(why) => problems.push(format!("{} {:?}: {why}", Origin(option, &given.source), given.text)),
+            Err(why) => problems.push(format!("{} {:?}: {why}", given.origin(), given.text)),
         }
     }
 
-    let chosen = !asked.directories.is_empty() || !asked.roots.is_empty();
-    if !chosen {
-        if let Some(why) = refusal(environment) {
-            problems.push(why);
-        } else {
-            let (path, policy) = (environment.directory.clone(), PolicyRules::default());
-            specs.push(RootSpec { name: None, path, access: access(false), policy });
+    if args.directories.is_empty() && args.roots.is_empty() {
+        match current_directory(environment) {
+            Ok(path) => specs.push(unnamed(path)),
+            Err(why) => problems.push(why),
         }
         return specs;
     }
@@ -75,8 +73,8 @@ pub(super) fn specs(
             ));
         } else if environment.home.as_deref().is_some_and(|home| host_path::real(home).starts_with(&real)) {
             warnings.push(format!(
-                "{} holds the home directory, with keys, histories and settings in it; a project directory is a \
-                 safer choice",
+                "{} contains the home directory with its keys, histories and settings; a project directory is a safer \
+                 choice",
                 spec.path.display()
             ));
         }
@@ -86,24 +84,28 @@ pub(super) fn specs(
     specs
 }
 
-const EMPTY: &str = "an empty directory argument: leave it out, or name a directory (a client may put \"\" where its own \
+const EMPTY: &str = "an empty directory argument: remove it, or name a directory (a client may put \"\" where its own \
                      variable is not set)";
 
-/// Why the current directory is not offered unasked.
-fn refusal(environment: &Environment) -> Option<String> {
-    const NEXT: &str = "start it in a project directory, or name the directory to offer: rootbound DIR";
+/// The current directory, which is offered when none is named, unless it is too wide.
+fn current_directory(environment: &Environment) -> Result<PathBuf, String> {
     let real = real(&environment.directory);
-    if environment.directory.as_os_str().is_empty() {
-        return Some(format!("no directory was named, and the current one cannot be found out; {NEXT}"));
-    }
-    if is_file_system_root(&real) {
-        return Some(format!("no directory was named, and the current one is /; {NEXT}"));
-    }
-    let home = environment.home.as_deref().map(host_path::real)?;
-    (home == real).then(|| format!("no directory was named, and the current one is the home directory; {NEXT}"))
+    let why = if environment.directory.as_os_str().is_empty() {
+        "cannot be determined"
+    } else if is_file_system_root(&real) {
+        "is /"
+    } else if environment.home.as_deref().is_some_and(|home| host_path::real(home) == real) {
+        "is the home directory"
+    } else {
+        return Ok(environment.directory.clone());
+    };
+    Err(format!(
+        "no directory was named, and the current one {why}; start it in a project directory, or name the directory to \
+         offer: rootbound DIR"
+    ))
 }
 
-/// The first root that holds a folder of the program's own or lies in it.
+/// The first root that contains `folder`, which is the program's own, or is inside of it.
 pub(super) fn overlapping<'r>(folder: &Path, roots: &'r [RootSpec]) -> Option<&'r RootSpec> {
     let folder = real(folder);
     roots.iter().find(|root| {
@@ -120,8 +122,7 @@ fn same_names(specs: &[RootSpec], problems: &mut Vec<String>) {
                 problems.push(format!("two directories are called {name:?}: give one of them another NAME"));
             } else if Path::new(name).starts_with(earlier) || Path::new(earlier).starts_with(name) {
                 problems.push(format!(
-                    "the names {earlier:?} and {name:?} overlap, so that a path could mean either: give one of them \
-                     another NAME"
+                    "the names {earlier:?} and {name:?} overlap, so a path could mean either: give one of them another NAME"
                 ));
             }
         }
@@ -135,21 +136,21 @@ struct RootText<'a> {
     read_only: bool,
 }
 
-/// What a table says, or a text by its letters.
+/// Reads a table, or a text.
 fn parts(given: &RawValue) -> Result<RootText<'_>, String> {
     let Some(table) = &given.table else { return split(&given.text) };
     let name = table.name.as_deref().map(checked).transpose()?;
     if given.text.is_empty() {
         return Err("the path is empty: write path = \"/srv/docs\"".to_owned());
     }
-    let read_only = table.own.one("read-only").is_some_and(|(_, given)| given.text == "true");
+    let read_only = table.own.one("read-only").is_some_and(|given| given.text == "true");
     Ok(RootText { name, path: &given.text, read_only })
 }
 
 /// Takes `[NAME=]PATH[:ro|:rw]` apart.
 ///
-/// What stands before the first `=` is a name only where it can be one: a word without `/`, or a
-/// virtual absolute path. So `./a=b` is a path; an empty name (`=/srv/a=b`) makes any path one.
+/// The text before the first `=` is a name only where it can be one: a word without `/`, or a virtual absolute path.
+/// So `./a=b` is a path; after an empty name (`=/srv/a=b`) all is path.
 fn split(text: &str) -> Result<RootText<'_>, String> {
     let (name, rest) = match text.split_once('=') {
         Some(("", rest)) => (None, rest),
@@ -164,26 +165,26 @@ fn split(text: &str) -> Result<RootText<'_>, String> {
         _ => (rest, false),
     };
     if path.is_empty() {
-        return Err("the path is empty: write [NAME=]PATH[:ro], as docs=/srv/docs:ro".to_owned());
+        return Err("the path is empty: write [NAME=]PATH[:ro], such as docs=/srv/docs:ro".to_owned());
     }
     Ok(RootText { name, path, read_only })
 }
 
-/// A mount name: what a model sees and types, so without anything that would be read otherwise there.
+/// A mount name, which a model sees and types: without characters that mean something else in a path.
 fn checked(name: &str) -> Result<String, String> {
     if let Some(below) = name.strip_prefix('/') {
         let below = below.trim_end_matches('/');
         if below.is_empty() {
-            return Err("/ cannot be a NAME: take a longer virtual path, as /workspace".to_owned());
+            return Err("/ cannot be a NAME: use a longer virtual path, such as /workspace".to_owned());
         }
         for part in below.split('/') {
-            component(part).map_err(|why| format!("{why} in the NAME {name:?}: write it as /mnt/workspace"))?;
+            component(part).map_err(|why| format!("{why} in the NAME {name:?}: use a path such as /mnt/workspace"))?;
         }
         return Ok(format!("/{below}"));
     }
     component(name).map_err(|why| {
         format!(
-            "{why} in the NAME {name:?}: use letters, digits, `-`, `_` and `.`; for a path that holds `=` write =PATH"
+            "{why} in the NAME {name:?}: use letters, digits, `-`, `_` and `.`; for a path that contains `=` write =PATH"
         )
     })?;
     Ok(name.to_owned())
@@ -191,7 +192,7 @@ fn checked(name: &str) -> Result<String, String> {
 
 fn component(part: &str) -> Result<(), String> {
     match part {
-        "" => return Err("an empty part".to_owned()),
+        "" => return Err("an empty component".to_owned()),
         "." | ".." => return Err(format!("{part:?}")),
         _ => {}
     }
@@ -206,37 +207,37 @@ fn component(part: &str) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn taken(text: &str) -> (Option<String>, String, bool) {
+    fn parsed(text: &str) -> (Option<String>, String, bool) {
         let RootText { name, path, read_only } = split(text).expect(text);
         (name, path.to_owned(), read_only)
     }
 
     #[test]
-    fn a_root_may_have_a_name_and_a_right() {
-        assert_eq!(taken("."), (None, ".".into(), false));
-        assert_eq!(taken("docs=/srv/docs:ro"), (Some("docs".into()), "/srv/docs".into(), true));
-        assert_eq!(taken("/mnt/user-data/workspace=."), (Some("/mnt/user-data/workspace".into()), ".".into(), false));
-        assert_eq!(taken("/mnt/w/=x"), (Some("/mnt/w".into()), "x".into(), false));
+    fn a_root_may_have_a_name_and_an_access() {
+        assert_eq!(parsed("."), (None, ".".into(), false));
+        assert_eq!(parsed("docs=/srv/docs:ro"), (Some("docs".into()), "/srv/docs".into(), true));
+        assert_eq!(parsed("/mnt/user-data/workspace=."), (Some("/mnt/user-data/workspace".into()), ".".into(), false));
+        assert_eq!(parsed("/mnt/w/=x"), (Some("/mnt/w".into()), "x".into(), false));
     }
 
     #[test]
-    fn a_path_that_looks_like_a_name_or_a_right_can_be_written() {
-        assert_eq!(taken("./a=b"), (None, "./a=b".into(), false));
-        assert_eq!(taken("../a=b:ro"), (None, "../a=b".into(), true));
-        assert_eq!(taken("=/srv/a=b"), (None, "/srv/a=b".into(), false));
-        assert_eq!(taken("/srv/odd:ro:rw"), (None, "/srv/odd:ro".into(), false));
-        assert_eq!(taken("n=x=y"), (Some("n".into()), "x=y".into(), false));
-        assert_eq!(taken("/srv/a:b"), (None, "/srv/a:b".into(), false));
+    fn a_path_with_an_equals_sign_or_colon_can_be_written() {
+        assert_eq!(parsed("./a=b"), (None, "./a=b".into(), false));
+        assert_eq!(parsed("../a=b:ro"), (None, "../a=b".into(), true));
+        assert_eq!(parsed("=/srv/a=b"), (None, "/srv/a=b".into(), false));
+        assert_eq!(parsed("/srv/odd:ro:rw"), (None, "/srv/odd:ro".into(), false));
+        assert_eq!(parsed("n=x=y"), (Some("n".into()), "x=y".into(), false));
+        assert_eq!(parsed("/srv/a:b"), (None, "/srv/a:b".into(), false));
     }
 
     #[test]
-    fn a_windows_drive_is_no_right() {
-        assert_eq!(taken(r"C:\work"), (None, r"C:\work".into(), false));
-        assert_eq!(taken(r"src=C:\work:ro"), (Some("src".into()), r"C:\work".into(), true));
+    fn a_windows_drive_letter_is_not_an_access() {
+        assert_eq!(parsed(r"C:\work"), (None, r"C:\work".into(), false));
+        assert_eq!(parsed(r"src=C:\work:ro"), (Some("src".into()), r"C:\work".into(), true));
     }
 
     #[test]
-    fn a_name_that_would_be_read_as_something_else_is_refused() {
+    fn invalid_mount_names_are_refused() {
         for text in ["/=x", "/a/../b=x", "/a//b=x", "..=x", "a b=x", "~=x", "n=", "n=:ro", "", "a\u{200b}=x"] {
             assert!(split(text).is_err(), "{text:?}");
         }

@@ -6,21 +6,21 @@ use serde_json::{Map, Value};
 
 use crate::tools::{Group, Selection, Toolbox};
 
-/// Arguments that a word without a name may be the value of, behind the required ones.
+/// After the required ones, the arguments that a word without a name may be the value of.
 const USUAL: [&str; 3] = ["path", "old_string", "new_string"];
 
-/// The name of a tool, where `word` is one; whether it must be allowed first.
+/// The tool that `word` names, and whether it needs `--allow`.
 fn tool(word: &str) -> Option<(&'static str, bool)> {
     let name = Toolbox::known().into_iter().find(|name| name.eq_ignore_ascii_case(word))?;
     let is_core = Toolbox::new(&Selection::default()).get(name).is_some();
     Some((name, !is_core))
 }
 
-/// The sentence for a command line that begins with a tool where directories are named: `rootbound grep x`. None
-/// where there is something of that name, or it is no tool's.
+/// The problem with a command line that has a tool in the place of a directory: `rootbound grep x`. `None` if the word
+/// is not a tool, or names an existing directory.
 pub(super) fn for_missing_call(words: &[OsString], directory: &Path) -> Option<String> {
     let (first, rest) = words.split_first()?;
-    let (name, needs_leave) = tool(first.to_str()?)?;
+    let (name, needs_allow) = tool(first.to_str()?)?;
     #[expect(
         clippy::disallowed_methods,
         reason = "only distinguishes a directory that can be served from a typing error"
@@ -29,13 +29,13 @@ pub(super) fn for_missing_call(words: &[OsString], directory: &Path) -> Option<S
         return None;
     }
     let rest: Vec<String> = rest.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let leave = if needs_leave { "--allow manage " } else { "" };
-    let typed = with_names(name, &rest);
-    Some(format!("{name} is a tool and no directory: to run it, type: rootbound {leave}call {name}{typed}"))
+    let allow = if needs_allow { "--allow manage " } else { "" };
+    let arguments = with_names(name, &rest);
+    Some(format!("{name} is a tool, not a directory: to run it, type: rootbound {allow}call {name}{arguments}"))
 }
 
-/// The words as arguments of the tool, each behind a space: those without a name get the one that they most likely
-/// belong to, and are left out where there is none.
+/// The words as arguments of the tool, each after a space. A word without a name gets the most likely one; if there is
+/// none, it is omitted.
 pub(crate) fn with_names(name: &str, words: &[String]) -> String {
     let every = Toolbox::new(&Selection { groups: vec![Group::Manage], ..Selection::default() });
     let Some(entry) = every.get(name) else { return " KEY=VALUE…".to_owned() };
@@ -61,13 +61,13 @@ pub(crate) fn with_names(name: &str, words: &[String]) -> String {
     out
 }
 
-/// The name in `name=value`, where it is one of the tool's.
+/// The name in `name=value`, if the tool has that argument.
 fn named_word<'w>(word: &'w str, schema: &Map<String, Value>) -> Option<&'w str> {
     let (name, _) = word.split_once('=')?;
     schema.get("properties")?.get(name).map(|_| name)
 }
 
-/// The names that words without one belong to, in order.
+/// The names for words without one, in order.
 fn names(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
     let has = |name: &&str| schema.get("properties").is_some_and(|known| known.get(*name).is_some());
     let usual = USUAL.into_iter().filter(has).filter(|name| !required(schema).any(|other| other == *name));
@@ -78,7 +78,7 @@ fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
     schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// As a shell takes it for one word.
+/// `word` in single quotes where a shell needs them.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "_-./=:,@%+".contains(letter);
     if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tool_says_what_to_type() {
+    fn a_tool_in_place_of_a_directory_suggests_the_call() {
         for (line, expected) in [
             (&["grep", "x"][..], "call grep pattern=x"),
             (&["grep", "two words", "src"], "call grep 'pattern=two words' path=src"),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_with_the_name_of_a_tool_is_one() {
+    fn a_directory_with_the_name_of_a_tool_is_served() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         #[expect(clippy::disallowed_methods, reason = "prepares a real directory")]
         std::fs::create_dir(dir.path().join("grep")).expect("a folder");

@@ -1,6 +1,6 @@
-//! From what was typed to what it means: one [`Config`], or every problem there is.
+//! The raw values → one [`Config`], or every problem.
 //!
-//! Nothing here stops at the first wrong value: each is noted and a default stands in for it.
+//! Nothing stops at the first wrong value: each is reported, and validation continues with the default.
 
 use std::{
     ffi::OsString,
@@ -15,14 +15,13 @@ use crate::{
 
 use super::{
     Action, Config, Environment, host_path,
-    option::OptionRow,
     options::OPTIONS,
     parse_value, policy,
-    raw::{Origin, RawArgs, RawValue, Source},
+    raw::{RawArgs, RawValue, Source},
     roots,
 };
 
-/// Understands what was typed. `file` is the configuration file, where there is one.
+/// Validates `raw`. `file` is the path of the configuration file, if there is one.
 pub(super) fn config(
     raw: &RawArgs,
     action: Action,
@@ -42,24 +41,24 @@ pub(super) fn config(
     config.audit.file = audit(raw, config.audit.required, file_base, environment, &mut problems);
     config.workspace.ignore.extra = raw.list("ignore");
     let policy = policy::rules(raw, &mut problems);
-    for (option, given) in raw.each("ignore") {
+    for given in raw.each("ignore") {
         let one = IgnoreRules { extra: vec![given.text.clone()], no_default: true };
-        problems.extend(one.validate().into_iter().map(|why| format!("{}: {why}", Origin(option, &given.source))));
+        problems.extend(one.validate().into_iter().map(|why| format!("{}: {why}", given.origin())));
     }
     let mut named = raw.highest("root");
     if !directories.is_empty() {
-        // Plain directories are the command line's; roots of the environment and the file give way to them.
-        named.retain(|(_, given)| given.source == Source::CommandLine);
+        // Plain directories are typed on the command line, so they override the roots of lower sources.
+        named.retain(|given| given.source == Source::CommandLine);
     }
-    left_out(raw, &named, &mut warnings);
-    let asked = roots::RootArgs { directories, roots: named, file_base, read_only: config.selection.read_only };
-    let roots = roots::specs(&asked, environment, &mut problems, &mut warnings);
+    unused_rules(raw, &named, &mut warnings);
+    let args = roots::RootArgs { directories, roots: named, file_base, read_only: config.selection.read_only };
+    let roots = roots::specs(&args, environment, &mut problems, &mut warnings);
     let paths: Vec<PathBuf> = roots.iter().flat_map(|root| host_path::names_of(&root.path)).collect();
     policy::host_paths(raw, &paths, environment.home.as_deref(), &mut problems);
     if let Some(root) = config.audit.file.as_ref().and_then(|file| roots::overlapping(file.parent()?, &roots)) {
         problems.push(format!(
-            "the audit file lies in, or beside, {}, which is offered: choose a folder of its own outside of all \
-             directories",
+            "the folder of the audit file contains, or is inside of, {}, which is offered: choose a separate folder \
+             outside of all directories",
             root.path.display()
         ));
     }
@@ -73,43 +72,40 @@ pub(super) fn config(
     Ok(Config { roots, state, warnings, ..config })
 }
 
-/// The groups of tools that are not offered unasked.
+/// The groups of tools that are offered only with `--allow`.
 const GROUPS: &[(&str, Group)] = &[("manage", Group::Manage)];
 
 /// Reads `--tools` and `--allow`.
 fn selection(raw: &RawArgs, selection: &mut Selection, problems: &mut Vec<String>) {
     selection.groups = groups(raw, problems);
-    let Some((option, given)) = raw.one("tools") else { return };
+    let Some(given) = raw.one("tools") else { return };
     let known = Toolbox::known();
-    let origin = Origin(option, &given.source);
+    let origin = given.origin();
     let names: Vec<String> =
         given.text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
     for name in names.iter().filter(|name| !known.contains(&name.as_str())) {
         let hint = did_you_mean(nearest_names(name, &known, ONE_OF_FEW).first())
-            .unwrap_or_else(|| format!("there are {}", known.join(", ")));
-        problems.push(format!("{origin} names {name:?}, which is no tool: {hint}"));
+            .unwrap_or_else(|| format!("the tools are {}", known.join(", ")));
+        problems.push(format!("{origin} names {name:?}, which is not a tool: {hint}"));
     }
     if names.is_empty() {
-        problems.push(format!("{origin} is empty: leave it out, or name some of {}", known.join(", ")));
+        problems.push(format!("{origin} is empty: remove it, or name some of {}", known.join(", ")));
     }
     selection.only = Some(names.clone());
     let offered = Toolbox::new(selection);
     for name in names.iter().filter(|name| known.contains(&name.as_str()) && offered.get(name).is_none()) {
-        let next = if selection.read_only { "remove it, or --read-only" } else { "add --allow manage" };
-        problems.push(format!("{origin} names {name}, which the other options leave out: {next}"));
+        let next = if selection.read_only { "remove it, or remove --read-only" } else { "add --allow manage" };
+        problems.push(format!("{origin} names {name}, which the other options exclude: {next}"));
     }
 }
 
 fn groups(raw: &RawArgs, problems: &mut Vec<String>) -> Vec<Group> {
     let mut groups = Vec::new();
-    for (option, given) in raw.each("allow") {
+    for given in raw.each("allow") {
         for name in given.text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
             match GROUPS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
                 Some((_, group)) => groups.push(*group),
-                None => problems.push(format!(
-                    "{} {name:?} is no group of tools: there is `manage`",
-                    Origin(option, &given.source)
-                )),
+                None => problems.push(format!("{} {name:?} is not a group of tools: write manage", given.origin())),
             }
         }
     }
@@ -124,60 +120,58 @@ fn audit(
     environment: &Environment,
     problems: &mut Vec<String>,
 ) -> Option<PathBuf> {
-    let Some((option, given)) = raw.one("audit") else {
+    let Some(given) = raw.one("audit") else {
         if required {
             problems.push("--audit-required needs --audit FILE".to_owned());
         }
         return None;
     };
     if given.text.is_empty() {
-        problems.push(format!("{} is empty: name a file, or leave it out", Origin(option, &given.source)));
+        problems.push(format!("{} is empty: name a file, or remove it", given.origin()));
         return None;
     }
-    let base = if matches!(given.source, Source::File { .. }) { file_base } else { &environment.directory };
-    Some(environment.absolute(Path::new(&given.text), base))
+    Some(given.path(&given.text, file_base, environment))
 }
 
-/// A client's own variable that it did not fill in: Claude Desktop leaves the text of an unset option
-/// as it stands, and a directory or pattern of that name would be taken for real.
+/// Reports variables that a client did not fill in: Claude Desktop passes the text `${…}` for an unset option, which
+/// would be taken for a directory or a pattern.
 fn placeholders(raw: &RawArgs, directories: &[OsString], problems: &mut Vec<String>) {
-    const NEXT: &str = "a client did not fill this in; set the option in the client, or take the argument out";
+    const NEXT: &str = "the client did not fill this in; set the option in the client, or remove the argument";
     for directory in directories {
         if directory.to_string_lossy().contains("${") {
-            problems.push(format!("the argument {} still holds `${{`: {NEXT}", directory.display()));
+            problems.push(format!("the argument {} still contains `${{`: {NEXT}", directory.display()));
         }
     }
-    let outside = raw.all().filter(|(_, given)| !matches!(given.source, Source::File { .. }));
-    for (option, given) in outside.filter(|(_, given)| given.text.contains("${")) {
-        problems.push(format!("{} {:?} still holds `${{`: {NEXT}", Origin(option, &given.source), given.text));
+    let outside = raw.all().filter(|given| !matches!(given.source, Source::File { .. }));
+    for given in outside.filter(|given| given.text.contains("${")) {
+        problems.push(format!("{} {:?} still contains `${{`: {NEXT}", given.origin(), given.text));
     }
 }
 
-/// The files that decide about the next start: a model that could write one would allow itself more by it.
+/// The files that decide about the next start: a model that could write one could extend its own rights.
 fn own(file: Option<&Path>, audit: Option<&Path>, state: Option<&Path>, environment: &Environment) -> Vec<PathBuf> {
     let logs = audit.into_iter().flat_map(AppendLog::names);
     let others = file.into_iter().chain(state).map(|path| environment.directory.join(path));
     others.chain(logs).chain(environment.program.iter().cloned()).collect()
 }
 
-/// Rules of a directory that the environment or the command line leaves out count nowhere, which a
-/// person should know.
-fn left_out(raw: &RawArgs, used: &[(&'static OptionRow, &RawValue)], warnings: &mut Vec<String>) {
-    for (option, given) in raw.each("root") {
+/// Warns of the rules of a directory that is not offered, because the environment or the command line names others.
+fn unused_rules(raw: &RawArgs, used: &[&RawValue], warnings: &mut Vec<String>) {
+    for given in raw.each("root") {
         let has_rules =
-            given.table.as_ref().is_some_and(|table| table.own.all().any(|(own, _)| own.flag != "read-only"));
-        if has_rules && !used.iter().any(|(_, other)| std::ptr::eq(*other, given)) {
+            given.table.as_ref().is_some_and(|table| table.own.all().any(|own| own.option.flag != "read-only"));
+        if has_rules && !used.iter().any(|other| std::ptr::eq(*other, given)) {
             warnings.push(format!(
                 "{} {} and its rules are not used: other directories were named",
-                Origin(option, &given.source),
+                given.origin(),
                 given.text
             ));
         }
     }
 }
 
-/// The folder for what outlives the process. One that calls could reach would let a model forge what
-/// it has read, and the rights to write it would reach into a read-only directory.
+/// The folder for what outlives the process. If calls could reach it, a model could forge the record of what it has
+/// read; and the server's right to write there would extend into a read-only directory.
 fn state(
     raw: &RawArgs,
     roots: &[RootSpec],
@@ -186,39 +180,30 @@ fn state(
     problems: &mut Vec<String>,
     warnings: &mut Vec<String>,
 ) -> Option<PathBuf> {
-    let Some((option, given)) = raw.one("state-dir") else {
-        if environment.state.is_none() {
-            warnings.push(
-                "there is no home directory, so what has been read is remembered in memory only; --state-dir names a \
-                 folder for it"
-                    .to_owned(),
-            );
-        }
-        let reachable = environment.state.as_deref().and_then(|path| roots::overlapping(path, roots));
-        if let Some(root) = reachable {
-            warnings.push(format!(
-                "the state folder of this account overlaps {}, which is offered, so what has been read is remembered in \
-                 memory only; --state-dir names a folder outside",
-                root.path.display()
-            ));
-            return None;
-        }
-        return environment.state.clone();
+    let Some(given) = raw.one("state-dir") else {
+        let why = match &environment.state {
+            None => "there is no home directory".to_owned(),
+            Some(path) => match roots::overlapping(path, roots) {
+                None => return Some(path.clone()),
+                Some(root) => format!("the default state folder overlaps {}, which is offered", root.path.display()),
+            },
+        };
+        warnings.push(format!("{why}, so state is kept in memory only; name a folder outside with --state-dir"));
+        return None;
     };
     match given.text.as_str() {
         "off" => None,
         "" => {
-            problems.push(format!("{} is empty: name a folder, or `off`", Origin(option, &given.source)));
+            problems.push(format!("{} is empty: name a folder, or `off`", given.origin()));
             None
         }
         text => {
-            let base = if matches!(given.source, Source::File { .. }) { file_base } else { &environment.directory };
-            let path = environment.absolute(Path::new(text), base);
+            let path = given.path(text, file_base, environment);
             if let Some(root) = roots::overlapping(&path, roots) {
                 problems.push(format!(
-                    "{} {text:?} lies in, or beside, {}, which is offered: choose a folder of its own outside of all \
-                     directories, or `off`",
-                    Origin(option, &given.source),
+                    "{} {text:?} contains, or is inside of, {}, which is offered: choose a separate folder outside of \
+                     all directories, or `off`",
+                    given.origin(),
                     root.path.display()
                 ));
             }

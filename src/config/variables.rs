@@ -26,7 +26,7 @@ pub(super) fn read(
             let near = nearest_names(&name[PREFIX.len()..], words, ONE_OF_FEW);
             let next = did_you_mean(near.first().map(|near| format!("{PREFIX}{near}")))
                 .unwrap_or_else(|| "unset it; `rootbound --help` lists the options".to_owned());
-            problems.push(format!("{name} is no variable of rootbound: {next}"));
+            problems.push(format!("{name} is not a variable of rootbound: {next}"));
             continue;
         };
         let Ok(text) = value.into_string() else {
@@ -42,8 +42,7 @@ pub(super) fn read(
             match serde_json::from_str::<Vec<String>>(&text) {
                 Ok(values) => values.into_iter().for_each(|value| raw.push(option, value, Source::Environment)),
                 Err(error) => problems.push(format!(
-                    "{name} begins like a JSON array but is none ({error}): write [\"first\", \"second\"], or one value a \
-                     line"
+                    "{name} begins like a JSON array but is not valid ({error}): write [\"first\", \"second\"], or one value per line"
                 )),
             }
         } else {

@@ -237,7 +237,7 @@ fn a_root_of_the_file_has_rules_of_its_own() {
     assert!(found.contains("source/internal/x") && !found.contains("docs/internal"), "{found}");
 
     let told = place.run(&["--config", "r.toml", "--state-dir", "off", "doctor"]).succeeded();
-    for line in ["below docs, refused as well: *.private", "below docs, secrets that may be read: dev.pem"] {
+    for line in ["below docs, content also refused: *.private", "below docs, secrets that may be read: dev.pem"] {
         assert!(told.contains(line), "{line}: {told}");
     }
     assert!(!told.contains("below source"), "{told}");
@@ -321,7 +321,7 @@ fn a_pattern_that_can_never_match_stops_the_start_and_says_what_to_write() {
     for complaint in [
         "--deny pattern \"../x\" would never match as it is meant: `..` is no name",
         "--hide pattern \"~/x\" would never match as it is meant: ~ stands for no directory here",
-        "would never match as it is meant: it is a path of this machine, and patterns begin at the root: write /keys/*.pem",
+        "would never match as it is meant: it is a path of this machine, but a pattern begins at the root: write /keys/*.pem",
         "--allow-secret pattern \"!.env\" would never match as it is meant: a leading ! does not turn a pattern round",
         "would never match as it is meant: it is a path of this machine outside of the directories offered",
         "--deny pattern \"C:\\\\keys\" would never match as it is meant: it is an absolute path",
@@ -437,8 +437,8 @@ fn the_limits_of_patterns_are_options_and_errors_name_limit_and_value() {
 fn a_wrong_value_is_named_by_where_it_was_given() {
     let place = Place::new();
     for (variables, said) in [
-        ([("ROOTBOUND_ALLOW", "shell")], "ROOTBOUND_ALLOW \"shell\" is no group of tools"),
-        ([("ROOTBOUND_TOOLS", "read,copy")], "ROOTBOUND_TOOLS names copy, which the other options leave out"),
+        ([("ROOTBOUND_ALLOW", "shell")], "ROOTBOUND_ALLOW \"shell\" is not a group of tools"),
+        ([("ROOTBOUND_TOOLS", "read,copy")], "ROOTBOUND_TOOLS names copy, which the other options exclude"),
         ([("ROOTBOUND_IGNORE", "a{b")], "ROOTBOUND_IGNORE: ignore pattern \"a{b\""),
     ] {
         let complaints = place.run_with(&place.project(), &variables, &["tools"]).failed(2);

@@ -45,14 +45,14 @@ fn rules_for_agents_are_listed_with_what_is_not_used() {
     let arguments = ["--root", "app=app", "--root", "lib=lib:ro", "--state-dir", "off", "--confine", "off"];
     let (code, text, log) = doctor(&dir, &arguments);
     for part in [
-        "agent rules  app/.claude/settings.json binds here",
+        "agent rules  app/.claude/settings.json is enforced",
         "content refused (1): Read(./a/**)\n",
         "not written (1): Edit(/b)\n",
         "not used (1): Read (about that tool, not about files)\n",
-        "app/.cursorignore binds here",
+        "app/.cursorignore is enforced",
         "content refused (2): *.key2, !open.key2\n",
         "not used (1): [z-a] (no pattern",
-        "lib/.aiexclude binds here",
+        "lib/.aiexclude is enforced",
         "content refused (1): (empty: everything)\n",
     ] {
         assert!(text.contains(part), "{part:?} is missing: {text}");
@@ -98,12 +98,12 @@ fn a_run_as_configured_is_described_and_exits_with_0() {
         "off, as configured (--confine off)",
         "system calls off, as configured",
         "*.private",
-        "7 files made",
+        "7 files created",
         "path index   kept for large trees",
         "audit/log.jsonl",
         "an answer of 11000 bytes (--max-output)",
         "stays below the 12,000 characters",
-        "verdict      all is as configured",
+        "verdict      everything is as configured",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}\n{log}");
     }
@@ -123,7 +123,7 @@ fn what_the_kernel_refuses_the_process_is_told() {
 fn the_way_of_opening_paths_is_told() {
     let dir = folders();
     let (_, text, _) = doctor(&dir, &["--state-dir", "off", "--resolver", "walk", "app"]);
-    assert!(text.contains("name by name, no link followed (--resolver walk)"), "{text}");
+    assert!(text.contains("name by name, without following links (--resolver walk)"), "{text}");
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn what_is_not_as_configured_is_named_and_exits_with_1() {
     let options = ["--confine", "off", "--state-dir", "state", "--root", "app=app", "--root", "gone=gone"];
     let (code, text, _) = doctor(&dir, &options);
     assert_eq!(code, Some(1), "{text}");
-    for part in ["not all is as configured", "gone cannot be used", "the state folder"] {
+    for part in ["not everything is as configured", "gone cannot be used", "the state folder"] {
         assert!(text.contains(part), "{part:?} is not in\n{text}");
     }
 }
@@ -145,7 +145,7 @@ fn what_is_odd_but_as_configured_is_a_remark_and_exits_with_0() {
     let options = ["--confine", "off", "--state-dir", "off", home.to_str().expect("a plain name")];
     let (code, text, log) = doctor_at_home(&dir, &home, &options);
     assert!(text.contains("remarks      - ") && text.contains("home directory"), "{text}{log}");
-    assert!(text.contains("verdict      all is as configured"), "{text}");
+    assert!(text.contains("verdict      everything is as configured"), "{text}");
     assert_eq!(code, Some(0), "{text}");
 }
 
