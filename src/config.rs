@@ -111,13 +111,3 @@ impl Default for AuditOptions {
         Self { file: None, size: 10 << 20, required: false }
     }
 }
-
-/// A number of bytes in the largest unit that divides it.
-pub(crate) fn readable(count: u64) -> String {
-    for (unit, shift) in [("GiB", 30), ("MiB", 20), ("KiB", 10)] {
-        if count > 0 && count.trailing_zeros() >= shift {
-            return format!("{} {unit}", count >> shift);
-        }
-    }
-    if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }
-}

@@ -21,10 +21,10 @@ use std::fmt;
 pub use detect::looks_like_utf16;
 pub use document::{Document, HEAD, encoding_of_head, is_plain, view};
 pub use encode::encode;
-pub use eol::LineEnding;
+pub use eol::{LineEnding, with_lf};
 pub use image::{ImageFlaw, ImageInfo, LONGEST_SIDE, binary_kind, check_image, image_info};
 pub use lines::{Line, Lines, lines, lines_ended_by_cr};
-pub use shorten::shorten;
+pub use shorten::{shorten, shorten_around};
 
 /// Why bytes are not text.
 #[derive(Clone, Debug, PartialEq, Eq)]

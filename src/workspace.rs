@@ -21,6 +21,8 @@ mod open;
 mod open_file;
 mod path;
 mod policy;
+mod priority;
+mod remove_all;
 mod repository;
 mod resolve;
 mod revision;
@@ -51,6 +53,7 @@ pub use limits::{Limit, prepare_process};
 pub use open_file::{OpenFile, Snapshot};
 pub use path::WorkspacePath;
 pub use policy::{AgentFile, PolicyRules};
+pub use priority::{Priority, lower_priority};
 pub use revision::{Revision, RevisionHasher};
 pub use root::{Access, Root, RootGone, RootSpec};
 pub use shared::Workspace;
@@ -61,7 +64,7 @@ pub use tree::{
     CreatedTree, MovedTree, NewNode, Node, NotRemoved, Purpose, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
 };
 pub use walk::{Entry, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, StatCache, WalkOptions, WalkReport};
-pub use watch::{Changes, Priority, Unwatchable, WatchedEntry, Watcher, lower_priority, watch_limit};
+pub use watch::{Changes, Unwatchable, WatchedEntry, Watcher, watch_limit};
 pub use write::{
     Approval, Base, Committed, Content, FileLock, MOST_WAITING, NewDirectory, PreviousFile, StaleAfter, WaitLimit,
     WritablePath, WriteGuard,

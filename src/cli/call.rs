@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::{
     config::{BAD_CONFIGURATION, suggested_call},
     server::{self, Block, Server},
-    tools::{Selection, Toolbox, args::parse_spelled},
+    tools::{Selection, Toolbox, args::parse_exact},
 };
 
 use super::output::{fail, print};
@@ -18,7 +18,7 @@ use super::output::{fail, print};
 /// with 1, arguments that cannot be understood with 2.
 pub fn call(server: Server, offered: &Selection, tool: &str, words: &[String]) -> ExitCode {
     let toolbox = Toolbox::new(offered);
-    let arguments = match arguments(tool, words, toolbox.get(tool).map(crate::tools::Entry::input_schema)) {
+    let arguments = match arguments(tool, words, toolbox.get(tool).map(crate::tools::ErasedTool::input_schema)) {
         Ok(arguments) => arguments,
         Err(why) => return fail(&why, BAD_CONFIGURATION),
     };
@@ -46,7 +46,7 @@ fn arguments(tool: &str, words: &[String], schema: Option<&Map<String, Value>>) 
     if let [word] = words
         && word.trim_start().starts_with('{')
     {
-        return parse_spelled(word).map_err(|error| {
+        return parse_exact(word).map_err(|error| {
             format!("the arguments are not a JSON object ({error}): check the quotes, or write key=value")
         });
     }
@@ -76,7 +76,7 @@ fn value(text: &str, kind: Option<&str>) -> Value {
         return as_text();
     }
     // `007` and `1e3` may be meant as text; the server accepts numbers in text anyway.
-    parse_spelled(text).unwrap_or_else(|_| as_text())
+    parse_exact(text).unwrap_or_else(|_| as_text())
 }
 
 #[cfg(test)]

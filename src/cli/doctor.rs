@@ -100,7 +100,7 @@ fn roots(out: &mut Report, config: &Config, parts: &Parts) {
         let text = format!("{name}  {rights}  {}", host.unwrap_or_default());
         if number == 0 { out.head("directories", &text) } else { out.line(&text) }
     }
-    let names: Vec<&str> = parts.toolbox.entries().iter().map(|entry| entry.spec.name).collect();
+    let names: Vec<&str> = parts.toolbox.tools().iter().map(|entry| entry.spec.name).collect();
     out.head("tools", &format!("{}{}", names.join(", "), if config.selection.read_only { " (read-only)" } else { "" }));
 }
 

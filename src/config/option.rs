@@ -2,7 +2,9 @@
 
 use std::{borrow::Cow, ops::RangeInclusive, time::Duration};
 
-use super::{Config, readable};
+use crate::text::byte_size::exact_size;
+
+use super::Config;
 
 /// No upper limit: the largest size that file systems can express (`off_t`).
 pub(super) const UNBOUNDED: u64 = i64::MAX as u64;
@@ -103,7 +105,7 @@ impl OptionRow {
     /// The help with the default of a number.
     pub(super) fn full_help(&self) -> Cow<'static, str> {
         let default = match &self.kind {
-            ValueKind::Size(..) => self.default_number().map(|bytes| readable(bytes).replace(' ', "")),
+            ValueKind::Size(..) => self.default_number().map(|bytes| exact_size(bytes).replace(' ', "")),
             ValueKind::Count(..) => self.default_number().map(|count| count.to_string()),
             ValueKind::Seconds(_, field) => Some(field(&mut Config::default()).as_secs_f64().to_string()),
             _ => None,

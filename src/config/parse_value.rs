@@ -4,11 +4,12 @@
 
 use std::time::Duration;
 
+use crate::text::byte_size::exact_size;
+
 use super::{
     Config,
     option::{OptionRow, UNBOUNDED, ValueKind},
     raw::RawArgs,
-    readable,
 };
 
 /// Reads the value that was given for `option`, if any, into its field.
@@ -42,8 +43,8 @@ pub(super) fn apply(option: &OptionRow, raw: &RawArgs, config: &mut Config, prob
             Some(bytes) if range.contains(&bytes) => return field(config).set(bytes),
             Some(bytes) => {
                 let bounds = match (*range.start(), *range.end()) {
-                    (least, UNBOUNDED) => format!("at least {}", readable(least)),
-                    (least, most) => format!("{} to {}", readable(least), readable(most)),
+                    (least, UNBOUNDED) => format!("at least {}", exact_size(least)),
+                    (least, most) => format!("{} to {}", exact_size(least), exact_size(most)),
                 };
                 format!("of {bytes} bytes is out of range: choose {bounds}")
             }

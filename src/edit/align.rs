@@ -9,24 +9,19 @@ use std::{collections::HashMap, ops::Range, time::Duration};
 use similar::{Algorithm, DiffOp};
 
 use super::{
-    Search, diff, elision,
-    likeness::Budget,
-    line_key::{Key, LEAST, letters},
+    diff,
+    line_key::{LEAST, LineKey, letters},
+    line_parts::hash,
+    placeholder,
+    prepared::Prepared,
+    rare_lines,
+    similarity::Budget,
 };
-
-/// Lines of the request that choose regions.
-const VOTERS: usize = 4000;
-
-/// A line that the file has more often than this says nothing about a place.
-const COMMON: usize = 64;
-
-/// Places in the request of one repeated line that may vote.
-const REPEATS: usize = 4;
 
 /// Regions that the request is fitted into.
 const REGIONS: usize = 3;
 
-/// Lines that may lie between two parts of the request, beyond those that it has there itself: an elision, or lines
+/// Lines that may lie between two parts of the request, beyond those that it has there itself: a placeholder, or lines
 /// that the request knows nothing of.
 const FARTHEST: usize = 150;
 
@@ -99,58 +94,37 @@ impl Alignment {
 
 /// The best of the alignments of `old` with the regions of the file that share the most with it, if any does, or with
 /// the lines around `guess`, each a line of the file and the line of `old` that belongs there.
-pub(super) fn nearest(search: &Search<'_>, old: &[&str], guess: &[(usize, usize)]) -> Option<Alignment> {
-    let keys: Vec<Key<'_>> = old.iter().map(|line| Key::new(line)).collect();
+pub(super) fn nearest(prepared: &Prepared<'_>, old: &[&str], guess: &[(usize, usize)]) -> Option<Alignment> {
+    let keys: Vec<LineKey<'_>> = old.iter().map(|line| LineKey::new(line)).collect();
     // What was left out may be anything.
-    let has_elision = old.iter().any(|line| elision::is_elision(line));
-    let slack = if has_elision { FARTHEST } else { 3 + keys.len() / 8 };
+    let has_placeholder = old.iter().any(|line| placeholder::is_placeholder(line));
+    let slack = if has_placeholder { FARTHEST } else { 3 + keys.len() / 8 };
     let around = |(file, at): &(usize, usize)| {
         let start = file.saturating_sub(at + slack);
-        start..(file + keys.len() - at + slack).min(search.lines().len())
+        start..(file + keys.len() - at + slack).min(prepared.lines().len())
     };
-    let mut regions = regions(search, &keys, slack);
+    let mut regions = regions(prepared, &keys, slack);
     regions.extend(guess.iter().map(around));
     let mut budget = Budget::default();
-    let fitted = regions.into_iter().map(|region| fit(search, &keys, region, &mut budget));
+    let fitted = regions.into_iter().map(|region| fit(prepared, &keys, region, &mut budget));
     fitted.reduce(|best, other| if other.alike > best.alike { other } else { best }).filter(|best| best.alike > 0.0)
 }
 
 /// A line that the file has rarely: where in the request, where in the file, and how much it says.
 type Anchor = (usize, usize, f32);
 
-fn anchors(search: &Search<'_>, old: &[Key<'_>]) -> Vec<Anchor> {
-    let mut voters: HashMap<u64, (Vec<usize>, Vec<usize>, usize)> = HashMap::new();
-    for (index, key) in old.iter().enumerate().take(VOTERS) {
-        if let Some(letters) = key.letters {
-            let (places, ..) = voters.entry(letters).or_default();
-            if places.len() < REPEATS {
-                places.push(index);
-            }
-        }
-    }
-    for (index, line) in search.lines().iter().enumerate() {
-        let seen = letters(line.content(search.text)).and_then(|letters| voters.get_mut(&letters));
-        if let Some((_, found, count)) = seen {
-            *count += 1;
-            if found.len() < COMMON {
-                found.push(index);
-            }
-        }
-    }
-    let mut anchors: Vec<Anchor> = Vec::new();
-    for (places, found, count) in voters.into_values().filter(|(.., count)| *count <= COMMON) {
-        let share = f32::from(u16::try_from(count).unwrap_or(u16::MAX));
-        for place in places {
-            anchors.extend(found.iter().map(|line| (place, *line, old[place].weight / share)));
-        }
-    }
+fn anchors(prepared: &Prepared<'_>, old: &[LineKey<'_>]) -> Vec<Anchor> {
+    let lines = prepared.lines().iter().map(|line| letters(line.content(prepared.text)));
+    let shared = rare_lines::shared(old.iter().map(|key| key.letters).enumerate(), lines);
+    let anchor = |line: &rare_lines::Shared| (line.old, line.file, old[line.old].weight / f32::from(line.count));
+    let mut anchors: Vec<Anchor> = shared.iter().map(anchor).collect();
     anchors.sort_unstable_by_key(|(old, file, _)| (*old, *file));
     anchors
 }
 
 /// The regions of the file that the anchors point at, the best first.
-fn regions(search: &Search<'_>, old: &[Key<'_>], slack: usize) -> Vec<Range<usize>> {
-    let anchors = anchors(search, old);
+fn regions(prepared: &Prepared<'_>, old: &[LineKey<'_>], slack: usize) -> Vec<Range<usize>> {
+    let anchors = anchors(prepared, old);
     let size = i64::try_from((old.len() / 4).clamp(3, 40)).unwrap_or(3);
     let diagonal = |anchor: &Anchor| {
         let [old, file] = [anchor.0, anchor.1].map(|index| i64::try_from(index).unwrap_or(i64::MAX));
@@ -170,7 +144,7 @@ fn regions(search: &Search<'_>, old: &[Key<'_>], slack: usize) -> Vec<Range<usiz
             chosen.push(bucket);
         }
     }
-    let whole = search.lines().len();
+    let whole = prepared.lines().len();
     let region = |bucket: i64| {
         let near: Vec<&Anchor> =
             anchors.iter().filter(|anchor| (0..2).contains(&(diagonal(anchor) - bucket))).collect();
@@ -202,9 +176,9 @@ fn hull(anchors: &[Anchor], near: &[&Anchor], count: usize) -> Option<Range<usiz
 }
 
 /// The request fitted into a region of the file.
-fn fit(search: &Search<'_>, old: &[Key<'_>], region: Range<usize>, budget: &mut Budget) -> Alignment {
-    let lines = search.lines().get(region.clone()).unwrap_or_default();
-    let file: Vec<Key<'_>> = lines.iter().map(|line| Key::new(line.content(search.text))).collect();
+fn fit(prepared: &Prepared<'_>, old: &[LineKey<'_>], region: Range<usize>, budget: &mut Budget) -> Alignment {
+    let lines = prepared.lines().get(region.clone()).unwrap_or_default();
+    let file: Vec<LineKey<'_>> = lines.iter().map(|line| LineKey::new(line.content(prepared.text))).collect();
     let mut pairs = if old.len() * file.len() <= CELLS { fitted(old, &file, budget) } else { compared(old, &file) };
     let is_both = |pair: &Pair| matches!(pair, Pair::Both { .. });
     let first = pairs.iter().position(is_both).unwrap_or(pairs.len());
@@ -238,7 +212,7 @@ fn fit(search: &Search<'_>, old: &[Key<'_>], region: Range<usize>, budget: &mut 
 }
 
 /// The best alignment of all lines of `old` with some lines of `file`, both in their order.
-fn fitted(old: &[Key<'_>], file: &[Key<'_>], budget: &mut Budget) -> Vec<Pair> {
+fn fitted(old: &[LineKey<'_>], file: &[LineKey<'_>], budget: &mut Budget) -> Vec<Pair> {
     const PAIR: u8 = 1;
     const PAIR_AFTER_GAP: u8 = 2;
     const SKIP: u8 = 3;
@@ -267,7 +241,7 @@ fn fitted(old: &[Key<'_>], file: &[Key<'_>], budget: &mut Budget) -> Vec<Pair> {
                         best = (gap[before] + gain, PAIR_AFTER_GAP);
                     }
                 }
-                let opening = if old[row - 1].is_elision { GAP.1 } else { GAP.0 };
+                let opening = if old[row - 1].is_placeholder { GAP.1 } else { GAP.0 };
                 let (opened, extended) = (here[at(row, column - 1)] - opening, gap[at(row, column - 1)] - GAP.1);
                 gap[at(row, column)] = opened.max(extended);
                 if opened >= extended {
@@ -306,7 +280,7 @@ fn fitted(old: &[Key<'_>], file: &[Key<'_>], budget: &mut Budget) -> Vec<Pair> {
 }
 
 /// What it is worth that two lines are a pair; `None` for lines that are none.
-fn gain(old: &Key<'_>, file: &Key<'_>, budget: &mut Budget) -> Option<f32> {
+fn gain(old: &LineKey<'_>, file: &LineKey<'_>, budget: &mut Budget) -> Option<f32> {
     if old.content.is_empty() || file.content.is_empty() {
         return (old.content == file.content).then_some(1.0);
     }
@@ -318,8 +292,8 @@ fn gain(old: &Key<'_>, file: &Key<'_>, budget: &mut Budget) -> Option<f32> {
 }
 
 /// The same for more lines: those that are equal, and what lies between them line by line.
-fn compared(old: &[Key<'_>], file: &[Key<'_>]) -> Vec<Pair> {
-    let contents = |keys: &[Key<'_>]| -> Vec<u64> { keys.iter().map(|key| super::block::hash(key.content)).collect() };
+fn compared(old: &[LineKey<'_>], file: &[LineKey<'_>]) -> Vec<Pair> {
+    let contents = |keys: &[LineKey<'_>]| -> Vec<u64> { keys.iter().map(|key| hash(key.content)).collect() };
     let deadline = diff::deadline(old.len() + file.len(), DIFF_TIME);
     let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &contents(old), &contents(file), deadline);
     let mut pairs = Vec::new();

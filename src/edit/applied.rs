@@ -3,10 +3,14 @@
 use std::{borrow::Cow, collections::HashSet};
 
 use super::{
-    Outcome, Refusal, Search,
-    block::{self, Fold, LineEdit},
-    slip,
-    whole_lines::{self, Reading},
+    block::{self, Fold},
+    line_edit::LineEdit,
+    line_parts::content,
+    outcome::Outcome,
+    prepared::Prepared,
+    reading::LineReading,
+    refusal::Refusal,
+    similarity, typo,
 };
 
 /// Pairs of lines compared in all runs of changed ones.
@@ -15,47 +19,41 @@ const PAIRS: usize = 10_000;
 /// Letters and digits of a line that says something.
 const TELLING: usize = 3;
 
-/// Likeness from which a new line counts as a version of the old one.
+/// Similarity from which a new line counts as a version of the old one.
 const VERSION: f64 = 0.6;
-
-/// Characters of a line that are compared.
-const LONGEST: usize = 400;
 
 /// Letters and digits of a line that tells a place alone.
 const TELLING_ALONE: usize = 10;
 
 /// Refuses where the new lines are in the file as they are; asked when the old ones are not.
-pub(super) fn find(search: &Search<'_>) -> Outcome {
-    let (old, new) = (search.canonical_old(), search.canonical_new());
-    let Some(edit) = LineEdit::new(&old, &new) else { return Outcome::None };
+pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
+    let Some(edit) = prepared.readings()[0].edit() else { return Outcome::None };
     // Without what was pasted with it, the old text may hold the new one: that is there before the change, too.
-    let holds_new = |reading: &Reading<'_>| {
-        LineEdit::new(&reading.old, &reading.new).is_some_and(|edit| is_held(&edit, &contents(&edit.old)))
-    };
-    if whole_lines::readings(search).iter().any(holds_new) {
+    let holds_new = |reading: &LineReading<'_>| reading.edit().is_some_and(|edit| is_held(edit, &contents(&edit.old)));
+    if prepared.readings().iter().filter(|reading| reading.is_likely()).any(holds_new) {
         return Outcome::None;
     }
-    elsewhere(search, &edit, (|line| Cow::Borrowed(line), None))
+    elsewhere(prepared, edit, (|line| Cow::Borrowed(line), None))
         .map_or(Outcome::None, |start| Outcome::Refused(Refusal::AlreadyApplied(start)))
 }
 
 /// Where the new lines of a request are in the file under `fold`, as its old lines were looked for, if they tell
 /// that this is the change and no accident.
 pub(super) fn elsewhere(
-    search: &Search<'_>,
+    prepared: &Prepared<'_>,
     edit: &LineEdit<'_>,
     (fold, hashes): (Fold, Option<&[u64]>),
 ) -> Option<usize> {
-    if edit.new.len() > search.lines().len() || !is_telling(edit) {
+    if edit.new.len() > prepared.lines().len() || !is_telling(edit) {
         return None;
     }
-    let hashes = hashes.map_or_else(|| Cow::Owned(block::hashes(search, fold)), Cow::Borrowed);
+    let hashes = hashes.map_or_else(|| Cow::Owned(block::hashes(prepared, fold)), Cow::Borrowed);
     let is_bare = |line: &str| !line.starts_with([' ', '\t']) && !line.is_empty();
-    let whole = block::sites(search, &edit.new, (fold, &hashes), false);
-    let bare = if is_bare(edit.new[0]) { block::sites(search, &edit.new, (fold, &hashes), true) } else { Vec::new() };
+    let whole = block::sites(prepared, &edit.new, (fold, &hashes), false);
+    let bare = if is_bare(edit.new[0]) { block::sites(prepared, &edit.new, (fold, &hashes), true) } else { Vec::new() };
     let wanted = LineEdit::of_lines(edit.new.clone(), Vec::new(), false);
-    let site = whole.into_iter().chain(bare).find(|site| block::is_equal(search, &wanted, fold, *site))?;
-    Some(search.lines()[site.line].start)
+    let site = whole.into_iter().chain(bare).find(|site| block::is_equal(prepared, &wanted, fold, *site))?;
+    Some(prepared.lines()[site.line].start)
 }
 
 /// Whether the new lines show the change: lines that the old ones lack with something of what is around them, or what is
@@ -87,7 +85,9 @@ fn is_telling(edit: &LineEdit<'_>) -> bool {
     match fresh.as_slice() {
         [] => has_seam,
         // A single line with nothing around it may be there by chance, unless it is a version of the old one.
-        [only] if context.is_empty() => says(only, TELLING_ALONE) && old.iter().any(|old| is_version(old, only)),
+        [only] if context.is_empty() => {
+            says(only, TELLING_ALONE) && old.iter().any(|old| similarity::of_starts(old, only) >= VERSION)
+        }
         _ => true,
     }
 }
@@ -106,7 +106,7 @@ pub(super) fn is_held(edit: &LineEdit<'_>, old: &[String]) -> bool {
         let Some(left) = pairs.checked_sub(from.len() * to.len()) else { break };
         pairs = left;
         for index in from {
-            let typo = to.clone().find(|to| slip::is_typo(&mended[index], &new[*to]));
+            let typo = to.clone().find(|to| typo::is_typo(&mended[index], &new[*to]));
             if let Some(to) = typo {
                 mended[index].clone_from(&new[to]);
             }
@@ -120,20 +120,11 @@ pub(super) fn contents(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|line| content(line).to_owned()).collect()
 }
 
-fn is_version(old: &str, new: &str) -> bool {
-    let cut = |line: &str| line.chars().take(LONGEST).collect::<Vec<char>>();
-    rapidfuzz::distance::levenshtein::normalized_similarity(cut(old), cut(new)) >= VERSION
-}
-
-fn content(line: &str) -> &str {
-    block::parts(line).1
-}
-
 #[cfg(test)]
 mod tests {
     use crate::edit::{
-        Strategy::{Exact, Indentation, LineNumbers, Slips, TrailingWhitespace},
-        trial::{assert_edited, assert_missed},
+        Strategy::{Exact, Indentation, LineNumbers, TrailingWhitespace, Typos},
+        testing::{assert_edited, assert_missed},
     };
 
     const LISTS: &str =
@@ -167,7 +158,7 @@ mod tests {
     fn lines_that_stay_where_others_go_are_not_taken_for_the_change() {
         let text = "import binascii\nimport collections\nimport html\nfrom urllib.parse import unquote\n";
         let new = "import binascii\nimport collections\nimport html\n";
-        assert_edited(text, &text.replace("import coll", "imporrt coll"), new, Slips, new);
+        assert_edited(text, &text.replace("import coll", "imporrt coll"), new, Typos, new);
         let numbered: Vec<String> = text.lines().zip(1..).map(|(line, number)| format!("{number}\t{line}\n")).collect();
         let numbered = numbered.concat();
         assert_edited(text, &numbered, new, LineNumbers, new);

@@ -6,53 +6,59 @@
 use std::ops::Range;
 
 use super::{
-    Found, Outcome, Refusal, Replacement, Search, applied,
-    block::{self, LineEdit, Site},
-    elision, line_endings,
+    applied,
+    line_edit::LineEdit,
+    line_parts::hash,
+    outcome::{Found, Outcome},
+    placeholder,
+    prepared::Prepared,
+    refusal::Refusal,
+    request::Replacement,
+    sequences::sequences,
+    site::Site,
     strategy::Strategy,
     typography, whole_lines,
 };
+use crate::text::with_lf;
 
 /// The only place of `old` but for blank lines that the request leaves alone.
-pub(super) fn find(search: &Search<'_>) -> Outcome {
+pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
     // Of several places nobody has seen all.
-    if search.wants_all {
+    if prepared.wants_all {
         return Outcome::None;
     }
-    let mut outcome = Outcome::None;
-    for reading in whole_lines::readings(search) {
-        let Some(edit) = LineEdit::new(&reading.old, &reading.new).filter(LineEdit::has_substance) else { continue };
-        outcome = match place(search, &edit) {
-            Ok(None) => continue,
-            Ok(Some(found)) => Found { by: found.by.and(reading.by), ..found }.into(),
-            Err(refusal) => Outcome::Refused(refusal),
-        };
-        break;
+    for reading in prepared.readings().iter().filter(|reading| reading.is_likely()) {
+        let Some(edit) = reading.edit().filter(|edit| edit.has_substance()) else { continue };
+        match place(prepared, edit) {
+            Ok(None) => {}
+            Ok(Some(found)) => return Found { by: found.by.and(reading.text.by), ..found }.into(),
+            Err(refusal) => return Outcome::Refused(refusal),
+        }
     }
-    outcome
+    Outcome::None
 }
 
-fn place(search: &Search<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, Refusal> {
+fn place(prepared: &Prepared<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, Refusal> {
     let is_blank = |line: &str| typography::content(line).is_empty();
     let filled: Vec<usize> = (0..edit.old.len()).filter(|index| !is_blank(edit.old[*index])).collect();
-    let lines = search.lines();
+    let lines = prepared.lines();
     let blank = content_hash("");
-    let hashes = search.content_hashes(content_hash);
+    let hashes = prepared.content_hashes();
     let in_file: Vec<usize> = (0..lines.len()).filter(|line| hashes[*line] != blank).collect();
     let pattern: Vec<u64> = filled.iter().map(|index| content_hash(edit.old[*index])).collect();
-    let content = |line: usize| typography::content(lines[line].content(search.text));
+    let content = |line: usize| typography::content(lines[line].content(prepared.text));
     let is_equal = |start: &usize| {
         let file = &in_file[*start..start + filled.len()];
         filled.iter().zip(file).all(|(old, file)| typography::content(edit.old[*old]) == content(*file))
     };
-    let ends = block::sequences(in_file.iter().map(|line| hashes[*line]), &pattern);
+    let ends = sequences(in_file.iter().map(|line| hashes[*line]), &pattern);
     let mut starts = ends.filter_map(|end| end.checked_sub(filled.len())).filter(is_equal);
     let (Some(start), None) = (starts.next(), starts.next()) else { return Ok(None) };
     let end = start + filled.len();
     // Without the blank lines the request may be another place as well, of which it lacks a line there.
     let parts = parted(&filled, &in_file[start..end]);
     let longest = parts.into_iter().max_by_key(Range::len).unwrap_or(0..pattern.len());
-    if block::sequences(in_file.iter().map(|line| hashes[*line]), &pattern[longest]).nth(1).is_some() {
+    if sequences(in_file.iter().map(|line| hashes[*line]), &pattern[longest]).nth(1).is_some() {
         return Ok(None);
     }
     let gap = |from: Option<&usize>, to: usize| to - from.map_or(0, |from| from + 1);
@@ -62,16 +68,16 @@ fn place(search: &Search<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, Refu
     let Fitted { old, new, line } = fitted;
     let other = LineEdit::of_lines(old, new, edit.deletes);
     let site = Site { line, after_indent: false };
-    let (replacement, by) = whole_lines::at(search, &other, site)?;
-    if let Some(start) = applied::elsewhere(search, edit, (typography::content, Some(hashes))) {
+    let (replacement, by) = whole_lines::at(prepared, &other, site)?;
+    if let Some(start) = applied::elsewhere(prepared, edit, (typography::content, Some(hashes))) {
         return Err(Refusal::AlreadyApplied(start));
     }
-    if let Some(line) = elision::brought_in(search, edit) {
-        return Err(Refusal::Elided(line));
+    if let Some(line) = placeholder::brought_in(prepared, edit) {
+        return Err(Refusal::Placeholder(line));
     }
-    let replacement = trimmed(search, replacement);
-    let breaks = |text: &str| line_endings::canonical(text).matches('\n').count();
-    if breaks(&search.text[replacement.span.clone()]) >= edit.old.len() {
+    let replacement = trimmed(prepared, replacement);
+    let breaks = |text: &str| with_lf(text).matches('\n').count();
+    if breaks(&prepared.text[replacement.span.clone()]) >= edit.old.len() {
         return Err(Refusal::Unclear);
     }
     let by = by.with(Strategy::BlankLines);
@@ -86,7 +92,7 @@ fn parted(filled: &[usize], file: &[usize]) -> Vec<Range<usize>> {
 }
 
 fn content_hash(line: &str) -> u64 {
-    block::hash(&typography::content(line))
+    hash(&typography::content(line))
 }
 
 /// A request with the blank lines of the file.
@@ -157,10 +163,10 @@ fn fitted<'r>(edit: &LineEdit<'r>, filled: &[usize], file: &[usize], gaps: (usiz
 }
 
 /// The replacement without the lines at its ends that it leaves as they are.
-fn trimmed(search: &Search<'_>, replacement: Replacement) -> Replacement {
+fn trimmed(prepared: &Prepared<'_>, replacement: Replacement) -> Replacement {
     let Replacement { span, text } = replacement;
     let (was, is): (Vec<&str>, Vec<&str>) =
-        (search.text[span.clone()].split_inclusive('\n').collect(), text.split_inclusive('\n').collect());
+        (prepared.text[span.clone()].split_inclusive('\n').collect(), text.split_inclusive('\n').collect());
     let head = was.iter().zip(&is).take_while(|(was, is)| was == is).count();
     let rest = was.len().min(is.len()) - head;
     let tail = was.iter().rev().zip(is.iter().rev()).take(rest).take_while(|(was, is)| was == is).count();
@@ -173,7 +179,7 @@ fn trimmed(search: &Search<'_>, replacement: Replacement) -> Replacement {
 mod tests {
     use crate::edit::{
         Strategy::{BlankLines, Indentation, Typography},
-        trial::{assert_edited, assert_missed},
+        testing::{assert_edited, assert_missed},
     };
 
     const FILE: &str = "use a1;\n\nfn one() {\n    go();\n}\n\n\nfn two() {\n    stop(\"x\");\n}\n";

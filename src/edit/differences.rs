@@ -1,23 +1,26 @@
 //! What differs between a request and the block of the file that is nearest to it, in words.
 
 use super::{
-    Search,
     align::{Alignment, Pair},
-    block, elision, likeness, typography,
+    line_parts::{content, parts},
+    placeholder,
+    prepared::Prepared,
+    typography,
 };
+use crate::text::shorten_around;
 
 /// How the clause for an elided line continues.
 pub(super) const LEAVES_OUT: &str = ", leaves out ";
 
 /// The differences in the order of the file, each a clause.
-pub(super) fn described(search: &Search<'_>, old: &[&str], alignment: &Alignment, most: usize) -> Vec<String> {
+pub(super) fn described(prepared: &Prepared<'_>, old: &[&str], alignment: &Alignment, most: usize) -> Vec<String> {
     let mut clauses = Vec::new();
     let mut index = 0;
     while index < alignment.pairs.len() && clauses.len() < most {
         let rest = &alignment.pairs[index..];
         let taken = match rest[0] {
             Pair::Both { old: at, file } => {
-                let content = search.lines()[file].content(search.text);
+                let content = prepared.line(file);
                 if let Some(what) = difference(old[at], content) {
                     clauses.push(format!("line {}: {what}", file + 1));
                 }
@@ -25,7 +28,7 @@ pub(super) fn described(search: &Search<'_>, old: &[&str], alignment: &Alignment
             }
             Pair::FileOnly(_) | Pair::OldOnly(_) => {
                 let taken = rest.iter().take_while(|pair| !matches!(pair, Pair::Both { .. })).count();
-                one_sided(search, old, alignment, &rest[..taken], &mut clauses);
+                one_sided(prepared, old, alignment, &rest[..taken], &mut clauses);
                 taken
             }
         };
@@ -35,20 +38,22 @@ pub(super) fn described(search: &Search<'_>, old: &[&str], alignment: &Alignment
 }
 
 /// Lines that only one side has, all in one place.
-fn one_sided(search: &Search<'_>, old: &[&str], alignment: &Alignment, run: &[Pair], clauses: &mut Vec<String>) {
+fn one_sided(prepared: &Prepared<'_>, old: &[&str], alignment: &Alignment, run: &[Pair], clauses: &mut Vec<String>) {
     let only_old = || run.iter().filter_map(|pair| if let Pair::OldOnly(old) = pair { Some(*old) } else { None });
     let only_file = || run.iter().filter_map(|pair| if let Pair::FileOnly(file) = pair { Some(*file) } else { None });
     let (old_count, file_count) = (only_old().count(), only_file().count());
     match (only_old().next(), only_file().next()) {
-        (Some(first), Some(line)) if old_count == 1 && elision::is_elision(old[first]) => clauses.push(format!(
-            "line {} of old_string, {}{LEAVES_OUT}{} of the file: write the lines out, or send fewer",
-            first + 1,
-            quoted(old[first]),
-            range(line, file_count)
-        )),
+        (Some(first), Some(line)) if old_count == 1 && placeholder::is_placeholder(old[first]) => {
+            clauses.push(format!(
+                "line {} of old_string, {}{LEAVES_OUT}{} of the file: write the lines out, or send fewer",
+                first + 1,
+                quoted(old[first]),
+                range(line, file_count)
+            ));
+        }
         (first, line) => {
-            clauses.extend(line.map(|line| only_in_file(search, line, file_count)));
-            clauses.extend(first.map(|first| only_in_old(search, old, first, old_count, alignment)));
+            clauses.extend(line.map(|line| only_in_file(prepared, line, file_count)));
+            clauses.extend(first.map(|first| only_in_old(prepared, old, first, old_count, alignment)));
         }
     }
 }
@@ -61,16 +66,16 @@ pub(super) fn range(first: usize, count: usize) -> String {
     }
 }
 
-fn only_in_file(search: &Search<'_>, first: usize, count: usize) -> String {
-    let lines = &search.lines()[first..first + count];
-    match lines.iter().map(|line| line.content(search.text)).find(|line| !line.trim().is_empty()) {
+fn only_in_file(prepared: &Prepared<'_>, first: usize, count: usize) -> String {
+    let lines = &prepared.lines()[first..first + count];
+    match lines.iter().map(|line| line.content(prepared.text)).find(|line| !line.trim().is_empty()) {
         None => format!("old_string lacks the blank {} of the file", range(first, count)),
         Some(line) if count == 1 => format!("old_string lacks {} of the file, {}", range(first, count), quoted(line)),
         Some(line) => format!("old_string lacks {} of the file, {} and so on", range(first, count), quoted(line)),
     }
 }
 
-fn only_in_old(search: &Search<'_>, old: &[&str], first: usize, count: usize, alignment: &Alignment) -> String {
+fn only_in_old(prepared: &Prepared<'_>, old: &[&str], first: usize, count: usize, alignment: &Alignment) -> String {
     let lines = range(first, count);
     let is_are = if count == 1 { "is" } else { "are" };
     let Some(line) = old[first..first + count].iter().find(|line| !line.trim().is_empty()) else {
@@ -79,14 +84,14 @@ fn only_in_old(search: &Search<'_>, old: &[&str], first: usize, count: usize, al
     let block = alignment.block();
     let before = |pair: &&Pair| matches!(pair, Pair::OldOnly(_));
     let is_tail = alignment.pairs.iter().rev().take_while(before).count() >= old.len() - first;
-    if is_tail && block.end >= search.lines().len() {
+    if is_tail && block.end >= prepared.lines().len() {
         return format!("{lines} of old_string {is_are} beyond the end of the file");
     }
     let and = if count == 1 { "" } else { " and so on" };
-    let wanted = likeness::trimmed(line);
+    let wanted = content(line);
     let elsewhere = || {
-        let is_it = |line: &crate::text::Line| likeness::trimmed(line.content(search.text)) == wanted;
-        (wanted.len() > 3).then(|| search.lines().iter().position(is_it)).flatten()
+        let is_it = |line: &crate::text::Line| content(line.content(prepared.text)) == wanted;
+        (wanted.len() > 3).then(|| prepared.lines().iter().position(is_it)).flatten()
     };
     match elsewhere() {
         Some(other) => {
@@ -101,8 +106,8 @@ pub(super) fn difference(old: &str, file: &str) -> Option<String> {
     if old == file {
         return None;
     }
-    let (old_indent, old_content, old_trail) = block::parts(old);
-    let (file_indent, file_content, file_trail) = block::parts(file);
+    let (old_indent, old_content, old_trail) = parts(old);
+    let (file_indent, file_content, file_trail) = parts(file);
     if old_content != file_content {
         return Some(content_difference(old, file));
     }
@@ -135,16 +140,8 @@ fn around(line: &str, column: usize) -> String {
     const WIDTH: usize = 50;
     const BEFORE: usize = 20;
     let indent = line.chars().count() - line.trim_start_matches([' ', '\t']).chars().count();
-    let line = likeness::trimmed(line);
-    if line.chars().nth(WIDTH).is_none() {
-        return format!("`{line}`");
-    }
-    let skipped = column.saturating_sub(indent + BEFORE);
-    let mut rest = line.chars().skip(skipped);
-    let middle: String = rest.by_ref().take(WIDTH).collect();
-    let before = if skipped > 0 { "…" } else { "" };
-    let after = if rest.next().is_some() { "…" } else { "" };
-    format!("`{before}{middle}{after}`")
+    let line = content(line);
+    format!("`{}`", shorten_around(line, column.saturating_sub(indent), BEFORE, WIDTH))
 }
 
 /// A character by sight where it can be seen for what it is, and by number.

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::{strategy::Strategy, whole_lines::Reading};
+use super::{reading::Reading, strategy::Strategy};
 
 /// The characters that are written as entities, and how.
 const KINDS: [(char, &[&str]); 5] = [
@@ -60,7 +60,8 @@ fn present(text: &str) -> ([bool; KINDS.len()], [bool; KINDS.len()]) {
     (entities, plain)
 }
 
-fn resolve(text: &str) -> String {
+/// The text with all entities resolved, each once.
+pub(super) fn resolve(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('&') {
@@ -76,7 +77,7 @@ fn resolve(text: &str) -> String {
 mod tests {
     use crate::edit::{
         Strategy::{Entities, Exact, Indentation, LineNumbers},
-        trial::{assert_edited, assert_missed},
+        testing::{assert_edited, assert_missed},
     };
 
     #[test]

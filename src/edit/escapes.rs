@@ -5,13 +5,13 @@
 
 use std::borrow::Cow;
 
-use super::{strategy::Strategy, whole_lines::Reading};
+use super::{reading::Reading, strategy::Strategy};
 
 /// Escapes and what they stand for. The backslash itself comes last: it decides how the others are read.
 const KINDS: [(char, char); 5] = [('n', '\n'), ('t', '\t'), ('"', '"'), ('\'', '\''), ('\\', '\\')];
 
 /// The request with its escapes resolved, in each way that is possible.
-pub(super) fn readings<'r>(request: &Reading<'r>) -> Vec<Reading<'r>> {
+pub(super) fn readings<'r>(request: &Reading<'_>) -> Vec<Reading<'r>> {
     let Some(new) = resolve_brought_in(&request.old, &request.new) else { return Vec::new() };
     let present: Vec<usize> = (0..KINDS.len()).filter(|kind| is_over_escaped(&request.old, KINDS[*kind])).collect();
     // All escapes of the text are the likeliest reading, but every other is tried too.
@@ -149,7 +149,7 @@ fn resolve_new(text: &str, kinds: &[(char, char)]) -> Option<String> {
 mod tests {
     use crate::edit::{
         Strategy::Escapes,
-        trial::{assert_edited, assert_missed},
+        testing::{assert_edited, assert_missed},
     };
 
     #[test]

@@ -1,54 +1,39 @@
 //! The first step: the text as given, anywhere, also in the middle of a line.
 
-use std::ops::Range;
-
-use super::{Found, Outcome, Refusal, Replacement, Search, line_endings};
+use super::{
+    endings,
+    outcome::{Found, Outcome, RefusedPlaces},
+    partial_lines,
+    prepared::Prepared,
+    request::Replacement,
+};
 
 /// Every place where `old` stands byte for byte, without those that would cut a CR LF in two, and those where
 /// the further lines of `new` would come out with too little indentation.
-pub(super) fn find(search: &Search<'_>) -> Outcome {
-    let (text, old) = (search.text, search.old);
+pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
+    let (text, old) = (prepared.text, prepared.old);
     let mut found = Found::default();
-    let mut refused = None;
+    let mut refused = RefusedPlaces::default();
     // Bytes for speed: UTF-8 matches UTF-8 at character boundaries only.
     for start in memchr::memmem::find_iter(text.as_bytes(), old) {
         let span = start..start + old.len();
         if cuts_crlf(text, span.start) || cuts_crlf(text, span.end) {
             continue;
         }
-        if let Some(refusal) = search.loses_indent(&span).or_else(|| leaves_trail(search, &span)) {
-            refused = Some(first(refused, start, refusal));
+        if let Some(refusal) = partial_lines::refusal_at(prepared, &span) {
+            refused.add(start, refusal);
             continue;
         }
         if found.is_empty() {
             found.overlapping = overlapping_second(text, old, start);
         }
-        let text = line_endings::fit(search, &span, old, search.new);
+        let text = endings::fit(prepared, &span, old, prepared.new);
         found.replacements.push(Replacement { span, text });
-        if found.replacements.len() == search.limit {
+        if found.replacements.len() == prepared.limit {
             break;
         }
     }
-    found.settled(search, refused).into()
-}
-
-/// The place that is remembered of all that were refused: the last one, with the first reason that explains anything.
-pub(super) fn first(earlier: Option<(usize, Refusal)>, start: usize, refusal: Refusal) -> (usize, Refusal) {
-    let telling = earlier.map(|(_, refusal)| refusal).filter(|refusal| *refusal != Refusal::Unclear);
-    (start, telling.unwrap_or(refusal))
-}
-
-/// Whether white space that ends the last line would be left as a line of its own, behind a new text that ends with a
-/// line ending where the old one does not.
-pub(super) fn leaves_trail(search: &Search<'_>, span: &Range<usize>) -> Option<Refusal> {
-    let is_ending = |character: char| matches!(character, '\n' | '\r');
-    // Asked first, as the rest of a long line is long for each of its places.
-    if !search.new.ends_with(is_ending) || search.old.ends_with(is_ending) {
-        return None;
-    }
-    let rest = search.text[span.end..].split(is_ending).next().unwrap_or_default();
-    let leaves = !rest.is_empty() && rest.trim().is_empty();
-    leaves.then_some(Refusal::TrailingSpace(span.end))
+    found.settled(prepared.wants_all, refused).into()
 }
 
 /// The next match after `start`, where it overlaps the one there.
@@ -69,7 +54,7 @@ mod tests {
     use crate::edit::{
         Miss, Request,
         Strategy::{Exact, Indentation, LineEndings},
-        trial::{assert_ambiguous, assert_edited, assert_missed, tried},
+        testing::{assert_ambiguous, assert_edited, assert_missed, tried},
     };
 
     #[test]

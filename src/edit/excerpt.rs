@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt::Write as _, ops::Range};
 
 use memchr::memmem;
 
-use super::{Search, differences::range, fragment};
+use super::{approximate, differences::range, prepared::Prepared};
 
 /// Lines that are shown at most.
 const LINES: usize = 80;
@@ -36,14 +36,14 @@ pub(super) struct Part {
 
 /// Shows the lines `block` of the file, and where that is too much those around `focus`, the most important first,
 /// and the `parts` of lines that are too long.
-pub(super) fn show(search: &Search<'_>, block: &Range<usize>, focus: &[Range<usize>], parts: &[Part]) -> String {
-    let count = search.lines().len();
-    let block = widened(search, block.start.min(count)..block.end.min(count));
-    let bytes: usize = search.lines()[block.clone()].iter().map(|line| line.end - line.start + 1).sum();
+pub(super) fn show(prepared: &Prepared<'_>, block: &Range<usize>, focus: &[Range<usize>], parts: &[Part]) -> String {
+    let count = prepared.lines().len();
+    let block = widened(prepared, block.start.min(count)..block.end.min(count));
+    let bytes: usize = prepared.lines()[block.clone()].iter().map(|line| line.end - line.start + 1).sum();
     if block.len() <= LINES && bytes <= BYTES {
-        return numbered(search, block);
+        return numbered(prepared, block);
     }
-    let chosen = chosen(search, &block, focus);
+    let chosen = chosen(prepared, &block, focus);
     let mut shown = String::new();
     let mut next = block.start;
     for line in chosen.iter().copied().chain([block.end]) {
@@ -53,33 +53,33 @@ pub(super) fn show(search: &Search<'_>, block: &Range<usize>, focus: &[Range<usi
             let _ = writeln!(shown, "({} {is_are} not shown)", range(next, count));
         }
         if line < block.end {
-            shown.push_str(&numbered(search, line..line + 1));
+            shown.push_str(&numbered(prepared, line..line + 1));
         }
         next = line + 1;
     }
     let mut seen = BTreeSet::new();
     for part in parts.iter().filter(|part| !chosen.contains(&part.line)) {
         if shown.len() < BYTES + PART && seen.insert(part.line) {
-            shown.push_str(&self::part(search, part).unwrap_or_default());
+            shown.push_str(&self::part(prepared, part).unwrap_or_default());
         }
     }
     shown
 }
 
 /// Lines as `read` shows them: the number, a tab, the line as it is.
-fn numbered(search: &Search<'_>, lines: Range<usize>) -> String {
-    let line = |index: usize| format!("{}\t{}\n", index + 1, search.lines()[index].content(search.text));
+fn numbered(prepared: &Prepared<'_>, lines: Range<usize>) -> String {
+    let line = |index: usize| format!("{}\t{}\n", index + 1, prepared.line(index));
     lines.map(line).collect()
 }
 
 /// The lines that fit, those around the focus first.
-fn chosen(search: &Search<'_>, block: &Range<usize>, focus: &[Range<usize>]) -> BTreeSet<usize> {
+fn chosen(prepared: &Prepared<'_>, block: &Range<usize>, focus: &[Range<usize>]) -> BTreeSet<usize> {
     let near = |focus: &Range<usize>| focus.start.saturating_sub(AROUND)..focus.end + AROUND;
     let wanted = focus.iter().map(near).chain([block.clone()]).flatten().filter(|line| block.contains(line));
     let mut chosen = BTreeSet::new();
     let mut bytes = 0;
     for line in wanted {
-        let length = search.lines()[line].end - search.lines()[line].start + 1;
+        let length = prepared.lines()[line].end - prepared.lines()[line].start + 1;
         if chosen.len() == LINES {
             break;
         }
@@ -91,12 +91,12 @@ fn chosen(search: &Search<'_>, block: &Range<usize>, focus: &[Range<usize>]) -> 
 }
 
 /// A part of a line, said to be one.
-fn part(search: &Search<'_>, part: &Part) -> Option<String> {
-    let line = search.lines()[part.line];
+fn part(prepared: &Prepared<'_>, part: &Part) -> Option<String> {
+    let line = prepared.lines()[part.line];
     // Where the change takes more than can be shown, the first of what differs is shown.
-    let shown = fragment::unique(search.text, &(line.start..line.end), part.bytes.clone(), PART)
-        .or_else(|| fragment::unique(search.text, &(line.start..line.end), part.differs.clone(), PART))?;
-    let columns = |bytes: Range<usize>| search.text[bytes].chars().count();
+    let shown = approximate::unique(prepared.text, &(line.start..line.end), part.bytes.clone(), PART)
+        .or_else(|| approximate::unique(prepared.text, &(line.start..line.end), part.differs.clone(), PART))?;
+    let columns = |bytes: Range<usize>| prepared.text[bytes].chars().count();
     let before = columns(line.start..shown.start);
     Some(format!(
         "line {} is {} characters long; characters {}-{} of it occur once in the file and can be old_string alone:\n\
@@ -106,13 +106,13 @@ fn part(search: &Search<'_>, part: &Part) -> Option<String> {
         before + 1,
         before + columns(shown.clone()),
         part.line + 1,
-        &search.text[shown]
+        &prepared.text[shown]
     ))
 }
 
 /// The block with as many lines around it as make it occur once in the file.
-fn widened(search: &Search<'_>, block: Range<usize>) -> Range<usize> {
-    let lines = search.lines();
+fn widened(prepared: &Prepared<'_>, block: Range<usize>) -> Range<usize> {
+    let lines = prepared.lines();
     if block.len() > LINES {
         return block;
     }
@@ -122,8 +122,9 @@ fn widened(search: &Search<'_>, block: Range<usize>) -> Range<usize> {
         else {
             return block;
         };
-        let text = &search.text[first.start..last.end.max(first.start)];
-        if text.len() > BYTES || memmem::find_iter(search.text.as_bytes(), text).nth(1).is_none() && !text.is_empty() {
+        let text = &prepared.text[first.start..last.end.max(first.start)];
+        if text.len() > BYTES || memmem::find_iter(prepared.text.as_bytes(), text).nth(1).is_none() && !text.is_empty()
+        {
             return wide;
         }
         if turn % 2 == 0 && wide.start > 0 {

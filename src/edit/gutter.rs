@@ -5,17 +5,17 @@
 
 use std::borrow::Cow;
 
-use super::{strategy::Strategy, whole_lines::Reading};
+use super::{reading::Reading, strategy::Strategy};
 
 /// What may stand between number and text.
-const DELIMITERS: [&str; 7] = ["\t", "→", ": ", ":", " | ", "| ", "|"];
+pub(super) const DELIMITERS: [&str; 7] = ["\t", "→", ": ", ":", " | ", "| ", "|"];
 
 /// Those that no text has behind a number at its start; a single line with another one proves nothing, since
 /// `3: x` is also a line of YAML.
 const SURE_DELIMITERS: [&str; 2] = ["\t", "→"];
 
 /// The request without its gutter, for each that it may have.
-pub(super) fn readings<'r>(request: &'r Reading<'_>) -> Vec<Reading<'r>> {
+pub(super) fn readings<'r>(request: &Reading<'_>) -> Vec<Reading<'r>> {
     let mut longer: Vec<&str> = Vec::new();
     let stripped = DELIMITERS.iter().filter_map(|delimiter| {
         let old = strip(&request.old, delimiter)?;
@@ -25,7 +25,12 @@ pub(super) fn readings<'r>(request: &'r Reading<'_>) -> Vec<Reading<'r>> {
         let new = strip_new(&request.new, delimiter)?;
         let is_single = !old.strip_suffix('\n').unwrap_or(&old).contains('\n');
         let is_sure = !is_single || SURE_DELIMITERS.contains(delimiter);
-        is_sure.then(|| Reading { old: Cow::Owned(old), new, by: request.by.with(Strategy::LineNumbers), is_doubtful })
+        is_sure.then(|| Reading {
+            old: Cow::Owned(old),
+            new: Cow::Owned(new),
+            by: request.by.with(Strategy::LineNumbers),
+            is_doubtful,
+        })
     });
     stripped.collect()
 }
@@ -46,19 +51,19 @@ fn strip(text: &str, delimiter: &str) -> Option<String> {
 
 /// New text may have a gutter as well, whatever its numbers, or none at all. Of lines of both kinds nobody
 /// knows which are meant.
-fn strip_new<'n>(text: &'n str, delimiter: &str) -> Option<Cow<'n, str>> {
+fn strip_new(text: &str, delimiter: &str) -> Option<String> {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let lines = body.split('\n').filter(|line| !line.trim().is_empty());
     let (with, without): (Vec<&str>, Vec<&str>) = lines.partition(|line| numbered(line, delimiter).is_some());
     if with.is_empty() {
-        return Some(Cow::Borrowed(text));
+        return Some(text.to_owned());
     }
     if !without.is_empty() {
         return None;
     }
     let stripped = body.split('\n').map(|line| numbered(line, delimiter).map_or("", |(_, rest)| rest));
     let stripped = stripped.collect::<Vec<&str>>().join("\n");
-    Some(Cow::Owned(if body.len() < text.len() { stripped + "\n" } else { stripped }))
+    Some(if body.len() < text.len() { stripped + "\n" } else { stripped })
 }
 
 /// Number and text of a line with a gutter. Behind the number of an empty line everything may be lost.
@@ -77,7 +82,7 @@ fn numbered<'l>(line: &'l str, delimiter: &str) -> Option<(u64, &'l str)> {
 mod tests {
     use crate::edit::{
         Strategy::LineNumbers,
-        trial::{assert_ambiguous, assert_edited, assert_missed},
+        testing::{assert_ambiguous, assert_edited, assert_missed},
     };
 
     const FILE: &str = "use std::fs;\n\nfn main() {\n    run();\n}\n";

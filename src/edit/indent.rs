@@ -1,24 +1,23 @@
 //! Indentation: of whole blocks that stand elsewhere in the file's levels, and of a first line given without its own.
 
-use std::ops::Range;
-
 use super::{
-    Refusal, Search,
-    block::{self, Hunk, LineEdit, Site},
-    shift::{NoShift, Shift, Surroundings},
+    file_indentation::FileIndentation,
+    indent_shift::{IndentShift, NoShift, Surroundings},
+    line_edit::{Hunk, LineEdit},
+    line_parts::parts,
+    prepared::Prepared,
+    refusal::Refusal,
+    site::Site,
     typography, whitespace,
 };
 
-/// Widths of a tab that people use, in columns.
-pub(super) const TAB_WIDTHS: [usize; 4] = [4, 8, 2, 3];
-
 /// The shift from `edit.old` to the file's lines at `site`, able to place all new lines.
-pub(super) fn shift(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> Result<Shift, Refusal> {
-    let file = block::file_lines(search, edit, site);
+pub(super) fn shift(prepared: &Prepared<'_>, edit: &LineEdit<'_>, site: Site) -> Result<IndentShift, Refusal> {
+    let file = site.file_lines(prepared, edit);
     let mut pairs = Vec::with_capacity(file.len());
     for (old, file) in edit.old.iter().zip(&file) {
         let (old_indent, old) = typography::indented(old);
-        let (file_indent, file_content, _) = block::parts(file);
+        let (file_indent, file_content, _) = parts(file);
         if old.is_empty() || typography::content(old) != typography::content(file_content) {
             continue;
         }
@@ -37,131 +36,38 @@ pub(super) fn shift(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> Res
     // may have theirs.
     let is_bare = matches!(pairs.as_slice(), [("", file)] if !file.is_empty());
     if is_bare && edit.new.iter().filter(|line| !line.trim().is_empty()).nth(1).is_some() {
-        return Err(Refusal::Indentation(search.lines()[site.line].start));
+        return Err(Refusal::Indentation(prepared.lines()[site.line].start));
     }
     let wanted: Vec<&str> = wanted.iter().map(AsRef::as_ref).collect();
-    Shift::of(&pairs, &wanted, search).map_err(|reason| match reason {
+    IndentShift::of(&pairs, &wanted, prepared).map_err(|reason| match reason {
         NoShift::NotUniform => Refusal::Unclear,
-        NoShift::Unclear => Refusal::Indentation(search.lines()[site.line].start),
+        NoShift::Unclear => Refusal::Indentation(prepared.lines()[site.line].start),
     })
 }
 
 /// The new lines of a hunk, shifted.
-pub(super) fn lines(hunk: &Hunk<'_>, shift: &Shift, noise: Option<&str>) -> Option<Vec<String>> {
+pub(super) fn lines(hunk: &Hunk<'_>, shift: &IndentShift, pasted: Option<&str>) -> Option<Vec<String>> {
     let line = |(index, new): (usize, &&str)| {
-        let (indent, content, _) = block::parts(new);
-        let trail = whitespace::trail(hunk, index, noise);
+        let (indent, content, _) = parts(new);
+        let trailing = whitespace::trailing(hunk, index, pasted);
         if content.is_empty() {
-            return shift.apply_blank(trail);
+            return shift.apply_blank(trailing);
         }
-        Some(format!("{}{content}{trail}", shift.apply(indent)?))
+        Some(format!("{}{content}{trailing}", shift.apply(indent)?))
     };
     hunk.new.iter().enumerate().map(line).collect()
 }
 
-impl Surroundings for Search<'_> {
-    fn habit(&self) -> Habit {
-        self.habit()
+impl Surroundings for Prepared<'_> {
+    fn indentation(&self) -> FileIndentation {
+        self.indentation()
     }
 
     fn occurs(&self, indent: &str) -> bool {
         self.lines().iter().any(|line| {
-            let (own, content, _) = block::parts(line.content(self.text));
+            let (own, content, _) = parts(line.content(self.text));
             own == indent && !content.is_empty()
         })
-    }
-}
-
-impl Search<'_> {
-    /// Whether the first line of the request, matched behind white space at the start of the file's line, would leave
-    /// further lines of `new` with less than that. Either `old` begins with white space itself, too little of it,
-    /// which the shift of indentation resolves. Or it is a whole line without its indentation: then nobody can tell
-    /// whether the other lines lack theirs too or are meant to stand further left, and the request is refused.
-    pub(super) fn loses_indent(&self, span: &Range<usize>) -> Option<Refusal> {
-        let new_lines = || self.new.lines().filter(|line| !line.trim().is_empty());
-        // Whole lines that go would leave the indentation of the first in front of the line after them.
-        let deletes = self.old.ends_with(['\n', '\r']) && self.new.trim().is_empty();
-        let has_further_lines = self.old.trim_end().contains('\n');
-        if self.old.trim().is_empty() || !deletes && !has_further_lines && new_lines().nth(1).is_none() {
-            return None;
-        }
-        let is_indented = |line: &str| line.starts_with([' ', '\t']);
-        // The first of several lines with a part of its indentation: what is brought in may lack as much. One without
-        // any stays in front of its own line only.
-        let is_placed = || {
-            let (first, new_first) = (self.old.lines().next(), self.new.lines().next());
-            if !is_indented(self.old) {
-                // Further down in the new text, it would lack what is in front of it now.
-                let is_moved = self.new.lines().skip(1).any(|new| Some(new) == first && !new.trim().is_empty());
-                return first == new_first || !is_moved && self.old.lines().skip(1).all(|old| Some(old) != new_first);
-            }
-            let is_new = |line: &str| self.old.lines().all(|old| old != line);
-            first == new_first && !new_lines().any(|line| is_indented(line) && is_new(line))
-        };
-        if has_further_lines && !deletes && is_placed() {
-            return None;
-        }
-        let before = &self.text[..span.start];
-        let indent = &before[before.trim_end_matches([' ', '\t']).len()..];
-        let line_start = span.start - indent.len();
-        let starts_line = line_start == 0 || before[..line_start].ends_with(['\n', '\r']);
-        if indent.is_empty() || !starts_line {
-            return None;
-        }
-        if deletes || has_further_lines || is_indented(self.old) {
-            return Some(Refusal::Unclear);
-        }
-        let after = self.text[span.end..].trim_start_matches([' ', '\t']);
-        let ends_line = self.old.ends_with(['\n', '\r']) || after.is_empty() || after.starts_with(['\n', '\r']);
-        let loses =
-            ends_line && (new_lines().skip(1).any(|line| !line.starts_with(indent)) || hangs(new_lines(), indent));
-        loses.then_some(Refusal::BareLine(line_start))
-    }
-}
-
-/// Whether the first of `lines`, put behind `indent`, would open a block that the next one, which has its whole
-/// indentation, does not stand in.
-pub(super) fn hangs<'l>(lines: impl Iterator<Item = &'l str>, indent: &str) -> bool {
-    let mut filled = lines.filter(|line| !line.trim().is_empty());
-    let (Some(first), Some(next)) = (filled.next(), filled.next()) else { return false };
-    let (next_indent, next, _) = block::parts(next);
-    first.trim_end().ends_with([':', '{', '(', '['])
-        && !next.starts_with(['}', ')', ']'])
-        && width(next_indent, TAB_WIDTHS[0]) <= width(indent, TAB_WIDTHS[0])
-}
-
-/// Columns of an indentation with tab stops every `tab` columns.
-pub(super) fn width(indent: &str, tab: usize) -> usize {
-    indent.chars().fold(0, |column, character| if character == '\t' { (column / tab + 1) * tab } else { column + 1 })
-}
-
-/// How a file is indented as a whole.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Habit {
-    /// Lines that start with a tab.
-    pub(super) tabs: usize,
-    /// Lines that start with a space. A single one, as in front of the stars of a comment, aligns and does not count.
-    pub(super) spaces: usize,
-    /// The commonest step between neighbouring lines indented by spaces, in columns.
-    pub(super) step: Option<usize>,
-}
-
-impl Habit {
-    pub(super) fn of(search: &Search<'_>) -> Self {
-        let lines = || search.lines().iter().map(|line| block::parts(line.content(search.text)));
-        let starts = |with: char| lines().filter(|(indent, ..)| indent.starts_with(with) && *indent != " ").count();
-        let widths = lines().filter(|(indent, content, _)| !content.is_empty() && !indent.contains('\t'));
-        let mut steps = [0_usize; 9];
-        let mut before = None;
-        for width in widths.map(|(indent, ..)| indent.len()) {
-            let step = width.abs_diff(before.unwrap_or(width));
-            before = Some(width);
-            if let Some(count) = steps.get_mut(step) {
-                *count += 1;
-            }
-        }
-        let step = (1..steps.len()).max_by_key(|step| steps[*step]).filter(|step| steps[*step] > 0);
-        Self { tabs: starts('\t'), spaces: starts(' '), step }
     }
 }
 
@@ -170,7 +76,7 @@ mod tests {
     use crate::edit::{
         Request,
         Strategy::{Exact, Indentation},
-        trial::{assert_ambiguous, assert_edited, assert_missed, tried},
+        testing::{assert_ambiguous, assert_edited, assert_missed, tried},
     };
 
     #[test]

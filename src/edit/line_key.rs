@@ -3,18 +3,19 @@
 use std::collections::HashMap;
 
 use super::{
-    block, elision,
-    likeness::{self, Budget},
+    line_parts::{content, parts},
+    placeholder,
+    similarity::{self, Budget},
 };
 
 /// Lines less alike than this are different lines.
 pub(super) const LEAST: f64 = 0.5;
 
-/// The likeness of two lines that differ in nothing but white space, punctuation and casing.
+/// The similarity of two lines that differ in nothing but white space, punctuation and casing.
 const SAME_LETTERS: f64 = 0.97;
 
 /// A line as it is compared.
-pub(super) struct Key<'t> {
+pub(super) struct LineKey<'t> {
     /// Without white space at its ends.
     pub(super) content: &'t str,
     /// A hash of its letters, where they mean anything.
@@ -24,18 +25,24 @@ pub(super) struct Key<'t> {
     /// White space in front of it.
     indent: &'t str,
     /// Whether it seems to stand for code that was left out.
-    pub(super) is_elision: bool,
+    pub(super) is_placeholder: bool,
 }
 
-impl<'t> Key<'t> {
+impl<'t> LineKey<'t> {
     pub(super) fn new(line: &'t str) -> Self {
         const MOST: usize = 80;
         const LEAST: usize = 4;
-        let content = likeness::trimmed(line);
+        let content = content(line);
         let length = u16::try_from(content.len().min(MOST) + LEAST).unwrap_or(u16::MAX);
         let weight = if content.is_empty() { 1.0 } else { f32::from(length) };
-        let indent = block::parts(line).0;
-        Self { content, letters: letters(content), weight, indent, is_elision: elision::is_elision(content) }
+        let indent = parts(line).0;
+        Self {
+            content,
+            letters: letters(content),
+            weight,
+            indent,
+            is_placeholder: placeholder::is_placeholder(content),
+        }
     }
 
     /// Whether they are indented alike: of several braces that one is meant.
@@ -55,7 +62,7 @@ impl<'t> Key<'t> {
         if short * 2 < long {
             return 0.0;
         }
-        match likeness::of_lines(self.content, other.content, budget).0 {
+        match similarity::of_lines(self.content, other.content, budget).0 {
             alike if alike > 0.0 => alike,
             // Too long to be compared letter by letter.
             _ => long_alike(self.content, other.content, budget),

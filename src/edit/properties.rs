@@ -2,7 +2,7 @@
 
 use proptest::prelude::{Strategy as Generator, any, prop, prop_assert_eq, proptest};
 
-use super::trial;
+use super::testing;
 
 /// A line of a file: its level of indentation, and what it says.
 type Row = (usize, String);
@@ -147,7 +147,7 @@ proptest! {
         if old == new || text(&lines, "\n").contains(&old) && damages != (13, 13) {
             return Ok(());
         }
-        if let Ok((by, made)) = trial::edited(&file, &old, &new) {
+        if let Ok((by, made)) = testing::edited(&file, &old, &new) {
             prop_assert_eq!(made, text(&expected, ending), "{}\nold {:?}\nnew {:?}", by, old, new);
         }
     }

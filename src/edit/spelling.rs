@@ -8,21 +8,21 @@ use std::{
 use similar::{Algorithm, DiffOp};
 use unicode_normalization::{UnicodeNormalization, char::canonical_combining_class};
 
-use super::{block, diff, typography::plain};
+use super::{diff, line_parts, typography::plain};
 
 /// Time for the comparison of one hunk's old and new characters; beyond it more of the new ones are kept.
 const DIFF_TIME: Duration = Duration::from_millis(50);
 
 /// `new`, with `file`'s characters wherever `new` repeats `old`, of which `file` is another spelling, and what is
 /// new spelled alike. `None` where that cannot be told.
-pub(super) fn graft(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) -> Option<String> {
-    let (old_letters, new_letters) = (letters(old), letters(new));
-    let (old_bounds, file_bounds) = (folded_bounds(&old_letters), folded_bounds(&letters(file)));
-    // Folded length up to a letter of `file` → its offset in `file`.
+pub(super) fn transfer_spelling(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) -> Option<String> {
+    let (old_clusters, new_clusters) = (clusters(old), clusters(new));
+    let (old_bounds, file_bounds) = (folded_bounds(&old_clusters), folded_bounds(&clusters(file)));
+    // Folded length up to a cluster of `file` → its offset in `file`.
     let in_file: HashMap<usize, usize> = file_bounds.iter().map(|bound| (bound.folded, bound.real)).collect();
-    let deadline = diff::deadline(old_letters.len() + new_letters.len(), DIFF_TIME);
+    let deadline = diff::deadline(old_clusters.len() + new_clusters.len(), DIFF_TIME);
     let mut result = String::with_capacity(new.len());
-    for op in similar::capture_diff_slices_deadline(Algorithm::Myers, &old_letters, &new_letters, deadline) {
+    for op in similar::capture_diff_slices_deadline(Algorithm::Myers, &old_clusters, &new_clusters, deadline) {
         let repeated = match op {
             DiffOp::Equal { .. } => {
                 let place = |index: usize| in_file.get(&old_bounds[index].folded).copied();
@@ -33,7 +33,7 @@ pub(super) fn graft(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) -
         // A space between two new words is repeated by chance; theirs is the one that was typed.
         let by_chance = |offset: usize| {
             let (old, new) = (op.old_range().start + offset, op.new_range().start + offset);
-            new_letters[new].trim().is_empty() && words_beside(&old_letters, old) != words_beside(&new_letters, new)
+            new_clusters[new].trim().is_empty() && words_beside(&old_clusters, old) != words_beside(&new_clusters, new)
         };
         if let Some((start, end)) = repeated.filter(|_| !(0..op.new_range().len()).any(by_chance)) {
             result.push_str(&file[start..end]);
@@ -45,7 +45,7 @@ pub(super) fn graft(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) -
             let own = repeated.filter(|_| !by_chance(offset)).and_then(|_| place(bounds).zip(place(bounds + 1)));
             match own {
                 Some((start, end)) => result.push_str(&file[start..end]),
-                None => result.push_str(spelling.of(&new_letters, index)?),
+                None => result.push_str(spelling.of(&new_clusters, index)?),
             }
         }
     }
@@ -58,29 +58,29 @@ struct Words<'l>(Vec<&'l str>, Vec<&'l str>);
 
 impl PartialEq for Words<'_> {
     fn eq(&self, other: &Self) -> bool {
-        let is_word = |letters: &[&str]| letters.iter().any(|letter| letter.starts_with(char::is_alphanumeric));
+        let is_word = |clusters: &[&str]| clusters.iter().any(|cluster| cluster.starts_with(char::is_alphanumeric));
         let (before, after) = (self.0 == other.0, self.1 == other.1);
         before && (after || is_word(&self.0)) || after && is_word(&self.1)
     }
 }
 
-fn words_beside<'l>(letters: &[&'l str], space: usize) -> Words<'l> {
-    let is_word = |letter: &&str| !letter.trim().is_empty();
-    let before = letters[..space].iter().rev().copied().take_while(is_word).collect();
-    Words(before, letters[space + 1..].iter().copied().take_while(is_word).collect())
+fn words_beside<'l>(clusters: &[&'l str], space: usize) -> Words<'l> {
+    let is_word = |cluster: &&str| !cluster.trim().is_empty();
+    let before = clusters[..space].iter().rev().copied().take_while(is_word).collect();
+    Words(before, clusters[space + 1..].iter().copied().take_while(is_word).collect())
 }
 
-/// What stands beside a letter.
+/// What is next to a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Beside {
+enum Neighbour {
     Space,
     Word,
     Other,
 }
 
-impl Beside {
-    fn of(letter: Option<&&str>) -> Self {
-        match letter.and_then(|letter| letter.chars().next()) {
+impl Neighbour {
+    fn of(cluster: Option<&&str>) -> Self {
+        match cluster.and_then(|cluster| cluster.chars().next()) {
             None => Self::Space,
             Some(one) if one.is_whitespace() => Self::Space,
             Some(one) if one.is_alphanumeric() => Self::Word,
@@ -89,10 +89,10 @@ impl Beside {
     }
 }
 
-/// How the file spells the letters of `old`: by letter and what stands around it, and by letter alone. `None`
+/// How the file spells the clusters of `old`: by cluster and what is around it, and by cluster alone. `None`
 /// where it does so in several ways.
 pub(super) struct Spelling<'t> {
-    in_context: HashMap<(&'t str, Beside, Beside), Option<&'t str>>,
+    in_context: HashMap<(&'t str, Neighbour, Neighbour), Option<&'t str>>,
     anywhere: HashMap<&'t str, Option<&'t str>>,
     /// Whole lines without their indentation, in which both agree.
     lines: HashMap<&'t str, Option<&'t str>>,
@@ -173,9 +173,9 @@ fn is_wide_space(character: char) -> bool {
     matches!(character, '\u{2000}'..='\u{200A}' | '\u{205F}' | '\u{3000}')
 }
 
-/// The plain like and the class of a letter that is a single typographic character.
-fn typographic(letter: &str) -> Option<(&'static str, usize)> {
-    let mut characters = letter.chars();
+/// The plain like and the class of a cluster that is a single typographic character.
+fn typographic(cluster: &str) -> Option<(&'static str, usize)> {
+    let mut characters = cluster.chars();
     let (Some(one), None) = (characters.next(), characters.next()) else { return None };
     Some((plain(one)?, class(one)?))
 }
@@ -196,12 +196,12 @@ fn classes(text: &str) -> [bool; CLASSES] {
 
 impl<'t> Spelling<'t> {
     pub(super) fn learned(old: &'t str, file: &'t str, text: &str) -> Self {
-        let (old_letters, file_letters) = (letters(old), letters(file));
-        let (old_bounds, file_bounds) = (folded_bounds(&old_letters), folded_bounds(&file_letters));
+        let (old_clusters, file_clusters) = (clusters(old), clusters(file));
+        let (old_bounds, file_bounds) = (folded_bounds(&old_clusters), folded_bounds(&file_clusters));
         let in_file: HashMap<(usize, usize), &str> = file_bounds
             .windows(2)
-            .zip(&file_letters)
-            .map(|(pair, letter)| ((pair[0].folded, pair[1].folded), *letter))
+            .zip(&file_clusters)
+            .map(|(pair, cluster)| ((pair[0].folded, pair[1].folded), *cluster))
             .collect();
         let mut spelling = Self {
             in_context: HashMap::new(),
@@ -210,22 +210,22 @@ impl<'t> Spelling<'t> {
             typed: [Typed::default(); CLASSES],
             in_file: classes(text),
         };
-        for (index, letter) in old_letters.iter().enumerate() {
+        for (index, cluster) in old_clusters.iter().enumerate() {
             let Some(seen) = in_file.get(&(old_bounds[index].folded, old_bounds[index + 1].folded)) else { continue };
-            if let Some((_, class)) = typographic(letter) {
+            if let Some((_, class)) = typographic(cluster) {
                 let typed = &mut spelling.typed[class];
-                (typed.plain, typed.kept) = (typed.plain || seen != letter, typed.kept || seen == letter);
+                (typed.plain, typed.kept) = (typed.plain || seen != cluster, typed.kept || seen == cluster);
             }
             let agree = |known: &mut Option<&str>| *known = known.filter(|known| known == seen);
-            spelling.in_context.entry(context(&old_letters, index)).and_modify(agree).or_insert(Some(seen));
-            spelling.anywhere.entry(letter).and_modify(agree).or_insert(Some(seen));
+            spelling.in_context.entry(context(&old_clusters, index)).and_modify(agree).or_insert(Some(seen));
+            spelling.anywhere.entry(cluster).and_modify(agree).or_insert(Some(seen));
         }
         spelling
     }
 
     pub(super) fn learn_lines(&mut self, old: &[&'t str], file: &[&'t str]) {
         for (old, file) in old.iter().zip(file) {
-            let ((old_indent, old, _), (file_indent, file, _)) = (block::parts(old), block::parts(file));
+            let ((old_indent, old, _), (file_indent, file, _)) = (line_parts::parts(old), line_parts::parts(file));
             // Indentation by other spaces belongs to what is spelled anew.
             if old_indent == file_indent && !old.is_empty() {
                 let agree = |known: &mut Option<&str>| *known = known.filter(|known| *known == file);
@@ -234,39 +234,40 @@ impl<'t> Spelling<'t> {
         }
     }
 
-    /// The file's spelling of a letter that the request brings in.
-    fn of<'s>(&self, letters: &[&'s str], index: usize) -> Option<&'s str>
+    /// The file's spelling of a cluster that the request brings in.
+    fn of<'s>(&self, clusters: &[&'s str], index: usize) -> Option<&'s str>
     where
         't: 's,
     {
-        let letter = letters[index];
+        let cluster = clusters[index];
         // A single no-break space says nothing about all spaces.
-        if letter == " " {
-            return Some(letter);
+        if cluster == " " {
+            return Some(cluster);
         }
-        let place = context(letters, index);
-        match (self.in_context.get(&place), self.anywhere.get(letter)) {
-            (_, None) => self.of_unseen(letter),
+        let place = context(clusters, index);
+        match (self.in_context.get(&place), self.anywhere.get(cluster)) {
+            (_, None) => self.of_unseen(cluster),
             (Some(Some(known)), _) => Some(known),
             // Dashes depend on what is around them; within a word there is only the hyphen.
-            (_, Some(Some(known))) if letter != "-" || *known == letter => Some(known),
-            _ if letter == "-" && place.1 == Beside::Word && place.2 == Beside::Word => Some(letter),
+            (_, Some(Some(known))) if cluster != "-" || *known == cluster => Some(known),
+            _ if cluster == "-" && place.1 == Neighbour::Word && place.2 == Neighbour::Word => Some(cluster),
             _ => None,
         }
     }
 }
 
 impl Spelling<'_> {
-    /// The file's spelling of a letter that `old` does not have: plain where the request has typographic characters
+    /// The file's spelling of a cluster that `old` does not have: plain where the request has typographic characters
     /// for the file's plain ones, as it then has them wherever it writes.
-    fn of_unseen<'s>(&self, letter: &'s str) -> Option<&'s str> {
-        let Some((plain, class)) = typographic(letter) else { return Some(letter) };
+    fn of_unseen<'s>(&self, cluster: &'s str) -> Option<&'s str> {
+        let Some((plain, class)) = typographic(cluster) else { return Some(cluster) };
         let Typed { plain: is_plain, kept } = self.typed[class];
         if !self.typed.iter().any(|typed| typed.plain) {
-            return Some(letter);
+            return Some(cluster);
         }
         // Other dashes than those of `old` may be meant; those of another class say less.
-        let is_doubtful = class == DASHES || letter.contains(is_wide_space) || kept || !is_plain && self.in_file[class];
+        let is_doubtful =
+            class == DASHES || cluster.contains(is_wide_space) || kept || !is_plain && self.in_file[class];
         (!is_doubtful).then_some(plain)
     }
 
@@ -276,21 +277,22 @@ impl Spelling<'_> {
     }
 }
 
-fn context<'l>(letters: &[&'l str], index: usize) -> (&'l str, Beside, Beside) {
-    let before = index.checked_sub(1).and_then(|before| letters.get(before));
-    (letters[index], Beside::of(before), Beside::of(letters.get(index + 1)))
+fn context<'l>(clusters: &[&'l str], index: usize) -> (&'l str, Neighbour, Neighbour) {
+    let before = index.checked_sub(1).and_then(|before| clusters.get(before));
+    (clusters[index], Neighbour::of(before), Neighbour::of(clusters.get(index + 1)))
 }
 
-/// Base characters with the marks that combine with them; three dots are one letter, as the ellipsis is.
-fn letters(text: &str) -> Vec<&str> {
-    let mut letters = Vec::new();
+/// Grapheme clusters, roughly (UAX #29, <https://www.unicode.org/reports/tr29/>): base characters with the marks that
+/// combine with them. Three dots are one cluster, as the ellipsis is.
+fn clusters(text: &str) -> Vec<&str> {
+    let mut clusters = Vec::new();
     let mut start = 0;
     let mut dots_end = 0;
     for (at, character) in text.char_indices() {
         // Hangul vowels and finals compose with what stands before them although they are no marks.
         let joins = canonical_combining_class(character) != 0 || matches!(character, '\u{1160}'..='\u{11FF}');
         if at > 0 && !joins && at >= dots_end {
-            letters.push(&text[start..at]);
+            clusters.push(&text[start..at]);
             start = at;
         }
         if at >= dots_end && text[at..].starts_with("...") {
@@ -298,9 +300,9 @@ fn letters(text: &str) -> Vec<&str> {
         }
     }
     if !text.is_empty() {
-        letters.push(&text[start..]);
+        clusters.push(&text[start..]);
     }
-    letters
+    clusters
 }
 
 /// An offset in a text, and how long the text before it is when folded.
@@ -309,13 +311,13 @@ struct Bound {
     folded: usize,
 }
 
-/// The bounds of letters, the end included.
-fn folded_bounds(letters: &[&str]) -> Vec<Bound> {
+/// The bounds of clusters, the end included.
+fn folded_bounds(clusters: &[&str]) -> Vec<Bound> {
     let mut bounds = vec![Bound { real: 0, folded: 0 }];
     let (mut real, mut folded) = (0, 0);
-    for letter in letters {
-        real += letter.len();
-        folded += letter.nfc().map(|one| plain(one).map_or(one.len_utf8(), str::len)).sum::<usize>();
+    for cluster in clusters {
+        real += cluster.len();
+        folded += cluster.nfc().map(|one| plain(one).map_or(one.len_utf8(), str::len)).sum::<usize>();
         bounds.push(Bound { real, folded });
     }
     bounds
@@ -323,14 +325,14 @@ fn folded_bounds(letters: &[&str]) -> Vec<Bound> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Spelling, graft};
+    use super::{Spelling, transfer_spelling};
 
     #[test]
-    fn grafting_changes_only_what_the_request_changes() {
-        let graft = |old, file, new| graft(old, file, new, &Spelling::learned(old, file, file));
-        assert_eq!(graft("\"a\" and \"b\"", "“a” and “b”", "\"a\" or \"c\"").unwrap(), "“a” or “c”");
-        assert_eq!(graft("x...", "x…", "y...").unwrap(), "y…");
-        assert_eq!(graft("f(a,\u{a0}b)", "f(a, b)", "f(a,\u{a0}\u{a0}c)").unwrap(), "f(a,  c)");
-        assert_eq!(graft("f(a,\u{a0}b)", "f(a, b)", "f(a,\u{a0}`\u{3000}`)"), None);
+    fn transfer_spellinging_changes_only_what_the_request_changes() {
+        let transfer_spelling = |old, file, new| transfer_spelling(old, file, new, &Spelling::learned(old, file, file));
+        assert_eq!(transfer_spelling("\"a\" and \"b\"", "“a” and “b”", "\"a\" or \"c\"").unwrap(), "“a” or “c”");
+        assert_eq!(transfer_spelling("x...", "x…", "y...").unwrap(), "y…");
+        assert_eq!(transfer_spelling("f(a,\u{a0}b)", "f(a, b)", "f(a,\u{a0}\u{a0}c)").unwrap(), "f(a,  c)");
+        assert_eq!(transfer_spelling("f(a,\u{a0}b)", "f(a, b)", "f(a,\u{a0}`\u{3000}`)"), None);
     }
 }

@@ -21,8 +21,8 @@ pub enum Strategy {
     Escapes,
     /// `&lt;`, `&amp;` and their likes for the characters themselves.
     Entities,
-    /// Slips of the pen in lines that stay as the file has them.
-    Slips,
+    /// Typos in lines that stay as the file has them.
+    Typos,
     /// A blank line more or less between lines that stay.
     BlankLines,
 }
@@ -37,7 +37,7 @@ impl Strategy {
         Self::LineNumbers,
         Self::Escapes,
         Self::Entities,
-        Self::Slips,
+        Self::Typos,
         Self::BlankLines,
     ];
 }
@@ -53,7 +53,7 @@ impl fmt::Display for Strategy {
             Self::LineNumbers => "line-number gutter",
             Self::Escapes => "literal escapes",
             Self::Entities => "HTML entities",
-            Self::Slips => "slips in unchanged lines",
+            Self::Typos => "typos in unchanged lines",
             Self::BlankLines => "blank lines",
         })
     }

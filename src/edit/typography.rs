@@ -4,61 +4,23 @@
 //! equal whatever their Unicode normal form. What a request leaves alone within a changed line keeps the
 //! file's characters.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-    time::Duration,
-};
+use std::borrow::Cow;
 
-use similar::Algorithm;
 use unicode_normalization::UnicodeNormalization;
 
-use super::{
-    Search,
-    block::{self, Hunk, LineEdit, Site},
-    diff,
-    spelling::{Spelling, graft},
-    whitespace,
-};
-
-/// Time for the comparison of one hunk's old and new lines.
-const DIFF_TIME: Duration = Duration::from_millis(50);
-
-/// Whether lines that read alike in the request are spelled in several ways in the file and do not all stay: then
-/// nobody can tell which of them is which.
-pub(super) fn has_unclear_spelling(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> bool {
-    let mut spelled: HashMap<&str, &str> = HashMap::new();
-    let mut unclear: HashSet<&str> = HashSet::new();
-    for (old, file) in edit.old.iter().zip(block::file_lines(search, edit, site)) {
-        let (old, file) = (block::parts(old).1, block::parts(file).1);
-        if *spelled.entry(old).or_insert(file) != file {
-            unclear.insert(old);
-        }
-    }
-    let has_unclear = |lines: &[&str]| lines.iter().any(|line| unclear.contains(block::parts(line).1));
-    edit.changes().any(|(is_kept, old, new)| !is_kept && (has_unclear(&edit.old[old]) || has_unclear(&edit.new[new])))
-}
-
-/// Whether lines of the request end with unusual spaces: how many of them are meant nobody can tell.
-pub(super) fn has_unusual_ends(edit: &LineEdit<'_>) -> bool {
-    let is_unusual = |line: &&str| {
-        let last = block::without_trail(line).chars().next_back();
-        last.is_some_and(|last| plain(last) == Some(" ")) && !content(line).is_empty()
-    };
-    edit.old.iter().chain(&edit.new).any(is_unusual)
-}
+use super::line_parts::without_trailing_whitespace;
 
 /// A line with plain characters in the composed normal form, without white space at its end.
 pub(super) fn fold(line: &str) -> Cow<'_, str> {
     if line.is_ascii() {
-        return Cow::Borrowed(block::without_trail(line));
+        return Cow::Borrowed(without_trailing_whitespace(line));
     }
     let mut folded = folded(line);
-    folded.truncate(block::without_trail(&folded).len());
+    folded.truncate(without_trailing_whitespace(&folded).len());
     Cow::Owned(folded)
 }
 
-fn folded(text: &str) -> String {
+pub(super) fn folded(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for character in text.nfc() {
         match plain(character) {
@@ -83,7 +45,7 @@ pub(super) fn plain(character: char) -> Option<&'static str> {
 
 /// A line's indentation, unusual spaces taken for usual ones, and what follows without spaces at its end.
 pub(super) fn indented(line: &str) -> (Cow<'_, str>, &str) {
-    let body = block::without_trail(line);
+    let body = without_trailing_whitespace(line);
     let (indent, content) = body.split_at(indent_len(body));
     if indent.is_ascii() {
         return (Cow::Borrowed(indent), content);
@@ -104,64 +66,15 @@ pub(super) fn content(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// How the file's lines at `site` spell those of `old`; both as they are compared.
-pub(super) fn learned<'t>(
-    search: &Search<'_>,
-    (old_text, file_text): (&'t str, &'t str),
-    (old, file): (&[&'t str], &[&'t str]),
-) -> Spelling<'t> {
-    let mut spelling = Spelling::learned(old_text, file_text, search.text);
-    spelling.learn_lines(old, file);
-    spelling
-}
-
-/// The new lines of a hunk, what they share with its old lines spelled as in the file.
-pub(super) fn lines(hunk: &Hunk<'_>, spelling: &Spelling<'_>, noise: Option<&str>) -> Option<Vec<String>> {
-    // A line that is only indented anew is the file's.
-    let known = |new: &&str| {
-        let (indent, content, _) = block::parts(new);
-        let file = spelling.line(content)?;
-        Some(format!("{indent}{file}"))
-    };
-    let content =
-        |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| block::parts(line).1.to_owned()).collect() };
-    let deadline = diff::deadline(hunk.old.len() + hunk.new.len(), DIFF_TIME);
-    let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &content(hunk.old), &content(hunk.new), deadline);
-    let mut bodies = Vec::with_capacity(hunk.new.len());
-    for op in ops {
-        let (old, new) = (op.old_range(), &hunk.new[op.new_range()]);
-        if let Some(lines) = new.iter().map(known).collect::<Option<Vec<String>>>() {
-            bodies.extend(lines);
-        } else {
-            let lines = reworded(&hunk.old[old.clone()], &hunk.file[old], new, spelling)?;
-            bodies.extend(lines.into_iter().zip(new).map(|(line, new)| known(new).unwrap_or(line)));
-        }
-    }
-    let line = |(index, body)| format!("{body}{}", whitespace::trail(hunk, index, noise));
-    Some(bodies.into_iter().enumerate().map(line).collect())
-}
-
-fn reworded(old: &[&str], file: &[&str], new: &[&str], spelling: &Spelling<'_>) -> Option<Vec<String>> {
-    if new.is_empty() {
-        return Some(Vec::new());
-    }
-    let count = new.len();
-    let new = joined(new);
-    let grafted = graft(&joined(old), &joined(file), &new, spelling)?;
-    // Some scripts compose across what is taken for letters here; then nothing is certain.
-    let is_sure = folded(&grafted) == folded(&new) && grafted.matches('\n').count() + 1 == count;
-    is_sure.then(|| grafted.split('\n').map(str::to_owned).collect())
-}
-
 pub(super) fn joined(lines: &[&str]) -> String {
-    lines.iter().map(|line| block::without_trail(line)).collect::<Vec<_>>().join("\n")
+    lines.iter().map(|line| without_trailing_whitespace(line)).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
 mod tests {
     use crate::edit::{
         Strategy::Typography,
-        trial::{assert_ambiguous, assert_edited, assert_missed},
+        testing::{assert_ambiguous, assert_edited, assert_missed},
     };
 
     #[test]

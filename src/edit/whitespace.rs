@@ -1,56 +1,55 @@
 //! White space at line ends: what a changed line ends with, for all that look through it.
 
 use super::{
-    Search,
-    block::{self, Hunk, LineEdit, Site},
+    line_edit::{Hunk, LineEdit},
+    line_parts::parts,
+    prepared::Prepared,
+    similarity,
+    site::Site,
 };
 
+/// Similarity from which two lines are versions of one line rather than two different ones.
+const REWORDED: f64 = 0.5;
+
 /// The new lines of a hunk with the ends they should have.
-pub(super) fn lines(hunk: &Hunk<'_>, noise: Option<&str>) -> Vec<String> {
+pub(super) fn lines(hunk: &Hunk<'_>, pasted: Option<&str>) -> Vec<String> {
     let line = |(index, new): (usize, &&str)| {
-        let (indent, content, _) = block::parts(new);
-        format!("{indent}{content}{}", trail(hunk, index, noise))
+        let (indent, content, _) = parts(new);
+        format!("{indent}{content}{}", trailing(hunk, index, pasted))
     };
     hunk.new.iter().enumerate().map(line).collect()
 }
 
 /// White space at the end of the `index`th new line of a hunk: the file's, where the request leaves the end of
 /// a line alone that it otherwise rewords, or only repeats white space that the file lacks; else what the request
-/// says, without `noise`.
-pub(super) fn trail<'h>(hunk: &Hunk<'h>, index: usize, noise: Option<&str>) -> &'h str {
-    let (_, content, wanted) = block::parts(hunk.new[index]);
+/// says, without `pasted`.
+pub(super) fn trailing<'h>(hunk: &Hunk<'h>, index: usize, pasted: Option<&str>) -> &'h str {
+    let (_, content, wanted) = parts(hunk.new[index]);
     if hunk.old.len() == hunk.new.len() {
-        let (_, old_content, old) = block::parts(hunk.old[index]);
-        let (_, _, file) = block::parts(hunk.file[index]);
-        if wanted == old && (file.is_empty() || is_reworded(old_content, content)) {
+        let (_, old_content, old) = parts(hunk.old[index]);
+        let (_, _, file) = parts(hunk.file[index]);
+        if wanted == old && (file.is_empty() || similarity::of_starts(old_content, content) >= REWORDED) {
             return file;
         }
     }
-    noise.and_then(|noise| wanted.strip_suffix(noise)).unwrap_or(wanted)
+    pasted.and_then(|pasted| wanted.strip_suffix(pasted)).unwrap_or(wanted)
 }
 
 /// White space that every line of `old` has at its end beyond what the file has there: an artefact of how the text
 /// was copied, which new lines should not bring in.
-pub(super) fn noise<'r>(search: &Search<'_>, edit: &LineEdit<'r>, site: Site) -> Option<&'r str> {
-    let file = block::file_lines(search, edit, site);
-    let pairs = edit.old.iter().zip(&file).map(|(old, file)| (block::parts(old), block::parts(file)));
+pub(super) fn pasted<'r>(prepared: &Prepared<'_>, edit: &LineEdit<'r>, site: Site) -> Option<&'r str> {
+    let file = site.file_lines(prepared, edit);
+    let pairs = edit.old.iter().zip(&file).map(|(old, file)| (parts(old), parts(file)));
     let mut extra = pairs.filter(|(old, _)| !old.1.is_empty()).map(|(old, file)| old.2.strip_prefix(file.2));
     let first = extra.next()??;
     (!first.is_empty() && extra.all(|extra| extra == Some(first))).then_some(first)
-}
-
-/// Whether two lines are versions of one line rather than two different ones.
-fn is_reworded(old: &str, new: &str) -> bool {
-    let cut = |line: &str| line.chars().take(400).collect::<Vec<char>>();
-    let (old, new) = (cut(old), cut(new));
-    rapidfuzz::distance::levenshtein::normalized_similarity(old.iter().copied(), new.iter().copied()) >= 0.5
 }
 
 #[cfg(test)]
 mod tests {
     use crate::edit::{
         Strategy::TrailingWhitespace,
-        trial::{assert_ambiguous, assert_edited, assert_missed},
+        testing::{assert_ambiguous, assert_edited, assert_missed},
     };
 
     #[test]

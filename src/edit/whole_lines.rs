@@ -4,22 +4,22 @@
 use std::borrow::Cow;
 
 use super::{
-    Found, Outcome, Refusal, Replacement, Search, applied,
-    block::{self, Fold, LineEdit, Site},
-    elision, entities, escapes, gutter, indent,
+    applied,
+    block::{self, Fold},
+    indent,
+    line_edit::{Hunk, LineEdit},
+    line_parts::{self, without_trailing_whitespace},
+    outcome::{Found, Outcome},
+    placeholder,
+    prepared::Prepared,
+    reading::Reading,
+    refusal::Refusal,
+    request::Replacement,
+    respell,
+    site::Site,
     strategy::{Strategies, Strategy},
     typography, whitespace,
 };
-
-/// A way in which the request may have been meant, as texts that end lines with LF only.
-pub(super) struct Reading<'r> {
-    pub(super) old: Cow<'r, str>,
-    pub(super) new: Cow<'r, str>,
-    /// What had to be assumed.
-    pub(super) by: Strategies,
-    /// Whether only a place with the same indentation shows that it was meant so.
-    pub(super) is_doubtful: bool,
-}
 
 /// What a comparison looks through besides white space at line ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,67 +41,45 @@ impl Tolerance {
 
     fn fold(self) -> Fold {
         match (self.indentation, self.typography) {
-            (false, false) => |line| Cow::Borrowed(block::without_trail(line)),
-            (true, false) => |line| Cow::Borrowed(block::parts(line).1),
+            (false, false) => |line| Cow::Borrowed(without_trailing_whitespace(line)),
+            (true, false) => |line| Cow::Borrowed(line_parts::content(line)),
             (false, true) => typography::fold,
             (true, true) => typography::content,
         }
     }
 }
 
-/// The request as it is.
-pub(super) fn as_given(search: &Search<'_>) -> Outcome {
-    find(search, &[given(search)])
+/// The request as it was given.
+pub(super) fn as_given(prepared: &Prepared<'_>) -> Outcome {
+    find(prepared, |reading| reading.by.is_exact())
 }
 
 /// Without a line-number gutter.
-pub(super) fn without_gutter(search: &Search<'_>) -> Outcome {
-    find(search, &gutter::readings(&given(search)))
+pub(super) fn without_gutter(prepared: &Prepared<'_>) -> Outcome {
+    find(prepared, |reading| reading.by == Strategy::LineNumbers)
 }
 
 /// With escapes resolved.
-pub(super) fn unescaped(search: &Search<'_>) -> Outcome {
-    find(search, &escapes::readings(&given(search)))
+pub(super) fn unescaped(prepared: &Prepared<'_>) -> Outcome {
+    find(prepared, |reading| reading.by.has(Strategy::Escapes))
 }
 
 /// With HTML entities resolved, in text with a gutter, too.
-pub(super) fn without_entities(search: &Search<'_>) -> Outcome {
-    let given = given(search);
-    let numbered = gutter::readings(&given);
-    let readings: Vec<Reading<'_>> = std::iter::once(&given).chain(&numbered).filter_map(entities::reading).collect();
-    find(search, &readings)
-}
-
-/// Every way in which the request may have been meant, for the steps that look for what is nearly the same.
-pub(super) fn readings<'a>(search: &Search<'a>) -> Vec<Reading<'a>> {
-    let given = given(search);
-    let mut all: Vec<Reading<'a>> = Vec::new();
-    let owned = |reading: Reading<'_>| Reading {
-        old: Cow::Owned(reading.old.into_owned()),
-        new: Cow::Owned(reading.new.into_owned()),
-        by: reading.by,
-        is_doubtful: reading.is_doubtful,
-    };
-    let numbered = gutter::readings(&given).into_iter().filter(|reading| !reading.is_doubtful);
-    let others = numbered.chain(entities::reading(&given)).map(owned);
-    all.extend(others);
-    all.insert(0, given);
-    all
-}
-
-fn given<'a>(search: &Search<'a>) -> Reading<'a> {
-    Reading { old: search.canonical_old(), new: search.canonical_new(), by: Strategies::default(), is_doubtful: false }
+pub(super) fn without_entities(prepared: &Prepared<'_>) -> Outcome {
+    find(prepared, |reading| reading.by.has(Strategy::Entities))
 }
 
 /// The places of those readings that have any, at the strictest comparison; two that differ are none, since nobody can
 /// tell which one was meant.
-fn find(search: &Search<'_>, readings: &[Reading<'_>]) -> Outcome {
-    let edits: Vec<(LineEdit<'_>, &Reading<'_>)> = readings
+fn find(prepared: &Prepared<'_>, is_meant: fn(&Reading<'_>) -> bool) -> Outcome {
+    let edits: Vec<(&LineEdit<'_>, &Reading<'_>)> = prepared
+        .readings()
         .iter()
-        .filter(|reading| may_occur(search, &reading.old))
-        .filter_map(|reading| Some((LineEdit::new(&reading.old, &reading.new)?, reading)))
+        .filter(|reading| is_meant(reading.text) && may_occur(prepared, &reading.text.old))
+        .filter_map(|reading| Some((reading.edit()?, reading.text)))
         .collect();
-    let is_plain = search.text.is_ascii() && edits.iter().all(|(edit, _)| edit.old.iter().all(|line| line.is_ascii()));
+    let is_plain =
+        prepared.text.is_ascii() && edits.iter().all(|(edit, _)| edit.old.iter().all(|line| line.is_ascii()));
     let mut refused = None;
     for tolerance in Tolerance::ALL {
         // Nothing to fold on either side.
@@ -111,7 +89,7 @@ fn find(search: &Search<'_>, readings: &[Reading<'_>]) -> Outcome {
         if edits.is_empty() {
             break;
         }
-        let hashes = block::hashes(search, tolerance.fold());
+        let hashes = block::hashes(prepared, tolerance.fold());
         let mut found: Vec<Found> = Vec::new();
         for (edit, reading) in &edits {
             let is_strict = tolerance == Tolerance::ALL[0];
@@ -119,7 +97,7 @@ fn find(search: &Search<'_>, readings: &[Reading<'_>]) -> Outcome {
             if needs_substance && !edit.has_substance() || tolerance.indentation && reading.is_doubtful {
                 continue;
             }
-            let mut one = at_tolerance(search, edit, tolerance, &hashes);
+            let mut one = at_tolerance(prepared, edit, tolerance, &hashes);
             one.by = one.by.and(reading.by);
             if one.by.is_exact() {
                 // Nothing differs but a line ending at the end of the file.
@@ -140,7 +118,7 @@ fn find(search: &Search<'_>, readings: &[Reading<'_>]) -> Outcome {
 
 /// Whether the text has the longest word of `old`, which no comparison looks through: most texts that are absent are
 /// found to be so by this.
-fn may_occur(search: &Search<'_>, old: &str) -> bool {
+fn may_occur(prepared: &Prepared<'_>, old: &str) -> bool {
     let (mut longest, mut start) = ("", 0);
     for (at, one) in old.char_indices().chain([(old.len(), ' ')]) {
         if one.is_ascii_alphanumeric() {
@@ -153,75 +131,78 @@ fn may_occur(search: &Search<'_>, old: &str) -> bool {
         }
         start = at + one.len_utf8().min(old.len() - at);
     }
-    memchr::memmem::find(search.text.as_bytes(), longest.as_bytes()).is_some()
+    memchr::memmem::find(prepared.text.as_bytes(), longest.as_bytes()).is_some()
 }
 
-fn at_tolerance(search: &Search<'_>, edit: &LineEdit<'_>, tolerance: Tolerance, hashes: &[u64]) -> Found {
+fn at_tolerance(prepared: &Prepared<'_>, edit: &LineEdit<'_>, tolerance: Tolerance, hashes: &[u64]) -> Found {
     let fold = tolerance.fold();
     let mut by = Strategies::default();
-    let mut found = block::find(search, edit, (fold, hashes), &mut |site| {
+    let mut found = block::find(prepared, edit, (fold, hashes), &mut |site| {
         if site.after_indent && tolerance.indentation {
             // A first line without its indentation is a shift here, not a place after it.
             return Err(Refusal::Unclear);
         }
-        let replacement = rewritten(search, edit, site, tolerance)?;
-        by = by.and(differences(search, edit, site));
+        let replacement = rewritten(prepared, edit, site, tolerance)?;
+        by = by.and(looked_through(prepared, edit, site));
         Ok(replacement)
     });
     if found.is_empty() {
         return found;
     }
-    if let Some(start) = applied::elsewhere(search, edit, (fold, Some(hashes))) {
+    if let Some(start) = applied::elsewhere(prepared, edit, (fold, Some(hashes))) {
         return Found { refusal: Some(Refusal::AlreadyApplied(start)), ..Found::default() };
     }
-    if let Some(line) = elision::brought_in(search, edit) {
-        return Found { refusal: Some(Refusal::Elided(line)), ..Found::default() };
+    if let Some(line) = placeholder::brought_in(prepared, edit) {
+        return Found { refusal: Some(Refusal::Placeholder(line)), ..Found::default() };
     }
     found.by = by;
     found
 }
 
 /// The replacement at a place that is equal in plain characters and without indentation.
-pub(super) fn at(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> Result<(Replacement, Strategies), Refusal> {
-    let by = differences(search, edit, site);
+pub(super) fn at(
+    prepared: &Prepared<'_>,
+    edit: &LineEdit<'_>,
+    site: Site,
+) -> Result<(Replacement, Strategies), Refusal> {
+    let by = looked_through(prepared, edit, site);
     let tolerance = Tolerance { indentation: by.has(Strategy::Indentation), typography: by.has(Strategy::Typography) };
-    Ok((rewritten(search, edit, site, tolerance)?, by))
+    Ok((rewritten(prepared, edit, site, tolerance)?, by))
 }
 
 fn rewritten(
-    search: &Search<'_>,
+    prepared: &Prepared<'_>,
     edit: &LineEdit<'_>,
     site: Site,
     tolerance: Tolerance,
 ) -> Result<Replacement, Refusal> {
-    let noise = whitespace::noise(search, edit, site);
-    if tolerance.typography
-        && (typography::has_unclear_spelling(search, edit, site) || typography::has_unusual_ends(edit))
+    let pasted = whitespace::pasted(prepared, edit, site);
+    if tolerance.typography && (respell::has_unclear_spelling(prepared, edit, site) || respell::has_unusual_ends(edit))
     {
         return Err(Refusal::Unclear);
     }
-    let file = block::file_lines(search, edit, site);
+    let file = site.file_lines(prepared, edit);
     match (tolerance.indentation, tolerance.typography) {
-        (false, false) => block::rewrite(search, edit, site, &mut |hunk| Some(whitespace::lines(hunk, noise))),
+        (false, false) => block::rewrite(prepared, edit, site, &mut |hunk| Some(whitespace::lines(hunk, pasted))),
         (true, false) => {
-            let shift = indent::shift(search, edit, site)?;
-            block::rewrite(search, edit, site, &mut |hunk| indent::lines(hunk, &shift, noise))
+            let shift = indent::shift(prepared, edit, site)?;
+            block::rewrite(prepared, edit, site, &mut |hunk| indent::lines(hunk, &shift, pasted))
         }
         (false, true) => {
             let texts = (typography::joined(&edit.old), typography::joined(&file));
-            let spelling = typography::learned(search, (&texts.0, &texts.1), (&edit.old, &file));
-            block::rewrite(search, edit, site, &mut |hunk| typography::lines(hunk, &spelling, noise))
+            let spelling = respell::learned(prepared, (&texts.0, &texts.1), (&edit.old, &file));
+            block::rewrite(prepared, edit, site, &mut |hunk| respell::lines(hunk, &spelling, pasted))
         }
         (true, true) => {
-            let shift = indent::shift(search, edit, site)?;
+            let shift = indent::shift(prepared, edit, site)?;
             let (old, bare) = (without_indents(&edit.old), without_indents(&file));
             let texts = (typography::joined(&old), typography::joined(&bare));
-            let spelling = typography::learned(search, (&texts.0, &texts.1), (&old, &bare));
-            block::rewrite(search, edit, site, &mut |hunk| {
+            let spelling = respell::learned(prepared, (&texts.0, &texts.1), (&old, &bare));
+            block::rewrite(prepared, edit, site, &mut |hunk| {
                 let (old, file, new) =
                     (without_indents(hunk.old), without_indents(hunk.file), without_indents(hunk.new));
-                let bare = block::Hunk { old: &old, file: &file, new: &new };
-                let contents = typography::lines(&bare, &spelling, noise)?;
+                let bare = Hunk { old: &old, file: &file, new: &new };
+                let contents = respell::lines(&bare, &spelling, pasted)?;
                 let lines = contents.into_iter().zip(hunk.new).map(|(content, new)| {
                     if content.trim_matches([' ', '\t']).is_empty() {
                         return shift.apply_blank(&content);
@@ -241,13 +222,13 @@ fn without_indents<'l>(lines: &[&'l str]) -> Vec<&'l str> {
 }
 
 /// What differs between the lines of `edit.old` and the file's at `site`.
-fn differences(search: &Search<'_>, edit: &LineEdit<'_>, site: Site) -> Strategies {
+fn looked_through(prepared: &Prepared<'_>, edit: &LineEdit<'_>, site: Site) -> Strategies {
     let mut by = Strategies::default();
-    for (old, file) in edit.old.iter().zip(block::file_lines(search, edit, site)) {
+    for (old, file) in edit.old.iter().zip(site.file_lines(prepared, edit)) {
         if *old == file {
             continue;
         }
-        let (old_parts, file_parts) = (block::parts(old), block::parts(file));
+        let (old_parts, file_parts) = (line_parts::parts(old), line_parts::parts(file));
         if old_parts.2 != file_parts.2 {
             by = by.with(Strategy::TrailingWhitespace);
         }

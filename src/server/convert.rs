@@ -43,7 +43,7 @@ pub(super) fn error(error: &ToolError, settings: &Settings) -> CallToolResult {
 /// The tools as a client is told about them, by name.
 pub(super) fn listing(toolbox: &Toolbox, settings: &Settings) -> Vec<Tool> {
     let mut tools: Vec<Tool> = toolbox
-        .entries()
+        .tools()
         .iter()
         .map(|entry| {
             let spec = entry.spec;

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    tools::Toolbox,
+    tools::{Spec, Toolbox},
     workspace::{Access, Workspace},
 };
 
@@ -35,22 +35,10 @@ pub(super) fn roots(workspace: &Workspace) -> Vec<RootLine> {
 pub(super) fn text(toolbox: &Toolbox, roots: &[RootLine]) -> String {
     let offers = |name: &str| toolbox.get(name).is_some();
     let mut text = String::from("File tools, confined to the workspace.");
-    let uses: Vec<&str> = [
-        ("glob", "glob finds files by name"),
-        ("grep", "grep finds places by content"),
-        ("ls", "ls shows a directory"),
-        ("read", "read shows a file"),
-        ("edit", "edit changes text in a file"),
-        ("write", "write creates or replaces a file"),
-        ("mkdir", "mkdir makes a directory"),
-        ("move", "move renames"),
-        ("copy", "copy copies"),
-        ("delete", "delete removes"),
-        ("undo", "undo reverts your last change"),
-    ]
-    .into_iter()
-    .filter_map(|(name, sentence)| offers(name).then_some(sentence))
-    .collect();
+    // The core tools first, and those that find and show before those that change.
+    let mut specs: Vec<&Spec> = toolbox.tools().iter().map(|tool| tool.spec).collect();
+    specs.sort_by_key(|spec| (spec.group, !spec.read_only));
+    let uses: Vec<String> = specs.iter().map(|spec| format!("{} {}", spec.name, spec.purpose)).collect();
     if !uses.is_empty() {
         text.push(' ');
         text.push_str(&uses.join(", "));
@@ -121,7 +109,7 @@ mod tests {
     #[test]
     fn only_offered_tools_are_mentioned() {
         let toolbox = Toolbox::new(&Selection { read_only: true, ..Selection::default() });
-        let named: Vec<_> = toolbox.entries().iter().map(|entry| entry.spec.name).collect();
+        let named: Vec<_> = toolbox.tools().iter().map(|entry| entry.spec.name).collect();
         let text = text(&toolbox, &[root(Some("docs"), Access::ReadOnly)]);
         for tool in ["glob finds", "grep finds", "ls shows", "read shows", "edit changes", "write creates"] {
             let name = tool.split(' ').next().expect("a name");

@@ -1,5 +1,7 @@
 //! Line endings: what a text uses.
 
+use std::borrow::Cow;
+
 /// The line endings of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineEnding {
@@ -70,6 +72,16 @@ impl LineEnding {
         }
         seen
     }
+}
+
+/// `text` with every line ending, a lone CR too, an LF.
+///
+/// # Examples
+/// ```
+/// assert_eq!(rootbound::text::with_lf("a\r\nb\rc\n"), "a\nb\nc\n");
+/// ```
+pub fn with_lf(text: &str) -> Cow<'_, str> {
+    if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")) } else { Cow::Borrowed(text) }
 }
 
 #[cfg(test)]

@@ -64,10 +64,11 @@ impl Tool for Copy {
     const SPEC: Spec = Spec {
         name: "copy",
         title: "Copy a file or directory",
+        purpose: "copies",
         description: "Copy a file, or a directory with everything in it. Nothing is replaced unless overwrite=true, \
             and then only a file.",
         group: Group::Manage,
-        aliases: &destination::ALIASES,
+        aliases: &[destination::ALIASES],
         read_only: false,
         destructive: true,
         idempotent: false,

@@ -15,7 +15,7 @@ use crate::{
 
 use super::{
     Alias, Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError,
-    args::{PATH_ALIASES, joined},
+    alias::PATH_ALIASES,
     output::{count, noted},
     recorded,
 };
@@ -55,10 +55,11 @@ impl Tool for Delete {
     const SPEC: Spec = Spec {
         name: "delete",
         title: "Delete a file or directory",
+        purpose: "removes",
         description: "Delete a file, a link (never what it points to), or a directory with recursive=true. What was \
             deleted is kept for a while: undo brings it back. A file that has changed since it was read is not deleted.",
         group: Group::Manage,
-        aliases: &joined::<7>(&[&PATH_ALIASES, &[Alias::name("force_recursive", "recursive")]]),
+        aliases: &[PATH_ALIASES, &[Alias::name("force_recursive", "recursive")]],
         read_only: false,
         destructive: true,
         idempotent: false,

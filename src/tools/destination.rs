@@ -6,7 +6,7 @@ use crate::workspace::{Base, FileKind, Revision, Tree, WorkspacePath, WritablePa
 use super::{Alias, CallContext, ToolError, recorded};
 
 /// Spellings of `source` and `destination`.
-pub(super) const ALIASES: [Alias; 17] = [
+pub(super) const ALIASES: &[Alias] = &[
     Alias::name("from", "source"),
     Alias::name("src", "source"),
     Alias::name("path", "source"),

@@ -20,11 +20,8 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
-    args::{PATH_ALIASES, joined},
-    destination, freshness,
-    output::count,
-    recorded,
+    Alias, Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES,
+    destination, freshness, output::count, recorded,
 };
 use entry::EditEntry;
 use job::{Job, Planned};
@@ -109,11 +106,12 @@ impl Tool for Edit {
     const SPEC: Spec = Spec {
         name: "edit",
         title: "Edit a file",
+        purpose: "changes text in a file",
         description: "Replace text in a file: old_string, which must stand in it exactly once, becomes new_string. \
             Everything else stays byte for byte. Several edits in one call are all applied or none. Returns the diff.",
         group: Group::Core,
-        aliases: &joined::<20>(&[
-            &PATH_ALIASES,
+        aliases: &[
+            PATH_ALIASES,
             &[
                 Alias::name("old_str", "old_string"),
                 Alias::name("oldText", "old_string"),
@@ -130,7 +128,7 @@ impl Tool for Edit {
                 Alias::name("expectedRevision", "expected_revision"),
                 Alias::name("expectedReplacements", "expected_replacements"),
             ],
-        ]),
+        ],
         read_only: false,
         destructive: true,
         idempotent: false,

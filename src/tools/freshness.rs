@@ -1,7 +1,7 @@
 //! The seen-and-unchanged check before a file is changed.
 
 use crate::{
-    edit::{self, Brief},
+    edit::{self, TruncatedDiff},
     text::{self, DecodeError, Document},
     workspace::{Revision, Snapshot, TreeGuard, WorkspacePath, WritablePath},
 };
@@ -166,15 +166,15 @@ fn stale(
     };
     let diff = edit::unified_diff(&diff_name(asked), was.text(), is.text(), Some(STALE_DIFF_LINES));
     let room = cx.settings.max_output / 2;
-    let brief = Brief::of(&diff.text, diff.cut_lines, STALE_DIFF_LINES, room);
+    let shown = TruncatedDiff::of(&diff.text, diff.cut_lines, STALE_DIFF_LINES, room);
     // A change that was shown in part has to be read.
-    let is_shown = brief.cut_lines == 0 && brief.text == diff.text;
+    let is_shown = shown.cut_lines == 0 && shown.text == diff.text;
     let hint = if is_shown {
         format!("what changed is shown below and counts as read; {again}the change made to what is there now")
     } else {
         "what changed is shown below in part; read it again and repeat the change on what is there now".to_owned()
     };
-    Outdated { error: error.hint(hint).details(format!("what changed:\n{}", brief.told())), is_shown }
+    Outdated { error: error.hint(hint).details(format!("what changed:\n{}", shown.with_note())), is_shown }
 }
 
 /// As [`check`], fair to calls that run at the same time: another call of this session, or another process with

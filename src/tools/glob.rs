@@ -20,7 +20,7 @@ use crate::{
 
 use super::{
     Alias, Answer, CallContext, Group, Kind, Plan, Spec, Tool, ToolError,
-    args::{LISTING_ALIASES, PATH_ALIASES, joined},
+    alias::{LISTING_ALIASES, PATH_ALIASES},
     listing::{self, InIgnored, SkippedFiles, shown_range, stopped_note, with_notes},
     output::count,
 };
@@ -120,10 +120,11 @@ impl Tool for Glob {
     const SPEC: Spec = Spec {
         name: "glob",
         title: "Find files",
+        purpose: "finds files by name",
         description: "Find files by name pattern (\"**/*.rs\", \"src/*.{ts,tsx}\", \"Makefile\"). Returns paths, \
                       newest first. Finds hidden files; respects .gitignore. Use this instead of shell find or ls -R.",
         group: Group::Core,
-        aliases: &ALIASES,
+        aliases: &[PATH_ALIASES, LISTING_ALIASES, OWN_ALIASES],
         read_only: true,
         destructive: false,
         idempotent: true,
@@ -142,11 +143,12 @@ impl Tool for Glob {
     }
 }
 
-const ALIASES: [Alias; 14] = joined(&[
-    &PATH_ALIASES,
-    &LISTING_ALIASES,
-    &[Alias::name("query", "pattern"), Alias::name("glob", "pattern"), Alias::name("includeDirs", "include_dirs")],
-]);
+const OWN_ALIASES: &[Alias] = &[
+    Alias::name("query", "pattern"),
+    Alias::name("glob", "pattern"),
+    Alias::name("includeDirs", "include_dirs"),
+    Alias::name("caseSensitive", "case_sensitive"),
+];
 
 /// The arguments, understood.
 #[derive(Debug)]

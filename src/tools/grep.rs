@@ -27,8 +27,8 @@ use render::Report;
 pub use render::{Facts, FileResult, Line, Output};
 
 use super::{
-    Alias, CallContext, Group, Plan, Spec, Tool, ToolError,
-    args::{FlagValue, LISTING_ALIASES, PATH_ALIASES, joined},
+    Alias, CallContext, FlagValue, Group, Plan, Spec, Tool, ToolError,
+    alias::{LISTING_ALIASES, PATH_ALIASES},
     glob::is_name,
     listing::{self, InIgnored},
 };
@@ -116,11 +116,12 @@ impl Tool for Grep {
     const SPEC: Spec = Spec {
         name: "grep",
         title: "Search file contents",
+        purpose: "finds places by content",
         description: "Search file contents with a regular expression, as ripgrep does. Finds the lines that match \
                       (path:line: text), the files that contain a match, or match counts. Respects .gitignore, \
                       skips binary files, ordered by path. Use this instead of shell grep or rg.",
         group: Group::Core,
-        aliases: &ALIASES,
+        aliases: &[PATH_ALIASES, LISTING_ALIASES, OWN_ALIASES],
         read_only: true,
         destructive: false,
         idempotent: true,
@@ -149,10 +150,8 @@ impl Tool for Grep {
     }
 }
 
-const ALIASES: [Alias; PATH_ALIASES.len() + LISTING_ALIASES.len() + OWN_ALIASES.len()] =
-    joined(&[&PATH_ALIASES, &LISTING_ALIASES, &OWN_ALIASES]);
-
-const OWN_ALIASES: [Alias; 11] = [
+const OWN_ALIASES: &[Alias] = &[
+    Alias::name("caseSensitive", "case_sensitive"),
     Alias::name("outputMode", "output_mode"),
     Alias::name("include", "glob"),
     Alias::name("query", "pattern"),

@@ -18,8 +18,8 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Group, Plan, Spec, Tool, ToolError,
-    args::{LISTING_ALIASES, PATH_ALIASES, joined},
+    Answer, CallContext, Group, Plan, Spec, Tool, ToolError,
+    alias::{LISTING_ALIASES, PATH_ALIASES},
     listing::{self, is_zero, with_notes},
     output::count,
 };
@@ -119,10 +119,11 @@ impl Tool for Ls {
     const SPEC: Spec = Spec {
         name: "ls",
         title: "List a directory",
+        purpose: "shows a directory",
         description: "List a directory as a tree with file sizes: directories first, then names. Respects .gitignore. \
                       Without a path it lists the root, or the roots with their rights.",
         group: Group::Core,
-        aliases: &ALIASES,
+        aliases: &[PATH_ALIASES, LISTING_ALIASES],
         read_only: true,
         destructive: false,
         idempotent: true,
@@ -146,8 +147,6 @@ impl Tool for Ls {
         Ok(Plan::Answer(answer))
     }
 }
-
-const ALIASES: [Alias; 11] = joined(&[&PATH_ALIASES, &LISTING_ALIASES]);
 
 struct Request {
     depth: usize,

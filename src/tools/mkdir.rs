@@ -14,7 +14,7 @@ use crate::{
 };
 
 use super::{
-    Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES, output::count,
+    Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES, output::count,
 };
 
 /// The tool.
@@ -44,10 +44,11 @@ impl Tool for Mkdir {
     const SPEC: Spec = Spec {
         name: "mkdir",
         title: "Make a directory",
+        purpose: "makes a directory",
         description: "Make a directory and its missing parents. One that exists already is fine. write makes the \
             directories of its file by itself.",
         group: Group::Manage,
-        aliases: &PATH_ALIASES,
+        aliases: &[PATH_ALIASES],
         read_only: false,
         destructive: false,
         idempotent: true,

@@ -57,10 +57,11 @@ impl Tool for Move {
     const SPEC: Spec = Spec {
         name: "move",
         title: "Move or rename",
+        purpose: "renames",
         description: "Move or rename a file, link or directory. Nothing is replaced unless overwrite=true, and then \
             only a file. References to the old path elsewhere are not changed.",
         group: Group::Manage,
-        aliases: &destination::ALIASES,
+        aliases: &[destination::ALIASES],
         read_only: false,
         destructive: true,
         idempotent: false,

@@ -18,7 +18,10 @@ use crate::{
     workspace::{AccessError, OpenFile, Revision, WorkspacePath},
 };
 
-use super::{Answer, CallContext, Content, Group, Kind, Plan, Prompt, Spec, Tool, ToolError, args::READ_ALIASES};
+use super::{
+    Answer, CallContext, Content, Group, Kind, Plan, Prompt, Spec, Tool, ToolError,
+    alias::{LINE_ALIASES, PATH_ALIASES},
+};
 use page::Page;
 use window::{Range, Window};
 
@@ -115,10 +118,11 @@ impl Tool for Read {
     const SPEC: Spec = Spec {
         name: "read",
         title: "Read a file",
+        purpose: "shows a file",
         description: "Read a text file with line numbers (like cat -n), whole or a range of lines, or view an image \
             (PNG, JPEG, WebP, GIF). The numbers and the tab after them are not part of the file.",
         group: Group::Core,
-        aliases: &READ_ALIASES,
+        aliases: &[PATH_ALIASES, LINE_ALIASES],
         read_only: true,
         destructive: false,
         idempotent: true,

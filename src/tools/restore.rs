@@ -5,7 +5,7 @@
 use std::{collections::HashMap, fmt::Write as _};
 
 use crate::{
-    edit::Brief,
+    edit::TruncatedDiff,
     session::{
         Session,
         history::{Record, RecordKind},
@@ -99,7 +99,7 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
                 let guard = guard.with_mode(record.mode.unwrap_or(0));
                 let approval = Approval::by_policy();
                 let diff = recorded::diff(&real, now.map(|now| now.bytes), Some(bytes.clone()));
-                let diff = Brief::of(&diff, 0, recorded::DIFF_LINES, recorded::room(cx, &real)).told();
+                let diff = TruncatedDiff::of(&diff, 0, recorded::DIFF_LINES, recorded::room(cx, &real)).with_note();
                 let (_, note) = recorded::commit(cx, guard, "restore", Undoable::No, &bytes, approval)?;
                 let notes: Vec<String> = note.text().into_iter().collect();
                 return Ok(format!("{}\n\n{diff}", noted(format!("Restored {real} to {old}"), &notes)));

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    edit::Brief,
+    edit::TruncatedDiff,
     session::{
         Cost,
         history::{Change as Made, Effect},
@@ -20,7 +20,7 @@ use crate::{
 };
 
 use super::{
-    Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, args::PATH_ALIASES, output::count,
+    Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES, output::count,
     recorded,
 };
 use revert::Checked;
@@ -54,11 +54,12 @@ impl Tool for Undo {
     const SPEC: Spec = Spec {
         name: "undo",
         title: "Undo the last change",
+        purpose: "reverts your last change",
         description: "Revert this session's last change (write, edit, mkdir, move, copy or delete), or its last change \
             to a path, and show the diff. Only what is still as the change left it is reverted. A second undo goes one \
             change further back.",
         group: Group::Manage,
-        aliases: &PATH_ALIASES,
+        aliases: &[PATH_ALIASES],
         read_only: false,
         destructive: true,
         idempotent: false,
@@ -151,7 +152,7 @@ impl Change for Pending {
         if removed > 0 {
             let _ = write!(text, "; removed {} made for it", count(removed, "directory"));
         }
-        let diff = Brief::of(&self.diff, 0, recorded::DIFF_LINES, recorded::room(cx, self.path())).told();
+        let diff = TruncatedDiff::of(&self.diff, 0, recorded::DIFF_LINES, recorded::room(cx, self.path())).with_note();
         if !diff.is_empty() {
             text.push_str("\n\n");
             text.push_str(&diff);

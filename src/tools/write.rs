@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    edit::{self, Brief, Diff},
+    edit::{self, Diff, TruncatedDiff},
     session::Cost,
     text::{self, Document, LineEnding},
     workspace::{
@@ -17,8 +17,8 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
-    args::{FlagValue, PATH_ALIASES, joined},
+    Alias, Answer, CallContext, Change, Fingerprint, FlagValue, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    alias::PATH_ALIASES,
     destination,
     freshness::{self, Known},
     output::{count, noted},
@@ -99,11 +99,12 @@ impl Tool for Write {
     const SPEC: Spec = Spec {
         name: "write",
         title: "Write a file",
+        purpose: "creates or replaces a file",
         description: "Create a text file, replace a whole file, or append to it. The write is atomic. To change part \
             of a file use edit.",
         group: Group::Core,
-        aliases: &joined::<11>(&[
-            &PATH_ALIASES,
+        aliases: &[
+            PATH_ALIASES,
             &[
                 Alias::name("contents", "content"),
                 Alias::name("text", "content"),
@@ -111,7 +112,7 @@ impl Tool for Write {
                 Alias::name("expectedRevision", "expected_revision"),
                 Alias::Flag { given: "append", name: "mode", value: FlagValue::Text("append") },
             ],
-        ]),
+        ],
         read_only: false,
         destructive: true,
         idempotent: false,
@@ -301,8 +302,8 @@ impl Change for Planning {
 impl Planning {
     fn answer(self, cx: &CallContext, committed: &Committed, kept: &recorded::Note) -> Answer {
         let diff = self.diff(Some(recorded::DIFF_LINES));
-        let brief = diff.as_ref().map(|diff| {
-            Brief::of(&diff.text, diff.cut_lines, recorded::DIFF_LINES, recorded::room(cx, &self.job.path))
+        let shown = diff.as_ref().map(|diff| {
+            TruncatedDiff::of(&diff.text, diff.cut_lines, recorded::DIFF_LINES, recorded::room(cx, &self.job.path))
         });
         let lines = text::view(&self.planned.bytes, None).map_or(0, |text| match LineEnding::of(&text) {
             // Counted as what was appended is, and as the diff shows them.
@@ -317,7 +318,7 @@ impl Planning {
             encoding: self.planned.encoding.to_owned(),
             added: diff.as_ref().map_or(lines, |diff| diff.added),
             removed: diff.as_ref().map_or(0, |diff| diff.removed),
-            diff_cut_lines: brief.as_ref().map_or(0, |brief| brief.cut_lines),
+            diff_cut_lines: shown.as_ref().map_or(0, |shown| shown.cut_lines),
             appended_bytes: self.planned.appended.map(|appended| appended.bytes),
             appended_lines: self.planned.appended.map(|appended| appended.lines),
         };
@@ -335,12 +336,12 @@ impl Planning {
             _ => format!("Replaced {}: {total}", self.job.path),
         };
         let mut text = noted(text, &notes);
-        if let Some(brief) = brief.as_ref().filter(|brief| !brief.text.is_empty()) {
-            let _ = write!(text, "\n\n{}", brief.told());
+        if let Some(shown) = shown.as_ref().filter(|shown| !shown.text.is_empty()) {
+            let _ = write!(text, "\n\n{}", shown.with_note());
         } else if self.base == Base::Revision(committed.revision) {
             text.push_str(" (no change)");
         }
-        let diff = brief.map(|brief| brief.text).unwrap_or_default();
+        let diff = shown.map(|shown| shown.text).unwrap_or_default();
         let data = Output { path: self.job.path.to_string(), diff, notes, facts: facts.clone() };
         Answer::text(text, &facts).data(cx, &data)
     }

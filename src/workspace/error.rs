@@ -9,6 +9,7 @@ use super::escape::escape_text;
 use super::limits::{Limit, words};
 use super::path::WorkspacePath;
 use super::root::RootGone;
+use super::sys::Failure;
 
 /// Why a text is no path of this workspace.
 #[derive(Debug)]
@@ -149,6 +150,15 @@ impl AccessError {
     pub(super) fn by_rule(kind: AccessErrorKind, path: &WorkspacePath, rule: &str) -> Self {
         let source = Some(io::Error::other(format!("matches {rule}")));
         Self { kind, path: path.clone(), source }
+    }
+
+    /// As [`Self::from_io`], of a path that was free of links a moment ago: a link there now means that something
+    /// changed.
+    pub(super) fn from_failure(failure: Failure, path: &WorkspacePath) -> Self {
+        match failure {
+            Failure::Link => Self::new(AccessErrorKind::Changed, path),
+            Failure::Io(error) => Self::from_io(error, path),
+        }
     }
 
     /// The kind that fits a system's answer.

@@ -47,6 +47,11 @@ impl Limit {
         }
     }
 
+    /// As [`Self::of`], of open files alone: what cannot be opened now can be later.
+    pub(super) fn of_open_files(error: &io::Error) -> Option<Self> {
+        Self::of(error).filter(|limit| limit.is_open_files())
+    }
+
     /// That of open files, where it is known to have been met.
     pub fn open_files() -> Self {
         Self::OpenFiles(sys::open_files())

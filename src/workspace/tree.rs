@@ -22,8 +22,7 @@ use super::shared::{Shared, Workspace};
 use super::stat::Stat;
 use super::sys::{Dir, Use};
 use super::write::{
-    Approval, EntryLocks, NewDirectory, NewDirs, WaitLimit, WritablePath, allowed, make_dirs, refusal, remove_made,
-    writable,
+    Approval, EntryLocks, NewDirectory, NewDirs, WaitLimit, WritablePath, allowed, make_dirs, remove_made, writable,
 };
 
 pub use create_tree::{CreatedTree, NewNode};
@@ -31,7 +30,6 @@ pub use move_tree::{MovedTree, ReplacedFile};
 use path_stack::PathStack;
 pub use path_stack::TreePosition;
 pub use remove::NotRemoved;
-pub(super) use remove::remove_all;
 use scan::Scan;
 
 /// Entries of the largest tree that is moved, copied or deleted in one call.
@@ -194,7 +192,7 @@ impl Workspace {
         match real.root().dir().stat_beneath(real.relative()) {
             Ok(stat) => Ok(Some(stat)),
             Err(failure) if super::write::is_missing(&failure) => Ok(None),
-            Err(failure) => Err(refusal(failure, entry.asked())),
+            Err(failure) => Err(AccessError::from_failure(failure, entry.asked())),
         }
     }
 
@@ -278,7 +276,7 @@ impl TreeGuard {
             return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
         };
         let dir = real.root().dir().dir_beneath(parent.relative(), Use::Pass);
-        Ok((dir.map_err(|failure| refusal(failure, asked))?, name.to_os_string()))
+        Ok((dir.map_err(|failure| AccessError::from_failure(failure, asked))?, name.to_os_string()))
     }
 
     /// As [`Self::holder`], making the directory where it is missing.

@@ -42,11 +42,6 @@ use super::shared::Shared;
 use super::sys::Dir;
 use super::walk::{self, Entry, Ignored, WalkOptions};
 
-/// Files whose change changes what is ignored below their directory.
-const RULES: &[&str] = &[".gitignore", ".ignore", ".git"];
-/// Files that make the directory they lie in an ignored one, or no longer.
-const MARKS: &[&str] = &["CACHEDIR.TAG", "pyvenv.cfg"];
-
 /// Why a root cannot be watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unwatchable {
@@ -127,7 +122,7 @@ impl Changes {
             self.everything = true;
             return;
         };
-        if path.file_name().is_some_and(|name| RULES.iter().any(|known| name == *known)) {
+        if path.file_name().is_some_and(walk::holds_rules) {
             self.trees.insert(parent.clone());
         }
         self.directories.entry(parent).or_default().insert(path.clone());
@@ -388,23 +383,6 @@ pub fn watch_limit() -> Option<u64> {
     None
 }
 
-/// What the calling thread gives way to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Priority {
-    /// To short calls: for one search of several.
-    BelowCalls,
-    /// To everything: for background work.
-    Background,
-}
-
-/// Lets other threads go before the calling one and those that it starts, where the system can.
-pub fn lower_priority(priority: Priority) {
-    #[cfg(target_os = "linux")]
-    inotify::lower_priority(priority);
-    #[cfg(not(target_os = "linux"))]
-    let _ = priority;
-}
-
 fn forget_one(by_path: &mut BTreeMap<WorkspacePath, Vec<i32>>, path: &WorkspacePath, watch: i32) {
     if let Some(watches) = by_path.get_mut(path) {
         watches.retain(|other| *other != watch);
@@ -421,11 +399,10 @@ fn note(changes: &mut Changes, path: &WorkspacePath, event: &Event<'_>) {
         changes.everything |= path.is_root();
         return;
     };
-    let is = |known: &[&str]| known.iter().any(|known| name == *known);
-    if is(RULES) {
+    if walk::holds_rules(name) {
         changes.trees.insert(path.clone());
     }
-    if is(MARKS)
+    if walk::is_marker(name)
         && let Some(parent) = path.parent()
     {
         changes.directories.entry(parent).or_default().insert(path.clone());

@@ -188,11 +188,3 @@ fn without_hidden(shared: &Shared, asked: &WorkspacePath, error: AccessError) ->
 pub(super) fn is_missing(failure: &Failure) -> bool {
     matches!(failure, Failure::Io(error) if error.kind() == io::ErrorKind::NotFound)
 }
-
-/// The real path was resolved a moment ago: a link there now means that something changed.
-pub(super) fn refusal(failure: Failure, asked: &WorkspacePath) -> AccessError {
-    match failure {
-        Failure::Link => AccessError::new(AccessErrorKind::Changed, asked),
-        Failure::Io(error) => AccessError::from_io(error, asked),
-    }
-}

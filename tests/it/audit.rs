@@ -82,8 +82,8 @@ fn a_path_is_told_under_every_spelling_that_a_tool_takes() {
     process.initialize();
     let toolbox = Toolbox::new(&Selection { groups: vec![Group::Manage], ..Selection::default() });
     let mut sent = Vec::new();
-    for entry in toolbox.entries() {
-        let aliases = entry.spec.aliases.iter().filter_map(|alias| match alias {
+    for entry in toolbox.tools() {
+        let aliases = entry.spec.aliases().filter_map(|alias| match alias {
             Alias::Name { given, name } => Some((*given, *name)),
             _ => None,
         });

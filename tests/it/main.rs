@@ -33,6 +33,7 @@ mod protocol;
 mod quota;
 mod race;
 mod readme;
+mod registry;
 mod repair;
 mod replay;
 mod rights;

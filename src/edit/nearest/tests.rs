@@ -2,8 +2,8 @@
 
 use std::{fmt::Write as _, ops::Range};
 
-use super::Next;
-use crate::edit::trial::assert_missed;
+use crate::edit::Next;
+use crate::edit::testing::assert_missed;
 
 const FILE: &str = "fn one() {\n\tlet total = sum(a, b);\n    print(\"x\");\n}\n\nfn two() {\n    done(7);\n}\n";
 

@@ -13,8 +13,8 @@ use serde_json::json;
 use crate::{
     session::Session,
     tools::{
-        Answer, CallContext, Change, Content, Entry, Fingerprint, Group, Kind, Plan, Preview, Prompt, Settings, Spec,
-        Tool, ToolError, Toolbox,
+        Answer, CallContext, Change, Content, ErasedTool, Fingerprint, Group, Kind, Plan, Preview, Prompt, Settings,
+        Spec, Tool, ToolError, Toolbox,
     },
     workspace::{Access, Approval, Base, Workspace},
 };
@@ -23,18 +23,18 @@ use super::super::{Options, Parts, Server};
 
 /// A server that offers the tools of this file.
 pub(super) fn server(options: Options, settings: Settings) -> Server {
-    let toolbox = Toolbox::from_entries(vec![
-        Entry::of::<Echo>(),
-        Entry::of::<Nap>(),
-        Entry::of::<Search>(),
-        Entry::of::<Stubborn>(),
-        Entry::of::<Crash>(),
-        Entry::of::<Report>(),
-        Entry::of::<Commit>(),
-        Entry::of::<Queue>(),
-        Entry::of::<Flood>(),
-        Entry::of::<Picture>(),
-        Entry::of::<Glance>(),
+    let toolbox = Toolbox::of(vec![
+        ErasedTool::of::<Echo>(),
+        ErasedTool::of::<Nap>(),
+        ErasedTool::of::<Search>(),
+        ErasedTool::of::<Stubborn>(),
+        ErasedTool::of::<Crash>(),
+        ErasedTool::of::<Report>(),
+        ErasedTool::of::<Commit>(),
+        ErasedTool::of::<Queue>(),
+        ErasedTool::of::<Flood>(),
+        ErasedTool::of::<Picture>(),
+        ErasedTool::of::<Glance>(),
     ]);
     let parts = Parts {
         workspace: Arc::new(workspace()),
@@ -76,6 +76,7 @@ const fn spec(name: &'static str, heavy: bool) -> Spec {
     Spec {
         name,
         title: "Test tool",
+        purpose: "tests",
         description: "A tool for tests.",
         group: Group::Core,
         aliases: &[],

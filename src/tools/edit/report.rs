@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    edit::{self, Brief, Strategies, Strategy},
+    edit::{self, Strategies, Strategy, TruncatedDiff},
     text::{Document, LineEnding},
     workspace::{Base, Revision, WorkspacePath},
 };
@@ -31,7 +31,7 @@ impl Planned {
         let name = freshness::diff_name(path);
         let room = recorded::room(cx, path);
         let diff = edit::unified_diff(&name, self.old_text(), self.new_text(), Some(recorded::DIFF_LINES));
-        let brief = Brief::of(&diff.text, diff.cut_lines, recorded::DIFF_LINES, room);
+        let shown = TruncatedDiff::of(&diff.text, diff.cut_lines, recorded::DIFF_LINES, room);
         let mut notes: Vec<String> = self
             .strategies
             .iter()
@@ -55,7 +55,7 @@ impl Planned {
             strategies: self.strategies.iter().map(ToString::to_string).collect(),
             added: diff.added,
             removed: diff.removed,
-            diff_cut_lines: brief.cut_lines,
+            diff_cut_lines: shown.cut_lines,
             revision: revision.to_string(),
             created,
             dry_run,
@@ -68,8 +68,8 @@ impl Planned {
         let how_much =
             if created { count(self.bytes().len(), "byte") } else { count(self.replacements, "replacement") };
         let mut text = noted(format!("{done} {path}: {how_much}"), &notes);
-        let _ = write!(text, "\n\n{}", brief.told());
-        let data = Output { path: path.to_string(), diff: brief.text, notes, facts: facts.clone() };
+        let _ = write!(text, "\n\n{}", shown.with_note());
+        let data = Output { path: path.to_string(), diff: shown.text, notes, facts: facts.clone() };
         Answer::text(text, &facts).data(cx, &data)
     }
 }
@@ -87,7 +87,7 @@ fn kept(strategies: Strategies, file: Option<&Document>) -> String {
             Strategy::LineNumbers => "line numbers taken off".to_owned(),
             Strategy::Escapes => "escapes read as the characters they stand for".to_owned(),
             Strategy::Entities => "HTML entities read as the characters they stand for".to_owned(),
-            Strategy::Slips => "unchanged lines with a slip in old_string kept as in the file".to_owned(),
+            Strategy::Typos => "unchanged lines with a typo in old_string kept as in the file".to_owned(),
             Strategy::BlankLines => "unchanged blank lines kept as in the file".to_owned(),
         })
         .collect();

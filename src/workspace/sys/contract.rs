@@ -20,6 +20,16 @@ impl From<io::Error> for Failure {
     }
 }
 
+impl From<Failure> for io::Error {
+    /// As the system says it of `O_DIRECTORY | O_NOFOLLOW` on a link (open(2)): `ENOTDIR`.
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Link => io::ErrorKind::NotADirectory.into(),
+            Failure::Io(error) => error,
+        }
+    }
+}
+
 /// One name of a listing.
 #[derive(Debug)]
 pub(crate) struct Listed {

@@ -10,14 +10,12 @@ use super::super::directory_stack::DirectoryStack;
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::links;
 use super::super::path::WorkspacePath;
+use super::super::remove_all::remove_all;
 use super::super::revision::Revision;
 use super::super::stat::Stat;
 use super::super::sys::{self, Dir, Use};
-use super::super::write::{
-    Approval, Exchanged, NewDirectory, WaitLimit, WritablePath, exchange_if, free_name, refusal, still,
-};
+use super::super::write::{Approval, Exchanged, NewDirectory, WaitLimit, WritablePath, exchange_if, free_name, still};
 use super::path_stack::TreePosition;
-use super::remove::remove_all;
 use super::{Node, Tree, TreeEntry, TreeGuard};
 
 /// Files and directories that are put on the disk one by one; with more, all of them at once at the
@@ -209,7 +207,7 @@ pub(super) fn part_moved(path: &WorkspacePath, entry: &TreeEntry) -> Result<(Tre
 /// The file at `path`, which must be the one that was seen.
 fn steady(path: &WorkspacePath, seen: &Stat) -> Result<Steady, AccessError> {
     let opened = path.root().dir().file_beneath(path.relative());
-    let file = opened.map_err(|failure| refusal(failure, path))?;
+    let file = opened.map_err(|failure| AccessError::from_failure(failure, path))?;
     let stat = sys::file_stat(&file).map_err(|error| AccessError::from_io(error, path))?;
     if !stat.same_content_state(seen) {
         return Err(AccessError::new(AccessErrorKind::Stale, path));
@@ -245,7 +243,7 @@ fn build(
     asked: &WorkspacePath,
     wait_limit: &WaitLimit,
 ) -> Result<CreatedTree, AccessError> {
-    let told = |failure| refusal(failure, asked);
+    let told = |failure| AccessError::from_failure(failure, asked);
     let failed = |error| AccessError::from_io(error, asked);
     let mut created = CreatedTree::default();
     let mut site =
@@ -313,7 +311,7 @@ fn build(
 
 /// What is being built: the directories that are not done yet, from the outermost.
 struct Site<'b> {
-    branch: DirectoryStack<'b>,
+    branch: DirectoryStack<&'b Dir>,
     /// The permission bits that each of them gets once everything is in it.
     modes: Vec<u32>,
     /// Files and directories so far.
@@ -333,7 +331,7 @@ impl Site<'_> {
         while self.branch.depth() > depth {
             self.check_cancelled()?;
             let mode = self.modes.pop().unwrap_or_default();
-            let done = self.branch.dir().map_err(|failure| refusal(failure, self.asked))?;
+            let done = self.branch.dir().map_err(|failure| AccessError::from_failure(failure, self.asked))?;
             if self.synced < SYNCED_ONE_BY_ONE {
                 let _ = done.sync();
             }

@@ -9,12 +9,13 @@ use std::io;
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::links::Location;
 use super::super::path::WorkspacePath;
+use super::super::remove_all::remove_all;
 use super::super::revision::Revision;
 use super::super::stat::Stat;
 use super::super::sys::Dir;
-use super::super::write::{Approval, NewDirectory, WritablePath, hash, refusal, still};
+use super::super::write::{Approval, NewDirectory, WritablePath, hash, still};
 use super::create_tree::{CreatedTree, NewNode, part_moved};
-use super::remove::{NotRemoved, remove_all};
+use super::remove::NotRemoved;
 use super::scan::Scan;
 use super::{Node, Purpose, Tree, TreeEntry, TreeGuard};
 
@@ -169,7 +170,7 @@ impl TreeGuard {
 }
 
 fn stat_of(path: &WorkspacePath) -> Result<Stat, AccessError> {
-    path.root().dir().stat_beneath(path.relative()).map_err(|failure| refusal(failure, path))
+    path.root().dir().stat_beneath(path.relative()).map_err(|failure| AccessError::from_failure(failure, path))
 }
 
 /// Gives the file that a copy replaced its name again, and removes the copy if it is still that.

@@ -3,7 +3,7 @@
 //! Under a name that nobody else uses the entry is compared with what was recorded; when it is
 //! something else, it goes back to where it was.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,8 +13,7 @@ use super::super::error::{AccessError, AccessErrorKind};
 use super::super::limits::Limit;
 use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
-use super::super::stat::FileKind;
-use super::super::sys::{Dir, Failure, Locked, Use};
+use super::super::sys::{Dir, Locked, Use};
 use super::super::write::{Approval, WritablePath, free_name, keep_aside, still};
 use super::path_stack::TreePosition;
 use super::remove_in_place::{Stopped, remove_in_place};
@@ -140,10 +139,10 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
         let own = if *depth == 0 { name } else { own };
         branch.leave_to(*depth);
         let same = match (&entry.node, revision) {
-            (Node::File(stat), Some(revision)) => still(open(&mut branch)?, own, stat, *revision)?,
+            (Node::File(stat), Some(revision)) => still(branch.dir()?, own, stat, *revision)?,
             (Node::Directory(seen), _) => {
-                branch.enter(own).map_err(not_there)?;
-                let inside = open(&mut branch)?;
+                branch.enter(own)?;
+                let inside = branch.dir()?;
                 // Put aside, it has another name by now: whoever comes later sees that, and changes nothing in it.
                 shut_out_others(inside)?;
                 let names = inside.list()?.len();
@@ -154,7 +153,7 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
                 listed += names;
                 inside.stat()?.same_file(seen)
             }
-            (Node::Link(target), _) => open(&mut branch)?.child_link(own).is_ok_and(|now| now == *target),
+            (Node::Link(target), _) => branch.dir()?.child_link(own).is_ok_and(|now| now == *target),
             _ => false,
         };
         if !same {
@@ -163,17 +162,6 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
     }
     // Everything recorded is there; nothing may be there that was not.
     Ok(listed + 1 == tree.entries().len())
-}
-
-pub(super) fn open<'b>(branch: &'b mut DirectoryStack<'_>) -> io::Result<&'b Dir> {
-    branch.dir().map_err(not_there)
-}
-
-pub(super) fn not_there(failure: Failure) -> io::Error {
-    match failure {
-        Failure::Io(error) => error,
-        Failure::Link => io::ErrorKind::NotADirectory.into(),
-    }
 }
 
 /// Waits until no other process is in the middle of a change in this directory. None begins one as long as the
@@ -207,39 +195,4 @@ fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr) {
     if dir.rename_new(aside, name).is_err() {
         keep_aside(dir, aside, name);
     }
-}
-
-/// Removes an entry with everything below it, following no link.
-pub(in crate::workspace) fn remove_all(dir: &Dir, name: &OsStr) -> io::Result<()> {
-    if dir.child_stat(name)?.kind != FileKind::Directory {
-        return dir.remove(name);
-    }
-    let mut branch = DirectoryStack::new(dir, Use::List);
-    branch.enter(name).map_err(not_there)?;
-    let mut left = vec![empty_of_files(open(&mut branch)?)?];
-    while let Some(directories) = left.last_mut() {
-        if let Some(next) = directories.pop() {
-            branch.enter(&next).map_err(not_there)?;
-            left.push(empty_of_files(open(&mut branch)?)?);
-            continue;
-        }
-        left.pop();
-        if let Some(own) = branch.leave() {
-            open(&mut branch)?.remove_dir(&own)?;
-        }
-    }
-    Ok(())
-}
-
-/// Removes all but the directories and returns their names.
-fn empty_of_files(dir: &Dir) -> io::Result<Vec<OsString>> {
-    let mut directories = Vec::new();
-    for listed in dir.list()? {
-        if listed.kind == FileKind::Directory {
-            directories.push(listed.name);
-        } else {
-            dir.remove(&listed.name)?;
-        }
-    }
-    Ok(directories)
 }

@@ -12,7 +12,7 @@ use std::io;
 use super::super::directory_stack::DirectoryStack;
 use super::super::sys::{Dir, Use};
 use super::path_stack::TreePosition;
-use super::remove::{not_there, open, shut_out_others};
+use super::remove::shut_out_others;
 use super::{Node, Tree, TreeEntry};
 
 /// Why it stopped, and how much was gone by then.
@@ -62,7 +62,7 @@ fn holders(entries: &[TreeEntry]) -> Vec<usize> {
 
 /// The open directories down to the one that holds an entry.
 struct Chain<'d> {
-    branch: DirectoryStack<'d>,
+    branch: DirectoryStack<&'d Dir>,
     /// Which entries they are.
     open: Vec<usize>,
 }
@@ -85,10 +85,10 @@ impl Chain<'_> {
         self.branch.leave_to(self.open.len());
         for at in missing.into_iter().rev() {
             let TreePosition { depth, name } = &entries[at].position;
-            self.branch.enter(if *depth == 0 { top } else { name }).map_err(not_there)?;
+            self.branch.enter(if *depth == 0 { top } else { name })?;
             self.open.push(at);
         }
-        open(&mut self.branch)
+        Ok(self.branch.dir()?)
     }
 }
 

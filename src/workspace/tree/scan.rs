@@ -14,7 +14,6 @@ use super::super::repository;
 use super::super::shared::Shared;
 use super::super::stat::{FileKind, Stat};
 use super::super::sys::{Dir, Listed, Use};
-use super::super::write::refusal;
 use super::path_stack::{PathStack, TreePosition};
 use super::{MOST_ENTRIES, Node, Purpose, Tree, TreeEntry};
 
@@ -32,7 +31,7 @@ impl Scan<'_> {
     pub(super) fn run(&self) -> Result<Tree, AccessError> {
         let top = &self.top.real;
         let root = top.root().dir();
-        let told = |failure| refusal(failure, self.asked);
+        let told = |failure| AccessError::from_failure(failure, self.asked);
         let stat = root.stat_beneath(top.relative()).map_err(told)?;
         let parent = top.relative().parent().unwrap_or(Path::new(""));
         let parent = root.dir_beneath(parent, Use::Pass).map_err(told)?;
@@ -49,7 +48,7 @@ impl Scan<'_> {
                 let here = top.child(below_top.step(&entry.position));
                 branch.leave_to(*depth);
                 let own = if *depth == 0 { top.file_name().unwrap_or_default() } else { name };
-                let told = |failure| refusal(failure, &here);
+                let told = |failure| AccessError::from_failure(failure, &here);
                 branch.enter(own).map_err(told)?;
                 let dir = branch.dir().map_err(told)?;
                 let failed = |error| AccessError::from_io(error, &here);

@@ -1,19 +1,19 @@
-//! The default ignore list: what is never source, told by name and by what stands beside it.
+//! The default ignores: names that are never source, some only next to a project file or with a marker inside.
+//!
+//! To add a name, add it to one of the tables; the tests try every row.
 
 use std::ffi::OsStr;
 
-use super::find;
+use super::ignore_names::{CACHE_TAG, ENVIRONMENT_MARKER};
+use super::listing::has;
 use crate::workspace::stat::FileKind;
 use crate::workspace::sys::Listed;
-
-/// The file that marks a directory as a cache, by the Cache Directory Tagging specification.
-const CACHE_TAG: &str = "CACHEDIR.TAG";
 
 /// Directories of version control, never entered from above.
 const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn", ".bzr", ".jj"];
 
-/// Names that are junk wherever they are.
-const ALWAYS: &[&str] = &[
+/// Names that are ignored anywhere.
+const ANYWHERE: &[&str] = &[
     "node_modules",
     "__pycache__",
     ".venv",
@@ -30,8 +30,11 @@ const ALWAYS: &[&str] = &[
     ".DS_Store",
 ];
 
-/// Output directories, and the project files of which one beside them makes them that.
-const BESIDE: &[(&str, &[&str])] = &[
+/// Endings of names that are ignored anywhere: the swap files of vim.
+const ENDINGS: &[&str] = &[".swp"];
+
+/// Output directories, each with the project files next to which it is one.
+const NEXT_TO: &[(&str, &[&str])] = &[
     ("target", &["Cargo.toml", "pom.xml", "build.sbt", "project.clj"]),
     (
         "build",
@@ -50,40 +53,77 @@ const BESIDE: &[(&str, &[&str])] = &[
     ("out", &["package.json", "CMakeLists.txt", "build.gradle", "build.gradle.kts", "foundry.toml"]),
 ];
 
-/// Directories that are virtual environments when this file lies in them.
+/// Directories that are virtual environments when [`ENVIRONMENT_MARKER`] is in them.
 const ENVIRONMENTS: &[&str] = &["venv", "env"];
-const ENVIRONMENT_MARK: &str = "pyvenv.cfg";
 
 /// Whether a directory of this name belongs to version control.
 pub(super) fn is_version_control(name: &OsStr) -> bool {
     VERSION_CONTROL.iter().any(|known| name == *known)
 }
 
-/// Whether an entry is junk by its name; `siblings` is the sorted listing it stands in.
-pub(super) fn is_default_ignored(listed: &Listed, siblings: &[Listed]) -> bool {
-    let name = listed.name.as_encoded_bytes();
-    // Most names are none of these, and this is asked for every name of a tree.
-    let first = name.first().copied().unwrap_or_default();
-    if !matches!(first, b'.' | b'_' | b'n' | b't' | b'b' | b'd' | b'o') {
-        return is_swap(name);
-    }
-    if ALWAYS.iter().chain(VERSION_CONTROL).any(|known| name == known.as_bytes()) || is_swap(name) {
+/// Whether an entry is ignored because of its name; `siblings` is the sorted listing that it is in. Asked for every
+/// name of a tree: comparing with every row takes some 3 ns, as a filter by the first byte did.
+pub(super) fn is_ignored_by_name(listed: &Listed, siblings: &[Listed]) -> bool {
+    let name = listed.name.as_os_str();
+    let ends = |ending: &&str| name.as_encoded_bytes().ends_with(ending.as_bytes());
+    if ANYWHERE.iter().any(|known| name == *known) || is_version_control(name) || ENDINGS.iter().any(ends) {
         return true;
     }
-    if listed.kind != FileKind::Directory {
-        return false;
+    listed.kind == FileKind::Directory
+        && NEXT_TO.iter().any(|(known, projects)| name == *known && projects.iter().any(|file| has(siblings, file)))
+}
+
+/// Whether a directory is ignored because of a marker in it; `holds` says whether it holds a name.
+pub(super) fn is_ignored_by_marker(name: &OsStr, holds: impl Fn(&str) -> bool) -> bool {
+    holds(CACHE_TAG) || (ENVIRONMENTS.iter().any(|known| name == *known) && holds(ENVIRONMENT_MARKER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ignore_names::is_marker;
+    use super::*;
+
+    fn listed(name: &str, kind: FileKind) -> Listed {
+        Listed { name: name.into(), kind }
     }
-    BESIDE
-        .iter()
-        .find(|(known, _)| name == known.as_bytes())
-        .is_some_and(|(_, marks)| marks.iter().any(|mark| find(siblings, mark).is_some()))
-}
 
-/// Whether a directory is junk by what lies in it; `has` tells whether it holds a name.
-pub(super) fn is_default_ignored_by_content(name: &OsStr, has: impl Fn(&str) -> bool) -> bool {
-    has(CACHE_TAG) || (ENVIRONMENTS.iter().any(|known| name == *known) && has(ENVIRONMENT_MARK))
-}
+    fn is_ignored(name: &str, kind: FileKind, siblings: &[&str]) -> bool {
+        let siblings: Vec<Listed> = siblings.iter().map(|name| listed(name, FileKind::File)).collect();
+        is_ignored_by_name(&listed(name, kind), &siblings)
+    }
 
-fn is_swap(name: &[u8]) -> bool {
-    name.ends_with(b".swp")
+    #[test]
+    fn every_row_of_the_tables_counts() {
+        for name in ANYWHERE.iter().chain(VERSION_CONTROL) {
+            assert!(is_ignored(name, FileKind::Directory, &[]), "{name}");
+            assert!(is_ignored(name, FileKind::File, &[]), "{name}");
+            assert!(!is_ignored(&format!("{name}x"), FileKind::Directory, &[]), "{name}x");
+        }
+        for ending in ENDINGS {
+            assert!(is_ignored(&format!(".file{ending}"), FileKind::File, &[]), "{ending}");
+        }
+        for (name, projects) in NEXT_TO {
+            assert!(!is_ignored(name, FileKind::Directory, &["other"]), "{name}");
+            for project in *projects {
+                assert!(is_ignored(name, FileKind::Directory, &[project]), "{name} next to {project}");
+                assert!(!is_ignored(name, FileKind::File, &[project]), "a file {name} next to {project}");
+            }
+        }
+        for name in ["src", "targets", "environment", "main.rs"] {
+            assert!(!is_ignored(name, FileKind::Directory, &["Cargo.toml"]), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_marker_counts_and_the_watcher_knows_it() {
+        for marker in [CACHE_TAG, ENVIRONMENT_MARKER] {
+            assert!(is_marker(OsStr::new(marker)), "{marker}");
+        }
+        assert!(is_ignored_by_marker(OsStr::new("any"), |name| name == CACHE_TAG));
+        for name in ENVIRONMENTS {
+            assert!(is_ignored_by_marker(OsStr::new(name), |name| name == ENVIRONMENT_MARKER), "{name}");
+        }
+        assert!(!is_ignored_by_marker(OsStr::new("src"), |name| name == ENVIRONMENT_MARKER));
+        assert!(!is_ignored_by_marker(OsStr::new("venv"), |_| false));
+    }
 }

@@ -4,19 +4,17 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use crate::workspace::access::{readable, regular};
-use crate::workspace::error::{AccessError, AccessErrorKind};
+use crate::workspace::error::AccessError;
 use crate::workspace::links::{self, Location};
 use crate::workspace::open_file::OpenFile;
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::shared::Shared;
 use crate::workspace::stat::{FileKind, Stat};
-use crate::workspace::sys::{self, Dir, Failure, Use};
-
-use super::OPEN_AT_ONCE;
+use crate::workspace::sys::{self, Dir, Failure};
 
 /// Where a walk began: as asked, and where that truly is.
 #[derive(Debug)]
-pub(super) struct Base {
+pub(super) struct WalkStart {
     pub(super) asked: WorkspacePath,
     pub(super) real: WorkspacePath,
     /// Its other names (see `links::Location`).
@@ -24,7 +22,7 @@ pub(super) struct Base {
     pub(super) shared: Arc<Shared>,
 }
 
-impl Base {
+impl WalkStart {
     /// Whether paths below the start are real as they are.
     pub(super) fn is_direct(&self) -> bool {
         self.asked == self.real
@@ -39,7 +37,7 @@ impl Base {
 /// A name that a walk visits. Holds no descriptor, so any number can be kept.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    base: Arc<Base>,
+    start: Arc<WalkStart>,
     path: WorkspacePath,
     kind: FileKind,
     depth: usize,
@@ -48,13 +46,19 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(super) fn new(base: &Arc<Base>, path: WorkspacePath, kind: FileKind, depth: usize, dir: Weak<Dir>) -> Self {
-        Self { base: Arc::clone(base), path, kind, depth, dir }
+    pub(super) fn new(
+        start: &Arc<WalkStart>,
+        path: WorkspacePath,
+        kind: FileKind,
+        depth: usize,
+        dir: Weak<Dir>,
+    ) -> Self {
+        Self { start: Arc::clone(start), path, kind, depth, dir }
     }
 
     /// A walk that started at a file.
-    pub(super) fn start(base: &Arc<Base>, kind: FileKind) -> Self {
-        Self::new(base, base.asked.clone(), kind, 0, Weak::new())
+    pub(super) fn of_file(start: &Arc<WalkStart>, kind: FileKind) -> Self {
+        Self::new(start, start.asked.clone(), kind, 0, Weak::new())
     }
 
     /// Its path, below the start as that was asked for.
@@ -84,7 +88,7 @@ impl Entry {
             (Some(dir), Some(name)) => dir.child_stat(name).map_err(Failure::Io),
             _ => real.root().dir().stat_beneath(real.relative()),
         };
-        answer.map_err(|failure| self.refusal(failure))
+        answer.map_err(|failure| AccessError::from_failure(failure, &self.path))
     }
 
     /// Opens it for reading: a regular file, beneath its root, no link on the way, its content not
@@ -101,7 +105,7 @@ impl Entry {
             let stat = sys::file_stat(&file)?;
             Ok((file, stat))
         };
-        let (file, stat) = open().map_err(|failure| self.refusal(failure))?;
+        let (file, stat) = open().map_err(|failure| AccessError::from_failure(failure, &self.path))?;
         regular(&stat, &self.path)?;
         Ok(OpenFile { file, asked: self.path.clone(), real, stat })
     }
@@ -123,64 +127,24 @@ impl Entry {
 
     /// Where a link leads, by the names that the walk was started with.
     fn target(&self) -> Option<Location> {
-        links::follow(&self.base.shared.roots, &self.path).ok()
+        links::follow(&self.start.shared.roots, &self.path).ok()
     }
 
     /// Its other names, where links led to the start of the walk.
     fn aliases(&self) -> impl Iterator<Item = WorkspacePath> {
-        let below = if self.depth == 0 { Path::new("") } else { self.path.relative_to(&self.base.asked) };
-        self.base.aliases.iter().map(move |alias| self.base.shared.roots.deepest(&alias.child(below)))
+        let below = if self.depth == 0 { Path::new("") } else { self.path.relative_to(&self.start.asked) };
+        self.start.aliases.iter().map(move |alias| self.start.shared.roots.deepest(&alias.child(below)))
     }
 
-    fn real(&self) -> WorkspacePath {
-        let path = if self.base.is_direct() {
+    pub(super) fn real(&self) -> WorkspacePath {
+        let path = if self.start.is_direct() {
             self.path.clone()
         } else if self.depth == 0 {
-            self.base.real.clone()
+            self.start.real.clone()
         } else {
-            let below: &Path = self.path.relative_to(&self.base.asked);
-            self.base.real.child(below)
+            let below: &Path = self.path.relative_to(&self.start.asked);
+            self.start.real.child(below)
         };
-        self.base.shared.roots.deepest(&path)
-    }
-
-    fn refusal(&self, failure: Failure) -> AccessError {
-        match failure {
-            Failure::Link => AccessError::new(AccessErrorKind::Changed, &self.path),
-            Failure::Io(error) => AccessError::from_io(error, &self.path),
-        }
-    }
-}
-
-/// Stats of many entries in path order. Opens a directory once for all that is asked of it in a row, which
-/// takes a third of what a path from the root takes for each.
-#[derive(Debug, Default)]
-pub struct StatCache {
-    /// The directories on the way to the last entry, the root first.
-    branch: Vec<(WorkspacePath, Dir)>,
-}
-
-impl StatCache {
-    /// As [`Entry::stat`].
-    pub fn stat(&mut self, entry: &Entry) -> Result<Stat, AccessError> {
-        let real = entry.real();
-        let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else { return entry.stat() };
-        while let Some((last, _)) = self.branch.last() {
-            if last.root().index() == parent.root().index() && parent.relative().starts_with(last.relative()) {
-                break;
-            }
-            self.branch.pop();
-        }
-        if self.branch.last().is_none_or(|(last, _)| last.relative() != parent.relative()) {
-            if self.branch.len() == OPEN_AT_ONCE {
-                self.branch.clear();
-            }
-            let dir = parent.root().dir().dir_beneath(parent.relative(), Use::Pass);
-            self.branch.push((parent, dir.map_err(|failure| entry.refusal(failure))?));
-        }
-        match self.branch.last() {
-            Some((_, dir)) => dir.child_stat(name).map_err(|error| entry.refusal(Failure::Io(error))),
-            None => entry.stat(),
-        }
+        self.start.shared.roots.deepest(&path)
     }
 }

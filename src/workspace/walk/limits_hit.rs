@@ -50,7 +50,7 @@ impl LimitsHit {
         self.directories += one.directories;
         self.limit = self.limit.or(one.limit);
         let unnamed = one.rules_count - one.rules.len();
-        one.rules.into_iter().for_each(|gap| self.rule(gap));
+        one.rules.into_iter().for_each(|cut| self.ignore_file(cut));
         self.rules_count += unnamed;
     }
 
@@ -60,14 +60,14 @@ impl LimitsHit {
     }
 
     /// One ignore file, once.
-    pub(super) fn rule(&mut self, gap: CutIgnoreFile) {
+    pub(super) fn ignore_file(&mut self, cut: CutIgnoreFile) {
         // Several walks of one answer meet the same ones above their starts.
-        if self.rules.contains(&gap) {
+        if self.rules.contains(&cut) {
             return;
         }
         self.rules_count += 1;
         if self.rules.len() < NAMED {
-            self.rules.push(gap);
+            self.rules.push(cut);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a walk is asked for, whom it tells of what it meets, and what it reports at its end.
+//! What a walk is asked for, what it calls for each thing that it meets, and what it reports at its end.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::sys::Dir;
 
-use super::{Entry, IgnoredEntries, LimitsHit, Origin};
+use super::{Entry, IgnoredEntries, LimitsHit, RuleSource};
 
 /// How many unreadable directories a report names.
 pub(super) const NAMED: usize = 5;
@@ -68,11 +68,11 @@ impl WalkReport {
     }
 }
 
-/// Who is told of a walk. All but the visits are for the path index.
+/// What a walk calls. All but the visits are for the path index.
 pub(in crate::workspace) trait Visitor {
     /// An entry that was asked for.
     fn visit(&mut self, entry: Entry) -> ControlFlow<()>;
-    /// Whether entries that ignore rules leave out are to be told, too.
+    /// Whether [`Self::ignored`] is to be called.
     fn wants_ignored(&self) -> bool {
         false
     }
@@ -86,8 +86,8 @@ pub(in crate::workspace) trait Visitor {
     /// A repository begins in this directory; its exclude file has not been read yet.
     fn repository(&mut self, _dir: &Dir, _path: &Path) {}
     /// Rules were found in the directory at `path`, in the file `name` below it. A file has not been read yet.
-    fn rules(&mut self, _path: &Path, _name: &'static str, _origin: &Origin<'_>) {}
-    /// A directory cannot be listed; told before it is visited.
+    fn rules(&mut self, _path: &Path, _name: &'static str, _source: &RuleSource<'_>) {}
+    /// A directory cannot be listed; called before it is visited.
     fn unreadable(&mut self) {}
 }
 

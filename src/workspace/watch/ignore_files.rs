@@ -10,7 +10,7 @@ use super::Unwatchable;
 use super::{Queue, Watcher};
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::sys;
-use crate::workspace::walk::{Origin, linked_content};
+use crate::workspace::walk::{RuleSource, linked_content};
 
 /// The directory that the rules count in, and the file's path below it.
 type Place = (WorkspacePath, &'static str);
@@ -81,11 +81,11 @@ impl WatchedIgnoreFiles {
 
 impl Watcher {
     /// Rules are about to be read from the file, or were read through a link.
-    pub(super) fn met_rules(&mut self, owner: WorkspacePath, name: &'static str, origin: &Origin<'_>) {
+    pub(super) fn met_rules(&mut self, owner: WorkspacePath, name: &'static str, origin: &RuleSource<'_>) {
         let place = (owner, name);
         let file = match origin {
-            Origin::Link(content) => return self.rules.add_link(place, *content, &self.queue),
-            Origin::File(file) => file,
+            RuleSource::Link(content) => return self.rules.add_link(place, *content, &self.queue),
+            RuleSource::File(file) => file,
         };
         match self.queue.watch_file(file) {
             Ok(Some(watch)) => self.rules.add_file(place, watch, state_of(file), &self.queue),

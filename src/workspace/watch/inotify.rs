@@ -13,7 +13,7 @@ use rustix::fs::fstatfs;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
 
-use super::{Priority, Unwatchable};
+use super::Unwatchable;
 use crate::workspace::sys::Dir;
 
 /// Bytes read at once: some 500 events.
@@ -49,16 +49,6 @@ const FILE: WatchFlags = WatchFlags::MODIFY
     .union(WatchFlags::ATTRIB)
     .union(WatchFlags::DELETE_SELF)
     .union(WatchFlags::MOVE_SELF);
-
-/// On Linux a priority is a thread's own, and `None` is the calling one. The numbers are those of
-/// `nice`: at 5 a thread has a third of the share of one at 0, at 10 a tenth.
-pub(super) fn lower_priority(priority: Priority) {
-    let nice = match priority {
-        Priority::BelowCalls => 5,
-        Priority::Background => 10,
-    };
-    let _ = rustix::process::setpriority_process(None, nice);
-}
 
 /// The user's limit, from `/proc/sys/fs/inotify/max_user_watches` (inotify(7)).
 pub(super) fn watch_limit() -> Option<u64> {

@@ -9,7 +9,7 @@ use super::{Unwatchable, Watched, WatchedEntry, Watcher};
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::stat::FileKind;
 use crate::workspace::sys::{Dir, Use};
-use crate::workspace::walk::{Entry, Origin, Visitor};
+use crate::workspace::walk::{Entry, RuleSource, Visitor};
 
 /// Watches, and passes on what a walk meets.
 pub(super) struct WatchTree<'w> {
@@ -90,7 +90,7 @@ impl Visitor for WatchTree<'_> {
         }
     }
 
-    fn rules(&mut self, path: &Path, name: &'static str, origin: &Origin<'_>) {
+    fn rules(&mut self, path: &Path, name: &'static str, origin: &RuleSource<'_>) {
         // What is known of rules is about all below their directory: only a survey of that renews it.
         if self.deep {
             let owner = self.path(path);

@@ -7,7 +7,7 @@ use super::super::error::{AccessError, AccessErrorKind};
 use super::super::path::WorkspacePath;
 use super::super::stat::{FileKind, Stat};
 use super::super::sys::{Dir, Use};
-use super::{is_missing, refusal};
+use super::is_missing;
 
 /// A directory that a change has made, known by what it is and not by its name alone.
 #[derive(Clone, Debug)]
@@ -74,11 +74,11 @@ pub(in crate::workspace) fn make_dirs(
     match root.dir_beneath(path.relative(), Use::Pass) {
         Ok(dir) => return Ok((dir, new)),
         Err(failure) if is_missing(&failure) => {}
-        Err(failure) => return Err(refusal(failure, asked)),
+        Err(failure) => return Err(AccessError::from_failure(failure, asked)),
     }
     let mut here = match root.dir_beneath(Path::new(""), Use::Pass) {
         Ok(dir) => dir,
-        Err(failure) => return Err(refusal(failure, asked)),
+        Err(failure) => return Err(AccessError::from_failure(failure, asked)),
     };
     // One sync for all new levels, of the directory that holds the topmost: what is made below it is in the same
     // transaction of a file system with a journal, and the lowest is synced with the file that it is made for.

@@ -10,10 +10,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use super::super::path::WorkspacePath;
+use super::super::remove_all::remove_all;
 use super::super::shared::Shared;
 use super::super::stat::{FileKind, Stat};
 use super::super::sys::{Dir, Use};
-use super::super::tree::remove_all;
 use super::is_reserved;
 
 /// Directories that one process remembers to have looked at.

@@ -15,8 +15,7 @@ use super::super::stat::{FileKind, Stat};
 use super::super::sys::{self, Dir};
 use super::entry_locks::{EntryLocks, FileLock};
 use super::{
-    Approval, Base, NewDirectory, Temporary, WaitLimit, WritablePath, allowed, is_missing, make_dirs, refusal,
-    sweep_once,
+    Approval, Base, NewDirectory, Temporary, WaitLimit, WritablePath, allowed, is_missing, make_dirs, sweep_once,
 };
 
 /// A file changed this recently may change again without its times showing it, so its content is
@@ -169,7 +168,7 @@ impl<'b> WriteGuard<'b> {
             (Err(failure), Some(_)) if is_missing(&failure) => {
                 return Err(AccessError::new(AccessErrorKind::Stale, &path.asked));
             }
-            (Err(failure), _) => return Err(refusal(failure, &path.asked)),
+            (Err(failure), _) => return Err(AccessError::from_failure(failure, &path.asked)),
             (Ok(file), base) => {
                 let failed = |error| AccessError::from_io(error, &path.asked);
                 let stat = sys::file_stat(&file).map_err(failed)?;

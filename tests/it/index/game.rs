@@ -429,7 +429,7 @@ impl Game {
     }
 
     fn answer(&self, cx: &CallContext, tool: &str, arguments: &Map<String, Value>) -> Answered {
-        let entry = self.toolbox.entries().iter().find(|entry| entry.spec.name == tool).unwrap();
+        let entry = self.toolbox.tools().iter().find(|entry| entry.spec.name == tool).unwrap();
         let answer = match entry.plan(cx, arguments.clone()) {
             Ok(Plan::Answer(answer)) => answer,
             Ok(Plan::Change(_)) => panic!("{tool} changes nothing"),

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, ops::Range};
 
-use super::{Place, line_endings};
+use super::{differences::range, miss::Place};
 use crate::text::{self, Line};
 
 /// Lines that are put around a place at most.
@@ -20,15 +20,16 @@ const BYTES: usize = 6 << 10;
 /// For each of the `places` of `old` in `text` the lines before or behind it that no other place has, numbered as
 /// `read` does; bounded in places and bytes.
 pub fn neighbours(text: &str, old: &str, places: &[Place]) -> String {
-    let old = line_endings::canonical(old);
+    let old = text::with_lf(old);
     let old = old.strip_suffix('\n').unwrap_or(&old);
-    let apart = Apart { text, lines: text::lines(text).collect(), places, count: old.split('\n').count() };
+    let neighbourhood =
+        Neighbourhood { text, lines: text::lines(text).collect(), places, count: old.split('\n').count() };
     let mut listed = String::new();
     for (index, place) in places.iter().enumerate() {
         if index > 0 && places[index - 1].line == place.line {
             continue;
         }
-        let shown = apart.shown(place);
+        let shown = neighbourhood.shown(place);
         // Of a very long line only the place is named.
         let shown = if shown.len() > BYTES / 3 { format!("line {}: {}\n", place.line, place.text) } else { shown };
         if index == SHOWN || listed.len() + shown.len() > BYTES {
@@ -40,7 +41,7 @@ pub fn neighbours(text: &str, old: &str, places: &[Place]) -> String {
     listed
 }
 
-struct Apart<'t> {
+struct Neighbourhood<'t> {
     text: &'t str,
     lines: Vec<Line>,
     places: &'t [Place],
@@ -48,7 +49,7 @@ struct Apart<'t> {
     count: usize,
 }
 
-impl Apart<'_> {
+impl Neighbourhood<'_> {
     fn shown(&self, place: &Place) -> String {
         let block = place.line - 1..(place.line - 1 + self.count).min(self.lines.len());
         if self.places.iter().filter(|other| other.line == place.line).count() > 1 {
@@ -61,9 +62,9 @@ impl Apart<'_> {
         };
         let (start, end) = (block.start - above, block.end + below);
         let beside = match (above, below) {
-            (_, 0) => format!("{} before it", range(start..block.start)),
-            (0, _) => format!("{} behind it", range(block.end..end)),
-            _ => format!("{} before it and {} behind it", range(start..block.start), range(block.end..end)),
+            (_, 0) => format!("{} before it", range(start, above)),
+            (0, _) => format!("{} behind it", range(block.end, below)),
+            _ => format!("{} before it and {} behind it", range(start, above), range(block.end, below)),
         };
         let lines = if block.len() <= WHOLE || above > 0 && below > 0 {
             start..end
@@ -112,15 +113,10 @@ impl Apart<'_> {
     }
 }
 
-/// Lines in words, counted from 1.
-fn range(lines: Range<usize>) -> String {
-    super::differences::range(lines.start, lines.len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::trial::assert_ambiguous;
+    use crate::edit::testing::assert_ambiguous;
 
     fn listed(text: &str, old: &str) -> String {
         let places: Vec<Place> =

@@ -5,6 +5,8 @@
 
 use std::fmt::Write as _;
 
+use crate::text::shorten_around;
+
 /// Where a diff has to be cut, the widest line of it takes this share of the room: a change with the context
 /// on both its sides fits.
 const SHARE: usize = 24;
@@ -16,14 +18,14 @@ const HEADER: usize = 2;
 
 /// What is shown of a diff.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Brief {
+pub struct TruncatedDiff {
     /// Headers and hunks. A line that was cut says how long it is.
     pub text: String,
     /// Lines that were left out.
     pub cut_lines: usize,
 }
 
-impl Brief {
+impl TruncatedDiff {
     /// As much of `diff` as fits into `lines` lines of hunks and `room` bytes; `cut_lines` of it are gone already.
     pub fn of(diff: &str, cut_lines: usize, lines: usize, room: usize) -> Self {
         let mut this = Self { text: String::new(), cut_lines };
@@ -48,7 +50,7 @@ impl Brief {
     }
 
     /// The text, and a last line that says how much was left out.
-    pub fn told(&self) -> String {
+    pub fn with_note(&self) -> String {
         let mut text = self.text.trim_end_matches('\n').to_owned();
         if self.cut_lines > 0 {
             let _ = write!(text, "\n… {} more lines of diff", self.cut_lines);
@@ -68,11 +70,7 @@ fn narrowed(line: &str, other: Option<&str>, width: usize) -> String {
     let length = content.chars().count();
     let shared = other
         .map_or(0, |other| content.chars().zip(other[1..].chars()).take_while(|(mine, theirs)| mine == theirs).count());
-    let start = shared.saturating_sub(width / 4).min(length.saturating_sub(width));
-    let shown: String = content.chars().skip(start).take(width).collect();
-    let before = if start > 0 { "…" } else { "" };
-    let after = if start + width < length { "…" } else { "" };
-    format!("{sign}{before}{shown}{after} [line of {length} characters]")
+    format!("{sign}{} [line of {length} characters]", shorten_around(content, shared, width / 4, width))
 }
 
 /// For each line of a diff the one on the other side of its change that stands as deep in it.
@@ -113,14 +111,14 @@ mod tests {
     #[test]
     fn a_diff_that_fits_is_shown_as_it_is() {
         let diff = unified_diff("f", "a\r\nb", "a\r\nc\n", None).text;
-        assert_eq!(Brief::of(&diff, 0, 60, 1000), Brief { text: diff.clone(), cut_lines: 0 });
+        assert_eq!(TruncatedDiff::of(&diff, 0, 60, 1000), TruncatedDiff { text: diff.clone(), cut_lines: 0 });
     }
 
     #[test]
     fn a_long_line_beside_a_change_is_cut_and_the_change_shown() {
         let long = "a".repeat(300_000);
         let diff = unified_diff("f", &format!("{long}\nb\n"), &format!("{long}\nc\n"), None);
-        let brief = Brief::of(&diff.text, diff.cut_lines, 60, 50_000);
+        let brief = TruncatedDiff::of(&diff.text, diff.cut_lines, 60, 50_000);
         assert!(brief.text.contains("… [line of 300000 characters]\n-b\n+c\n"), "{}", &brief.text[2000..]);
         assert!(brief.text.len() < 2200 && brief.cut_lines == 0);
     }
@@ -129,7 +127,7 @@ mod tests {
     fn a_long_line_is_cut_to_the_part_that_changed() {
         let (head, tail) = ("é".repeat(30_000), "z".repeat(30_000));
         let diff = unified_diff("f", &format!("{head}old{tail}"), &format!("{head}new{tail}\n"), None);
-        let brief = Brief::of(&diff.text, 0, 60, 50_000);
+        let brief = TruncatedDiff::of(&diff.text, 0, 60, 50_000);
         for part in ["\n-…é", "éoldz", "\n\\ No newline at end of file\n+…é", "énewz", "… [line of 60003 characters]\n"]
         {
             assert!(brief.text.contains(part), "{part}: {}", brief.text);
@@ -141,7 +139,7 @@ mod tests {
         let line = |head: &str, end: &str| format!("{}{end}{}\n", head.repeat(3_000), "-".repeat(3_000));
         let old = [line("a", "1"), line("b", "2")].concat();
         let new = [line("a", "3"), line("b", "4"), line("c", "5")].concat();
-        let brief = Brief::of(&unified_diff("f", &old, &new, None).text, 0, 60, 15_000);
+        let brief = TruncatedDiff::of(&unified_diff("f", &old, &new, None).text, 0, 60, 15_000);
         for part in ["a1-", "b2-", "a3-", "b4-", "\n+ccc"] {
             assert!(brief.text.contains(part), "{part}: {}", brief.text);
         }
@@ -150,9 +148,10 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_counted_line_by_line() {
         let diff = unified_diff("f", &"line\n".repeat(100), "", None);
-        let (by_lines, by_bytes) = (Brief::of(&diff.text, 7, 10, 50_000), Brief::of(&diff.text, 0, 60, 100));
+        let (by_lines, by_bytes) =
+            (TruncatedDiff::of(&diff.text, 7, 10, 50_000), TruncatedDiff::of(&diff.text, 0, 60, 100));
         assert_eq!((by_lines.text.lines().count(), by_lines.cut_lines), (12, 98));
-        assert!(by_lines.told().ends_with("-line\n… 98 more lines of diff"), "{}", by_lines.told());
+        assert!(by_lines.with_note().ends_with("-line\n… 98 more lines of diff"), "{}", by_lines.with_note());
         assert!(by_bytes.text.len() <= 100 && by_bytes.text.ends_with("-line\n"), "{}", by_bytes.text);
         assert_eq!(by_bytes.text.lines().count() + by_bytes.cut_lines, 103);
     }

@@ -1,34 +1,40 @@
-//! Slips of the pen in lines that the change does not touch.
+//! Typos in lines that the change does not touch.
 //!
-//! The request is merged rather than pasted. A line with a slip that `new` has exactly as the file is the file's line;
+//! The request is merged rather than pasted. A line with a typo that `new` has exactly as the file is the file's line;
 //! one that both texts have alike keeps the file's content, in a block that is nearly identical otherwise and has no
-//! rival. A difference that could be one of meaning (a number, another name, a word more or less) is no slip but another
+//! rival. A difference that could be one of meaning (a number, another name, a word more or less) is no typo but another
 //! place, and lines that the request changes must be in the file as it says.
 
 use std::{borrow::Cow, collections::HashMap};
 
 use super::{
-    Found, Outcome, Refusal, Search, applied,
-    block::{self, LineEdit, Site},
-    elision,
-    likeness::{self, Budget},
-    slip::{self, Words},
+    applied, block,
+    line_edit::LineEdit,
+    line_parts::{self, hash},
+    outcome::{Found, Outcome},
+    placeholder,
+    prepared::Prepared,
+    rare_lines,
+    reading::LineReading,
+    refusal::Refusal,
+    similarity::{self, Budget},
+    site::Site,
     spelling,
     strategy::Strategy,
-    typography,
-    whole_lines::{self, Reading},
+    typo::{self, Words},
+    typography, whole_lines,
 };
 
-/// The least likeness of a block whose slips `new` repeats.
+/// The least similarity of a block whose typos `new` repeats.
 const BLOCK: f64 = 0.9;
 
-/// The least likeness of each of its lines.
+/// The least similarity of each of its lines.
 const LINE: f64 = 0.7;
 
 /// No other block may come so near to it.
 const MARGIN: f64 = 0.15;
 
-/// Blocks with fewer lines have too little beside a slip that `new` repeats.
+/// Blocks with fewer lines have too little beside a typo that `new` repeats.
 const FEWEST_LINES: usize = 3;
 
 /// Lines looked at before a search among ever-matching anchors is given up.
@@ -43,30 +49,31 @@ const TELLING: usize = 8;
 /// Pairs of lines compared in all runs of changed ones.
 const PAIRS: usize = 10_000;
 
-/// The one block that `old` is but for slips.
-pub(super) fn find(search: &Search<'_>) -> Outcome {
-    let outcomes = whole_lines::readings(search).into_iter().map(|reading| merged(search, &reading));
-    outcomes.into_iter().find(|outcome| !matches!(outcome, Outcome::None)).unwrap_or(Outcome::None)
+/// The one block that `old` is but for typos.
+pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
+    let readings = prepared.readings().iter().filter(|reading| reading.is_likely());
+    let mut outcomes = readings.map(|reading| merged(prepared, reading));
+    outcomes.find(|outcome| !matches!(outcome, Outcome::None)).unwrap_or(Outcome::None)
 }
 
-fn merged(search: &Search<'_>, reading: &Reading<'_>) -> Outcome {
-    let Some(edit) = LineEdit::new(&reading.old, &reading.new).filter(LineEdit::has_substance) else {
+fn merged(prepared: &Prepared<'_>, reading: &LineReading<'_>) -> Outcome {
+    let Some(edit) = reading.edit().filter(|edit| edit.has_substance()) else {
         return Outcome::None;
     };
-    if edit.old.len() > search.lines().len() {
+    if edit.old.len() > prepared.lines().len() {
         return Outcome::None;
     }
-    let request = Request::of(&edit);
-    let Some((site, slips)) = place(search, &edit, &request) else { return Outcome::None };
-    match made(search, &edit, site, &slips) {
-        Ok(found) => Found { by: found.by.and(reading.by), ..found }.into(),
+    let request = PlainEdit::of(edit);
+    let Some((site, typos)) = place(prepared, edit, &request) else { return Outcome::None };
+    match made(prepared, edit, site, &typos) {
+        Ok(found) => Found { by: found.by.and(reading.text.by), ..found }.into(),
         Err(refusal) => Outcome::Refused(refusal),
     }
 }
 
 /// How the file and the request differ in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Slip {
+enum Typo {
     /// `new` has this line as the file has it.
     Mended(usize),
     /// `new` repeats it, in this line.
@@ -74,7 +81,7 @@ enum Slip {
 }
 
 /// A request with its lines in plain characters.
-struct Request<'e> {
+struct PlainEdit<'e> {
     old: Vec<Cow<'e, str>>,
     new: Vec<Cow<'e, str>>,
     /// For each line of `old` its place in `new` where it stays.
@@ -83,7 +90,7 @@ struct Request<'e> {
     mended: Vec<Vec<usize>>,
 }
 
-impl<'e> Request<'e> {
+impl<'e> PlainEdit<'e> {
     fn of(edit: &LineEdit<'e>) -> Self {
         let plain =
             |lines: &[&'e str]| -> Vec<Cow<'e, str>> { lines.iter().map(|line| typography::content(line)).collect() };
@@ -97,7 +104,7 @@ impl<'e> Request<'e> {
             } else if let Some(left) = pairs.checked_sub(from.len() * to.len()) {
                 pairs = left;
                 for index in from {
-                    mended[index] = to.clone().filter(|to| slip::is_typo(&old[index], &new[*to])).collect();
+                    mended[index] = to.clone().filter(|to| typo::is_typo(&old[index], &new[*to])).collect();
                 }
             }
         }
@@ -105,35 +112,35 @@ impl<'e> Request<'e> {
     }
 }
 
-/// The only place where every line is the file's, or slips.
-fn place(search: &Search<'_>, edit: &LineEdit<'_>, request: &Request<'_>) -> Option<(usize, Vec<(usize, Slip)>)> {
+/// The only place where every line is the file's, or typos.
+fn place(prepared: &Prepared<'_>, edit: &LineEdit<'_>, request: &PlainEdit<'_>) -> Option<(usize, Vec<(usize, Typo)>)> {
     let count = edit.old.len();
-    let lines = search.lines();
-    let content = |line: usize| lines[line].content(search.text);
-    let anchored = anchored(search, request)?;
-    let voted = voted(search, request);
+    let lines = prepared.lines();
+    let content = |line: usize| lines[line].content(prepared.text);
+    let anchored = anchored(prepared, request)?;
+    let voted = voted(prepared, request);
     let voted = voted.into_iter().filter(|start| start + count <= lines.len() && !anchored.contains(start));
     let starts: Vec<usize> = anchored.iter().copied().chain(voted).collect();
     let mut fitting = Vec::new();
-    let words = Words::of(search.text);
+    let words = Words::of(prepared.text);
     for start in &starts {
-        let slips = slips(search, request, *start, &words);
-        fitting.extend(slips.filter(|slips| !slips.is_empty()).map(|slips| (*start, slips)));
+        let typos = typos(prepared, request, *start, &words);
+        fitting.extend(typos.filter(|typos| !typos.is_empty()).map(|typos| (*start, typos)));
         if fitting.len() > 1 {
             return None;
         }
     }
-    let (start, slips) = fitting.pop()?;
-    let mut repeated = slips.iter().filter(|(_, slip)| matches!(slip, Slip::Repeated(_))).peekable();
+    let (start, typos) = fitting.pop()?;
+    let mut repeated = typos.iter().filter(|(_, typo)| matches!(typo, Typo::Repeated(_))).peekable();
     let repeats = repeated.peek().is_some();
-    // A line that the file has as it is given, and elsewhere, is that one and no slip for another.
-    let hashes = search.content_hashes(|line| block::hash(&typography::content(line)));
-    if repeated.any(|(index, _)| hashes.contains(&block::hash(&request.old[*index]))) {
+    // A line that the file has as it is given, and elsewhere, is that one and no typo for another.
+    let hashes = prepared.content_hashes();
+    if repeated.any(|(index, _)| hashes.contains(&hash(&request.old[*index]))) {
         return None;
     }
     if !repeats {
         // What is known of the place must be more than what every place has.
-        let known = |index: usize| slips.iter().any(|(slip, _)| *slip == index);
+        let known = |index: usize| typos.iter().any(|(typo, _)| *typo == index);
         let letters = |lines: &mut dyn Iterator<Item = &str>| {
             lines.flat_map(str::chars).filter(|one| one.is_alphanumeric()).nth(TELLING - 1).is_some()
         };
@@ -141,7 +148,7 @@ fn place(search: &Search<'_>, edit: &LineEdit<'_>, request: &Request<'_>) -> Opt
             request.old.iter().enumerate().filter(|(index, _)| !known(*index)).map(|(_, line)| line.as_ref());
         let mut all = request.old.iter().map(AsRef::as_ref);
         let is_telling = letters(&mut sure) || count <= 2 && letters(&mut all);
-        return is_telling.then_some((start, slips));
+        return is_telling.then_some((start, typos));
     }
     if count < FEWEST_LINES {
         return None;
@@ -150,7 +157,7 @@ fn place(search: &Search<'_>, edit: &LineEdit<'_>, request: &Request<'_>) -> Opt
     let mut budget = Budget::default();
     let mut alike = |start: usize| {
         let file: Vec<Cow<'_, str>> = (start..start + count).map(|line| typography::content(content(line))).collect();
-        likeness::of_blocks(&old, file.iter().map(AsRef::as_ref), BLOCK - MARGIN, &mut budget)
+        similarity::of_blocks(&old, file.iter().map(AsRef::as_ref), BLOCK - MARGIN, &mut budget)
     };
     let best = alike(start).filter(|alike| *alike >= BLOCK)?;
     let has_rival = starts
@@ -160,19 +167,19 @@ fn place(search: &Search<'_>, edit: &LineEdit<'_>, request: &Request<'_>) -> Opt
         .any(|alike| alike >= best - MARGIN);
     let mut budget = Budget::default();
     let is_near = (0..count).all(|index| {
-        likeness::of_lines(old[index], &typography::content(content(start + index)), &mut budget).0 >= LINE
+        similarity::of_lines(old[index], &typography::content(content(start + index)), &mut budget).0 >= LINE
     });
-    (is_near && !has_rival).then_some((start, slips))
+    (is_near && !has_rival).then_some((start, typos))
 }
 
 /// Windows that begin and end with the lines of the request; `None` where they are too many to look at.
-fn anchored(search: &Search<'_>, request: &Request<'_>) -> Option<Vec<usize>> {
+fn anchored(prepared: &Prepared<'_>, request: &PlainEdit<'_>) -> Option<Vec<usize>> {
     let count = request.old.len();
     if count < FEWEST_LINES {
         return Some(Vec::new());
     }
-    let hashes = search.content_hashes(|line| block::hash(&typography::content(line)));
-    let (first, last) = (block::hash(&request.old[0]), block::hash(&request.old[count - 1]));
+    let hashes = prepared.content_hashes();
+    let (first, last) = (hash(&request.old[0]), hash(&request.old[count - 1]));
     let starts =
         (0..=hashes.len() - count).filter(|start| hashes[*start] == first && hashes[start + count - 1] == last);
     let starts: Vec<usize> = starts.take(LINE_BUDGET / count + 1).collect();
@@ -181,71 +188,78 @@ fn anchored(search: &Search<'_>, request: &Request<'_>) -> Option<Vec<usize>> {
 }
 
 /// First lines of the windows that share the most lines with the request.
-fn voted(search: &Search<'_>, request: &Request<'_>) -> Vec<usize> {
-    let hashes = search.content_hashes(|line| block::hash(&typography::content(line)));
+fn voted(prepared: &Prepared<'_>, request: &PlainEdit<'_>) -> Vec<usize> {
+    let hashes = prepared.content_hashes();
     let old = request.old.iter().enumerate();
     let new = request.mended.iter().enumerate();
     let new = new.flat_map(|(index, mended)| mended.iter().map(move |to| (index, &request.new[*to])));
-    likeness::voted(hashes, old.chain(new).map(|(index, line)| (index, line.as_ref())), WINDOWS)
+    let says = |line: &str| line.chars().any(char::is_alphanumeric).then(|| hash(line));
+    let lines = old.chain(new).map(|(index, line)| (index, says(line)));
+    rare_lines::windows(&rare_lines::shared(lines, hashes.iter().copied().map(Some)), WINDOWS)
 }
 
-/// The slips of the request if it is the block at `start` but for them.
-fn slips(search: &Search<'_>, request: &Request<'_>, start: usize, words: &Words<'_>) -> Option<Vec<(usize, Slip)>> {
-    let lines = &search.lines()[start..start + request.old.len()];
+/// The typos of the request if it is the block at `start` but for them.
+fn typos(
+    prepared: &Prepared<'_>,
+    request: &PlainEdit<'_>,
+    start: usize,
+    words: &Words<'_>,
+) -> Option<Vec<(usize, Typo)>> {
+    let lines = &prepared.lines()[start..start + request.old.len()];
     let mut found = Vec::new();
     for (index, line) in lines.iter().enumerate() {
-        let file = typography::content(line.content(search.text));
+        let file = typography::content(line.content(prepared.text));
         let old = &request.old[index];
         if *old == file {
             continue;
         }
         let known = |word: &str| words.has(word);
         if let Some(to) = request.mended[index].iter().find(|to| request.new[**to] == file) {
-            if !slip::is_unknown(old, &file, &known) {
+            if !typo::is_unknown(old, &file, &known) {
                 return None;
             }
-            found.push((index, Slip::Mended(*to)));
+            found.push((index, Typo::Mended(*to)));
             continue;
         }
-        let to = request.kept[index].filter(|_| slip::is_slip(old, &file, &known))?;
-        found.push((index, Slip::Repeated(to)));
+        let to = request.kept[index].filter(|_| typo::is_slip(old, &file, &known))?;
+        found.push((index, Typo::Repeated(to)));
     }
     Some(found)
 }
 
-/// The request as it would be without its slips, made at its place.
-fn made(search: &Search<'_>, edit: &LineEdit<'_>, line: usize, slips: &[(usize, Slip)]) -> Result<Found, Refusal> {
-    let file = |index: usize| search.lines()[line + index].content(search.text);
+/// The request as it would be without its typos, made at its place.
+fn made(prepared: &Prepared<'_>, edit: &LineEdit<'_>, line: usize, typos: &[(usize, Typo)]) -> Result<Found, Refusal> {
+    let file = |index: usize| prepared.line(line + index);
     // Lines that the file has, indented as the request has them.
-    let mended: HashMap<usize, String> = slips
+    let mended: HashMap<usize, String> = typos
         .iter()
-        .filter(|(_, slip)| matches!(slip, Slip::Repeated(_)))
+        .filter(|(_, typo)| matches!(typo, Typo::Repeated(_)))
         .map(|(index, _)| {
             let (indent, _) = typography::indented(edit.old[*index]);
             let (_, content) = typography::indented(file(*index));
-            (*index, format!("{indent}{content}{}", block::parts(edit.old[*index]).2))
+            (*index, format!("{indent}{content}{}", line_parts::parts(edit.old[*index]).2))
         })
         .collect();
     // A line that the request indents anew as well says nothing of the other new lines' indentation.
-    let is_indented_anew = |(index, slip): &(usize, Slip)| match slip {
-        Slip::Mended(to) => typography::indented(edit.old[*index]).0 != typography::indented(edit.new[*to]).0,
-        Slip::Repeated(_) => false,
+    let is_indented_anew = |(index, typo): &(usize, Typo)| match typo {
+        Typo::Mended(to) => typography::indented(edit.old[*index]).0 != typography::indented(edit.new[*to]).0,
+        Typo::Repeated(_) => false,
     };
-    if slips.iter().any(is_indented_anew) {
+    if typos.iter().any(is_indented_anew) {
         return Err(Refusal::Unclear);
     }
     let (mut old, mut new) = (edit.old.clone(), edit.new.clone());
-    // Typographic characters on a line with a slip say what those of new lines are.
+    // Typographic characters on a line with a typo say what those of new lines are.
     let pairs: Vec<(&str, &str)> = edit.old.iter().enumerate().map(|(index, old)| (*old, file(index))).collect();
-    let plain = spelling::plain_classes(&pairs, &new, search.text).ok_or(Refusal::Unclear)?;
+    let plain = spelling::plain_classes(&pairs, &new, prepared.text).ok_or(Refusal::Unclear)?;
     let spelled = |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| spelling::plained(line, plain)).collect() };
     let (plain_old, plain_new) = (spelled(&old), spelled(&new));
     old = plain_old.iter().map(String::as_str).collect();
     new = plain_new.iter().map(String::as_str).collect();
-    for (index, slip) in slips {
-        match slip {
-            Slip::Mended(to) => old[*index] = new[*to],
-            Slip::Repeated(to) => {
+    for (index, typo) in typos {
+        match typo {
+            Typo::Mended(to) => old[*index] = new[*to],
+            Typo::Repeated(to) => {
                 old[*index] = &mended[index];
                 new[*to] = &mended[index];
             }
@@ -253,31 +267,31 @@ fn made(search: &Search<'_>, edit: &LineEdit<'_>, line: usize, slips: &[(usize, 
     }
     let other = LineEdit::of_lines(old, new, edit.deletes);
     let stays = |index: usize| other.changes().any(|(is_kept, old, _)| is_kept && old.contains(&index));
-    if !slips.iter().all(|(index, _)| stays(*index)) {
+    if !typos.iter().all(|(index, _)| stays(*index)) {
         return Err(Refusal::Unclear);
     }
     // Elsewhere it would have been looked for as an exact text is.
-    let hashes = search.content_hashes(|line| block::hash(&typography::content(line)));
-    let sites = block::sites(search, &other.old, (typography::content, hashes), false);
+    let hashes = prepared.content_hashes();
+    let sites = block::sites(prepared, &other.old, (typography::content, hashes), false);
     if sites.iter().any(|site| site.line != line) {
         return Err(Refusal::Unclear);
     }
-    if let Some(start) = applied::elsewhere(search, &other, (typography::content, Some(hashes))) {
+    if let Some(start) = applied::elsewhere(prepared, &other, (typography::content, Some(hashes))) {
         return Err(Refusal::AlreadyApplied(start));
     }
-    if let Some(line) = elision::brought_in(search, &other) {
-        return Err(Refusal::Elided(line));
+    if let Some(line) = placeholder::brought_in(prepared, &other) {
+        return Err(Refusal::Placeholder(line));
     }
-    let (replacement, by) = whole_lines::at(search, &other, Site { line, after_indent: false })?;
+    let (replacement, by) = whole_lines::at(prepared, &other, Site { line, after_indent: false })?;
     let by = if plain.contains(&true) { by.with(Strategy::Typography) } else { by };
-    Ok(Found { replacements: vec![replacement], by: by.with(Strategy::Slips), ..Found::default() })
+    Ok(Found { replacements: vec![replacement], by: by.with(Strategy::Typos), ..Found::default() })
 }
 
 #[cfg(test)]
 mod tests {
     use crate::edit::{
-        Strategy::Slips,
-        trial::{assert_edited, assert_missed},
+        Strategy::Typos,
+        testing::{assert_edited, assert_missed},
     };
 
     const FILE: &str = "fn total(items: &[Item]) -> u64 {\n    // Adds the prices of all the items.\n    let mut total = 0;\n    for item in items {\n        total += item.price();\n    }\n    total\n}\n";
@@ -286,7 +300,7 @@ mod tests {
     fn a_drifted_line_stays_as_the_file_has_it() {
         let old = FILE.replace("prices of all the items", "prices of all items");
         let new = old.replace("let mut total = 0;", "let mut total = 1;");
-        assert_edited(FILE, &old, &new, Slips, &FILE.replace("total = 0;", "total = 1;"));
+        assert_edited(FILE, &old, &new, Typos, &FILE.replace("total = 0;", "total = 1;"));
     }
 
     #[test]
@@ -335,7 +349,7 @@ mod tests {
             &text,
             twin,
             &twin.replace("See the", "Read the"),
-            Slips,
+            Typos,
             &text.replacen("See the", "Read the", 1),
         );
     }
@@ -362,21 +376,21 @@ mod tests {
             text,
             "    self.con.close()\n    return total\n",
             "    self.conn.close()\n    return total + 1\n",
-            Slips,
+            Typos,
             &text.replace("total", "total + 1"),
         );
         assert_edited(
             text,
             "    retrun total\n",
             "    log(total)\n    return total\n",
-            Slips,
+            Typos,
             &text.replace("    return", "    log(total)\n    return"),
         );
         assert_edited(
             text,
             "\tself.con.close()\n\tretrun total\n",
             "\tself.conn.close()\n\tflush()\n\treturn total\n",
-            Slips,
+            Typos,
             &text.replace("    return", "    flush()\n    return"),
         );
     }
@@ -399,7 +413,7 @@ mod tests {
             text,
             "one();  \nif ready(\"a\") {  \n    retrun total(“b”);  \n}  \n".replace("\"a\"", "“a”").as_str(),
             "one();  \nlog(“x”);  \nif ready(“a”) {  \n    retrun total(“b”);  \n}  \n",
-            Slips,
+            Typos,
             "one();\nlog(\"x\");\nif ready(\"a\") {\n    return total(\"b\");\n}\n",
         );
         let text = "one();\ntwo(1);\nreturn total(\"b\");\n}\n";
@@ -407,7 +421,7 @@ mod tests {
             text,
             "one();\ntwo(1);\nretrun total(“b”);\n}\n",
             "one();\ntwo(“x”);\nretrun total(“b”);\n}\n",
-            Slips,
+            Typos,
             "one();\ntwo(\"x\");\nreturn total(\"b\");\n}\n",
         );
     }

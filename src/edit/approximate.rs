@@ -20,7 +20,7 @@ const PLACES: usize = 16;
 const SHORTEST: usize = 10;
 
 /// The bytes of `text` that hold the most pieces of `old`, where those are a good part of it.
-pub(super) fn find(text: &str, old: &str) -> Option<Range<usize>> {
+pub(super) fn substring(text: &str, old: &str) -> Option<Range<usize>> {
     let old = old.trim();
     if old.len() < SHORTEST {
         return None;
@@ -94,14 +94,14 @@ mod tests {
     fn a_part_of_a_long_line_is_found_by_its_pieces() {
         let head = "first(a,b);second(c);third(d,e,f);".repeat(700);
         let text = format!("{head}function total(first,second){{return first+second}}{head}");
-        let found = find(&text, "function total(first,second){return first-second}").unwrap_or_default();
+        let found = substring(&text, "function total(first,second){return first-second}").unwrap_or_default();
         assert!(text[found.clone()].contains("return first+second"), "{found:?}");
     }
 
     #[test]
     fn unrelated_text_has_no_place() {
-        assert_eq!(find(&"let value = compute(1);\n".repeat(50), "completely unrelated words"), None);
-        assert_eq!(find("", "completely unrelated words"), None);
+        assert_eq!(substring(&"let value = compute(1);\n".repeat(50), "completely unrelated words"), None);
+        assert_eq!(substring("", "completely unrelated words"), None);
     }
 
     #[test]

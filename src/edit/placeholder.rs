@@ -3,7 +3,7 @@
 //! `...` alone is a statement of some languages, and any of these lines may be in a file as it is; so nothing that is
 //! found exactly is refused for them.
 
-use super::{Search, block, block::LineEdit};
+use super::{line_edit::LineEdit, line_parts::content, prepared::Prepared};
 
 /// What starts a comment, longest first, and what may end one.
 const COMMENT_STARTS: [&str; 10] = ["<!--", "{/*", "///", "/*", "//", "--", "#", "%", ";", "*"];
@@ -41,23 +41,26 @@ const PLAIN: [&str; 9] = [
 ];
 
 /// Line of `new`, counted from 1, that seems to stand for code, where `old` and the file have no such line.
-pub(super) fn brought_in(search: &Search<'_>, edit: &LineEdit<'_>) -> Option<usize> {
+pub(super) fn brought_in(prepared: &Prepared<'_>, edit: &LineEdit<'_>) -> Option<usize> {
     let stands_in = |line: &str| {
-        let content = block::parts(line).1;
-        comment(content).is_some_and(is_stand_in) && !search.text.contains(content)
+        let content = content(line);
+        comment(content).is_some_and(is_stand_in) && !prepared.text.contains(content)
     };
     edit.new.iter().position(|line| stands_in(line)).map(|index| index + 1)
 }
 
 /// Line of `old`, counted from 1, that seems to stand for code, where the file has no such line.
-pub(super) fn line_of_old(search: &Search<'_>) -> Option<usize> {
-    let old = search.canonical_old();
-    old.lines().position(|line| is_elision(line) && !search.text.contains(block::parts(line).1)).map(|index| index + 1)
+pub(super) fn line_of_old(prepared: &Prepared<'_>) -> Option<usize> {
+    prepared
+        .canonical_old
+        .lines()
+        .position(|line| is_placeholder(line) && !prepared.text.contains(content(line)))
+        .map(|index| index + 1)
 }
 
 /// Whether a line seems to stand for code that was left out.
-pub(super) fn is_elision(line: &str) -> bool {
-    let content = block::parts(line).1;
+pub(super) fn is_placeholder(line: &str) -> bool {
+    let content = content(line);
     is_dots(content) || comment(content).is_some_and(is_stand_in)
 }
 
@@ -86,10 +89,10 @@ fn is_stand_in(comment: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_elision;
+    use super::is_placeholder;
     use crate::edit::{
         Strategy::{Exact, Indentation},
-        trial::{assert_edited, assert_missed},
+        testing::{assert_edited, assert_missed},
     };
 
     #[test]
@@ -107,12 +110,12 @@ mod tests {
             "// rest of the code remains the same",
             "-- …",
         ] {
-            assert!(is_elision(line), "{line}");
+            assert!(is_placeholder(line), "{line}");
         }
         for line in
             ["print(...)", "f(...args)", "x[..., 0]", "// keeps the code here", "# see above", "a ... b", "// wait…"]
         {
-            assert!(!is_elision(line), "{line}");
+            assert!(!is_placeholder(line), "{line}");
         }
     }
 

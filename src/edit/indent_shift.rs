@@ -6,11 +6,14 @@
 
 use std::collections::HashMap;
 
-use super::indent::{Habit, TAB_WIDTHS, width};
+use super::{
+    file_indentation::FileIndentation,
+    line_parts::{TAB_WIDTHS, width},
+};
 
 /// How indentation in the request becomes indentation in the file.
 #[derive(Debug)]
-pub(super) struct Shift {
+pub(super) struct IndentShift {
     known: HashMap<String, String>,
     rest: Rest,
 }
@@ -38,12 +41,12 @@ pub(super) enum NoShift {
 
 /// What the rest of the file says about indentation.
 pub(super) trait Surroundings {
-    fn habit(&self) -> Habit;
+    fn indentation(&self) -> FileIndentation;
     /// Whether some line is indented by exactly this.
     fn occurs(&self, indent: &str) -> bool;
 }
 
-impl Shift {
+impl IndentShift {
     /// The shift shown by `pairs` of indentations (in `old`, in the file), able to place all of `wanted`.
     pub(super) fn of(pairs: &[(&str, &str)], wanted: &[&str], file: &impl Surroundings) -> Result<Self, NoShift> {
         let mut known = HashMap::new();
@@ -76,7 +79,7 @@ impl Shift {
         if written.iter().any(|indent| indent.contains('\t')) || file.contains('\t') || old.contains('\t') {
             return true;
         }
-        let step = surroundings.habit().step.filter(|step| file.len().is_multiple_of(*step));
+        let step = surroundings.indentation().step.filter(|step| file.len().is_multiple_of(*step));
         let Some(step) = step else { return true };
         old.len().abs_diff(file.len()).is_multiple_of(step)
             && written.iter().all(|indent| indent.len().is_multiple_of(step))
@@ -144,8 +147,8 @@ fn speaks_alike(pairs: &[(&str, &str)], written: &[String], surroundings: &impl 
     }
     let old = kinds(pairs.iter().map(|(old, _)| *old));
     let shown = kinds(pairs.iter().map(|(_, file)| *file));
-    let habit = surroundings.habit();
-    let usual = (shown.0 || habit.tabs >= habit.spaces, shown.1 || habit.spaces >= habit.tabs);
+    let indentation = surroundings.indentation();
+    let usual = (shown.0 || indentation.tabs >= indentation.spaces, shown.1 || indentation.spaces >= indentation.tabs);
     if old != (false, false) && is_within(old, usual) {
         return true;
     }
@@ -169,7 +172,7 @@ fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &impl Surround
         return Err(NoShift::NotUniform);
     }
     let written = |rest: Rest| -> Option<(Rest, Vec<String>)> {
-        let this = Shift { known: HashMap::new(), rest: rest.clone() };
+        let this = IndentShift { known: HashMap::new(), rest: rest.clone() };
         // Spaces behind tabs that no tab width explains say nothing about other lines.
         let is_sure = unseen.is_empty() || pairs.iter().all(|(old, file)| this.apply(old).as_deref() == Some(*file));
         let written = unseen.iter().map(|indent| this.apply(indent)).collect::<Option<Vec<String>>>()?;
@@ -188,7 +191,7 @@ fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &impl Surround
     let step = if to_tabs {
         smallest_step(pairs.iter().map(|(old, _)| *old).chain(unseen.iter().copied()))
     } else {
-        surroundings.habit().step
+        surroundings.indentation().step
     };
     let is_step = |rest: &Rest| matches!(rest, Rest::Columns { tab, .. } if Some(*tab) == step);
     let has_rival = !is_step(rest) && explanations.iter().any(|(other, written)| is_step(other) && written != text);
@@ -221,10 +224,10 @@ fn smallest_step<'a>(indents: impl Iterator<Item = &'a str>) -> Option<usize> {
 mod tests {
     use super::*;
 
-    struct File(Habit, &'static [&'static str]);
+    struct File(FileIndentation, &'static [&'static str]);
 
     impl Surroundings for File {
-        fn habit(&self) -> Habit {
+        fn indentation(&self) -> FileIndentation {
             self.0
         }
 
@@ -233,12 +236,12 @@ mod tests {
         }
     }
 
-    const TABS: File = File(Habit { tabs: 9, spaces: 0, step: None }, &[]);
-    const SPACES: File = File(Habit { tabs: 0, spaces: 9, step: Some(4) }, &[]);
+    const TABS: File = File(FileIndentation { tabs: 9, spaces: 0, step: None }, &[]);
+    const SPACES: File = File(FileIndentation { tabs: 0, spaces: 9, step: Some(4) }, &[]);
 
     /// What becomes of the one `wanted` indentation.
     fn shifted(pairs: &[(&str, &str)], wanted: &str, file: &File) -> Result<String, NoShift> {
-        Shift::of(pairs, &[wanted], file).map(|shift| shift.apply(wanted).unwrap())
+        IndentShift::of(pairs, &[wanted], file).map(|shift| shift.apply(wanted).unwrap())
     }
 
     #[test]
@@ -250,7 +253,7 @@ mod tests {
 
     #[test]
     fn spaces_of_a_makefile_stay_spaces_where_a_piece_in_front_explains_all() {
-        let makefile = File(Habit { tabs: 9, spaces: 2, step: None }, &["        "]);
+        let makefile = File(FileIndentation { tabs: 9, spaces: 2, step: None }, &["        "]);
         assert_eq!(shifted(&[("    ", "")], "            ", &makefile).unwrap(), "        ");
         assert_eq!(shifted(&[("", "\t"), ("    ", "\t    ")], "        ", &makefile).unwrap(), "\t        ");
         assert_eq!(shifted(&[("    ", ""), ("            ", "        ")], "        ", &TABS).unwrap(), "    ");
@@ -311,8 +314,9 @@ mod tests {
 
     #[test]
     fn white_space_alone_is_shifted_where_that_is_sure() {
-        let blank =
-            |pairs: &[(&str, &str)], white: &str, file: &File| Shift::of(pairs, &[], file).unwrap().apply_blank(white);
+        let blank = |pairs: &[(&str, &str)], white: &str, file: &File| {
+            IndentShift::of(pairs, &[], file).unwrap().apply_blank(white)
+        };
         assert_eq!(blank(&[("    ", "\t")], "        ", &TABS).unwrap(), "\t\t");
         assert_eq!(blank(&[("\t", "    ")], "\t", &SPACES).unwrap(), "    ");
         assert_eq!(blank(&[("", "    ")], "", &SPACES).unwrap(), "");

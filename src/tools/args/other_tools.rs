@@ -339,7 +339,7 @@ mod tests {
     fn each_row_is_written_as_it_is_looked_up_and_names_real_arguments() {
         let toolbox = Toolbox::new(&Selection { groups: vec![Group::Manage], ..Selection::default() });
         let known =
-            |name: &str| toolbox.entries().iter().any(|entry| entry.input_schema()["properties"].get(name).is_some());
+            |name: &str| toolbox.tools().iter().any(|entry| entry.input_schema()["properties"].get(name).is_some());
         for row in ROWS {
             for given in row.given.split(' ') {
                 assert!(given.chars().all(|letter| letter.is_ascii_lowercase()), "{given}");

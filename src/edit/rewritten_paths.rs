@@ -5,16 +5,16 @@
 
 use std::borrow::Cow;
 
-use super::Search;
+use super::prepared::Prepared;
 
 /// The first line of `old` that the file has with another absolute path: both counted from 0.
-pub(super) fn find(search: &Search<'_>, old: &[&str]) -> Option<(usize, usize)> {
+pub(super) fn find(prepared: &Prepared<'_>, old: &[&str]) -> Option<(usize, usize)> {
     let (at, wanted) = old.iter().enumerate().find_map(|(at, line)| match without_paths(line) {
         Cow::Owned(line) => Some((at, line)),
         Cow::Borrowed(_) => None,
     })?;
     let is_version = |line: &str| line != old[at] && line.contains('/') && without_paths(line) == wanted;
-    let found = search.lines().iter().position(|line| is_version(line.content(search.text).trim()));
+    let found = prepared.lines().iter().position(|line| is_version(line.content(prepared.text).trim()));
     Some((at, found?))
 }
 

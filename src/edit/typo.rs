@@ -1,4 +1,4 @@
-//! What is a slip of the pen, and what is another meaning.
+//! Which difference between two lines is a typo, and which one a difference in meaning.
 
 use std::{cell::RefCell, collections::HashMap};
 

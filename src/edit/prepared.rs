@@ -1,0 +1,129 @@
+//! The request and the text, prepared once for all steps of the ladder.
+//!
+//! What takes more than a look at the request is made when a step first asks for it: most requests are found exactly,
+//! and for them nothing of it is needed.
+
+use std::{borrow::Cow, cell::OnceCell};
+
+use super::{
+    entities, escapes,
+    file_indentation::FileIndentation,
+    gutter, line_parts,
+    miss::MAX_PLACES,
+    outcome::Outcome,
+    reading::{LineReading, Reading},
+    refusal::Refusal,
+    request::Request,
+    strategy::Strategies,
+    typography,
+};
+use crate::text::{self, Line, LineEnding};
+
+/// Lines of a file in which a text is looked for that is not in it exactly: each takes some 40 bytes of memory, which
+/// in a file of nothing but newlines is 40 times its size.
+pub(super) const MOST_LINES: usize = 8_000_000;
+
+/// The request and the text. Steps read it and change nothing.
+pub(super) struct Prepared<'a> {
+    pub(super) text: &'a str,
+    pub(super) old: &'a str,
+    pub(super) new: &'a str,
+    /// The text to be replaced, its lines ended by LF.
+    pub(super) canonical_old: Cow<'a, str>,
+    /// The new text, its lines ended by LF.
+    pub(super) canonical_new: Cow<'a, str>,
+    /// Whether every place is to be replaced.
+    pub(super) wants_all: bool,
+    /// Stop collecting after so many places.
+    pub(super) limit: usize,
+    pub(super) ending: LineEnding,
+    canonical_text: OnceCell<Cow<'a, str>>,
+    lines: OnceCell<Vec<Line>>,
+    indentation: OnceCell<FileIndentation>,
+    content_hashes: OnceCell<Vec<u64>>,
+    texts: &'a OnceCell<Vec<Reading<'a>>>,
+    readings: OnceCell<Vec<LineReading<'a>>>,
+}
+
+impl<'a> Prepared<'a> {
+    /// `texts` is where the readings of the request are kept, which their lines borrow from.
+    pub(super) fn new(text: &'a str, request: &Request<'a>, texts: &'a OnceCell<Vec<Reading<'a>>>) -> Self {
+        let wants_all = request.wants_all();
+        Self {
+            text,
+            old: request.old,
+            new: request.new,
+            canonical_old: text::with_lf(request.old),
+            canonical_new: text::with_lf(request.new),
+            wants_all,
+            limit: if wants_all { request.most_places() } else { MAX_PLACES },
+            ending: LineEnding::of(text),
+            canonical_text: OnceCell::new(),
+            lines: OnceCell::new(),
+            indentation: OnceCell::new(),
+            content_hashes: OnceCell::new(),
+            texts,
+            readings: OnceCell::new(),
+        }
+    }
+
+    /// The text, its lines ended by LF.
+    pub(super) fn canonical_text(&self) -> &str {
+        self.canonical_text.get_or_init(|| text::with_lf(self.text))
+    }
+
+    /// The lines of the text; ended by CR where nothing else ends one.
+    pub(super) fn lines(&self) -> &[Line] {
+        self.lines.get_or_init(|| match self.ending {
+            LineEnding::Cr => text::lines_ended_by_cr(self.text).collect(),
+            _ => text::lines(self.text).collect(),
+        })
+    }
+
+    /// A line of the text, counted from 0, without its ending.
+    pub(super) fn line(&self, index: usize) -> &'a str {
+        self.lines()[index].content(self.text)
+    }
+
+    /// How the file is indented as a whole.
+    pub(super) fn indentation(&self) -> FileIndentation {
+        *self.indentation.get_or_init(|| FileIndentation::of(self.lines().iter().map(|line| line.content(self.text))))
+    }
+
+    /// For each line the hash of its content in plain characters.
+    pub(super) fn content_hashes(&self) -> &[u64] {
+        let hash = |line: &Line| line_parts::hash(&typography::content(line.content(self.text)));
+        self.content_hashes.get_or_init(|| self.lines().iter().map(hash).collect())
+    }
+
+    /// Every way in which the request may have been meant; as it was given first.
+    pub(super) fn readings(&self) -> &[LineReading<'a>] {
+        self.readings.get_or_init(|| {
+            let given = || Reading {
+                old: self.canonical_old.clone(),
+                new: self.canonical_new.clone(),
+                by: Strategies::default(),
+                is_doubtful: false,
+            };
+            self.texts.get_or_init(|| all_readings(given())).iter().map(LineReading::new).collect()
+        })
+    }
+}
+
+fn all_readings<'r>(given: Reading<'r>) -> Vec<Reading<'r>> {
+    let mut all = vec![given];
+    all.extend(gutter::readings(&all[0]));
+    let entities: Vec<Reading<'r>> = all.iter().filter_map(entities::reading).collect();
+    all.extend(escapes::readings(&all[0]));
+    all.extend(entities);
+    all
+}
+
+/// The step before the first one that lists the file's lines: refuses a file with too many of them.
+pub(super) fn refuse_too_many_lines(prepared: &Prepared<'_>) -> Outcome {
+    let text = prepared.text;
+    if text.len() > MOST_LINES && memchr::memchr_iter(b'\n', text.as_bytes()).count() > MOST_LINES {
+        return Outcome::Refused(Refusal::TooManyLines);
+    }
+    Outcome::None
+}

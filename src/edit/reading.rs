@@ -1,0 +1,41 @@
+//! The ways in which a request may have been meant, each with its lines.
+
+use std::{borrow::Cow, cell::OnceCell};
+
+use super::{
+    line_edit::LineEdit,
+    strategy::{Strategies, Strategy},
+};
+
+/// The texts of a request as it may have been meant; lines end with LF only.
+pub(super) struct Reading<'r> {
+    pub(super) old: Cow<'r, str>,
+    pub(super) new: Cow<'r, str>,
+    /// What had to be assumed.
+    pub(super) by: Strategies,
+    /// Whether only a place with the same indentation shows that it was meant so.
+    pub(super) is_doubtful: bool,
+}
+
+/// A reading and its lines, compared once for all steps.
+pub(super) struct LineReading<'r> {
+    pub(super) text: &'r Reading<'r>,
+    edit: OnceCell<Option<LineEdit<'r>>>,
+}
+
+impl<'r> LineReading<'r> {
+    pub(super) fn new(text: &'r Reading<'r>) -> Self {
+        Self { text, edit: OnceCell::new() }
+    }
+
+    /// The request as whole lines; `None` where it cannot be taken as such.
+    pub(super) fn edit(&self) -> Option<&LineEdit<'r>> {
+        self.edit.get_or_init(|| LineEdit::new(&self.text.old, &self.text.new)).as_ref()
+    }
+
+    /// Whether it is likely enough for the steps that look for what is nearly the same.
+    pub(super) fn is_likely(&self) -> bool {
+        let likely = [Strategy::Exact, Strategy::LineNumbers, Strategy::Entities];
+        !self.text.is_doubtful && likely.iter().any(|only| self.text.by == *only)
+    }
+}

@@ -1,0 +1,79 @@
+//! Tools of different types as values of one type, which decodes the arguments of each.
+
+use std::{fmt, sync::OnceLock};
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{CallContext, Plan, Prompt, Spec, Tool, ToolError, args, schema};
+
+/// Decodes a tool's arguments and plans the call, whatever its types are.
+type Planner = fn(&CallContext, Map<String, Value>, &ErasedTool) -> Result<Plan, ToolError>;
+
+/// Decodes a tool's arguments and asks for an answer at once.
+type Asker = fn(&CallContext, Map<String, Value>, &ErasedTool) -> Option<Prompt>;
+
+/// A tool without its type: what the registry holds.
+pub struct ErasedTool {
+    /// Name, texts and hints.
+    pub spec: &'static Spec,
+    input_schema: OnceLock<Map<String, Value>>,
+    make_input_schema: fn() -> Map<String, Value>,
+    output_schema: fn() -> Map<String, Value>,
+    plan: Planner,
+    at_once: Option<Asker>,
+}
+
+impl fmt::Debug for ErasedTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ErasedTool").field("name", &self.spec.name).finish_non_exhaustive()
+    }
+}
+
+impl ErasedTool {
+    pub(crate) fn of<T: Tool>() -> Self {
+        Self {
+            spec: &T::SPEC,
+            input_schema: OnceLock::new(),
+            make_input_schema: schema::input::<T::Args>,
+            output_schema: schema::output::<T::Output>,
+            plan: |cx, arguments, tool| T::plan(cx, tool.decoded(cx, arguments)?),
+            at_once: T::ANSWERS_AT_ONCE
+                .then_some(|cx, arguments, tool| T::at_once(cx, tool.decoded(cx, arguments).ok()?)),
+        }
+    }
+
+    fn decoded<A: DeserializeOwned>(&self, cx: &CallContext, arguments: Map<String, Value>) -> Result<A, ToolError> {
+        args::bounded(&arguments, &cx.settings)?;
+        args::decode(args::normalise(arguments, self.input_schema(), self.spec)?)
+    }
+
+    /// JSON Schema of the arguments, in the plain form every provider takes. Built at the first use:
+    /// a client that starts a process for each call needs one of them, not all.
+    pub fn input_schema(&self) -> &Map<String, Value> {
+        self.input_schema.get_or_init(self.make_input_schema)
+    }
+
+    /// JSON Schema of the structured result; built on demand, as most clients never ask.
+    pub fn output_schema(&self) -> Map<String, Value> {
+        (self.output_schema)()
+    }
+
+    /// Whether [`Self::at_once`] is worth asking.
+    pub fn answers_at_once(&self) -> bool {
+        self.at_once.is_some()
+    }
+
+    /// The answer, where it can be had [at once](Tool::at_once): not for arguments that take long to look at.
+    pub fn at_once(&self, cx: &CallContext, arguments: &Map<String, Value>) -> Option<Prompt> {
+        if !args::are_short(arguments) {
+            return None;
+        }
+        (self.at_once?)(cx, arguments.clone(), self)
+    }
+
+    /// Decodes the arguments and plans the call.
+    pub fn plan(&self, cx: &CallContext, arguments: Map<String, Value>) -> Result<Plan, ToolError> {
+        (self.plan)(cx, arguments, self)
+    }
+}
