@@ -33,12 +33,12 @@ pub mod write;
 use std::sync::LazyLock;
 
 pub use alias::{Alias, FlagValue};
-pub use context::{CallContext, ReadBeforeWrite, Settings};
+pub use context::{Blocking, CallContext, ReadBeforeWrite, Settings};
 pub use erased::ErasedTool;
 pub use error::{Kind, ToolError};
 pub use output::{Answer, Content};
 pub use plan::{Change, Fingerprint, Plan, Preview};
-pub use tool::{Group, Prompt, Spec, Tool};
+pub use tool::{Group, Spec, Tool};
 pub use toolbox::{Selection, Toolbox};
 
 /// All tools, ordered by name: a new tool is one line here.

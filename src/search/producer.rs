@@ -16,8 +16,8 @@ use crate::workspace::{AccessError, FileKind, Workspace, WorkspacePath};
 use super::{
     file_filter::FileFilter,
     hits::{Skipped, Tally},
-    ngram_filter::{Admitted, Candidates, ROW},
-    path_index::{Brief, Content, Item, SearchEntry, Visit},
+    ngram_filter::{Candidates, MayMatch, SEGMENT},
+    path_index::{IndexedPath, KnownContent, PathSummary, SearchEntry, Visit},
     pool::{Chunk, Shared, WAIT},
     progress::{self, Progress},
     scope::Scope,
@@ -190,22 +190,28 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
 }
 
 impl Visit for StartVisitor<'_, '_> {
-    fn pass(&mut self, briefs: &[Brief]) -> ControlFlow<(), usize> {
+    fn pass(&mut self, summaries: &[PathSummary]) -> ControlFlow<(), usize> {
         let Some(candidates) = self.candidates.as_mut().filter(|_| self.plain) else {
             return ControlFlow::Continue(0);
         };
         let max_file_size = self.producer.shared.query.max_file_size;
         let (mut passed, mut folders, mut tally) = (0, 0, Tally::default());
-        for brief in briefs.iter().take(STEPS) {
-            match *brief {
-                Brief::NoFile => folders += 1,
-                Brief::Secret => tally.secret += 1,
-                Brief::Binary(bytes) if u64::from(bytes) <= max_file_size => tally.binary += 1,
+        for summary in summaries.iter().take(STEPS) {
+            match *summary {
+                PathSummary::NoFile => folders += 1,
+                PathSummary::Secret => tally.secret += 1,
+                PathSummary::Binary(bytes) if u64::from(bytes) <= max_file_size => tally.binary += 1,
                 // What it holds once it is decoded, the filter does not know.
-                Brief::Row { utf8: false, .. } | Brief::Rows { utf8: false, .. } if self.beyond_ascii => break,
-                Brief::Row { row, .. } if max_file_size >= ROW as u64 && !candidates.hit(row) => tally.searched += 1,
-                Brief::Rows { first, count, last, .. }
-                    if max_file_size >= (u64::from(count) + 1) * ROW as u64
+                PathSummary::Segment { utf8: false, .. } | PathSummary::Segments { utf8: false, .. }
+                    if self.beyond_ascii =>
+                {
+                    break;
+                }
+                PathSummary::Segment { segment, .. } if max_file_size >= SEGMENT as u64 && !candidates.hit(segment) => {
+                    tally.searched += 1;
+                }
+                PathSummary::Segments { first, count, last, .. }
+                    if max_file_size >= (u64::from(count) + 1) * SEGMENT as u64
                         && candidates.none(first..first + u32::from(count), last) =>
                 {
                     tally.searched += 1;
@@ -260,19 +266,19 @@ impl Visit for StartVisitor<'_, '_> {
 }
 
 /// What has to be searched of a listed file, or what that would come to where it is known.
-fn haystack(item: &Item, candidates: &mut Candidates, max_file_size: u64, beyond_ascii: bool) -> Haystack {
+fn haystack(item: &IndexedPath, candidates: &mut Candidates, max_file_size: u64, beyond_ascii: bool) -> Haystack {
     let mut tally = Tally::default();
     match &item.content {
-        Content::Secret => tally.skip(Skipped::Secret),
-        Content::Binary(bytes) if u64::from(*bytes) <= max_file_size => tally.skip(Skipped::Binary),
-        Content::Placed(placement, bytes, utf8) if u64::from(*bytes) <= max_file_size => {
+        KnownContent::Secret => tally.skip(Skipped::Secret),
+        KnownContent::Binary(bytes) if u64::from(*bytes) <= max_file_size => tally.skip(Skipped::Binary),
+        KnownContent::Filtered(segments, bytes, utf8) if u64::from(*bytes) <= max_file_size => {
             // As in `pass`.
             if !utf8 && beyond_ascii {
                 return Haystack::Walked(item.entry.clone());
             }
-            match (candidates.admit(placement), item.state()) {
-                (Admitted::Nothing, _) => tally.searched = 1,
-                (Admitted::Within(lines), Some(state)) => {
+            match (candidates.may_match(segments), item.state()) {
+                (MayMatch::Nowhere, _) => tally.searched = 1,
+                (MayMatch::Within(lines), Some(state)) => {
                     return Haystack::Within(item.entry.clone(), lines, state);
                 }
                 _ => return Haystack::Walked(item.entry.clone()),

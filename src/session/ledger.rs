@@ -73,9 +73,9 @@ struct Key {
     path: String,
 }
 
-/// A sighting that has yet to be written into the state folder.
-#[derive(Debug)]
-pub struct Owed {
+/// A sighting that is not in the state folder yet.
+#[derive(Clone, Debug)]
+pub struct PendingSighting {
     key: Key,
     revision: Revision,
     now: SystemTime,
@@ -96,15 +96,14 @@ impl Ledger {
 
     /// Records that the file at the real path `path` was seen at `revision`.
     pub fn saw(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>) {
-        if let Some(owed) = self.note(path, revision, content) {
-            self.write_down(&owed);
+        if let Some(pending) = self.note(path, revision, content) {
+            self.save(&pending);
         }
     }
 
-    /// As [`Self::saw`] without waiting for a disk: returns what is to be given to [`Self::write_down`], in any
-    /// case, before the sighting is relied on.
-    #[must_use = "a sighting that is not written down is not known to the next process"]
-    pub fn note(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>) -> Option<Owed> {
+    /// As [`Self::saw`], in memory alone: what it returns is for [`Self::save`], which may wait for a disk.
+    #[must_use = "the next process does not know a sighting that was not saved"]
+    pub fn note(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>) -> Option<PendingSighting> {
         let key = Key::of(path);
         let now = SystemTime::now();
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,7 +112,9 @@ impl Ledger {
                 memory.remember(key, revision, content, now);
                 None
             }
-            Some(_) => memory.remember(key.clone(), revision, content, now).then_some(Owed { key, revision, now }),
+            Some(_) => {
+                memory.remember(key.clone(), revision, content, now).then_some(PendingSighting { key, revision, now })
+            }
         }
     }
 
@@ -134,8 +135,8 @@ impl Ledger {
     }
 
     /// Writes a sighting into the state folder.
-    pub fn write_down(&self, owed: &Owed) {
-        let Owed { key, revision, now } = owed;
+    pub fn save(&self, pending: &PendingSighting) {
+        let PendingSighting { key, revision, now } = pending;
         let Some(state) = &self.state else { return };
         if let Err(error) = keep(state, &file_name(&key.root), &line(*now, &key.path, *revision), *now) {
             tracing::debug!(%error, "what was read is remembered in memory only");

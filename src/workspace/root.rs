@@ -180,9 +180,9 @@ impl Root {
         }
     }
 
-    /// As [`Self::presence`], where that can be known without waiting.
-    pub(super) fn is_present_at_hand(&self) -> bool {
-        self.identity.as_ref().is_none_or(|(path, known)| sys::identity_at_hand(path) == Some(*known))
+    /// Whether [`Self::presence`] is known without waiting, and the root is there.
+    pub(super) fn is_present_cached(&self) -> bool {
+        self.identity.as_ref().is_none_or(|(path, known)| sys::identity_cached(path) == Some(*known))
     }
 
     /// The rules in force below it: those of all roots, its own, and what start-up found.

@@ -5,7 +5,7 @@ use std::{fs, path::Path, sync::Arc, time::Duration};
 use rootbound::{
     session::Session,
     stop::StopSignal,
-    tools::{CallContext, Change, Kind, Plan, Selection, Settings, ToolError, Toolbox},
+    tools::{CallContext, Change, Kind, Plan, Selection, ToolError, Toolbox},
     workspace::{Access, Approval, Options, PolicyRules, RootSpec, StateDir, Workspace},
 };
 use serde_json::{Value, json};
@@ -41,15 +41,10 @@ impl Caller {
             access: Access::ReadWrite,
             policy: PolicyRules::default(),
         };
-        let cx = CallContext {
-            workspace: Arc::new(Workspace::open(&[spec], Options::default()).unwrap().workspace),
-            session: Arc::new(Session::new(Some(StateDir::open(&folder.join(state)).unwrap()))),
-            path_index: Arc::default(),
-            settings: Arc::new(Settings::default()),
-            stop: StopSignal::after(Duration::from_secs(300)),
-            progress: None,
-            yields: None,
-        };
+        let workspace = Workspace::open(&[spec], Options::default()).unwrap().workspace;
+        let session = Session::new(Some(StateDir::open(&folder.join(state)).unwrap()));
+        let limit = Duration::from_secs(300);
+        let cx = CallContext::new(Arc::new(workspace), Arc::new(session), Arc::default(), Arc::default(), limit);
         Self { cx, toolbox: Toolbox::new(&Selection::default()) }
     }
 
