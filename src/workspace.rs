@@ -66,7 +66,7 @@ pub use tree::{
 pub use walk::{Entry, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, StatCache, WalkOptions, WalkReport};
 pub use watch::{Changes, Unwatchable, WatchedEntry, Watcher, watch_limit};
 pub use write::{
-    Approval, Base, Committed, Content, FileLock, MOST_WAITING, NewDirectory, PreviousFile, StaleAfter, WaitLimit,
+    Approval, Base, Committed, FileLock, HashedBytes, MOST_WAITING, NewDirectory, PreviousFile, StaleAfter, WaitLimit,
     WritablePath, WriteGuard,
 };
 

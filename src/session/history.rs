@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use crate::workspace::{Content, Durable, Revision, StateDir, WorkspacePath};
+use crate::workspace::{Durable, HashedBytes, Revision, StateDir, WorkspacePath};
 
 pub use journal::{Record, RecordKind};
 pub use undo::{Change, Effect, Former, FormerEntry, FormerNode};
@@ -147,7 +147,7 @@ impl History {
 
     /// Keeps a content that is at hand with its revision; on the disk, where it is kept there, when it returns.
     /// `held` is the same content where somebody holds it already, so that memory has it once.
-    pub fn keep_content(&self, content: Content<'_>, held: Option<Arc<[u8]>>) -> Kept {
+    pub fn keep_content(&self, content: HashedBytes<'_>, held: Option<Arc<[u8]>>) -> Kept {
         let (bytes, revision) = (content.bytes(), content.revision());
         let why = match &self.store {
             None => None,

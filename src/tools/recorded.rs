@@ -13,8 +13,9 @@ use crate::{
     session::history::{Change, Effect, Former, FormerEntry, FormerNode, Kept, Pending, Record, RecordKind},
     text::Document,
     workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Committed, Content, Durable, FileLock, NewNode, Node, NotRemoved,
-        OpenFile, ReplacedFile, Revision, Tree, TreeGuard, TreePosition, WorkspacePath, WritablePath, WriteGuard,
+        AccessError, AccessErrorKind, Approval, Base, Committed, Durable, FileLock, HashedBytes, NewNode, Node,
+        NotRemoved, OpenFile, ReplacedFile, Revision, Tree, TreeGuard, TreePosition, WorkspacePath, WritablePath,
+        WriteGuard,
     },
 };
 
@@ -97,7 +98,7 @@ pub(super) fn rewrite<R: Rewrite>(
         let [own, rest] = approval.for_two_steps();
         approval = rest;
         let guard = match (planned.base(), planned.old()) {
-            (Base::Revision(revision), Some(old)) => lock.guard_over(Content::hashed(old.bytes(), revision)),
+            (Base::Revision(revision), Some(old)) => lock.guard_over(HashedBytes::hashed(old.bytes(), revision)),
             (base, _) => lock.guard(base),
         };
         let lost = match guard {
@@ -177,7 +178,7 @@ fn try_commit(
     approval: Approval,
 ) -> Result<(Committed, Note), Failed> {
     let history = &cx.session.history;
-    let content = Content::of(bytes);
+    let content = HashedBytes::of(bytes);
     let after = content.revision();
     let path = guard.path().clone();
     let (before, note) = match guard.previous() {

@@ -60,8 +60,8 @@ impl Workspace {
         let shared = Shared {
             roots,
             ignores: Ignores::new(&ignore),
-            locks: Arc::default(),
-            directories: Arc::default(),
+            path_locks: Arc::default(),
+            directory_locks: Arc::default(),
             stale_temporaries: StaleTemporaries::new(stale_after),
             system_events: SystemEvents::open(),
         };

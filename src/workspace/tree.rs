@@ -287,7 +287,7 @@ impl TreeGuard {
             return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
         };
         let (dir, new) = make_dirs(&parent, asked, self.held.there(real))?;
-        super::write::sweep_once(&self.shared, &parent, &dir);
+        self.shared.stale_temporaries.sweep_once(&parent, &dir);
         Ok((dir, name.to_os_string(), new))
     }
 }

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use crate::workspace::{Content, Durable, Revision, StateDir};
+use crate::workspace::{Durable, HashedBytes, Revision, StateDir};
 
 use super::{
     HistoryLimits,
@@ -61,7 +61,7 @@ impl Store {
     }
 
     /// Keeps a content whose revision is known; on the disk when it returns.
-    pub(super) fn keep_content(&self, content: Content<'_>) -> io::Result<()> {
+    pub(super) fn keep_content(&self, content: HashedBytes<'_>) -> io::Result<()> {
         let folder = self.folder()?;
         folder.keep_content(content, self.room())?;
         self.added(&folder, content.bytes().len() as u64);
