@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     session::{
         Cost,
-        history::{Change as Made, Effect, Record},
+        history::{Effect, JournalRecord, UndoableChange},
     },
     workspace::{AccessErrorKind, Approval, Base, Node, Purpose, Tree, TreeGuard, WorkspacePath, WriteGuard},
 };
@@ -126,7 +126,7 @@ impl Pending {
     fn make(&self, cx: &CallContext, approval: Approval) -> Result<Output, ToolError> {
         let history = &cx.session.history;
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.to.target], cx.wait_limit())?;
-        let record = Record::new("copy", self.to.target.path());
+        let record = JournalRecord::new("copy", self.to.target.path());
         let (pending, note) = recorded::begin(cx, vec![record], recorded::Note::none());
         let created = match guard.copy(&self.tree, &self.to.target, approval) {
             Ok(created) => created,
@@ -138,7 +138,7 @@ impl Pending {
         };
         if let Ok(copy) = cx.workspace.tree(&self.to.target, Purpose::Remove) {
             let effect = Effect::Copied { to: self.to.target.path().clone(), mark: copy.content_mark() };
-            history.done(&pending, Made { tool: "copy", effect, made: created.made.clone() });
+            history.done(&pending, UndoableChange { tool: "copy", effect, made: created.made.clone() });
         }
         recorded::seen_along(cx, &self.tree, self.to.target.path());
         let files = created.revisions.iter().flatten().count();

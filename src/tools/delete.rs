@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     session::{
         Cost,
-        history::{Change as Made, Effect},
+        history::{Effect, UndoableChange},
     },
     workspace::{Approval, Base, Node, Purpose, Revision, Tree, TreeGuard, WorkspacePath, WritablePath},
 };
@@ -137,7 +137,7 @@ impl Change for Pending {
         }
         let removed = recorded::remove(cx, &guard, &target, &tree, "delete", approval)?;
         let effect = Effect::Removed { path: target.path().clone(), entries: removed.entries };
-        cx.session.history.done(&removed.pending, Made { tool: "delete", effect, made: Vec::new() });
+        cx.session.history.done(&removed.pending, UndoableChange { tool: "delete", effect, made: Vec::new() });
         let what = match tree.node() {
             Node::Directory(_) => format!("{path} with {}", count(tree.files(), "file")),
             Node::Link(_) => format!("the link {path}"),

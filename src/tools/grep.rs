@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     search::{
-        ContentHits, FileFilter, FilterError, GlobError, Keep, Mode, Pattern, PatternError, PatternLimits,
-        PatternOptions, Progress, Query, Scope, search,
+        ContentHits, FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternLimits, PatternOptions,
+        Query, Scope, SearchMode, SearchProgress, search,
     },
     stop::{StopReason, StopSignal},
     text::nearest_name::did_you_mean,
@@ -241,11 +241,11 @@ impl Request {
         }
     }
 
-    fn search_mode(&self) -> Mode {
+    fn search_mode(&self) -> SearchMode {
         match self.mode {
-            OutputMode::Content => Mode::Lines { before: self.before, after: self.after },
-            OutputMode::FilesWithMatches => Mode::Files,
-            OutputMode::Count => Mode::Counts,
+            OutputMode::Content => SearchMode::Lines { before: self.before, after: self.after },
+            OutputMode::FilesWithMatches => SearchMode::Files,
+            OutputMode::Count => SearchMode::Counts,
         }
     }
 
@@ -263,7 +263,7 @@ impl Request {
         let query = Query {
             pattern: &self.pattern,
             mode: if keep == Keep::Nothing && self.mode == OutputMode::Content {
-                Mode::Counts
+                SearchMode::Counts
             } else {
                 self.search_mode()
             },
@@ -274,8 +274,10 @@ impl Request {
             stop,
             progress: &|progress| {
                 let (done, total, what) = match progress {
-                    Progress::Files(files) => (files as u64, None, format!("searched {files} files")),
-                    Progress::Bytes { done, total } => (done, Some(total), format!("searched {done} of {total} bytes")),
+                    SearchProgress::Files(files) => (files as u64, None, format!("searched {files} files")),
+                    SearchProgress::Bytes { done, total } => {
+                        (done, Some(total), format!("searched {done} of {total} bytes"))
+                    }
                 };
                 // Progress must grow from update to update.
                 if last.fetch_max(done, Ordering::Relaxed) < done {

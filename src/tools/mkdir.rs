@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     session::{
         Cost,
-        history::{Change as Made, Effect},
+        history::{Effect, UndoableChange},
     },
     workspace::{Approval, Base, FileKind, TreeGuard, WorkspacePath, WritablePath},
 };
@@ -100,16 +100,17 @@ impl Change for Pending {
         let created = directories.len();
         let mut text = match created {
             0 => format!("{} is there already", self.path),
-            _ => format!("Made {}", self.path),
+            _ => format!("UndoableChange {}", self.path),
         };
         if created > 1 {
             let _ = write!(text, " with {} above it", count(created - 1, "directory"));
         }
         if created > 0 {
             let pending = cx.session.history.unrecorded();
-            cx.session
-                .history
-                .done(&pending, Made { tool: "mkdir", effect: Effect::Made { directories }, made: Vec::new() });
+            cx.session.history.done(
+                &pending,
+                UndoableChange { tool: "mkdir", effect: Effect::Made { directories }, made: Vec::new() },
+            );
         }
         let output = Output { path: self.path.to_string(), created };
         Ok(Answer::text(text, &output).data(cx, &output))

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     session::{
         Cost,
-        history::{Change as Made, Effect, Former, Record, RecordKind},
+        history::{Effect, Former, JournalRecord, RecordKind, UndoableChange},
     },
     workspace::{Approval, MovedTree, Node, Purpose, Tree, TreeGuard, WorkspacePath, WritablePath},
 };
@@ -137,12 +137,13 @@ impl Change for Pending {
             Node::Link(_) => RecordKind::Link,
             _ => RecordKind::File,
         };
-        let mut records = vec![Record { kind, to: Some(to.path.to_string()), ..Record::new("move", from.path()) }];
+        let mut records =
+            vec![JournalRecord { kind, to: Some(to.path.to_string()), ..JournalRecord::new("move", from.path()) }];
         let mut note = recorded::Note::none();
         if let Some((over, kept, usable)) = &replaced {
             note = kept.clone();
             let old = usable.then_some(over.revision);
-            records.push(Record::new("move", to.target.path()).old(old, over.stat.permissions()));
+            records.push(JournalRecord::new("move", to.target.path()).old(old, over.stat.permissions()));
         }
         let (pending, note) = recorded::begin(cx, records, note);
         let over = replaced.as_ref().map(|(over, ..)| over);
@@ -164,7 +165,10 @@ impl Change for Pending {
         if let Some(mark) = mark.filter(|_| !lost) {
             let replaced = over.map(|over| Former { revision: over.revision, mode: over.stat.permissions() });
             let (from, to) = (from.path().clone(), to.target.path().clone());
-            history.done(&pending, Made { tool: "move", effect: Effect::Moved { from, to, mark, replaced }, made });
+            history.done(
+                &pending,
+                UndoableChange { tool: "move", effect: Effect::Moved { from, to, mark, replaced }, made },
+            );
         }
         recorded::seen_along(cx, &tree, to.target.path());
         let output = Output {

@@ -10,7 +10,9 @@ use std::{
 
 use crate::{
     edit,
-    session::history::{Change, Effect, Former, FormerEntry, FormerNode, Kept, Pending, Record, RecordKind},
+    session::history::{
+        Effect, Former, FormerEntry, FormerNode, JournalRecord, Kept, PendingChange, RecordKind, UndoableChange,
+    },
     text::Document,
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, Committed, Durable, FileLock, HashedBytes, NewNode, Node,
@@ -203,7 +205,7 @@ fn try_commit(
     let changes = before.is_none_or(|(revision, ..)| revision != after);
     let (pending, note) = if changes {
         let old = before.filter(|(.., usable)| *usable);
-        let record = Record::new(tool, &path)
+        let record = JournalRecord::new(tool, &path)
             .old(old.map(|(revision, ..)| revision), before.map_or(0, |(_, mode, _)| mode))
             .new_content(after);
         begin(cx, vec![record], note)
@@ -215,7 +217,7 @@ fn try_commit(
         if undoable == Undoable::Yes && changes && former.is_none_or(|(_, usable)| usable) {
             let before = former.map(|(former, _)| former);
             let effect = Effect::Wrote { path, before, after };
-            history.done(&pending, Change { tool, effect, made: committed.made.clone() });
+            history.done(&pending, UndoableChange { tool, effect, made: committed.made.clone() });
         }
         cx.session.ledger.saw(&committed.path, committed.revision, Some(bytes));
     };
@@ -229,7 +231,7 @@ fn try_commit(
 }
 
 /// Writes records down. A journal that cannot be written is worth a note, not a failure.
-pub(super) fn begin(cx: &CallContext, records: Vec<Record>, note: Note) -> (Pending, Note) {
+pub(super) fn begin(cx: &CallContext, records: Vec<JournalRecord>, note: Note) -> (PendingChange, Note) {
     let history = &cx.session.history;
     match history.begin(records) {
         Ok(pending) => (pending, note),
@@ -286,13 +288,15 @@ pub(super) fn remove(
     let settled = if durable_when == Durable::Soon { history.settle() } else { Ok(()) };
     // One at a time: each holds a path, and a deep tree has long ones.
     let records = tree.paths().zip(&former).map(|((path, _), former)| match &former.node {
-        FormerNode::File(Former { revision, mode }) => Record::new(tool, &path).old(Some(*revision), *mode),
+        FormerNode::File(Former { revision, mode }) => JournalRecord::new(tool, &path).old(Some(*revision), *mode),
         FormerNode::Directory { mode } => {
-            Record { kind: RecordKind::Directory, ..Record::new(tool, &path).old(None, *mode) }
+            JournalRecord { kind: RecordKind::Directory, ..JournalRecord::new(tool, &path).old(None, *mode) }
         }
-        FormerNode::Link(says) => {
-            Record { kind: RecordKind::Link, target: says.to_str().map(str::to_owned), ..Record::new(tool, &path) }
-        }
+        FormerNode::Link(says) => JournalRecord {
+            kind: RecordKind::Link,
+            target: says.to_str().map(str::to_owned),
+            ..JournalRecord::new(tool, &path)
+        },
     });
     let pending = settled
         .and_then(|()| history.begin(records))
@@ -310,7 +314,7 @@ pub(super) fn remove(
         Err(NotRemoved { error, in_part: true, .. }) => {
             // What is gone must be found again, by whoever looks for it.
             let effect = Effect::Removed { path: target.path().clone(), entries };
-            history.done(&pending, Change { tool, effect, made: Vec::new() });
+            history.done(&pending, UndoableChange { tool, effect, made: Vec::new() });
             let sentence = format!("{shown} was deleted only in part: {error}");
             Err(ToolError::new(ToolError::from(error).kind(), sentence)
                 .hint(format!("ask the person to move what is left of {shown} away; undo then brings back all of it")))
@@ -357,7 +361,7 @@ impl FormerEntry {
 /// What was removed.
 pub(super) struct Removed {
     pub(super) entries: Arc<Vec<FormerEntry>>,
-    pub(super) pending: Pending,
+    pub(super) pending: PendingChange,
     /// Whether it can be brought back after the server has ended.
     pub(super) durable: bool,
 }

@@ -8,7 +8,7 @@ use crate::{
     edit::TruncatedDiff,
     session::{
         Session,
-        history::{Record, RecordKind},
+        history::{JournalRecord, RecordKind},
     },
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, NewNode, TreeGuard, TreePosition, Workspace, WorkspacePath,
@@ -28,7 +28,7 @@ const FEWEST_DIGITS: usize = 4;
 
 /// The recorded changes of the served roots, oldest first; with `path`, those of that file or below
 /// that directory.
-pub fn records(workspace: &Workspace, session: &Session, path: Option<&str>) -> Result<Vec<Record>, ToolError> {
+pub fn records(workspace: &Workspace, session: &Session, path: Option<&str>) -> Result<Vec<JournalRecord>, ToolError> {
     let roots: Vec<&str> = workspace.roots().iter().map(|root| root.key()).collect();
     let mut records = session.history.records(&roots).map_err(|error| {
         ToolError::new(Kind::Internal, format!("the history could not be read: {}", error.kind()))
@@ -70,7 +70,7 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
     for record in all.iter().rev().filter(|record| record.is_of(&real)) {
         match (record.kind, record.old_revision()) {
             (RecordKind::Directory, _) if record.to.is_none() && revision.is_none() && now.is_none() => {
-                let entries: Vec<&Record> = all
+                let entries: Vec<&JournalRecord> = all
                     .iter()
                     .filter(|other| (&other.session, other.change) == (&record.session, record.change))
                     .collect();
@@ -113,7 +113,7 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
 }
 
 /// A deleted directory, as its records describe it.
-fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&Record]) -> Result<String, ToolError> {
+fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&JournalRecord]) -> Result<String, ToolError> {
     let entry = cx.workspace.writable_entry(top)?;
     let guard = TreeGuard::acquire(&cx.workspace, &[&entry])?;
     let mut left_out = Vec::new();

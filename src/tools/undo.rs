@@ -14,7 +14,7 @@ use crate::{
     edit::TruncatedDiff,
     session::{
         Cost,
-        history::{Change as Made, Effect},
+        history::{Effect, UndoableChange},
     },
     workspace::{Approval, Base, Revision, WorkspacePath},
 };
@@ -93,7 +93,7 @@ impl Tool for Undo {
 
 struct Pending {
     number: u64,
-    change: Made,
+    change: UndoableChange,
     diff: String,
     cost: Cost,
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::{
     session::{
         Cost,
-        history::{Change, Effect, Former, FormerEntry, FormerNode, Record},
+        history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, UndoableChange},
     },
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, NewDirectory, Purpose, Revision, TreeGuard, WorkspacePath,
@@ -26,7 +26,7 @@ pub(super) struct Checked {
 }
 
 /// Whether the change can be reverted now, and what that would do.
-pub(super) fn check(cx: &CallContext, change: &Change) -> Result<Checked, ToolError> {
+pub(super) fn check(cx: &CallContext, change: &UndoableChange) -> Result<Checked, ToolError> {
     let mut cost = Cost::default();
     let diff = match &change.effect {
         Effect::Wrote { path, before, after } => {
@@ -96,7 +96,7 @@ fn on(path: &WorkspacePath) -> Cost {
 }
 
 /// Reverts the change; returns how many of the directories that it made above what it put somewhere are gone, too.
-pub(super) fn revert(cx: &CallContext, change: &Change, approval: Approval) -> Result<usize, ToolError> {
+pub(super) fn revert(cx: &CallContext, change: &UndoableChange, approval: Approval) -> Result<usize, ToolError> {
     let [first, second] = approval.for_two_steps();
     revert_effect(cx, change, first)?;
     // The change itself is reverted by now: what stays of its directories is no reason to say otherwise.
@@ -111,7 +111,7 @@ fn remove_made(cx: &CallContext, made: &[NewDirectory], approval: Approval) -> R
     Ok(guard.remove_made(made, approval)?)
 }
 
-fn revert_effect(cx: &CallContext, change: &Change, approval: Approval) -> Result<(), ToolError> {
+fn revert_effect(cx: &CallContext, change: &UndoableChange, approval: Approval) -> Result<(), ToolError> {
     match &change.effect {
         Effect::Wrote { path, before: Some(former), after } => {
             let bytes = content(cx, path, former.revision)?;
@@ -167,7 +167,7 @@ fn bring_back(
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
     let mut parts = entries.iter().map(|one| one.part(cx, path));
     let note = recorded::Note::none();
-    let (pending, _) = recorded::begin(cx, vec![Record::new("undo", entry.path())], note);
+    let (pending, _) = recorded::begin(cx, vec![JournalRecord::new("undo", entry.path())], note);
     match guard.create_tree(&entry, &mut parts, approval) {
         Ok(created) => {
             if let [Some(revision)] = created.revisions.as_slice() {
@@ -197,7 +197,7 @@ fn move_back(
     {
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&old, &new], cx.wait_limit())?;
         let tree = marked(cx, &new, &old, mark)?;
-        let record = Record { to: Some(from.to_string()), ..Record::new("undo", to) };
+        let record = JournalRecord { to: Some(from.to_string()), ..JournalRecord::new("undo", to) };
         let (pending, _) = recorded::begin(cx, vec![record], recorded::Note::none());
         if let Err(error) = guard.move_tree(&new, &tree, &old, None, first) {
             cx.session.history.void(&pending);
