@@ -100,7 +100,7 @@ impl Change for Pending {
         let created = directories.len();
         let mut text = match created {
             0 => format!("{} is there already", self.path),
-            _ => format!("UndoableChange {}", self.path),
+            _ => format!("Made {}", self.path),
         };
         if created > 1 {
             let _ = write!(text, " with {} above it", count(created - 1, "directory"));
