@@ -254,21 +254,9 @@ fn names_beyond_ascii(hir: &Hir) -> bool {
 /// repeated.
 fn repeated(hir: &Hir, times: usize, counted: bool) -> usize {
     match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => 0,
-        HirKind::Literal(literal) => {
-            if counted {
-                times.saturating_mul(literal.0.len())
-            } else {
-                0
-            }
-        }
-        HirKind::Class(_) => {
-            if counted {
-                times
-            } else {
-                0
-            }
-        }
+        HirKind::Literal(literal) if counted => times.saturating_mul(literal.0.len()),
+        HirKind::Class(_) if counted => times,
+        HirKind::Empty | HirKind::Look(_) | HirKind::Literal(_) | HirKind::Class(_) => 0,
         HirKind::Capture(capture) => repeated(&capture.sub, times, counted),
         HirKind::Repetition(repetition) => {
             let most = repetition.max.unwrap_or(repetition.min).max(1);

@@ -6,7 +6,7 @@ use std::{
     collections::HashMap,
     fmt,
     ops::ControlFlow,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -130,7 +130,7 @@ impl Quota {
             (Some(limit), Some(root)) if cost.growth > 0 => Some((root, self.count(workspace, root), limit)),
             _ => None,
         };
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spent = self.spent();
         let files = spent.files.saturating_add(cost.files);
         if cost.files > 0 && files > self.limits.files {
             return Err(QuotaError::Files { limit: self.limits.files });
@@ -153,7 +153,7 @@ impl Quota {
 
     /// Gives back what a change that was not made had taken.
     pub fn refund(&self, cost: &Cost) {
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spent = self.spent();
         spent.files = spent.files.saturating_sub(cost.files);
         spent.bytes = spent.bytes.saturating_sub(cost.bytes);
         if let Some((holds, _)) = cost.root.as_ref().and_then(|root| spent.roots.get_mut(root.key())) {
@@ -165,16 +165,20 @@ impl Quota {
     /// reverted before the root is counted anew.
     pub fn free(&self, cost: &Cost) {
         let Some((root, bytes)) = &cost.freed else { return };
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spent = self.spent();
         if let Some((holds, _)) = spent.roots.get_mut(root.key()) {
             *holds = holds.saturating_sub(*bytes);
         }
     }
 
+    fn spent(&self) -> MutexGuard<'_, Spent> {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What a root holds: a count that still stands, or a new one.
     fn count(&self, workspace: &Workspace, root: &Arc<Root>) -> (u64, Instant) {
         {
-            let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut spent = self.spent();
             match spent.roots.get(root.key()) {
                 Some(known) if known.1.elapsed() < STANDS => return *known,
                 _ => drop(spent.roots.remove(root.key())),

@@ -87,7 +87,7 @@ impl NgramFilter {
     }
 
     /// What `query` leaves of the files taken in so far.
-    pub(in crate::search) fn candidates(&self, query: &FilterQuery) -> Candidates {
+    pub(in crate::search) fn candidates(&self, query: FilterQuery) -> Candidates {
         Candidates::new(&self.blocks, query)
     }
 
@@ -232,7 +232,7 @@ mod tests {
         let files: Vec<_> = (0..500).map(|number| format!("fn name_{number}() {{}}\n").repeat(40)).collect();
         let placed: Vec<_> = files.iter().map(|file| filter.insert(file.as_bytes()).unwrap()).collect();
         let left = |pattern| {
-            let mut candidates = filter.candidates(&query(pattern, false));
+            let mut candidates = filter.candidates(query(pattern, false));
             placed.iter().filter(|segments| candidates.may_match(segments) != MayMatch::Nowhere).count()
         };
         assert_eq!(left("unheard_of"), 0);
@@ -248,10 +248,10 @@ mod tests {
         line.extend(vec![b'-'; SEGMENT]);
         let one_line = filter.insert(&line).unwrap();
         assert!(matches!(one_line, FileSegments::Many { within_line: true, .. }));
-        assert_eq!(filter.candidates(&query("needles", false)).may_match(&one_line), MayMatch::Anywhere);
+        assert_eq!(filter.candidates(query("needles", false)).may_match(&one_line), MayMatch::Anywhere);
         let lines = filter.insert(&[vec![b'-'; SEGMENT - 7], b"first\nsecond".to_vec()].concat()).unwrap();
         assert!(matches!(lines, FileSegments::Many { within_line: false, .. }));
-        assert_eq!(filter.candidates(&query("first.second", true)).may_match(&lines), MayMatch::Anywhere);
+        assert_eq!(filter.candidates(query("first.second", true)).may_match(&lines), MayMatch::Anywhere);
     }
 
     #[test]
@@ -261,14 +261,14 @@ mod tests {
         let middle = content.len() / 34 * 17;
         content.splice(middle..middle, *b"a needle, and more\n");
         let placed = filter.insert(&content).unwrap();
-        let admitted = filter.candidates(&query("needle", false)).may_match(&placed);
+        let admitted = filter.candidates(query("needle", false)).may_match(&placed);
         let MayMatch::Within(slices) = &admitted else { panic!("{admitted:?}") };
         let [slice] = slices.as_slice() else { panic!("{slices:?}") };
         let bytes = &content[slice.start as usize..slice.end as usize];
         assert!(bytes.len() <= SEGMENT && bytes.ends_with(b"\n") && content[slice.start as usize - 1] == b'\n');
         assert!(memchr::memmem::find(bytes, b"a needle").is_some());
-        assert_eq!(filter.candidates(&query("noodle", false)).may_match(&placed), MayMatch::Nowhere);
-        assert_eq!(filter.candidates(&query("plain", false)).may_match(&placed), MayMatch::Anywhere);
+        assert_eq!(filter.candidates(query("noodle", false)).may_match(&placed), MayMatch::Nowhere);
+        assert_eq!(filter.candidates(query("plain", false)).may_match(&placed), MayMatch::Anywhere);
     }
 
     #[test]
@@ -279,11 +279,11 @@ mod tests {
         let large = filter.insert(&line.repeat(4 * SEGMENT / 17)).unwrap();
         let (segments, last) = large.consecutive().unwrap();
         assert_eq!((segments.clone(), last), (1..5, 0), "what is left of it fits beside the small file");
-        let mut candidates = filter.candidates(&query("noodle", false));
+        let mut candidates = filter.candidates(query("noodle", false));
         assert!(candidates.none(segments.clone(), last));
-        let mut candidates = filter.candidates(&query("plain", false));
+        let mut candidates = filter.candidates(query("plain", false));
         assert!(!candidates.none(segments.clone(), last));
-        let mut candidates = filter.candidates(&query("noodle", true));
+        let mut candidates = filter.candidates(query("noodle", true));
         assert!(!candidates.none(segments, last), "a segment does not tell of a match across segments");
         assert_eq!(filter.insert(&vec![b'-'; 4 * SEGMENT]).unwrap().consecutive(), None, "no whole lines");
     }
@@ -312,8 +312,8 @@ mod tests {
         filter.remove(&old, 30_000);
         let new = filter.insert(&b"different ".repeat(3000)).unwrap();
         assert_eq!(new, old);
-        assert_eq!(filter.candidates(&query("forgotten", false)).may_match(&new), MayMatch::Nowhere);
-        assert_eq!(filter.candidates(&query("different", false)).may_match(&new), MayMatch::Anywhere);
+        assert_eq!(filter.candidates(query("forgotten", false)).may_match(&new), MayMatch::Nowhere);
+        assert_eq!(filter.candidates(query("different", false)).may_match(&new), MayMatch::Anywhere);
     }
 
     /// Few by default, as each compiles a pattern; `PROPTEST_CASES` for a long run.
@@ -379,7 +379,7 @@ mod tests {
                 file
             }).collect();
             let placed: Vec<_> = files.iter().map(|file| filter.insert(file).unwrap()).collect();
-            let mut candidates = filter.candidates(&query);
+            let mut candidates = filter.candidates(query);
             for (file, segments) in files.iter().zip(&placed) {
                 if !oracle(&pattern, multiline, file) {
                     continue;

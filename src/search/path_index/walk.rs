@@ -54,20 +54,21 @@ pub enum SearchEntry<'a> {
 }
 
 impl SearchEntry<'_> {
+    fn entry(&self) -> &Entry {
+        match self {
+            Self::Walked(entry) => entry,
+            Self::Indexed(item) => &item.entry,
+        }
+    }
+
     /// Its path.
     pub fn path(&self) -> &WorkspacePath {
-        match self {
-            Self::Walked(entry) => entry.path(),
-            Self::Indexed(item) => item.entry.path(),
-        }
+        self.entry().path()
     }
 
     /// What it is.
     pub fn kind(&self) -> FileKind {
-        match self {
-            Self::Walked(entry) => entry.kind(),
-            Self::Indexed(item) => item.entry.kind(),
-        }
+        self.entry().kind()
     }
 
     /// When it was last modified, where the system says.
