@@ -36,7 +36,7 @@ const READ_AT_MOST: u64 = 8 << 20;
 pub struct Seen {
     /// The revision that was seen.
     pub revision: Revision,
-    /// The content, where it was small and is still at hand.
+    /// The content, where it was small and is still kept.
     pub content: Option<Arc<[u8]>>,
 }
 
@@ -118,7 +118,7 @@ impl Ledger {
         }
     }
 
-    /// What was last seen of the file at the real path `path`, if that is at hand and at `revision`.
+    /// What was last seen of the file at the real path `path`, if that is in memory and at `revision`.
     pub fn content_of(&self, path: &WorkspacePath, revision: Revision) -> Option<Arc<[u8]>> {
         let memory = self.memory();
         let seen = &memory.files.get(&Key::of(path))?.seen;
@@ -126,7 +126,7 @@ impl Ledger {
     }
 
     /// The revision of `bytes`, where they are what was last seen of the file at the real path `path` and that
-    /// is at hand: comparing takes a twentieth of hashing.
+    /// is kept: comparing takes a twentieth of hashing.
     pub fn revision_of(&self, path: &WorkspacePath, bytes: &[u8]) -> Option<Revision> {
         let memory = self.memory();
         let seen = memory.files.get(&Key::of(path))?.seen.clone();
@@ -257,7 +257,7 @@ fn keep(state: &StateDir, file: &str, line: &str, now: SystemTime) -> std::io::R
     Ok(())
 }
 
-/// Removes the files of roots that nobody has read in for so long that nothing in them counts.
+/// Removes the state files of roots in which everything has expired.
 fn sweep(state: &StateDir, now: SystemTime) {
     if let Err(error) = state.sweep() {
         tracing::debug!(%error, "temporary files of an earlier process stay");
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_only_reads_keeps_its_state_file_small() {
+    fn state_file_is_compacted() {
         let (root, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let workspace = workspace(root.path());
         let ledger = Ledger::new(StateDir::open(state.path()).ok());
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_of_roots_that_are_no_longer_read_are_removed() {
+    fn state_files_of_expired_roots_are_removed() {
         let (root, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let workspace = workspace(root.path());
         let state = StateDir::open(folder.path()).unwrap();
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn the_revision_of_other_bytes_than_those_last_seen_is_not_guessed() {
+    fn revision_is_known_only_for_the_bytes_last_seen() {
         let root = tempfile::tempdir().unwrap();
         let path = workspace(root.path()).resolve("f").unwrap();
         let ledger = Ledger::new(None);
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sighting_counts_for_a_day() {
+    fn sighting_expires_after_a_day() {
         let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
         let old = now - EXPIRES;
         let (first, second) = (line(now, "b", Revision::of(b"1")), line(now, "b", Revision::of(b"2")));
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_by_files_and_by_content() {
+    fn sightings_are_bounded_by_files_and_content() {
         let mut memory = Sightings::default();
         let content = vec![0; CONTENT_EACH];
         for n in 0..FILES + 10 {

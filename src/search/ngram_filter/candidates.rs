@@ -67,7 +67,7 @@ pub(in crate::search) struct Candidates {
 }
 
 impl Candidates {
-    /// What `query` leaves of the files that `blocks` stand for.
+    /// What `query` leaves of the files in `blocks`.
     pub(super) fn new(blocks: &Arc<Vec<Option<Arc<SegmentBlock>>>>, query: FilterQuery) -> Self {
         let FilterQuery { grams, whole_file } = query;
         let blocks = if grams == GramQuery::All { Arc::default() } else { Arc::clone(blocks) };
@@ -121,7 +121,7 @@ impl Candidates {
         !self.whole_file && !self.hit(last) && !segments.into_iter().any(|segment| self.hit(segment))
     }
 
-    /// Whether what stands in that segment may hold a match.
+    /// Whether that segment may hold a match.
     pub(in crate::search) fn hit(&mut self, segment: u32) -> bool {
         let index = segment as usize / SEGMENTS;
         if self.hits.len() <= index {

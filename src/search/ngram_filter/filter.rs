@@ -1,6 +1,6 @@
 //! A bit-sliced filter over the contents of files: which segments can hold what a query demands.
 //!
-//! A segment stands for about 32 KiB of content, of several small files or a part of a large one; 64
+//! A segment covers about 32 KiB of content, of several small files or a part of a large one; 64
 //! segments make a block, which holds for each column one bit a segment. Only ever answers "perhaps" or
 //! "certainly not", and knows neither names nor whether a file is still what it was.
 
@@ -77,7 +77,7 @@ impl NgramFilter {
         blocks * BLOCK + self.segments.capacity() * size_of::<SegmentUse>() + self.free.capacity() * size_of::<u32>()
     }
 
-    /// Share of what is held that stands for files which are gone, in percent.
+    /// Share of what is held that is about files which are gone, in percent.
     pub(in crate::search) fn waste(&self) -> u64 {
         let (bytes, dead) = self
             .segments
@@ -184,8 +184,8 @@ impl NgramFilter {
     }
 }
 
-/// Where the segment that begins at `at` ends: at the last line break within reach, else in the midst
-/// of a line, which is told.
+/// Where the segment that begins at `at` ends: at the last line break within reach, else in the middle
+/// of a line; whether it is the latter.
 fn slice_end(content: &[u8], at: usize) -> (usize, bool) {
     if content.len() - at <= SEGMENT {
         return (content.len(), false);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absent_word_leaves_nothing() {
+    fn absent_word_leaves_no_candidates() {
         let mut filter = memory();
         let files: Vec<_> = (0..500).map(|number| format!("fn name_{number}() {{}}\n").repeat(40)).collect();
         let placed: Vec<_> = files.iter().map(|file| filter.insert(file.as_bytes()).unwrap()).collect();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_across_a_cut_is_found() {
+    fn match_across_segments_is_admitted() {
         let mut filter = memory();
         let mut line = vec![b'-'; SEGMENT - 3];
         line.extend_from_slice("needle\u{17F}".as_bytes());
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_large_file_only_the_lines_that_may_match_are_left() {
+    fn large_file_is_narrowed_to_lines_that_may_match() {
         let mut filter = memory();
         let mut content = b"plain words here\n".repeat(10 * SEGMENT / 17);
         let middle = content.len() / 34 * 17;
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rows_of_a_large_file_follow_upon_each_other_but_for_the_last() {
+    fn large_file_has_consecutive_segments_but_for_the_last() {
         let mut filter = memory();
         let line = b"plain words here\n";
         filter.insert(&line.repeat(SEGMENT / 2 / 17)).unwrap();
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_comes_back_when_files_go_and_is_bounded() {
+    fn filter_memory_is_bounded_and_freed() {
         let mut filter = memory();
         let file = b"some words of content\n".repeat(1000);
         let placed: Vec<_> = (0..500).map(|_| filter.insert(&file).unwrap()).collect();
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_used_again_forgets_what_it_held() {
+    fn reused_segment_forgets_its_former_content() {
         let mut filter = memory();
         let old = filter.insert(&b"forgotten ".repeat(3000)).unwrap();
         let _other = filter.insert(&b"something ".repeat(3000)).unwrap();
