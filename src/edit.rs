@@ -64,8 +64,12 @@ mod testing;
 
 use std::cell::OnceCell;
 
-use outcome::Outcome;
+use line_edit::{Hunk, LineEdit};
+use outcome::{Found, Outcome, RefusedPlaces};
 use prepared::Prepared;
+use reading::{LineReading, Reading};
+use refusal::Refusal;
+use site::Site;
 
 #[cfg(all(any(test, fuzzing), unix))]
 pub(crate) use diff::patched;

@@ -9,12 +9,10 @@ use std::{collections::HashMap, ops::Range, time::Duration};
 use similar::{Algorithm, DiffOp};
 
 use super::{
-    diff,
+    Prepared, diff,
     line_key::{LEAST, LineKey, letters},
     line_parts::hash,
-    placeholder,
-    prepared::Prepared,
-    rare_lines,
+    placeholder, rare_lines,
     similarity::Budget,
 };
 

@@ -3,13 +3,9 @@
 use std::{borrow::Cow, collections::HashSet};
 
 use super::{
+    LineEdit, LineReading, Outcome, Prepared, Refusal,
     block::{self, Fold},
-    line_edit::LineEdit,
     line_parts::content,
-    outcome::Outcome,
-    prepared::Prepared,
-    reading::LineReading,
-    refusal::Refusal,
     similarity, typo,
 };
 

@@ -6,18 +6,8 @@
 use std::ops::Range;
 
 use super::{
-    applied,
-    line_edit::LineEdit,
-    line_parts::hash,
-    outcome::{Found, Outcome},
-    placeholder,
-    prepared::Prepared,
-    refusal::Refusal,
-    request::Replacement,
-    sequences::sequences,
-    site::Site,
-    strategy::Strategy,
-    typography, whole_lines,
+    Found, LineEdit, Outcome, Prepared, Refusal, Replacement, Site, Strategy, applied, line_parts::hash, placeholder,
+    sequences::sequences, typography, whole_lines,
 };
 use crate::text::with_lf;
 

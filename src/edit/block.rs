@@ -7,16 +7,10 @@
 use std::borrow::Cow;
 
 use super::{
-    endings,
-    line_edit::{Hunk, LineEdit},
+    Found, Hunk, LineEdit, Prepared, Refusal, RefusedPlaces, Replacement, Site, endings,
     line_parts::{content, hash},
-    outcome::{Found, RefusedPlaces},
     partial_lines,
-    prepared::Prepared,
-    refusal::Refusal,
-    request::Replacement,
     sequences::sequences,
-    site::Site,
 };
 
 /// How two lines are compared: they are equal when their foldings are.

@@ -1,14 +1,11 @@
 //! What to say when nothing matched: the reason of a step that refused, else the nearest block and what differs.
 
 use super::{
-    applied, differences, excerpt,
-    line_edit::LineEdit,
-    miss::{Diagnosis, Next},
+    Diagnosis, LineEdit, Next, Prepared, Refusal, applied, differences, excerpt,
     nearest::{Nearest, line_of},
     placeholder,
     plain_request::PlainRequest,
-    prepared::{MOST_LINES, Prepared},
-    refusal::Refusal,
+    prepared::MOST_LINES,
 };
 
 /// Longest summary, in characters: with the tool's own words it must stay within what clients keep of an error.

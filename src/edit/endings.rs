@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::prepared::Prepared;
+use super::Prepared;
 use crate::text::{LineEnding, with_lf};
 
 /// `new` with the line endings that fit where `span` stood, which matched `old`.

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::{reading::Reading, strategy::Strategy};
+use super::{Reading, Strategy};
 
 /// The characters that are written as entities, and how.
 const KINDS: [(char, &[&str]); 5] = [

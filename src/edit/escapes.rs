@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::{reading::Reading, strategy::Strategy};
+use super::{Reading, Strategy};
 
 /// Escapes and what they stand for. The backslash itself comes last: it decides how the others are read.
 const KINDS: [(char, char); 5] = [('n', '\n'), ('t', '\t'), ('"', '"'), ('\'', '\''), ('\\', '\\')];

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt::Write as _, ops::Range};
 
 use memchr::memmem;
 
-use super::{approximate, differences::range, prepared::Prepared};
+use super::{Prepared, approximate, differences::range};
 
 /// Lines that are shown at most.
 const LINES: usize = 80;

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::{reading::Reading, strategy::Strategy};
+use super::{Reading, Strategy};
 
 /// What may stand between number and text.
 pub(super) const DELIMITERS: [&str; 7] = ["\t", "→", ": ", ":", " | ", "| ", "|"];

@@ -1,13 +1,10 @@
 //! Indentation: of whole blocks that stand elsewhere in the file's levels, and of a first line given without its own.
 
 use super::{
+    Hunk, LineEdit, Prepared, Refusal, Site,
     file_indentation::FileIndentation,
     indent_shift::{IndentShift, NoShift, Surroundings},
-    line_edit::{Hunk, LineEdit},
     line_parts::parts,
-    prepared::Prepared,
-    refusal::Refusal,
-    site::Site,
     typography, whitespace,
 };
 

@@ -1,14 +1,6 @@
 //! The second step: LF, CR LF and CR taken for the same; and the endings that new text takes on.
 
-use super::{
-    endings::fit,
-    exact,
-    outcome::{Found, Outcome, RefusedPlaces},
-    partial_lines,
-    prepared::Prepared,
-    request::Replacement,
-    strategy::Strategy,
-};
+use super::{Found, Outcome, Prepared, RefusedPlaces, Replacement, Strategy, endings::fit, exact, partial_lines};
 
 /// Every place where `old` stands if all line endings are read as LF.
 pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {

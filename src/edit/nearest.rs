@@ -5,12 +5,12 @@
 use std::ops::Range;
 
 use super::{
+    Prepared,
     align::{self, Alignment, Pair},
     approximate, differences,
     excerpt::Part,
     ignoring_whitespace, line_key,
     plain_request::PlainRequest,
-    prepared::Prepared,
     rewritten_paths, similarity,
 };
 

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, ops::Range};
 
-use super::{differences::range, miss::Place};
+use super::{Place, differences::range};
 use crate::text::{self, Line};
 
 /// Lines that are put around a place at most.

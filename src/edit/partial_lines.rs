@@ -3,11 +3,8 @@
 use std::ops::Range;
 
 use super::{
-    line_edit::LineEdit,
+    LineEdit, Prepared, Refusal, Site,
     line_parts::{opens_block_without_body, parts},
-    prepared::Prepared,
-    refusal::Refusal,
-    site::Site,
 };
 
 /// Why a text found byte by byte at `span` cannot take the new one.

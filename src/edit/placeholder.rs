@@ -3,7 +3,7 @@
 //! `...` alone is a statement of some languages, and any of these lines may be in a file as it is; so nothing that is
 //! found exactly is refused for them.
 
-use super::{line_edit::LineEdit, line_parts::content, prepared::Prepared};
+use super::{LineEdit, Prepared, line_parts::content};
 
 /// What starts a comment, longest first, and what may end one.
 const COMMENT_STARTS: [&str; 10] = ["<!--", "{/*", "///", "/*", "//", "--", "#", "%", ";", "*"];

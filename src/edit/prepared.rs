@@ -6,16 +6,8 @@
 use std::{borrow::Cow, cell::OnceCell};
 
 use super::{
-    entities, escapes,
-    file_indentation::FileIndentation,
-    gutter, line_parts,
-    miss::MAX_PLACES,
-    outcome::Outcome,
-    reading::{LineReading, Reading},
-    refusal::Refusal,
-    request::Request,
-    strategy::Strategies,
-    typography,
+    LineReading, MAX_PLACES, Outcome, Reading, Refusal, Request, Strategies, entities, escapes,
+    file_indentation::FileIndentation, gutter, line_parts, typography,
 };
 use crate::text::{self, Line, LineEnding};
 

@@ -8,11 +8,8 @@ use std::{
 use similar::Algorithm;
 
 use super::{
-    diff,
-    line_edit::{Hunk, LineEdit},
+    Hunk, LineEdit, Prepared, Site, diff,
     line_parts::{self, without_trailing_whitespace},
-    prepared::Prepared,
-    site::Site,
     spelling::{Spelling, transfer_spelling},
     typography::{self, folded, joined, plain},
     whitespace,

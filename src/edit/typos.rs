@@ -8,19 +8,11 @@
 use std::{borrow::Cow, collections::HashMap};
 
 use super::{
-    applied, block,
-    line_edit::LineEdit,
+    Found, LineEdit, LineReading, Outcome, Prepared, Refusal, Site, Strategy, applied, block,
     line_parts::{self, hash},
-    outcome::{Found, Outcome},
-    placeholder,
-    prepared::Prepared,
-    rare_lines,
-    reading::LineReading,
-    refusal::Refusal,
+    placeholder, rare_lines,
     similarity::{self, Budget},
-    site::Site,
     spelling,
-    strategy::Strategy,
     typo::{self, Words},
     typography, whole_lines,
 };

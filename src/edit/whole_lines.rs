@@ -4,21 +4,11 @@
 use std::borrow::Cow;
 
 use super::{
-    applied,
+    Found, Hunk, LineEdit, Outcome, Prepared, Reading, Refusal, Replacement, Site, Strategies, Strategy, applied,
     block::{self, Fold},
     indent,
-    line_edit::{Hunk, LineEdit},
     line_parts::{self, without_trailing_whitespace},
-    outcome::{Found, Outcome},
-    placeholder,
-    prepared::Prepared,
-    reading::Reading,
-    refusal::Refusal,
-    request::Replacement,
-    respell,
-    site::Site,
-    strategy::{Strategies, Strategy},
-    typography, whitespace,
+    placeholder, respell, typography, whitespace,
 };
 
 /// What a comparison looks through besides white space at line ends.
