@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use super::{
-    Found, LineEdit, Outcome, Prepared, Refusal, Replacement, Site, Strategy, applied, line_parts::hash, placeholder,
-    sequences::sequences, typography, whole_lines,
+    Found, LineEdit, Outcome, Prepared, Refusal, Replacement, Site, Strategy, line_parts::hash, sequences::sequences,
+    typography, whole_lines,
 };
 use crate::text::with_lf;
 
@@ -17,15 +17,7 @@ pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
     if prepared.wants_all {
         return Outcome::None;
     }
-    for reading in prepared.readings().iter().filter(|reading| reading.is_likely()) {
-        let Some(edit) = reading.edit().filter(|edit| edit.has_substance()) else { continue };
-        match place(prepared, edit) {
-            Ok(None) => {}
-            Ok(Some(found)) => return Found { by: found.by.and(reading.text.by), ..found }.into(),
-            Err(refusal) => return Outcome::Refused(refusal),
-        }
-    }
-    Outcome::None
+    prepared.first_likely(|edit| place(prepared, edit))
 }
 
 fn place(prepared: &Prepared<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, Refusal> {
@@ -59,11 +51,8 @@ fn place(prepared: &Prepared<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, 
     let other = LineEdit::of_lines(old, new, edit.deletes);
     let site = Site { line, after_indent: false };
     let (replacement, by) = whole_lines::at(prepared, &other, site)?;
-    if let Some(start) = applied::elsewhere(prepared, edit, (typography::content, Some(hashes))) {
-        return Err(Refusal::AlreadyApplied(start));
-    }
-    if let Some(line) = placeholder::brought_in(prepared, edit) {
-        return Err(Refusal::Placeholder(line));
+    if let Some(refusal) = whole_lines::refusal_of(prepared, edit, (typography::content, hashes)) {
+        return Err(refusal);
     }
     let replacement = trimmed(prepared, replacement);
     let breaks = |text: &str| with_lf(text).matches('\n').count();

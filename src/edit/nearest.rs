@@ -27,6 +27,7 @@ const LEAST: f64 = 0.3;
 const SURE: f64 = 0.7;
 
 /// The part of the file that is nearest to the request.
+#[derive(Default)]
 pub(super) struct Nearest {
     /// Lines, counted from 0.
     block: Range<usize>,
@@ -74,17 +75,7 @@ impl Nearest {
     }
 
     fn at(block: Range<usize>) -> Self {
-        Self {
-            shown: block.clone(),
-            block,
-            alike: 0.0,
-            other_case: None,
-            clauses: Vec::new(),
-            focus: Vec::new(),
-            parts: Vec::new(),
-            is_rewritten: false,
-            is_broken: false,
-        }
+        Self { shown: block.clone(), block, ..Self::default() }
     }
 
     fn by_lines(prepared: &Prepared<'_>, request: &PlainRequest<'_>, alignment: &Alignment) -> Self {

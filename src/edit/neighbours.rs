@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, ops::Range};
 
-use super::{Place, differences::range};
+use super::{Place, differences::range, excerpt};
 use crate::text::{self, Line};
 
 /// Lines that are put around a place at most.
@@ -105,11 +105,7 @@ impl Neighbourhood<'_> {
     }
 
     fn numbered(&self, lines: Range<usize>) -> String {
-        let mut shown = String::new();
-        for index in lines {
-            let _ = writeln!(shown, "{}\t{}", index + 1, self.lines[index].content(self.text));
-        }
-        shown
+        excerpt::numbered(self.text, &self.lines[lines.clone()], lines.start)
     }
 }
 

@@ -8,9 +8,9 @@
 use std::{borrow::Cow, collections::HashMap};
 
 use super::{
-    Found, LineEdit, LineReading, Outcome, Prepared, Refusal, Site, Strategy, applied, block,
+    Found, LineEdit, Outcome, Prepared, Refusal, Site, Strategy, block,
     line_parts::{self, hash},
-    placeholder, rare_lines,
+    rare_lines,
     similarity::{self, Budget},
     spelling,
     typo::{self, Words},
@@ -43,24 +43,14 @@ const PAIRS: usize = 10_000;
 
 /// The one block that `old` is but for typos.
 pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
-    let readings = prepared.readings().iter().filter(|reading| reading.is_likely());
-    let mut outcomes = readings.map(|reading| merged(prepared, reading));
-    outcomes.find(|outcome| !matches!(outcome, Outcome::None)).unwrap_or(Outcome::None)
-}
-
-fn merged(prepared: &Prepared<'_>, reading: &LineReading<'_>) -> Outcome {
-    let Some(edit) = reading.edit().filter(|edit| edit.has_substance()) else {
-        return Outcome::None;
-    };
-    if edit.old.len() > prepared.lines().len() {
-        return Outcome::None;
-    }
-    let request = PlainEdit::of(edit);
-    let Some((site, typos)) = place(prepared, edit, &request) else { return Outcome::None };
-    match made(prepared, edit, site, &typos) {
-        Ok(found) => Found { by: found.by.and(reading.text.by), ..found }.into(),
-        Err(refusal) => Outcome::Refused(refusal),
-    }
+    prepared.first_likely(|edit| {
+        if edit.old.len() > prepared.lines().len() {
+            return Ok(None);
+        }
+        let request = PlainEdit::of(edit);
+        let Some((line, typos)) = place(prepared, edit, &request) else { return Ok(None) };
+        made(prepared, edit, line, &typos).map(Some)
+    })
 }
 
 /// How the file and the request differ in one line.
@@ -268,11 +258,8 @@ fn made(prepared: &Prepared<'_>, edit: &LineEdit<'_>, line: usize, typos: &[(usi
     if sites.iter().any(|site| site.line != line) {
         return Err(Refusal::Unclear);
     }
-    if let Some(start) = applied::elsewhere(prepared, &other, (typography::content, Some(hashes))) {
-        return Err(Refusal::AlreadyApplied(start));
-    }
-    if let Some(line) = placeholder::brought_in(prepared, &other) {
-        return Err(Refusal::Placeholder(line));
+    if let Some(refusal) = whole_lines::refusal_of(prepared, &other, (typography::content, hashes)) {
+        return Err(refusal);
     }
     let (replacement, by) = whole_lines::at(prepared, &other, Site { line, after_indent: false })?;
     let by = if plain.contains(&true) { by.with(Strategy::Typography) } else { by };

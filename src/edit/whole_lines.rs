@@ -139,14 +139,22 @@ fn at_tolerance(prepared: &Prepared<'_>, edit: &LineEdit<'_>, tolerance: Toleran
     if found.is_empty() {
         return found;
     }
-    if let Some(start) = applied::elsewhere(prepared, edit, (fold, Some(hashes))) {
-        return Found { refusal: Some(Refusal::AlreadyApplied(start)), ..Found::default() };
-    }
-    if let Some(line) = placeholder::brought_in(prepared, edit) {
-        return Found { refusal: Some(Refusal::Placeholder(line)), ..Found::default() };
+    if let Some(refusal) = refusal_of(prepared, edit, (fold, hashes)) {
+        return Found { refusal: Some(refusal), ..Found::default() };
     }
     found.by = by;
     found
+}
+
+/// Why an edit is not made although its lines were found under a folding: the file has its new lines already, or it
+/// brings in a placeholder for code.
+pub(super) fn refusal_of(
+    prepared: &Prepared<'_>,
+    edit: &LineEdit<'_>,
+    (fold, hashes): (Fold, &[u64]),
+) -> Option<Refusal> {
+    let applied = applied::elsewhere(prepared, edit, (fold, Some(hashes))).map(Refusal::AlreadyApplied);
+    applied.or_else(|| placeholder::brought_in(prepared, edit).map(Refusal::Placeholder))
 }
 
 /// The replacement at a place that is equal in plain characters and without indentation.

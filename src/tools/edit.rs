@@ -20,8 +20,11 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES,
-    destination, freshness, output::count, recorded,
+    Alias, Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
+    alias::PATH_ALIASES,
+    destination, freshness,
+    output::count,
+    recorded::{self, Rewrite as _},
 };
 use entry::EditEntry;
 use job::{Job, Planned};

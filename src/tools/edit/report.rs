@@ -12,7 +12,7 @@ use super::{
     super::{
         Answer, CallContext, freshness,
         output::{count, noted},
-        recorded,
+        recorded::{self, Rewrite as _},
     },
     Facts, Output,
     job::Planned,
