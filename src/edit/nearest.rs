@@ -103,14 +103,14 @@ impl Nearest {
             let in_text = |bytes: Range<usize>| start + bytes.start..start + bytes.end;
             Some(Part { line: *file, bytes: in_text(bytes), differs: in_text(differs) })
         };
-        // Lines of the request that the file lacks may still be meant as those beside the block; and one line more
+        // Lines of the request that the file lacks may still be meant as those next to the block; and one line more
         // shows where an edge of it is not what it seems.
         let lost = |pair: &&Pair| matches!(pair, Pair::OldOnly(_));
         let (before, after) = (pairs().take_while(lost).count(), pairs().rev().take_while(lost).count());
         let block = alignment.block();
         let filled = |line: usize| usize::from(line < prepared.lines().len() && !content(line).trim().is_empty());
         let (start, end) = (block.start.saturating_sub(before), (block.end + after).min(prepared.lines().len()));
-        // What is behind a blank line tells where it is.
+        // The line behind a blank one shows where that is.
         let ends_blank = end < prepared.lines().len() && content(end).trim().is_empty();
         let end = if ends_blank { end + 1 } else { end };
         let shown = start - start.checked_sub(1).map_or(0, filled)..end + filled(end);
@@ -204,7 +204,7 @@ fn changed_bytes(old: &str, new: Option<&str>, file: &str) -> Range<usize> {
     }
 }
 
-/// Where the file's line has what is between the texts beside `core` in the old one.
+/// Where the file's line has what is between the texts around `core` in the old one.
 fn between(old: &str, core: &Range<usize>, file: &str) -> Option<Range<usize>> {
     const BESIDE: usize = 40;
     let start = (0..=core.start.saturating_sub(BESIDE)).rev().find(|at| old.is_char_boundary(*at))?;

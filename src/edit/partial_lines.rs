@@ -67,7 +67,7 @@ fn loses_indent(prepared: &Prepared<'_>, span: &Range<usize>) -> Option<Refusal>
     loses.then_some(Refusal::BareLine(line_start))
 }
 
-/// Whether white space that ends the last line would be left as a line of its own, behind a new text that ends with a
+/// Whether white space that ends the last line would be left as a separate line, behind a new text that ends with a
 /// line ending where the old one does not.
 fn leaves_trailing_space(prepared: &Prepared<'_>, span: &Range<usize>) -> Option<Refusal> {
     let is_ending = |character: char| matches!(character, '\n' | '\r');
