@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Every performance goal beside its reference: benches/goals.py [--update] [--rounds N] [--peer COMMAND] [TREE]
+"""Every performance goal and its reference: benches/goals.py [--update] [--rounds N] [--peer COMMAND] [TREE]
 
 Starts the release binary and what it is compared with in turn (A B A B …) and prints medians and
-ratios; nothing is asserted, and only ratios within one run mean anything. Each search is compared with
+ratios; nothing is asserted, and only the ratios within one run are meaningful. Each search is compared with
 rg's answer as a set before its time counts. TREE is the Rust toolchain without one; the goals are stated
 for the sources of Linux. COMMAND is how server-filesystem is started, WS standing for its directory, for
 instance "node …/server-filesystem/dist/index.js WS". Rows are left out where what they compare with is
@@ -106,7 +106,7 @@ class Table:
 
     def __init__(self, rounds):
         self.rounds = rounds
-        self.rows = ["| work | rootbound | beside | | ratio | goal |", "|---|---:|---|---:|---:|---:|"]
+        self.rows = ["| work | rootbound | compared with | | ratio | goal |", "|---|---:|---|---:|---:|---:|"]
         print("\n".join(self.rows))
 
     def add(self, *cells):
@@ -258,7 +258,7 @@ def searches(table, tree):
     # Nothing is said of a tree that is too small for an index.
     if sizes:
         names, size = (int(bytes_) / 2 ** 20 for bytes_ in sizes[-1])
-        table.bound(f"index: filter, beside {names:.0f} MiB of names", size, "MiB", 100)
+        table.bound(f"index: filter, in addition to {names:.0f} MiB of names", size, "MiB", 100)
     for name, (pattern, goal) in queries.items():
         same(server, pattern)
         table.pair(f"repeat grep, {name}", goal, lambda: server.call("grep", pattern=pattern, **FILES) and None, "`rg`",

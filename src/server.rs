@@ -5,7 +5,6 @@
 //! cancellation and its panics. What a tool returns becomes a result in `convert`. Nothing here
 //! touches a file or knows what a tool does.
 
-mod at_once;
 mod audited;
 mod backpressure;
 mod confirm;
@@ -14,6 +13,7 @@ mod dispatch;
 mod gates;
 mod handler;
 mod in_process;
+mod inline;
 mod instructions;
 mod pools;
 mod progress;
@@ -44,7 +44,7 @@ use crate::{
     audit::Audit,
     search::PathIndex,
     session::Session,
-    tools::{Settings, Toolbox},
+    tools::{CallContext, Settings, Toolbox},
     workspace::Workspace,
 };
 
@@ -130,6 +130,14 @@ pub struct Parts {
     pub settings: Arc<Settings>,
     /// How calls are run.
     pub options: Options,
+}
+
+impl Parts {
+    /// What a call that starts now and may take `limit` may use.
+    pub fn context(&self, limit: Duration) -> CallContext {
+        let Self { workspace, session, path_index, settings, .. } = self;
+        CallContext::new(workspace.clone(), session.clone(), path_index.clone(), settings.clone(), limit)
+    }
 }
 
 /// A server that has not been connected yet.
@@ -274,16 +282,12 @@ fn can_start_both() -> bool {
     both
 }
 
-/// The panic of a call is one line of the log; the dispatcher answers the call.
+/// A panic is one line of the log; the dispatcher answers the call that it was in.
 fn log_panics() {
+    // Not the usual hook, which would wait for a reader of stderr.
     panic::set_hook(Box::new(|panic| {
-        if std::thread::current().name() == Some(CALL_THREAD) || at_once::runs_here() {
-            let place = panic.location().map(ToString::to_string).unwrap_or_default();
-            tracing::error!(place, reason = panic_text(panic.payload()), "a tool panicked");
-        } else {
-            // Not the usual hook's, which would wait for a reader of stderr.
-            tracing::error!("{panic}");
-        }
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, reason = panic_text(panic.payload()), "panicked");
     }));
 }
 

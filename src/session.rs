@@ -5,7 +5,7 @@ mod ledger;
 mod quota;
 
 pub use history::{History, HistoryLimits};
-pub use ledger::{Ledger, Owed, Seen};
+pub use ledger::{Ledger, PendingSighting, Seen};
 pub use quota::{Cost, Quota, QuotaError, QuotaLimits};
 
 use crate::workspace::StateDir;

@@ -15,11 +15,10 @@ mod error;
 mod escape;
 mod lexical;
 mod limits;
-mod linked;
+mod link_targets;
 mod links;
 mod open;
 mod open_file;
-mod own;
 mod path;
 mod policy;
 mod priority;
@@ -29,6 +28,7 @@ mod resolve;
 mod revision;
 mod root;
 mod roots;
+mod server_files;
 mod shared;
 mod start;
 mod stat;
@@ -66,7 +66,7 @@ pub use tree::{
 pub use walk::{Entry, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, StatCache, WalkOptions, WalkReport};
 pub use watch::{Changes, Unwatchable, WatchedEntry, Watcher, watch_limit};
 pub use write::{
-    Approval, Base, Committed, Content, FileLock, MOST_WAITING, NewDirectory, PreviousFile, StaleAfter, WaitLimit,
+    Approval, Base, Committed, FileLock, HashedBytes, MOST_WAITING, NewDirectory, PreviousFile, StaleAfter, WaitLimit,
     WritablePath, WriteGuard,
 };
 
@@ -94,9 +94,9 @@ impl Workspace {
         resolve::resolve(&self.shared.roots, text, |path| self.shared.stat(path).is_ok())
     }
 
-    /// As [`Self::resolve`], by letters alone: none where it would have to look.
-    pub fn resolve_at_once(&self, text: &str) -> Option<WorkspacePath> {
-        // A literal `@` is looked for, and a home directory may be asked of the network.
+    /// As [`Self::resolve`], by the letters of `text` alone. `None` if it is no path, and where the file system would
+    /// have to be asked: for a literal `@`, or for a home directory, which may come from the network.
+    pub fn resolve_lexically(&self, text: &str) -> Option<WorkspacePath> {
         if text.starts_with(['@', '~']) {
             return None;
         }
@@ -118,11 +118,10 @@ impl Workspace {
         self.shared.open_file(path)
     }
 
-    /// As [`Self::open_file`], with the whole content, for a file of at most `max_bytes` whose open and read
-    /// wait for no disk, no other machine and no other process. `None` where they would, or where that cannot
-    /// be told, and for every reason for which the file is not to be had: ask [`Self::open_file`] then.
-    pub fn at_hand(&self, path: &WorkspacePath, max_bytes: usize) -> Option<(OpenFile, Vec<u8>)> {
-        self.shared.at_hand(path, max_bytes)
+    /// As [`Self::open_file`], with its content, for a file of at most `max_bytes` that the kernel has in memory:
+    /// never waits for a disk, another machine or another process. `None` for everything else and for every error.
+    pub fn read_cached(&self, path: &WorkspacePath, max_bytes: usize) -> Option<(OpenFile, Vec<u8>)> {
+        self.shared.read_cached(path, max_bytes)
     }
 
     /// The whole content of a file of at most `max_bytes`, unchanged from its first byte to its

@@ -1,12 +1,8 @@
 //! `rootbound restore`: restores former content, with the same checks as any other write.
 
-use std::{process::ExitCode, sync::Arc, time::Duration};
+use std::{process::ExitCode, time::Duration};
 
-use crate::{
-    server::Parts,
-    stop::StopSignal,
-    tools::{CallContext, restore as bring_back},
-};
+use crate::{server::Parts, tools::restore as bring_back};
 
 use super::output::{fail, print};
 
@@ -15,15 +11,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Restores a recorded content and prints what was done.
 pub fn restore(parts: &Parts, path: &str, revision: Option<&str>) -> ExitCode {
-    let cx = CallContext {
-        workspace: Arc::clone(&parts.workspace),
-        session: Arc::clone(&parts.session),
-        path_index: Arc::clone(&parts.path_index),
-        settings: Arc::clone(&parts.settings),
-        stop: StopSignal::after(TIME_LIMIT),
-        progress: None,
-        yields: None,
-    };
+    let cx = parts.context(TIME_LIMIT);
     match bring_back::restore(&cx, path, revision) {
         Ok(text) => print(text.trim_end()),
         Err(error) => fail(&error.text(), 1),

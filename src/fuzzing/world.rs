@@ -15,7 +15,6 @@ use std::{
 use crate::{
     search::{IndexMode, PathIndex},
     session::Session,
-    stop::StopSignal,
     tools::{CallContext, ReadBeforeWrite, Selection, Settings, Toolbox},
     workspace::{Access, Options, PolicyRules, RootSpec, Workspace},
 };
@@ -236,18 +235,12 @@ impl World {
 
 /// The context of a call in a workspace.
 pub(super) fn context(workspace: &Arc<Workspace>) -> CallContext {
-    CallContext {
-        workspace: Arc::clone(workspace),
-        session: Arc::new(Session::new(None)),
-        path_index: Arc::new(PathIndex::new(IndexMode::Off)),
-        settings: Arc::new(Settings {
-            read_before_write: ReadBeforeWrite::Off,
-            structured_output: true,
-            search_threads: Some(1),
-            ..Settings::default()
-        }),
-        stop: StopSignal::after(Duration::from_secs(30)),
-        progress: None,
-        yields: None,
-    }
+    let settings = Settings {
+        read_before_write: ReadBeforeWrite::Off,
+        structured_output: true,
+        search_threads: Some(1),
+        ..Settings::default()
+    };
+    let (session, path_index) = (Arc::new(Session::new(None)), Arc::new(PathIndex::new(IndexMode::Off)));
+    CallContext::new(Arc::clone(workspace), session, path_index, Arc::new(settings), Duration::from_secs(30))
 }

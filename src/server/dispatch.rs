@@ -23,12 +23,12 @@ use crate::{
 };
 
 use super::{
-    Parts, at_once,
+    Parts,
     audited::Trace,
     backpressure::{ResponseBudget, ResponsePermit},
     confirm::{Confirmation, Person, Question, Reply},
     gates::{Gates, Permit, area, idle_for},
-    panic_text,
+    inline, panic_text,
     threads::{Running, Threads},
 };
 
@@ -114,19 +114,11 @@ async fn planned(
     let heavy = parts.toolbox.get(&tool).is_some_and(|entry| entry.spec.heavy);
     let deadline = parts.options.deadline;
     // The clock runs while the call waits for its turn: the client waits, too.
-    let mut cx = CallContext {
-        workspace: Arc::clone(&parts.workspace),
-        session: Arc::clone(&parts.session),
-        path_index: Arc::clone(&parts.path_index),
-        settings: Arc::clone(&parts.settings),
-        stop: StopSignal::after(deadline),
-        progress,
-        yields: None,
-    };
+    let mut cx = CallContext { progress, ..parts.context(deadline) };
     let mut overdue = time::Instant::now() + deadline;
     if !cancelled.is_cancelled()
         && let Ok(_place) = gates.all(heavy).try_acquire()
-        && let Some(answer) = at_once::ask(parts, &gates.pools.usual, &cx, &tool, &arguments, span).await
+        && let Some(answer) = inline::answer(parts, &gates.pools.usual, &cx, &tool, &arguments, span).await
     {
         return answered(answer?, &budget, &cancelled).await;
     }
@@ -148,9 +140,12 @@ async fn planned(
                     ToolError::new(Kind::Internal, format!("the tool {tool} is gone")).hint("list the tools again")
                 );
             };
-            let plan = entry.plan(&cx, arguments)?;
-            let proposal = match &plan {
-                Plan::Answer(_) => None,
+            let mut plan = entry.plan(&cx, arguments)?;
+            let proposal = match &mut plan {
+                Plan::Answer(answer) => {
+                    answer.sighting.take().inspect(|sighting| cx.session.ledger.save(sighting));
+                    None
+                }
                 Plan::Change(change) => draft.and_then(|draft| draft.proposal(&**change)),
             };
             Ok((plan, proposal))

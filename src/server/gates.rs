@@ -123,7 +123,7 @@ pub(super) fn area(parts: &Parts, tool: &str, arguments: &Map<String, Value>) ->
     let is_path = |given: &str| given == "path" || spec.and_then(|spec| spec.renamed(given)) == Some("path");
     let path = arguments.iter().find(|(given, _)| is_path(given)).and_then(|(_, value)| value.as_str());
     let path = path.unwrap_or(".");
-    let resolved = parts.workspace.resolve_at_once(path.strip_prefix('@').unwrap_or(path));
+    let resolved = parts.workspace.resolve_lexically(path.strip_prefix('@').unwrap_or(path));
     let Some(resolved) = resolved else { return String::new() };
     match resolved.relative().components().next() {
         Some(Component::Normal(first)) => format!("{}/{}", resolved.root().key(), first.to_string_lossy()),

@@ -54,12 +54,12 @@ impl Seen {
 #[derive(Debug)]
 pub struct Ledger {
     state: Option<StateDir>,
-    memory: Mutex<Memory>,
+    memory: Mutex<Sightings>,
     swept: Once,
 }
 
 #[derive(Debug, Default)]
-struct Memory {
+struct Sightings {
     files: HashMap<Key, Sighting>,
     content: usize,
     clock: u64,
@@ -73,9 +73,9 @@ struct Key {
     path: String,
 }
 
-/// A sighting that has yet to be written into the state folder.
-#[derive(Debug)]
-pub struct Owed {
+/// A sighting that is not in the state folder yet.
+#[derive(Clone, Debug)]
+pub struct PendingSighting {
     key: Key,
     revision: Revision,
     now: SystemTime,
@@ -96,15 +96,14 @@ impl Ledger {
 
     /// Records that the file at the real path `path` was seen at `revision`.
     pub fn saw(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>) {
-        if let Some(owed) = self.note(path, revision, content) {
-            self.write_down(&owed);
+        if let Some(pending) = self.note(path, revision, content) {
+            self.save(&pending);
         }
     }
 
-    /// As [`Self::saw`] without waiting for a disk: returns what is to be given to [`Self::write_down`], in any
-    /// case, before the sighting is relied on.
-    #[must_use = "a sighting that is not written down is not known to the next process"]
-    pub fn note(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>) -> Option<Owed> {
+    /// As [`Self::saw`], in memory alone: what it returns is for [`Self::save`], which may wait for a disk.
+    #[must_use = "the next process does not know a sighting that was not saved"]
+    pub fn note(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>) -> Option<PendingSighting> {
         let key = Key::of(path);
         let now = SystemTime::now();
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,7 +112,9 @@ impl Ledger {
                 memory.remember(key, revision, content, now);
                 None
             }
-            Some(_) => memory.remember(key.clone(), revision, content, now).then_some(Owed { key, revision, now }),
+            Some(_) => {
+                memory.remember(key.clone(), revision, content, now).then_some(PendingSighting { key, revision, now })
+            }
         }
     }
 
@@ -134,8 +135,8 @@ impl Ledger {
     }
 
     /// Writes a sighting into the state folder.
-    pub fn write_down(&self, owed: &Owed) {
-        let Owed { key, revision, now } = owed;
+    pub fn save(&self, pending: &PendingSighting) {
+        let PendingSighting { key, revision, now } = pending;
         let Some(state) = &self.state else { return };
         if let Err(error) = keep(state, &file_name(&key.root), &line(*now, &key.path, *revision), *now) {
             tracing::debug!(%error, "what was read is remembered in memory only");
@@ -189,7 +190,7 @@ impl Ledger {
     }
 }
 
-impl Memory {
+impl Sightings {
     /// Returns whether the state file needs a new line.
     fn remember(&mut self, key: Key, revision: Revision, content: Option<&[u8]>, now: SystemTime) -> bool {
         self.clock += 1;
@@ -245,7 +246,7 @@ impl Key {
     }
 }
 
-struct Line<'a> {
+struct LedgerLine<'a> {
     time: u64,
     path: &'a str,
     revision: Revision,
@@ -289,12 +290,12 @@ fn line(time: SystemTime, path: &str, revision: Revision) -> String {
     format!("{} {path} {revision}\n", seconds(time))
 }
 
-fn parse(line: &str) -> Option<Line<'_>> {
+fn parse(line: &str) -> Option<LedgerLine<'_>> {
     let mut fields = line.split(' ');
     let time = fields.next()?.parse().ok()?;
     let path = fields.next()?;
     let revision = fields.next()?.parse().ok()?;
-    fields.next().is_none().then_some(Line { time, path, revision })
+    fields.next().is_none().then_some(LedgerLine { time, path, revision })
 }
 
 fn fresh(time: u64, now: SystemTime) -> bool {
@@ -304,7 +305,7 @@ fn fresh(time: u64, now: SystemTime) -> bool {
 /// The newest fresh line of each path, oldest first; at most [`KEPT`] of them.
 fn compacted(text: &str, now: SystemTime) -> String {
     let mut known = HashSet::new();
-    let newest: Vec<Line<'_>> = text
+    let newest: Vec<LedgerLine<'_>> = text
         .lines()
         .rev()
         .filter_map(parse)
@@ -392,7 +393,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_by_files_and_by_content() {
-        let mut memory = Memory::default();
+        let mut memory = Sightings::default();
         let content = vec![0; CONTENT_EACH];
         for n in 0..FILES + 10 {
             let key = Key { root: "r".into(), path: n.to_string() };

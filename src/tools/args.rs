@@ -109,19 +109,6 @@ pub fn bounded(arguments: &Map<String, Value>, settings: &Settings) -> Result<()
     }
 }
 
-/// Bytes of a name, and of a text, that any thread may look at closely.
-const SHORT: (usize, usize) = (64, 32 << 10);
-
-/// Whether they are few bytes, as all but contents are.
-pub fn are_short(arguments: &Map<String, Value>) -> bool {
-    let is_short = |value: &Value| match value {
-        Value::String(text) => text.len() <= SHORT.1,
-        Value::Array(_) | Value::Object(_) => false,
-        _ => true,
-    };
-    arguments.iter().all(|(name, value)| name.len() <= SHORT.0 && is_short(value))
-}
-
 fn is_deeper(value: &Value, limit: usize) -> bool {
     match value {
         Value::Array(list) => limit == 0 || list.iter().any(|inner| is_deeper(inner, limit - 1)),
@@ -255,13 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_long_to_look_at_is_not_short() {
-        let short = |arguments: Value| are_short(arguments.as_object().expect("an object"));
-        assert!(
-            short(json!({})) && short(json!({ "path": "a", "offset": 3, "limit": null, "x": "y".repeat(SHORT.1) }))
-        );
-        assert!(!short(json!({ "path": "y".repeat(SHORT.1 + 1) })) && !short(json!({ "edits": [] })));
-        assert!(!short(json!({ "x".repeat(SHORT.0 + 1): 1 })) && !short(json!({ "path": {} })));
+    fn very_long_argument_name_gets_no_suggestion() {
         let error = normalised(json!({ "path": "a", "paths".repeat(1 << 20): 1 })).unwrap_err();
         assert!(error.contains("sample takes: ") && !error.contains("did you mean"), "{error}");
     }

@@ -3,6 +3,7 @@
 use std::{
     fmt,
     sync::{Arc, OnceLock},
+    time::Duration,
 };
 
 use crate::{
@@ -93,6 +94,16 @@ pub struct ProgressUpdate {
 /// Where progress goes; `None` where the client did not ask.
 pub type ProgressSink = Option<Arc<dyn Fn(ProgressUpdate) + Send + Sync>>;
 
+/// Whether an attempt at a call may wait for a disk, a lock, another machine or another process, or work for long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blocking {
+    /// It may: it has a thread to itself.
+    Allowed,
+    /// It must not: it runs on the thread that reads the client's requests. Where it would have to, it fails with
+    /// [`ToolError::would_block`].
+    Never,
+}
+
 /// Everything a call may use; nothing is ambient.
 #[derive(Clone)]
 pub struct CallContext {
@@ -108,6 +119,8 @@ pub struct CallContext {
     pub stop: StopSignal,
     /// Progress notifications.
     pub progress: ProgressSink,
+    /// Whether this attempt may wait.
+    pub blocking: Blocking,
     /// Called when the call is about to wait for another one's change: it gives up its place among
     /// those that run. `None` where it has none, or keeps it.
     pub yields: Option<Arc<dyn Fn() + Send + Sync>>,
@@ -120,19 +133,32 @@ impl fmt::Debug for CallContext {
 }
 
 impl CallContext {
+    /// A call that starts now, may take `limit` and may block, without progress.
+    pub fn new(
+        workspace: Arc<Workspace>,
+        session: Arc<Session>,
+        path_index: Arc<PathIndex>,
+        settings: Arc<Settings>,
+        limit: Duration,
+    ) -> Self {
+        Self {
+            workspace,
+            session,
+            path_index,
+            settings,
+            stop: StopSignal::after(limit),
+            progress: None,
+            blocking: Blocking::Allowed,
+            yields: None,
+        }
+    }
+
     /// A call on `workspace` with default settings and a session of its own, neither cancelled nor out of time, for
     /// unit tests.
     #[cfg(test)]
     pub(crate) fn for_tests(workspace: Workspace) -> Self {
-        Self {
-            workspace: Arc::new(workspace),
-            session: Arc::new(Session::new(None)),
-            path_index: Arc::default(),
-            settings: Arc::new(Settings::default()),
-            stop: StopSignal::after(std::time::Duration::from_secs(3600)),
-            progress: None,
-            yields: None,
-        }
+        let limit = Duration::from_secs(3600);
+        Self::new(Arc::new(workspace), Arc::new(Session::new(None)), Arc::default(), Arc::default(), limit)
     }
 
     /// Fails when the call was cancelled or has used up its time; cheap enough for inner loops.
@@ -146,6 +172,16 @@ impl CallContext {
             )
             .hint("ask for less: a narrower path, a smaller range or a more exact pattern")),
         }
+    }
+
+    /// The path of a file that may be made; a slash behind the name means a directory.
+    pub fn resolve_new_file(&self, text: &str) -> Result<WorkspacePath, ToolError> {
+        let path = self.workspace.resolve(text)?;
+        if text.trim_end().ends_with('/') && !path.is_root() {
+            return Err(ToolError::invalid(format!("`path` ends with a slash, so it names a directory: {path}/"))
+                .hint("give the name of a file; the directories above it are made"));
+        }
+        Ok(path)
     }
 
     /// The file, of at most so many bytes as may be changed; what is still as it was last seen is not hashed

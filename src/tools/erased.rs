@@ -5,13 +5,10 @@ use std::{fmt, sync::OnceLock};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{CallContext, Plan, Prompt, Spec, Tool, ToolError, args, schema};
+use super::{CallContext, Plan, Spec, Tool, ToolError, args, schema};
 
 /// Decodes a tool's arguments and plans the call, whatever its types are.
 type Planner = fn(&CallContext, Map<String, Value>, &ErasedTool) -> Result<Plan, ToolError>;
-
-/// Decodes a tool's arguments and asks for an answer at once.
-type Asker = fn(&CallContext, Map<String, Value>, &ErasedTool) -> Option<Prompt>;
 
 /// A tool without its type: what the registry holds.
 pub struct ErasedTool {
@@ -20,8 +17,9 @@ pub struct ErasedTool {
     input_schema: OnceLock<Map<String, Value>>,
     make_input_schema: fn() -> Map<String, Value>,
     output_schema: fn() -> Map<String, Value>,
+    /// Whether a call may be answered [inline](Tool::INLINE).
+    pub inline: bool,
     plan: Planner,
-    at_once: Option<Asker>,
 }
 
 impl fmt::Debug for ErasedTool {
@@ -38,8 +36,7 @@ impl ErasedTool {
             make_input_schema: schema::input::<T::Args>,
             output_schema: schema::output::<T::Output>,
             plan: |cx, arguments, tool| T::plan(cx, tool.decoded(cx, arguments)?),
-            at_once: T::ANSWERS_AT_ONCE
-                .then_some(|cx, arguments, tool| T::at_once(cx, tool.decoded(cx, arguments).ok()?)),
+            inline: T::INLINE,
         }
     }
 
@@ -57,19 +54,6 @@ impl ErasedTool {
     /// JSON Schema of the structured result; built on demand, as most clients never ask.
     pub fn output_schema(&self) -> Map<String, Value> {
         (self.output_schema)()
-    }
-
-    /// Whether [`Self::at_once`] is worth asking.
-    pub fn answers_at_once(&self) -> bool {
-        self.at_once.is_some()
-    }
-
-    /// The answer, where it can be had [at once](Tool::at_once): not for arguments that take long to look at.
-    pub fn at_once(&self, cx: &CallContext, arguments: &Map<String, Value>) -> Option<Prompt> {
-        if !args::are_short(arguments) {
-            return None;
-        }
-        (self.at_once?)(cx, arguments.clone(), self)
     }
 
     /// Decodes the arguments and plans the call.

@@ -96,6 +96,11 @@ impl ToolError {
         Self::new(Kind::Cancelled, "the call was cancelled").hint("call again if it is still wanted")
     }
 
+    /// An attempt that must not block would have to. Nobody reads this: the call is planned again where it may.
+    pub(crate) fn would_block() -> Self {
+        Self::new(Kind::Internal, "this attempt would have to wait")
+    }
+
     /// The file at `path` is no longer what a person was shown a change of.
     pub fn changed_while_asked(path: impl fmt::Display) -> Self {
         Self::new(Kind::Stale, format!("{path} changed while a person was asked about this change, so it was not made"))

@@ -13,13 +13,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    session::Owed,
+    session::PendingSighting,
     text::{self, DecodeError, Document, ImageFlaw, LineEnding},
     workspace::{AccessError, OpenFile, Revision, WorkspacePath},
 };
 
 use super::{
-    Answer, CallContext, Content, Group, Kind, Plan, Prompt, Spec, Tool, ToolError,
+    Answer, Blocking, CallContext, Content, Group, Kind, Plan, Spec, Tool, ToolError,
     alias::{LINE_ALIASES, PATH_ALIASES},
 };
 use page::Page;
@@ -29,9 +29,9 @@ use window::{Range, Window};
 const DEFAULT_LIMIT: usize = 2000;
 /// Bytes of a file that are decoded whole; larger files are streamed.
 const WHOLE: u64 = text::HEAD as u64;
-/// Bytes of a file that is read at once, on the thread that serves the wire: a fraction of a millisecond where it is
-/// UTF-8. To tell another encoding takes many.
-const AT_ONCE: usize = 64 << 10;
+/// Bytes of the largest file that is read inline: a fraction of a millisecond if it is UTF-8; the detection of another
+/// encoding takes a hundred times as long.
+const INLINE: usize = 64 << 10;
 /// Bytes read at a time from a larger file.
 const CHUNK: usize = 256 << 10;
 /// Bytes after which the progress is told.
@@ -129,41 +129,52 @@ impl Tool for Read {
         heavy: false,
     };
 
+    const INLINE: bool = true;
+
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let wanted = Wanted::of(&args)?;
         let encoding = args.encoding.as_deref().map(encoding).transpose()?;
-        let path = cx.workspace.resolve(&args.path)?;
-        let mut file = cx.workspace.open_file(&path).map_err(|error| ToolError::access(&cx.workspace, error))?;
-        let mut head = Vec::new();
-        let whole = file.read_to_limit(&mut head, WHOLE).map_err(|error| failed(&path, error))?;
+        let Opened { path, file, head, whole } = match cx.blocking {
+            Blocking::Allowed => open(cx, &args.path)?,
+            Blocking::Never => open_cached(cx, &args.path)?,
+        };
         if let Some(image) = text::image_info(&head) {
             return image_answer(cx, &path, file, head, whole, image).map(Plan::Answer);
         }
-        let page = if whole {
-            let (page, owed) = small(cx, &path, &file, head, encoding, wanted)?;
-            if let Some(owed) = owed {
-                cx.session.ledger.write_down(&owed);
-            }
-            page
+        let (page, sighting) = if whole {
+            small(cx, &path, &file, head, encoding, wanted)?
         } else {
-            large(cx, &path, file, &head, encoding, wanted)?
+            (large(cx, &path, file, &head, encoding, wanted)?, None)
         };
-        Ok(Plan::Answer(page.answer(cx, &path, args.by_number())))
+        Ok(Plan::Answer(Answer { sighting: sighting.map(Box::new), ..page.answer(cx, &path, args.by_number()) }))
     }
+}
 
-    const ANSWERS_AT_ONCE: bool = true;
+/// A file and the start of its content.
+struct Opened {
+    path: WorkspacePath,
+    file: OpenFile,
+    head: Vec<u8>,
+    /// Whether `head` is all of it.
+    whole: bool,
+}
 
-    fn at_once(cx: &CallContext, args: Args) -> Option<Prompt> {
-        let wanted = Wanted::of(&args).ok()?;
-        let encoding = args.encoding.as_deref().map(encoding).transpose().ok()?;
-        let path = cx.workspace.resolve_at_once(&args.path)?;
-        let (file, bytes) = cx.workspace.at_hand(&path, AT_ONCE)?;
-        if !text::is_plain(&bytes) || text::image_info(&bytes).is_some() {
-            return None;
-        }
-        let (page, owed) = small(cx, &path, &file, bytes, encoding, wanted).ok()?;
-        Some(Prompt { answer: page.answer(cx, &path, args.by_number()), owed })
+fn open(cx: &CallContext, path: &str) -> Result<Opened, ToolError> {
+    let path = cx.workspace.resolve(path)?;
+    let mut file = cx.workspace.open_file(&path).map_err(|error| ToolError::access(&cx.workspace, error))?;
+    let mut head = Vec::new();
+    let whole = file.read_to_limit(&mut head, WHOLE).map_err(|error| failed(&path, error))?;
+    Ok(Opened { path, file, head, whole })
+}
+
+/// As [`open`], for a small file of UTF-8 text that the kernel has in memory.
+fn open_cached(cx: &CallContext, path: &str) -> Result<Opened, ToolError> {
+    let path = cx.workspace.resolve_lexically(path).ok_or_else(ToolError::would_block)?;
+    let (file, head) = cx.workspace.read_cached(&path, INLINE).ok_or_else(ToolError::would_block)?;
+    if !text::is_plain(&head) || text::image_info(&head).is_some() {
+        return Err(ToolError::would_block());
     }
+    Ok(Opened { path, file, head, whole: true })
 }
 
 impl Args {
@@ -226,7 +237,6 @@ impl Wanted {
     }
 }
 
-/// Also what is owed to the ledger, where a sighting was noted.
 fn small(
     cx: &CallContext,
     path: &WorkspacePath,
@@ -234,7 +244,7 @@ fn small(
     bytes: Vec<u8>,
     encoding: Option<&'static Encoding>,
     wanted: Wanted,
-) -> Result<(Page, Option<Owed>), ToolError> {
+) -> Result<(Page, Option<PendingSighting>), ToolError> {
     let changed = changed(path, file)?;
     let ledger = &cx.session.ledger;
     let revision = ledger.revision_of(file.real_path(), &bytes).unwrap_or_else(|| Revision::of(&bytes));
@@ -244,7 +254,7 @@ fn small(
     let mut window = Window::new(range);
     window.push(document.text());
     let totals = window.finish();
-    let owed = if changed { None } else { ledger.note(file.real_path(), revision, Some(document.bytes())) };
+    let sighting = if changed { None } else { ledger.note(file.real_path(), revision, Some(document.bytes())) };
     let page = Page {
         range,
         text: window.text,
@@ -259,7 +269,7 @@ fn small(
         hidden: window.hidden,
         hidden_count: window.hidden_count,
     };
-    Ok((page, owed))
+    Ok((page, sighting))
 }
 
 fn large(
@@ -487,9 +497,10 @@ mod tests {
     use crate::workspace::{Access, Workspace};
 
     #[test]
-    fn what_is_answered_at_once_is_utf8_text() {
+    fn only_utf8_text_is_read_inline() {
         let root = tempfile::tempdir().unwrap();
         let cx = CallContext::for_tests(Workspace::of_directory(root.path(), Access::ReadOnly));
+        let cx = CallContext { blocking: Blocking::Never, ..cx };
         for (name, content) in [
             ("latin", &b"caf\xe9 cr\xe8me\n"[..]),
             ("sjis", b"\x93\xfa\x96\x7b\x8c\xea\n"),
@@ -499,7 +510,7 @@ mod tests {
         ] {
             std::fs::write(root.path().join(name), content).unwrap();
             let args = serde_json::from_value(json!({ "path": name })).unwrap();
-            assert!(Read::at_once(&cx, args).is_none(), "{name}");
+            assert!(Read::plan(&cx, args).is_err(), "{name}");
         }
     }
 }

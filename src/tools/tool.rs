@@ -3,9 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::session::Owed;
-
-use super::{Alias, Answer, CallContext, Plan, ToolError};
+use super::{Alias, CallContext, Plan, ToolError};
 
 /// What is fixed about a tool: its name and what a client is told about it.
 #[derive(Debug)]
@@ -67,25 +65,11 @@ pub trait Tool: 'static {
     /// Name, texts and hints.
     const SPEC: Spec;
 
-    /// Whether [`Tool::at_once`] is worth asking.
-    const ANSWERS_AT_ONCE: bool = false;
+    /// Whether [`Self::plan`] may be tried on the thread that reads the client's requests, with
+    /// [`Blocking::Never`](super::Blocking::Never). For tools whose usual call takes less time than handing it to
+    /// another thread and back.
+    const INLINE: bool = false;
 
     /// Computes the answer, or the change that would be made.
     fn plan(cx: &CallContext, args: Self::Args) -> Result<Plan, ToolError>;
-
-    /// The answer, where it takes a moment and waits for nothing: no disk, no lock that is held for long, no
-    /// other process. `None` says nothing but that [`Tool::plan`] has to be asked. Runs on the thread that
-    /// serves the wire, as handing a small read to another thread and back costs more than the read.
-    fn at_once(_cx: &CallContext, _args: Self::Args) -> Option<Prompt> {
-        None
-    }
-}
-
-/// An answer that was had at once.
-#[derive(Debug)]
-pub struct Prompt {
-    /// The answer.
-    pub answer: Answer,
-    /// What is to be written down before it is sent, where waiting is allowed.
-    pub owed: Option<Owed>,
 }

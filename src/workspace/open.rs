@@ -7,7 +7,7 @@ use std::io::Read as _;
 
 use super::access::{explain, present, readable, regular, visible};
 use super::error::{AccessError, AccessErrorKind};
-use super::links::{self, Way};
+use super::links::{self, Location};
 use super::open_file::{OpenFile, Snapshot};
 use super::path::WorkspacePath;
 use super::revision::Revision;
@@ -25,8 +25,8 @@ impl Shared {
         &self,
         asked: &WorkspacePath,
         operation: impl Fn(&WorkspacePath) -> Result<T, Failure>,
-    ) -> Result<(T, Way), AccessError> {
-        let direct = Way::direct(self.roots.deepest(asked));
+    ) -> Result<(T, Location), AccessError> {
+        let direct = Location::direct(self.roots.deepest(asked));
         visible(&direct, asked)?;
         match operation(&direct.real) {
             Ok(value) => return Ok((value, direct)),
@@ -50,7 +50,7 @@ impl Shared {
     }
 
     /// What is at `asked`, links inside the roots followed.
-    pub(super) fn stat(&self, asked: &WorkspacePath) -> Result<(Stat, Way), AccessError> {
+    pub(super) fn stat(&self, asked: &WorkspacePath) -> Result<(Stat, Location), AccessError> {
         self.reach(asked, |real| {
             let stat = real.root().dir().stat_beneath(real.relative())?;
             if stat.kind == FileKind::Symlink { Err(Failure::Link) } else { Ok(stat) }
@@ -58,7 +58,7 @@ impl Shared {
     }
 
     /// The directory at `asked`.
-    pub(super) fn directory(&self, asked: &WorkspacePath, purpose: Use) -> Result<(Dir, Way), AccessError> {
+    pub(super) fn directory(&self, asked: &WorkspacePath, purpose: Use) -> Result<(Dir, Location), AccessError> {
         self.reach(asked, |real| real.root().dir().dir_beneath(real.relative(), purpose))
     }
 
@@ -75,21 +75,19 @@ impl Shared {
         Ok(OpenFile { file, asked: asked.clone(), real: way.real, stat })
     }
 
-    /// As [`Self::open_file`] with the content, for a file of at most `limit` bytes that the system has in
-    /// memory. `None` says nothing but that it has to be opened the usual way.
-    pub(super) fn at_hand(&self, asked: &WorkspacePath, limit: usize) -> Option<(OpenFile, Vec<u8>)> {
-        let way = Way::direct(self.roots.deepest(asked));
-        if way.hidden() || asked.hidden() || !way.real.root().is_present_at_hand() {
+    /// As [`Self::open_file`], with the content of at most `limit` bytes, without waiting for a disk, another machine
+    /// or another process. `None` for every error: [`Self::open_file`] then says what it is.
+    ///
+    /// A straight line without links or retries, so that a reader sees every system call of it: the thread that reads
+    /// the client's requests makes them.
+    pub(super) fn read_cached(&self, asked: &WorkspacePath, limit: usize) -> Option<(OpenFile, Vec<u8>)> {
+        let real = self.roots.deepest(asked);
+        if real.hidden() || asked.hidden() || !real.root().is_present_cached() {
             return None;
         }
-        let real = way.real;
-        let file = real.root().dir().file_at_hand(real.relative())?;
-        let stat = sys::file_stat(&file).ok()?;
-        regular(&stat, asked).ok()?;
         readable(&real, asked).ok()?;
-        let size = usize::try_from(stat.size).ok().filter(|size| *size <= limit)?;
-        let mut bytes = vec![0; size];
-        sys::read_at_hand(&file, &mut bytes).then(|| (OpenFile { file, asked: asked.clone(), real, stat }, bytes))
+        let (file, stat, bytes) = real.root().dir().read_cached(real.relative(), limit)?;
+        Some((OpenFile { file, asked: asked.clone(), real, stat }, bytes))
     }
 
     /// The whole content of a file, as it was at one moment. `known` may tell the revision of a content.
@@ -125,7 +123,7 @@ impl Shared {
     }
 
     /// Real root and real names, and the names on the way; missing last parts are kept.
-    pub(super) fn locate(&self, asked: &WorkspacePath) -> Result<Way, AccessError> {
+    pub(super) fn locate(&self, asked: &WorkspacePath) -> Result<Location, AccessError> {
         present(asked, asked)?;
         for _ in 0..ATTEMPTS {
             match links::follow(&self.roots, asked) {

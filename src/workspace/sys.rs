@@ -6,6 +6,7 @@
 #[cfg(unix)]
 mod attributes;
 mod beneath;
+mod cached;
 mod contract;
 #[cfg(unix)]
 mod entries;
@@ -27,6 +28,7 @@ mod windows;
 #[cfg(unix)]
 pub(crate) use attributes::carry_attributes;
 pub(crate) use beneath::met_a_link;
+pub(crate) use cached::identity_cached;
 pub(crate) use contract::{Failure, Listed, Locked, Use};
 #[cfg(unix)]
 pub(crate) use entries::set_mode;
@@ -37,9 +39,9 @@ pub(crate) use process::{
     file_size_limit, is_process_file_limit, is_system_file_limit, open_files, raise_open_files, survive_large_writes,
 };
 #[cfg(unix)]
-pub(crate) use unix::{Dir, identity_at_hand, read_at_hand, try_lock};
+pub(crate) use unix::{Dir, try_lock};
 #[cfg(not(unix))]
 pub(crate) use windows::{
-    Dir, carry_attributes, file_size_limit, file_stat, identity, identity_at_hand, is_process_file_limit,
-    is_system_file_limit, open_files, raise_open_files, read_at_hand, set_mode, survive_large_writes, try_lock,
+    Dir, carry_attributes, file_size_limit, file_stat, identity, is_process_file_limit, is_system_file_limit,
+    open_files, raise_open_files, set_mode, survive_large_writes, try_lock,
 };

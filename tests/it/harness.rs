@@ -14,7 +14,6 @@ use std::{
 #[cfg(unix)]
 use rootbound::{
     search::{IndexMode, PathIndex},
-    stop::StopSignal,
     tools::CallContext,
 };
 use rootbound::{
@@ -97,15 +96,9 @@ impl Setup {
     /// cancelled nor out of time.
     #[cfg(unix)]
     pub(crate) fn context(&self, workspace: &Arc<Workspace>, index: IndexMode) -> CallContext {
-        CallContext {
-            workspace: Arc::clone(workspace),
-            session: Arc::new(Session::new(None).within(self.quota)),
-            path_index: Arc::new(PathIndex::new(index)),
-            settings: Arc::new(self.settings.clone()),
-            stop: StopSignal::after(Duration::from_secs(24 * 3600)),
-            progress: None,
-            yields: None,
-        }
+        let (session, path_index) = (Arc::new(Session::new(None).within(self.quota)), Arc::new(PathIndex::new(index)));
+        let settings = Arc::new(self.settings.clone());
+        CallContext::new(Arc::clone(workspace), session, path_index, settings, Duration::from_secs(24 * 3600))
     }
 
     /// The server that these settings describe, on the folders below `dir`.

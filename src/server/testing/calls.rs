@@ -61,16 +61,22 @@ async fn a_panic_costs_one_call() {
 }
 
 #[tokio::test]
-async fn what_is_answered_at_once_is_not_planned_and_its_panic_costs_one_call() {
+async fn inline_call_that_would_block_is_planned_on_a_thread() {
     let mut wire = Wire::open().await;
-    for (id, say, answer) in [(1, "", "at once"), (2, "slow", "planned")] {
-        let told = wire.ask(id, "tools/call", json!({ "name": "glance", "arguments": { "text": say } })).await;
-        assert_eq!(text(&told), answer);
+    for (id, given, expected) in [(1, "", "inline"), (2, "slow", "on a thread")] {
+        let answer = wire.ask(id, "tools/call", json!({ "name": "inline", "arguments": { "text": given } })).await;
+        assert_eq!(text(&answer), expected);
     }
-    let answer = wire.ask(3, "tools/call", json!({ "name": "glance", "arguments": { "text": "crash" } })).await;
+    let answer = wire.ask(3, "tools/call", json!({ "name": "inline", "arguments": { "texd": "" } })).await;
+    assert_eq!(error_kind(&answer), "invalid_input");
+    wire.alive().await;
+}
+
+#[tokio::test]
+async fn inline_panic_fails_one_call() {
+    let mut wire = Wire::open().await;
+    let answer = wire.ask(1, "tools/call", json!({ "name": "inline", "arguments": { "text": "crash" } })).await;
     assert_eq!(error_kind(&answer), "internal");
-    let answer = wire.ask(4, "tools/call", json!({ "name": "glance", "arguments": { "texd": "" } })).await;
-    assert_eq!(error_kind(&answer), "invalid_input", "planning says what is wrong");
     wire.alive().await;
 }
 

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::{
     session::Session,
     tools::{
-        Answer, CallContext, Change, Content, ErasedTool, Fingerprint, Group, Kind, Plan, Preview, Prompt, Settings,
+        Answer, Blocking, CallContext, Change, Content, ErasedTool, Fingerprint, Group, Kind, Plan, Preview, Settings,
         Spec, Tool, ToolError, Toolbox,
     },
     workspace::{Access, Approval, Base, Workspace},
@@ -34,7 +34,7 @@ pub(super) fn server(options: Options, settings: Settings) -> Server {
         ErasedTool::of::<Queue>(),
         ErasedTool::of::<Flood>(),
         ErasedTool::of::<Picture>(),
-        ErasedTool::of::<Glance>(),
+        ErasedTool::of::<Inline>(),
     ]);
     let parts = Parts {
         workspace: Arc::new(workspace()),
@@ -100,25 +100,23 @@ fn nap(cx: &CallContext, args: &Args) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Answers at once, but to "slow"; "crash" makes it panic there.
-struct Glance;
+/// Answers inline, except to "slow"; "crash" makes it panic there.
+struct Inline;
 
-impl Tool for Glance {
+impl Tool for Inline {
     type Args = Args;
     type Output = Output;
-    const SPEC: Spec = spec("glance", false);
-    const ANSWERS_AT_ONCE: bool = true;
+    const SPEC: Spec = spec("inline", false);
+    const INLINE: bool = true;
 
-    fn plan(_: &CallContext, _: Args) -> Result<Plan, ToolError> {
-        Ok(Plan::Answer(Answer::text("planned", &json!({}))))
-    }
-
-    fn at_once(_: &CallContext, args: Args) -> Option<Prompt> {
-        match args.text.as_deref() {
-            Some("slow") => None,
-            Some("crash") => panic!("at once"),
-            _ => Some(Prompt { answer: Answer::text("at once", &json!({})), owed: None }),
-        }
+    fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
+        let text = match (cx.blocking, args.text.as_deref()) {
+            (Blocking::Allowed, _) => "on a thread",
+            (Blocking::Never, Some("slow")) => return Err(ToolError::would_block()),
+            (Blocking::Never, Some("crash")) => panic!("inline"),
+            (Blocking::Never, _) => "inline",
+        };
+        Ok(Plan::Answer(Answer::text(text, &json!({}))))
     }
 }
 

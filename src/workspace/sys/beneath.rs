@@ -59,17 +59,6 @@ impl Dir {
         })
     }
 
-    /// As [`Self::file_beneath`], where that asks no disk, no other machine and no other process. `None`
-    /// says nothing of what is there.
-    pub(crate) fn file_at_hand(&self, relative: &Path) -> Option<File> {
-        #[cfg(target_os = "linux")]
-        if self.kernel && self.local {
-            return openat2::open_at_hand(self, relative, READ).map(File::from);
-        }
-        let _ = relative;
-        None
-    }
-
     /// What is at a path beneath this directory; a link at its end is reported as a link.
     pub(crate) fn stat_beneath(&self, relative: &Path) -> Result<Stat, Failure> {
         if relative.as_os_str().is_empty() {

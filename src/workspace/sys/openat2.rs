@@ -25,9 +25,9 @@ use crate::workspace::stat::Stat;
 const CONFINED: ResolveFlags =
     ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
 
-/// As [`CONFINED`], and neither onto another file system nor past a name that the kernel has to ask for
-/// (`RESOLVE_CACHED`, Linux 5.12).
-const AT_HAND: ResolveFlags = CONFINED.union(ResolveFlags::CACHED).union(ResolveFlags::NO_XDEV);
+/// As [`CONFINED`], for a lookup that never waits: only through names that the kernel has in memory
+/// (`RESOLVE_CACHED`, Linux 5.12; else EAGAIN), and never onto another file system.
+const CACHED: ResolveFlags = CONFINED.union(ResolveFlags::CACHED).union(ResolveFlags::NO_XDEV);
 
 /// File systems of this machine, where an open of a name that the kernel knows asks nobody. From
 /// `linux/magic.h`; overlayfs, FUSE and all network file systems are not among them.
@@ -92,20 +92,20 @@ pub(super) fn is_local(dir: impl AsFd) -> bool {
     fstatfs(dir).is_ok_and(|system| LOCAL.contains(&kind(system)))
 }
 
-/// As [`open_beneath`], without waiting for anything: none where that would take a wait, and for every
-/// other reason.
-pub(super) fn open_at_hand(dir: impl AsFd, relative: &Path, flags: OFlags) -> Option<OwnedFd> {
-    openat2(dir, relative, flags, Mode::empty(), AT_HAND).ok()
+/// As [`open_beneath`], without waiting; `None` for every error.
+pub(super) fn open_cached(dir: impl AsFd, relative: &Path, flags: OFlags) -> Option<OwnedFd> {
+    openat2(dir, relative, flags, Mode::empty(), CACHED).ok()
 }
 
-/// Device and inode of what a root's host path leads to, by names that the kernel knows alone.
-pub(super) fn identity_at_hand(path: &Path) -> Option<(u64, u64)> {
+/// Device and inode of what a root's host path leads to, without waiting; `None` for every error.
+pub(super) fn identity_cached(path: &Path) -> Option<(u64, u64)> {
     let fd = openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::CACHED).ok()?;
     Some(stat_of(&fstat(fd).ok()?).device_and_inode())
 }
 
-/// Fills `bytes` from the beginning of a file; false where it is shorter, or not all of that is in memory.
-pub(super) fn read_at_hand(file: impl AsFd, bytes: &mut [u8]) -> bool {
+/// Fills `bytes` from the start of a file without waiting. False if the file is shorter, or if a part of it is not
+/// in the page cache (`RWF_NOWAIT`, preadv2(2): EAGAIN or a short read).
+pub(super) fn read_cached(file: impl AsFd, bytes: &mut [u8]) -> bool {
     let wanted = bytes.len();
     preadv2(file, &mut [IoSliceMut::new(bytes)], 0, ReadWriteFlags::NOWAIT).is_ok_and(|count| count == wanted)
 }

@@ -146,25 +146,3 @@ impl AsFd for Dir {
 pub(crate) fn try_lock(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
 }
-
-/// Fills `bytes` from the beginning of the file, if it has as many and all of them are in memory.
-pub(crate) fn read_at_hand(file: &File, bytes: &mut [u8]) -> bool {
-    #[cfg(target_os = "linux")]
-    return openat2::read_at_hand(file, bytes);
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = (file, bytes);
-        false
-    }
-}
-
-/// As [`super::identity`], where no disk, no other machine and no other process has to be asked.
-pub(crate) fn identity_at_hand(path: &Path) -> Option<(u64, u64)> {
-    #[cfg(target_os = "linux")]
-    return openat2::identity_at_hand(path);
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = path;
-        None
-    }
-}

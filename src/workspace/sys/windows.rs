@@ -210,19 +210,9 @@ pub(crate) fn identity(_: &Path) -> io::Result<(u64, u64)> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// As [`identity`].
-pub(crate) fn identity_at_hand(_: &Path) -> Option<(u64, u64)> {
-    None
-}
-
 /// What an open file is.
 pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
     Ok(stat_of(&Metadata::from_file(file)?))
-}
-
-/// Never, as no file is at hand here.
-pub(crate) fn read_at_hand(_: &File, _: &mut [u8]) -> bool {
-    false
 }
 
 /// Rights are inherited from the directory; there is nothing to carry over but read-only, and a

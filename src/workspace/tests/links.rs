@@ -278,7 +278,7 @@ fn the_rules_of_a_root_count_below_it_and_not_in_a_root_inside_it() {
 }
 
 #[test]
-fn only_what_a_read_would_give_is_at_hand() {
+fn read_cached_gives_only_what_open_file_would_give() {
     Fixture::both(|mut fixture| {
         fixture.policy.hide = vec!["hidden".into()];
         fixture.file("ws/dir/file", "content");
@@ -288,13 +288,13 @@ fn only_what_a_read_would_give_is_at_hand() {
         fixture.link("dir/file", "ws/alias");
         fixture.link(fixture.host("out/secret.txt"), "ws/out");
         let workspace = fixture.open();
-        let at_hand = |text: &str, limit| workspace.at_hand(&workspace.resolve(text).unwrap(), limit);
+        let cached = |text: &str, limit| workspace.read_cached(&workspace.resolve(text).unwrap(), limit);
         for text in ["dir", "link/file", "alias", "out", "hidden", ".env", "missing", "dir/file/below"] {
-            assert!(at_hand(text, 100).is_none(), "{text}");
+            assert!(cached(text, 100).is_none(), "{text}");
         }
-        assert!(at_hand("dir/file", 6).is_none());
+        assert!(cached("dir/file", 6).is_none());
         // Whether it is depends on the file system of the temporary folder.
-        if let Some((open, bytes)) = at_hand("dir/file", 7) {
+        if let Some((open, bytes)) = cached("dir/file", 7) {
             assert_eq!((open.real_path().to_string(), open.stat().size), ("dir/file".to_owned(), 7));
             assert_eq!(bytes, b"content");
             assert!(!fixture.force_fallback);

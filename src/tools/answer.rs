@@ -3,6 +3,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::session::PendingSighting;
+
 use super::CallContext;
 
 /// One block of an answer.
@@ -28,6 +30,8 @@ pub struct Answer {
     pub facts: Map<String, Value>,
     /// The complete result as data; built only when structured output is on.
     pub data: Option<Value>,
+    /// What the session saw and has only in memory; saved before the answer is sent.
+    pub sighting: Option<Box<PendingSighting>>,
 }
 
 impl Answer {
@@ -37,7 +41,7 @@ impl Answer {
             Ok(Value::Object(facts)) => facts,
             _ => Map::new(),
         };
-        Self { content: vec![Content::Text(text.into())], facts, data: None }
+        Self { content: vec![Content::Text(text.into())], facts, ..Self::default() }
     }
 
     /// As [`Self::data`], for what costs something to put together.
