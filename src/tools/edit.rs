@@ -21,7 +21,7 @@ use crate::{
 
 use super::{
     Alias, Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES,
-    destination, freshness, output::count, recorded,
+    answer::count, read_before_write, shown_diff, with_history,
 };
 use entry::EditEntry;
 use job::{Job, Planned};
@@ -136,11 +136,11 @@ impl Tool for Edit {
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        let expected_revision = freshness::expected(args.expected_revision.as_deref())?;
+        let expected_revision = read_before_write::expected_revision(args.expected_revision.as_deref())?;
         let expected = args.expected_replacements.map(expected_count).transpose()?;
         let dry_run = args.dry_run.unwrap_or(false);
         let creates = args.old_string.as_deref() == Some("");
-        let path = if creates { destination::file_path(cx, &args.path)? } else { cx.workspace.resolve(&args.path)? };
+        let path = if creates { cx.resolve_new_file(&args.path)? } else { cx.workspace.resolve(&args.path)? };
         let edits = edits(args)?;
         let target = cx.workspace.writable(&path)?;
         let job = Job { path, target, edits, expected, expected_revision };
@@ -217,7 +217,7 @@ fn edits(args: Args) -> Result<Vec<EditEntry>, ToolError> {
 impl Change for Pending {
     fn preview(&self) -> Preview {
         let diff = edit::unified_diff(
-            &freshness::diff_name(&self.job.path),
+            &shown_diff::diff_name(&self.job.path),
             self.planned.old_text(),
             self.planned.new_text(),
             None,
@@ -253,7 +253,7 @@ impl Change for Pending {
         // The file was as it had been seen when the call began. Whoever changed it since: what the edit replaces
         // still has to be in it, just once.
         let (planned, committed, kept) =
-            recorded::rewrite(cx, "edit", &job.target, planned, approval, |_| job.work_out_again(cx))?;
+            with_history::rewrite(cx, "edit", &job.target, planned, approval, |_| job.work_out_again(cx))?;
         Ok(planned.answer(cx, &job.path, Some((committed.revision, kept))))
     }
 }

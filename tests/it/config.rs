@@ -72,7 +72,7 @@ impl Place {
 }
 
 #[test]
-fn every_configuration_problem_stands_on_its_own_line_of_stderr() {
+fn each_configuration_problem_is_one_line_on_stderr() {
     let place = Place::new();
     fs::write(place.project().join("r.toml"), "read_onyl = true\n").expect("written");
     let variables = [("ROOTBOUND_MAX_CONCURRENT", "many")];
@@ -85,13 +85,13 @@ fn every_configuration_problem_stands_on_its_own_line_of_stderr() {
 }
 
 #[test]
-fn a_pattern_that_cannot_be_read_is_a_configuration_problem() {
+fn an_invalid_pattern_is_a_configuration_problem() {
     let said = Place::new().run(&["--deny", "a[", "--log", "loud", "tools"]).failed(2);
     assert!(said.contains("a[") && said.contains("--log"), "{said}");
 }
 
 #[test]
-fn the_home_directory_and_the_file_system_are_refused_as_the_current_directory() {
+fn home_and_file_system_root_are_refused_as_current_directory() {
     let place = Place::new();
     let said = place.run_with(place.home.path(), &[], &["call", "ls"]).failed(2);
     assert!(said.contains("home directory") && said.contains("rootbound DIR"), "{said}");
@@ -113,7 +113,7 @@ fn one_missing_root_is_a_warning_and_no_usable_root_an_error() {
 }
 
 #[test]
-fn a_call_prints_the_answer_and_fails_as_its_tool_does() {
+fn call_prints_the_answer_or_exits_with_the_error_of_the_tool() {
     let place = Place::new();
     assert!(place.run(&["call", "grep", "pattern=two", "max_results=1"]).succeeded().contains("a.txt:2: two"));
     assert!(place.run(&["call", "grep", r#"{"pattern":"two","output_mode":"count"}"#]).succeeded().contains("a.txt"));
@@ -123,7 +123,7 @@ fn a_call_prints_the_answer_and_fails_as_its_tool_does() {
 }
 
 #[test]
-fn what_one_process_has_read_the_next_may_edit() {
+fn a_file_read_by_one_process_can_be_edited_by_the_next() {
     let place = Place::new();
     let mount = ["--root", "/mnt/user-data/workspace=.", "call"];
     let call = |words: &[&str]| place.run(&[&mount[..], words].concat());
@@ -141,7 +141,7 @@ fn what_one_process_has_read_the_next_may_edit() {
 }
 
 #[test]
-fn an_option_that_a_client_left_unfilled_is_named() {
+fn an_unfilled_placeholder_of_a_client_is_reported() {
     let said = Place::new().run(&["${user_config.roots}"]).failed(2);
     assert!(said.contains("${user_config.roots}"), "{said}");
 }
@@ -156,7 +156,7 @@ fn help_and_version_go_to_stdout() {
 }
 
 #[test]
-fn tools_shows_what_a_client_would_be_offered() {
+fn tools_lists_what_a_client_would_be_offered() {
     let place = Place::new();
     let names = |text: &str| -> Vec<String> {
         text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
@@ -166,7 +166,7 @@ fn tools_shows_what_a_client_would_be_offered() {
 }
 
 #[test]
-fn the_manifest_says_what_the_server_offers() {
+fn the_manifest_lists_the_tools_that_are_offered() {
     let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/mcp-manifest.json")).expect("there");
     let manifest: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
@@ -179,7 +179,7 @@ fn the_manifest_says_what_the_server_offers() {
 }
 
 #[test]
-fn the_manifest_starts_the_server_with_nothing_set_but_the_directories() {
+fn the_manifest_starts_the_server_with_defaults() {
     let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/mcp-manifest.json")).expect("there");
     let manifest: Value = serde_json::from_str(&text).expect("JSON");
     let variables: Vec<(String, String)> = manifest["server"]["mcp_config"]["env"]
@@ -211,7 +211,7 @@ fn summary(tool: &Value) -> (String, String) {
 }
 
 #[test]
-fn a_root_of_the_file_has_rules_of_its_own() {
+fn a_root_table_of_the_file_has_its_own_rules() {
     let place = Place::new();
     for (path, text) in [("a.private", "one"), ("dev.pem", "key"), ("internal/x", "two")] {
         for root in ["docs", "code"] {
@@ -271,7 +271,7 @@ fn files_of_a_denied_extension_are_refused_like_denied_ones() {
 }
 
 #[test]
-fn a_name_that_the_outer_directory_hides_is_not_shown_through_it_wherever_it_lies() {
+fn a_name_hidden_in_the_outer_root_is_not_shown_through_it_in_an_inner_root() {
     let place = Place::new();
     for path in ["in/secret/x.txt", "in/deep/secret", "in/plain.txt"] {
         let path = place.project().join(path);
@@ -308,7 +308,7 @@ fn a_name_that_the_outer_directory_hides_is_not_shown_through_it_wherever_it_lie
 }
 
 #[test]
-fn a_pattern_that_can_never_match_stops_the_start_and_says_what_to_write() {
+fn a_pattern_that_can_never_match_is_a_configuration_problem() {
     let place = Place::new();
     let (project, home) = (place.project(), place.home.path());
     let inside = project.join("keys/*.pem").display().to_string();
@@ -339,7 +339,7 @@ fn a_pattern_that_can_never_match_stops_the_start_and_says_what_to_write() {
 }
 
 #[test]
-fn a_file_whose_name_folds_to_another_is_denied_and_hidden_by_its_own_name() {
+fn deny_and_hide_match_names_that_fold_to_the_pattern() {
     for name in ["secret.", "notes ", "a\u{200d}b.dat", "\u{2764}\u{fe0f}.md", "［x］.dat", "k:$v", "é.k2"] {
         let place = Place::new();
         fs::write(place.project().join(name), "kept").expect("written");
@@ -359,7 +359,7 @@ fn a_file_whose_name_folds_to_another_is_denied_and_hidden_by_its_own_name() {
 }
 
 #[test]
-fn the_configuration_file_is_not_written_whatever_it_is_called() {
+fn the_configuration_file_is_not_written_whatever_its_name() {
     for name in
         ["rb.toml", "rb.toml.", "rb\u{ad}.toml", "［x］.toml", "rb .toml ", "r\\b.toml", "r[b]{,}.toml", "\u{200b}"]
     {
@@ -374,7 +374,7 @@ fn the_configuration_file_is_not_written_whatever_it_is_called() {
 }
 
 #[test]
-fn rules_for_agents_bind_unless_an_option_in_any_spelling_says_off() {
+fn agent_rules_are_enforced_unless_switched_off() {
     let place = Place::new();
     fs::write(place.project().join(".cursorignore"), "a.txt\n").expect("written");
     fs::write(place.home.path().join("rb.toml"), "agent_rules = \"off\"\n").expect("written");
@@ -412,7 +412,7 @@ fn every_mistake_in_the_roots_of_the_file_is_reported_at_once() {
 }
 
 #[test]
-fn the_limits_of_patterns_are_options_and_errors_name_limit_and_value() {
+fn pattern_limits_are_options_and_errors_name_limit_and_value() {
     let place = Place::new();
     let options = ["--max-glob", "10", "--max-regex", "20", "--max-regex-repeats", "50", "--max-regex-size", "64KiB"];
     let call = |words: &[&str]| place.run(&[&options[..], &["call"], words].concat());
@@ -434,7 +434,7 @@ fn the_limits_of_patterns_are_options_and_errors_name_limit_and_value() {
 }
 
 #[test]
-fn a_wrong_value_is_named_by_where_it_was_given() {
+fn a_wrong_value_is_reported_with_its_origin() {
     let place = Place::new();
     for (variables, said) in [
         ([("ROOTBOUND_ALLOW", "shell")], "ROOTBOUND_ALLOW \"shell\" is not a group of tools"),
@@ -450,7 +450,7 @@ fn a_wrong_value_is_named_by_where_it_was_given() {
 }
 
 #[test]
-fn the_bounds_of_a_number_are_said_as_a_person_writes_them() {
+fn range_errors_show_bounds_with_units() {
     let place = Place::new();
     for (option, value, said) in [
         ("--max-files-created", "many", "write a whole number of at least 0\n"),

@@ -46,7 +46,7 @@ fn own_filters() -> u32 {
 }
 
 #[test]
-fn every_thread_of_the_server_is_behind_the_filter_on_system_calls() {
+fn every_thread_of_the_server_has_the_seccomp_filter() {
     let threads = server(&["--confine", "required", "."]);
     assert!(threads.len() > 1, "a search has threads");
     for thread in threads {

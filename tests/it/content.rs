@@ -23,7 +23,7 @@ fn call_raw(process: &mut Process, id: u32, tool: &str, arguments: &str) -> Valu
 }
 
 #[test]
-fn a_number_is_written_as_it_is_spelled() {
+fn a_number_as_content_keeps_its_spelling() {
     let dir = tempfile::tempdir().unwrap();
     let mut process = Process::start(dir.path(), &[]);
     process.initialize();
@@ -56,7 +56,7 @@ fn a_number_is_written_as_it_is_spelled() {
 }
 
 #[test]
-fn a_number_is_spelled_alike_on_the_command_line() {
+fn a_number_keeps_its_spelling_on_the_command_line() {
     let dir = tempfile::tempdir().unwrap();
     for words in [&[r#"{"path":"n.txt","content":1.10}"#][..], &["path=n.txt", "content=1.10"]] {
         let status = std::process::Command::new(env!("CARGO_BIN_EXE_rootbound"))
@@ -112,7 +112,7 @@ fn an_append_says_what_was_appended() {
 }
 
 #[test]
-fn what_an_encoding_cannot_hold_is_named() {
+fn a_character_that_the_encoding_lacks_is_reported() {
     let h = Harness::new();
     h.write("latin", b"caf\xe9 cr\xe8me br\xfbl\xe9e\n");
     h.call("read", json!({ "path": "latin" })).ok();
@@ -139,7 +139,7 @@ fn uniform_carriage_returns_survive_an_overwrite() {
 }
 
 #[test]
-fn a_file_that_became_binary_is_named_with_the_way_out() {
+fn a_file_that_became_binary_is_reported_with_a_next_step() {
     let h = Harness::new();
     let write = |content: &str, revision: Option<&str>| {
         h.call("write", json!({ "path": "f", "content": content, "expected_revision": revision }))
@@ -180,7 +180,7 @@ fn a_file_that_became_binary_is_named_with_the_way_out() {
 }
 
 #[test]
-fn a_diff_is_cut_to_sixty_lines_whatever_made_it() {
+fn every_diff_is_cut_to_sixty_lines() {
     let selection = Selection { groups: vec![Group::Manage], ..Selection::default() };
     let h = Setup { selection, ..Setup::default() }.open();
     let long = (0..1500).fold(String::new(), |text, n| text + "line " + &n.to_string() + "\n");

@@ -48,7 +48,7 @@ fn is_found(name: &str, file: &Path) -> bool {
 }
 
 #[test]
-fn links_of_documents_lead_to_files_that_hold_what_is_named() {
+fn links_of_documents_lead_to_files_with_what_they_name() {
     let (mut complaints, mut seen) = (Vec::new(), 0);
     for document in documents() {
         let text = fs::read_to_string(&document).expect("a document");

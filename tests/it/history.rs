@@ -103,7 +103,7 @@ fn every_former_content_can_be_restored_by_its_revision() {
 }
 
 #[test]
-fn what_was_deleted_by_one_process_is_restored_by_another() {
+fn a_deletion_is_restored_by_another_process() {
     let place = Place::new();
     place.write("d/a.txt", "a\n");
     place.write("d/sub/b.txt", "b\n");
@@ -122,7 +122,7 @@ fn what_was_deleted_by_one_process_is_restored_by_another() {
 }
 
 #[test]
-fn a_restore_obeys_the_rights_of_the_root_and_the_policy() {
+fn restore_obeys_root_access_and_policy() {
     let place = Place::new();
     place.ok(&["call", "write", "path=a.txt", "content=one"]);
     place.ok(&["call", "write", "path=a.txt", "content=two"]);
@@ -133,7 +133,7 @@ fn a_restore_obeys_the_rights_of_the_root_and_the_policy() {
 }
 
 #[test]
-fn other_folders_changes_are_not_shown() {
+fn changes_of_other_folders_are_not_listed() {
     let place = Place::new();
     place.write("mine/a", "x");
     place.write("theirs/b", "x");
@@ -161,7 +161,7 @@ fn the_history_can_be_switched_off() {
 }
 
 #[test]
-fn a_content_too_large_for_the_history_is_replaced_with_a_word_and_never_deleted() {
+fn content_too_large_for_the_history_may_be_replaced_but_not_deleted() {
     let place = Place::new();
     place.write("large", &"x\n".repeat(3 << 19));
     let small = ["--history-size", "1MiB"];
@@ -175,7 +175,7 @@ fn a_content_too_large_for_the_history_is_replaced_with_a_word_and_never_deleted
 }
 
 #[test]
-fn a_journal_with_torn_lines_is_read_all_the_same() {
+fn a_journal_with_torn_lines_is_read() {
     let place = Place::new();
     place.ok(&["call", "write", "path=a.txt", "content=one"]);
     place.ok(&["call", "write", "path=a.txt", "content=two"]);
@@ -297,7 +297,7 @@ mod killed {
     }
 
     #[test]
-    fn a_server_killed_at_any_moment_leaves_whole_files_and_the_next_one_no_litter() {
+    fn a_killed_server_leaves_whole_files_and_the_next_removes_temporaries() {
         let place = Place::new();
         for n in 0..FILES {
             place.write(&format!("w{}/f{n}", n % 2), &version(n));
@@ -355,7 +355,7 @@ mod killed {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_deleted_tree_deeper_than_a_path_can_say_is_restored() {
+fn a_deleted_tree_deeper_than_path_max_is_restored() {
     let place = Place::new();
     let half = ["d".repeat(200).as_str(); 15].join("/");
     for top in ["a", "b"] {

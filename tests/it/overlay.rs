@@ -149,7 +149,7 @@ fn files_of_a_lower_layer_are_changed_moved_and_deleted() {
 }
 
 #[test]
-fn a_file_of_a_lower_layer_with_several_names_is_changed_although_it_becomes_another_inode() {
+fn a_hard_linked_file_of_a_lower_layer_is_changed() {
     let names = ["write", "edit", "append", "delete", "move", "over", "copied"];
     let link = names.map(|name| format!("ln lower/file.txt lower/{name}")).join("\n");
     // Before the mount: a lower layer must not change behind it.
@@ -202,7 +202,7 @@ fn directories_of_a_lower_layer_are_moved_and_deleted() {
 }
 
 #[test]
-fn a_directory_that_cannot_be_emptied_stays_whole_and_no_copy_is_left() {
+fn a_directory_that_cannot_be_removed_stays_whole_without_a_copy() {
     for busy in ["d/a.txt", "d/sub/b.txt", "d/sub/deep/c.txt", "d/z.txt"] {
         let Some(mut m) = mounted(&format!("mount --bind lower/other.txt ws/{busy}")) else { return };
         let before = m.tree();

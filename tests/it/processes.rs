@@ -461,7 +461,7 @@ fn servers_on_one_root_lose_no_acknowledged_change() {
 }
 
 #[test]
-fn servers_with_many_calls_in_flight_append_all_of_them() {
+fn servers_with_concurrent_appends_lose_none() {
     const SERVERS: usize = 4;
     const CALLS: usize = 24;
     for one_state in [true, false] {

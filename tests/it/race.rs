@@ -1,7 +1,7 @@
 //! Races for real: threads swap directories, files and links for one another while calls run.
 //!
-//! Short as part of the suite; `RACE_SECONDS=30` runs each race that long behind each wall. Prints how
-//! often things were swapped and how the calls ended. Linux only, as the walls are.
+//! Short as part of the suite; `RACE_SECONDS=30` runs each race that long behind each barrier. Prints how
+//! often things were swapped and how the calls ended. Linux only, as the barriers are.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::print_stdout, reason = "says how often things were swapped")]
@@ -26,7 +26,7 @@ use rustix::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{attacks::Wall, process::Process};
+use crate::{attacks::Barrier, process::Process};
 
 const CANARY: &str = "CANARY-of-the-outside";
 /// Requests that are under way at once.
@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// What the attackers swap, as a model names it.
 const PATHS: &[&str] = &["dir/a.txt", "file.txt", "far/mid/a.txt", "made.txt", "moved/a.txt", "dir/deep/a.txt"];
 
-/// How long one race runs behind one wall.
+/// How long one race runs behind one barrier.
 fn run_time() -> Duration {
     let seconds = std::env::var("RACE_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0.7);
     Duration::from_secs_f64(seconds)
@@ -117,8 +117,8 @@ fn plant(root: &OwnedFd, host: &Path, done: &AtomicBool, swaps: &AtomicU64) {
     }
 }
 
-/// Moves a directory out of the root and back. Only the kernel's wall knows where it is by then, so
-/// this runs behind that wall alone. Returns what changed while it was outside.
+/// Moves a directory out of the root and back. Only the kernel's barrier knows where it is by then, so
+/// this runs behind that barrier alone. Returns what changed while it was outside.
 fn carry_out(root: &OwnedFd, host: &Path, done: &AtomicBool, swaps: &AtomicU64) -> Vec<String> {
     let parked = openat(CWD, host.join("parked"), OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .expect("it is there");
@@ -163,14 +163,14 @@ fn carry_out(root: &OwnedFd, host: &Path, done: &AtomicBool, swaps: &AtomicU64) 
     complaints
 }
 
-/// Runs `calls` over and over against the attackers behind each wall.
+/// Runs `calls` over and over against the attackers behind each barrier.
 fn race(what: &str, calls: &[(&'static str, Value)]) {
-    for wall in [Wall::Both, Wall::Beneath, Wall::Walk] {
+    for barrier in [Barrier::All, Barrier::Openat2, Barrier::Walk] {
         let dir = arena();
         let host = dir.path();
         let before = outside(host);
         let arguments =
-            [wall.arguments(), &["--read-before-write", "off", "--allow", "manage", "--root", "app=root"]].concat();
+            [barrier.arguments(), &["--read-before-write", "off", "--allow", "manage", "--root", "app=root"]].concat();
         let mut process = Process::start(host, &arguments);
         process.initialize();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -181,7 +181,7 @@ fn race(what: &str, calls: &[(&'static str, Value)]) {
         thread::scope(|scope| {
             scope.spawn(|| swap(&root, &done, &swaps));
             scope.spawn(|| plant(&root, host, &done, &swaps));
-            let mover = (wall == Wall::Both).then(|| scope.spawn(|| carry_out(&root, host, &done, &swaps)));
+            let mover = (barrier == Barrier::All).then(|| scope.spawn(|| carry_out(&root, host, &done, &swaps)));
             // Ends the attackers also when an assertion below fails.
             let _end = Done(&done);
             let started = Instant::now();
@@ -200,24 +200,24 @@ fn race(what: &str, calls: &[(&'static str, Value)]) {
                 }
                 let answer = process.next().expect("the server lives");
                 let shown = answer.to_string();
-                assert!(!shown.contains("CANARY"), "{what} {wall:?}: content from outside: {shown}");
-                assert!(!shown.contains("rootbound-race-"), "{what} {wall:?}: a host path: {shown}");
+                assert!(!shown.contains("CANARY"), "{what} {barrier:?}: content from outside: {shown}");
+                assert!(!shown.contains("rootbound-race-"), "{what} {barrier:?}: a host path: {shown}");
                 let kind = answer["result"]["_meta"]["rootbound/error"].as_str().unwrap_or("answered").to_owned();
-                assert_ne!(kind, "internal", "{what} {wall:?}: {shown}");
+                assert_ne!(kind, "internal", "{what} {barrier:?}: {shown}");
                 *endings.entry(kind).or_default() += 1;
                 open -= 1;
             }
             done.store(true, Ordering::Relaxed);
             carried = mover.map(|mover| mover.join().expect("the mover ends")).unwrap_or_default();
         });
-        println!("{what} {wall:?}: {} swaps, {endings:?}", swaps.load(Ordering::Relaxed));
-        assert_eq!(before, outside(host), "{what} {wall:?}: the outside changed");
-        assert!(carried.is_empty(), "{what} {wall:?}: a moved directory changed outside: {carried:?}");
-        assert!(endings.get("answered").is_some_and(|count| *count > 0), "{what} {wall:?}: nothing went through");
-        assert!(swaps.load(Ordering::Relaxed) > 0, "{what} {wall:?}: the attackers are idle");
+        println!("{what} {barrier:?}: {} swaps, {endings:?}", swaps.load(Ordering::Relaxed));
+        assert_eq!(before, outside(host), "{what} {barrier:?}: the outside changed");
+        assert!(carried.is_empty(), "{what} {barrier:?}: a moved directory changed outside: {carried:?}");
+        assert!(endings.get("answered").is_some_and(|count| *count > 0), "{what} {barrier:?}: nothing went through");
+        assert!(swaps.load(Ordering::Relaxed) > 0, "{what} {barrier:?}: the attackers are idle");
         // In the suite a race is too short for that to be sure.
         let is_long = std::env::var_os("RACE_SECONDS").is_some();
-        assert!(!is_long || endings.len() > 1, "{what} {wall:?}: the attackers never met a call");
+        assert!(!is_long || endings.len() > 1, "{what} {barrier:?}: the attackers never met a call");
         let call = json!({ "name": "read", "arguments": { "path": "app/still.txt" } });
         assert_eq!(process.ask("tools/call", &call)["result"]["isError"], false);
     }

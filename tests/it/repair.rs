@@ -40,7 +40,7 @@ mcp_test!(stale_write_works_once_its_diff_was_shown, |h| {
     h.call("write", json!({ "path": "a.txt", "content": "new\n" })).ok();
 });
 
-mcp_test!(stale_diff_that_was_cut_is_no_read, |h| {
+mcp_test!(a_cut_stale_diff_does_not_count_as_read, |h| {
     let lines = |word: &str| -> String { (0..80).map(|line| [word, " ", &line.to_string(), "\n"].concat()).collect() };
     opened(&h, &lines("old"));
     h.write("a.txt", lines("new"));
@@ -68,7 +68,7 @@ mcp_test!(stale_by_expected_revision_shows_the_diff, |h| {
     h.call("edit", edit("zwei", "2")).ok();
 });
 
-mcp_test!(lines_shown_by_no_match_are_the_files_own, |h| {
+mcp_test!(lines_shown_after_no_match_are_those_of_the_file, |h| {
     let file = "fn a() {\n\tlet total\u{a0}= sum(a,\u{a0}b);\n\treturn total;  \n}\n\nfn b() {}\n";
     opened(&h, file);
     let error = h.call("edit", edit("fn a() {\n\tlet totals = sum(b, b);\n\treturn other;\n}", "x")).fails("no_match");

@@ -68,7 +68,7 @@ fn through_server(harness: &Harness, case: &Case) -> Outcome {
 }
 
 #[test]
-fn no_damaged_edit_of_a_real_file_comes_out_wrong() {
+fn no_damaged_edit_of_a_real_file_gives_a_wrong_result() {
     let sources = sources();
     assert!(!sources.is_empty(), "this crate has source files");
     let harness = Harness::new();

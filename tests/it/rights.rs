@@ -78,7 +78,7 @@ fn call(process: &mut Process, tool: &str, arguments: &Value) -> (bool, String) 
 }
 
 #[test]
-fn a_delete_that_rights_forbid_somewhere_deletes_nothing() {
+fn a_delete_without_permission_for_a_part_deletes_nothing() {
     let place = Place::new();
     place.folder("root/d", 0o755, place.user);
     place.folder("root/d/a", 0o755, place.user);
@@ -102,7 +102,7 @@ fn a_delete_that_rights_forbid_somewhere_deletes_nothing() {
 /// Only the superuser can prepare it: files of another user in a folder where everybody may make files,
 /// and only their owners remove them.
 #[test]
-fn a_delete_that_fails_half_way_leaves_everything_in_its_place() {
+fn a_delete_that_fails_midway_is_rolled_back() {
     if !geteuid().is_root() {
         println!("SKIPPED: only the superuser can make files of two users");
         return;

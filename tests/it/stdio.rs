@@ -50,7 +50,7 @@ fn with_a_mount_name_neither_answers_nor_errors_show_the_host_path() {
 }
 
 #[test]
-fn the_end_of_the_input_is_exit_0_also_before_the_first_request() {
+fn end_of_input_exits_with_0_even_before_the_first_request() {
     let dir = workspace();
     let mut process = Process::start(dir.path(), &[]);
     process.end_input();
@@ -60,7 +60,7 @@ fn the_end_of_the_input_is_exit_0_also_before_the_first_request() {
 }
 
 #[test]
-fn a_call_that_runs_when_the_input_ends_is_answered() {
+fn a_running_call_is_answered_after_the_input_ends() {
     let dir = workspace();
     let mut process = Process::start(dir.path(), &[]);
     process.initialize();
@@ -80,7 +80,7 @@ fn a_call_that_runs_when_the_input_ends_is_answered() {
 }
 
 #[test]
-fn a_search_of_one_large_file_tells_how_far_it_is() {
+fn a_search_of_one_large_file_reports_progress() {
     let dir = workspace();
     // Progress is told four times a second: enough for several times, on a fast machine too.
     let size: u32 = if cfg!(debug_assertions) { 64 << 20 } else { 1 << 30 };
@@ -107,7 +107,7 @@ fn a_search_of_one_large_file_tells_how_far_it_is() {
 }
 
 #[test]
-fn broken_lines_are_answered_and_the_session_goes_on() {
+fn broken_lines_are_answered_and_the_session_continues() {
     let dir = workspace();
     let mut process = Process::start(dir.path(), &[]);
     process.initialize();
@@ -136,7 +136,7 @@ mod signals {
     }
 
     #[test]
-    fn sigterm_and_sigint_end_an_idle_server_with_0() {
+    fn sigterm_and_sigint_exit_with_0_when_idle() {
         let dir = workspace();
         for signal in [Signal::TERM, Signal::INT] {
             let mut process = Process::start(dir.path(), &[]);
@@ -146,7 +146,7 @@ mod signals {
     }
 
     #[test]
-    fn sigterm_and_sigint_end_a_server_with_0_before_any_session() {
+    fn sigterm_and_sigint_exit_with_0_before_a_session() {
         let dir = workspace();
         for signal in [Signal::TERM, Signal::INT] {
             let mut process = Process::start(dir.path(), &[]);
@@ -157,7 +157,7 @@ mod signals {
     }
 
     #[test]
-    fn a_signal_ends_a_server_in_the_midst_of_calls() {
+    fn a_signal_ends_a_server_during_calls() {
         let dir = workspace();
         let mut process = Process::start(dir.path(), &[]);
         process.initialize();

@@ -61,7 +61,7 @@ fn names(dir: &Path) -> Vec<String> {
 }
 
 #[test]
-fn write_beyond_file_size_limit_is_an_error_and_leaves_nothing() {
+fn a_write_above_rlimit_fsize_is_an_error_without_temporaries() {
     let dir = folder();
     fs::write(dir.path().join("old.txt"), "old\n").unwrap();
     let mut server = limited("--fsize=4096", dir.path(), &["--allow", "manage", "."]);
@@ -97,7 +97,7 @@ fn write_beyond_file_size_limit_is_an_error_and_leaves_nothing() {
 }
 
 #[test]
-fn full_file_system_is_an_error_and_leaves_nothing() {
+fn a_full_file_system_is_an_error_without_temporaries() {
     if !may_mount() {
         println!("skipped: only the superuser mounts a small file system");
         return;
@@ -125,7 +125,7 @@ fn full_file_system_is_an_error_and_leaves_nothing() {
 }
 
 #[test]
-fn signals_that_ask_for_the_end_end_cleanly() {
+fn termination_signals_end_cleanly() {
     for signal in [Signal::HUP, Signal::TERM, Signal::INT, Signal::XCPU] {
         let dir = folder();
         let mut server = opened(Process::start(dir.path(), &["."]));
@@ -151,7 +151,7 @@ fn unread(dir: &Path) -> Child {
 }
 
 #[test]
-fn stderr_that_nobody_reads_stops_nothing_and_what_is_dropped_is_counted() {
+fn unread_stderr_does_not_block_and_dropped_lines_are_counted() {
     const CALLS: usize = 4000;
     let dir = folder();
     fs::write(dir.path().join("a.txt"), "a line\n").unwrap();
@@ -190,7 +190,7 @@ fn stderr_that_nobody_reads_stops_nothing_and_what_is_dropped_is_counted() {
 }
 
 #[test]
-fn end_does_not_wait_for_a_reader_of_stderr_and_a_closed_one_is_no_error() {
+fn shutdown_does_not_wait_for_stderr_and_accepts_a_closed_one() {
     let dir = folder();
     let mut server = unread(dir.path());
     let mut input = server.stdin.take().unwrap();
@@ -235,7 +235,7 @@ fn with_threads(dir: &TempDir, more: u32) -> Process {
 }
 
 #[test]
-fn call_without_a_thread_is_an_error_and_the_server_goes_on() {
+fn a_call_without_a_free_thread_is_an_error_and_the_server_continues() {
     let dir = folder();
     let mut server = with_threads(&dir, 0);
     fs::write(dir.path().join("root/a.txt"), "a line\n").unwrap();
@@ -256,7 +256,7 @@ fn call_without_a_thread_is_an_error_and_the_server_goes_on() {
 }
 
 #[test]
-fn calls_share_the_threads_that_there_are() {
+fn calls_share_the_available_threads() {
     if !geteuid().is_root() {
         println!("skipped: the threads of other processes of this user count, too");
         return;
@@ -287,7 +287,7 @@ fn calls_share_the_threads_that_there_are() {
 }
 
 #[test]
-fn start_without_enough_open_files_says_so() {
+fn start_without_enough_open_files_is_reported() {
     let mut command = Command::new("prlimit");
     command.args(["--nofile=7:7", env!("CARGO_BIN_EXE_rootbound"), "--state-dir", "off", "."]);
     let dir = folder();
@@ -323,7 +323,7 @@ fn deep_and_wide(root: &Path) -> usize {
 }
 
 #[test]
-fn few_open_files_are_enough_or_the_answer_says_what_is_missing() {
+fn a_low_limit_of_open_files_works_or_is_reported() {
     let dir = folder();
     let files = deep_and_wide(dir.path());
     let found = |meta: &Value, key: &str| meta["rootbound/result"][key].as_u64();
@@ -366,7 +366,7 @@ fn few_open_files_are_enough_or_the_answer_says_what_is_missing() {
 }
 
 #[test]
-fn root_that_is_gone_or_another_one_is_said_by_every_tool() {
+fn every_tool_reports_a_removed_or_replaced_root() {
     for (happened, said) in [
         ("deleted", "was deleted after the server started"),
         ("made again", "was replaced after the server started"),
@@ -437,7 +437,7 @@ fn root_that_is_gone_or_another_one_is_said_by_every_tool() {
 }
 
 #[test]
-fn root_that_is_gone_leaves_the_others_at_work() {
+fn a_removed_root_does_not_affect_the_others() {
     let dir = folder();
     for name in ["one", "two"] {
         fs::create_dir(dir.path().join(name)).unwrap();
@@ -490,7 +490,7 @@ impl Drop for Stuck {
 }
 
 #[test]
-fn stuck_file_system_takes_no_place_of_calls_elsewhere() {
+fn a_stuck_file_system_does_not_block_calls_elsewhere() {
     let dir = folder();
     fs::create_dir(dir.path().join("src")).unwrap();
     fs::write(dir.path().join("src/a.txt"), "a line\n").unwrap();

@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    super::{CallContext, Kind, ToolError, output::count},
+    super::{CallContext, Kind, ToolError, answer::count},
     entry::EditEntry,
 };
 

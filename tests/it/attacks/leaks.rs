@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Case, DENIED, Expect, Wall, case, world::World};
+use super::{Barrier, Case, DENIED, Expect, case, world::World};
 
 /// Names that could drive a terminal, and content with hidden characters.
 pub(super) fn odd_names() -> Vec<Case> {
@@ -100,8 +100,8 @@ pub(super) fn errors() -> Vec<Case> {
 
 /// An answer that depended on what is there would be a way to look.
 #[test]
-fn what_is_outside_is_refused_alike_whether_or_not_it_exists() {
-    let mut world = World::new(Wall::Both);
+fn refusal_outside_does_not_reveal_what_exists() {
+    let mut world = World::new(Barrier::All);
     let host = world.path("").to_str().expect("a plain name").trim_end_matches('/').to_owned();
     let pairs = [
         (format!("{host}/outside/zebra-secret.txt"), format!("{host}/outside/zebra-nothing.txt")),

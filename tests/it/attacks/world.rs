@@ -16,7 +16,7 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Case, Expect, Wall};
+use super::{Barrier, Case, Expect};
 use crate::process::Process;
 
 /// What no answer may hold unless the call itself sent it: content from outside, content that
@@ -36,20 +36,20 @@ pub(super) struct World {
 type Picture = BTreeMap<PathBuf, String>;
 
 impl World {
-    /// Builds the disk and starts the server behind `wall`.
-    pub(super) fn new(wall: Wall) -> Self {
-        Self::with(wall, &[])
+    /// Builds the disk and starts the server behind `barrier`.
+    pub(super) fn new(barrier: Barrier) -> Self {
+        Self::with(barrier, &[])
     }
 
     /// The same with more options.
-    pub(super) fn with(wall: Wall, more: &[&str]) -> Self {
+    pub(super) fn with(barrier: Barrier, more: &[&str]) -> Self {
         let dir = tempfile::Builder::new().prefix("rootbound-host-").tempdir().expect("a temporary folder");
         build(dir.path());
         let mut arguments =
             vec!["--root", "app=root", "--root", "lib=lib:ro", "--read-before-write", "off", "--allow", "manage"];
         // By links below the root; all that it says is the default.
         arguments.extend(["--config", "root/conf_dir/in/rb.toml"]);
-        arguments.extend(wall.arguments());
+        arguments.extend(barrier.arguments());
         arguments.extend(more);
         let mut process = Process::start(dir.path(), &arguments);
         process.initialize();

@@ -154,7 +154,7 @@ pub(super) enum Rules {
     Rgs,
 }
 
-pub(super) struct Game {
+pub(super) struct Comparison {
     pub(super) dir: TempDir,
     pub(super) random: Random,
     pub(super) log: Vec<String>,
@@ -173,7 +173,7 @@ pub(super) struct Answered {
     pub(super) data: Value,
 }
 
-impl Game {
+impl Comparison {
     pub(super) fn new(seed: u64, mode: IndexMode, rules: Rules) -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join("root")).unwrap();
@@ -455,7 +455,7 @@ impl Game {
     }
 }
 
-impl Drop for Game {
+impl Drop for Comparison {
     fn drop(&mut self) {
         // Else the folder could not be removed.
         for place in mounts::mounted_below(self.dir.path()) {
