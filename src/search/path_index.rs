@@ -81,14 +81,14 @@ pub struct PathIndex {
 
 /// The paths below a start, as of one moment.
 #[derive(Debug)]
-pub(in crate::search) struct Snapshot {
+pub(in crate::search) struct IndexSnapshot {
     list: Arc<PathList>,
     below: Range<usize>,
     /// Which files a pattern leaves.
     pub(in crate::search) candidates: Option<Candidates>,
 }
 
-impl Snapshot {
+impl IndexSnapshot {
     /// The paths, ignored ones too, in path order.
     fn items(&self) -> &[Arc<IndexedPath>] {
         &self.list.items[self.below.clone()]
@@ -172,7 +172,11 @@ impl PathIndex {
 
     /// The paths below `start` as they are now, with the files that `pattern` leaves; `None` where
     /// there is no index.
-    pub(in crate::search) fn snapshot(&self, start: &WorkspacePath, pattern: Option<&Pattern>) -> Option<Snapshot> {
+    pub(in crate::search) fn snapshot(
+        &self,
+        start: &WorkspacePath,
+        pattern: Option<&Pattern>,
+    ) -> Option<IndexSnapshot> {
         if self.mode == IndexMode::Off {
             return None;
         }
@@ -181,7 +185,7 @@ impl PathIndex {
         let index = slot_of(&mut roots, start)?.refresh_for_answer()?;
         let below = index.list.below(start)?;
         let candidates = query.map(|query| index.filter.candidates(&query));
-        Some(Snapshot { list: Arc::clone(&index.list), below, candidates })
+        Some(IndexSnapshot { list: Arc::clone(&index.list), below, candidates })
     }
 
     /// Waits for searches to end, but not for ever.

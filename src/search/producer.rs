@@ -18,8 +18,8 @@ use super::{
     hits::{Skipped, Tally},
     ngram_filter::{Candidates, MayMatch, SEGMENT},
     path_index::{IndexedPath, KnownContent, PathSummary, SearchEntry, Visit},
-    pool::{Chunk, Shared, WAIT},
-    progress::{self, Progress},
+    pool::{Chunk, SearchPool, WAIT},
+    progress::{self, SearchProgress},
     scope::Scope,
     worker::{Haystack, Worker},
 };
@@ -41,7 +41,7 @@ const SHORT: Duration = Duration::from_millis(1);
 
 /// Fills chunks and hands them over.
 pub(super) struct Producer<'a> {
-    shared: &'a Shared<'a>,
+    pool: &'a SearchPool<'a>,
     sender: Sender<Chunk>,
     worker: Worker<'a>,
     chunk: Vec<Haystack>,
@@ -59,15 +59,15 @@ impl<'a> Producer<'a> {
     /// One that can have as many as `helpers` started.
     pub(super) fn new(
         workspace: &'a Workspace,
-        shared: &'a Shared<'a>,
+        pool: &'a SearchPool<'a>,
         sender: Sender<Chunk>,
         helpers: usize,
         start_helper: &'a dyn Fn() -> bool,
     ) -> Self {
         Self {
-            shared,
+            pool,
             sender,
-            worker: Worker::new(workspace, shared.query),
+            worker: Worker::new(workspace, pool.query),
             chunk: Vec::new(),
             index: 0,
             size: FIRST_CHUNK,
@@ -84,7 +84,7 @@ impl<'a> Producer<'a> {
     /// # Errors
     /// As [`Worker::search`].
     pub(super) fn end(mut self) -> Result<Worker<'a>, AccessError> {
-        if !self.shared.is_done() {
+        if !self.pool.is_done() {
             self.hand_over(usize::MAX)?;
         }
         Ok(self.worker)
@@ -113,22 +113,22 @@ impl<'a> Producer<'a> {
         self.size = (self.size * 2).min(LARGEST_CHUNK);
         if self.reported.elapsed() >= progress::EVERY {
             self.reported = Instant::now();
-            (self.shared.query.progress)(Progress::Files(self.shared.searched()));
+            (self.pool.query.progress)(SearchProgress::Files(self.pool.searched()));
         }
         if self.helping == 0 {
-            return self.shared.search(&mut self.worker, chunk);
+            return self.pool.search(&mut self.worker, chunk);
         }
         // One slow file must not let the results of everything behind it pile up.
-        let mut merge = self.shared.merge();
-        while merge.held() > MAX_HELD && self.shared.wait_on() {
-            let waited = self.shared.merged.wait_timeout(merge, WAIT);
+        let mut merge = self.pool.merge();
+        while merge.held() > MAX_HELD && self.pool.wait_on() {
+            let waited = self.pool.merged.wait_timeout(merge, WAIT);
             merge = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         drop(merge);
         match self.sender.try_send(chunk) {
             Ok(()) => Ok(()),
             Err(TrySendError::Full(chunk) | TrySendError::Disconnected(chunk)) => {
-                self.shared.search(&mut self.worker, chunk)
+                self.pool.search(&mut self.worker, chunk)
             }
         }
     }
@@ -162,7 +162,7 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
         filter: &'f mut FileFilter,
     ) -> Self {
         let plain = filter.admits_all() && scope.starts().len() == 1;
-        let beyond_ascii = producer.shared.query.pattern.beyond_ascii();
+        let beyond_ascii = producer.pool.query.pattern.beyond_ascii();
         Self {
             producer,
             workspace,
@@ -185,7 +185,7 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
             return ControlFlow::Continue(());
         }
         self.steps = 0;
-        self.producer.shared.go_on()
+        self.producer.pool.go_on()
     }
 }
 
@@ -194,7 +194,7 @@ impl Visit for StartVisitor<'_, '_> {
         let Some(candidates) = self.candidates.as_mut().filter(|_| self.plain) else {
             return ControlFlow::Continue(0);
         };
-        let max_file_size = self.producer.shared.query.max_file_size;
+        let max_file_size = self.producer.pool.query.max_file_size;
         let (mut passed, mut folders, mut tally) = (0, 0, Tally::default());
         for summary in summaries.iter().take(STEPS) {
             match *summary {
@@ -229,16 +229,16 @@ impl Visit for StartVisitor<'_, '_> {
     }
 
     fn visit(&mut self, met: SearchEntry<'_>) -> ControlFlow<()> {
-        let shared = self.producer.shared;
+        let pool = self.producer.pool;
         if met.kind() != FileKind::File || self.scope.is_anothers(self.workspace, met.path()) {
-            return shared.go_on();
+            return pool.go_on();
         }
         self.files += 1;
-        let max_file_size = shared.query.max_file_size;
+        let max_file_size = pool.query.max_file_size;
         let admitted = self.filter.admits(met.path().relative_to(self.start));
         match (&met, &mut self.candidates) {
             (SearchEntry::Indexed(_), _) if !admitted => return self.settled(1),
-            (SearchEntry::Walked(_), _) if !admitted => return shared.go_on(),
+            (SearchEntry::Walked(_), _) if !admitted => return pool.go_on(),
             (SearchEntry::Indexed(item), Some(candidates)) => {
                 match haystack(item, candidates, max_file_size, self.beyond_ascii) {
                     Haystack::Cached(tally) => {
@@ -251,12 +251,12 @@ impl Visit for StartVisitor<'_, '_> {
             _ => self.producer.chunk.push(Haystack::Walked(met.into_entry())),
         }
         if self.producer.chunk.len() < self.producer.size {
-            return shared.go_on();
+            return pool.go_on();
         }
         let short = self.candidates.is_some() && self.producer.began.elapsed() < SHORT;
         let alone = if short { ALONE_LISTED } else { ALONE };
         match self.producer.hand_over(alone) {
-            Ok(()) => shared.go_on(),
+            Ok(()) => pool.go_on(),
             Err(error) => {
                 self.failed = Some(error);
                 ControlFlow::Break(())

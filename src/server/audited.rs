@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use tokio::time;
 
 use crate::{
-    audit::{Audit, Caller, Outcome, Record},
+    audit::{Audit, AuditOutcome, CallRecord, Caller},
     tools::{Content, Kind, ToolError},
 };
 
@@ -31,7 +31,7 @@ use super::{
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     /// The line to announce a change with, where there is an audit.
-    record: Option<(Arc<Audit>, Record)>,
+    record: Option<(Arc<Audit>, CallRecord)>,
     changed: AtomicBool,
     written: AtomicU64,
 }
@@ -110,7 +110,7 @@ pub(super) async fn unknown(
     let required = audit.is_required();
     let conclude = move || {
         let duration = started.elapsed();
-        let outcome = Outcome { kind: "unknown_tool", allowed: false, answered: 0, written: 0, duration };
+        let outcome = AuditOutcome { kind: "unknown_tool", allowed: false, answered: 0, written: 0, duration };
         audit.conclude(&record, &outcome)
     };
     match on_thread(threads, parts.options.deadline, conclude).await.unwrap_or_else(Err) {
@@ -129,7 +129,7 @@ async fn describe(
     caller: Caller,
     tool: String,
     arguments: Map<String, Value>,
-) -> Result<Record, ToolError> {
+) -> Result<CallRecord, ToolError> {
     let (parts, deadline) = (Arc::clone(parts), parts.options.deadline);
     // It looks where the paths lead, so it runs where looking may take a while.
     let describe = move || {
@@ -166,14 +166,14 @@ async fn on_thread<T: Send + 'static>(
     }
 }
 
-fn outcome(result: &Result<dispatch::Outcome, ToolError>, trace: &Trace, started: Instant) -> Outcome {
+fn outcome(result: &Result<dispatch::Outcome, ToolError>, trace: &Trace, started: Instant) -> AuditOutcome {
     let kind = result.as_ref().err().map(ToolError::kind);
     let answered = match result {
         Ok(dispatch::Outcome::Answer(answer, _)) => answer.content.iter().map(length).sum(),
         Ok(dispatch::Outcome::Question(_)) => 0,
         Err(error) => error.text().len(),
     };
-    Outcome {
+    AuditOutcome {
         kind: match (result, kind) {
             (_, Some(kind)) => kind.as_str(),
             (Ok(dispatch::Outcome::Question(_)), None) => "asked",

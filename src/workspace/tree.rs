@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::{AccessError, AccessErrorKind};
-use super::links::Way;
+use super::links::Location;
 use super::path::WorkspacePath;
 use super::revision::{Revision, RevisionHasher};
 use super::shared::{Shared, Workspace};
@@ -201,7 +201,7 @@ impl Workspace {
     /// # Errors
     /// When policy or the boundary of a root forbids the purpose for any entry in it.
     pub fn tree(&self, entry: &WritablePath, purpose: Purpose<'_>) -> Result<Tree, AccessError> {
-        let top = Way { real: entry.path().clone(), aliases: entry.aliases().to_vec() };
+        let top = Location { real: entry.path().clone(), aliases: entry.aliases().to_vec() };
         Scan { shared: &self.shared, top: &top, asked: entry.asked(), purpose }.run()
     }
 

@@ -5,7 +5,7 @@ use std::{ops::Range, sync::Arc};
 use super::{
     filter_query::FilterQuery,
     gram_query::GramQuery,
-    segments::{Block, FileSegments, SEGMENTS, SegmentSlice},
+    segments::{FileSegments, SEGMENTS, SegmentBlock, SegmentSlice},
 };
 
 /// What a query leaves of a file.
@@ -41,7 +41,7 @@ impl ColumnQuery {
     }
 
     /// Which segments of a block satisfy it.
-    fn segments(&self, block: &Block) -> u64 {
+    fn segments(&self, block: &SegmentBlock) -> u64 {
         match self {
             Self::All => u64::MAX,
             Self::Nothing => 0,
@@ -61,7 +61,7 @@ impl ColumnQuery {
     }
 
     /// Whether segments satisfy it together.
-    fn together(&self, segments: &[(&Block, u64)]) -> bool {
+    fn together(&self, segments: &[(&SegmentBlock, u64)]) -> bool {
         match self {
             Self::All => true,
             Self::Nothing => false,
@@ -75,7 +75,7 @@ impl ColumnQuery {
 /// The files that a query leaves, as of one moment.
 #[derive(Debug)]
 pub(in crate::search) struct Candidates {
-    blocks: Arc<Vec<Option<Arc<Block>>>>,
+    blocks: Arc<Vec<Option<Arc<SegmentBlock>>>>,
     columns: ColumnQuery,
     /// [`FilterQuery::whole_file`].
     whole_file: bool,
@@ -85,7 +85,7 @@ pub(in crate::search) struct Candidates {
 
 impl Candidates {
     /// What `query` leaves of the files that `blocks` stand for.
-    pub(super) fn new(blocks: &Arc<Vec<Option<Arc<Block>>>>, query: &FilterQuery) -> Self {
+    pub(super) fn new(blocks: &Arc<Vec<Option<Arc<SegmentBlock>>>>, query: &FilterQuery) -> Self {
         let columns = ColumnQuery::of(&query.grams);
         let blocks = if matches!(columns, ColumnQuery::All) { Arc::default() } else { Arc::clone(blocks) };
         Self { blocks, columns, whole_file: query.whole_file, hits: Vec::new() }

@@ -10,7 +10,7 @@ use super::{
     candidates::Candidates,
     filter_query::FilterQuery,
     gram::{self, COLUMNS, OVERLAP},
-    segments::{BLOCK, Block, FileSegments, SEGMENT, SEGMENTS, SegmentSlice},
+    segments::{BLOCK, FileSegments, SEGMENT, SEGMENTS, SegmentBlock, SegmentSlice},
 };
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,7 +25,7 @@ struct SegmentUse {
 #[derive(Debug)]
 pub(in crate::search) struct NgramFilter {
     /// Shared with the searches under way, all of them and each; copied when changed meanwhile.
-    blocks: Arc<Vec<Option<Arc<Block>>>>,
+    blocks: Arc<Vec<Option<Arc<SegmentBlock>>>>,
     segments: Vec<SegmentUse>,
     free: Vec<u32>,
     /// The segment that small files are added to.
@@ -118,7 +118,7 @@ impl NgramFilter {
         if index >= self.limit {
             return None;
         }
-        let block = Some(Arc::new(Block { columns: vec![0; COLUMNS].into_boxed_slice(), used: 1 }));
+        let block = Some(Arc::new(SegmentBlock { columns: vec![0; COLUMNS].into_boxed_slice(), used: 1 }));
         if let Some(at) = vacant {
             Arc::make_mut(&mut self.blocks)[at] = block;
         } else {
@@ -132,7 +132,7 @@ impl NgramFilter {
     }
 
     /// The block of a segment, to be changed.
-    fn block(&mut self, segment: u32) -> Option<&mut Block> {
+    fn block(&mut self, segment: u32) -> Option<&mut SegmentBlock> {
         Arc::make_mut(&mut self.blocks)[segment as usize / SEGMENTS].as_mut().map(Arc::make_mut)
     }
 

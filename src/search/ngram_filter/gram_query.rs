@@ -18,7 +18,7 @@ const MAX_WINDOW: usize = 64;
 /// Windows of one run: more narrow the answer no further.
 const MAX_WINDOWS: usize = 64;
 /// Items of one sequence; what follows is not looked at.
-const MAX_PIECES: usize = 512;
+const MAX_PARTS: usize = 512;
 /// How often what is repeated is written out.
 const MAX_COPIES: u32 = 8;
 /// Grams of a query: beyond, evaluating it costs more than it saves.
@@ -101,9 +101,9 @@ fn dedup(parts: &mut Vec<GramQuery>) {
     parts.dedup();
 }
 
-/// A piece of a match, in the order of the text.
+/// A part of a match, in the order of the text.
 #[derive(Clone, Debug)]
-enum Piece {
+enum PatternPart {
     /// Exactly one of these folded strings.
     Strings(Vec<Vec<u8>>),
     /// Some text of unknown length, which satisfies this.
@@ -112,35 +112,35 @@ enum Piece {
 
 #[derive(Clone, Debug, Default)]
 struct Sequence {
-    pieces: Vec<Piece>,
+    parts: Vec<PatternPart>,
 }
 
 fn sequence(pattern: &Hir, lines: bool) -> Sequence {
-    let mut pieces = Sequence::default();
+    let mut out = Sequence::default();
     match pattern.kind() {
         // Looks take no room: what stands beside one is adjacent.
         HirKind::Empty | HirKind::Look(_) => {}
-        HirKind::Literal(literal) => pieces.literal(&literal.0),
-        HirKind::Class(class) => pieces.push(self::class(class, lines)),
+        HirKind::Literal(literal) => out.literal(&literal.0),
+        HirKind::Class(class) => out.push(self::class(class, lines)),
         HirKind::Capture(capture) => return sequence(&capture.sub, lines),
         HirKind::Concat(parts) => {
             for part in parts {
-                pieces.append(&sequence(part, lines));
+                out.append(&sequence(part, lines));
             }
         }
-        HirKind::Alternation(branches) => pieces.push(alternation(branches, lines)),
-        HirKind::Repetition(repetition) => pieces.repeat(repetition, lines),
+        HirKind::Alternation(branches) => out.push(alternation(branches, lines)),
+        HirKind::Repetition(repetition) => out.repeat(repetition, lines),
     }
-    pieces
+    out
 }
 
-fn class(class: &Class, lines: bool) -> Piece {
+fn class(class: &Class, lines: bool) -> PatternPart {
     let mut strings = Vec::new();
     match class {
         Class::Unicode(class) => {
             for range in class.ranges() {
                 if strings.len() + range.len() > MAX_CLASS {
-                    return Piece::Gap(GramQuery::All);
+                    return PatternPart::Gap(GramQuery::All);
                 }
                 strings.extend((range.start()..=range.end()).map(|character| folded(character.to_string().as_bytes())));
             }
@@ -148,7 +148,7 @@ fn class(class: &Class, lines: bool) -> Piece {
         Class::Bytes(class) => {
             for range in class.ranges() {
                 if strings.len() + range.len() > MAX_CLASS {
-                    return Piece::Gap(GramQuery::All);
+                    return PatternPart::Gap(GramQuery::All);
                 }
                 strings.extend((range.start()..=range.end()).map(|byte| folded(&[byte])));
             }
@@ -158,50 +158,50 @@ fn class(class: &Class, lines: bool) -> Piece {
         strings.retain(|string| string != b"\n");
     }
     if strings.is_empty() {
-        return Piece::Gap(GramQuery::Nothing);
+        return PatternPart::Gap(GramQuery::Nothing);
     }
     strings.sort_unstable();
     strings.dedup();
-    Piece::Strings(strings)
+    PatternPart::Strings(strings)
 }
 
-fn alternation(branches: &[Hir], lines: bool) -> Piece {
+fn alternation(branches: &[Hir], lines: bool) -> PatternPart {
     let sequences: Vec<_> = branches.iter().map(|branch| sequence(branch, lines)).collect();
     let mut strings = Vec::new();
     for branch in &sequences {
         match branch.strings() {
             Some(some) if strings.len() + some.len() <= MAX_STRINGS => strings.extend(some),
-            _ => return Piece::Gap(GramQuery::or(sequences.iter().map(Sequence::query))),
+            _ => return PatternPart::Gap(GramQuery::or(sequences.iter().map(Sequence::query))),
         }
     }
     strings.sort_unstable();
     strings.dedup();
-    Piece::Strings(strings)
+    PatternPart::Strings(strings)
 }
 
 impl Sequence {
-    fn push(&mut self, piece: Piece) {
-        if self.pieces.len() < MAX_PIECES {
-            self.pieces.push(piece);
-        } else if !matches!(self.pieces.last(), Some(Piece::Gap(GramQuery::All))) {
-            self.pieces.push(Piece::Gap(GramQuery::All));
+    fn push(&mut self, part: PatternPart) {
+        if self.parts.len() < MAX_PARTS {
+            self.parts.push(part);
+        } else if !matches!(self.parts.last(), Some(PatternPart::Gap(GramQuery::All))) {
+            self.parts.push(PatternPart::Gap(GramQuery::All));
         }
     }
 
     fn append(&mut self, other: &Self) {
-        for piece in &other.pieces {
-            self.push(piece.clone());
+        for part in &other.parts {
+            self.push(part.clone());
         }
     }
 
-    /// One piece a character, so that windows can begin at each; bytes that are none stand alone.
+    /// One part a character, so that windows can begin at each; bytes that are none stand alone.
     fn literal(&mut self, literal: &[u8]) {
         for chunk in literal.utf8_chunks() {
             for character in chunk.valid().chars() {
-                self.push(Piece::Strings(vec![folded(character.to_string().as_bytes())]));
+                self.push(PatternPart::Strings(vec![folded(character.to_string().as_bytes())]));
             }
             for byte in chunk.invalid() {
-                self.push(Piece::Strings(vec![folded(&[*byte])]));
+                self.push(PatternPart::Strings(vec![folded(&[*byte])]));
             }
         }
     }
@@ -212,9 +212,9 @@ impl Sequence {
             let optional = match (repetition.max, once.strings()) {
                 (Some(1), Some(mut strings)) => {
                     strings.push(Vec::new());
-                    Piece::Strings(strings)
+                    PatternPart::Strings(strings)
                 }
-                _ => Piece::Gap(GramQuery::All),
+                _ => PatternPart::Gap(GramQuery::All),
             };
             return self.push(optional);
         }
@@ -224,7 +224,7 @@ impl Sequence {
         }
         if repetition.max != Some(copies) {
             // The last one is adjacent to what follows, as the first ones are to what is before.
-            self.push(Piece::Gap(GramQuery::All));
+            self.push(PatternPart::Gap(GramQuery::All));
             self.append(&once);
         }
     }
@@ -232,8 +232,8 @@ impl Sequence {
     /// Every string of the sequence, where they are few and short.
     fn strings(&self) -> Option<Vec<Vec<u8>>> {
         let mut all = vec![Vec::new()];
-        for piece in &self.pieces {
-            let Piece::Strings(strings) = piece else { return None };
+        for part in &self.parts {
+            let PatternPart::Strings(strings) = part else { return None };
             if all.len() * strings.len() > MAX_STRINGS {
                 return None;
             }
@@ -246,26 +246,26 @@ impl Sequence {
     }
 
     fn query(&self) -> GramQuery {
-        let runs = self.pieces.split(|piece| matches!(piece, Piece::Gap(_)));
+        let runs = self.parts.split(|part| matches!(part, PatternPart::Gap(_)));
         let windows = runs.flat_map(|run| {
             let run: Vec<&[Vec<u8>]> = run
                 .iter()
-                .filter_map(|piece| match piece {
-                    Piece::Strings(strings) => Some(strings.as_slice()),
-                    Piece::Gap(_) => None,
+                .filter_map(|part| match part {
+                    PatternPart::Strings(strings) => Some(strings.as_slice()),
+                    PatternPart::Gap(_) => None,
                 })
                 .collect();
             windows(&run)
         });
-        let gaps = self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Gap(query) => Some(query.clone()),
-            Piece::Strings(_) => None,
+        let gaps = self.parts.iter().filter_map(|part| match part {
+            PatternPart::Gap(query) => Some(query.clone()),
+            PatternPart::Strings(_) => None,
         });
         GramQuery::and(windows.chain(gaps))
     }
 }
 
-/// What the windows over adjacent pieces demand: from each piece on as many as surely make a gram.
+/// What the windows over adjacent parts demand: from each part on as many as surely make a gram.
 fn windows(run: &[&[Vec<u8>]]) -> Vec<GramQuery> {
     let mut demands = Vec::new();
     for start in 0..run.len() {
@@ -273,13 +273,13 @@ fn windows(run: &[&[Vec<u8>]]) -> Vec<GramQuery> {
             break;
         }
         let mut strings = vec![Vec::new()];
-        for (at, piece) in run[start..].iter().enumerate() {
-            if strings.len() * piece.len() > MAX_WINDOW {
+        for (at, part) in run[start..].iter().enumerate() {
+            if strings.len() * part.len() > MAX_WINDOW {
                 break;
             }
-            strings = product(&strings, piece);
+            strings = product(&strings, part);
             let shortest = strings.iter().map(Vec::len).min().unwrap_or_default();
-            // A long first piece is joined with its neighbour: the grams across are wanted too.
+            // A long first part is joined with its neighbour: the grams across are wanted too.
             let joined = at > 0 || run.len() == start + 1 || run[start + 1].len() * strings.len() > MAX_WINDOW;
             if shortest >= GRAM && joined {
                 break;

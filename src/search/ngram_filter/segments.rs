@@ -13,7 +13,7 @@ pub(super) const BLOCK: usize = COLUMNS * size_of::<u64>();
 
 /// 64 segments: for each column, which segments hold a gram of it.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub(super) struct SegmentBlock {
     pub(super) columns: Box<[u64]>,
     /// Segments in use.
     pub(super) used: u32,

@@ -4,7 +4,7 @@
 
 use std::{ops::ControlFlow, sync::Arc, time::SystemTime};
 
-use super::{PathIndex, Snapshot, indexed_path::IndexedPath, path_table::PathSummary};
+use super::{IndexSnapshot, PathIndex, indexed_path::IndexedPath, path_table::PathSummary};
 use crate::workspace::{
     AccessError, AccessErrorKind, Entry, FileKind, Ignored, WalkOptions, WalkReport, Workspace, WorkspacePath,
 };
@@ -129,7 +129,7 @@ impl PathIndex {
 /// As that walk's.
 pub(in crate::search) fn walk_snapshot(
     workspace: &Workspace,
-    snapshot: Option<&Snapshot>,
+    snapshot: Option<&IndexSnapshot>,
     start: &WorkspacePath,
     options: &WalkOptions,
     visit: &mut dyn Visit,
@@ -142,7 +142,7 @@ pub(in crate::search) fn walk_snapshot(
 }
 
 /// The walk over a snapshot. Most of it is decided by the words alone.
-fn over(workspace: &Workspace, snapshot: &Snapshot, options: &WalkOptions, visit: &mut dyn Visit) -> WalkReport {
+fn over(workspace: &Workspace, snapshot: &IndexSnapshot, options: &WalkOptions, visit: &mut dyn Visit) -> WalkReport {
     let mut report = WalkReport::default();
     let (items, summaries) = (snapshot.items(), snapshot.summaries());
     let mut at = 0;

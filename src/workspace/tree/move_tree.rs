@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::io;
 
 use super::super::error::{AccessError, AccessErrorKind};
-use super::super::links::Way;
+use super::super::links::Location;
 use super::super::path::WorkspacePath;
 use super::super::remove_all::remove_all;
 use super::super::revision::Revision;
@@ -136,7 +136,7 @@ impl TreeGuard {
         if let (Some(replaced), Some(name)) = (&created.replaced, to.path().file_name()) {
             put_replaced_back(to_dir, replaced, name, created);
         } else {
-            let (asked, top) = (to.asked(), Way::direct(to.path().clone()));
+            let (asked, top) = (to.asked(), Location::direct(to.path().clone()));
             let copy = Scan { shared: &self.shared, top: &top, asked, purpose: Purpose::Remove }.run();
             if let Ok(copy) = copy {
                 // Compared as any entry that is removed: somebody may have changed it meanwhile.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::workspace::access::readable;
 use crate::workspace::error::{AccessError, AccessErrorKind};
-use crate::workspace::links::Way;
+use crate::workspace::links::Location;
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::policy::Verdict;
 use crate::workspace::repository;
@@ -24,13 +24,13 @@ const LONGEST_NAME: usize = 255;
 pub struct WritablePath {
     asked: WorkspacePath,
     real: WorkspacePath,
-    /// Its other names (see `links::Way`).
+    /// Its other names (see `links::Location`).
     aliases: Arc<[WorkspacePath]>,
 }
 
 impl WritablePath {
     /// Where `way` leads, if that may be written.
-    pub(in crate::workspace) fn new(asked: &WorkspacePath, way: Way) -> Result<Self, AccessError> {
+    pub(in crate::workspace) fn new(asked: &WorkspacePath, way: Location) -> Result<Self, AccessError> {
         let path = Self { asked: asked.clone(), real: way.real, aliases: way.aliases.into() };
         allowed(&path)?;
         Ok(path)
@@ -87,7 +87,7 @@ pub(in crate::workspace) fn allowed(path: &WritablePath) -> Result<(), AccessErr
         let rule = "the names of temporary files";
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, rule));
     }
-    if let Verdict::Refused(rule) = real.root().policy().own(real.relative()) {
+    if let Verdict::Refused(rule) = real.root().policy().server_file(real.relative()) {
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
     }
     for name in path.names() {
