@@ -30,7 +30,8 @@ use super::{
     Alias, CallContext, FlagValue, Group, Plan, Spec, Tool, ToolError,
     alias::{LISTING_ALIASES, PATH_ALIASES},
     glob::is_name,
-    listing::{self, InIgnored},
+    omissions::InIgnored,
+    paging,
 };
 
 /// Results when the call does not say, and at most.
@@ -214,17 +215,17 @@ impl Request {
             return Err(ToolError::invalid("sort=modified orders files, and this output_mode is ordered by path")
                 .hint("add output_mode=files_with_matches, or leave sort out"));
         }
-        let context = listing::limited("context", args.context, MAX_CONTEXT)?;
+        let context = paging::limited("context", args.context, MAX_CONTEXT)?;
         Ok(Self {
             pattern,
             path: args.path,
             filter,
             mode,
-            before: listing::limited("before", args.before, MAX_CONTEXT)?.or(context).unwrap_or(0),
-            after: listing::limited("after", args.after, MAX_CONTEXT)?.or(context).unwrap_or(0),
+            before: paging::limited("before", args.before, MAX_CONTEXT)?.or(context).unwrap_or(0),
+            after: paging::limited("after", args.after, MAX_CONTEXT)?.or(context).unwrap_or(0),
             newest,
-            take: listing::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS),
-            skip: listing::offset(args.offset)?,
+            take: paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS),
+            skip: paging::offset(args.offset)?,
             no_ignore: args.no_ignore.unwrap_or(false),
         })
     }

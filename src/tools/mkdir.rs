@@ -14,7 +14,7 @@ use crate::{
 };
 
 use super::{
-    Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES, output::count,
+    Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES, answer::count,
 };
 
 /// The tool.

@@ -15,9 +15,9 @@ use crate::{
 
 use super::{
     Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError,
+    answer::{count, noted},
     destination::{self, Destination, Over},
-    output::{count, noted},
-    recorded,
+    read_before_write, with_history,
 };
 
 /// The tool.
@@ -126,11 +126,11 @@ impl Change for Pending {
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&from, &to.target], cx.wait_limit())?;
         let tree = cx.workspace.tree(&from, Purpose::Move(&to.target))?;
         if tree.mark() != planned.mark() {
-            return Err(recorded::changed(&source));
+            return Err(with_history::changed(&source));
         }
         let replaced = match to.over {
             Over::Nothing => None,
-            Over::File(revision) => Some(recorded::keep_replaced(cx, &to.path, revision)?),
+            Over::File(revision) => Some(with_history::keep_replaced(cx, &to.path, revision)?),
         };
         let kind = match tree.node() {
             Node::Directory(_) => RecordKind::Directory,
@@ -139,13 +139,13 @@ impl Change for Pending {
         };
         let mut records =
             vec![JournalRecord { kind, to: Some(to.path.to_string()), ..JournalRecord::new("move", from.path()) }];
-        let mut note = recorded::Note::none();
+        let mut note = with_history::HistoryNote::none();
         if let Some((over, kept, usable)) = &replaced {
             note = kept.clone();
             let old = usable.then_some(over.revision);
             records.push(JournalRecord::new("move", to.target.path()).old(old, over.stat.permissions()));
         }
-        let (pending, note) = recorded::begin(cx, records, note);
+        let (pending, note) = with_history::begin(cx, records, note);
         let over = replaced.as_ref().map(|(over, ..)| over);
         let mark = tree.content_mark();
         let MovedTree { copied, made } = match guard.move_tree(&from, &tree, &to.target, over, approval) {
@@ -170,7 +170,7 @@ impl Change for Pending {
                 UndoableChange { tool: "move", effect: Effect::Moved { from, to, mark, replaced }, made },
             );
         }
-        recorded::seen_along(cx, &tree, to.target.path());
+        read_before_write::carry_seen(cx, &tree, to.target.path());
         let output = Output {
             source: source.to_string(),
             destination: to.path.to_string(),

@@ -18,9 +18,9 @@ use crate::{
 
 use super::{
     CallContext, Kind, ToolError,
-    output::{count, noted},
-    recorded,
-    recorded::Undoable,
+    answer::{count, noted},
+    shown_diff, with_history,
+    with_history::Undoable,
 };
 
 /// Fewer digits of a revision are not taken for one.
@@ -98,9 +98,9 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
                 let guard = WriteGuard::acquire(&cx.workspace, target, base)?;
                 let guard = guard.with_mode(record.mode.unwrap_or(0));
                 let approval = Approval::by_policy();
-                let diff = recorded::diff(&real, now.map(|now| now.bytes), Some(bytes.clone()));
-                let diff = TruncatedDiff::of(&diff, 0, recorded::DIFF_LINES, recorded::room(cx, &real)).with_note();
-                let (_, note) = recorded::commit(cx, guard, "restore", Undoable::No, &bytes, approval)?;
+                let diff = shown_diff::diff(&real, now.map(|now| now.bytes), Some(bytes.clone()));
+                let diff = TruncatedDiff::of(&diff, 0, shown_diff::DIFF_LINES, shown_diff::room(cx, &real)).with_note();
+                let (_, note) = with_history::commit(cx, guard, "restore", Undoable::No, &bytes, approval)?;
                 let notes: Vec<String> = note.text().into_iter().collect();
                 return Ok(format!("{}\n\n{diff}", noted(format!("Restored {real} to {old}"), &notes)));
             }
