@@ -11,6 +11,7 @@ mod call;
 mod commits;
 mod concurrency;
 mod confirm;
+mod connection;
 mod convert;
 mod dispatch;
 mod handler;
@@ -23,7 +24,6 @@ mod parts;
 mod pools;
 mod progress;
 mod run;
-mod service;
 mod signals;
 mod stdio;
 #[cfg(test)]
@@ -31,9 +31,9 @@ mod testing;
 mod thread_pool;
 
 pub use confirm::Confirm;
+pub use connection::Server;
 pub use in_process::{Block, CallOutcome, InProcessClient, call_once, list_once};
 pub use parts::{Options, Parts};
 pub use run::run_stdio;
-pub use service::Server;
 #[cfg(all(any(test, fuzzing), unix))]
 pub(crate) use stdio::for_fuzzing;

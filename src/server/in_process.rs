@@ -12,7 +12,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{panics::log_panics, service::Server, signals::stop_on_signal};
+use super::{connection::Server, panics::log_panics, signals::stop_on_signal};
 
 /// Bytes that each direction of the pipe holds.
 const PIPE: usize = 1 << 20;

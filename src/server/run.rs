@@ -10,8 +10,8 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    connection::{STREAMS, Server},
     panics::log_panics,
-    service::{STREAMS, Server},
     signals::stop_on_signal,
 };
 
@@ -25,7 +25,7 @@ const NOT_STARTED: u8 = 2;
 /// from `main` with it at once: threads that hang in a system call are left behind on purpose.
 pub fn run_stdio(server: Server) -> u8 {
     log_panics();
-    let runtime = match check_descriptors().and_then(|()| Server::runtime()) {
+    let runtime = match Server::runtime() {
         Ok(runtime) => runtime,
         Err(error) => {
             tracing::error!(%error, "the server cannot start: it needs a few open files (ulimit -n) for its event loop");
@@ -58,22 +58,6 @@ pub fn run_stdio(server: Server) -> u8 {
             NOT_STARTED
         }
     }
-}
-
-/// Fails if the runtime would get no files: tokio panics then (`signal::unix` in tokio 1.54), in whatever touches its
-/// signals first.
-#[cfg(unix)]
-fn check_descriptors() -> std::io::Result<()> {
-    use std::os::unix::net::UnixStream;
-    /// Two for the event loop, three for signals, two for the standard streams.
-    const NEEDED: usize = 8;
-    let pairs: std::io::Result<Vec<_>> = (0..NEEDED / 2).map(|_| UnixStream::pair()).collect();
-    pairs.map(drop)
-}
-
-#[cfg(not(unix))]
-fn check_descriptors() -> std::io::Result<()> {
-    Ok(())
 }
 
 /// Makes both threads for the standard streams now, while an error can still be reported: without one, tokio keeps an

@@ -288,11 +288,15 @@ fn calls_share_the_threads_that_there_are() {
 
 #[test]
 fn start_without_enough_open_files_says_so() {
-    let mut command = Command::new("prlimit");
-    command.args(["--nofile=7:7", env!("CARGO_BIN_EXE_rootbound"), "--state-dir", "off", "."]);
     let dir = folder();
-    let (status, log) = Process::spawn_in(command, dir.path()).exit();
-    assert!(matches!(status.code(), Some(1 | 2)) && log.contains("Too many open files"), "{status}: {log}");
+    for limit in 7..=12 {
+        let mut command = Command::new("prlimit");
+        command.arg(format!("--nofile={limit}:{limit}")).arg(env!("CARGO_BIN_EXE_rootbound"));
+        command.args(["--state-dir", "off", "."]);
+        let (status, log) = Process::spawn_in(command, dir.path()).exit();
+        assert_eq!(status.code(), Some(2), "{limit}: {log}");
+        assert!(log.contains("Too many open files") && !log.contains("panicked"), "{limit}: {log}");
+    }
 }
 
 /// A hundred directories in one another and forty side by side, each with a file and ignore rules; those of every

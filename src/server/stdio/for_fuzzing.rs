@@ -18,7 +18,7 @@ use super::{
     id_scanner::IdScanner,
     incoming::{self, Incoming},
 };
-use crate::server::service::Server;
+use crate::server::connection::Server;
 
 /// What was cut out of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]

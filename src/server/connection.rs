@@ -45,6 +45,7 @@ impl Server {
 
     /// One thread reads requests and writes answers; calls have threads of their own.
     pub(super) fn runtime() -> io::Result<Runtime> {
+        check_descriptors()?;
         Builder::new_current_thread().enable_all().max_blocking_threads(STREAMS).thread_keep_alive(STREAMS_STAY).build()
     }
 
@@ -75,4 +76,20 @@ impl Server {
             }
         }
     }
+}
+
+/// Fails if the runtime would get no files: tokio panics then (`signal::unix` in tokio 1.54), in whatever touches its
+/// signals first.
+#[cfg(unix)]
+fn check_descriptors() -> io::Result<()> {
+    use std::os::unix::net::UnixStream;
+    /// Pairs of files: the event loop has two files, signals three.
+    const NEEDED: usize = 3;
+    let pairs: io::Result<Vec<_>> = (0..NEEDED).map(|_| UnixStream::pair()).collect();
+    pairs.map(drop)
+}
+
+#[cfg(not(unix))]
+fn check_descriptors() -> io::Result<()> {
+    Ok(())
 }
