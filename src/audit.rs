@@ -54,13 +54,13 @@ pub struct Caller {
 
 /// A call that has been described but not answered yet.
 #[derive(Debug)]
-pub struct Record {
+pub struct CallRecord {
     line: Map<String, Value>,
 }
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Outcome {
+pub struct AuditOutcome {
     /// `ok`, `asked` where the client was asked for a yes, `unknown_tool`, or the kind of the error.
     pub kind: &'static str,
     /// Whether the rules let it through: `allowed`, or `denied`.
@@ -92,7 +92,7 @@ impl Audit {
         arguments: &Map<String, Value>,
         meant: impl Fn(&str) -> Option<&'static str>,
         workspace: &Workspace,
-    ) -> Record {
+    ) -> CallRecord {
         let mut line = Map::new();
         line.insert("time".into(), humantime::format_rfc3339_millis(SystemTime::now()).to_string().into());
         let client = caller
@@ -106,12 +106,12 @@ impl Audit {
         let text = told.to_string();
         line.insert("arguments".into(), if text.len() > LINE { digest(text.as_bytes()) } else { told });
         line.insert("paths".into(), paths(arguments, &meant, workspace).into());
-        Record { line }
+        CallRecord { line }
     }
 
     /// Writes that a change is about to be made. Only where the audit is required: the file may be gone
     /// by the time the change has been made, and then it is too late to refuse it.
-    pub fn announce(&self, record: &Record) -> io::Result<()> {
+    pub fn announce(&self, record: &CallRecord) -> io::Result<()> {
         if !self.required {
             return Ok(());
         }
@@ -121,7 +121,7 @@ impl Audit {
     }
 
     /// Writes how the call ended.
-    pub fn conclude(&self, record: &Record, outcome: &Outcome) -> io::Result<()> {
+    pub fn conclude(&self, record: &CallRecord, outcome: &AuditOutcome) -> io::Result<()> {
         let mut line = record.line.clone();
         line.insert("event".into(), "call".into());
         line.insert("decision".into(), if outcome.allowed { "allowed" } else { "denied" }.into());
@@ -240,7 +240,7 @@ mod tests {
         let record = Audit::describe(&caller, "write", arguments.as_object().unwrap(), |_| None, &workspace);
         audit.announce(&record).unwrap();
         let outcome =
-            Outcome { kind: "ok", allowed: true, answered: 3, written: 5, duration: Duration::from_micros(1500) };
+            AuditOutcome { kind: "ok", allowed: true, answered: 3, written: 5, duration: Duration::from_micros(1500) };
         audit.conclude(&record, &outcome).unwrap();
         let text = std::fs::read_to_string(path).unwrap();
         let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

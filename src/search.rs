@@ -33,6 +33,6 @@ pub use name_glob::{GlobError, NameGlob, literal_prefix};
 pub use newest::Newest;
 pub use path_index::{IndexMode, PathIndex, PathSource, SearchEntry, Visit, walk_ignored_entries};
 pub use pattern::{Pattern, PatternError, PatternLimits, PatternOptions};
-pub use progress::Progress;
-pub use query::{Keep, Mode, Query};
+pub use progress::SearchProgress;
+pub use query::{Keep, Query, SearchMode};
 pub use scope::{Scope, ScopeError};

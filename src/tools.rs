@@ -4,6 +4,7 @@
 //! JSON-RPC and reaches files only through [`CallContext::workspace`].
 
 mod alias;
+pub mod answer;
 pub mod args;
 pub mod context;
 pub mod copy;
@@ -12,31 +13,32 @@ mod destination;
 pub mod edit;
 mod erased;
 pub mod error;
-mod freshness;
 pub mod glob;
 pub mod grep;
-pub mod listing;
 pub mod ls;
 pub mod mkdir;
 pub mod move_path;
-pub mod output;
+pub mod omissions;
+mod paging;
 mod plan;
 pub mod read;
-mod recorded;
+mod read_before_write;
 pub mod restore;
 pub mod schema;
+mod shown_diff;
 mod tool;
 mod toolbox;
 pub mod undo;
+mod with_history;
 pub mod write;
 
 use std::sync::LazyLock;
 
 pub use alias::{Alias, FlagValue};
+pub use answer::{Answer, Content};
 pub use context::{Blocking, CallContext, ReadBeforeWrite, Settings};
 pub use erased::ErasedTool;
 pub use error::{Kind, ToolError};
-pub use output::{Answer, Content};
 pub use plan::{Change, Fingerprint, Plan, Preview};
 pub use tool::{Group, Spec, Tool};
 pub use toolbox::{Selection, Toolbox};

@@ -15,11 +15,10 @@ mod error;
 mod escape;
 mod lexical;
 mod limits;
-mod linked;
+mod link_targets;
 mod links;
 mod open;
 mod open_file;
-mod own;
 mod path;
 mod policy;
 mod priority;
@@ -29,6 +28,7 @@ mod resolve;
 mod revision;
 mod root;
 mod roots;
+mod server_files;
 mod shared;
 mod start;
 mod stat;
@@ -66,7 +66,7 @@ pub use tree::{
 pub use walk::{Entry, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, StatCache, WalkOptions, WalkReport};
 pub use watch::{Changes, Unwatchable, WatchedEntry, Watcher, watch_limit};
 pub use write::{
-    Approval, Base, Committed, Content, FileLock, MOST_WAITING, NewDirectory, PreviousFile, StaleAfter, WaitLimit,
+    Approval, Base, Committed, FileLock, HashedBytes, MOST_WAITING, NewDirectory, PreviousFile, StaleAfter, WaitLimit,
     WritablePath, WriteGuard,
 };
 

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     server::Parts,
-    session::history::{Record, RecordKind},
+    session::history::{JournalRecord, RecordKind},
     tools::{ToolError, restore as bring_back},
 };
 
@@ -43,7 +43,7 @@ fn listing(parts: &Parts, path: Option<&str>) -> Result<String, ToolError> {
     Ok(text)
 }
 
-fn line(record: &Record, now: u64) -> String {
+fn line(record: &JournalRecord, now: u64) -> String {
     let before = match (&record.old, record.kind) {
         (Some(revision), _) => revision.get(..DIGITS).unwrap_or(revision),
         (None, RecordKind::Directory) => "directory",
@@ -70,15 +70,15 @@ mod tests {
 
     #[test]
     fn a_line_has_age_tool_revision_and_path() {
-        let record = Record {
+        let record = JournalRecord {
             time: 1_000,
             tool: "edit".into(),
             shown: "src/a.rs".into(),
             old: Some("0123456789abcdef0123456789abcdef".into()),
-            ..Record::default()
+            ..JournalRecord::default()
         };
         assert_eq!(line(&record, 1_300), "   5 min  edit     0123456789ab  src/a.rs");
-        let moved = Record { old: None, to: Some("b".into()), tool: "move".into(), ..record };
+        let moved = JournalRecord { old: None, to: Some("b".into()), tool: "move".into(), ..record };
         assert_eq!(line(&moved, 1_000), "     0 s  move     -             src/a.rs -> b");
     }
 

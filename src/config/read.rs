@@ -249,11 +249,15 @@ mod tests {
         #[expect(clippy::disallowed_methods, reason = "the test makes the file that is read")]
         std::fs::write(&file, "root = [\".\"]\n").expect("written");
         let config = read(&["--config", file.to_str().expect("UTF-8")], &environment()).expect("fine");
-        assert!(config.workspace.own.contains(&file), "{:?}", config.workspace.own);
+        assert!(config.workspace.server_files.contains(&file), "{:?}", config.workspace.server_files);
         let program = Environment { program: vec!["/code/app/bin/rootbound".into()], ..environment() };
         let config = read(&["--audit", "/logs/calls.jsonl", "--root", "/code/app"], &program).expect("fine");
         let own = ["/code/app/bin/rootbound", "/logs/calls.jsonl", "/logs/calls.jsonl.5"];
-        assert!(own.iter().all(|path| config.workspace.own.contains(&path.into())), "{:?}", config.workspace.own);
+        assert!(
+            own.iter().all(|path| config.workspace.server_files.contains(&path.into())),
+            "{:?}",
+            config.workspace.server_files
+        );
         let config = read(&[], &environment()).expect("fine");
         assert!(config.roots[0].policy.is_empty() && config.workspace.policy.is_empty());
     }

@@ -67,7 +67,7 @@ pub(super) fn config(
     if !problems.is_empty() {
         return Err(problems);
     }
-    config.workspace.own = own(file, config.audit.file.as_deref(), state.as_deref(), environment);
+    config.workspace.server_files = own(file, config.audit.file.as_deref(), state.as_deref(), environment);
     config.workspace.policy = policy;
     Ok(Config { roots, state, warnings, ..config })
 }

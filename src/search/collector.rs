@@ -12,7 +12,7 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 
 use crate::stop::{StopReason, StopSignal};
 
-use super::{excerpt::excerpt, hits::HitLine, query::Mode};
+use super::{excerpt::excerpt, hits::HitLine, query::SearchMode};
 
 /// Lines kept of one match that spans many.
 const MATCH_LINES: usize = 50;
@@ -37,7 +37,7 @@ pub(super) struct FileLimits {
 pub(super) struct Collector<'a> {
     matcher: &'a RegexMatcher,
     multiline: bool,
-    mode: Mode,
+    mode: SearchMode,
     limits: FileLimits,
     stop: &'a StopSignal,
     /// The whole content where it is at hand and not transcoded, to look for NUL bytes in.
@@ -64,7 +64,7 @@ impl<'a> Collector<'a> {
     pub(super) fn new(
         matcher: &'a RegexMatcher,
         multiline: bool,
-        mode: Mode,
+        mode: SearchMode,
         limits: FileLimits,
         stop: &'a StopSignal,
         whole: Option<&'a [u8]>,
@@ -110,7 +110,7 @@ impl<'a> Collector<'a> {
 
     fn before(&self) -> usize {
         match self.mode {
-            Mode::Lines { before, .. } => before,
+            SearchMode::Lines { before, .. } => before,
             _ => 0,
         }
     }
@@ -118,7 +118,7 @@ impl<'a> Collector<'a> {
     /// Whether the text of match `index`, or of context after it, can still be shown: the last
     /// skipped matches may stand in the context of the first that is not.
     fn keeps(&self, index: usize) -> bool {
-        matches!(self.mode, Mode::Lines { .. }) && index + self.before() >= self.limits.skip
+        matches!(self.mode, SearchMode::Lines { .. }) && index + self.before() >= self.limits.skip
     }
 
     fn keep(&mut self, number: u64, text: String, hit: Option<usize>) {
@@ -163,7 +163,7 @@ impl<'a> Collector<'a> {
     fn take_spanning(&mut self, found: &SinkMatch<'_>) {
         let mut blocks = Vec::new();
         let room = self.limits.matches.saturating_sub(self.matches);
-        let counting = matches!(self.mode, Mode::Counts);
+        let counting = matches!(self.mode, SearchMode::Counts);
         let mut count = 0;
         self.split(found, |lines, hit| {
             count += 1;
@@ -225,7 +225,7 @@ impl Sink for Collector<'_> {
                 return Ok(false);
             }
         }
-        if self.mode == Mode::Files {
+        if self.mode == SearchMode::Files {
             self.matches = 1;
             return Ok(false);
         }
@@ -302,10 +302,10 @@ mod tests {
         cut: bool,
     }
 
-    fn search(pattern: &str, multiline: bool, text: &[u8], mode: Mode, limits: FileLimits) -> Seen {
+    fn search(pattern: &str, multiline: bool, text: &[u8], mode: SearchMode, limits: FileLimits) -> Seen {
         let pattern = Pattern::compile(pattern, PatternOptions { multiline, ..Default::default() }).unwrap();
         let (before, after) = match mode {
-            Mode::Lines { before, after } => (before, after),
+            SearchMode::Lines { before, after } => (before, after),
             _ => (0, 0),
         };
         let mut searcher = SearcherBuilder::new()
@@ -325,8 +325,8 @@ mod tests {
         }
     }
 
-    fn lines(before: usize, after: usize) -> Mode {
-        Mode::Lines { before, after }
+    fn lines(before: usize, after: usize) -> SearchMode {
+        SearchMode::Lines { before, after }
     }
 
     fn shown(seen: &Seen) -> Vec<(u64, &str, Option<usize>)> {
@@ -357,7 +357,7 @@ mod tests {
         let text = b"a\nb\na\nb\nz\n";
         let seen = search("a\\nb", true, text, lines(0, 0), ALL);
         assert_eq!(shown(&seen), [(1, "a", Some(0)), (2, "b", Some(0)), (3, "a", Some(1)), (4, "b", Some(1))]);
-        assert_eq!(search("a\\nb", true, text, Mode::Counts, ALL).matches, 2);
+        assert_eq!(search("a\\nb", true, text, SearchMode::Counts, ALL).matches, 2);
     }
 
     #[test]
@@ -379,7 +379,7 @@ mod tests {
         let mut text = b"hit\n".repeat(40_000);
         text.push(0);
         assert!(search("hit", false, &text, lines(0, 0), ALL).binary);
-        assert!(search("hit", false, b"a\0b hit\n", Mode::Files, ALL).binary);
+        assert!(search("hit", false, b"a\0b hit\n", SearchMode::Files, ALL).binary);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::{
     file_filter::FileFilter,
     hits::{FileHits, Tally},
     path_index::{PathSource, walk_ignored_entries, walk_snapshot},
-    pool::{Chunk, Shared},
+    pool::{Chunk, SearchPool},
     producer::{Producer, StartVisitor},
     query::Query,
     scope::Scope,
@@ -67,18 +67,18 @@ pub fn search(
     query: &Query<'_>,
 ) -> Result<ContentHits, AccessError> {
     let counts_first = query.counts_first() && scope.file().is_none();
-    let shared = Shared::new(query, counts_first);
+    let pool = SearchPool::new(query, counts_first);
     let (walk, source) = if let Some(file) = scope.file() {
         let chunk = Chunk { index: 0, files: vec![Haystack::Named(file.clone())] };
-        shared.search(&mut Worker::new(workspace, query), chunk)?;
+        pool.search(&mut Worker::new(workspace, query), chunk)?;
         (WalkReport::default(), PathSource::Walk)
     } else {
-        search_directories(workspace, scope, filter, ignored, &shared)?
+        search_directories(workspace, scope, filter, ignored, &pool)?
     };
     if counts_first {
-        shared.fetch_lines(workspace);
+        pool.fetch_lines(workspace);
     }
-    let mut merge = shared.into_merge();
+    let mut merge = pool.into_merge();
     if !merge.capped && merge.stopped.is_none() && walk.stopped {
         merge.stopped = query.stop.stopped();
     }
@@ -103,9 +103,9 @@ fn search_directories(
     scope: &Scope,
     filter: &mut FileFilter,
     ignored: Ignored,
-    shared: &Shared<'_>,
+    pool: &SearchPool<'_>,
 ) -> Result<(WalkReport, PathSource), AccessError> {
-    let query = shared.query;
+    let query = pool.query;
     let helpers = query.threads.saturating_sub(1);
     let _in_progress = query.path_index.map(|index| index.search_in_progress());
     thread::scope(|threads| {
@@ -113,9 +113,9 @@ fn search_directories(
         let start_helper = || {
             let receiver = receiver.clone();
             // As many as the system makes: without any, the walking thread searches alone.
-            thread::Builder::new().spawn_scoped(threads, move || shared.help(workspace, &receiver)).is_ok()
+            thread::Builder::new().spawn_scoped(threads, move || pool.help(workspace, &receiver)).is_ok()
         };
-        let mut producer = Producer::new(workspace, shared, sender, helpers, &start_helper);
+        let mut producer = Producer::new(workspace, pool, sender, helpers, &start_helper);
         let (mut report, mut source) = (WalkReport::default(), PathSource::Index);
         for start in scope.starts() {
             let visitor = StartVisitor::new(&mut producer, workspace, (scope, start), filter);
@@ -130,7 +130,7 @@ fn search_directories(
         }
         let mut worker = producer.end()?;
         for chunk in receiver.try_iter() {
-            shared.search(&mut worker, chunk)?;
+            pool.search(&mut worker, chunk)?;
         }
         Ok((report, source))
     })

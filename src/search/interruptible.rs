@@ -54,47 +54,47 @@ pub(super) struct InterruptibleMatcher<'a> {
 
 /// The call was told to stop.
 #[derive(Debug)]
-pub(super) struct Stopped;
+pub(super) struct SearchStopped;
 
-impl fmt::Display for Stopped {
+impl fmt::Display for SearchStopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the search was stopped")
     }
 }
 
-impl std::error::Error for Stopped {}
+impl std::error::Error for SearchStopped {}
 
 impl InterruptibleMatcher<'_> {
-    fn check(&self) -> Result<(), Stopped> {
-        self.stop.stopped().map_or(Ok(()), |_| Err(Stopped))
+    fn check(&self) -> Result<(), SearchStopped> {
+        self.stop.stopped().map_or(Ok(()), |_| Err(SearchStopped))
     }
 }
 
 /// What the inner matcher never fails with.
-fn sure<T>(result: Result<T, grep_matcher::NoError>) -> Result<T, Stopped> {
-    result.map_err(|_| Stopped)
+fn infallible<T>(result: Result<T, grep_matcher::NoError>) -> Result<T, SearchStopped> {
+    result.map_err(|_| SearchStopped)
 }
 
 impl Matcher for InterruptibleMatcher<'_> {
     type Captures = NoCaptures;
-    type Error = Stopped;
+    type Error = SearchStopped;
 
-    fn find_at(&self, haystack: &[u8], at: usize) -> Result<Option<Match>, Stopped> {
+    fn find_at(&self, haystack: &[u8], at: usize) -> Result<Option<Match>, SearchStopped> {
         self.check()?;
-        sure(self.inner.find_at(haystack, at))
+        infallible(self.inner.find_at(haystack, at))
     }
 
-    fn new_captures(&self) -> Result<NoCaptures, Stopped> {
+    fn new_captures(&self) -> Result<NoCaptures, SearchStopped> {
         Ok(NoCaptures::new())
     }
 
-    fn shortest_match_at(&self, haystack: &[u8], at: usize) -> Result<Option<usize>, Stopped> {
+    fn shortest_match_at(&self, haystack: &[u8], at: usize) -> Result<Option<usize>, SearchStopped> {
         self.check()?;
-        sure(self.inner.shortest_match_at(haystack, at))
+        infallible(self.inner.shortest_match_at(haystack, at))
     }
 
-    fn is_match_at(&self, haystack: &[u8], at: usize) -> Result<bool, Stopped> {
-        sure(self.inner.is_match_at(haystack, at))
+    fn is_match_at(&self, haystack: &[u8], at: usize) -> Result<bool, SearchStopped> {
+        infallible(self.inner.is_match_at(haystack, at))
     }
 
     fn non_matching_bytes(&self) -> Option<&ByteSet> {
@@ -105,17 +105,17 @@ impl Matcher for InterruptibleMatcher<'_> {
         self.inner.line_terminator()
     }
 
-    fn find_candidate_line(&self, haystack: &[u8]) -> Result<Option<LineMatchKind>, Stopped> {
+    fn find_candidate_line(&self, haystack: &[u8]) -> Result<Option<LineMatchKind>, SearchStopped> {
         // Without a line terminator the pattern may be anchored to where the haystack begins.
         if self.inner.line_terminator().is_none() || haystack.is_empty() {
-            return sure(self.inner.find_candidate_line(haystack));
+            return infallible(self.inner.find_candidate_line(haystack));
         }
         let mut start = 0;
         while start < haystack.len() {
             self.check()?;
             let end = end_of_piece(haystack, start, self.pace.0.get());
             let began = Instant::now();
-            let found = sure(self.inner.find_candidate_line(&haystack[start..end]))?;
+            let found = infallible(self.inner.find_candidate_line(&haystack[start..end]))?;
             self.pace.learn(began.elapsed());
             // An empty match behind the last line break of a piece is about the line that begins
             // there, which the next piece tells.

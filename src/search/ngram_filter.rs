@@ -1,53 +1,27 @@
-//! The filter: which files of a tree cannot hold a match, from signatures kept in memory.
+//! The n-gram filter: which files of a tree cannot hold a match, from bits kept in memory.
 //!
 //! Only ever leaves files out; whatever it admits is searched for real. Whether a file is still what
-//! it was when it was taken in is the path index's to know.
+//! it was when it was taken in is decided in [`super::path_index`].
+//!
+//! # Sources
+//! The query over n-grams follows Russ Cox, [Regular Expression Matching with a Trigram Index][cox]
+//! (2012). Posting lists of every n-gram would take more memory than a server may have for each tree;
+//! the bits are laid out as in [BitFunnel][bitfunnel] (2017) instead: hashed columns, one bit for each of
+//! 64 segments, so that one word answers for 64 segments and a query costs a few `and`s. A hash with a
+//! single function is a Bloom filter with `k = 1`: with a third of the bits set, a query of `n` grams
+//! admits a segment by chance about once in `3^n`, if grams were independent.
+//!
+//! [cox]: https://swtch.com/~rsc/regexp/regexp4.html
+//! [bitfunnel]: https://dl.acm.org/doi/10.1145/3077136.3080789
 
-mod formula;
+mod candidates;
+mod filter;
+mod filter_query;
 mod gram;
-mod signature;
+mod gram_query;
+mod segments;
 
-use formula::Formula;
-pub(in crate::search) use signature::{Admitted, Candidates, Placement, ROW, Signatures};
-
-use regex_syntax::hir::Look;
-
-use super::pattern::Pattern;
-
-/// What a pattern demands of content.
-#[derive(Debug)]
-pub(in crate::search) struct Probe {
-    formula: Formula,
-    /// A slice of a file does not tell: a match may span lines, or look at where the file begins or ends.
-    across: bool,
-}
-
-impl Probe {
-    /// The demands of `pattern`.
-    pub(in crate::search) fn of(pattern: &Pattern) -> Self {
-        let Some(hir) = pattern.hir() else {
-            // What cannot be told leaves nothing out.
-            return Self { formula: Formula::All, across: true };
-        };
-        let looks = hir.properties().look_set();
-        let at_an_end = looks.contains(Look::Start) || looks.contains(Look::End);
-        Self { formula: Formula::of(&hir, !pattern.multiline()), across: pattern.multiline() || at_an_end }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::search::pattern::PatternOptions;
-
-    #[test]
-    fn a_slice_does_not_tell_of_the_beginning_or_the_end_of_a_file() {
-        let across = |text: &str| Probe::of(&Pattern::compile(text, PatternOptions::default()).unwrap()).across;
-        for text in ["end\\z", "\\Astart", "end(?:\\z|x)", "(?-m:end$)", "(?-m:^start)"] {
-            assert!(across(text), "{text}");
-        }
-        for text in ["end$", "^start", "\\bword\\b", "plain"] {
-            assert!(!across(text), "{text}");
-        }
-    }
-}
+pub(in crate::search) use candidates::{Candidates, MayMatch};
+pub(in crate::search) use filter::NgramFilter;
+pub(in crate::search) use filter_query::FilterQuery;
+pub(in crate::search) use segments::{FileSegments, SEGMENT};

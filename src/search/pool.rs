@@ -18,7 +18,7 @@ use super::{
     collector::FileLimits,
     hits::FileHits,
     merge::{ChunkHits, Merge},
-    query::{Keep, Mode, Query},
+    query::{Keep, Query, SearchMode},
     worker::{Haystack, Searched, Worker},
 };
 
@@ -34,7 +34,7 @@ pub(super) struct Chunk {
 }
 
 /// What the threads of one search share.
-pub(super) struct Shared<'a> {
+pub(super) struct SearchPool<'a> {
     pub(super) query: &'a Query<'a>,
     /// Files are counted, and those of the page searched once more.
     counts_first: bool,
@@ -45,12 +45,12 @@ pub(super) struct Shared<'a> {
     searched: AtomicUsize,
 }
 
-impl<'a> Shared<'a> {
+impl<'a> SearchPool<'a> {
     pub(super) fn new(query: &'a Query<'a>, counts_first: bool) -> Self {
         Self {
             query,
             counts_first,
-            merge: Mutex::new(Merge::new(query.keep, matches!(query.mode, Mode::Lines { .. }))),
+            merge: Mutex::new(Merge::new(query.keep, matches!(query.mode, SearchMode::Lines { .. }))),
             merged: Condvar::new(),
             done: AtomicBool::new(false),
             searched: AtomicUsize::new(0),
@@ -121,8 +121,8 @@ impl<'a> Shared<'a> {
             let limits = text.limits(self.query.mode, room, skip);
             let Some(found) = search_file(worker, haystack, limits, &mut hits)? else { continue };
             let results = match self.query.mode {
-                Mode::Lines { .. } => found.matches,
-                Mode::Files | Mode::Counts => 1,
+                SearchMode::Lines { .. } => found.matches,
+                SearchMode::Files | SearchMode::Counts => 1,
             };
             room = room.saturating_sub(results);
             if !self.counts_first {
@@ -151,8 +151,10 @@ impl<'a> Shared<'a> {
     /// are not shown.
     fn wanted(&self) -> (usize, usize) {
         match (self.query.keep, self.query.mode) {
-            (Keep::Page { skip, take }, Mode::Lines { .. }) if self.counts_first => (past_page(skip, take), usize::MAX),
-            (Keep::Page { skip, take }, Mode::Lines { .. }) => {
+            (Keep::Page { skip, take }, SearchMode::Lines { .. }) if self.counts_first => {
+                (past_page(skip, take), usize::MAX)
+            }
+            (Keep::Page { skip, take }, SearchMode::Lines { .. }) => {
                 // Exact on one thread, and on several nothing is skipped.
                 let skip = skip.saturating_sub(if skip > 0 { self.merge().results } else { 0 });
                 (past_page(skip, take), skip)
@@ -254,22 +256,24 @@ impl TextBudget {
 
     /// A file ends when the page and one result more are complete, with the lines after the page's
     /// last match, each of which may be a match itself.
-    fn limits(&self, mode: Mode, room: usize, skip: usize) -> FileLimits {
+    fn limits(&self, mode: SearchMode, room: usize, skip: usize) -> FileLimits {
         let content = self.budget.saturating_sub(self.content);
         match mode {
-            Mode::Lines { after, .. } => FileLimits {
+            SearchMode::Lines { after, .. } => FileLimits {
                 skip,
                 matches: room.saturating_add(after),
                 text: self.budget.saturating_sub(self.text),
                 content,
             },
-            Mode::Files | Mode::Counts => FileLimits { skip: 0, matches: usize::MAX, text: usize::MAX, content },
+            SearchMode::Files | SearchMode::Counts => {
+                FileLimits { skip: 0, matches: usize::MAX, text: usize::MAX, content }
+            }
         }
     }
 }
 
 /// Ends the search when its thread unwinds.
-struct EndOnPanic<'a>(&'a Shared<'a>);
+struct EndOnPanic<'a>(&'a SearchPool<'a>);
 
 impl Drop for EndOnPanic<'_> {
     fn drop(&mut self) {

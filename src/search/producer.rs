@@ -16,10 +16,10 @@ use crate::workspace::{AccessError, FileKind, Workspace, WorkspacePath};
 use super::{
     file_filter::FileFilter,
     hits::{Skipped, Tally},
-    ngram_filter::{Admitted, Candidates, ROW},
-    path_index::{Brief, Content, Item, SearchEntry, Visit},
-    pool::{Chunk, Shared, WAIT},
-    progress::{self, Progress},
+    ngram_filter::{Candidates, MayMatch, SEGMENT},
+    path_index::{IndexedPath, KnownContent, PathSummary, SearchEntry, Visit},
+    pool::{Chunk, SearchPool, WAIT},
+    progress::{self, SearchProgress},
     scope::Scope,
     worker::{Haystack, Worker},
 };
@@ -41,7 +41,7 @@ const SHORT: Duration = Duration::from_millis(1);
 
 /// Fills chunks and hands them over.
 pub(super) struct Producer<'a> {
-    shared: &'a Shared<'a>,
+    pool: &'a SearchPool<'a>,
     sender: Sender<Chunk>,
     worker: Worker<'a>,
     chunk: Vec<Haystack>,
@@ -59,15 +59,15 @@ impl<'a> Producer<'a> {
     /// One that can have as many as `helpers` started.
     pub(super) fn new(
         workspace: &'a Workspace,
-        shared: &'a Shared<'a>,
+        pool: &'a SearchPool<'a>,
         sender: Sender<Chunk>,
         helpers: usize,
         start_helper: &'a dyn Fn() -> bool,
     ) -> Self {
         Self {
-            shared,
+            pool,
             sender,
-            worker: Worker::new(workspace, shared.query),
+            worker: Worker::new(workspace, pool.query),
             chunk: Vec::new(),
             index: 0,
             size: FIRST_CHUNK,
@@ -84,7 +84,7 @@ impl<'a> Producer<'a> {
     /// # Errors
     /// As [`Worker::search`].
     pub(super) fn end(mut self) -> Result<Worker<'a>, AccessError> {
-        if !self.shared.is_done() {
+        if !self.pool.is_done() {
             self.hand_over(usize::MAX)?;
         }
         Ok(self.worker)
@@ -113,22 +113,22 @@ impl<'a> Producer<'a> {
         self.size = (self.size * 2).min(LARGEST_CHUNK);
         if self.reported.elapsed() >= progress::EVERY {
             self.reported = Instant::now();
-            (self.shared.query.progress)(Progress::Files(self.shared.searched()));
+            (self.pool.query.progress)(SearchProgress::Files(self.pool.searched()));
         }
         if self.helping == 0 {
-            return self.shared.search(&mut self.worker, chunk);
+            return self.pool.search(&mut self.worker, chunk);
         }
         // One slow file must not let the results of everything behind it pile up.
-        let mut merge = self.shared.merge();
-        while merge.held() > MAX_HELD && self.shared.wait_on() {
-            let waited = self.shared.merged.wait_timeout(merge, WAIT);
+        let mut merge = self.pool.merge();
+        while merge.held() > MAX_HELD && self.pool.wait_on() {
+            let waited = self.pool.merged.wait_timeout(merge, WAIT);
             merge = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         drop(merge);
         match self.sender.try_send(chunk) {
             Ok(()) => Ok(()),
             Err(TrySendError::Full(chunk) | TrySendError::Disconnected(chunk)) => {
-                self.shared.search(&mut self.worker, chunk)
+                self.pool.search(&mut self.worker, chunk)
             }
         }
     }
@@ -162,7 +162,7 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
         filter: &'f mut FileFilter,
     ) -> Self {
         let plain = filter.admits_all() && scope.starts().len() == 1;
-        let beyond_ascii = producer.shared.query.pattern.beyond_ascii();
+        let beyond_ascii = producer.pool.query.pattern.beyond_ascii();
         Self {
             producer,
             workspace,
@@ -185,27 +185,33 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
             return ControlFlow::Continue(());
         }
         self.steps = 0;
-        self.producer.shared.go_on()
+        self.producer.pool.go_on()
     }
 }
 
 impl Visit for StartVisitor<'_, '_> {
-    fn pass(&mut self, briefs: &[Brief]) -> ControlFlow<(), usize> {
+    fn pass(&mut self, summaries: &[PathSummary]) -> ControlFlow<(), usize> {
         let Some(candidates) = self.candidates.as_mut().filter(|_| self.plain) else {
             return ControlFlow::Continue(0);
         };
-        let max_file_size = self.producer.shared.query.max_file_size;
+        let max_file_size = self.producer.pool.query.max_file_size;
         let (mut passed, mut folders, mut tally) = (0, 0, Tally::default());
-        for brief in briefs.iter().take(STEPS) {
-            match *brief {
-                Brief::NoFile => folders += 1,
-                Brief::Secret => tally.secret += 1,
-                Brief::Binary(bytes) if u64::from(bytes) <= max_file_size => tally.binary += 1,
+        for summary in summaries.iter().take(STEPS) {
+            match *summary {
+                PathSummary::NoFile => folders += 1,
+                PathSummary::Secret => tally.secret += 1,
+                PathSummary::Binary(bytes) if u64::from(bytes) <= max_file_size => tally.binary += 1,
                 // What it holds once it is decoded, the filter does not know.
-                Brief::Row { utf8: false, .. } | Brief::Rows { utf8: false, .. } if self.beyond_ascii => break,
-                Brief::Row { row, .. } if max_file_size >= ROW as u64 && !candidates.hit(row) => tally.searched += 1,
-                Brief::Rows { first, count, last, .. }
-                    if max_file_size >= (u64::from(count) + 1) * ROW as u64
+                PathSummary::Segment { utf8: false, .. } | PathSummary::Segments { utf8: false, .. }
+                    if self.beyond_ascii =>
+                {
+                    break;
+                }
+                PathSummary::Segment { segment, .. } if max_file_size >= SEGMENT as u64 && !candidates.hit(segment) => {
+                    tally.searched += 1;
+                }
+                PathSummary::Segments { first, count, last, .. }
+                    if max_file_size >= (u64::from(count) + 1) * SEGMENT as u64
                         && candidates.none(first..first + u32::from(count), last) =>
                 {
                     tally.searched += 1;
@@ -223,16 +229,16 @@ impl Visit for StartVisitor<'_, '_> {
     }
 
     fn visit(&mut self, met: SearchEntry<'_>) -> ControlFlow<()> {
-        let shared = self.producer.shared;
+        let pool = self.producer.pool;
         if met.kind() != FileKind::File || self.scope.is_anothers(self.workspace, met.path()) {
-            return shared.go_on();
+            return pool.go_on();
         }
         self.files += 1;
-        let max_file_size = shared.query.max_file_size;
+        let max_file_size = pool.query.max_file_size;
         let admitted = self.filter.admits(met.path().relative_to(self.start));
         match (&met, &mut self.candidates) {
             (SearchEntry::Indexed(_), _) if !admitted => return self.settled(1),
-            (SearchEntry::Walked(_), _) if !admitted => return shared.go_on(),
+            (SearchEntry::Walked(_), _) if !admitted => return pool.go_on(),
             (SearchEntry::Indexed(item), Some(candidates)) => {
                 match haystack(item, candidates, max_file_size, self.beyond_ascii) {
                     Haystack::Cached(tally) => {
@@ -245,12 +251,12 @@ impl Visit for StartVisitor<'_, '_> {
             _ => self.producer.chunk.push(Haystack::Walked(met.into_entry())),
         }
         if self.producer.chunk.len() < self.producer.size {
-            return shared.go_on();
+            return pool.go_on();
         }
         let short = self.candidates.is_some() && self.producer.began.elapsed() < SHORT;
         let alone = if short { ALONE_LISTED } else { ALONE };
         match self.producer.hand_over(alone) {
-            Ok(()) => shared.go_on(),
+            Ok(()) => pool.go_on(),
             Err(error) => {
                 self.failed = Some(error);
                 ControlFlow::Break(())
@@ -260,19 +266,19 @@ impl Visit for StartVisitor<'_, '_> {
 }
 
 /// What has to be searched of a listed file, or what that would come to where it is known.
-fn haystack(item: &Item, candidates: &mut Candidates, max_file_size: u64, beyond_ascii: bool) -> Haystack {
+fn haystack(item: &IndexedPath, candidates: &mut Candidates, max_file_size: u64, beyond_ascii: bool) -> Haystack {
     let mut tally = Tally::default();
     match &item.content {
-        Content::Secret => tally.skip(Skipped::Secret),
-        Content::Binary(bytes) if u64::from(*bytes) <= max_file_size => tally.skip(Skipped::Binary),
-        Content::Placed(placement, bytes, utf8) if u64::from(*bytes) <= max_file_size => {
+        KnownContent::Secret => tally.skip(Skipped::Secret),
+        KnownContent::Binary(bytes) if u64::from(*bytes) <= max_file_size => tally.skip(Skipped::Binary),
+        KnownContent::Filtered(segments, bytes, utf8) if u64::from(*bytes) <= max_file_size => {
             // As in `pass`.
             if !utf8 && beyond_ascii {
                 return Haystack::Walked(item.entry.clone());
             }
-            match (candidates.admit(placement), item.state()) {
-                (Admitted::Nothing, _) => tally.searched = 1,
-                (Admitted::Within(lines), Some(state)) => {
+            match (candidates.may_match(segments), item.state()) {
+                (MayMatch::Nowhere, _) => tally.searched = 1,
+                (MayMatch::Within(lines), Some(state)) => {
                     return Haystack::Within(item.entry.clone(), lines, state);
                 }
                 _ => return Haystack::Walked(item.entry.clone()),

@@ -12,7 +12,7 @@ pub(super) const EVERY: Duration = Duration::from_millis(250);
 
 /// How far a search is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum SearchProgress {
     /// Of a tree: files searched.
     Files(usize),
     /// Of a file that was named.
@@ -27,7 +27,7 @@ pub enum Progress {
 /// A reader that reports how much has passed.
 pub(super) struct ProgressReader<'a, R> {
     inner: R,
-    report: Option<&'a (dyn Fn(Progress) + Sync)>,
+    report: Option<&'a (dyn Fn(SearchProgress) + Sync)>,
     done: u64,
     total: u64,
     reported: Instant,
@@ -35,7 +35,7 @@ pub(super) struct ProgressReader<'a, R> {
 
 impl<'a, R> ProgressReader<'a, R> {
     /// `report` is told of `inner`, which holds `total` bytes.
-    pub(super) fn new(inner: R, total: u64, report: Option<&'a (dyn Fn(Progress) + Sync)>) -> Self {
+    pub(super) fn new(inner: R, total: u64, report: Option<&'a (dyn Fn(SearchProgress) + Sync)>) -> Self {
         Self { inner, report, done: 0, total, reported: Instant::now() }
     }
 }
@@ -47,7 +47,7 @@ impl<R: Read> Read for ProgressReader<'_, R> {
             self.done += read as u64;
             if self.reported.elapsed() >= EVERY {
                 self.reported = Instant::now();
-                report(Progress::Bytes { done: self.done, total: self.total.max(self.done) });
+                report(SearchProgress::Bytes { done: self.done, total: self.total.max(self.done) });
             }
         }
         Ok(read)
@@ -71,7 +71,7 @@ mod tests {
             sleep(EVERY);
             assert_eq!(reader.read(&mut buffer).unwrap(), 10);
         }
-        let expected = [Progress::Bytes { done: 20, total: 20 }, Progress::Bytes { done: 30, total: 30 }];
+        let expected = [SearchProgress::Bytes { done: 20, total: 20 }, SearchProgress::Bytes { done: 30, total: 30 }];
         assert_eq!(*told.lock().unwrap(), expected);
     }
 }

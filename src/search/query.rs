@@ -4,11 +4,11 @@ use std::{fmt, sync::Arc};
 
 use crate::{stop::StopSignal, workspace::IgnoredEntries};
 
-use super::{path_index::PathIndex, pattern::Pattern, progress::Progress};
+use super::{path_index::PathIndex, pattern::Pattern, progress::SearchProgress};
 
 /// What a search is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum SearchMode {
     /// The matching lines, with so many lines around them.
     Lines {
         /// Lines before each match.
@@ -48,7 +48,7 @@ pub struct Query<'a> {
     /// What a line must match.
     pub pattern: &'a Pattern,
     /// What is wanted of a match.
-    pub mode: Mode,
+    pub mode: SearchMode,
     /// Which results are wanted.
     pub keep: Keep,
     /// Bytes of text that can be shown at most; each chunk keeps no more.
@@ -60,7 +60,7 @@ pub struct Query<'a> {
     /// Cancellation and deadline.
     pub stop: &'a StopSignal,
     /// Called a few times a second with how far the search is.
-    pub progress: &'a (dyn Fn(Progress) + Sync),
+    pub progress: &'a (dyn Fn(SearchProgress) + Sync),
     /// What is kept between calls, where anything is.
     pub path_index: Option<&'a Arc<PathIndex>>,
     /// For a search of ignored files alone: what an earlier search left out.
@@ -71,7 +71,7 @@ impl Query<'_> {
     /// Whether a page is counted before its lines are fetched: a later page needs the number of matches
     /// before a file to know which of its lines to keep, and several threads do not know it.
     pub(super) fn counts_first(&self) -> bool {
-        self.threads > 1 && matches!((self.mode, self.keep), (Mode::Lines { .. }, Keep::Page { skip: 1.., .. }))
+        self.threads > 1 && matches!((self.mode, self.keep), (SearchMode::Lines { .. }, Keep::Page { skip: 1.., .. }))
     }
 }
 

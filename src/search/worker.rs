@@ -23,9 +23,9 @@ use super::{
     collector::{Collector, FileLimits},
     file_content::FileContent,
     hits::{FileHits, HitLine, SeenContent, Skipped, Tally},
-    interruptible::{InterruptibleMatcher, Pace, Stopped},
+    interruptible::{InterruptibleMatcher, Pace, SearchStopped},
     progress::ProgressReader,
-    query::{Mode, Query},
+    query::{Query, SearchMode},
     read_buffer::{SMALL, read_long_line, read_small},
 };
 
@@ -80,7 +80,7 @@ pub(super) struct Worker<'a> {
 }
 
 /// What is searched of one opened file, and how much of it may be kept.
-struct Target<'t> {
+struct SearchTarget<'t> {
     content: FileContent<'t>,
     /// Bytes of the file when it was opened.
     size: u64,
@@ -172,7 +172,7 @@ impl<'a> Worker<'a> {
         let Ok((length, whole)) = read else { return Searched::Skipped(Skipped::Unreadable) };
         let buffer = std::mem::take(&mut self.buffer);
         let content = FileContent { bytes: &buffer[..length], whole };
-        let found = self.search_text(&mut file, &Target { content, size, limits, named });
+        let found = self.search_text(&mut file, &SearchTarget { content, size, limits, named });
         let result = match found {
             Err(why) => Searched::Skipped(why),
             Ok(TextHits { matches: 0, stopped: None, undecoded: true, .. }) => Searched::NotUtf8,
@@ -198,7 +198,7 @@ impl<'a> Worker<'a> {
         found: TextHits,
     ) -> Box<FileHits> {
         let TextHits { lines, bytes, matches, cut, .. } = found;
-        let shown = matches!(self.query.mode, Mode::Lines { .. }) && !lines.is_empty();
+        let shown = matches!(self.query.mode, SearchMode::Lines { .. }) && !lines.is_empty();
         let seen = (shown && content.whole).then(|| SeenContent {
             revision: Revision::of(content.bytes),
             bytes: (content.bytes.len() <= KEPT_CONTENT.min(limits.content)).then(|| content.bytes.to_vec()),
@@ -210,7 +210,7 @@ impl<'a> Worker<'a> {
     /// Searches what `read` would show of the file. Its bytes are searched as they are where they are text
     /// in UTF-8, or nearly: in other encodings ASCII is the same, and lines end alike. What holds no bytes of
     /// that kind (UTF-16), and for a pattern beyond ASCII every other encoding, is decoded.
-    fn search_text(&mut self, file: &mut OpenFile, target: &Target<'_>) -> Result<TextHits, Skipped> {
+    fn search_text(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>) -> Result<TextHits, Skipped> {
         let content = target.content.bytes;
         let marked = Encoding::for_bom(content).is_some();
         if target.content.whole && marked {
@@ -249,7 +249,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Searches what the file decodes to; an error where that is no text.
-    fn search_decoded(&mut self, file: &mut OpenFile, target: &Target<'_>) -> Result<TextHits, Skipped> {
+    fn search_decoded(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>) -> Result<TextHits, Skipped> {
         let found = if target.content.whole && target.content.bytes.len() <= text::HEAD {
             let text = text::view(target.content.bytes, None).map_err(|_| Skipped::Binary)?;
             self.run(file, target, Input::Decoded(&text))
@@ -264,7 +264,7 @@ impl<'a> Worker<'a> {
     }
 
     /// One pass of the searcher over the file in that form.
-    fn run(&mut self, file: &mut OpenFile, target: &Target<'_>, input: Input<'_>) -> Result<Pass, Skipped> {
+    fn run(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>, input: Input<'_>) -> Result<Pass, Skipped> {
         let (stop, multiline) = (self.query.stop, self.query.pattern.multiline());
         let content = target.content.bytes;
         let slice = match input {
@@ -343,12 +343,12 @@ struct TextHits {
 
 fn builder(query: &Query<'_>) -> SearcherBuilder {
     let (before, after) = match query.mode {
-        Mode::Lines { before, after } => (before, after),
-        Mode::Files | Mode::Counts => (0, 0),
+        SearchMode::Lines { before, after } => (before, after),
+        SearchMode::Files | SearchMode::Counts => (0, 0),
     };
     let mut builder = SearcherBuilder::new();
     builder
-        .line_number(matches!(query.mode, Mode::Lines { .. }))
+        .line_number(matches!(query.mode, SearchMode::Lines { .. }))
         .before_context(before)
         .after_context(after)
         .multi_line(query.pattern.multiline())
@@ -382,7 +382,7 @@ struct Stoppable<'a> {
 impl Read for Stoppable<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.stop.stopped().is_some() {
-            return Err(io::Error::other(Stopped));
+            return Err(io::Error::other(SearchStopped));
         }
         self.inner.read(buffer)
     }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use tokio::time;
 
 use crate::{
-    audit::{self, Audit, Caller, Record},
+    audit::{Audit, AuditOutcome, CallRecord, Caller},
     tools::{Content, Kind, ToolError},
 };
 
@@ -66,7 +66,7 @@ pub(super) async fn unknown(
     let is_required = audit.is_required();
     let conclude = move || {
         let duration = started.elapsed();
-        let outcome = audit::Outcome { kind: "unknown_tool", allowed: false, answered: 0, written: 0, duration };
+        let outcome = AuditOutcome { kind: "unknown_tool", allowed: false, answered: 0, written: 0, duration };
         audit.conclude(&record, &outcome)
     };
     match on_thread(&dispatcher.pools.normal, dispatcher.parts.options.deadline, conclude).await.unwrap_or_else(Err) {
@@ -85,7 +85,7 @@ async fn describe(
     caller: Caller,
     tool: String,
     arguments: Map<String, Value>,
-) -> Result<Record, ToolError> {
+) -> Result<CallRecord, ToolError> {
     let (parts, limit) = (Arc::clone(&dispatcher.parts), dispatcher.parts.options.deadline);
     let area = area(&parts, &tool, &arguments);
     let Ok(permit) = time::timeout(limit, dispatcher.limits.area_permit(Load::Audit, &area)).await else {
@@ -121,14 +121,14 @@ async fn on_thread<T: Send + 'static>(
     }
 }
 
-fn outcome(result: &Result<Outcome, ToolError>, trace: &Trace, started: Instant) -> audit::Outcome {
+fn outcome(result: &Result<Outcome, ToolError>, trace: &Trace, started: Instant) -> AuditOutcome {
     let kind = result.as_ref().err().map(ToolError::kind);
     let answered = match result {
         Ok(Outcome::Answer(answer, _)) => answer.content.iter().map(length).sum(),
         Ok(Outcome::Question(_)) => 0,
         Err(error) => error.text().len(),
     };
-    audit::Outcome {
+    AuditOutcome {
         kind: match (result, kind) {
             (_, Some(kind)) => kind.as_str(),
             (Ok(Outcome::Question(_)), None) => "asked",

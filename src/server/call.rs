@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    audit::{Audit, Record},
+    audit::{Audit, CallRecord},
     tools::{Answer, Kind, ToolError, context::ProgressSink},
 };
 
@@ -53,14 +53,14 @@ pub(super) enum Outcome {
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     /// The line to announce a change with, if there is an audit.
-    pub(super) record: Option<(Arc<Audit>, Record)>,
+    pub(super) record: Option<(Arc<Audit>, CallRecord)>,
     changed: AtomicBool,
     written: AtomicU64,
 }
 
 impl Trace {
     /// A trace of a call that the audit describes as `record`.
-    pub(super) fn of(audit: Arc<Audit>, record: Record) -> Self {
+    pub(super) fn of(audit: Arc<Audit>, record: CallRecord) -> Self {
         Self { record: Some((audit, record)), ..Self::default() }
     }
 

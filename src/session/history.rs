@@ -4,9 +4,9 @@
 //! it outlives the server, or else in memory. Content is kept once, whatever the number of changes;
 //! the oldest goes first when a bound is reached. How a change is made or reverted is decided above.
 
+mod disk_store;
 mod journal;
-mod memory;
-mod store;
+mod memory_store;
 mod undo;
 
 use std::{
@@ -16,34 +16,17 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
 };
 
-use crate::workspace::{Content, Durable, Revision, StateDir, WorkspacePath};
+use crate::workspace::{Durable, HashedBytes, Revision, StateDir, WorkspacePath};
 
-pub use journal::{Record, RecordKind};
-pub use undo::{Change, Effect, Former, FormerEntry, FormerNode};
+pub use disk_store::HistoryLimits;
+pub use journal::{JournalRecord, RecordKind};
+pub use undo::{Effect, Former, FormerEntry, FormerNode, UndoableChange};
 
-use memory::Memory;
-use store::Store;
-use undo::Undoable;
-
-/// Bounds of the history on the disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HistoryLimits {
-    /// Whether anything is kept on the disk at all.
-    pub on_disk: bool,
-    /// Bytes in all. No single content may have more than half of it.
-    pub bytes: u64,
-    /// How long a content is kept.
-    pub age: Duration,
-}
-
-impl Default for HistoryLimits {
-    fn default() -> Self {
-        Self { on_disk: true, bytes: 256 << 20, age: Duration::from_secs(30 * 24 * 60 * 60) }
-    }
-}
+use disk_store::DiskStore;
+use memory_store::MemoryStore;
+use undo::UndoList;
 
 /// Why a content is kept nowhere, where there is no state folder.
 const TOO_LARGE: &str = "it is too large to be kept in memory";
@@ -63,18 +46,18 @@ pub enum Kept {
 /// The history of changes; shared by all calls of a session.
 #[derive(Debug)]
 pub struct History {
-    store: Option<Store>,
-    memory: Mutex<Memory>,
+    store: Option<DiskStore>,
+    memory: Mutex<MemoryStore>,
     /// Names this process in the journal.
     session: String,
     next: AtomicU64,
-    undoable: Mutex<Undoable>,
+    undoable: Mutex<UndoList>,
 }
 
 /// A change that stands in the journal and is about to be made.
 #[derive(Debug)]
 #[must_use = "a change is either done or void"]
-pub struct Pending {
+pub struct PendingChange {
     number: u64,
     recorded: bool,
 }
@@ -85,7 +68,7 @@ impl History {
     pub fn new(state: Option<&StateDir>, limits: &HistoryLimits) -> Self {
         let store = state.filter(|_| limits.on_disk).and_then(|state| {
             let failed = |error: &io::Error| tracing::warn!(%error, "former contents are kept in memory only");
-            state.again().inspect_err(failed).ok().map(|state| Store::new(state, limits.clone()))
+            state.again().inspect_err(failed).ok().map(|state| DiskStore::new(state, limits.clone()))
         });
         Self {
             store,
@@ -103,7 +86,7 @@ impl History {
 
     /// Bytes of the largest set of contents that one change may count on being kept.
     pub fn room(&self) -> u64 {
-        self.store.as_ref().map_or(memory::EACH as u64, Store::room)
+        self.store.as_ref().map_or(memory_store::EACH as u64, DiskStore::room)
     }
 
     /// Keeps a content of about `size` bytes, which is believed to be at `known`, and says what it
@@ -123,7 +106,7 @@ impl History {
         {
             return Ok((Some(known), Kept::OnDisk));
         }
-        if size > memory::EACH as u64 {
+        if size > memory_store::EACH as u64 {
             let Some(store) = &self.store else {
                 return Ok((None, Kept::Nowhere(TOO_LARGE.to_owned())));
             };
@@ -133,7 +116,7 @@ impl History {
             });
         }
         let mut bytes = Vec::new();
-        content.take(2 * memory::EACH as u64).read_to_end(&mut bytes)?;
+        content.take(2 * memory_store::EACH as u64).read_to_end(&mut bytes)?;
         let revision = Revision::of(&bytes);
         let kept = match &self.store {
             None => self.remember(revision, bytes.into(), None),
@@ -147,7 +130,7 @@ impl History {
 
     /// Keeps a content that is at hand with its revision; on the disk, where it is kept there, when it returns.
     /// `held` is the same content where somebody holds it already, so that memory has it once.
-    pub fn keep_content(&self, content: Content<'_>, held: Option<Arc<[u8]>>) -> Kept {
+    pub fn keep_content(&self, content: HashedBytes<'_>, held: Option<Arc<[u8]>>) -> Kept {
         let (bytes, revision) = (content.bytes(), content.revision());
         let why = match &self.store {
             None => None,
@@ -157,7 +140,7 @@ impl History {
                 Err(error) => Some(reason(&error)),
             },
         };
-        if bytes.len() > memory::EACH {
+        if bytes.len() > memory_store::EACH {
             return Kept::Nowhere(why.unwrap_or_else(|| TOO_LARGE.to_owned()));
         }
         self.remember(revision, held.unwrap_or_else(|| Arc::from(bytes)), why)
@@ -165,7 +148,7 @@ impl History {
 
     /// Puts on the disk what was kept [`Durable::Soon`]; to be called before anything is removed.
     pub fn settle(&self) -> io::Result<()> {
-        self.store.as_ref().map_or(Ok(()), Store::settle)
+        self.store.as_ref().map_or(Ok(()), DiskStore::settle)
     }
 
     fn remember(&self, revision: Revision, bytes: Arc<[u8]>, why: Option<String>) -> Kept {
@@ -186,36 +169,36 @@ impl History {
     ///
     /// # Errors
     /// When the journal cannot be written; nothing is pending then.
-    pub fn begin(&self, records: impl IntoIterator<Item = Record>) -> io::Result<Pending> {
+    pub fn begin(&self, records: impl IntoIterator<Item = JournalRecord>) -> io::Result<PendingChange> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let recorded = match &self.store {
             Some(store) => store.write_down(records.into_iter().map(|record| record.of(&self.session, number)))?,
             None => false,
         };
-        Ok(Pending { number, recorded })
+        Ok(PendingChange { number, recorded })
     }
 
     /// A change that is made without a line in the journal, as that could not be written.
-    pub fn unrecorded(&self) -> Pending {
-        Pending { number: self.next.fetch_add(1, Ordering::Relaxed), recorded: false }
+    pub fn unrecorded(&self) -> PendingChange {
+        PendingChange { number: self.next.fetch_add(1, Ordering::Relaxed), recorded: false }
     }
 
     /// The change was made: it can be undone.
-    pub fn done(&self, pending: &Pending, change: Change) {
+    pub fn done(&self, pending: &PendingChange, change: UndoableChange) {
         self.undoable().push(pending.number, change);
     }
 
     /// The change was not made after all.
-    pub fn void(&self, pending: &Pending) {
+    pub fn void(&self, pending: &PendingChange) {
         if let Some(store) = self.store.as_ref().filter(|_| pending.recorded)
-            && let Err(error) = store.write_down([Record::void(&self.session, pending.number)])
+            && let Err(error) = store.write_down([JournalRecord::void(&self.session, pending.number)])
         {
             tracing::debug!(%error, "the journal holds a change that was not made");
         }
     }
 
     /// The last change of this session that can be undone, to `path` where one is given.
-    pub fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, Change)> {
+    pub fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, UndoableChange)> {
         self.undoable().last(path)
     }
 
@@ -226,15 +209,15 @@ impl History {
 
     /// The recorded changes below the roots with these keys, oldest first, those left out that were
     /// never made. Reads the whole journal.
-    pub fn records(&self, roots: &[&str]) -> io::Result<Vec<Record>> {
+    pub fn records(&self, roots: &[&str]) -> io::Result<Vec<JournalRecord>> {
         self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| store.records(roots))
     }
 
-    fn memory(&self) -> std::sync::MutexGuard<'_, Memory> {
+    fn memory(&self) -> std::sync::MutexGuard<'_, MemoryStore> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn undoable(&self) -> std::sync::MutexGuard<'_, Undoable> {
+    fn undoable(&self) -> std::sync::MutexGuard<'_, UndoList> {
         self.undoable.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

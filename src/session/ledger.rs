@@ -54,12 +54,12 @@ impl Seen {
 #[derive(Debug)]
 pub struct Ledger {
     state: Option<StateDir>,
-    memory: Mutex<Memory>,
+    memory: Mutex<Sightings>,
     swept: Once,
 }
 
 #[derive(Debug, Default)]
-struct Memory {
+struct Sightings {
     files: HashMap<Key, Sighting>,
     content: usize,
     clock: u64,
@@ -190,7 +190,7 @@ impl Ledger {
     }
 }
 
-impl Memory {
+impl Sightings {
     /// Returns whether the state file needs a new line.
     fn remember(&mut self, key: Key, revision: Revision, content: Option<&[u8]>, now: SystemTime) -> bool {
         self.clock += 1;
@@ -246,7 +246,7 @@ impl Key {
     }
 }
 
-struct Line<'a> {
+struct LedgerLine<'a> {
     time: u64,
     path: &'a str,
     revision: Revision,
@@ -290,12 +290,12 @@ fn line(time: SystemTime, path: &str, revision: Revision) -> String {
     format!("{} {path} {revision}\n", seconds(time))
 }
 
-fn parse(line: &str) -> Option<Line<'_>> {
+fn parse(line: &str) -> Option<LedgerLine<'_>> {
     let mut fields = line.split(' ');
     let time = fields.next()?.parse().ok()?;
     let path = fields.next()?;
     let revision = fields.next()?.parse().ok()?;
-    fields.next().is_none().then_some(Line { time, path, revision })
+    fields.next().is_none().then_some(LedgerLine { time, path, revision })
 }
 
 fn fresh(time: u64, now: SystemTime) -> bool {
@@ -305,7 +305,7 @@ fn fresh(time: u64, now: SystemTime) -> bool {
 /// The newest fresh line of each path, oldest first; at most [`KEPT`] of them.
 fn compacted(text: &str, now: SystemTime) -> String {
     let mut known = HashSet::new();
-    let newest: Vec<Line<'_>> = text
+    let newest: Vec<LedgerLine<'_>> = text
         .lines()
         .rev()
         .filter_map(parse)
@@ -393,7 +393,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_by_files_and_by_content() {
-        let mut memory = Memory::default();
+        let mut memory = Sightings::default();
         let content = vec![0; CONTENT_EACH];
         for n in 0..FILES + 10 {
             let key = Key { root: "r".into(), path: n.to_string() };

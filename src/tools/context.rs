@@ -174,6 +174,16 @@ impl CallContext {
         }
     }
 
+    /// The path of a file that may be made; a slash behind the name means a directory.
+    pub fn resolve_new_file(&self, text: &str) -> Result<WorkspacePath, ToolError> {
+        let path = self.workspace.resolve(text)?;
+        if text.trim_end().ends_with('/') && !path.is_root() {
+            return Err(ToolError::invalid(format!("`path` ends with a slash, so it names a directory: {path}/"))
+                .hint("give the name of a file; the directories above it are made"));
+        }
+        Ok(path)
+    }
+
     /// The file, of at most so many bytes as may be changed; what is still as it was last seen is not hashed
     /// again.
     pub fn read_to_change(&self, path: &WorkspacePath) -> Result<Snapshot, AccessError> {

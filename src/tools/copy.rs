@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 use crate::{
     session::{
         Cost,
-        history::{Change as Made, Effect, Record},
+        history::{Effect, JournalRecord, UndoableChange},
     },
     workspace::{AccessErrorKind, Approval, Base, Node, Purpose, Tree, TreeGuard, WorkspacePath, WriteGuard},
 };
 
 use super::{
     Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    answer::{count, noted},
     destination::{self, Destination, Over},
-    output::{count, noted},
-    recorded,
+    read_before_write, with_history,
 };
 
 /// Bytes of the largest tree that is copied in one call.
@@ -106,7 +106,8 @@ impl Pending {
     fn replace(&self, cx: &CallContext, base: Base, approval: Approval) -> Result<Output, ToolError> {
         let snapshot = cx.workspace.read(&self.source, cx.settings.max_file_size)?;
         let guard = WriteGuard::acquire_within(&cx.workspace, self.to.target.clone(), base, &cx.wait_limit())?;
-        let (_, note) = recorded::commit(cx, guard, "copy", recorded::Undoable::Yes, &snapshot.bytes, approval)?;
+        let (_, note) =
+            with_history::commit(cx, guard, "copy", with_history::Undoable::Yes, &snapshot.bytes, approval)?;
         let bytes = snapshot.bytes.len() as u64;
         Ok(Output { files: 1, bytes, replaced: true, notes: note.text().into_iter().collect(), ..self.output() })
     }
@@ -126,21 +127,21 @@ impl Pending {
     fn make(&self, cx: &CallContext, approval: Approval) -> Result<Output, ToolError> {
         let history = &cx.session.history;
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.to.target], cx.wait_limit())?;
-        let record = Record::new("copy", self.to.target.path());
-        let (pending, note) = recorded::begin(cx, vec![record], recorded::Note::none());
+        let record = JournalRecord::new("copy", self.to.target.path());
+        let (pending, note) = with_history::begin(cx, vec![record], with_history::HistoryNote::none());
         let created = match guard.copy(&self.tree, &self.to.target, approval) {
             Ok(created) => created,
             Err(error) => {
                 history.void(&pending);
                 let is_stale = error.kind == AccessErrorKind::Stale;
-                return Err(if is_stale { recorded::changed(&self.source) } else { error.into() });
+                return Err(if is_stale { with_history::changed(&self.source) } else { error.into() });
             }
         };
         if let Ok(copy) = cx.workspace.tree(&self.to.target, Purpose::Remove) {
             let effect = Effect::Copied { to: self.to.target.path().clone(), mark: copy.content_mark() };
-            history.done(&pending, Made { tool: "copy", effect, made: created.made.clone() });
+            history.done(&pending, UndoableChange { tool: "copy", effect, made: created.made.clone() });
         }
-        recorded::seen_along(cx, &self.tree, self.to.target.path());
+        read_before_write::carry_seen(cx, &self.tree, self.to.target.path());
         let files = created.revisions.iter().flatten().count();
         let left_out = created.links_left_out.len();
         let mut notes: Vec<String> = note.text().into_iter().collect();

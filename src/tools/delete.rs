@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     session::{
         Cost,
-        history::{Change as Made, Effect},
+        history::{Effect, UndoableChange},
     },
     workspace::{Approval, Base, Node, Purpose, Revision, Tree, TreeGuard, WorkspacePath, WritablePath},
 };
@@ -16,8 +16,8 @@ use crate::{
 use super::{
     Alias, Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError,
     alias::PATH_ALIASES,
-    output::{count, noted},
-    recorded,
+    answer::{count, noted},
+    read_before_write, with_history,
 };
 
 /// The tool.
@@ -77,7 +77,7 @@ impl Tool for Delete {
                 .hint("pass recursive=true to delete it with everything in it"));
         }
         let revision = match tree.node() {
-            Node::File(_) => recorded::check_not_stale(cx, &path, &target)?,
+            Node::File(_) => read_before_write::check_deletable(cx, &path, &target)?,
             _ => None,
         };
         Ok(Plan::Change(Box::new(Pending { path, target, tree, revision })))
@@ -128,16 +128,16 @@ impl Change for Pending {
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&target], cx.wait_limit())?;
         let tree = cx.workspace.tree(&target, Purpose::Remove)?;
         if tree.mark() != planned.mark() {
-            return Err(recorded::changed(&path));
+            return Err(with_history::changed(&path));
         }
         if let Some(revision) = revision
             && cx.workspace.read(&path, cx.settings.max_file_size)?.revision != revision
         {
-            return Err(recorded::changed(&path));
+            return Err(with_history::changed(&path));
         }
-        let removed = recorded::remove(cx, &guard, &target, &tree, "delete", approval)?;
+        let removed = with_history::remove(cx, &guard, &target, &tree, "delete", approval)?;
         let effect = Effect::Removed { path: target.path().clone(), entries: removed.entries };
-        cx.session.history.done(&removed.pending, Made { tool: "delete", effect, made: Vec::new() });
+        cx.session.history.done(&removed.pending, UndoableChange { tool: "delete", effect, made: Vec::new() });
         let what = match tree.node() {
             Node::Directory(_) => format!("{path} with {}", count(tree.files(), "file")),
             Node::Link(_) => format!("the link {path}"),

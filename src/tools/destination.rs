@@ -3,7 +3,7 @@
 
 use crate::workspace::{Base, FileKind, Revision, Tree, WorkspacePath, WritablePath};
 
-use super::{Alias, CallContext, ToolError, recorded};
+use super::{Alias, CallContext, ToolError, read_before_write};
 
 /// Spellings of `source` and `destination`.
 pub(super) const ALIASES: &[Alias] = &[
@@ -49,16 +49,6 @@ impl Destination {
     }
 }
 
-/// The path of a file to be made; a name with a slash behind it is a directory's.
-pub(super) fn file_path(cx: &CallContext, text: &str) -> Result<WorkspacePath, ToolError> {
-    let path = cx.workspace.resolve(text)?;
-    if text.trim_end().ends_with('/') && !path.is_root() {
-        return Err(ToolError::invalid(format!("`path` ends with a slash, so it names a directory: {path}/"))
-            .hint("give the name of a file; the directories above it are made"));
-    }
-    Ok(path)
-}
-
 /// What stands there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Over {
@@ -101,7 +91,7 @@ pub(super) fn destination(
         Some(FileKind::Symlink) if cx.workspace.stat(&path).is_ok_and(|stat| stat.kind == FileKind::Directory) => {
             return Err(into(source, &path));
         }
-        Some(FileKind::File) if overwrite => Over::File(recorded::check_seen(cx, &path, &target)?),
+        Some(FileKind::File) if overwrite => Over::File(read_before_write::check_replaceable(cx, &path, &target)?),
         Some(FileKind::File) => {
             return Err(ToolError::invalid(format!("{path} already exists"))
                 .hint("choose another destination, or pass overwrite=true to replace that file"));

@@ -1,4 +1,4 @@
-//! `edit`: replace text in a file, exactly where it stands.
+//! `edit`: replace text in a file, exactly where it is.
 //!
 //! Finds the places with the pure [`crate::edit`] ladder and splices them into the file's bytes.
 //! A change that lost a race with another call or process is worked out again on what is there.
@@ -20,15 +20,19 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES,
-    destination, freshness, output::count, recorded,
+    Alias, Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
+    alias::PATH_ALIASES,
+    answer::count,
+    read_before_write, shown_diff,
+    with_history::{self, Rewrite as _},
 };
 use entry::EditEntry;
 use job::{Job, Planned};
 
 /// Edits in one call.
 const MAX_EDITS: usize = 100;
-/// The tool.
+
+/// Replaces text that occurs once, or everywhere, in one file.
 #[derive(Debug)]
 pub struct Edit;
 
@@ -107,7 +111,7 @@ impl Tool for Edit {
         name: "edit",
         title: "Edit a file",
         purpose: "changes text in a file",
-        description: "Replace text in a file: old_string, which must stand in it exactly once, becomes new_string. \
+        description: "Replace text in a file: old_string, which must occur exactly once, becomes new_string. \
             Everything else stays byte for byte. Several edits in one call are all applied or none. Returns the diff.",
         group: Group::Core,
         aliases: &[
@@ -136,11 +140,11 @@ impl Tool for Edit {
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        let expected_revision = freshness::expected(args.expected_revision.as_deref())?;
+        let expected_revision = read_before_write::expected_revision(args.expected_revision.as_deref())?;
         let expected = args.expected_replacements.map(expected_count).transpose()?;
         let dry_run = args.dry_run.unwrap_or(false);
         let creates = args.old_string.as_deref() == Some("");
-        let path = if creates { destination::file_path(cx, &args.path)? } else { cx.workspace.resolve(&args.path)? };
+        let path = if creates { cx.resolve_new_file(&args.path)? } else { cx.workspace.resolve(&args.path)? };
         let edits = edits(args)?;
         let target = cx.workspace.writable(&path)?;
         let job = Job { path, target, edits, expected, expected_revision };
@@ -207,7 +211,7 @@ fn edits(args: Args) -> Result<Vec<EditEntry>, ToolError> {
     for one in &edits {
         if one.old == one.new {
             let error = ToolError::invalid("old_string and new_string are equal, so there is nothing to change")
-                .hint("pass as new_string what should stand there instead");
+                .hint("pass as new_string the text to put there instead");
             return Err(one.label(error));
         }
     }
@@ -217,7 +221,7 @@ fn edits(args: Args) -> Result<Vec<EditEntry>, ToolError> {
 impl Change for Pending {
     fn preview(&self) -> Preview {
         let diff = edit::unified_diff(
-            &freshness::diff_name(&self.job.path),
+            &shown_diff::diff_name(&self.job.path),
             self.planned.old_text(),
             self.planned.new_text(),
             None,
@@ -253,7 +257,7 @@ impl Change for Pending {
         // The file was as it had been seen when the call began. Whoever changed it since: what the edit replaces
         // still has to be in it, just once.
         let (planned, committed, kept) =
-            recorded::rewrite(cx, "edit", &job.target, planned, approval, |_| job.work_out_again(cx))?;
+            with_history::rewrite(cx, "edit", &job.target, planned, approval, |_| job.work_out_again(cx))?;
         Ok(planned.answer(cx, &job.path, Some((committed.revision, kept))))
     }
 }

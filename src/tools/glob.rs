@@ -21,8 +21,9 @@ use crate::{
 use super::{
     Alias, Answer, CallContext, Group, Kind, Plan, Spec, Tool, ToolError,
     alias::{LISTING_ALIASES, PATH_ALIASES},
-    listing::{self, InIgnored, SkippedFiles, shown_range, stopped_note, with_notes},
-    output::count,
+    answer::count,
+    omissions::{self, InIgnored, SkippedFiles, stopped_note, with_notes},
+    paging::{self, shown_range},
 };
 
 /// Results when the call does not say, and at most.
@@ -206,8 +207,8 @@ impl Request {
             scope,
             directories: args.include_dirs.unwrap_or(false),
             newest: args.sort != Some(Sort::Path),
-            skip: listing::offset(args.offset)?,
-            take: listing::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS),
+            skip: paging::offset(args.offset)?,
+            take: paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS),
             no_ignore: args.no_ignore.unwrap_or(false),
         })
     }
@@ -323,7 +324,7 @@ impl Request {
         let next = "narrow the path or the pattern";
         notes.extend(stopped_note(&cx.stop, found.stopped, found.visited, "name", next));
         let tally = crate::search::Tally::default();
-        notes.extend(listing::limit_notes(&tally, &found.walk.limits_hit));
+        notes.extend(omissions::limit_notes(&tally, &found.walk.limits_hit));
         let skipped = SkippedFiles::of(&tally, &found.walk);
         notes.extend(skipped.note(cx.settings.max_search_file_size));
 
@@ -336,7 +337,7 @@ impl Request {
             skipped,
             ignored: hidden,
             source: found.source,
-            walked_because: listing::walked_because(cx, &self.scope),
+            walked_because: omissions::walked_because(cx, &self.scope),
             elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
         let text = with_notes(self.header(found, shown, next_offset) + &body, &notes);

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     search::{
-        ContentHits, FileFilter, FilterError, GlobError, Keep, Mode, Pattern, PatternError, PatternLimits,
-        PatternOptions, Progress, Query, Scope, search,
+        ContentHits, FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternLimits, PatternOptions,
+        Query, Scope, SearchMode, SearchProgress, search,
     },
     stop::{StopReason, StopSignal},
     text::nearest_name::did_you_mean,
@@ -30,7 +30,8 @@ use super::{
     Alias, CallContext, FlagValue, Group, Plan, Spec, Tool, ToolError,
     alias::{LISTING_ALIASES, PATH_ALIASES},
     glob::is_name,
-    listing::{self, InIgnored},
+    omissions::InIgnored,
+    paging,
 };
 
 /// Results when the call does not say, and at most.
@@ -214,17 +215,17 @@ impl Request {
             return Err(ToolError::invalid("sort=modified orders files, and this output_mode is ordered by path")
                 .hint("add output_mode=files_with_matches, or leave sort out"));
         }
-        let context = listing::limited("context", args.context, MAX_CONTEXT)?;
+        let context = paging::limited("context", args.context, MAX_CONTEXT)?;
         Ok(Self {
             pattern,
             path: args.path,
             filter,
             mode,
-            before: listing::limited("before", args.before, MAX_CONTEXT)?.or(context).unwrap_or(0),
-            after: listing::limited("after", args.after, MAX_CONTEXT)?.or(context).unwrap_or(0),
+            before: paging::limited("before", args.before, MAX_CONTEXT)?.or(context).unwrap_or(0),
+            after: paging::limited("after", args.after, MAX_CONTEXT)?.or(context).unwrap_or(0),
             newest,
-            take: listing::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS),
-            skip: listing::offset(args.offset)?,
+            take: paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS),
+            skip: paging::offset(args.offset)?,
             no_ignore: args.no_ignore.unwrap_or(false),
         })
     }
@@ -241,11 +242,11 @@ impl Request {
         }
     }
 
-    fn search_mode(&self) -> Mode {
+    fn search_mode(&self) -> SearchMode {
         match self.mode {
-            OutputMode::Content => Mode::Lines { before: self.before, after: self.after },
-            OutputMode::FilesWithMatches => Mode::Files,
-            OutputMode::Count => Mode::Counts,
+            OutputMode::Content => SearchMode::Lines { before: self.before, after: self.after },
+            OutputMode::FilesWithMatches => SearchMode::Files,
+            OutputMode::Count => SearchMode::Counts,
         }
     }
 
@@ -263,7 +264,7 @@ impl Request {
         let query = Query {
             pattern: &self.pattern,
             mode: if keep == Keep::Nothing && self.mode == OutputMode::Content {
-                Mode::Counts
+                SearchMode::Counts
             } else {
                 self.search_mode()
             },
@@ -274,8 +275,10 @@ impl Request {
             stop,
             progress: &|progress| {
                 let (done, total, what) = match progress {
-                    Progress::Files(files) => (files as u64, None, format!("searched {files} files")),
-                    Progress::Bytes { done, total } => (done, Some(total), format!("searched {done} of {total} bytes")),
+                    SearchProgress::Files(files) => (files as u64, None, format!("searched {files} files")),
+                    SearchProgress::Bytes { done, total } => {
+                        (done, Some(total), format!("searched {done} of {total} bytes"))
+                    }
                 };
                 // Progress must grow from update to update.
                 if last.fetch_max(done, Ordering::Relaxed) < done {

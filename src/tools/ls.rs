@@ -20,8 +20,9 @@ use crate::{
 use super::{
     Answer, CallContext, Group, Plan, Spec, Tool, ToolError,
     alias::{LISTING_ALIASES, PATH_ALIASES},
-    listing::{self, is_zero, with_notes},
-    output::count,
+    answer::count,
+    omissions::{self, is_zero, with_notes},
+    paging,
 };
 
 /// Entries when the call does not say, and at most.
@@ -137,7 +138,7 @@ impl Tool for Ls {
         let request = Request {
             depth: usize::try_from(depth).unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
             ignored: if args.no_ignore.unwrap_or(false) { Ignored::Include } else { Ignored::Skip },
-            limit: listing::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS),
+            limit: paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS),
         };
         let answer = match scope.starts() {
             [start] if scope.file().is_some() => file(cx, start)?,
@@ -238,10 +239,10 @@ impl Request {
         facts.out_of_files = limits_hit.directories;
         facts.truncated = cut || facts.timed_out || facts.more + facts.unlisted + facts.out_of_files > 0;
 
-        let mut notes = listing::limit_notes(&Tally::default(), &limits_hit);
+        let mut notes = omissions::limit_notes(&Tally::default(), &limits_hit);
         if facts.timed_out {
             let (shown, next) = (facts.shown, "narrow the path, or ask for less depth");
-            notes.extend(listing::stopped_note(&cx.stop, Some(StopReason::Deadline), shown, "entry", next));
+            notes.extend(omissions::stopped_note(&cx.stop, Some(StopReason::Deadline), shown, "entry", next));
         } else if cut {
             notes.push("the text limit is reached; narrow the path, or ask for less depth".to_owned());
         } else if facts.unlisted > 0 || listings[0].more > 0 {

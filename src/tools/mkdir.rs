@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::{
     session::{
         Cost,
-        history::{Change as Made, Effect},
+        history::{Effect, UndoableChange},
     },
     workspace::{Approval, Base, FileKind, TreeGuard, WorkspacePath, WritablePath},
 };
 
 use super::{
-    Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES, output::count,
+    Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES, answer::count,
 };
 
 /// The tool.
@@ -107,9 +107,10 @@ impl Change for Pending {
         }
         if created > 0 {
             let pending = cx.session.history.unrecorded();
-            cx.session
-                .history
-                .done(&pending, Made { tool: "mkdir", effect: Effect::Made { directories }, made: Vec::new() });
+            cx.session.history.done(
+                &pending,
+                UndoableChange { tool: "mkdir", effect: Effect::Made { directories }, made: Vec::new() },
+            );
         }
         let output = Output { path: self.path.to_string(), created };
         Ok(Answer::text(text, &output).data(cx, &output))

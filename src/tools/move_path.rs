@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 use crate::{
     session::{
         Cost,
-        history::{Change as Made, Effect, Former, Record, RecordKind},
+        history::{Effect, Former, JournalRecord, RecordKind, UndoableChange},
     },
     workspace::{Approval, MovedTree, Node, Purpose, Tree, TreeGuard, WorkspacePath, WritablePath},
 };
 
 use super::{
     Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError,
+    answer::{count, noted},
     destination::{self, Destination, Over},
-    output::{count, noted},
-    recorded,
+    read_before_write, with_history,
 };
 
 /// The tool.
@@ -126,25 +126,26 @@ impl Change for Pending {
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&from, &to.target], cx.wait_limit())?;
         let tree = cx.workspace.tree(&from, Purpose::Move(&to.target))?;
         if tree.mark() != planned.mark() {
-            return Err(recorded::changed(&source));
+            return Err(with_history::changed(&source));
         }
         let replaced = match to.over {
             Over::Nothing => None,
-            Over::File(revision) => Some(recorded::keep_replaced(cx, &to.path, revision)?),
+            Over::File(revision) => Some(with_history::keep_replaced(cx, &to.path, revision)?),
         };
         let kind = match tree.node() {
             Node::Directory(_) => RecordKind::Directory,
             Node::Link(_) => RecordKind::Link,
             _ => RecordKind::File,
         };
-        let mut records = vec![Record { kind, to: Some(to.path.to_string()), ..Record::new("move", from.path()) }];
-        let mut note = recorded::Note::none();
+        let mut records =
+            vec![JournalRecord { kind, to: Some(to.path.to_string()), ..JournalRecord::new("move", from.path()) }];
+        let mut note = with_history::HistoryNote::none();
         if let Some((over, kept, usable)) = &replaced {
             note = kept.clone();
             let old = usable.then_some(over.revision);
-            records.push(Record::new("move", to.target.path()).old(old, over.stat.permissions()));
+            records.push(JournalRecord::new("move", to.target.path()).old(old, over.stat.permissions()));
         }
-        let (pending, note) = recorded::begin(cx, records, note);
+        let (pending, note) = with_history::begin(cx, records, note);
         let over = replaced.as_ref().map(|(over, ..)| over);
         let mark = tree.content_mark();
         let MovedTree { copied, made } = match guard.move_tree(&from, &tree, &to.target, over, approval) {
@@ -164,9 +165,12 @@ impl Change for Pending {
         if let Some(mark) = mark.filter(|_| !lost) {
             let replaced = over.map(|over| Former { revision: over.revision, mode: over.stat.permissions() });
             let (from, to) = (from.path().clone(), to.target.path().clone());
-            history.done(&pending, Made { tool: "move", effect: Effect::Moved { from, to, mark, replaced }, made });
+            history.done(
+                &pending,
+                UndoableChange { tool: "move", effect: Effect::Moved { from, to, mark, replaced }, made },
+            );
         }
-        recorded::seen_along(cx, &tree, to.target.path());
+        read_before_write::carry_seen(cx, &tree, to.target.path());
         let output = Output {
             source: source.to_string(),
             destination: to.path.to_string(),

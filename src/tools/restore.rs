@@ -8,7 +8,7 @@ use crate::{
     edit::TruncatedDiff,
     session::{
         Session,
-        history::{Record, RecordKind},
+        history::{JournalRecord, RecordKind},
     },
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, NewNode, TreeGuard, TreePosition, Workspace, WorkspacePath,
@@ -18,9 +18,9 @@ use crate::{
 
 use super::{
     CallContext, Kind, ToolError,
-    output::{count, noted},
-    recorded,
-    recorded::Undoable,
+    answer::{count, noted},
+    shown_diff, with_history,
+    with_history::Undoable,
 };
 
 /// Fewer digits of a revision are not taken for one.
@@ -28,7 +28,7 @@ const FEWEST_DIGITS: usize = 4;
 
 /// The recorded changes of the served roots, oldest first; with `path`, those of that file or below
 /// that directory.
-pub fn records(workspace: &Workspace, session: &Session, path: Option<&str>) -> Result<Vec<Record>, ToolError> {
+pub fn records(workspace: &Workspace, session: &Session, path: Option<&str>) -> Result<Vec<JournalRecord>, ToolError> {
     let roots: Vec<&str> = workspace.roots().iter().map(|root| root.key()).collect();
     let mut records = session.history.records(&roots).map_err(|error| {
         ToolError::new(Kind::Internal, format!("the history could not be read: {}", error.kind()))
@@ -70,7 +70,7 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
     for record in all.iter().rev().filter(|record| record.is_of(&real)) {
         match (record.kind, record.old_revision()) {
             (RecordKind::Directory, _) if record.to.is_none() && revision.is_none() && now.is_none() => {
-                let entries: Vec<&Record> = all
+                let entries: Vec<&JournalRecord> = all
                     .iter()
                     .filter(|other| (&other.session, other.change) == (&record.session, record.change))
                     .collect();
@@ -98,9 +98,9 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
                 let guard = WriteGuard::acquire(&cx.workspace, target, base)?;
                 let guard = guard.with_mode(record.mode.unwrap_or(0));
                 let approval = Approval::by_policy();
-                let diff = recorded::diff(&real, now.map(|now| now.bytes), Some(bytes.clone()));
-                let diff = TruncatedDiff::of(&diff, 0, recorded::DIFF_LINES, recorded::room(cx, &real)).with_note();
-                let (_, note) = recorded::commit(cx, guard, "restore", Undoable::No, &bytes, approval)?;
+                let diff = shown_diff::diff(&real, now.map(|now| now.bytes), Some(bytes.clone()));
+                let diff = TruncatedDiff::of(&diff, 0, shown_diff::DIFF_LINES, shown_diff::room(cx, &real)).with_note();
+                let (_, note) = with_history::commit(cx, guard, "restore", Undoable::No, &bytes, approval)?;
                 let notes: Vec<String> = note.text().into_iter().collect();
                 return Ok(format!("{}\n\n{diff}", noted(format!("Restored {real} to {old}"), &notes)));
             }
@@ -113,7 +113,7 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
 }
 
 /// A deleted directory, as its records describe it.
-fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&Record]) -> Result<String, ToolError> {
+fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&JournalRecord]) -> Result<String, ToolError> {
     let entry = cx.workspace.writable_entry(top)?;
     let guard = TreeGuard::acquire(&cx.workspace, &[&entry])?;
     let mut left_out = Vec::new();

@@ -14,14 +14,14 @@ use crate::{
     edit::TruncatedDiff,
     session::{
         Cost,
-        history::{Change as Made, Effect},
+        history::{Effect, UndoableChange},
     },
     workspace::{Approval, Base, Revision, WorkspacePath},
 };
 
 use super::{
-    Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES, output::count,
-    recorded,
+    Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES, answer::count,
+    shown_diff,
 };
 use revert::Checked;
 
@@ -93,7 +93,7 @@ impl Tool for Undo {
 
 struct Pending {
     number: u64,
-    change: Made,
+    change: UndoableChange,
     diff: String,
     cost: Cost,
 }
@@ -152,7 +152,8 @@ impl Change for Pending {
         if removed > 0 {
             let _ = write!(text, "; removed {} made for it", count(removed, "directory"));
         }
-        let diff = TruncatedDiff::of(&self.diff, 0, recorded::DIFF_LINES, recorded::room(cx, self.path())).with_note();
+        let diff =
+            TruncatedDiff::of(&self.diff, 0, shown_diff::DIFF_LINES, shown_diff::room(cx, self.path())).with_note();
         if !diff.is_empty() {
             text.push_str("\n\n");
             text.push_str(&diff);

@@ -19,10 +19,10 @@ use crate::{
 use super::{
     Alias, Answer, CallContext, Change, Fingerprint, FlagValue, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     alias::PATH_ALIASES,
-    destination,
-    freshness::{self, Known},
-    output::{count, noted},
-    recorded::{self, Rewrite},
+    answer::{count, noted},
+    read_before_write::{self, StartFrom},
+    shown_diff,
+    with_history::{self, Rewrite},
 };
 use content::{Appended, Planned, appended, created, replaced};
 
@@ -121,8 +121,8 @@ impl Tool for Write {
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let mode = args.mode.unwrap_or_default();
-        let expected = freshness::expected(args.expected_revision.as_deref())?;
-        let path = destination::file_path(cx, &args.path)?;
+        let expected = read_before_write::expected_revision(args.expected_revision.as_deref())?;
+        let path = cx.resolve_new_file(&args.path)?;
         let target = cx.workspace.writable(&path)?;
         let limit = cx.settings.max_file_size;
         if args.content.len() as u64 > limit {
@@ -150,14 +150,14 @@ struct Job {
 impl Job {
     /// What it comes to on the file as it is now; writes nothing.
     fn work_out(&self, cx: &CallContext) -> Result<(Base, Planned), ToolError> {
-        let known = if self.mode == Mode::Append { Known::Grown } else { Known::LastSeen };
-        self.worked_out(cx, |now| freshness::settled(cx, &self.path, &self.target, now, self.expected, known))
+        let known = if self.mode == Mode::Append { StartFrom::Grown } else { StartFrom::LastSeen };
+        self.worked_out(cx, |now| read_before_write::check(cx, &self.path, &self.target, now, self.expected, known))
     }
 
     /// As [`Self::work_out`], once more, where another change came between that and the commit.
     fn work_out_again(&self, cx: &CallContext) -> Result<(Base, Planned), ToolError> {
         self.worked_out(cx, |now| {
-            freshness::raced(cx, &self.path, &now, self.expected)?;
+            read_before_write::check_again(cx, &self.path, &now, self.expected)?;
             Ok(now)
         })
     }
@@ -190,7 +190,7 @@ impl Job {
 
     fn created(&self) -> Result<(Base, Planned), ToolError> {
         if let Some(expected) = self.expected {
-            return Err(freshness::absent(&self.path, expected));
+            return Err(read_before_write::absent(&self.path, expected));
         }
         Ok((Base::Absent, created(&self.content)))
     }
@@ -227,7 +227,7 @@ impl Planning {
         let old = self.planned.old.as_ref()?;
         let encoding = encoding_rs::Encoding::for_label(self.planned.encoding.as_bytes());
         let new = text::view(&self.planned.bytes, encoding).ok()?;
-        let name = freshness::diff_name(&self.job.path);
+        let name = shown_diff::diff_name(&self.job.path);
         if LineEnding::of(old.text()) == LineEnding::Cr && LineEnding::of(&new) == LineEnding::Cr {
             // Otherwise the file would be one line of the diff.
             let by_line = |text: &str| text.replace('\r', "\n");
@@ -253,7 +253,7 @@ impl Change for Planning {
                 || {
                     let old = if self.base == Base::Absent { "/dev/null" } else { "(not text)" };
                     let new = String::from_utf8_lossy(&self.planned.bytes);
-                    let mut diff = format!("--- {old}\n+++ b/{}\n", freshness::diff_name(&self.job.path));
+                    let mut diff = format!("--- {old}\n+++ b/{}\n", shown_diff::diff_name(&self.job.path));
                     for line in new.split_inclusive('\n') {
                         diff.push('+');
                         diff.push_str(line);
@@ -294,16 +294,16 @@ impl Change for Planning {
             Mode::Overwrite => Err(error.into()),
         };
         let ((base, planned), committed, kept) =
-            recorded::rewrite(cx, "write", &job.target, (base, planned), approval, again)?;
+            with_history::rewrite(cx, "write", &job.target, (base, planned), approval, again)?;
         Ok(Self { job, base, planned }.answer(cx, &committed, &kept))
     }
 }
 
 impl Planning {
-    fn answer(self, cx: &CallContext, committed: &Committed, kept: &recorded::Note) -> Answer {
-        let diff = self.diff(Some(recorded::DIFF_LINES));
+    fn answer(self, cx: &CallContext, committed: &Committed, kept: &with_history::HistoryNote) -> Answer {
+        let diff = self.diff(Some(shown_diff::DIFF_LINES));
         let shown = diff.as_ref().map(|diff| {
-            TruncatedDiff::of(&diff.text, diff.cut_lines, recorded::DIFF_LINES, recorded::room(cx, &self.job.path))
+            TruncatedDiff::of(&diff.text, diff.cut_lines, shown_diff::DIFF_LINES, shown_diff::room(cx, &self.job.path))
         });
         let lines = text::view(&self.planned.bytes, None).map_or(0, |text| match LineEnding::of(&text) {
             // Counted as what was appended is, and as the diff shows them.

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::error::{AccessError, AccessErrorKind};
-use super::links::Way;
+use super::links::Location;
 use super::path::WorkspacePath;
 use super::policy::Verdict;
 use super::stat::{FileKind, Stat};
@@ -17,7 +17,7 @@ pub(super) fn readable(name: &WorkspacePath, asked: &WorkspacePath) -> Result<()
 }
 
 /// Names that policy hides are not there, and a root that is gone is said to be.
-pub(super) fn visible(way: &Way, asked: &WorkspacePath) -> Result<(), AccessError> {
+pub(super) fn visible(way: &Location, asked: &WorkspacePath) -> Result<(), AccessError> {
     present(&way.real, asked)?;
     if way.hidden() || asked.hidden() {
         return Err(AccessError::new(AccessErrorKind::NotFound, asked));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::links;
 use super::path::WorkspacePath;
-use super::policy::{AgentFile, AgentRules, Parsed, RULE_FILES, RuleFile};
+use super::policy::{AgentFile, AgentRules, ParsedRules, RULE_FILES, RuleFile};
 use super::root::Root;
 use super::roots::Roots;
 use super::stat::FileKind;
@@ -19,15 +19,15 @@ const LONGEST: u64 = 1 << 20;
 
 /// One rule file of one root.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundRules {
     /// The root that it lies at the top of.
     pub(super) root: Arc<Root>,
     /// Where it is on the host.
     pub(super) host: PathBuf,
-    pub(super) rules: Parsed,
+    pub(super) rules: ParsedRules,
 }
 
-impl Found {
+impl FoundRules {
     /// What it says, for a person.
     pub(super) fn into_summary(self) -> AgentFile {
         self.rules.summary
@@ -43,23 +43,27 @@ impl Found {
 }
 
 /// All rule files of all roots that have something to say.
-pub(super) fn read(roots: &Roots, homes: &[PathBuf]) -> Vec<Found> {
+pub(super) fn read(roots: &Roots, homes: &[PathBuf]) -> Vec<FoundRules> {
     let mut found = Vec::new();
     for root in roots.list() {
         for file in RULE_FILES {
             let path = WorkspacePath::new(root, Path::new(file.path));
             let Some(answer) = content(roots, &path) else { continue };
-            found.push(Found { root: Arc::clone(root), host: path.host(), rules: parsed(&path, *file, answer, homes) });
+            found.push(FoundRules {
+                root: Arc::clone(root),
+                host: path.host(),
+                rules: parsed(&path, *file, answer, homes),
+            });
         }
     }
     found
 }
 
-fn parsed(path: &WorkspacePath, file: RuleFile, answer: Result<Vec<u8>, String>, homes: &[PathBuf]) -> Parsed {
+fn parsed(path: &WorkspacePath, file: RuleFile, answer: Result<Vec<u8>, String>, homes: &[PathBuf]) -> ParsedRules {
     let mut rules = match answer {
         Ok(bytes) => {
             let text = String::from_utf8_lossy(&bytes);
-            let mut rules = Parsed::new(&text, file.syntax, homes);
+            let mut rules = ParsedRules::new(&text, file.syntax, homes);
             let is_odd = text.contains('\0') || text.contains(char::REPLACEMENT_CHARACTER);
             if is_odd && rules.summary.problem.is_none() {
                 rules.summary.problem = Some("it is not UTF-8, so some of its patterns may match nothing".to_owned());
@@ -67,7 +71,7 @@ fn parsed(path: &WorkspacePath, file: RuleFile, answer: Result<Vec<u8>, String>,
             rules
         }
         Err(why) => {
-            let mut none = Parsed::default();
+            let mut none = ParsedRules::default();
             none.summary.problem = Some(why);
             none
         }

@@ -1,9 +1,13 @@
-//! `.` and `..` taken out of a path by its letters alone, without a look at the disk.
+//! Paths taken apart by their components alone, without a look at the disk.
 
-use std::ffi::OsStr;
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
-/// `.` and `..` taken out by name alone.
+/// Links that are followed in one path: as many as Linux does, see `path_resolution(7)`.
+pub(super) const MOST_LINKS: usize = 40;
+
+/// Takes `.` and `..` out.
 pub(super) fn lexically_normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -31,4 +35,21 @@ pub(super) fn lexically_below(path: &Path) -> Option<PathBuf> {
         }
     }
     Some(names.iter().collect())
+}
+
+/// The prefix and root of an absolute path, "" of a relative one.
+pub(super) fn base_of(target: &Path) -> PathBuf {
+    let is_base = |part: &Component<'_>| matches!(part, Component::Prefix(_) | Component::RootDir);
+    target.components().take_while(is_base).collect()
+}
+
+/// Puts the names of `target`, `..` among them, before those that are still to be walked.
+pub(super) fn push_front(todo: &mut VecDeque<OsString>, target: &Path) {
+    for component in target.components().rev() {
+        match component {
+            Component::Normal(name) => todo.push_front(name.to_os_string()),
+            Component::ParentDir => todo.push_front("..".into()),
+            Component::CurDir | Component::Prefix(_) | Component::RootDir => {}
+        }
+    }
 }

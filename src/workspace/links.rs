@@ -1,35 +1,29 @@
-//! The walk through links in user space: where an asked path truly is, if that is inside the roots.
+//! Follows links in user space: where an asked path leads, if that is inside the roots.
 //!
-//! Each step is one name in an open directory. While a link leads outside, only its letters are
-//! followed, and the way back in is the exact path of a root; nothing outside is ever touched.
-//! The answer is a hint, not a proof: whoever uses it opens it with links refused.
+//! The kernel's `RESOLVE_BENEATH` refuses every absolute link and every link from one root into another, which
+//! repositories and package stores need. So each step here is one name in an open directory. While a link leads outside,
+//! only its letters are followed, and the only way back is the exact path of a root; nothing outside is ever touched
+//! (CVE-2025-53109: a link inside that leads outside).
+//!
+//! Limits: the answer is a hint, not a proof. Whoever uses it opens it with links refused.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{AccessError, AccessErrorKind};
+use super::lexical::{MOST_LINKS, base_of, push_front};
 use super::path::WorkspacePath;
 use super::root::Root;
 use super::roots::Roots;
 use super::stat::FileKind;
 use super::sys::{Dir, Failure, Use};
 
-/// As many links as Linux follows in one path.
-const MOST_LINKS: usize = 40;
-
-/// The current place of the walk.
-enum Place {
-    /// In this root, below its handle; `dir` is the directory named by `names`.
-    Inside { root: Arc<Root>, names: Vec<OsString>, dir: Dir },
-    /// Outside every root, known by letters only.
-    Outside(PathBuf),
-}
-
 /// Where an asked path leads, and by which names.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct Location {
     /// Real root and real names.
     pub(super) real: WorkspacePath,
     /// The other names of the same place that the way passed through: for each link, the path with that
@@ -37,7 +31,7 @@ pub(super) struct Way {
     pub(super) aliases: Vec<WorkspacePath>,
 }
 
-impl Way {
+impl Location {
     /// Without any link.
     pub(super) fn direct(real: WorkspacePath) -> Self {
         Self { real, aliases: Vec::new() }
@@ -67,72 +61,12 @@ impl Way {
 }
 
 /// Where `asked` leads once its links are followed: root and real names, from the deepest root that
-/// holds it. Missing last parts are kept, so that what does not exist yet has a place, too.
-pub(super) fn follow(roots: &Roots, asked: &WorkspacePath) -> Result<Way, AccessError> {
-    let mut aliases = Vec::new();
-    let real = walk(roots, asked, &mut aliases)?;
-    Ok(Way { real, aliases })
-}
-
-fn walk(roots: &Roots, asked: &WorkspacePath, aliases: &mut Vec<WorkspacePath>) -> Result<WorkspacePath, AccessError> {
-    let mut links = 0;
-    let mut todo: VecDeque<OsString> = asked.relative().iter().map(OsStr::to_os_string).collect();
-    let mut place = enter(asked.root(), Vec::new(), asked)?;
-    while let Some(name) = todo.pop_front() {
-        place = match place {
-            Place::Outside(at) => outside(roots, &at, &name, asked)?,
-            Place::Inside { root, names, .. } if name == ".." => climb(roots, &root, names, asked)?,
-            Place::Inside { root, mut names, dir } => {
-                let stat = match dir.child_stat(&name) {
-                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                        names.push(name);
-                        return missing(roots, &root, names, todo, asked);
-                    }
-                    answer => answer.map_err(|error| AccessError::from_io(error, asked))?,
-                };
-                match stat.kind {
-                    FileKind::Symlink => {
-                        links += 1;
-                        if links > MOST_LINKS {
-                            return Err(AccessError::new(AccessErrorKind::TooManyLinks, asked));
-                        }
-                        let Ok(target) = dir.child_link(&name) else {
-                            // It was a link a moment ago: somebody is swapping names.
-                            return Err(AccessError::new(AccessErrorKind::Changed, asked));
-                        };
-                        aliases.extend(alias(roots, &root, &names, &name, &todo));
-                        push_front(&mut todo, Path::new(&target));
-                        if Path::new(&target).has_root() {
-                            arrive(roots, base_of(Path::new(&target)), asked)?
-                        } else {
-                            Place::Inside { root, names, dir }
-                        }
-                    }
-                    FileKind::Directory => {
-                        let dir = if todo.is_empty() { Ok(dir) } else { dir.child_dir(&name, Use::Pass) };
-                        names.push(name);
-                        let dir = dir.map_err(|error| match error.kind() {
-                            // It was a directory a moment ago: somebody is swapping names.
-                            std::io::ErrorKind::NotADirectory => AccessError::new(AccessErrorKind::Changed, asked),
-                            _ => AccessError::from_io(error, asked),
-                        })?;
-                        Place::Inside { root, names, dir }
-                    }
-                    FileKind::File | FileKind::Other if todo.is_empty() => {
-                        names.push(name);
-                        Place::Inside { root, names, dir }
-                    }
-                    FileKind::File | FileKind::Other => {
-                        return Err(AccessError::new(AccessErrorKind::NotADirectory, asked));
-                    }
-                }
-            }
-        };
-    }
-    match place {
-        Place::Outside(_) => Err(AccessError::new(AccessErrorKind::Denied, asked)),
-        Place::Inside { root, names, .. } => Ok(located(roots, &root, names)),
-    }
+/// holds it. Missing last parts are kept, so that what does not exist yet has a location, too.
+pub(super) fn follow(roots: &Roots, asked: &WorkspacePath) -> Result<Location, AccessError> {
+    let names = asked.relative().iter().map(OsStr::to_os_string);
+    let mut walk = Walk { roots, asked, todo: names.collect(), links: 0, aliases: Vec::new() };
+    let real = walk.run()?;
+    Ok(Location { real, aliases: walk.aliases })
 }
 
 /// Whether a link that says `target` stays harmless at the place `link`: by its letters, it leads
@@ -163,111 +97,158 @@ pub(super) fn stays_inside(roots: &Roots, link: &WorkspacePath, target: &Path) -
     roots.holding(&at, false).is_some()
 }
 
-/// The path through a link, as if its name were a real one. `None` where the rest climbs out of the root: what
-/// `..` means behind a link is known only once it has been followed, and then the path is met as another alias
-/// or as the real one.
-fn alias(
-    roots: &Roots,
-    root: &Arc<Root>,
-    names: &[OsString],
-    link: &OsStr,
-    rest: &VecDeque<OsString>,
-) -> Option<WorkspacePath> {
-    let mut path: Vec<&OsStr> = names.iter().map(OsString::as_os_str).chain([link]).collect();
-    for name in rest {
-        if name == ".." {
-            path.pop()?;
-        } else {
-            path.push(name);
-        }
-    }
-    Some(roots.deepest(&WorkspacePath::new(root, &path.iter().collect::<PathBuf>())))
-}
-
-/// One name further outside; back inside when that is exactly a root.
-fn outside(roots: &Roots, at: &Path, name: &OsStr, asked: &WorkspacePath) -> Result<Place, AccessError> {
-    let mut at = at.to_path_buf();
-    if name == ".." {
-        at.pop();
-    } else {
-        at.push(name);
-    }
-    arrive(roots, at, asked)
-}
-
-/// An absolute place: a root, when it is exactly one, else outside.
-fn arrive(roots: &Roots, at: PathBuf, asked: &WorkspacePath) -> Result<Place, AccessError> {
-    let back = roots.list().iter().find(|root| at == root.canonical() || at == root.configured());
-    match back {
-        Some(root) => enter(root, Vec::new(), asked),
-        None => Ok(Place::Outside(at)),
-    }
-}
-
-/// One directory up. Above a root's top the canonical path has no links, so its letters are true.
-fn climb(
-    roots: &Roots,
-    root: &Arc<Root>,
-    mut names: Vec<OsString>,
-    asked: &WorkspacePath,
-) -> Result<Place, AccessError> {
-    if names.pop().is_some() {
-        return enter(root, names, asked);
-    }
-    let mut above = root.canonical().to_path_buf();
-    above.pop();
-    match roots.holding(&above, false) {
-        Some(path) => {
-            let names = path.relative().iter().map(OsStr::to_os_string).collect();
-            enter(path.root(), names, asked)
-        }
-        None => Ok(Place::Outside(above)),
-    }
-}
-
-/// Opens a directory of real names; a link there by now means that something changed.
-fn enter(root: &Arc<Root>, names: Vec<OsString>, asked: &WorkspacePath) -> Result<Place, AccessError> {
-    let below: PathBuf = names.iter().collect();
-    match root.dir().dir_beneath(&below, Use::Pass) {
-        Ok(dir) => Ok(Place::Inside { root: Arc::clone(root), names, dir }),
-        Err(Failure::Link) => Err(AccessError::new(AccessErrorKind::Changed, asked)),
-        Err(Failure::Io(error)) => Err(AccessError::from_io(error, asked)),
-    }
-}
-
-/// The end of a walk at a name that is not there. What remains is taken by its letters; a `..`
-/// through nothing leads nowhere.
-fn missing(
-    roots: &Roots,
-    root: &Arc<Root>,
-    mut names: Vec<OsString>,
+/// The walk along one path.
+struct Walk<'w> {
+    roots: &'w Roots,
+    asked: &'w WorkspacePath,
+    /// The names that are still to be walked.
     todo: VecDeque<OsString>,
-    asked: &WorkspacePath,
-) -> Result<WorkspacePath, AccessError> {
-    if todo.iter().any(|name| name == "..") {
-        return Err(AccessError::new(AccessErrorKind::NotFound, asked));
+    /// Links that were followed.
+    links: usize,
+    aliases: Vec<WorkspacePath>,
+}
+
+/// Where a walk is.
+enum Position {
+    Inside(Inside),
+    /// Outside every root, known by letters only.
+    Outside(PathBuf),
+}
+
+/// In this root, below its handle; `dir` is the directory named by `names`.
+struct Inside {
+    root: Arc<Root>,
+    names: Vec<OsString>,
+    dir: Dir,
+}
+
+impl Inside {
+    /// The path of `names` as the deepest root has it.
+    fn located(&self, roots: &Roots, below: impl IntoIterator<Item = OsString>) -> WorkspacePath {
+        let below: PathBuf = self.names.iter().cloned().chain(below).collect();
+        roots.deepest(&WorkspacePath::new(&self.root, &below))
     }
-    names.extend(todo);
-    Ok(located(roots, root, names))
 }
 
-fn located(roots: &Roots, root: &Arc<Root>, names: Vec<OsString>) -> WorkspacePath {
-    let below: PathBuf = names.into_iter().collect();
-    roots.deepest(&WorkspacePath::new(root, &below))
-}
-
-/// What an absolute target starts from.
-fn base_of(target: &Path) -> PathBuf {
-    let is_base = |part: &Component<'_>| matches!(part, Component::Prefix(_) | Component::RootDir);
-    target.components().take_while(is_base).collect()
-}
-
-fn push_front(todo: &mut VecDeque<OsString>, target: &Path) {
-    for component in target.components().rev() {
-        match component {
-            Component::Normal(name) => todo.push_front(name.to_os_string()),
-            Component::ParentDir => todo.push_front("..".into()),
-            Component::CurDir | Component::Prefix(_) | Component::RootDir => {}
+impl Walk<'_> {
+    fn run(&mut self) -> Result<WorkspacePath, AccessError> {
+        let mut position = self.enter(self.asked.root(), Vec::new())?;
+        while let Some(name) = self.todo.pop_front() {
+            position = match position {
+                Position::Outside(mut at) => {
+                    if name == ".." {
+                        at.pop();
+                    } else {
+                        at.push(name);
+                    }
+                    self.arrive(at)?
+                }
+                Position::Inside(here) if name == ".." => self.climb(here)?,
+                Position::Inside(here) => match here.dir.child_stat(&name) {
+                    Ok(stat) => self.step(here, name, stat.kind)?,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => return self.missing(&here, name),
+                    Err(error) => return Err(AccessError::from_io(error, self.asked)),
+                },
+            };
         }
+        match position {
+            Position::Outside(_) => Err(self.refused(AccessErrorKind::Denied)),
+            Position::Inside(here) => Ok(here.located(self.roots, [])),
+        }
+    }
+
+    /// One name further, which is a `kind`.
+    fn step(&mut self, mut here: Inside, name: OsString, kind: FileKind) -> Result<Position, AccessError> {
+        match kind {
+            FileKind::Symlink => return self.link(here, &name),
+            FileKind::Directory if !self.todo.is_empty() => {
+                here.dir = here.dir.child_dir(&name, Use::Pass).map_err(|error| match error.kind() {
+                    // It was a directory a moment ago: somebody is swapping names.
+                    io::ErrorKind::NotADirectory => self.refused(AccessErrorKind::Changed),
+                    _ => AccessError::from_io(error, self.asked),
+                })?;
+            }
+            FileKind::File | FileKind::Other if !self.todo.is_empty() => {
+                return Err(self.refused(AccessErrorKind::NotADirectory));
+            }
+            FileKind::Directory | FileKind::File | FileKind::Other => {}
+        }
+        here.names.push(name);
+        Ok(Position::Inside(here))
+    }
+
+    /// Puts the target of a link in the place of its name.
+    fn link(&mut self, here: Inside, name: &OsStr) -> Result<Position, AccessError> {
+        self.links += 1;
+        if self.links > MOST_LINKS {
+            return Err(self.refused(AccessErrorKind::TooManyLinks));
+        }
+        // It was a link a moment ago: somebody is swapping names.
+        let target = here.dir.child_link(name).map_err(|_| self.refused(AccessErrorKind::Changed))?;
+        self.aliases.extend(self.alias(&here, name));
+        let target = Path::new(&target);
+        push_front(&mut self.todo, target);
+        if target.has_root() { self.arrive(base_of(target)) } else { Ok(Position::Inside(here)) }
+    }
+
+    /// The path through a link, as if its name were a real one. `None` where the rest climbs out of the root: what
+    /// `..` means behind a link is known only once it has been followed, and then the path is met as another alias
+    /// or as the real one.
+    fn alias(&self, here: &Inside, link: &OsStr) -> Option<WorkspacePath> {
+        let mut path: Vec<&OsStr> = here.names.iter().map(OsString::as_os_str).chain([link]).collect();
+        for name in &self.todo {
+            if name == ".." {
+                path.pop()?;
+            } else {
+                path.push(name);
+            }
+        }
+        Some(self.roots.deepest(&WorkspacePath::new(&here.root, &path.iter().collect::<PathBuf>())))
+    }
+
+    /// An absolute place: a root, when it is exactly one, else outside.
+    fn arrive(&self, at: PathBuf) -> Result<Position, AccessError> {
+        let mut roots = self.roots.list().iter();
+        match roots.find(|root| at == root.canonical() || at == root.configured()) {
+            Some(root) => self.enter(root, Vec::new()),
+            None => Ok(Position::Outside(at)),
+        }
+    }
+
+    /// One directory up. Above a root's top the canonical path has no links, so its letters are true.
+    fn climb(&self, mut here: Inside) -> Result<Position, AccessError> {
+        if here.names.pop().is_some() {
+            return self.enter(&here.root, here.names);
+        }
+        let mut above = here.root.canonical().to_path_buf();
+        above.pop();
+        match self.roots.holding(&above, false) {
+            Some(path) => self.enter(path.root(), path.relative().iter().map(OsStr::to_os_string).collect()),
+            None => Ok(Position::Outside(above)),
+        }
+    }
+
+    /// Opens a directory of real names; a link there by now means that something changed.
+    fn enter(&self, root: &Arc<Root>, names: Vec<OsString>) -> Result<Position, AccessError> {
+        let below: PathBuf = names.iter().collect();
+        match root.dir().dir_beneath(&below, Use::Pass) {
+            Ok(dir) => Ok(Position::Inside(Inside { root: Arc::clone(root), names, dir })),
+            Err(Failure::Link) => Err(self.refused(AccessErrorKind::Changed)),
+            Err(Failure::Io(error)) => Err(AccessError::from_io(error, self.asked)),
+        }
+    }
+
+    /// The end of a walk at a name that is not there. What remains is taken by its letters; a `..`
+    /// through nothing leads nowhere.
+    fn missing(&mut self, here: &Inside, name: OsString) -> Result<WorkspacePath, AccessError> {
+        if self.todo.iter().any(|name| name == "..") {
+            return Err(self.refused(AccessErrorKind::NotFound));
+        }
+        self.todo.push_front(name);
+        Ok(here.located(self.roots, self.todo.drain(..)))
+    }
+
+    fn refused(&self, kind: AccessErrorKind) -> AccessError {
+        AccessError::new(kind, self.asked)
     }
 }

@@ -7,7 +7,7 @@ use std::io::Read as _;
 
 use super::access::{explain, present, readable, regular, visible};
 use super::error::{AccessError, AccessErrorKind};
-use super::links::{self, Way};
+use super::links::{self, Location};
 use super::open_file::{OpenFile, Snapshot};
 use super::path::WorkspacePath;
 use super::revision::Revision;
@@ -25,8 +25,8 @@ impl Shared {
         &self,
         asked: &WorkspacePath,
         operation: impl Fn(&WorkspacePath) -> Result<T, Failure>,
-    ) -> Result<(T, Way), AccessError> {
-        let direct = Way::direct(self.roots.deepest(asked));
+    ) -> Result<(T, Location), AccessError> {
+        let direct = Location::direct(self.roots.deepest(asked));
         visible(&direct, asked)?;
         match operation(&direct.real) {
             Ok(value) => return Ok((value, direct)),
@@ -50,7 +50,7 @@ impl Shared {
     }
 
     /// What is at `asked`, links inside the roots followed.
-    pub(super) fn stat(&self, asked: &WorkspacePath) -> Result<(Stat, Way), AccessError> {
+    pub(super) fn stat(&self, asked: &WorkspacePath) -> Result<(Stat, Location), AccessError> {
         self.reach(asked, |real| {
             let stat = real.root().dir().stat_beneath(real.relative())?;
             if stat.kind == FileKind::Symlink { Err(Failure::Link) } else { Ok(stat) }
@@ -58,7 +58,7 @@ impl Shared {
     }
 
     /// The directory at `asked`.
-    pub(super) fn directory(&self, asked: &WorkspacePath, purpose: Use) -> Result<(Dir, Way), AccessError> {
+    pub(super) fn directory(&self, asked: &WorkspacePath, purpose: Use) -> Result<(Dir, Location), AccessError> {
         self.reach(asked, |real| real.root().dir().dir_beneath(real.relative(), purpose))
     }
 
@@ -123,7 +123,7 @@ impl Shared {
     }
 
     /// Real root and real names, and the names on the way; missing last parts are kept.
-    pub(super) fn locate(&self, asked: &WorkspacePath) -> Result<Way, AccessError> {
+    pub(super) fn locate(&self, asked: &WorkspacePath) -> Result<Location, AccessError> {
         present(asked, asked)?;
         for _ in 0..ATTEMPTS {
             match links::follow(&self.roots, asked) {

@@ -2,85 +2,36 @@
 //!
 //! Pure: a path below a root goes in, a verdict with the rule that matched comes out. Names are
 //! compared case-folded, with invisible characters and trailing dots and spaces stripped, because
-//! some file system somewhere does the same (CVE-2025-59944). The default rules are in `defaults`.
+//! some file system somewhere does the same (CVE-2025-59944). The default rules are in `secrets` and `run_later`.
 
-mod agent;
-mod defaults;
+mod agent_file;
+mod agent_rules;
+mod claude_pattern;
 mod fold;
-mod guards;
-mod misplaced;
-mod pattern;
+mod glob_fold;
+mod glob_lint;
+mod globs;
+mod prefilter;
+mod rule;
+mod rules;
 mod run_later;
-mod screen;
+mod secrets;
+mod startup_rules;
 
 use std::ffi::OsStr;
 use std::path::Path;
 
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
-
-use defaults::{PUBLIC, Rule, SECRET};
 use fold::{Folded, fold};
-use screen::Screen;
+use globs::{Globs, Refusals};
+use prefilter::Prefilter;
+use rule::Rule;
+use secrets::{PUBLIC, secrets};
 
-pub use agent::AgentFile;
-pub(super) use agent::{AgentRules, Parsed, RULE_FILES, RuleFile};
-pub(super) use guards::{Guards, Places};
-
-/// Configured rules, added to the defaults. Globs match the path below a root; one without `/`
-/// matches a name at any depth, and one that matches a directory covers all below it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PolicyRules {
-    /// More files whose content is secret; nothing overrides these.
-    pub deny: Vec<String>,
-    /// Exceptions to the default secrets.
-    pub allow_secret: Vec<String>,
-    /// More files that are not written; nothing overrides these.
-    pub protect: Vec<String>,
-    /// Exceptions to the default write protection.
-    pub allow_protected: Vec<String>,
-    /// Names that are treated as if they were not there.
-    pub hide: Vec<String>,
-}
-
-impl PolicyRules {
-    /// Whether there is no rule at all.
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// These rules and `more`.
-    pub(super) fn and(&self, more: &Self) -> Self {
-        let both = |one: &[String], two: &[String]| [one, two].concat();
-        Self {
-            deny: both(&self.deny, &more.deny),
-            allow_secret: both(&self.allow_secret, &more.allow_secret),
-            protect: both(&self.protect, &more.protect),
-            allow_protected: both(&self.allow_protected, &more.allow_protected),
-            hide: both(&self.hide, &more.hide),
-        }
-    }
-
-    /// Whether `pattern` can stand in one of the lists.
-    ///
-    /// # Errors
-    /// What it is or does instead, in a few words that follow the pattern.
-    pub fn check(pattern: &str) -> Result<(), String> {
-        if pattern.trim_matches(['/', '.', ' ']).is_empty() {
-            return Err("is not a glob: it names nothing".to_owned());
-        }
-        if let Some(why) = misplaced::why_never(pattern) {
-            return Err(format!("would never match as it is meant: {why}"));
-        }
-        globs_for(pattern, true).and(globs_for(pattern, false)).map(drop).map_err(|why| format!("is not a glob: {why}"))
-    }
-
-    /// The pattern for a file or folder below a root, whatever characters are in its names. None for
-    /// the root itself.
-    pub fn exactly(relative: &Path) -> Option<String> {
-        let names = relative.iter().map(|name| format!("/{}", pattern::literal(&name.to_string_lossy())));
-        Some(names.collect::<String>()).filter(|pattern| !pattern.is_empty())
-    }
-}
+pub use agent_file::AgentFile;
+pub(super) use agent_file::{ParsedRules, RULE_FILES, RuleFile};
+pub(super) use agent_rules::AgentRules;
+pub use rules::PolicyRules;
+pub(super) use startup_rules::{ProtectedPaths, StartupRules};
 
 /// What policy says about one use of one name.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -100,11 +51,10 @@ pub(super) struct Policy {
     allow_protected: Globs,
     hide: Refusals,
     /// Of the default secrets.
-    secrets: Screen,
+    secrets: Prefilter,
     /// Of the default write protection.
-    run_later: Screen,
-    /// What start-up found out.
-    guards: Guards,
+    run_later: Prefilter,
+    startup: StartupRules,
 }
 
 impl Policy {
@@ -116,29 +66,29 @@ impl Policy {
             protect: Refusals::new(&rules.protect),
             allow_protected: Globs::new(&rules.allow_protected, true),
             hide: Refusals::new(&rules.hide),
-            secrets: Screen::new(secrets()),
-            run_later: Screen::new(run_later::rules()),
-            guards: Guards::default(),
+            secrets: Prefilter::new(secrets()),
+            run_later: Prefilter::new(run_later::rules()),
+            startup: StartupRules::default(),
         }
     }
 
     /// The same rules with what start-up found out.
-    pub(super) fn guarded(&self, guards: Guards) -> Self {
-        Self { guards, ..self.clone() }
+    pub(super) fn with_startup_rules(&self, startup: StartupRules) -> Self {
+        Self { startup, ..self.clone() }
     }
 
     /// May the content at this real path be read or replaced?
     pub(super) fn content(&self, relative: &Path) -> Verdict {
-        if self.deny.is_empty() && self.guards.lets_read() && self.secrets.passes(relative) {
+        if self.deny.is_empty() && self.startup.allows_all_reads() && self.secrets.rules_out(relative) {
             return Verdict::Allowed;
         }
-        if let Some(rule) = self.guards.denied(relative) {
+        if let Some(rule) = self.startup.denied(relative) {
             return Verdict::Refused(rule);
         }
         let path = fold(relative);
         let refused = self.deny.first_match(&path, relative);
         let verdict = decide(&path, refused, &self.allow_secret, secrets(), PUBLIC);
-        or_linked(verdict, self.guards.secrets.why(relative, &path), &path, &self.allow_secret)
+        or_linked(verdict, self.startup.secrets.why(relative, &path), &path, &self.allow_secret)
     }
 
     /// May this real path be created, replaced, moved or deleted, as far as names go?
@@ -152,35 +102,38 @@ impl Policy {
     }
 
     fn write_to(&self, relative: &Path, rules: impl Iterator<Item = Rule>) -> Verdict {
-        if self.protect.is_empty() && self.guards.lets_write() && self.run_later.passes(relative) {
+        if self.protect.is_empty() && self.startup.allows_all_writes() && self.run_later.rules_out(relative) {
             return Verdict::Allowed;
         }
         let path = fold(relative);
-        if let Some(rule) = self.guards.protected(relative) {
+        if let Some(rule) = self.startup.protected(relative) {
             return Verdict::Refused(rule);
         }
         let refused = self.protect.first_match(&path, relative);
         let verdict = decide(&path, refused, &self.allow_protected, rules, &[]);
-        or_linked(verdict, self.guards.run_later.why(relative, &path), &path, &self.allow_protected)
+        or_linked(verdict, self.startup.run_later.why(relative, &path), &path, &self.allow_protected)
     }
 
     /// May this entry be made, replaced, moved or deleted, as far as the next start goes? For real paths alone: what
     /// lies behind a link that the server starts from is no file that it starts from.
-    pub(super) fn own(&self, relative: &Path) -> Verdict {
-        if self.guards.own.is_empty() {
+    pub(super) fn server_file(&self, relative: &Path) -> Verdict {
+        if self.startup.server_files.is_empty() {
             return Verdict::Allowed;
         }
-        self.guards.own.why(relative, &fold(relative)).map_or(Verdict::Allowed, |why| Verdict::Refused(why.to_owned()))
+        self.startup
+            .server_files
+            .why(relative, &fold(relative))
+            .map_or(Verdict::Allowed, |why| Verdict::Refused(why.to_owned()))
     }
 
     /// May a link be called so? Behind it, files with plain names would be ones that run later, or that the server
     /// starts from.
     pub(super) fn link(&self, relative: &Path) -> Verdict {
         let path = fold(relative);
-        if let Some(why) = self.guards.own.why_above(relative, &path) {
+        if let Some(why) = self.startup.server_files.why_above(relative, &path) {
             return Verdict::Refused(why.to_owned());
         }
-        let by_link = || self.guards.run_later.why_above(relative, &path).map(str::to_owned);
+        let by_link = || self.startup.run_later.why_above(relative, &path).map(str::to_owned);
         let by_name = || Some(run_later::rules().find(|rule| rule.rest_below(&path).is_some())?.to_string());
         match by_link().or_else(by_name) {
             Some(rule) if self.allow_protected.first_match(path.as_str()).is_none() => Verdict::Refused(rule),
@@ -245,10 +198,6 @@ fn or_linked(verdict: Verdict, why: Option<&str>, path: &Folded, allowed: &Globs
     }
 }
 
-fn secrets() -> impl Iterator<Item = Rule> {
-    SECRET.iter().copied()
-}
-
 fn decide(
     path: &Folded,
     refused: Option<&str>,
@@ -270,82 +219,6 @@ fn decide(
         Some(rule) if allowed.first_match(path.as_str()).is_none() => Verdict::Refused(rule.to_string()),
         _ => Verdict::Allowed,
     }
-}
-
-/// A configured list of globs.
-#[derive(Clone, Debug)]
-struct Globs {
-    set: GlobSet,
-    /// The pattern each member of the set came from.
-    sources: Vec<String>,
-}
-
-impl Globs {
-    /// For names in the form they are compared in (`folded`), or as they are.
-    fn new(patterns: &[String], folded: bool) -> Self {
-        let mut builder = GlobSetBuilder::new();
-        let mut sources = Vec::new();
-        for pattern in patterns {
-            for glob in globs_for(pattern, folded).unwrap_or_default() {
-                builder.add(glob);
-                sources.push(format!("`{pattern}`"));
-            }
-        }
-        let set = builder.build().unwrap_or_else(|_| GlobSet::empty());
-        Self { set, sources }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.set.is_empty()
-    }
-
-    fn first_match(&self, path: impl AsRef<Path>) -> Option<&str> {
-        if self.is_empty() {
-            return None;
-        }
-        let found = self.set.matches(path);
-        found.first().map(|index| self.sources[*index].as_str())
-    }
-}
-
-/// A configured list that refuses: a name is on it as it is compared, or as it is. A wildcard may
-/// stand for what folding takes away (`*.` for `a.`), and then only the name itself can tell.
-#[derive(Clone, Debug)]
-struct Refusals {
-    folded: Globs,
-    exact: Globs,
-}
-
-impl Refusals {
-    fn new(patterns: &[String]) -> Self {
-        Self { folded: Globs::new(patterns, true), exact: Globs::new(patterns, false) }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.folded.is_empty() && self.exact.is_empty()
-    }
-
-    fn first_match(&self, path: &Folded, relative: &Path) -> Option<&str> {
-        self.folded.first_match(path.as_str()).or_else(|| self.exact.first_match(relative))
-    }
-}
-
-/// A pattern as globs on the whole relative path: what it names, and everything below that.
-fn globs_for(pattern: &str, folded: bool) -> Result<Vec<Glob>, String> {
-    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
-    let trimmed = pattern.trim_end_matches('/');
-    let anchored = match trimmed.strip_prefix('/') {
-        Some(rest) => rest.to_owned(),
-        None if trimmed.contains('/') => trimmed.to_owned(),
-        None => format!("**/{trimmed}"),
-    };
-    let told = |error: globset::Error| error.kind().to_string();
-    Glob::new(&anchored).map_err(told)?;
-    let translated = pattern::translate(&anchored, folded)?;
-    [translated.clone(), format!("{translated}/**")]
-        .iter()
-        .map(|text| GlobBuilder::new(text).case_insensitive(true).literal_separator(true).build().map_err(told))
-        .collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::lexical::lexically_normal;
-use super::policy::{Guards, Policy, PolicyRules};
+use super::policy::{Policy, PolicyRules, StartupRules};
 use super::revision::Revision;
 use super::sys::{self, Dir};
 
@@ -40,8 +40,8 @@ pub struct Root {
     access: Access,
     own_rules: PolicyRules,
     policy: Arc<Policy>,
-    /// The same with what start-up found out, once it has.
-    guarded: OnceLock<Policy>,
+    /// The same with what start-up found on the disk.
+    startup_policy: OnceLock<Policy>,
     key: String,
     canonical: PathBuf,
     configured: PathBuf,
@@ -98,7 +98,7 @@ impl<'s> OpenedRoot<'s> {
             configured,
             given: std::path::absolute(&spec.path).unwrap_or_else(|_| spec.path.clone()),
             dir,
-            guarded: OnceLock::new(),
+            startup_policy: OnceLock::new(),
         }
     }
 }
@@ -185,14 +185,14 @@ impl Root {
         self.identity.as_ref().is_none_or(|(path, known)| sys::identity_cached(path) == Some(*known))
     }
 
-    /// The rules in force below it: those of all roots, its own, and what start-up found out.
+    /// The rules in force below it: those of all roots, its own, and what start-up found.
     pub(super) fn policy(&self) -> &Policy {
-        self.guarded.get().unwrap_or(&self.policy)
+        self.startup_policy.get().unwrap_or(&self.policy)
     }
 
-    /// Adds what start-up found out. Once, before any call is served.
-    pub(super) fn guard(&self, guards: Guards) {
-        let _ = self.guarded.set(self.policy.guarded(guards));
+    /// Adds what start-up found. Once, before any call is served.
+    pub(super) fn add_startup_rules(&self, rules: StartupRules) {
+        let _ = self.startup_policy.set(self.policy.with_startup_rules(rules));
     }
 }
 

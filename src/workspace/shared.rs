@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::roots::Roots;
 use super::walk::Ignores;
 use super::watch::SystemEvents;
-use super::write::{Directories, Locks, StaleTemporaries};
+use super::write::{DirectoryLocks, PathLocks, StaleTemporaries};
 
 /// The roots and everything that is known about them. All files are reached through it.
 #[derive(Clone)]
@@ -27,8 +27,8 @@ impl fmt::Debug for Workspace {
 pub(super) struct Shared {
     pub(super) roots: Roots,
     pub(super) ignores: Ignores,
-    pub(super) locks: Arc<Locks>,
-    pub(super) directories: Arc<Directories>,
+    pub(super) path_locks: Arc<PathLocks>,
+    pub(super) directory_locks: Arc<DirectoryLocks>,
     pub(super) stale_temporaries: StaleTemporaries,
     pub(super) system_events: SystemEvents,
 }

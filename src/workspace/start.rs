@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::agent_files;
-use super::linked;
-use super::own;
-use super::policy::{AgentFile, Guards, PolicyRules};
+use super::link_targets;
+use super::policy::{AgentFile, PolicyRules, StartupRules};
 use super::root::RootSpec;
 use super::roots::Roots;
+use super::server_files;
 use super::shared::{Shared, Workspace};
 use super::walk::{IgnoreRules, Ignores};
 use super::watch::SystemEvents;
@@ -25,9 +25,9 @@ pub struct Options {
     pub force_fallback: bool,
     /// When a temporary file counts as left behind.
     pub stale_after: StaleAfter,
-    /// Files of the host, by absolute paths, that decide about the next start: they and every link on the way to
-    /// them are not written, whatever the rules allow.
-    pub own: Vec<PathBuf>,
+    /// Files of the host, by absolute paths, that the next start reads or runs: neither they nor a link that leads to
+    /// them is written, whatever the rules allow.
+    pub server_files: Vec<PathBuf>,
     /// Whether the rules that people wrote for agents bind here, too.
     pub agent_rules: bool,
 }
@@ -47,12 +47,12 @@ impl Workspace {
     /// Opens the roots. A missing root is a warning; none usable, or mount names that contradict
     /// each other, is an error. The sentences hold host paths: they are for the log.
     pub fn open(specs: &[RootSpec], options: Options) -> Result<Opened, Vec<String>> {
-        let Options { policy, ignore, force_fallback, stale_after, own, agent_rules } = options;
+        let Options { policy, ignore, force_fallback, stale_after, server_files, agent_rules } = options;
         let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback)?;
-        let homes = own::home();
+        let homes = server_files::home();
         let agents = if agent_rules { agent_files::read(&roots, &homes) } else { Vec::new() };
-        guard(&roots, own, &agents);
-        let agent_files: Vec<AgentFile> = agents.into_iter().map(agent_files::Found::into_summary).collect();
+        add_startup_rules(&roots, server_files, &agents);
+        let agent_files: Vec<AgentFile> = agents.into_iter().map(agent_files::FoundRules::into_summary).collect();
         warnings.extend(agent_files.iter().filter_map(|file| {
             let problem = file.problem.as_ref()?;
             Some(format!("the rules for agents in {} are not all in force: {problem}", file.name))
@@ -60,8 +60,8 @@ impl Workspace {
         let shared = Shared {
             roots,
             ignores: Ignores::new(&ignore),
-            locks: Arc::default(),
-            directories: Arc::default(),
+            path_locks: Arc::default(),
+            directory_locks: Arc::default(),
             stale_temporaries: StaleTemporaries::new(stale_after),
             system_events: SystemEvents::open(),
         };
@@ -76,21 +76,21 @@ impl Workspace {
     }
 }
 
-/// Puts what start-up found out into the rules of each root.
-fn guard(roots: &Roots, mut own: Vec<PathBuf>, agents: &[agent_files::Found]) {
-    // Rules that can be taken away are none.
-    own.extend(agents.iter().filter(|found| !found.rules.is_empty()).map(|found| found.host.clone()));
-    let way = own::all(&own, roots.list());
-    let targets = linked::targets(roots);
-    let mut identities = own::Identities::default();
+/// Adds to the rules of each root what is found on the disk.
+fn add_startup_rules(roots: &Roots, mut files: Vec<PathBuf>, agents: &[agent_files::FoundRules]) {
+    // A rule file that can be rewritten restricts nothing.
+    files.extend(agents.iter().filter(|found| !found.rules.is_empty()).map(|found| found.host.clone()));
+    let chain = server_files::all(&files, roots.list());
+    let targets = link_targets::targets(roots);
+    let mut identities = server_files::Identities::default();
     for root in roots.list() {
-        let mut guards = Guards::default();
-        own::add(&mut guards.own, root, &way, &mut identities);
-        for (below, target) in linked::below(root, &targets) {
-            let list = if target.secret { &mut guards.secrets } else { &mut guards.run_later };
+        let mut rules = StartupRules::default();
+        server_files::add(&mut rules.server_files, root, &chain, &mut identities);
+        for (below, target) in link_targets::below(root, &targets) {
+            let list = if target.secret { &mut rules.secrets } else { &mut rules.run_later };
             list.add(&below, target.why.clone());
         }
-        guards.agents = agents.iter().flat_map(|found| found.rules_below(root)).collect();
-        root.guard(guards);
+        rules.agents = agents.iter().flat_map(|found| found.rules_below(root)).collect();
+        root.add_startup_rules(rules);
     }
 }

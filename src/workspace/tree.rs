@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::error::{AccessError, AccessErrorKind};
-use super::links::Way;
+use super::links::Location;
 use super::path::WorkspacePath;
 use super::revision::{Revision, RevisionHasher};
 use super::shared::{Shared, Workspace};
@@ -201,7 +201,7 @@ impl Workspace {
     /// # Errors
     /// When policy or the boundary of a root forbids the purpose for any entry in it.
     pub fn tree(&self, entry: &WritablePath, purpose: Purpose<'_>) -> Result<Tree, AccessError> {
-        let top = Way { real: entry.path().clone(), aliases: entry.aliases().to_vec() };
+        let top = Location { real: entry.path().clone(), aliases: entry.aliases().to_vec() };
         Scan { shared: &self.shared, top: &top, asked: entry.asked(), purpose }.run()
     }
 
@@ -287,7 +287,7 @@ impl TreeGuard {
             return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
         };
         let (dir, new) = make_dirs(&parent, asked, self.held.there(real))?;
-        super::write::sweep_once(&self.shared, &parent, &dir);
+        self.shared.stale_temporaries.sweep_once(&parent, &dir);
         Ok((dir, name.to_os_string(), new))
     }
 }

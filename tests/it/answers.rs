@@ -1,4 +1,4 @@
-//! What every answer owes its reader, whatever the tool: honest cuts, and data that says what the text says.
+//! What holds for the answers of every tool: cuts are announced, and data agrees with the text.
 
 use rootbound::tools::Settings;
 #[cfg(unix)]
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::harness::Answer;
 use crate::harness::{Setup, mcp_test};
 
-mcp_test!(an_edit_beside_a_very_long_line_shows_what_it_changed, |h| {
+mcp_test!(edit_next_to_a_very_long_line_shows_the_change, |h| {
     h.write("a.txt", format!("{}\nb\n", "a".repeat(300_000)));
     h.call("read", json!({ "path": "a.txt" })).ok();
     let answer = h.call("edit", json!({ "path": "a.txt", "old_string": "\nb", "new_string": "\nc" }));
@@ -23,7 +23,7 @@ mcp_test!(an_edit_beside_a_very_long_line_shows_what_it_changed, |h| {
 });
 
 #[test]
-fn a_diff_fits_into_the_answer_in_its_text_and_in_its_data() {
+fn a_diff_fits_the_answer_as_text_and_as_data() {
     let settings = Settings { structured_output: true, ..Settings::default() };
     let h = Setup { settings, ..Setup::default() }.open();
     let long = |end: &str| format!("{}{end}\n", "a".repeat(300_000));
@@ -46,7 +46,7 @@ fn a_diff_fits_into_the_answer_in_its_text_and_in_its_data() {
     }
 }
 
-/// What stands behind the first clause of an answer, in the text as in its data.
+/// The text after the first clause of an answer, in the text and in its data.
 #[cfg(unix)]
 #[track_caller]
 fn notes(answer: &Answer) -> Vec<String> {
@@ -60,7 +60,7 @@ fn notes(answer: &Answer) -> Vec<String> {
 
 #[cfg(unix)]
 #[test]
-fn structured_output_holds_every_sentence_of_the_text() {
+fn structured_output_has_every_sentence_of_the_text() {
     let settings = Settings { structured_output: true, ..Settings::default() };
     let selection = Selection { groups: vec![Group::Manage], ..Selection::default() };
     let roots = vec![(Some("app"), "root", Access::ReadWrite), (Some("far"), "far", Access::ReadWrite)];

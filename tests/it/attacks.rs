@@ -1,8 +1,8 @@
-//! The attack suite: a hostile model against the spawned server, on a disk full of traps.
+//! The attack suite: a hostile model against the spawned server.
 //!
-//! Every case is one call, named, with the answer it must get; around each one the disk outside the
-//! roots and the secrets inside them are compared, and the answer is searched for what may not be in
-//! it. Every family runs behind each wall alone: with Landlock, without it, and without `openat2`.
+//! Every case is one named call with the answer it must get. Before and after it the disk outside of the roots and the
+//! secrets inside are compared, and the answer is searched for forbidden text. Every family runs with all barriers,
+//! with `openat2` alone (no Landlock), and with the walk name by name alone.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::print_stdout, reason = "says how many attacks there are")]
@@ -27,38 +27,38 @@ use serde_json::Value;
 
 use world::World;
 
-/// What stands between the model and the disk.
+/// What keeps the model from the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wall {
-    /// Everything, as it is by default.
-    Both,
-    /// Only the confined opens of the kernel.
-    Beneath,
+pub(crate) enum Barrier {
+    /// All, as by default.
+    All,
+    /// Only `openat2`.
+    Openat2,
     /// Only the walk name by name.
     Walk,
 }
 
-impl Wall {
-    /// The options that leave this wall alone.
+impl Barrier {
+    /// The options that switch the others off.
     pub(crate) fn arguments(self) -> &'static [&'static str] {
         match self {
-            Self::Both => &["--confine", "auto", "--resolver", "auto"],
-            Self::Beneath => &["--confine", "off", "--resolver", "auto"],
+            Self::All => &["--confine", "auto", "--resolver", "auto"],
+            Self::Openat2 => &["--confine", "off", "--resolver", "auto"],
             Self::Walk => &["--confine", "off", "--resolver", "walk"],
         }
     }
 }
 
-/// What a call must come to.
+/// The expected outcome of a call.
 #[derive(Clone, Debug)]
 enum Expect {
     /// A tool's error of one of these kinds.
     Fails(&'static [&'static str]),
-    /// An answer whose text holds this.
+    /// An answer whose text contains this.
     Answers(&'static str),
-    /// An answer whose text does not hold this.
+    /// An answer whose text does not contain this.
     Without(&'static str),
-    /// Anything that comes back: the disk and the text are what counts.
+    /// Any answer: only the disk and the text are checked.
     Harmless,
     /// A protocol error.
     Refused,
@@ -83,14 +83,14 @@ fn case(name: impl Into<String>, tool: &'static str, arguments: Value, expect: E
 }
 
 impl Case {
-    /// An honest use that changes something.
+    /// A legitimate use that changes something.
     fn writes(mut self) -> Self {
         self.writes = true;
         self
     }
 }
 
-/// Every tool pointed at one path; `name` says what lies there.
+/// Every tool on one path; `name` describes the path.
 fn every_tool(name: &str, path: &str, expect: &Expect) -> Vec<Case> {
     use serde_json::json;
     let calls = [
@@ -121,14 +121,14 @@ fn every_tool(name: &str, path: &str, expect: &Expect) -> Vec<Case> {
         .collect()
 }
 
-/// Runs `cases` behind `wall` and reports every one that got through.
-fn run(wall: Wall, cases: &[Case]) {
-    let mut world = World::new(wall);
+/// Runs `cases` with `barrier` and reports every one that succeeded.
+fn run(barrier: Barrier, cases: &[Case]) {
+    let mut world = World::new(barrier);
     let complaints: Vec<String> = cases.iter().filter_map(|case| world.attack(case).err()).collect();
     world.alive();
     assert!(
         complaints.is_empty(),
-        "{wall:?}: {} of {} got through\n{}",
+        "{barrier:?}: {} of {} succeeded\n{}",
         complaints.len(),
         cases.len(),
         complaints.join("\n")
@@ -142,21 +142,21 @@ macro_rules! families {
         }
 
         $(mod $family {
-            use super::{Wall, run};
+            use super::{Barrier, run};
 
             #[test]
-            fn behind_both_walls() {
-                run(Wall::Both, &super::families_of(stringify!($family)));
+            fn with_all_barriers() {
+                run(Barrier::All, &super::families_of(stringify!($family)));
             }
 
             #[test]
-            fn behind_confined_opens_alone() {
-                run(Wall::Beneath, &super::families_of(stringify!($family)));
+            fn with_openat2_alone() {
+                run(Barrier::Openat2, &super::families_of(stringify!($family)));
             }
 
             #[test]
-            fn behind_the_walk_alone() {
-                run(Wall::Walk, &super::families_of(stringify!($family)));
+            fn with_the_walk_alone() {
+                run(Barrier::Walk, &super::families_of(stringify!($family)));
             }
         })*
     };
@@ -176,7 +176,7 @@ families! {
     hard_links: disk::hard_links();
     special_files: special::cases();
     odd_names: leaks::odd_names();
-    what_errors_tell: leaks::errors();
+    error_texts: leaks::errors();
     replacements: writes::cases();
     second_arguments: manage::cases();
     own_files: next_start::own_files();
@@ -190,7 +190,7 @@ fn families_of(family: &str) -> Vec<Case> {
 }
 
 #[test]
-fn there_are_as_many_distinct_attacks_as_asked_for() {
+fn there_are_at_least_150_distinct_attacks() {
     let mut names = BTreeSet::new();
     let mut calls = BTreeSet::new();
     for (family, cases) in families() {

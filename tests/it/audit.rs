@@ -31,7 +31,7 @@ fn lines(path: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn each_call_is_one_line_that_says_who_did_what_where_and_how_it_ended() {
+fn each_call_is_one_line_with_client_tool_path_and_outcome() {
     let dir = folders();
     let mut process = start(&dir, &[]);
     process.initialize();
@@ -76,7 +76,7 @@ fn each_call_is_one_line_that_says_who_did_what_where_and_how_it_ended() {
 }
 
 #[test]
-fn a_path_is_told_under_every_spelling_that_a_tool_takes() {
+fn a_path_is_recorded_under_every_alias() {
     let dir = folders();
     let mut process = start(&dir, &["--allow", "manage"]);
     process.initialize();
@@ -90,7 +90,7 @@ fn a_path_is_told_under_every_spelling_that_a_tool_takes() {
         let own = entry.input_schema()["properties"].as_object().expect("properties").keys();
         let own = own.map(|name| (name.as_str(), name.as_str()));
         for (given, _) in own.chain(aliases).filter(|(_, name)| ["path", "source", "destination"].contains(name)) {
-            // Refused for what it leaves out or for what is not there, and a line of the audit all the same.
+            // Refused for a missing argument or an unknown path, and recorded anyway.
             call(&mut process, entry.spec.name, &json!({ given: "missing.txt" }));
             sent.push((entry.spec.name, given));
         }
@@ -107,7 +107,7 @@ fn a_path_is_told_under_every_spelling_that_a_tool_takes() {
 }
 
 #[test]
-fn a_modern_client_is_named_too() {
+fn a_client_without_handshake_is_recorded_by_name() {
     let dir = folders();
     let mut process = start(&dir, &[]);
     let mut params = modern(json!({ "name": "read", "arguments": { "path": "a.txt" } }));
@@ -117,7 +117,7 @@ fn a_modern_client_is_named_too() {
 }
 
 #[test]
-fn the_file_may_lie_neither_in_a_root_nor_above_one() {
+fn a_file_inside_or_above_a_root_is_refused() {
     let dir = folders();
     fs::create_dir(dir.path().join("aside")).expect("made");
     for file in [
@@ -138,7 +138,7 @@ fn the_file_may_lie_neither_in_a_root_nor_above_one() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_into_a_root_is_found_out() {
+fn a_link_into_a_root_is_refused() {
     let dir = folders();
     std::os::unix::fs::symlink("root", dir.path().join("alias")).expect("a link");
     let process = Process::start(dir.path(), &["--root", "app=root", "--audit", "alias/audit.jsonl"]);
@@ -175,7 +175,7 @@ fn a_required_audit_that_cannot_be_written_refuses_calls_and_changes_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn without_being_required_a_failure_is_reported_and_the_call_goes_on() {
+fn a_failure_of_an_optional_audit_does_not_stop_calls() {
     let dir = folders();
     let mut process = start(&dir, &[]);
     process.initialize();
@@ -189,7 +189,7 @@ fn without_being_required_a_failure_is_reported_and_the_call_goes_on() {
 }
 
 #[test]
-fn a_call_of_a_tool_that_is_not_there_leaves_its_line_too() {
+fn a_call_of_an_unknown_tool_is_recorded() {
     let dir = folders();
     let mut process = start(&dir, &["--read-only"]);
     process.initialize();
@@ -215,7 +215,7 @@ fn a_call_of_a_tool_that_is_not_there_leaves_its_line_too() {
 }
 
 #[test]
-fn a_full_file_is_set_aside() {
+fn a_full_file_is_rotated() {
     let dir = folders();
     let mut process = start(&dir, &["--audit-size", "64KiB"]);
     process.initialize();

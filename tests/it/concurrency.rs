@@ -1,4 +1,4 @@
-//! Many calls at once through one server: none is lost, and each is answered with what truly happened.
+//! Many concurrent calls to one server: none is lost, and each answer says what happened.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -44,7 +44,7 @@ fn landed(answers: &[Value]) -> usize {
 }
 
 #[test]
-fn parallel_edits_of_one_file_all_land() {
+fn parallel_edits_of_one_file_all_succeed() {
     let folder = TempDir::new().unwrap();
     let mut process = start(folder.path());
     let line = |n: usize, value: &str| format!("line {n:02} = {value}\n");
@@ -58,7 +58,7 @@ fn parallel_edits_of_one_file_all_land() {
     assert_eq!(landed(&answers), MANY, "{answers:#?}");
     assert_eq!(fs::read_to_string(folder.path().join("root/f")).unwrap(), content("new"));
 
-    // The way back is as long, and each step is the last change at its time.
+    // Undo takes as many steps, each of the last change.
     for left in (0..MANY).rev() {
         let answer = process.ask("tools/call", &json!({ "name": "undo", "arguments": { "path": "f" } }));
         assert_ne!(answer["result"]["isError"], true, "{left} left: {answer}");
@@ -67,7 +67,7 @@ fn parallel_edits_of_one_file_all_land() {
 }
 
 #[test]
-fn of_parallel_edits_of_one_place_one_lands_and_the_others_say_why_not() {
+fn of_parallel_edits_of_one_place_one_succeeds_and_the_others_report_why() {
     let folder = TempDir::new().unwrap();
     let mut process = start(folder.path());
     fs::write(folder.path().join("root/f"), "value = none\n").unwrap();
@@ -88,7 +88,7 @@ fn of_parallel_edits_of_one_place_one_lands_and_the_others_say_why_not() {
 }
 
 #[test]
-fn parallel_appends_that_create_the_file_all_land() {
+fn parallel_appends_that_create_the_file_all_succeed() {
     let folder = TempDir::new().unwrap();
     let mut process = start(folder.path());
     let calls: Vec<_> = (0..MANY)
@@ -105,7 +105,7 @@ fn parallel_appends_that_create_the_file_all_land() {
 }
 
 #[test]
-fn of_parallel_creations_one_lands_and_nothing_is_replaced() {
+fn of_parallel_creations_one_succeeds() {
     let folder = TempDir::new().unwrap();
     let mut process = start(folder.path());
     let calls: Vec<_> =

@@ -1,4 +1,4 @@
-//! What the kernel holds the running server to, as the kernel itself tells.
+//! How the kernel confines the running server, as `/proc` shows it.
 
 #![cfg(target_os = "linux")]
 
@@ -21,7 +21,7 @@ fn threads(process: &Path) -> Vec<BTreeMap<String, String>> {
     tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("status")).ok()).map(fields).collect()
 }
 
-/// Starts a server, lets it work, and tells of its threads.
+/// Starts a server, makes calls, and returns the status of its threads.
 fn server(arguments: &[&str]) -> Vec<BTreeMap<String, String>> {
     let dir = tempfile::tempdir().expect("a folder");
     for number in 0..50 {
@@ -46,7 +46,7 @@ fn own_filters() -> u32 {
 }
 
 #[test]
-fn every_thread_of_the_server_is_behind_the_filter_on_system_calls() {
+fn every_thread_of_the_server_has_the_seccomp_filter() {
     let threads = server(&["--confine", "required", "."]);
     assert!(threads.len() > 1, "a search has threads");
     for thread in threads {

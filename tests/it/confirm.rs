@@ -1,4 +1,4 @@
-//! `--confirm`: what a person is asked, in both protocol versions, and what each answer leaves on the disk.
+//! `--confirm`: the questions to a person, in both protocol versions, and the effect of each answer on the disk.
 
 use std::{fs, path::PathBuf, thread, time::Duration};
 
@@ -20,7 +20,7 @@ struct Desk {
 
 const OLD: &str = "one\ntwo\n";
 
-/// Runs a test in the era with a handshake and in the one without.
+/// Runs a test with a handshake (2025-11-25) and without (2026-07-28).
 fn in_both_protocol_versions(test: impl Fn(Desk)) {
     for modern in [false, true] {
         test(Desk::open(modern, &["--confirm", "writes"]));
@@ -48,7 +48,7 @@ impl Desk {
             server.ask("initialize", &hello);
             server.line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         }
-        // Far from the ids that the process itself gives out, and from the server's own.
+        // Distinct from the ids of the process and of the server.
         let mut desk = Self { server, dir, modern, elicitation, last_id: 1000, padding: String::new() };
         let read = desk.call("read", json!({ "path": "a.txt" }), json!({}));
         let answer = desk.answer(read);
@@ -108,7 +108,7 @@ impl Desk {
         Question { tool, arguments, call, id: asked["id"].clone(), params: asked["params"].clone(), state: Value::Null }
     }
 
-    /// Gives the person's answer and returns what the call then comes to.
+    /// Sends the person's answer and returns the answer of the call.
     fn reply(&mut self, question: &Question, answer: &Value) -> Value {
         if self.modern {
             let more = json!({ "inputResponses": { "confirm": answer }, "requestState": question.state });
@@ -155,7 +155,7 @@ fn fails(answer: &Value, kind: &str, words: &str) {
 }
 
 #[test]
-fn a_yes_makes_the_change_that_was_shown() {
+fn an_approval_makes_the_change_that_was_shown() {
     in_both_protocol_versions(|mut desk| {
         let question = desk.ask("edit", edit());
         assert_eq!(desk.content(), OLD, "nothing happens before the answer");
@@ -172,7 +172,7 @@ fn a_yes_makes_the_change_that_was_shown() {
 }
 
 #[test]
-fn everything_but_a_yes_leaves_the_disk_alone() {
+fn every_answer_but_approval_changes_nothing() {
     in_both_protocol_versions(|mut desk| {
         for (no, words) in [
             (json!({ "action": "decline" }), "the person declined this change; nothing was changed"),
@@ -210,7 +210,7 @@ fn a_client_that_cannot_ask_is_refused() {
 }
 
 #[test]
-fn forms_are_asked_with_where_they_are_declared_by_name() {
+fn forms_are_used_if_the_client_declares_them() {
     for modern in [false, true] {
         let both = json!({ "form": {}, "url": {} });
         let mut desk = Desk::declaring(modern, Some(both), &["--confirm", "writes"]);
@@ -220,7 +220,7 @@ fn forms_are_asked_with_where_they_are_declared_by_name() {
 }
 
 #[test]
-fn what_changes_nothing_is_never_asked_about_and_destructive_asks_for_less() {
+fn reads_are_never_asked_about_and_destructive_asks_less_than_writes() {
     for modern in [false, true] {
         let mut desk = Desk::open(modern, &["--confirm", "destructive"]);
         let mut dry = edit();
@@ -243,13 +243,13 @@ fn what_changes_nothing_is_never_asked_about_and_destructive_asks_for_less() {
 }
 
 #[test]
-fn a_change_of_the_file_between_question_and_answer_makes_the_yes_stale() {
+fn an_approval_is_stale_if_the_file_changed_since_the_question() {
     in_both_protocol_versions(|mut desk| {
         let question = desk.ask("edit", edit());
         fs::write(desk.path("a.txt"), "other\ntwo\n").expect("it can be written");
         fails(&desk.reply(&question, &yes()), "stale", "a.txt");
         assert_eq!(desk.content(), "other\ntwo\n");
-        // What was shown to be created is there by now.
+        // The file that was to be created exists by now.
         let question = desk.ask("write", json!({ "path": "b.txt", "content": "mine" }));
         fs::write(desk.path("b.txt"), "theirs").expect("it can be written");
         let answer = desk.reply(&question, &yes());
@@ -259,9 +259,9 @@ fn a_change_of_the_file_between_question_and_answer_makes_the_yes_stale() {
 }
 
 #[test]
-fn a_yes_is_not_carried_over_to_what_the_sessions_own_change_made_of_the_file() {
+fn an_approval_is_not_valid_after_another_change_of_the_session() {
     in_both_protocol_versions(|mut desk| {
-        // Without a person the second would be worked out again on the result of the first.
+        // Without a person the second would be retried on the result of the first.
         let first = desk.ask("edit", edit());
         let second = desk.ask("edit", json!({ "path": "a.txt", "old_string": "one", "new_string": "1" }));
         assert_eq!(desk.reply(&second, &yes())["result"]["isError"], false);
@@ -271,7 +271,7 @@ fn a_yes_is_not_carried_over_to_what_the_sessions_own_change_made_of_the_file() 
 }
 
 #[test]
-fn a_state_serves_once_and_only_its_own_call() {
+fn a_request_state_is_valid_once_and_for_its_own_call() {
     let mut desk = Desk::open(true, &["--confirm", "writes"]);
     let question = desk.ask("write", json!({ "path": "b.txt", "content": "x" }));
     let refused = |desk: &mut Desk, question: &Question| {
@@ -313,7 +313,7 @@ fn a_repeated_call_without_an_answer_is_asked_about_again() {
 }
 
 #[test]
-fn an_answer_that_comes_too_late_is_none() {
+fn a_late_answer_is_ignored() {
     let arguments = ["--confirm", "writes", "--confirm-time-limit", "0.3"];
     let mut desk = Desk::open(true, &arguments);
     let question = desk.ask("edit", edit());
@@ -328,14 +328,14 @@ fn an_answer_that_comes_too_late_is_none() {
     assert_eq!(cancelled["method"], "notifications/cancelled", "{cancelled}");
     assert_eq!(cancelled["params"]["requestId"], question.id);
     fails(&answer, "declined", "did not answer within 300ms");
-    // The answer arrives after all, and goes nowhere.
+    // The answer arrives late, and is ignored.
     desk.server.line(&json!({ "jsonrpc": "2.0", "id": question.id, "result": yes() }).to_string());
     assert_eq!(desk.server.ask("ping", &json!({}))["result"], json!({}));
     assert_eq!(desk.content(), OLD);
 }
 
 #[test]
-fn a_person_may_take_longer_than_a_call() {
+fn waiting_for_a_person_does_not_count_against_the_time_limit() {
     let mut desk = Desk::open(false, &["--confirm", "writes", "--time-limit", "4"]);
     let question = desk.ask("edit", edit());
     thread::sleep(Duration::from_millis(4_200));
@@ -344,7 +344,7 @@ fn a_person_may_take_longer_than_a_call() {
 }
 
 #[test]
-fn a_cancelled_call_takes_its_question_back() {
+fn a_cancelled_call_withdraws_its_question() {
     let mut desk = Desk::open(false, &["--confirm", "writes"]);
     let question = desk.ask("edit", edit());
     desk.server.line(
@@ -360,7 +360,7 @@ fn a_cancelled_call_takes_its_question_back() {
 }
 
 #[test]
-fn a_client_that_fails_to_ask_is_believed() {
+fn a_client_error_while_asking_refuses_the_change() {
     let mut desk = Desk::open(false, &["--confirm", "writes"]);
     for (answer, words) in [
         (json!({ "error": { "code": -32601, "message": "no form\u{1b}[2J here" } }), "could not ask: no form[2J here"),
@@ -379,7 +379,7 @@ fn a_client_that_fails_to_ask_is_believed() {
 }
 
 #[test]
-fn an_answer_to_another_question_is_no_answer() {
+fn an_answer_to_another_question_is_ignored() {
     let mut desk = Desk::open(false, &["--confirm", "writes"]);
     let question = desk.ask("edit", edit());
     for id in [json!(4711), json!("x"), json!(question.id.to_string()), Value::Null] {
@@ -391,11 +391,11 @@ fn an_answer_to_another_question_is_no_answer() {
 }
 
 #[test]
-fn waiting_for_people_keeps_nothing_else_from_running() {
+fn other_calls_run_while_one_waits_for_an_answer() {
     let mut desk = Desk::open(false, &["--confirm", "writes"]);
     let create = |number: usize| json!({ "path": format!("{number}.txt"), "content": "x" });
-    // As many as may run at once, and in bytes more than the server takes before it pauses: it must
-    // still read the answers.
+    // As many as may run at the same time, and in bytes more than the server reads before it pauses: it must still
+    // read the answers.
     desk.padding = " ".repeat(4_300_000);
     let questions: Vec<Question> = (0..16).map(|number| desk.ask("write", create(number))).collect();
     desk.padding.clear();
@@ -410,7 +410,7 @@ fn waiting_for_people_keeps_nothing_else_from_running() {
 }
 
 #[test]
-fn a_waiting_call_says_that_it_waits() {
+fn a_waiting_call_reports_progress() {
     let mut desk = Desk::open(false, &["--confirm", "writes"]);
     let call = desk.call("edit", edit(), json!({ "_meta": { "progressToken": "token" } }));
     let mut messages = [desk.server.next().expect("a message"), desk.server.next().expect("a message")];
@@ -422,7 +422,7 @@ fn a_waiting_call_says_that_it_waits() {
 }
 
 #[test]
-fn when_the_input_ends_nobody_is_left_to_say_yes() {
+fn when_the_input_ends_a_waiting_change_is_not_made() {
     let mut desk = Desk::open(false, &["--confirm", "writes"]);
     let question = desk.ask("edit", edit());
     desk.server.end_input();
@@ -435,7 +435,7 @@ fn when_the_input_ends_nobody_is_left_to_say_yes() {
 
 #[cfg(unix)]
 #[test]
-fn a_server_that_is_told_to_end_does_not_wait_for_people() {
+fn shutdown_does_not_wait_for_an_answer() {
     let mut desk = Desk::open(false, &["--confirm", "writes"]);
     desk.ask("edit", edit());
     desk.server.signal(rustix::process::Signal::TERM);

@@ -1,4 +1,4 @@
-//! What is written is what was sent: numbers, line endings, encodings, and content that is no text any more.
+//! Content is written as sent: numbers, line endings, encodings, and files that are no longer text.
 
 use std::fs;
 
@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use crate::{
     harness::{Harness, Setup},
     process::Process,
+    program::{Outcome, program},
 };
 
 fn text(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {answer}"))
 }
 
-/// Calls a tool with arguments that are not spelled anew on their way.
+/// Calls a tool with arguments exactly as spelled.
 fn call_raw(process: &mut Process, id: u32, tool: &str, arguments: &str) -> Value {
     process.line(&format!(
         r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
@@ -23,7 +24,7 @@ fn call_raw(process: &mut Process, id: u32, tool: &str, arguments: &str) -> Valu
 }
 
 #[test]
-fn a_number_is_written_as_it_is_spelled() {
+fn a_number_as_content_keeps_its_spelling() {
     let dir = tempfile::tempdir().unwrap();
     let mut process = Process::start(dir.path(), &[]);
     process.initialize();
@@ -56,16 +57,11 @@ fn a_number_is_written_as_it_is_spelled() {
 }
 
 #[test]
-fn a_number_is_spelled_alike_on_the_command_line() {
+fn a_number_keeps_its_spelling_on_the_command_line() {
     let dir = tempfile::tempdir().unwrap();
     for words in [&[r#"{"path":"n.txt","content":1.10}"#][..], &["path=n.txt", "content=1.10"]] {
-        let status = std::process::Command::new(env!("CARGO_BIN_EXE_rootbound"))
-            .current_dir(dir.path())
-            .args(["--state-dir", "off", "--read-before-write", "off", "call", "write"])
-            .args(words)
-            .status()
-            .unwrap();
-        assert!(status.success());
+        let options = ["--state-dir", "off", "--read-before-write", "off", "call", "write"];
+        Outcome::of(program(dir.path()).args(options).args(words)).succeeded();
         assert_eq!(fs::read_to_string(dir.path().join("n.txt")).unwrap(), "1.10");
     }
 }
@@ -91,7 +87,7 @@ fn appended_text_takes_the_line_endings_of_the_last_line() {
         (b"a", "\nc\n", b"a\nc\n"),
         (b"\xef\xbb\xbfa\r", "b\n", b"\xef\xbb\xbfa\rb\r"),
         (b"\xff\xfea\0\r\0\n\0", "b\n", b"\xff\xfea\0\r\0\n\0b\0\r\0\n\0"),
-        // UTF-16 without a mark, of ASCII alone.
+        // UTF-16 without a BOM, only ASCII.
         (b"h\0e\0l\0l\0o\0\n\0", "b\n", b"h\0e\0l\0l\0o\0\n\0b\0\n\0"),
     ] {
         assert_eq!(appended(before, content).0, after, "{before:?} + {content:?}");
@@ -112,7 +108,7 @@ fn an_append_says_what_was_appended() {
 }
 
 #[test]
-fn what_an_encoding_cannot_hold_is_named() {
+fn a_character_that_the_encoding_lacks_is_reported() {
     let h = Harness::new();
     h.write("latin", b"caf\xe9 cr\xe8me br\xfbl\xe9e\n");
     h.call("read", json!({ "path": "latin" })).ok();
@@ -121,7 +117,7 @@ fn what_an_encoding_cannot_hold_is_named() {
     assert!(error.contains("'→' (U+2192)") && error.contains("windows-1252"), "{error}");
     let text = h.call("write", json!({ "path": "latin", "content": "5 → 6\n" })).ok();
     assert!(text.contains("now in UTF-8, as windows-1252 has no '→' (U+2192)"), "{text}");
-    // Half a character at the end would swallow half of what follows.
+    // Half a character at the end would consume half of the next.
     h.write("odd", b"\xff\xfea\0\n\0b");
     h.call("read", json!({ "path": "odd" })).ok();
     h.call("write", json!({ "path": "odd", "content": "c", "mode": "append" })).fails("invalid_input");
@@ -139,7 +135,7 @@ fn uniform_carriage_returns_survive_an_overwrite() {
 }
 
 #[test]
-fn a_file_that_became_binary_is_named_with_the_way_out() {
+fn a_file_that_became_binary_is_reported_with_a_next_step() {
     let h = Harness::new();
     let write = |content: &str, revision: Option<&str>| {
         h.call("write", json!({ "path": "f", "content": content, "expected_revision": revision }))
@@ -180,7 +176,7 @@ fn a_file_that_became_binary_is_named_with_the_way_out() {
 }
 
 #[test]
-fn a_diff_is_cut_to_sixty_lines_whatever_made_it() {
+fn every_diff_is_cut_to_sixty_lines() {
     let selection = Selection { groups: vec![Group::Manage], ..Selection::default() };
     let h = Setup { selection, ..Setup::default() }.open();
     let long = (0..1500).fold(String::new(), |text, n| text + "line " + &n.to_string() + "\n");

@@ -1,8 +1,10 @@
-//! `rootbound doctor`: what it tells, and what its exit code means.
+//! `rootbound doctor`: its report and its exit codes.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
 use tempfile::TempDir;
+
+use crate::program::{Outcome, program};
 
 fn folders() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -17,22 +19,12 @@ fn doctor(dir: &TempDir, arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 fn doctor_at_home(dir: &TempDir, home: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let kept = std::env::vars_os().filter(|(name, _)| !name.to_string_lossy().starts_with("ROOTBOUND_"));
-    let output = Command::new(env!("CARGO_BIN_EXE_rootbound"))
-        .current_dir(dir.path())
-        .env_clear()
-        .envs(kept)
-        .env("HOME", home)
-        .arg("doctor")
-        .args(arguments)
-        .output()
-        .expect("the binary starts");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code(), text(output.stdout), text(output.stderr))
+    let ended = Outcome::of(program(dir.path()).env("HOME", home).arg("doctor").args(arguments));
+    (ended.code, ended.stdout, ended.stderr)
 }
 
 #[test]
-fn rules_for_agents_are_listed_with_what_is_not_used() {
+fn agent_rules_are_listed_with_unused_ones() {
     let dir = folders();
     let put = |path: &str, text: &str| {
         let path = dir.path().join(path);
@@ -69,7 +61,7 @@ fn rules_for_agents_are_listed_with_what_is_not_used() {
 }
 
 #[test]
-fn a_run_as_configured_is_described_and_exits_with_0() {
+fn a_run_as_configured_exits_with_0() {
     let dir = folders();
     let (code, text, log) = doctor(
         &dir,
@@ -112,7 +104,7 @@ fn a_run_as_configured_is_described_and_exits_with_0() {
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[test]
-fn what_the_kernel_refuses_the_process_is_told() {
+fn refused_system_calls_are_shown() {
     let dir = folders();
     let (_, text, log) = doctor(&dir, &["--state-dir", "off", "app"]);
     assert!(text.contains("system calls programs, sockets, changes by path and the like are refused"), "{text}{log}");
@@ -120,14 +112,14 @@ fn what_the_kernel_refuses_the_process_is_told() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_way_of_opening_paths_is_told() {
+fn the_resolver_is_shown() {
     let dir = folders();
     let (_, text, _) = doctor(&dir, &["--state-dir", "off", "--resolver", "walk", "app"]);
     assert!(text.contains("name by name, without following links (--resolver walk)"), "{text}");
 }
 
 #[test]
-fn what_is_not_as_configured_is_named_and_exits_with_1() {
+fn a_run_not_as_configured_exits_with_1() {
     let dir = folders();
     fs::write(dir.path().join("state"), "a file in its place").expect("a file");
     let options = ["--confine", "off", "--state-dir", "state", "--root", "app=app", "--root", "gone=gone"];
@@ -139,7 +131,7 @@ fn what_is_not_as_configured_is_named_and_exits_with_1() {
 }
 
 #[test]
-fn what_is_odd_but_as_configured_is_a_remark_and_exits_with_0() {
+fn an_unusual_configuration_is_a_remark_and_exits_with_0() {
     let dir = folders();
     let home = dir.path().join("app");
     let options = ["--confine", "off", "--state-dir", "off", home.to_str().expect("a plain name")];
@@ -150,7 +142,7 @@ fn what_is_odd_but_as_configured_is_a_remark_and_exits_with_0() {
 }
 
 #[test]
-fn a_run_that_could_not_start_exits_with_2_as_every_command_does() {
+fn a_run_that_cannot_start_exits_with_2() {
     let dir = folders();
     fs::write(dir.path().join("file"), "").expect("a file");
     for (wrong, word) in

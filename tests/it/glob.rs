@@ -32,7 +32,7 @@ mcp_test!(the_newest_come_first_and_ties_go_by_path, |h| {
     );
 });
 
-mcp_test!(sorting_comes_before_the_cut_and_numbers_go_on, |h| {
+mcp_test!(results_are_sorted_before_the_limit_and_numbered_across_pages, |h| {
     let names: Vec<String> = (0..30).map(|n| format!("f{n:02}.txt")).collect();
     aged(&h, &names.iter().enumerate().map(|(n, name)| (name.as_str(), 1000 - n as u64)).collect::<Vec<_>>());
     let first = h.call("glob", json!({"pattern": "*.txt", "max_results": 2}));
@@ -72,7 +72,7 @@ mcp_test!(ignored_files_are_counted_and_found_on_request, |h| {
     assert_eq!(all, "Found 2 paths under .\n1. a.log\n2. node_modules/b.log");
 });
 
-mcp_test!(directories_come_only_when_asked, |h| {
+mcp_test!(directories_are_listed_only_on_request, |h| {
     h.write("src/tests/a.rs", "x");
     assert_eq!(
         h.call("glob", json!({"pattern": "tests"})).ok(),
@@ -98,7 +98,7 @@ mcp_test!(a_leading_slash_or_dot_is_dropped, |h| {
     }
 });
 
-mcp_test!(case_matters_unless_told_otherwise, |h| {
+mcp_test!(case_matters_by_default, |h| {
     h.write("README.md", "x");
     assert_eq!(h.call("glob", json!({"pattern": "readme*"})).ok(), "No files matched");
     assert!(h.call("glob", json!({"pattern": "readme*", "case_sensitive": false})).ok().contains("README.md"));
@@ -118,7 +118,7 @@ mcp_test!(an_invalid_pattern_is_an_error, |h| {
 });
 
 #[test]
-fn the_folder_may_stand_in_the_pattern() {
+fn the_folder_may_be_part_of_the_pattern() {
     let setup = Setup {
         roots: vec![(Some("/mnt/user/ws"), "one", Access::ReadWrite), (Some("docs"), "two", Access::ReadOnly)],
         ..Setup::default()

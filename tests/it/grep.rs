@@ -15,7 +15,7 @@ fn with_settings(change: impl FnOnce(&mut Settings)) -> Harness {
     setup.open()
 }
 
-mcp_test!(matches_read_path_line_text_in_path_order, |h| {
+mcp_test!(matches_are_path_line_text_in_path_order, |h| {
     h.write("backend/tools.py", "x = 1\n\n    \"tool_groups\"\n");
     h.write("backend/config.py", "TOOL_GROUPS = []\nother\ndef load(tool_groups):\n");
     h.write("frontend/a.ts", "tool_groups\n");
@@ -28,19 +28,19 @@ mcp_test!(matches_read_path_line_text_in_path_order, |h| {
     );
 });
 
-mcp_test!(one_match_is_singular, |h| {
+mcp_test!(one_match_is_in_the_singular, |h| {
     h.write("a.txt", "one\n");
     assert_eq!(h.call("grep", json!({"pattern": "one"})).ok(), "Found 1 match in 1 file under .\na.txt:1: one");
 });
 
-mcp_test!(case_counts_only_when_asked, |h| {
+mcp_test!(case_matters_only_on_request, |h| {
     h.write("a.txt", "Todo\n");
     assert!(h.call("grep", json!({"pattern": "todo"})).ok().contains("a.txt:1: Todo"));
     assert_eq!(h.call("grep", json!({"pattern": "todo", "case_sensitive": true})).ok(), "No matches found");
     assert!(h.call("grep", json!({"pattern": "todo", "-i": true, "-n": true})).ok().contains("a.txt:1: Todo"));
 });
 
-mcp_test!(context_lines_have_dashes_and_groups_are_parted, |h| {
+mcp_test!(context_lines_have_dashes_and_groups_are_separated, |h| {
     h.write("a.txt", "1\n2 hit\n3\n4\n5\n6\n7 hit\n8\n");
     h.write("b.txt", "hit\n");
     assert_eq!(
@@ -59,7 +59,7 @@ mcp_test!(overlapping_contexts_are_merged, |h| {
     assert!(h.call("grep", json!({"pattern": "hit", "-A": 1})).ok().contains("a.txt-3- 3\na.txt:4"));
 });
 
-mcp_test!(a_cap_says_so_first_and_pages_join_without_a_gap, |h| {
+mcp_test!(a_cut_result_says_so_first_and_pages_join_without_a_gap, |h| {
     for file in 0..10 {
         h.write(&format!("f{file}.txt"), numbered(25));
     }
@@ -127,7 +127,7 @@ mcp_test!(a_page_with_context_shows_the_context_of_its_own_matches, |h| {
     );
 });
 
-mcp_test!(the_answer_does_not_depend_on_threads_or_chance, |h| {
+mcp_test!(the_answer_does_not_depend_on_threads, |h| {
     for file in 0..400 {
         h.write(&format!("d{}/f{file}.txt", file % 7), format!("{}hit {file}\n", "x\n".repeat(file * 3)));
     }
@@ -142,7 +142,7 @@ mcp_test!(the_answer_does_not_depend_on_threads_or_chance, |h| {
     assert_eq!(alone.call("grep", json!({"pattern": "hit", "max_results": 150})).ok(), once);
 });
 
-mcp_test!(files_and_counts_have_their_own_forms, |h| {
+mcp_test!(files_and_counts_are_output_modes, |h| {
     h.write("a.txt", "hit hit\nhit\n");
     h.write("b.txt", "hit\n");
     h.write("c.txt", "none\n");
@@ -160,7 +160,7 @@ mcp_test!(files_and_counts_have_their_own_forms, |h| {
 
 mcp_test!(
     #[expect(clippy::disallowed_types, reason = "tests age real files")]
-    the_newest_files_come_first_when_asked,
+    the_newest_files_come_first_on_request,
     |h| {
         for (age, name) in [(30, "old.txt"), (10, "new.txt"), (20, "mid.txt")] {
             h.write(name, "hit\n");
@@ -186,7 +186,7 @@ mcp_test!(a_long_line_is_cut_around_its_match, |h| {
     assert!(line.starts_with('…') && line.ends_with('…') && line.contains("needle"), "{line}");
 });
 
-mcp_test!(one_line_of_megabytes_is_searched_and_a_nul_in_it_counts_where_read_looks_for_one, |h| {
+mcp_test!(a_line_of_megabytes_is_searched_and_binary_as_read_decides, |h| {
     let line = "a".repeat(3 << 20);
     h.write("one.json", format!("{line}needle"));
     h.write(
@@ -216,7 +216,7 @@ mcp_test!(a_multiline_match_shows_each_of_its_lines_and_counts_once, |h| {
     assert!(error.contains("multiline=true"), "{error}");
 });
 
-mcp_test!(what_was_left_out_is_counted_by_reason, |h| {
+mcp_test!(skipped_files_are_counted_by_reason, |h| {
     h.write("a.txt", "hit\n");
     h.write("binary.dat", b"hit\0hit\n");
     h.write(".env", "hit=1\n");
@@ -370,7 +370,7 @@ fn a_root_inside_another_is_searched_once() {
         h.call("grep", json!({"pattern": "hit"})).ok(),
         format!("Found 5 matches in 5 files\n{own}\ninner/c.txt:1: hit\ninner/d/e.txt:1: hit")
     );
-    // Asked for by name, all below it is told.
+    // A path that is named is reported completely.
     let below = h.call("grep", json!({"pattern": "hit", "path": "outer", "output_mode": "files_with_matches"})).ok();
     assert!(below.starts_with("Found 5 files") && below.contains("outer/deep/in/d/e.txt"), "{below}");
     assert_eq!(
@@ -384,7 +384,7 @@ fn a_root_inside_another_is_searched_once() {
 }
 
 #[test]
-fn structured_output_holds_what_the_text_says() {
+fn structured_output_agrees_with_the_text() {
     let h = with_settings(|settings| settings.structured_output = true);
     h.write("a.txt", "one\nhit\nthree\n");
     let answer = h.call("grep", json!({"pattern": "hit", "context": 1}));
@@ -403,7 +403,7 @@ mcp_test!(links_out_of_the_root_are_not_followed, |h| {
     assert_eq!(h.call("grep", json!({"pattern": "hit", "path": "link.txt"})).error_kind(), Some("denied"));
 });
 
-mcp_test!(files_in_other_encodings_are_searched_decoded_for_a_pattern_beyond_ascii, |h| {
+mcp_test!(files_in_other_encodings_are_decoded_for_a_non_ascii_pattern, |h| {
     h.write("large.txt", [b"caf\xe9\n".as_slice(), &b"0123456789abcdef\n".repeat(100_000)].concat());
     h.write("larger.txt", [b"caf\xe9\n".as_slice(), &b"0123456789abcdef\n".repeat(200_000), b"th\xe9\n"].concat());
     h.write("latin.txt", b"un caf\xe9 au lait\n");
@@ -419,7 +419,7 @@ mcp_test!(files_in_other_encodings_are_searched_decoded_for_a_pattern_beyond_asc
         "Found 2 matches in 2 files under .\nlarger.txt:200002: thé\nsjis.txt:1: 日本語の文章です。"
     );
     assert_eq!(grep("\\p{Hiragana}+"), "Found 1 match in 1 file under .\nsjis.txt:1: 日本語の文章です。");
-    // Found as bytes, and shown as `read` shows it, with what surrounds it.
+    // Found as bytes, and shown with its context as `read` shows it.
     assert_eq!(grep("au lait"), "Found 1 match in 1 file under .\nlatin.txt:1: un café au lait");
     let around = h.call("grep", json!({ "pattern": "^0", "path": "larger.txt", "before": 1, "max_results": 1 })).ok();
     assert!(around.contains("larger.txt-1- café\nlarger.txt:2: 0123"), "{around}");
@@ -428,12 +428,12 @@ mcp_test!(files_in_other_encodings_are_searched_decoded_for_a_pattern_beyond_asc
     assert!(!h.call("grep", json!({ "pattern": "nowhereé" })).facts().contains_key("not_utf8"));
 });
 
-mcp_test!(files_in_no_encoding_that_can_be_told_are_named_for_a_pattern_beyond_ascii, |h| {
+mcp_test!(files_of_unknown_encoding_are_reported_for_a_non_ascii_pattern, |h| {
     h.write("damaged.txt", "déjà vu été noël \u{1}".bytes().chain([0xFF, b'\n']).collect::<Vec<_>>());
     let answer = h.call("grep", json!({ "pattern": "à la carte" }));
     assert!(answer.ok().contains("(1 file without a match is not UTF-8"), "{}", answer.text());
     assert_eq!(answer.facts()["not_utf8"], json!(1));
-    // Where it changes nothing, nothing is said.
+    // No note where it makes no difference.
     let answer = h.call("grep", json!({ "pattern": "nowhere" }));
     assert_eq!(answer.ok(), "No matches found");
     assert!(!answer.facts().contains_key("not_utf8"));
@@ -448,14 +448,14 @@ mcp_test!(a_long_line_in_another_encoding_is_cut_around_its_match, |h| {
     assert_eq!(text.lines().last().unwrap().chars().count(), "long.txt:21: ".len() + 200);
 });
 
-/// Text of 5 lines in UTF-16 without a mark, of about this size.
+/// Text of 5 lines in UTF-16 without a BOM, of about this size.
 fn utf16(size: usize, unit: fn(u16) -> [u8; 2]) -> Vec<u8> {
     let filler = "filler line\n".repeat(size / 24);
     let text = format!("first café\nthe needle, naïve\nthird\n{filler}another needle\nend\n");
     text.encode_utf16().flat_map(unit).collect()
 }
 
-mcp_test!(utf16_without_a_mark_is_text_to_grep_as_to_read, |h| {
+mcp_test!(utf16_without_bom_is_text_for_grep_and_read, |h| {
     h.write("be.txt", utf16(0, u16::to_be_bytes));
     h.write("le.txt", utf16(0, u16::to_le_bytes));
     h.write("le_1m.txt", utf16(1_200_000, u16::to_le_bytes));
@@ -477,14 +477,14 @@ mcp_test!(utf16_without_a_mark_is_text_to_grep_as_to_read, |h| {
         assert!(text.ends_with(&expected), "{text}");
         let text = h.call("grep", json!({ "pattern": "naïve.third", "path": name, "multiline": true })).ok();
         assert!(text.ends_with(&format!("{name}:2: the needle, naïve\n{name}:3: third")), "{text}");
-        // What was seen can be edited.
+        // A line that was shown can be edited.
         let edit = json!({ "path": name, "old_string": "the needle", "new_string": "a nail" });
         h.call("edit", edit).ok();
         assert!(h.call("grep", json!({ "pattern": "a nail, na", "path": name })).ok().contains(":2: a nail, naïve"));
     }
 });
 
-/// `read` and `grep` on one content: what the one calls text is found by the other, and shown alike.
+/// `read` and `grep` on one content: text for one is found by the other, and shown the same.
 fn assert_alike(h: &Harness, name: &str, content: &[u8], line: &str) {
     h.write(name, content);
     let read = h.call("read", json!({ "path": name, "limit": 1 }));
@@ -502,7 +502,7 @@ fn assert_alike(h: &Harness, name: &str, content: &[u8], line: &str) {
     }
 }
 
-mcp_test!(what_is_text_to_read_is_text_to_grep_and_the_other_way_round, |h| {
+mcp_test!(grep_and_read_agree_on_what_is_text, |h| {
     let late = |zeros: &[u8]| [b"the needle\n".to_vec(), b"0123456789abcde\n".repeat(140_000), zeros.to_vec()].concat();
     for (name, content, line) in [
         ("plain", b"the needle\n".to_vec(), "the needle"),
@@ -530,11 +530,11 @@ mcp_test!(what_is_text_to_read_is_text_to_grep_and_the_other_way_round, |h| {
     }
 });
 
-mcp_test!(a_named_file_whose_nul_comes_late_is_said_to_be_binary, |h| {
+mcp_test!(a_named_file_with_a_late_nul_is_reported_as_binary, |h| {
     let late = [b"text\n".repeat(40_000), b"\0end\n".to_vec()].concat();
     h.write("late.bin", &late);
     h.write("later.bin", late.repeat(8));
-    // Of the larger one a page is full before the NUL byte comes.
+    // In the larger one a page is full before the NUL byte.
     for (name, pattern) in [("late.bin", "nothing"), ("late.bin", "text"), ("later.bin", "nothing")] {
         let text = h.call("grep", json!({ "pattern": pattern, "path": name })).ok();
         let expected = format!("No matches found\n({name} is binary: it holds NUL bytes, and only text is searched)");

@@ -1,15 +1,15 @@
-//! The path index and the filter against the engine without them, and against `rg`: after any change
-//! that has returned, all must give the same answer.
+//! Searches with path index and n-gram filter, without them, and by `rg`: after any completed change all must give
+//! the same answer.
 //!
-//! `EXACT_SECONDS` plays for that long (by default a few hundred queries), `EXACT_SEED` chooses what.
-//! Needs Python 3 for writes through mappings and by AIO, and `rg` as the second oracle; without one of them
-//! the test says so, and fails where `CI` is set. Mounts are among the changes where they can be made.
+//! `EXACT_SECONDS` runs that long (by default a few hundred queries), `EXACT_SEED` is the seed. Needs Python 3 for
+//! writes through mappings and by AIO, and `rg` as the second oracle; without them the test is skipped with a message,
+//! and fails if `CI` is set. Changes include mounts where they are possible.
 
 #![expect(clippy::disallowed_types, reason = "the test changes files behind the server's back")]
 #![expect(clippy::print_stderr, reason = "a check says what it skipped and how much it did")]
 
 mod change;
-mod game;
+mod comparison;
 mod mapping;
 mod mounts;
 mod rg;
@@ -27,19 +27,19 @@ use rootbound::search::IndexMode;
 use serde_json::json;
 
 use crate::process::Process;
-use game::{Game, Rules, Tally};
+use comparison::{Comparison, Rules, Tally};
 
-/// Rounds of changes and queries that are played on one tree, and trees when no time is given.
+/// Rounds of changes and queries on one tree, and number of trees if no time is given.
 const ROUNDS: usize = 40;
 const TREES: u64 = 2;
 
-/// Whether lists can be had where the temporary folders are.
+/// Whether temporary folders can be indexed.
 fn listed(report: &str) -> bool {
     if report.starts_with("listed") {
         return true;
     }
     assert!(report.contains("does not report every change"), "no list: {report}");
-    // Elsewhere there is none by design; where there should be one, CI must not pass over these tests.
+    // Elsewhere there is no index by design; where there should be one, CI must not skip these tests.
     let is_expected = cfg!(target_os = "linux") && std::env::var_os("CI").is_some();
     assert!(!is_expected, "CI is set and its temporary folders are of no use: {report}");
     eprintln!("SKIPPED: {report}");
@@ -50,9 +50,9 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|value| value.parse().unwrap_or_else(|_| panic!("{name} is no number: {value}")))
 }
 
-/// Whether the means of the comparison are there.
-fn equipped(game: &Game) -> bool {
-    let missing: Vec<&str> = [("rg", rg::is_there()), ("python3", game.mapper.is_there())]
+/// Whether the programs for the comparison are installed.
+fn equipped(comparison: &Comparison) -> bool {
+    let missing: Vec<&str> = [("rg", rg::is_there()), ("python3", comparison.mapper.is_there())]
         .iter()
         .filter(|one| !one.1)
         .map(|one| one.0)
@@ -65,9 +65,9 @@ fn equipped(game: &Game) -> bool {
 }
 
 #[test]
-fn the_list_and_the_filter_never_change_an_answer() {
-    // With mounts among the changes, where they can be made.
-    if !mounts::is_inside() && mounts::ran_inside("index::the_list_and_the_filter_never_change_an_answer") {
+fn index_and_filter_never_change_an_answer() {
+    // With mounts among the changes, where they are possible.
+    if !mounts::is_inside() && mounts::ran_inside("index::index_and_filter_never_change_an_answer") {
         return;
     }
     let seconds = number("EXACT_SECONDS");
@@ -78,22 +78,22 @@ fn the_list_and_the_filter_never_change_an_answer() {
     loop {
         let seed = first + trees;
         let rules = if seed.is_multiple_of(2) { Rules::Rgs } else { Rules::Ours };
-        let mut game = Game::new(seed, IndexMode::Eager, rules);
-        if !equipped(&game) {
+        let mut comparison = Comparison::new(seed, IndexMode::Eager, rules);
+        if !equipped(&comparison) {
             return;
         }
-        game.begin();
-        if !listed(&game.report()) {
+        comparison.begin();
+        if !listed(&comparison.report()) {
             return;
         }
-        // A difference ends its tree: all of them are wanted, and the counts.
-        let played = panic::catch_unwind(AssertUnwindSafe(|| (0..ROUNDS).for_each(|_| game.round())));
+        // A difference ends its tree; all differences are reported, with the counts.
+        let played = panic::catch_unwind(AssertUnwindSafe(|| (0..ROUNDS).for_each(|_| comparison.round())));
         if played.is_err() {
             eprintln!("EXACT_SEED={seed} shows it");
             differences += 1;
         }
         trees += 1;
-        sum += std::mem::take(&mut game.tally);
+        sum += std::mem::take(&mut comparison.tally);
         let done = seconds.map_or(trees >= TREES, |seconds| started.elapsed().as_secs() >= seconds);
         if done || trees.is_multiple_of(100) {
             let took = started.elapsed().as_secs();
@@ -109,14 +109,14 @@ fn the_list_and_the_filter_never_change_an_answer() {
     assert!(sum.with_rg * 10 > asked, "only {} of {asked} queries were compared with rg", sum.with_rg);
 }
 
-/// Settles until the report says so; false where no list can be kept. Once is not always enough: a process
-/// that another test forks in between holds the file that was just written open for a moment, so that the
-/// event of its closing comes late and the file is taken in at the next turn.
-fn settled(game: &Game, filled: &str) -> bool {
+/// Settles until the report has `expected`; false where there can be no index. Once is not always enough: a process
+/// that another test forks meanwhile keeps the file that was just written open for a moment, so the event of its
+/// closing is late and the file is added in the next round.
+fn settled(comparison: &Comparison, filled: &str) -> bool {
     let begun = Instant::now();
     loop {
-        game.settle();
-        let report = game.report();
+        comparison.settle();
+        let report = comparison.report();
         if !listed(&report) {
             return false;
         }
@@ -128,51 +128,53 @@ fn settled(game: &Game, filled: &str) -> bool {
     }
 }
 
-/// A file with an hour-old time, so that the filter takes it in.
-fn old_file(game: &Game, name: &str, text: &str) {
-    let path = game.path(name);
+/// A file modified an hour ago, so that the filter adds it.
+fn old_file(comparison: &Comparison, name: &str, text: &str) {
+    let path = comparison.path(name);
     fs::write(&path, text).unwrap();
     let open = fs::File::options().write(true).open(&path).unwrap();
     open.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
 }
 
-/// What holds for a writer that the kernel tells nothing of: the end of its mapping is an event, and
-/// the first write into each page sets the time, which the comparison with the disk sees.
+/// A write through a mapping causes no event; the end of the mapping does, and the first write to each page sets the
+/// modification time, which the comparison with the disk notices.
 #[test]
-fn a_write_through_a_mapping_is_seen_at_its_end_or_by_the_next_look_at_the_disk() {
-    let mut game = Game::new(1, IndexMode::Eager, Rules::Ours);
-    if !equipped(&game) {
+fn a_write_through_a_mapping_is_noticed_at_unmap_or_by_a_comparison() {
+    let mut comparison = Comparison::new(1, IndexMode::Eager, Rules::Ours);
+    if !equipped(&comparison) {
         return;
     }
-    old_file(&game, "mapped.txt", &"nothing of interest here\n".repeat(50));
-    if !settled(&game, "1 in the filter") {
+    old_file(&comparison, "mapped.txt", &"nothing of interest here\n".repeat(50));
+    if !settled(&comparison, "1 in the filter") {
         return;
     }
     let grep = |word: &str| json!({ "pattern": word, "output_mode": "count" });
-    let finds = |game: &Game, word: &str| !game.listed("grep", &grep(word)).text.starts_with("No matches found");
+    let finds = |comparison: &Comparison, word: &str| {
+        !comparison.listed("grep", &grep(word)).text.starts_with("No matches found")
+    };
 
-    assert!(game.mapper.hold(&game.path("mapped.txt")));
-    assert!(game.mapper.poke(0, "first_needle"));
-    game.verify();
-    assert!(finds(&game, "first_needle"), "the time of the file was new");
-    // Whoever writes without an event is looked at each time until an event tells of the end.
-    game.settle();
-    assert!(game.mapper.poke(100, "second_needle"));
-    assert!(finds(&game, "second_needle"), "the page was written before, so the time is the old one");
-    assert!(game.mapper.release());
-    game.compare("grep", grep("second_needle").as_object().unwrap());
+    assert!(comparison.mapper.hold(&comparison.path("mapped.txt")));
+    assert!(comparison.mapper.poke(0, "first_needle"));
+    comparison.verify();
+    assert!(finds(&comparison, "first_needle"), "the time of the file was new");
+    // A file written without events is searched each time until an event reports the end.
+    comparison.settle();
+    assert!(comparison.mapper.poke(100, "second_needle"));
+    assert!(finds(&comparison, "second_needle"), "the page was written before, so the time is the old one");
+    assert!(comparison.mapper.release());
+    comparison.compare("grep", grep("second_needle").as_object().unwrap());
 
-    old_file(&game, "mapped.txt", &"nothing of interest here\n".repeat(50));
-    assert!(settled(&game, "1 in the filter"));
-    assert!(game.mapper.write(&game.path("mapped.txt"), 7, "third_needle"));
-    assert!(finds(&game, "third_needle"), "the end of a mapping is an event");
-    game.compare("grep", grep("third_needle").as_object().unwrap());
+    old_file(&comparison, "mapped.txt", &"nothing of interest here\n".repeat(50));
+    assert!(settled(&comparison, "1 in the filter"));
+    assert!(comparison.mapper.write(&comparison.path("mapped.txt"), 7, "third_needle"));
+    assert!(finds(&comparison, "third_needle"), "the end of a mapping is an event");
+    comparison.compare("grep", grep("third_needle").as_object().unwrap());
 }
 
-/// Rounds of coming and going between two questions, of some twelve events each.
+/// Rounds of creation and removal between two queries, about twelve events each.
 const CHURN: usize = 200;
 
-/// Ends the other thread, also when an assertion fails.
+/// Ends the other thread, even if an assertion fails.
 struct End<'a>(&'a AtomicBool);
 
 impl Drop for End<'_> {
@@ -182,19 +184,19 @@ impl Drop for End<'_> {
 }
 
 #[test]
-fn folders_that_come_and_go_while_it_is_asked_cost_no_list() {
-    let mut game = Game::new(1, IndexMode::Eager, Rules::Ours);
-    game.begin();
-    if !listed(&game.report()) {
+fn changing_folders_do_not_drop_the_index() {
+    let mut comparison = Comparison::new(1, IndexMode::Eager, Rules::Ours);
+    comparison.begin();
+    if !listed(&comparison.report()) {
         return;
     }
-    let folder = game.path("churn");
+    let folder = comparison.path("churn");
     let (asked, answers) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|threads| {
         threads.spawn(|| {
             let mut rounds = 0;
             while !asked.load(Ordering::Relaxed) {
-                // Far fewer events than the kernel keeps, however long the next question takes to come.
+                // Far fewer events than the kernel queues, however late the next query is.
                 if rounds >= CHURN * (answers.load(Ordering::Relaxed) + 1) {
                     std::thread::yield_now();
                     continue;
@@ -211,46 +213,46 @@ fn folders_that_come_and_go_while_it_is_asked_cost_no_list() {
         let glob = json!({ "pattern": "**/*" });
         let mut walked = 0;
         while started.elapsed() < Duration::from_millis(1500) {
-            walked += usize::from(game.listed("glob", &glob).source != Some(json!("list")));
+            walked += usize::from(comparison.listed("glob", &glob).source != Some(json!("list")));
             answers.fetch_add(1, Ordering::Relaxed);
         }
         drop(end);
         assert_eq!(walked, 0, "answers that could not be had from the list");
     });
-    game.query();
+    comparison.query();
 }
 
 #[test]
-fn a_file_that_the_filter_refuses_is_found_once_it_changes() {
-    let mut game = Game::new(1, IndexMode::Eager, Rules::Ours);
+fn a_file_excluded_by_the_filter_is_found_after_it_changes() {
+    let mut comparison = Comparison::new(1, IndexMode::Eager, Rules::Ours);
     for number in 0..50 {
-        let path = game.path(&format!("file{number}.txt"));
+        let path = comparison.path(&format!("file{number}.txt"));
         fs::write(&path, "nothing of interest here\n".repeat(50)).unwrap();
         let open = fs::File::options().write(true).open(&path).unwrap();
         open.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
     }
-    if !settled(&game, "50 files, 50 in the filter") {
+    if !settled(&comparison, "50 files, 50 in the filter") {
         return;
     }
     let grep = json!({ "pattern": "haystack_needle" }).as_object().unwrap().clone();
-    game.compare("grep", &grep);
-    let path = game.path("file7.txt");
+    comparison.compare("grep", &grep);
+    let path = comparison.path("file7.txt");
     let before = fs::metadata(&path).unwrap().modified().unwrap();
     let mut bytes = fs::read(&path).unwrap();
     bytes[..15].copy_from_slice(b"haystack_needle");
     fs::write(&path, bytes).unwrap();
     fs::File::options().write(true).open(&path).unwrap().set_modified(before).unwrap();
-    game.compare("grep", &grep);
-    assert_eq!(game.tally.listed, 2);
+    comparison.compare("grep", &grep);
+    assert_eq!(comparison.tally.listed, 2);
 }
 
 #[test]
-fn a_large_file_of_which_little_may_match_is_answered_as_a_whole_search_would() {
-    let mut game = Game::new(1, IndexMode::Eager, Rules::Ours);
-    let path = game.path("large.txt");
+fn a_partly_searched_large_file_gives_the_answer_of_a_full_search() {
+    let mut comparison = Comparison::new(1, IndexMode::Eager, Rules::Ours);
+    let path = comparison.path("large.txt");
     let line = "nothing of interest here\n";
     let mut lines = vec![line; 20_000];
-    // In one row of the filter, and no match: each on its own line.
+    // In the same block of the filter, but no match: each on its own line.
     (lines[9000], lines[9001]) = ("the first_word stands\n", "here the second_word\n");
     let put = |lines: &[&str]| {
         fs::write(&path, lines.concat()).unwrap();
@@ -258,60 +260,60 @@ fn a_large_file_of_which_little_may_match_is_answered_as_a_whole_search_would() 
         open.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
     };
     put(&lines);
-    if !settled(&game, "1 files, 1 in the filter") {
+    if !settled(&comparison, "1 files, 1 in the filter") {
         return;
     }
     let both = json!({ "pattern": "first_word.*second_word" });
     let one = json!({ "pattern": "second_word$", "context": 1 });
-    game.compare("grep", both.as_object().unwrap());
-    game.compare("grep", one.as_object().unwrap());
-    assert!(game.listed("grep", &one).text.contains("9002: here the second_word"));
+    comparison.compare("grep", both.as_object().unwrap());
+    comparison.compare("grep", one.as_object().unwrap());
+    assert!(comparison.listed("grep", &one).text.contains("9002: here the second_word"));
     // Elsewhere in the file, before the filter has seen it and after.
     lines[100] = "the first_word, then the second_word\n";
     put(&lines);
-    game.compare("grep", both.as_object().unwrap());
-    game.settle();
-    game.compare("grep", both.as_object().unwrap());
-    assert!(game.listed("grep", &both).text.contains("101: the first_word"));
-    assert_eq!(game.tally.listed, 4);
+    comparison.compare("grep", both.as_object().unwrap());
+    comparison.settle();
+    comparison.compare("grep", both.as_object().unwrap());
+    assert!(comparison.listed("grep", &both).text.contains("101: the first_word"));
+    assert_eq!(comparison.tally.listed, 4);
 }
 
 #[test]
-fn a_large_tree_is_listed_after_its_first_search() {
-    let mut game = Game::new(1, IndexMode::Auto, Rules::Ours);
+fn a_large_tree_is_indexed_after_its_first_search() {
+    let mut comparison = Comparison::new(1, IndexMode::Auto, Rules::Ours);
     for folder in 0..30 {
-        fs::create_dir(game.path(&format!("folder{folder}"))).unwrap();
+        fs::create_dir(comparison.path(&format!("folder{folder}"))).unwrap();
         for file in 0..70 {
-            fs::write(game.path(&format!("folder{folder}/{file}.txt")), "some words\n").unwrap();
+            fs::write(comparison.path(&format!("folder{folder}/{file}.txt")), "some words\n").unwrap();
         }
     }
     let grep = json!({ "pattern": "word", "output_mode": "count" }).as_object().unwrap().clone();
-    game.compare("grep", &grep);
-    assert_eq!(game.tally.listed, 0);
-    // Waits for the background, or does its work.
-    game.settle();
-    if !listed(&game.report()) {
+    comparison.compare("grep", &grep);
+    assert_eq!(comparison.tally.listed, 0);
+    // Waits for the background work, or does it.
+    comparison.settle();
+    if !listed(&comparison.report()) {
         return;
     }
-    game.compare("grep", &grep);
+    comparison.compare("grep", &grep);
     let glob = json!({ "pattern": "**/1*.txt" }).as_object().unwrap().clone();
-    game.compare("glob", &glob);
-    assert_eq!(game.tally.listed, 2);
+    comparison.compare("glob", &glob);
+    assert_eq!(comparison.tally.listed, 2);
 }
 
 #[test]
-fn a_small_tree_is_walked() {
-    let mut game = Game::new(1, IndexMode::Auto, Rules::Ours);
-    fs::write(game.path("only.txt"), "some words\n").unwrap();
+fn a_small_tree_is_not_indexed() {
+    let mut comparison = Comparison::new(1, IndexMode::Auto, Rules::Ours);
+    fs::write(comparison.path("only.txt"), "some words\n").unwrap();
     let grep = json!({ "pattern": "word" }).as_object().unwrap().clone();
-    game.compare("grep", &grep);
-    game.settle();
-    game.compare("grep", &grep);
-    assert_eq!(game.tally.listed, 0);
+    comparison.compare("grep", &grep);
+    comparison.settle();
+    comparison.compare("grep", &grep);
+    assert_eq!(comparison.tally.listed, 0);
 }
 
 #[test]
-fn a_root_inside_another_is_searched_once_from_the_list_too() {
+fn a_root_inside_another_is_searched_once_with_the_index() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir_all(dir.path().join("outer/in/d")).unwrap();
     for path in ["outer/a.txt", "outer/in/c.txt", "outer/in/d/e.txt"] {

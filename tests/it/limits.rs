@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::harness::{Setup, mcp_test};
 
-mcp_test!(more_places_than_can_be_shown_are_not_replaced, |h| {
+mcp_test!(replace_all_is_refused_above_the_limit_of_places, |h| {
     let text = "abc\n".repeat(1_000_000);
     h.write("many.txt", &text);
     h.call("grep", json!({ "pattern": "abc", "path": "many.txt", "max_results": 1 })).ok();
@@ -15,7 +15,7 @@ mcp_test!(more_places_than_can_be_shown_are_not_replaced, |h| {
 });
 
 #[test]
-fn a_file_too_large_to_be_written_exists_all_the_same() {
+fn create_of_an_existing_large_file_reports_that_it_exists() {
     let mut setup = Setup::default();
     setup.settings.max_file_size = 1000;
     let h = setup.open();
@@ -32,7 +32,7 @@ fn lines(line: impl Fn(usize) -> String) -> String {
     (0..20_000).map(line).collect::<Vec<_>>().join("\n")
 }
 
-mcp_test!(twenty_thousand_ignored_names_all_count, |h| {
+mcp_test!(twenty_thousand_ignore_rules_all_count, |h| {
     h.write(".gitignore", lines(|n| if n % 2 == 0 { format!("name{n}.txt") } else { format!("folder{n}/") }));
     for name in ["name0.txt", "sub/name19998.txt", "folder19999/a.txt", "name19999.txt"] {
         h.write(name, "a line\n");
@@ -45,7 +45,7 @@ mcp_test!(twenty_thousand_ignored_names_all_count, |h| {
     }
 });
 
-mcp_test!(ignore_rules_that_do_not_fit_are_named, |h| {
+mcp_test!(ignore_rules_above_the_limit_are_reported, |h| {
     h.write("sub/.gitignore", lines(|n| format!("x[0-9]{n}?y")));
     h.write("sub/x10zy", "a line\n");
     h.write("sub/x119999zy", "a line\n");
@@ -63,7 +63,7 @@ mcp_test!(ignore_rules_that_do_not_fit_are_named, |h| {
     assert!(text.contains("sub/x10zy") && text.contains("sub/.gitignore count only up to line 87381"), "{text}");
 });
 
-mcp_test!(the_end_of_a_large_file_is_found_whatever_its_encoding_and_its_last_line, |h| {
+mcp_test!(the_last_lines_of_a_large_file_are_read_in_every_encoding, |h| {
     let lines: Vec<String> = (1..=200_000).map(|n| format!("zeile {n} größer")).collect();
     let text = lines.join("\n");
     let latin: Vec<u8> = text.chars().map(|character| u8::try_from(u32::from(character)).unwrap()).collect();
@@ -85,12 +85,14 @@ mod unread {
     use std::{
         fs,
         io::{BufRead as _, BufReader, Write as _},
-        process::{Command, Stdio},
+        process::Stdio,
         thread,
         time::Duration,
     };
 
     use serde_json::{Value, json};
+
+    use crate::program::program;
 
     const IMAGES: usize = 48;
     const IMAGE: usize = 4 << 20;
@@ -107,15 +109,14 @@ mod unread {
     }
 
     #[test]
-    fn answers_that_nobody_reads_are_bounded_by_their_bytes_and_all_come_when_somebody_does() {
+    fn unread_answers_are_limited_in_bytes_and_delivered_later() {
         let dir = tempfile::tempdir().unwrap();
         // A small picture with a long tail, which no decoder looks at.
         let mut image = crate::harness::png(256, 256);
         image.resize(IMAGE, 0);
         fs::write(dir.path().join("a.png"), &image).unwrap();
-        let mut server = Command::new(env!("CARGO_BIN_EXE_rootbound"))
+        let mut server = program(dir.path())
             .args(["--state-dir", "off", "--time-limit", "600", "."])
-            .current_dir(dir.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

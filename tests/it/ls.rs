@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::harness::{Setup, mcp_test};
 
-mcp_test!(directories_come_first_with_sizes_behind_files, |h| {
+mcp_test!(directories_come_first_and_files_have_sizes, |h| {
     h.write("a.txt", vec![b'x'; 812]);
     h.write("big.bin", vec![b'x'; 12_595]);
     h.write("src/main.rs", "fn main() {}\n");
@@ -73,7 +73,7 @@ mcp_test!(links_show_targets_only_inside, |h| {
     assert!(tree.contains("\n  outside (link that leads nowhere inside)"), "{tree}");
 });
 
-mcp_test!(a_file_is_shown_as_one_and_a_missing_path_is_an_error, |h| {
+mcp_test!(a_file_is_listed_alone_and_a_missing_path_is_an_error, |h| {
     h.write("a.txt", "12345");
     assert_eq!(h.call("ls", json!({"path": "a.txt"})).ok(), "a.txt  5 B (a file)");
     assert_eq!(h.call("ls", json!({"path": "b"})).error_kind(), Some("not_found"));
@@ -93,7 +93,7 @@ fn several_roots_are_listed_with_their_rights() {
 }
 
 #[test]
-fn text_over_the_budget_is_cut_and_says_so() {
+fn a_listing_over_the_budget_is_cut_and_says_so() {
     let setup = Setup { settings: Settings { max_output: 2048, ..Settings::default() }, ..Setup::default() };
     let h = setup.open();
     for n in 0..200 {
@@ -113,7 +113,7 @@ mcp_test!(a_secret_is_marked_when_it_is_named_and_behind_a_link, |h| {
     assert!(text.contains("settings -> .env [protected]"), "{text}");
 });
 
-mcp_test!(a_time_limit_ends_a_listing_with_what_was_found, |_h| {
+mcp_test!(at_the_time_limit_a_listing_is_partial, |_h| {
     let mut setup = Setup::default();
     setup.options.deadline = std::time::Duration::ZERO;
     let h = setup.open();

@@ -23,7 +23,7 @@ fn read(h: &Harness, path: &str) {
     h.call("read", json!({ "path": path })).ok();
 }
 
-/// Every entry below the first root, links with what they say.
+/// Every entry below the first root, links with their targets.
 fn entries(h: &Harness) -> Vec<String> {
     fn collect(dir: &std::path::Path, below: &str, out: &mut Vec<String>) {
         let mut names: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap()).collect();
@@ -47,7 +47,7 @@ fn entries(h: &Harness) -> Vec<String> {
 }
 
 #[test]
-fn the_group_is_offered_only_when_it_is_allowed() {
+fn the_manage_group_is_offered_only_with_allow() {
     let names = |h: &Harness| -> Vec<String> {
         let list = h.request("tools/list", json!({})).unwrap();
         list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
@@ -61,7 +61,7 @@ fn the_group_is_offered_only_when_it_is_allowed() {
 }
 
 #[test]
-fn the_hints_say_which_of_them_destroy_and_which_can_be_repeated() {
+fn annotations_mark_destructive_and_idempotent_tools() {
     let list = open().request("tools/list", json!({})).unwrap();
     let hints = |name: &str| {
         let tools = list["tools"].as_array().unwrap();
@@ -75,7 +75,7 @@ fn the_hints_say_which_of_them_destroy_and_which_can_be_repeated() {
 }
 
 #[test]
-fn mkdir_makes_the_parents_and_is_content_with_what_is_there() {
+fn mkdir_makes_parents_and_accepts_an_existing_directory() {
     let h = open();
     assert_eq!(h.call("mkdir", json!({ "path": "a/b/c" })).ok(), "Made a/b/c with 2 directories above it");
     assert_eq!(entries(&h), ["a/", "a/b/", "a/b/c/"]);
@@ -89,7 +89,7 @@ fn mkdir_makes_the_parents_and_is_content_with_what_is_there() {
 }
 
 #[test]
-fn a_file_is_moved_and_what_was_read_counts_at_its_new_path() {
+fn a_moved_file_counts_as_read_at_its_new_path() {
     let h = open();
     h.write("a.txt", "one\n");
     read(&h, "a.txt");
@@ -101,7 +101,7 @@ fn a_file_is_moved_and_what_was_read_counts_at_its_new_path() {
 }
 
 #[test]
-fn spellings_of_other_tools_are_understood() {
+fn argument_names_of_other_tools_are_accepted() {
     let h = open();
     h.write("a", "x");
     h.call("move", json!({ "from": "a", "to": "b" })).ok();
@@ -112,7 +112,7 @@ fn spellings_of_other_tools_are_understood() {
 }
 
 #[test]
-fn nothing_is_replaced_unasked() {
+fn nothing_is_replaced_without_overwrite() {
     let h = open();
     h.write("a", "a");
     h.write("b", "b");
@@ -135,7 +135,7 @@ fn nothing_is_replaced_unasked() {
 }
 
 #[test]
-fn a_file_that_is_replaced_must_have_been_read_and_comes_back_with_undo() {
+fn a_replaced_file_must_have_been_read_and_undo_restores_it() {
     for tool in ["move", "copy"] {
         let h = open();
         h.write("a", "new\n");
@@ -155,7 +155,7 @@ fn a_file_that_is_replaced_must_have_been_read_and_comes_back_with_undo() {
 }
 
 #[test]
-fn a_directory_is_moved_copied_and_deleted_whole() {
+fn a_directory_is_moved_copied_and_deleted_with_its_content() {
     let h = open();
     h.write("d/one", "1");
     h.write("d/sub/two", "22");
@@ -175,7 +175,7 @@ fn a_directory_is_moved_copied_and_deleted_whole() {
 }
 
 #[test]
-fn delete_takes_unread_files_but_none_that_changed_since_it_was_read() {
+fn delete_accepts_unread_files_but_not_changed_ones() {
     let h = open();
     for (name, content) in [("unread.txt", &b"text"[..]), ("binary", &[0, 159, 146, 150, 0, 1]), ("dir/f", b"text")] {
         h.write(name, content);
@@ -192,7 +192,7 @@ fn delete_takes_unread_files_but_none_that_changed_since_it_was_read() {
     h.call("delete", json!({ "path": "a.txt" })).fails("stale");
     assert_eq!(h.bytes("a.txt"), b"changed");
     h.call("delete", json!({ "path": "none" })).fails("not_found");
-    // What replaces a file still needs it to have been read.
+    // To replace a file it must still have been read.
     h.write("b.txt", "text");
     for tool in ["move", "copy"] {
         let onto = json!({ "source": "a.txt", "destination": "b.txt", "overwrite": true });
@@ -201,7 +201,7 @@ fn delete_takes_unread_files_but_none_that_changed_since_it_was_read() {
 }
 
 #[test]
-fn undo_removes_the_empty_directories_that_a_change_made_and_no_others() {
+fn undo_removes_only_the_empty_directories_that_the_change_made() {
     let h = open();
     h.write("src", "x");
     h.mkdir("own");
@@ -217,7 +217,7 @@ fn undo_removes_the_empty_directories_that_a_change_made_and_no_others() {
         let text = undone(&h);
         assert!(tool == "mkdir" || text.contains("; removed 2 directories made for it"), "{tool}: {text}");
         assert_eq!(entries(&h), ["own/", "src"], "{tool}");
-        // One that holds something else by now stays, and so does one that is not the one that was made.
+        // A directory that contains something else by now stays, and so does one that replaced it.
         h.call(tool, arguments).ok();
         if tool == "mkdir" {
             undone(&h);
@@ -237,7 +237,7 @@ fn undo_removes_the_empty_directories_that_a_change_made_and_no_others() {
 }
 
 #[test]
-fn roots_are_never_moved_or_deleted_nor_what_holds_one() {
+fn roots_and_their_parents_are_never_moved_or_deleted() {
     let roots = vec![(None, "root", Access::ReadWrite), (Some("inner"), "root/a/inner", Access::ReadOnly)];
     let h = Setup { roots, ..setup() }.open();
     h.write("a/inner/x", "x");
@@ -253,7 +253,7 @@ fn roots_are_never_moved_or_deleted_nor_what_holds_one() {
 }
 
 #[test]
-fn what_policy_protects_is_neither_moved_nor_copied_nor_deleted_not_even_as_a_part() {
+fn protected_files_are_not_moved_copied_or_deleted_even_inside_a_directory() {
     let h = open();
     h.write(".env", "SECRET=1");
     h.write("project/.env", "SECRET=1");
@@ -296,7 +296,7 @@ fn a_rename_that_would_make_a_file_run_later_is_refused() {
 }
 
 #[test]
-fn hidden_names_keep_their_directory_and_are_not_shown() {
+fn a_directory_with_hidden_names_is_not_deleted_and_does_not_show_them() {
     let policy = PolicyRules { hide: vec!["private".into()], ..PolicyRules::default() };
     let mut setup = setup();
     setup.workspace.policy = policy;
@@ -315,7 +315,7 @@ mod links {
     use super::*;
 
     #[test]
-    fn a_link_is_deleted_and_moved_itself_and_its_target_is_not_touched() {
+    fn delete_and_move_of_a_link_do_not_touch_its_target() {
         let h = open();
         h.write("real/file", "kept");
         h.symlink("real/file", "link");
@@ -342,7 +342,7 @@ mod links {
     }
 
     #[test]
-    fn a_copy_keeps_links_that_stay_inside_and_leaves_the_others_out() {
+    fn a_copy_keeps_links_inside_and_omits_links_outside() {
         let h = open();
         h.write_outside("secret", "outside");
         h.write("d/file", "x");
@@ -356,7 +356,7 @@ mod links {
     }
 
     #[test]
-    fn a_directory_that_is_a_link_to_the_outside_leads_nowhere() {
+    fn a_link_to_an_outside_directory_is_not_followed() {
         let h = open();
         h.write_outside("out/file", "outside");
         h.symlink("../out", "link");
@@ -371,7 +371,7 @@ mod links {
     }
 
     #[test]
-    fn permission_bits_survive_a_copy_and_a_deletion_and_set_id_bits_do_not() {
+    fn permission_bits_survive_copy_and_undelete_without_set_id_bits() {
         use std::os::unix::fs::PermissionsExt as _;
         let h = open();
         let mode = |path: &str| fs::metadata(h.path(path)).unwrap().permissions().mode() & 0o7777;
@@ -399,7 +399,7 @@ mod links {
 }
 
 #[test]
-fn undo_goes_back_step_by_step_and_shows_the_diff() {
+fn undo_reverts_step_by_step_and_shows_the_diff() {
     let h = open();
     h.call("write", json!({ "path": "a.txt", "content": "one\n" })).ok();
     h.call("edit", json!({ "path": "a.txt", "old_string": "one", "new_string": "two" })).ok();
@@ -421,7 +421,7 @@ fn undo_goes_back_step_by_step_and_shows_the_diff() {
 }
 
 #[test]
-fn undo_of_one_path_leaves_the_others_alone() {
+fn undo_of_one_path_does_not_change_others() {
     let h = open();
     h.call("write", json!({ "path": "a", "content": "a1" })).ok();
     h.call("write", json!({ "path": "b", "content": "b1" })).ok();
@@ -429,13 +429,13 @@ fn undo_of_one_path_leaves_the_others_alone() {
     h.call("write", json!({ "path": "b", "content": "b2" })).ok();
     h.call("undo", json!({ "path": "a" })).ok();
     assert_eq!((h.bytes("a"), h.bytes("b")), (b"a1".to_vec(), b"b2".to_vec()));
-    // What undo wrote counts as seen.
+    // Content that undo wrote counts as read.
     h.call("edit", json!({ "path": "a", "old_string": "a1", "new_string": "a3" })).ok();
     h.call("undo", json!({ "path": "none" })).fails("not_found");
 }
 
 #[test]
-fn undo_never_reverts_what_somebody_else_has_changed_since() {
+fn undo_is_refused_if_somebody_else_changed_the_file_since() {
     let h = open();
     h.call("write", json!({ "path": "a", "content": "one" })).ok();
     h.call("write", json!({ "path": "a", "content": "two" })).ok();
@@ -462,7 +462,7 @@ fn undo_never_reverts_what_somebody_else_has_changed_since() {
 }
 
 #[test]
-fn another_session_does_not_undo_what_this_one_did() {
+fn undo_is_limited_to_its_session() {
     let h = open();
     h.call("write", json!({ "path": "a", "content": "one" })).ok();
     h.restart();
@@ -471,7 +471,7 @@ fn another_session_does_not_undo_what_this_one_did() {
 }
 
 #[test]
-fn without_a_state_folder_small_things_come_back_and_large_ones_are_not_deleted() {
+fn without_a_state_folder_large_files_are_not_deleted() {
     let h = Setup { state: false, ..setup() }.open();
     h.write("small", "x\n");
     h.write("large", vec![0; 5 << 20]);

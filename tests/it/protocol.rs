@@ -1,4 +1,4 @@
-//! What a client is told before it calls anything (tools, schemas, instructions), and what every
+//! What a client receives before its first call (tools, schemas, instructions), and what every
 //! answer is made of, whatever the tool.
 
 use rootbound::{
@@ -33,7 +33,7 @@ mcp_test!(the_core_tools_are_listed_by_name, |h| {
     assert_eq!(names(&list(&h)), ["edit", "glob", "grep", "ls", "read", "write"]);
 });
 
-mcp_test!(the_list_is_small_and_plain, |h| {
+mcp_test!(the_tool_list_is_small_and_has_simple_schemas, |h| {
     let list = list(&h);
     assert!(list.to_string().len() < 12 * 1024, "{} bytes", list.to_string().len());
     for tool in list["tools"].as_array().expect("tools") {
@@ -53,7 +53,7 @@ mcp_test!(the_list_is_small_and_plain, |h| {
     }
 });
 
-mcp_test!(annotations_say_what_the_tools_do, |h| {
+mcp_test!(annotations_describe_the_tools, |h| {
     for tool in list(&h)["tools"].as_array().expect("tools") {
         let writes = matches!(tool["name"].as_str(), Some("edit" | "write"));
         assert_eq!(tool["annotations"]["readOnlyHint"], !writes, "{tool}");
@@ -85,7 +85,7 @@ fn with_structured_output_every_tool_has_an_output_schema_of_an_object() {
 }
 
 #[test]
-fn the_instructions_name_roots_and_rights_and_no_host_path() {
+fn the_instructions_name_roots_and_access_and_no_host_path() {
     let (text, dir) = instructions(&Setup::default());
     assert!(text.contains("relative to the workspace root, which is read-write"), "{text}");
     assert!(text.chars().count() < 1_500 && !text.contains(&dir), "{text}");
@@ -104,7 +104,7 @@ fn the_instructions_mention_only_tools_that_are_offered() {
     assert!(!text.contains("glob") && !text.contains("edit") && !text.contains("Read a file before"), "{text}");
 }
 
-mcp_test!(an_answer_is_one_text_block_with_its_numbers_beside_it, |h| {
+mcp_test!(an_answer_is_one_text_block_with_metadata, |h| {
     h.write("dir/a.txt", "one\ntwo\n");
     let answer = h.call("read", json!({ "path": "dir/a.txt" }));
     assert_eq!(answer.content(), [Block::Text("     1\tone\n     2\ttwo".to_owned())]);
@@ -121,7 +121,7 @@ mcp_test!(an_image_is_an_image_block, |h| {
     assert_eq!(images.count(), 1, "{:?}", answer.content());
 });
 
-mcp_test!(an_error_says_what_was_wrong_and_what_to_do, |h| {
+mcp_test!(an_error_has_a_reason_and_a_hint, |h| {
     h.mkdir("dir");
     let text = h.call("read", json!({ "path": "dir/missing.txt" })).fails("not_found");
     assert!(text.contains("dir/missing.txt") && text.contains("\n\nhint: "), "{text}");
@@ -200,7 +200,7 @@ mcp_test!(a_link_out_of_the_root_is_denied, |h| {
 });
 
 #[test]
-fn what_was_read_in_one_process_may_be_edited_in_the_next() {
+fn a_file_read_in_one_process_may_be_edited_in_the_next() {
     let h = Setup { state: true, ..Setup::default() }.open();
     h.write("a.txt", "old\n");
     let edit = json!({ "path": "a.txt", "old_string": "old", "new_string": "new" });
@@ -211,7 +211,7 @@ fn what_was_read_in_one_process_may_be_edited_in_the_next() {
     assert_eq!(h.bytes("a.txt"), b"new\n");
 }
 
-mcp_test!(one_spelling_holds_for_every_tool_that_has_the_argument, |h| {
+mcp_test!(an_alias_works_for_every_tool_with_the_argument, |h| {
     h.write("a.txt", "needle\n");
     for (tool, arguments) in [
         ("glob", json!({ "pattern": "A.TXT", "caseSensitive": false, "noIgnore": true, "includeDirs": true })),

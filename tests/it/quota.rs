@@ -45,7 +45,7 @@ fn refused(process: &mut Process, tool: &str, arguments: &Value, option: &str) {
 }
 
 #[test]
-fn a_session_makes_so_many_files_and_no_more() {
+fn a_session_creates_up_to_the_limit_of_files() {
     let (dir, mut process) = limited(&["--max-files-created", "2"]);
     for name in ["b.txt", "c.txt"] {
         assert_eq!(call(&mut process, "write", &json!({ "path": name, "content": "x" })).0, None);
@@ -62,7 +62,7 @@ fn a_session_makes_so_many_files_and_no_more() {
 }
 
 #[test]
-fn the_directories_above_a_new_file_count_and_a_failure_leaves_none_of_them() {
+fn parent_directories_count_and_are_removed_after_a_failure() {
     let (dir, mut process) = limited(&["--max-files-created", "5", "--allow", "manage"]);
     let deep = "d/".repeat(20);
     refused(&mut process, "write", &json!({ "path": format!("{deep}f"), "content": "x" }), "--max-files-created");
@@ -76,7 +76,7 @@ fn the_directories_above_a_new_file_count_and_a_failure_leaves_none_of_them() {
         assert_eq!(kind.as_deref(), Some("invalid_input"), "{text}");
     }
     assert!(!dir.path().join("root/d").exists() && !dir.path().join("root/e").exists());
-    // Two directories and a file, then what is left: two.
+    // Two directories and a file leave two.
     assert_eq!(call(&mut process, "write", &json!({ "path": "p/q/f", "content": "x" })).0, None);
     assert_eq!(call(&mut process, "mkdir", &json!({ "path": "p/r/s" })).0, None);
     refused(&mut process, "mkdir", &json!({ "path": "t" }), "--max-files-created");
@@ -84,7 +84,7 @@ fn the_directories_above_a_new_file_count_and_a_failure_leaves_none_of_them() {
 }
 
 #[test]
-fn a_session_writes_so_many_bytes_and_no_more() {
+fn a_session_writes_up_to_the_limit_of_bytes() {
     let (dir, mut process) = limited(&["--max-bytes-written", "10"]);
     assert_eq!(call(&mut process, "write", &json!({ "path": "b.txt", "content": "123456" })).0, None);
     refused(&mut process, "write", &json!({ "path": "a.txt", "content": "12345" }), "--max-bytes-written");
@@ -95,7 +95,7 @@ fn a_session_writes_so_many_bytes_and_no_more() {
         "--max-bytes-written",
     );
     assert_eq!(fs::read_to_string(dir.path().join("root/a.txt")).expect("it is there"), "alpha\n");
-    // What was refused cost nothing.
+    // A refused change cost nothing.
     assert_eq!(call(&mut process, "write", &json!({ "path": "b.txt", "content": "1234" })).0, None);
 }
 
@@ -117,7 +117,7 @@ fn a_root_does_not_grow_beyond_its_limit() {
 }
 
 #[test]
-fn a_root_grows_by_bytes_and_not_by_what_they_decode_to() {
+fn root_size_counts_encoded_bytes() {
     let (dir, mut process) = limited(&["--max-root-size", "3000", "--allow", "manage"]);
     let root = dir.path().join("root");
     let utf16 =
@@ -127,7 +127,7 @@ fn a_root_grows_by_bytes_and_not_by_what_they_decode_to() {
     assert_eq!(fs::read(root.join("u.txt")).expect("it is there"), utf16("b").concat());
     let edit = json!({ "path": "u.txt", "old_string": "b".repeat(1000), "new_string": "c".repeat(1000) });
     assert_eq!(call(&mut process, "edit", &edit).0, None);
-    // What is no text takes room all the same, and gives it back.
+    // Binary content counts, too, and is freed.
     fs::write(root.join("u.txt"), [0; 2000]).expect("a file");
     assert_eq!(call(&mut process, "write", &json!({ "path": "u.txt", "content": "d".repeat(2000) })).0, None);
     fs::write(root.join("v.txt"), "e".repeat(900)).expect("a file");
@@ -145,7 +145,7 @@ fn copies_and_directories_count() {
 }
 
 #[test]
-fn what_is_moved_into_another_root_counts_there() {
+fn a_move_into_another_root_counts_there() {
     let roots = vec![(Some("a"), "a", Access::ReadWrite), (Some("b"), "b", Access::ReadWrite)];
     let h = manage(Setup {
         roots,
@@ -157,14 +157,14 @@ fn what_is_moved_into_another_root_counts_there() {
     h.call("move", json!({ "source": "a/large.txt", "destination": "b/large.txt" })).ok();
     let text = h.call("move", json!({ "source": "a/more.txt", "destination": "b/more.txt" })).fails("quota");
     assert!(text.contains("--max-root-size") && h.exists("more.txt"), "{text}");
-    // Within a root it costs nothing, nor back again where there is room.
+    // A move within a root costs nothing, nor does a move back if there is room.
     h.call("move", json!({ "source": "b/large.txt", "destination": "b/other.txt" })).ok();
     h.call("undo", json!({})).ok();
     assert_eq!(fs::read_dir(h.outside("b")).expect("it is there").count(), 1);
 }
 
 #[test]
-fn what_undo_writes_counts() {
+fn bytes_written_by_undo_count() {
     let h = manage(Setup { quota: QuotaLimits { bytes: 300, ..QuotaLimits::default() }, ..Setup::default() });
     h.write("a.txt", "x".repeat(100));
     for _ in 0..3 {
@@ -179,7 +179,7 @@ fn what_undo_writes_counts() {
 }
 
 #[test]
-fn reverting_a_write_counts_what_it_writes() {
+fn undo_of_a_write_counts_the_bytes_written() {
     let h = manage(Setup { quota: QuotaLimits { bytes: 105, ..QuotaLimits::default() }, ..Setup::default() });
     h.write("a.txt", "x".repeat(100));
     h.call("read", json!({ "path": "a.txt" })).ok();
@@ -190,7 +190,7 @@ fn reverting_a_write_counts_what_it_writes() {
 }
 
 #[test]
-fn what_was_freed_can_be_taken_again_at_once() {
+fn freed_space_of_a_root_is_usable_at_once() {
     let quota = QuotaLimits { root_bytes: Some(1_000), ..QuotaLimits::default() };
     let h = manage(Setup { quota, ..Setup::default() });
     h.call("write", json!({ "path": "a.txt", "content": "x".repeat(900) })).ok();
@@ -211,20 +211,20 @@ fn what_was_freed_can_be_taken_again_at_once() {
     h.call("write", json!({ "path": "c.txt", "content": "y" })).fails("quota");
 }
 
-mcp_test!(more_arguments_than_any_tool_takes_are_refused_by_number, |h| {
+mcp_test!(too_many_arguments_are_refused, |h| {
     let many: serde_json::Map<String, Value> = (0..1_000).map(|number| (format!("k{number}"), json!(1))).collect();
     let text = h.call("read", Value::Object(many)).fails("invalid_input");
     assert!(text.contains("1000 arguments") && text.len() < 200, "{text}");
 });
 
-mcp_test!(arguments_deep_in_one_another_are_refused, |h| {
+mcp_test!(deeply_nested_arguments_are_refused, |h| {
     let deep = (0..20).fold(json!(1), |inner, _| json!([inner]));
     let text = h.call("edit", json!({ "path": "a", "edits": deep })).fails("invalid_input");
     assert!(text.contains("`edits`") && text.contains("deep"), "{text}");
 });
 
 #[test]
-fn the_limits_of_arguments_can_be_set() {
+fn argument_limits_are_options() {
     let settings = Settings { max_arguments: 1, ..Settings::default() };
     let h = Setup { settings, ..Setup::default() }.open();
     h.call("ls", json!({ "path": "." })).ok();
@@ -232,7 +232,7 @@ fn the_limits_of_arguments_can_be_set() {
 }
 
 #[test]
-fn concurrent_changes_cannot_overspend() {
+fn concurrent_changes_cannot_exceed_the_quota() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     fs::create_dir(dir.path().join("root")).expect("a folder");
     let mut process = Process::start(dir.path(), &["--max-files-created", "20", "root"]);
@@ -249,7 +249,7 @@ fn concurrent_changes_cannot_overspend() {
 }
 
 #[test]
-fn by_default_honest_work_meets_no_limit() {
+fn default_limits_allow_ordinary_work() {
     let default = QuotaLimits::default();
     assert!(default.files >= 1_000 && default.bytes >= 100 << 20 && default.root_bytes.is_none());
     let dir = tempfile::tempdir().expect("a temporary folder");

@@ -1,4 +1,4 @@
-//! What a refused edit says is enough to repair it: the next call, made from the error alone, works.
+//! A refused edit can be repaired from its error alone: the next call, made from it, works.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn opened(h: &Harness, content: &str) {
     h.call("read", json!({ "path": "a.txt" })).ok();
 }
 
-/// The lines that an error shows with their numbers, those taken off.
+/// The lines that an error shows, without their numbers.
 fn shown(error: &str) -> Vec<String> {
     let numbered =
         |line: &str| Some((line.split_once('\t')?.0.parse::<usize>().ok()?, line.split_once('\t')?.1.to_owned()));
@@ -28,7 +28,7 @@ mcp_test!(stale_edit_works_once_its_diff_was_shown, |h| {
     assert_eq!(h.bytes("a.txt"), b"one\n2\nthree\n");
     h.call("edit", edit("2", "zwei")).ok();
     assert_eq!(h.bytes("a.txt"), b"one\nzwei\nthree\n");
-    // A change after that is another one.
+    // A later change is another one.
     h.write("a.txt", "1\nzwei\nthree\n");
     h.call("edit", edit("three", "drei")).fails("stale");
 });
@@ -40,7 +40,7 @@ mcp_test!(stale_write_works_once_its_diff_was_shown, |h| {
     h.call("write", json!({ "path": "a.txt", "content": "new\n" })).ok();
 });
 
-mcp_test!(stale_diff_that_was_cut_is_no_read, |h| {
+mcp_test!(a_cut_stale_diff_does_not_count_as_read, |h| {
     let lines = |word: &str| -> String { (0..80).map(|line| [word, " ", &line.to_string(), "\n"].concat()).collect() };
     opened(&h, &lines("old"));
     h.write("a.txt", lines("new"));
@@ -68,7 +68,7 @@ mcp_test!(stale_by_expected_revision_shows_the_diff, |h| {
     h.call("edit", edit("zwei", "2")).ok();
 });
 
-mcp_test!(lines_shown_by_no_match_are_the_files_own, |h| {
+mcp_test!(lines_shown_after_no_match_are_those_of_the_file, |h| {
     let file = "fn a() {\n\tlet total\u{a0}= sum(a,\u{a0}b);\n\treturn total;  \n}\n\nfn b() {}\n";
     opened(&h, file);
     let error = h.call("edit", edit("fn a() {\n\tlet totals = sum(b, b);\n\treturn other;\n}", "x")).fails("no_match");

@@ -1,4 +1,4 @@
-//! What only a process shows: real pipes, signals, exit codes, and a stdout that holds nothing else.
+//! What only a process shows: real pipes, signals, exit codes, and nothing but messages on stdout.
 
 use std::fs;
 
@@ -50,7 +50,7 @@ fn with_a_mount_name_neither_answers_nor_errors_show_the_host_path() {
 }
 
 #[test]
-fn the_end_of_the_input_is_exit_0_also_before_the_first_request() {
+fn end_of_input_exits_with_0_even_before_the_first_request() {
     let dir = workspace();
     let mut process = Process::start(dir.path(), &[]);
     process.end_input();
@@ -60,7 +60,7 @@ fn the_end_of_the_input_is_exit_0_also_before_the_first_request() {
 }
 
 #[test]
-fn a_call_that_runs_when_the_input_ends_is_answered() {
+fn a_running_call_is_answered_after_the_input_ends() {
     let dir = workspace();
     let mut process = Process::start(dir.path(), &[]);
     process.initialize();
@@ -80,9 +80,9 @@ fn a_call_that_runs_when_the_input_ends_is_answered() {
 }
 
 #[test]
-fn a_search_of_one_large_file_tells_how_far_it_is() {
+fn a_search_of_one_large_file_reports_progress() {
     let dir = workspace();
-    // Progress is told four times a second: enough for several times, on a fast machine too.
+    // Progress is reported four times per second: this is enough for several reports, even on a fast machine.
     let size: u32 = if cfg!(debug_assertions) { 64 << 20 } else { 1 << 30 };
     fs::write(dir.path().join("huge.log"), vec![b'\n'; size as usize]).expect("a file");
     let mut process = Process::start(dir.path(), &["--time-limit", "600"]);
@@ -107,7 +107,7 @@ fn a_search_of_one_large_file_tells_how_far_it_is() {
 }
 
 #[test]
-fn broken_lines_are_answered_and_the_session_goes_on() {
+fn broken_lines_are_answered_and_the_session_continues() {
     let dir = workspace();
     let mut process = Process::start(dir.path(), &[]);
     process.initialize();
@@ -136,7 +136,7 @@ mod signals {
     }
 
     #[test]
-    fn sigterm_and_sigint_end_an_idle_server_with_0() {
+    fn sigterm_and_sigint_exit_with_0_when_idle() {
         let dir = workspace();
         for signal in [Signal::TERM, Signal::INT] {
             let mut process = Process::start(dir.path(), &[]);
@@ -146,18 +146,18 @@ mod signals {
     }
 
     #[test]
-    fn sigterm_and_sigint_end_a_server_with_0_before_any_session() {
+    fn sigterm_and_sigint_exit_with_0_before_a_session() {
         let dir = workspace();
         for signal in [Signal::TERM, Signal::INT] {
             let mut process = Process::start(dir.path(), &[]);
-            // The answer says that the server has come up; it opens no session.
+            // The answer shows that the server is running; it opens no session.
             assert_eq!(process.ask("ping", &json!({}))["result"], json!({}));
             ends_with_0(process, signal);
         }
     }
 
     #[test]
-    fn a_signal_ends_a_server_in_the_midst_of_calls() {
+    fn a_signal_ends_a_server_during_calls() {
         let dir = workspace();
         let mut process = Process::start(dir.path(), &[]);
         process.initialize();

@@ -1,4 +1,4 @@
-//! The limits that the system sets the process: each ends in words, and the server goes on.
+//! Limits of the system: each is reported in an answer, and the server continues.
 //!
 //! They are set with `prlimit`, as a user sets them with `ulimit`.
 
@@ -16,7 +16,10 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::process::{Process, may_mount};
+use crate::{
+    process::{Process, may_mount},
+    program::program,
+};
 
 /// A user without any other process: the number of processes is counted for each user.
 const LONELY: u32 = 54_321;
@@ -61,7 +64,7 @@ fn names(dir: &Path) -> Vec<String> {
 }
 
 #[test]
-fn write_beyond_file_size_limit_is_an_error_and_leaves_nothing() {
+fn a_write_above_rlimit_fsize_is_an_error_without_temporaries() {
     let dir = folder();
     fs::write(dir.path().join("old.txt"), "old\n").unwrap();
     let mut server = limited("--fsize=4096", dir.path(), &["--allow", "manage", "."]);
@@ -97,7 +100,7 @@ fn write_beyond_file_size_limit_is_an_error_and_leaves_nothing() {
 }
 
 #[test]
-fn full_file_system_is_an_error_and_leaves_nothing() {
+fn a_full_file_system_is_an_error_without_temporaries() {
     if !may_mount() {
         println!("skipped: only the superuser mounts a small file system");
         return;
@@ -125,7 +128,7 @@ fn full_file_system_is_an_error_and_leaves_nothing() {
 }
 
 #[test]
-fn signals_that_ask_for_the_end_end_cleanly() {
+fn termination_signals_end_cleanly() {
     for signal in [Signal::HUP, Signal::TERM, Signal::INT, Signal::XCPU] {
         let dir = folder();
         let mut server = opened(Process::start(dir.path(), &["."]));
@@ -140,9 +143,8 @@ fn signals_that_ask_for_the_end_end_cleanly() {
 
 /// A server whose log nobody reads, and its end of the pipe.
 fn unread(dir: &Path) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_rootbound"))
+    program(dir)
         .args(["--state-dir", "off", "--log", "trace", "."])
-        .current_dir(dir)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -151,7 +153,7 @@ fn unread(dir: &Path) -> Child {
 }
 
 #[test]
-fn stderr_that_nobody_reads_stops_nothing_and_what_is_dropped_is_counted() {
+fn unread_stderr_does_not_block_and_dropped_lines_are_counted() {
     const CALLS: usize = 4000;
     let dir = folder();
     fs::write(dir.path().join("a.txt"), "a line\n").unwrap();
@@ -170,7 +172,7 @@ fn stderr_that_nobody_reads_stops_nothing_and_what_is_dropped_is_counted() {
         let answer = ask(json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call }));
         assert!(answer.contains("a line"), "{answer}");
     }
-    // Read from here on: the count is there, and the log goes on behind it.
+    // Read from here on: the count is logged, and later lines follow.
     let (sender, counted) = std::sync::mpsc::channel();
     let errors = server.stderr.take().unwrap();
     let reader = std::thread::spawn(move || {
@@ -190,7 +192,7 @@ fn stderr_that_nobody_reads_stops_nothing_and_what_is_dropped_is_counted() {
 }
 
 #[test]
-fn end_does_not_wait_for_a_reader_of_stderr_and_a_closed_one_is_no_error() {
+fn shutdown_does_not_wait_for_stderr_and_accepts_a_closed_one() {
     let dir = folder();
     let mut server = unread(dir.path());
     let mut input = server.stdin.take().unwrap();
@@ -213,7 +215,7 @@ fn end_does_not_wait_for_a_reader_of_stderr_and_a_closed_one_is_no_error() {
     assert_eq!(closed.wait().unwrap().code(), Some(0));
 }
 
-/// The server with room for `more` threads beside those that it has before its first call.
+/// The server with room for `more` threads in addition to those before its first call.
 fn with_threads(dir: &TempDir, more: u32) -> Process {
     use std::os::unix::{fs::PermissionsExt as _, process::CommandExt as _};
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
@@ -222,20 +224,20 @@ fn with_threads(dir: &TempDir, more: u32) -> Process {
     fs::create_dir(dir.path().join("root")).unwrap();
     fs::set_permissions(dir.path().join("root"), fs::Permissions::from_mode(0o777)).unwrap();
     let mut command = Command::new("prlimit");
-    // The superuser has no such limit. Whoever else runs the tests has more processes already, so that there is no
-    // room at all; and pipes that are not its own take two threads.
+    // root has no such limit. Any other user who runs the tests has more processes already, so that there is no room;
+    // and inherited pipes take two threads.
     let limit = if geteuid().is_root() { 3 + more } else { 1 };
     command.arg(format!("--nproc={limit}")).arg(program).args(["--state-dir", "off", "--log", "off", "root"]);
     command.current_dir(dir.path()).env_clear().env("PATH", "/usr/bin:/bin");
     if geteuid().is_root() {
-        // Tests run side by side.
+        // Tests run in parallel.
         command.uid(LONELY + more).gid(LONELY + more);
     }
     opened(Process::spawn(command))
 }
 
 #[test]
-fn call_without_a_thread_is_an_error_and_the_server_goes_on() {
+fn a_call_without_a_free_thread_is_an_error_and_the_server_continues() {
     let dir = folder();
     let mut server = with_threads(&dir, 0);
     fs::write(dir.path().join("root/a.txt"), "a line\n").unwrap();
@@ -256,7 +258,7 @@ fn call_without_a_thread_is_an_error_and_the_server_goes_on() {
 }
 
 #[test]
-fn calls_share_the_threads_that_there_are() {
+fn calls_share_the_available_threads() {
     if !geteuid().is_root() {
         println!("skipped: the threads of other processes of this user count, too");
         return;
@@ -287,7 +289,7 @@ fn calls_share_the_threads_that_there_are() {
 }
 
 #[test]
-fn start_without_enough_open_files_says_so() {
+fn start_without_enough_open_files_is_reported() {
     let dir = folder();
     for limit in 7..=12 {
         let mut command = Command::new("prlimit");
@@ -299,7 +301,7 @@ fn start_without_enough_open_files_says_so() {
     }
 }
 
-/// A hundred directories in one another and forty side by side, each with a file and ignore rules; those of every
+/// A hundred nested directories and forty siblings, each with a file and ignore rules; those of every
 /// other one are a link, which takes more open files to read.
 fn deep_and_wide(root: &Path) -> usize {
     let mut deep = root.to_path_buf();
@@ -327,12 +329,12 @@ fn deep_and_wide(root: &Path) -> usize {
 }
 
 #[test]
-fn few_open_files_are_enough_or_the_answer_says_what_is_missing() {
+fn a_low_limit_of_open_files_works_or_is_reported() {
     let dir = folder();
     let files = deep_and_wide(dir.path());
     let found = |meta: &Value, key: &str| meta["rootbound/result"][key].as_u64();
     for limit in [8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 64] {
-        // So few that it does not start is tested elsewhere.
+        // A limit too low to start is tested elsewhere.
         let mut command = Command::new("prlimit");
         command.arg(format!("--nofile={limit}:{limit}")).arg(env!("CARGO_BIN_EXE_rootbound"));
         command.args(["--state-dir", "off", "--log", "off", "."]);
@@ -370,7 +372,7 @@ fn few_open_files_are_enough_or_the_answer_says_what_is_missing() {
 }
 
 #[test]
-fn root_that_is_gone_or_another_one_is_said_by_every_tool() {
+fn every_tool_reports_a_removed_or_replaced_root() {
     for (happened, said) in [
         ("deleted", "was deleted after the server started"),
         ("made again", "was replaced after the server started"),
@@ -441,7 +443,7 @@ fn root_that_is_gone_or_another_one_is_said_by_every_tool() {
 }
 
 #[test]
-fn root_that_is_gone_leaves_the_others_at_work() {
+fn a_removed_root_does_not_affect_the_others() {
     let dir = folder();
     for name in ["one", "two"] {
         fs::create_dir(dir.path().join(name)).unwrap();
@@ -462,7 +464,7 @@ struct Stuck {
 }
 
 impl Stuck {
-    /// None, with the reason printed, where this machine has no FUSE or the user may not mount.
+    /// `None`, with the reason printed, if there is no FUSE or the user may not mount.
     fn mount(at: &Path) -> Option<Self> {
         if !geteuid().is_root() || !Path::new("/dev/fuse").exists() {
             println!("skipped: it takes the superuser and /dev/fuse");
@@ -494,12 +496,12 @@ impl Drop for Stuck {
 }
 
 #[test]
-fn stuck_file_system_takes_no_place_of_calls_elsewhere() {
+fn a_stuck_file_system_does_not_block_calls_elsewhere() {
     let dir = folder();
     fs::create_dir(dir.path().join("src")).unwrap();
     fs::write(dir.path().join("src/a.txt"), "a line\n").unwrap();
     let Some(stuck) = Stuck::mount(&dir.path().join("stuck")) else { return };
-    // Calls elsewhere have more time than the test, so that those that are stuck cannot end before them.
+    // Calls elsewhere have more time than the test, so stuck calls cannot end before them.
     let mut server = opened(Process::start(dir.path(), &["--log", "off", "--time-limit", "600s", "."]));
     for n in 0..40 {
         let read = json!({ "name": "read", "arguments": { "path": format!("stuck/{n}.txt") } });

@@ -3,10 +3,10 @@
 //! Content and patterns are folded alike, so that one column answers for every case of a letter.
 //! Nothing here decides what is searched.
 
-/// Bytes of a gram: with three, most rows hold most of the common ones; with five, too many literals
+/// Bytes of a gram: with three, most segments hold most of the common ones; with five, too many literals
 /// are too short.
 pub(super) const GRAM: usize = 4;
-/// Columns of a signature, a power of two: a row of 32 KiB of source sets about a third of them.
+/// Columns of a block, a power of two: a segment of 32 KiB of source sets about a third of them.
 pub(super) const COLUMNS: usize = 1 << COLUMN_BITS;
 const COLUMN_BITS: u32 = 14;
 /// Raw bytes beyond a cut that complete every gram which begins before it: three folded bytes come
@@ -63,7 +63,7 @@ pub(super) fn fold(bytes: &[u8], folded: &mut Vec<u8>) {
 
 /// The folded byte at the front, and how many raw bytes it stands for. ASCII letters become small;
 /// U+017F (long s) and U+212A (Kelvin sign), the two characters beyond ASCII whose other case lies
-/// in it, become `s` and `k`. All else stays: its cases are alternatives of the formula.
+/// in it, become `s` and `k`. All else stays: its cases are alternatives of the query.
 fn fold_at(first: u8, rest: &[u8]) -> (u8, usize) {
     match (first, rest) {
         (0xC5, [0xBF, ..]) => (b's', 2),

@@ -4,7 +4,7 @@
 
 use std::{ops::ControlFlow, sync::Arc, time::SystemTime};
 
-use super::{Brief, Item, PathIndex, Snapshot};
+use super::{IndexSnapshot, PathIndex, indexed_path::IndexedPath, path_table::PathSummary};
 use crate::workspace::{
     AccessError, AccessErrorKind, Entry, FileKind, Ignored, WalkOptions, WalkReport, Workspace, WorkspacePath,
 };
@@ -20,7 +20,7 @@ pub trait Visit {
     /// How many of the next items need no visit, by what is known of them. Asked before each visit of
     /// a listed name.
     #[expect(private_interfaces, reason = "of interest to the search of content alone")]
-    fn pass(&mut self, _briefs: &[Brief]) -> ControlFlow<(), usize> {
+    fn pass(&mut self, _briefs: &[PathSummary]) -> ControlFlow<(), usize> {
         ControlFlow::Continue(0)
     }
 }
@@ -50,7 +50,7 @@ pub enum SearchEntry<'a> {
     Walked(Entry),
     /// In the list.
     #[expect(private_interfaces, reason = "only read through the methods")]
-    Indexed(&'a Item),
+    Indexed(&'a IndexedPath),
 }
 
 impl SearchEntry<'_> {
@@ -129,7 +129,7 @@ impl PathIndex {
 /// As that walk's.
 pub(in crate::search) fn walk_snapshot(
     workspace: &Workspace,
-    snapshot: Option<&Snapshot>,
+    snapshot: Option<&IndexSnapshot>,
     start: &WorkspacePath,
     options: &WalkOptions,
     visit: &mut dyn Visit,
@@ -142,25 +142,25 @@ pub(in crate::search) fn walk_snapshot(
 }
 
 /// The walk over a snapshot. Most of it is decided by the words alone.
-fn over(workspace: &Workspace, snapshot: &Snapshot, options: &WalkOptions, visit: &mut dyn Visit) -> WalkReport {
+fn over(workspace: &Workspace, snapshot: &IndexSnapshot, options: &WalkOptions, visit: &mut dyn Visit) -> WalkReport {
     let mut report = WalkReport::default();
-    let (items, briefs) = (snapshot.items(), snapshot.briefs());
+    let (items, summaries) = (snapshot.items(), snapshot.summaries());
     let mut at = 0;
     while at < items.len() {
-        match (briefs[at], options.ignored) {
-            (Brief::Ignored { directory }, Ignored::Skip) => {
+        match (summaries[at], options.ignored) {
+            (PathSummary::Ignored { directory }, Ignored::Skip) => {
                 *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
                 // What is known of their content is in the list alone.
                 report.ignored_entries.forget();
                 at += 1;
                 continue;
             }
-            (Brief::Ask | Brief::Ignored { .. }, _) => {}
+            (PathSummary::Ask | PathSummary::Ignored { .. }, _) => {}
             (_, Ignored::Only) => {
                 at += 1;
                 continue;
             }
-            _ => match visit.pass(&briefs[at..]) {
+            _ => match visit.pass(&summaries[at..]) {
                 ControlFlow::Continue(0) => {}
                 ControlFlow::Continue(passed) => {
                     at += passed;
@@ -185,7 +185,7 @@ fn over(workspace: &Workspace, snapshot: &Snapshot, options: &WalkOptions, visit
 /// Deals with one item by asking it.
 fn look(
     workspace: &Workspace,
-    item: &Item,
+    item: &IndexedPath,
     options: &WalkOptions,
     report: &mut WalkReport,
     visit: &mut dyn Visit,

@@ -26,7 +26,7 @@ pub enum RecordKind {
 
 /// One line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct JournalRecord {
     /// Seconds since 1970.
     pub time: u64,
     /// Which process made the change.
@@ -61,7 +61,7 @@ pub struct Record {
     pub to: Option<String>,
 }
 
-impl Record {
+impl JournalRecord {
     /// A record of a change at `path`, which must be a real one.
     pub fn new(tool: &str, path: &WorkspacePath) -> Self {
         Self {
@@ -137,17 +137,17 @@ mod tests {
 
     #[test]
     fn a_line_is_read_back_as_it_was_written() {
-        let record = Record {
+        let record = JournalRecord {
             tool: "edit".into(),
             shown: "a\"b/ä".into(),
             old: Some("0".repeat(32)),
             mode: Some(0o644),
-            ..Record::default()
+            ..JournalRecord::default()
         }
         .of("5e55", 7);
         let line = record.line();
         assert!(line.ends_with('\n') && line.trim_end().lines().count() == 1);
-        assert_eq!(Record::read(&line), Some(record));
-        assert_eq!(Record::read(&line[..line.len() / 2]), None);
+        assert_eq!(JournalRecord::read(&line), Some(record));
+        assert_eq!(JournalRecord::read(&line[..line.len() / 2]), None);
     }
 }

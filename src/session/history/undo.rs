@@ -11,7 +11,7 @@ const ENTRIES: usize = 60_000;
 
 /// One change, as it would have to be reverted.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct UndoableChange {
     /// The tool that made it.
     pub tool: &'static str,
     /// What it did.
@@ -118,12 +118,12 @@ impl Effect {
 
 /// The bounded list of changes.
 #[derive(Debug, Default)]
-pub(super) struct Undoable {
-    changes: VecDeque<(u64, Change)>,
+pub(super) struct UndoList {
+    changes: VecDeque<(u64, UndoableChange)>,
 }
 
-impl Undoable {
-    pub(super) fn push(&mut self, number: u64, change: Change) {
+impl UndoList {
+    pub(super) fn push(&mut self, number: u64, change: UndoableChange) {
         // Numbers are given while the locks are held, so they tell the order even where two calls
         // come here the other way round.
         let at = self.changes.partition_point(|(other, _)| *other < number);
@@ -135,8 +135,8 @@ impl Undoable {
         }
     }
 
-    pub(super) fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, Change)> {
-        let found = |change: &Change| path.is_none_or(|path| change.effect.is_to(path));
+    pub(super) fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, UndoableChange)> {
+        let found = |change: &UndoableChange| path.is_none_or(|path| change.effect.is_to(path));
         self.changes.iter().rev().find(|(_, change)| found(change)).cloned()
     }
 

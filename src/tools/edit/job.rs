@@ -11,9 +11,9 @@ use crate::{
 use super::{
     super::{
         CallContext, Kind, ToolError,
-        freshness::{self, Known},
-        output::count,
-        recorded::Rewrite,
+        answer::count,
+        read_before_write::{self, StartFrom},
+        with_history::Rewrite,
     },
     entry::EditEntry,
     no_match,
@@ -50,11 +50,6 @@ impl Planned {
         self.old.as_ref().map_or("", Document::text)
     }
 
-    /// What is there now.
-    pub(super) fn old(&self) -> Option<&Document> {
-        self.old.as_ref()
-    }
-
     /// Bytes that are there now.
     pub(super) fn old_bytes(&self) -> u64 {
         self.old.as_ref().map_or(0, |old| old.bytes().len()) as u64
@@ -65,14 +60,6 @@ impl Planned {
         match &self.new {
             New::Text(text) => text,
             New::Document(document) => document.text(),
-        }
-    }
-
-    /// The bytes that will be written.
-    pub(super) fn bytes(&self) -> &[u8] {
-        match &self.new {
-            New::Text(text) => text.as_bytes(),
-            New::Document(document) => document.bytes(),
         }
     }
 }
@@ -87,7 +74,10 @@ impl Rewrite for Planned {
     }
 
     fn bytes(&self) -> &[u8] {
-        self.bytes()
+        match &self.new {
+            New::Text(text) => text.as_bytes(),
+            New::Document(document) => document.bytes(),
+        }
     }
 }
 
@@ -99,14 +89,14 @@ impl Job {
             if now.bytes.is_empty() && self.expected_revision.is_none() {
                 return Ok(now);
             }
-            freshness::settled(cx, &self.path, &self.target, now, self.expected_revision, Known::Seen)
+            read_before_write::check(cx, &self.path, &self.target, now, self.expected_revision, StartFrom::AnySeen)
         })
     }
 
     /// As [`Self::work_out`], once more, where another change came between that and the commit.
     pub(super) fn work_out_again(&self, cx: &CallContext) -> Result<Planned, ToolError> {
         self.worked_out(cx, |now| {
-            freshness::raced(cx, &self.path, &now, self.expected_revision)?;
+            read_before_write::check_again(cx, &self.path, &now, self.expected_revision)?;
             Ok(now)
         })
     }
@@ -136,7 +126,7 @@ impl Job {
             return Err(ToolError::not_found(&cx.workspace, &self.path));
         }
         if let Some(expected) = self.expected_revision {
-            return Err(freshness::absent(&self.path, expected));
+            return Err(read_before_write::absent(&self.path, expected));
         }
         Ok(Planned {
             base: Base::Absent,
@@ -151,7 +141,7 @@ impl Job {
         let (revision, size) = (now.revision, now.bytes.len() as u64);
         let base = Base::Revision(revision);
         let old = Document::decode(now.bytes, None)
-            .map_err(|error| freshness::not_text(&self.path, size, revision, &error))?;
+            .map_err(|error| read_before_write::not_text(&self.path, size, revision, &error))?;
         let mut made = None;
         let (mut strategies, mut replacements) = (Vec::new(), 0);
         // With a single edit its own count is checked, so that the error can list the places.

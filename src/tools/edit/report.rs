@@ -10,9 +10,10 @@ use crate::{
 
 use super::{
     super::{
-        Answer, CallContext, freshness,
-        output::{count, noted},
-        recorded,
+        Answer, CallContext,
+        answer::{count, noted},
+        shown_diff,
+        with_history::{self, Rewrite as _},
     },
     Facts, Output,
     job::Planned,
@@ -25,13 +26,13 @@ impl Planned {
         self,
         cx: &CallContext,
         path: &WorkspacePath,
-        made: Option<(Revision, recorded::Note)>,
+        made: Option<(Revision, with_history::HistoryNote)>,
     ) -> Answer {
         let dry_run = made.is_none();
-        let name = freshness::diff_name(path);
-        let room = recorded::room(cx, path);
-        let diff = edit::unified_diff(&name, self.old_text(), self.new_text(), Some(recorded::DIFF_LINES));
-        let shown = TruncatedDiff::of(&diff.text, diff.cut_lines, recorded::DIFF_LINES, room);
+        let name = shown_diff::diff_name(path);
+        let room = shown_diff::room(cx, path);
+        let diff = edit::unified_diff(&name, self.old_text(), self.new_text(), Some(shown_diff::DIFF_LINES));
+        let shown = TruncatedDiff::of(&diff.text, diff.cut_lines, shown_diff::DIFF_LINES, room);
         let mut notes: Vec<String> = self
             .strategies
             .iter()
@@ -85,8 +86,8 @@ fn kept(strategies: Strategies, file: Option<&Document>) -> String {
             Strategy::Indentation => "new_string indented as the file is there".to_owned(),
             Strategy::Typography => "quotes, dashes and spaces spelled as in the file".to_owned(),
             Strategy::LineNumbers => "line numbers taken off".to_owned(),
-            Strategy::Escapes => "escapes read as the characters they stand for".to_owned(),
-            Strategy::Entities => "HTML entities read as the characters they stand for".to_owned(),
+            Strategy::Escapes => "escapes read as the characters they mean".to_owned(),
+            Strategy::Entities => "HTML entities read as the characters they mean".to_owned(),
             Strategy::Typos => "unchanged lines with a typo in old_string kept as in the file".to_owned(),
             Strategy::BlankLines => "unchanged blank lines kept as in the file".to_owned(),
         })

@@ -11,8 +11,9 @@ use crate::{
     search::{ContentHits, FileHits, HitLine, PathSource, Scope},
     tools::{
         Answer, CallContext,
-        listing::{self, InIgnored, SkippedFiles, shown_range, stopped_note, with_notes},
-        output::count,
+        answer::count,
+        omissions::{self, InIgnored, SkippedFiles, stopped_note, with_notes},
+        paging::shown_range,
     },
 };
 
@@ -215,7 +216,7 @@ impl Report<'_> {
         let not_utf8 = Some(self.found.tally.not_utf8).filter(|files| *files > 0);
         notes.extend(not_utf8.map(not_utf8_note));
 
-        notes.extend(listing::limit_notes(&self.found.tally, &self.found.walk.limits_hit));
+        notes.extend(omissions::limit_notes(&self.found.tally, &self.found.walk.limits_hit));
 
         let results = self.results();
         let truncated = self.found.capped || results > self.request.skip + rendered.shown;
@@ -232,7 +233,7 @@ impl Report<'_> {
             not_utf8,
             ignored: self.hidden,
             source: self.found.source,
-            walked_because: listing::walked_because(cx, self.scope),
+            walked_because: omissions::walked_because(cx, self.scope),
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         };
         let text = with_notes(self.header(rendered.shown, next_offset) + &rendered.body, &notes);

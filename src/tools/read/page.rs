@@ -8,7 +8,7 @@ use crate::{
 };
 
 use super::{
-    super::{Answer, CallContext, output::count},
+    super::{Answer, CallContext, answer::count},
     Facts, Output,
     window::{Range, Totals},
 };

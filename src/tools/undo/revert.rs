@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::{
     session::{
         Cost,
-        history::{Change, Effect, Former, FormerEntry, FormerNode, Record},
+        history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, UndoableChange},
     },
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, NewDirectory, Purpose, Revision, TreeGuard, WorkspacePath,
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-use super::super::{CallContext, Kind, ToolError, recorded, recorded::Undoable};
+use super::super::{CallContext, Kind, ToolError, read_before_write, shown_diff, with_history, with_history::Undoable};
 
 /// What reverting a change would do.
 pub(super) struct Checked {
@@ -26,7 +26,7 @@ pub(super) struct Checked {
 }
 
 /// Whether the change can be reverted now, and what that would do.
-pub(super) fn check(cx: &CallContext, change: &Change) -> Result<Checked, ToolError> {
+pub(super) fn check(cx: &CallContext, change: &UndoableChange) -> Result<Checked, ToolError> {
     let mut cost = Cost::default();
     let diff = match &change.effect {
         Effect::Wrote { path, before, after } => {
@@ -38,7 +38,7 @@ pub(super) fn check(cx: &CallContext, change: &Change) -> Result<Checked, ToolEr
                 cost = Cost { bytes, growth: bytes.saturating_sub(held), ..on(path) };
             }
             cost.freed = Some((Arc::clone(path.root()), held.saturating_sub(cost.bytes)));
-            recorded::diff(path, Some(now), old)
+            shown_diff::diff(path, Some(now), old)
         }
         Effect::Removed { path, entries } => {
             free(cx, path)?;
@@ -49,7 +49,7 @@ pub(super) fn check(cx: &CallContext, change: &Change) -> Result<Checked, ToolEr
             cost.growth = cost.bytes;
             match entries.as_slice() {
                 [FormerEntry { node: FormerNode::File(former), .. }] => {
-                    recorded::diff(path, None, Some(content(cx, path, former.revision)?))
+                    shown_diff::diff(path, None, Some(content(cx, path, former.revision)?))
                 }
                 _ => String::new(),
             }
@@ -64,7 +64,7 @@ pub(super) fn check(cx: &CallContext, change: &Change) -> Result<Checked, ToolEr
             let growth = if is_same_root { back } else { tree.bytes() };
             let freed = (!is_same_root).then(|| (Arc::clone(to.root()), tree.bytes().saturating_sub(back)));
             cost = Cost { files: u64::from(replaced.is_some()), bytes: back, growth, freed, ..on(from) };
-            replaced.map_or_else(String::new, |bytes| recorded::diff(to, None, Some(bytes)))
+            replaced.map_or_else(String::new, |bytes| shown_diff::diff(to, None, Some(bytes)))
         }
         Effect::Copied { to, mark } => {
             let entry = cx.workspace.writable_entry(to)?;
@@ -96,7 +96,7 @@ fn on(path: &WorkspacePath) -> Cost {
 }
 
 /// Reverts the change; returns how many of the directories that it made above what it put somewhere are gone, too.
-pub(super) fn revert(cx: &CallContext, change: &Change, approval: Approval) -> Result<usize, ToolError> {
+pub(super) fn revert(cx: &CallContext, change: &UndoableChange, approval: Approval) -> Result<usize, ToolError> {
     let [first, second] = approval.for_two_steps();
     revert_effect(cx, change, first)?;
     // The change itself is reverted by now: what stays of its directories is no reason to say otherwise.
@@ -111,14 +111,14 @@ fn remove_made(cx: &CallContext, made: &[NewDirectory], approval: Approval) -> R
     Ok(guard.remove_made(made, approval)?)
 }
 
-fn revert_effect(cx: &CallContext, change: &Change, approval: Approval) -> Result<(), ToolError> {
+fn revert_effect(cx: &CallContext, change: &UndoableChange, approval: Approval) -> Result<(), ToolError> {
     match &change.effect {
         Effect::Wrote { path, before: Some(former), after } => {
             let bytes = content(cx, path, former.revision)?;
             let target = cx.workspace.writable(path)?;
             let guard = WriteGuard::acquire_within(&cx.workspace, target, Base::Revision(*after), &cx.wait_limit())
                 .map_err(|error| gone(path, error))?;
-            recorded::commit(cx, guard, "undo", Undoable::No, &bytes, approval)?;
+            with_history::commit(cx, guard, "undo", Undoable::No, &bytes, approval)?;
             Ok(())
         }
         Effect::Wrote { path, before: None, after } => {
@@ -153,7 +153,7 @@ fn remove(
     if mark.is_some_and(|mark| mark != tree.content_mark()) {
         return Err(changed(entry.path()));
     }
-    recorded::remove(cx, guard, entry, &tree, "undo", approval)?;
+    with_history::remove(cx, guard, entry, &tree, "undo", approval)?;
     Ok(())
 }
 
@@ -166,8 +166,8 @@ fn bring_back(
     let entry = cx.workspace.writable_entry(path)?;
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
     let mut parts = entries.iter().map(|one| one.part(cx, path));
-    let note = recorded::Note::none();
-    let (pending, _) = recorded::begin(cx, vec![Record::new("undo", entry.path())], note);
+    let note = with_history::HistoryNote::none();
+    let (pending, _) = with_history::begin(cx, vec![JournalRecord::new("undo", entry.path())], note);
     match guard.create_tree(&entry, &mut parts, approval) {
         Ok(created) => {
             if let [Some(revision)] = created.revisions.as_slice() {
@@ -197,13 +197,13 @@ fn move_back(
     {
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&old, &new], cx.wait_limit())?;
         let tree = marked(cx, &new, &old, mark)?;
-        let record = Record { to: Some(from.to_string()), ..Record::new("undo", to) };
-        let (pending, _) = recorded::begin(cx, vec![record], recorded::Note::none());
+        let record = JournalRecord { to: Some(from.to_string()), ..JournalRecord::new("undo", to) };
+        let (pending, _) = with_history::begin(cx, vec![record], with_history::HistoryNote::none());
         if let Err(error) = guard.move_tree(&new, &tree, &old, None, first) {
             cx.session.history.void(&pending);
             return Err(taken(from, error));
         }
-        recorded::seen_along(cx, &tree, old.path());
+        read_before_write::carry_seen(cx, &tree, old.path());
     }
     if let (Some(former), Some(bytes)) = (replaced, restored) {
         let guard = WriteGuard::acquire(&cx.workspace, new, Base::Absent)?.with_mode(former.mode);

@@ -7,7 +7,7 @@ use crate::{
     workspace::{Snapshot, WorkspacePath},
 };
 
-use super::super::{ToolError, freshness, read};
+use super::super::{ToolError, read, read_before_write};
 
 /// The bytes that would be written.
 pub(super) struct Planned {
@@ -103,8 +103,8 @@ fn legacy(old: &Document) -> bool {
 /// `binary` for what is no text, `invalid_input` for what the encoding cannot hold, naming the character.
 pub(super) fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Result<Planned, ToolError> {
     let (old_bytes, revision) = (now.bytes.len() as u64, now.revision);
-    let old =
-        Document::decode(now.bytes, None).map_err(|error| freshness::not_text(path, old_bytes, revision, &error))?;
+    let old = Document::decode(now.bytes, None)
+        .map_err(|error| read_before_write::not_text(path, old_bytes, revision, &error))?;
     let line_ending = LineEnding::at_end_of(old.text());
     // Plain ASCII says nothing of the encoding: what is appended is UTF-8 then, as everything new. UTF-16 is
     // not plain, though its text may be.

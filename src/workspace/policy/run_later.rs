@@ -3,7 +3,7 @@
 //! One row for each, with the page that says so. What one edits every day stays out, though something runs it:
 //! workflows, a `Makefile`, `package.json`, `conftest.py` (README, "What is denied by default").
 
-use super::defaults::Rule;
+use super::rule::Rule;
 
 /// A rule, and where it comes from: the vendor's documentation, or an advisory.
 #[derive(Clone, Copy, Debug)]
@@ -161,7 +161,7 @@ const RUN_LATER: &[Row] = &[
     Row(Rule::Tree(".pi"), "https://github.com/badlogic/pi-mono"),
     Row(Rule::Tree(".warp"), "https://docs.warp.dev/"),
     Row(Rule::Name("gptme.toml"), "https://gptme.org/docs/config.html"),
-    // What people forbid agents, which must not be taken away (see `agent`)
+    // What people forbid agents, which must not be taken away (see `agent_file`)
     Row(Rule::Name(".aiexclude"), "https://cloud.google.com/gemini/docs/codeassist/create-aiexclude-file"),
     Row(Rule::Name(".aiignore"), "https://www.jetbrains.com/help/ai-assistant/disable-ai-assistant.html"),
     Row(Rule::Name(".cursorignore"), "https://cursor.com/docs/context/ignore-files"),
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn each_row_is_in_lower_case_and_there_once() {
+    fn each_row_is_lower_case_and_unique() {
         let mut shown = std::collections::HashSet::new();
         for Row(rule, _) in RUN_LATER {
             let text = format!("{rule:?}");
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_edit_every_day_is_not_on_the_list() {
+    fn files_edited_every_day_are_writable() {
         let policy = Policy::new(&PolicyRules::default());
         for path in [
             "AGENTS.md",

@@ -11,7 +11,7 @@ use std::time::SystemTime;
 use super::super::revision::Revision;
 use super::super::stat::FileKind;
 use super::super::sys::{self, Use};
-use super::super::write::{Content, Temporary, is_reserved};
+use super::super::write::{HashedBytes, Temporary, is_reserved};
 use super::{StateDir, bare};
 
 /// One file of a folder.
@@ -93,7 +93,7 @@ impl StateDir {
     }
 
     /// As [`Self::keep`] with [`Durable::Now`], for a content that has been hashed.
-    pub fn keep_content(&self, content: Content<'_>, limit: u64) -> io::Result<()> {
+    pub fn keep_content(&self, content: HashedBytes<'_>, limit: u64) -> io::Result<()> {
         if content.bytes().len() as u64 > limit {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn a_content_that_was_hashed_before_is_the_same_object() {
         let (temp, state) = folder();
-        let content = Content::of(b"content");
+        let content = HashedBytes::of(b"content");
         state.keep_content(content, 100).unwrap();
         assert_eq!(state.object(content.revision(), 100).unwrap(), b"content");
         assert_eq!(state.keep_content(content, 6).unwrap_err().kind(), io::ErrorKind::FileTooLarge);

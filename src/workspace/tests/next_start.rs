@@ -147,8 +147,8 @@ fn own_files_are_protected_whatever_the_rules_allow() {
         fixture.file("out/conf/r.toml", "");
         fixture.link(fixture.host("out/conf"), "ws/way");
         fixture.file("ws/plain", "");
-        let own = vec![fixture.host("ws/way/r.toml"), fixture.host("ws/bin/tool")];
-        let options = Options { own, policy: fixture.policy.clone(), ..Options::default() };
+        let server_files = vec![fixture.host("ws/way/r.toml"), fixture.host("ws/bin/tool")];
+        let options = Options { server_files, policy: fixture.policy.clone(), ..Options::default() };
         let workspace = Workspace::open(&fixture.specs, options).unwrap().workspace;
         let entry = |text: &str| workspace.writable_entry(&workspace.resolve(text).unwrap()).map(drop);
         for text in ["way", "WAY", "bin/tool", "bin/tool/below"] {
@@ -165,8 +165,9 @@ fn a_directory_that_the_way_to_an_own_file_leaves_again_stays_and_what_lies_in_i
     Fixture::both(|fixture| {
         fixture.file("ws/src/deep/x", "");
         fixture.file("ws/r.toml", "");
-        let own = vec![fixture.host("ws/src/deep/../../r.toml")];
-        let workspace = Workspace::open(&fixture.specs, Options { own, ..Options::default() }).unwrap().workspace;
+        let server_files = vec![fixture.host("ws/src/deep/../../r.toml")];
+        let workspace =
+            Workspace::open(&fixture.specs, Options { server_files, ..Options::default() }).unwrap().workspace;
         let entry = |text: &str| workspace.writable_entry(&workspace.resolve(text).unwrap()).map(drop);
         for text in ["src", "SRC", "src/deep", "r.toml"] {
             assert_eq!(entry(text).unwrap_err().kind, AccessErrorKind::ProtectedWrite, "{text}");
@@ -184,9 +185,10 @@ fn no_link_takes_a_name_above_a_protected_place() {
         fixture.file("ws/dir/x", "");
         fixture.link("plain", "ws/evil");
         fixture.link("gone", "ws/.vscode");
-        let own = vec![fixture.host("ws/early/tool")];
+        let server_files = vec![fixture.host("ws/early/tool")];
         let open = |fixture: &Fixture| {
-            let options = Options { own: own.clone(), policy: fixture.policy.clone(), ..Options::default() };
+            let options =
+                Options { server_files: server_files.clone(), policy: fixture.policy.clone(), ..Options::default() };
             Workspace::open(&fixture.specs, options).unwrap().workspace
         };
         let moved = |workspace: &Workspace, from: &str, to: &str| {

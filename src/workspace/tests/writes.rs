@@ -205,7 +205,7 @@ fn a_file_whose_content_is_at_hand_is_only_replaced_while_it_holds_just_that() {
             let writable = workspace.writable(&workspace.resolve("file").unwrap()).unwrap();
             FileLock::acquire(&workspace, writable, &WaitLimit::default())
                 .unwrap()
-                .guard_over(Content::of(text.as_bytes()))
+                .guard_over(HashedBytes::of(text.as_bytes()))
         };
         for other in ["olx", "ol", "", "oldest", &long] {
             fixture.file("ws/file", other);
@@ -215,7 +215,7 @@ fn a_file_whose_content_is_at_hand_is_only_replaced_while_it_holds_just_that() {
         fixture.file("ws/file", "old");
         let mut guard = held("old").unwrap();
         let previous = guard.previous().unwrap();
-        assert_eq!(previous.known.map(Content::bytes), Some(&b"old"[..]));
+        assert_eq!(previous.known.map(HashedBytes::bytes), Some(&b"old"[..]));
         // Another process writes in place between the check and the commit.
         fs::write(fixture.host("ws/file"), "OLD").unwrap();
         assert_eq!(guard.commit(b"new", Approval::by_policy()).unwrap_err().kind, AccessErrorKind::Stale);

@@ -14,7 +14,9 @@ use super::super::remove_all::remove_all;
 use super::super::revision::Revision;
 use super::super::stat::Stat;
 use super::super::sys::{self, Dir, Use};
-use super::super::write::{Approval, Exchanged, NewDirectory, WaitLimit, WritablePath, exchange_if, free_name, still};
+use super::super::write::{
+    Approval, Exchanged, NewDirectory, WaitLimit, WritablePath, exchange_if, free_name, is_unchanged,
+};
 use super::path_stack::TreePosition;
 use super::{Node, Tree, TreeEntry, TreeGuard};
 
@@ -143,7 +145,9 @@ impl TreeGuard {
         let result = build(dir, &aside, parts, asked, &self.wait_limit).and_then(|created| {
             let left = match over {
                 None => dir.move_new(&aside, dir, name).map(|()| Exchanged::NoneLeft { replaced: true }),
-                Some((stat, revision)) => exchange_if(dir, &aside, name, |dir, name| still(dir, name, stat, revision)),
+                Some((stat, revision)) => {
+                    exchange_if(dir, &aside, name, |dir, name| is_unchanged(dir, name, stat, revision))
+                }
             };
             Ok((created, left.map_err(failed)?))
         });

@@ -7,13 +7,13 @@ use std::ffi::OsStr;
 use std::io;
 
 use super::super::error::{AccessError, AccessErrorKind};
-use super::super::links::Way;
+use super::super::links::Location;
 use super::super::path::WorkspacePath;
 use super::super::remove_all::remove_all;
 use super::super::revision::Revision;
 use super::super::stat::Stat;
 use super::super::sys::Dir;
-use super::super::write::{Approval, NewDirectory, WritablePath, hash, still};
+use super::super::write::{Approval, NewDirectory, WritablePath, hash, is_unchanged};
 use super::create_tree::{CreatedTree, NewNode, part_moved};
 use super::remove::NotRemoved;
 use super::scan::Scan;
@@ -64,7 +64,7 @@ impl TreeGuard {
         let renamed = match over {
             None => from_dir.move_new(&from_name, &to_dir, &to_name),
             Some(ReplacedFile { stat, revision }) => match from_dir.swap(&from_name, &to_dir, &to_name) {
-                Ok(()) if still(&from_dir, &from_name, stat, *revision).unwrap_or(false) => {
+                Ok(()) if is_unchanged(&from_dir, &from_name, stat, *revision).unwrap_or(false) => {
                     // The replaced file has the old name now.
                     from_dir.remove(&from_name).inspect_err(|_| {
                         let _ = from_dir.swap(&from_name, &to_dir, &to_name);
@@ -75,7 +75,7 @@ impl TreeGuard {
                     return Err(AccessError::new(AccessErrorKind::Stale, to.asked()));
                 }
                 Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                    if !still(&to_dir, &to_name, stat, *revision).map_err(failed)? {
+                    if !is_unchanged(&to_dir, &to_name, stat, *revision).map_err(failed)? {
                         return Err(AccessError::new(AccessErrorKind::Stale, to.asked()));
                     }
                     from_dir.move_over(&from_name, &to_dir, &to_name)
@@ -136,7 +136,7 @@ impl TreeGuard {
         if let (Some(replaced), Some(name)) = (&created.replaced, to.path().file_name()) {
             put_replaced_back(to_dir, replaced, name, created);
         } else {
-            let (asked, top) = (to.asked(), Way::direct(to.path().clone()));
+            let (asked, top) = (to.asked(), Location::direct(to.path().clone()));
             let copy = Scan { shared: &self.shared, top: &top, asked, purpose: Purpose::Remove }.run();
             if let Ok(copy) = copy {
                 // Compared as any entry that is removed: somebody may have changed it meanwhile.

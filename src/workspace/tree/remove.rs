@@ -14,7 +14,7 @@ use super::super::limits::Limit;
 use super::super::path::WorkspacePath;
 use super::super::revision::Revision;
 use super::super::sys::{Dir, Locked, Use};
-use super::super::write::{Approval, WritablePath, free_name, keep_aside, still};
+use super::super::write::{Approval, WritablePath, free_name, is_unchanged, keep_aside};
 use super::path_stack::TreePosition;
 use super::remove_in_place::{Stopped, remove_in_place};
 use super::{Node, Tree, TreeGuard};
@@ -139,7 +139,7 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
         let own = if *depth == 0 { name } else { own };
         branch.leave_to(*depth);
         let same = match (&entry.node, revision) {
-            (Node::File(stat), Some(revision)) => still(branch.dir()?, own, stat, *revision)?,
+            (Node::File(stat), Some(revision)) => is_unchanged(branch.dir()?, own, stat, *revision)?,
             (Node::Directory(seen), _) => {
                 branch.enter(own)?;
                 let inside = branch.dir()?;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::super::directory_stack::DirectoryStack;
 use super::super::error::{AccessError, AccessErrorKind};
-use super::super::links::{self, Way};
+use super::super::links::{self, Location};
 use super::super::path::WorkspacePath;
 use super::super::policy::Verdict;
 use super::super::repository;
@@ -21,7 +21,7 @@ use super::{MOST_ENTRIES, Node, Purpose, Tree, TreeEntry};
 pub(super) struct Scan<'a> {
     pub(super) shared: &'a Shared,
     /// Where its top truly is, and by which names.
-    pub(super) top: &'a Way,
+    pub(super) top: &'a Location,
     /// As the caller called it.
     pub(super) asked: &'a WorkspacePath,
     pub(super) purpose: Purpose<'a>,
@@ -143,12 +143,12 @@ impl Scan<'_> {
         }
         from().try_for_each(|name| secret(&name, path))?;
         if !matches!(self.purpose, Purpose::Copy(_)) {
-            refused(path.root().policy().own(path.relative()), path)?;
+            refused(path.root().policy().server_file(path.relative()), path)?;
             from().try_for_each(|name| protected(&name, path, directory))?;
         }
         if let Purpose::Move(to) | Purpose::Copy(to) = self.purpose {
             let new = to.path().child(below);
-            refused(new.root().policy().own(new.relative()), &new)?;
+            refused(new.root().policy().server_file(new.relative()), &new)?;
             for name in to.names().map(|name| name.child(below)) {
                 secret(&name, &new)?;
                 protected(&name, &new, directory)?;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use crate::workspace::access::{readable, regular};
 use crate::workspace::error::AccessError;
-use crate::workspace::links::{self, Way};
+use crate::workspace::links::{self, Location};
 use crate::workspace::open_file::OpenFile;
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::shared::Shared;
@@ -17,7 +17,7 @@ use crate::workspace::sys::{self, Dir, Failure};
 pub(super) struct WalkStart {
     pub(super) asked: WorkspacePath,
     pub(super) real: WorkspacePath,
-    /// Its other names (see `links::Way`).
+    /// Its other names (see `links::Location`).
     pub(super) aliases: Vec<WorkspacePath>,
     pub(super) shared: Arc<Shared>,
 }
@@ -126,7 +126,7 @@ impl Entry {
     }
 
     /// Where a link leads, by the names that the walk was started with.
-    fn target(&self) -> Option<Way> {
+    fn target(&self) -> Option<Location> {
         links::follow(&self.start.shared.roots, &self.path).ok()
     }
 

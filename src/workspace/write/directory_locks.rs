@@ -1,21 +1,25 @@
 //! One lock per directory, so that changes in it by several processes happen one after another.
 //!
-//! It is the kernel's advisory lock (`flock`) of the directory itself: every process takes the same one
-//! whatever its state folder, no lock file is made, and it is free again when its holder dies. Calls of
-//! one process share it, as locks on paths ([`super::lock`]) keep those apart; for a bounded time only,
-//! so that other processes get their turn. Who waits asks again and again: a blocking `flock` could not
+//! It is the kernel's advisory lock of the directory itself, flock(2): every process takes the same one whatever its
+//! state folder, no lock file is made, and it is free again when its holder dies. It belongs to the open file
+//! description, so calls of one process share it for a bounded time, after which other processes get their turn; locks
+//! on paths ([`super::path_locks`]) keep those calls apart. Who waits asks again and again: a blocking `flock` could not
 //! be cancelled.
+//!
+//! Limits: programs that take no such lock are not kept out. On NFS since Linux 2.6.12 `flock` becomes a byte-range
+//! lock on the server, which a directory cannot have (`EBADF`): there, and on file systems without locks
+//! (`EOPNOTSUPP`, `ENOLCK`), changes of several processes are only compared before they are made.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::super::error::AccessErrorKind;
-use super::super::limits::Limit;
-use super::super::path::WorkspacePath;
-use super::super::sys::{Dir, Failure, Locked, Use};
-use super::is_missing;
+use crate::workspace::error::AccessErrorKind;
+use crate::workspace::path::WorkspacePath;
+use crate::workspace::sys::{Dir, Locked};
+
+use super::existing_directories::{ExistingDirectories, Identity, existing_directories};
 use super::path_locks::MOST_WAITING;
 use super::wait_limit::WaitLimit;
 
@@ -38,12 +42,9 @@ const MOST: Duration = Duration::from_secs(30);
 /// How often a lookup that raced with a rename of the directory is tried again.
 const ATTEMPTS: usize = 8;
 
-/// Device and inode: two processes that want the same two directories take them in this order.
-type Identity = (u64, u64);
-
 /// The directories that this process has locked.
 #[derive(Debug, Default)]
-pub(in crate::workspace) struct Directories {
+pub(in crate::workspace) struct DirectoryLocks {
     table: Mutex<Table>,
     freed: Condvar,
 }
@@ -57,14 +58,27 @@ struct Table {
 #[derive(Debug)]
 enum Entry {
     /// Locked through this handle, for so many calls.
-    EntryLocks { _dir: Dir, calls: usize, since: Instant, shared: bool },
+    Held { _dir: Dir, calls: usize, since: Instant, shared: bool },
+    /// A call of this process asks the system for the lock, or frees it. That may take long on a network file system,
+    /// so nobody waits for it with the table in hand.
+    InSystemCall,
     /// It was shared for a while; other processes come first until then.
     Resting(Instant),
 }
 
+/// What a call that wants a directory may do now.
+enum Turn {
+    /// Another call of this process has the lock, and this one has it now, too.
+    Joined,
+    /// Ask the system; the entry is [`Entry::InSystemCall`] until then.
+    Ask,
+    /// Wait.
+    Busy,
+}
+
 /// The locked directories of some entries.
 #[derive(Debug)]
-pub(super) struct Locks {
+pub(super) struct LockedDirectories {
     _locks: Vec<DirectoryLock>,
     /// For each entry, how many directories on the way to its own were there; 0 where that is not known.
     pub(super) there: Vec<usize>,
@@ -73,11 +87,11 @@ pub(super) struct Locks {
 /// A locked directory; dropping it frees the lock, unless another call of this process has it, too.
 #[derive(Debug)]
 struct DirectoryLock {
-    directories: Arc<Directories>,
+    directories: Arc<DirectoryLocks>,
     identity: Identity,
 }
 
-impl Directories {
+impl DirectoryLocks {
     /// Locks the directories that hold these entries; where one is missing, the nearest above that is there.
     /// A directory that may not be listed, or whose file system has no such locks, goes without.
     ///
@@ -88,10 +102,10 @@ impl Directories {
         this: &Arc<Self>,
         entries: &[&WorkspacePath],
         wait_limit: &WaitLimit,
-    ) -> Result<Locks, AccessErrorKind> {
+    ) -> Result<LockedDirectories, AccessErrorKind> {
         let mut attempts = 0;
         loop {
-            let Holding { directories: wanted, there } = holding(entries)?;
+            let ExistingDirectories { directories: wanted, there } = existing_directories(entries)?;
             let identities: Vec<Identity> = wanted.iter().map(|(identity, _)| *identity).collect();
             let mut locks = Vec::with_capacity(wanted.len());
             for (identity, dir) in wanted {
@@ -100,9 +114,9 @@ impl Directories {
             attempts += 1;
             // One may have been moved, or made, while it was waited for. One that never keeps its place is moved by
             // a program that takes no lock anyway.
-            let now = holding(entries)?.directories;
+            let now = existing_directories(entries)?.directories;
             if attempts == ATTEMPTS || now.iter().map(|(identity, _)| *identity).eq(identities) {
-                return Ok(Locks { _locks: locks, there });
+                return Ok(LockedDirectories { _locks: locks, there });
             }
         }
     }
@@ -115,14 +129,34 @@ impl Directories {
         wait_limit: &WaitLimit,
     ) -> Result<Option<DirectoryLock>, AccessErrorKind> {
         let lock = || Some(DirectoryLock { directories: Arc::clone(this), identity });
-        let mut dir = Some(dir);
         let mut wait: Option<Wait<'_>> = None;
         loop {
             let mut table = this.table();
-            match table.ask(identity, &mut dir) {
-                Locked::Here => return Ok(lock()),
-                Locked::Nowhere => return Ok(None),
-                Locked::Elsewhere => {}
+            if wait.is_none() {
+                // Most often the system answers within microseconds: that is not worth a wait that is counted.
+                let is_asked = |table: &mut Table| matches!(table.entries.get(&identity), Some(Entry::InSystemCall));
+                let waited = this.freed.wait_timeout_while(table, SELDOM, is_asked);
+                table = waited.unwrap_or_else(PoisonError::into_inner).0;
+            }
+            match table.turn(identity) {
+                Turn::Joined => return Ok(lock()),
+                Turn::Busy => {}
+                Turn::Ask => {
+                    drop(table);
+                    let answer = dir.try_lock();
+                    table = this.table();
+                    table.entries.remove(&identity);
+                    this.freed.notify_all();
+                    match answer {
+                        Locked::Here => {
+                            let held = Entry::Held { _dir: dir, calls: 1, since: Instant::now(), shared: false };
+                            table.entries.insert(identity, held);
+                            return Ok(lock());
+                        }
+                        Locked::Nowhere => return Ok(None),
+                        Locked::Elsewhere => {}
+                    }
+                }
             }
             if let Some(wait) = &wait {
                 wait.sleep(table, wait_limit)?;
@@ -144,25 +178,19 @@ impl Directories {
 }
 
 impl Table {
-    /// One try, joining another call of this process where that is fair. Takes `dir` when it locks it.
-    fn ask(&mut self, identity: Identity, dir: &mut Option<Dir>) -> Locked {
+    /// Joins another call of this process where that is fair.
+    fn turn(&mut self, identity: Identity) -> Turn {
         match self.entries.get_mut(&identity) {
-            Some(Entry::EntryLocks { calls, since, shared, .. }) if since.elapsed() < SHARED_FOR => {
+            Some(Entry::Held { calls, since, shared, .. }) if since.elapsed() < SHARED_FOR => {
                 (*calls, *shared) = (*calls + 1, true);
-                return Locked::Here;
+                return Turn::Joined;
             }
-            Some(Entry::EntryLocks { .. }) => return Locked::Elsewhere,
-            Some(Entry::Resting(until)) if Instant::now() < *until => return Locked::Elsewhere,
-            Some(Entry::Resting(_)) | None => {}
+            Some(Entry::Resting(until)) if *until <= Instant::now() => {}
+            Some(Entry::Held { .. } | Entry::InSystemCall | Entry::Resting(_)) => return Turn::Busy,
+            None => {}
         }
-        let answer = dir.as_ref().map_or(Locked::Nowhere, Dir::try_lock);
-        if answer == Locked::Here
-            && let Some(dir) = dir.take()
-        {
-            self.entries
-                .insert(identity, Entry::EntryLocks { _dir: dir, calls: 1, since: Instant::now(), shared: false });
-        }
-        answer
+        self.entries.insert(identity, Entry::InSystemCall);
+        Turn::Ask
     }
 
     /// Forgets those that nobody has locked and whose rest is over.
@@ -174,7 +202,7 @@ impl Table {
 
 /// A call that waits; counted as long as it does.
 struct Wait<'d> {
-    directories: &'d Directories,
+    directories: &'d DirectoryLocks,
     began: Instant,
 }
 
@@ -208,65 +236,24 @@ impl Drop for Wait<'_> {
 impl Drop for DirectoryLock {
     fn drop(&mut self) {
         let mut table = self.directories.table();
-        if let Some(Entry::EntryLocks { calls, since, shared, .. }) = table.entries.get_mut(&self.identity) {
-            *calls -= 1;
-            if *calls == 0 {
-                let rests = *shared && since.elapsed() >= SHARED_FOR;
-                // The handle is closed by that, and the lock is free.
-                table.entries.remove(&self.identity);
-                table.tidy();
-                if rests {
-                    table.entries.insert(self.identity, Entry::Resting(Instant::now() + REST));
-                }
+        let Some(Entry::Held { calls, since, shared, .. }) = table.entries.get_mut(&self.identity) else { return };
+        *calls -= 1;
+        if *calls == 0 {
+            let rests = *shared && since.elapsed() >= SHARED_FOR;
+            let held = table.entries.insert(self.identity, Entry::InSystemCall);
+            drop(table);
+            // The handle is closed by that, and the lock is free.
+            drop(held);
+            table = self.directories.table();
+            table.entries.remove(&self.identity);
+            table.tidy();
+            if rests {
+                table.entries.insert(self.identity, Entry::Resting(Instant::now() + REST));
             }
         }
         drop(table);
         self.directories.freed.notify_all();
     }
-}
-
-/// The directories that hold some entries.
-struct Holding {
-    /// Open, each once, in the order in which they are locked.
-    directories: Vec<(Identity, Dir)>,
-    /// For each entry how many directories there are on the way to its own.
-    there: Vec<usize>,
-}
-
-/// Opens the directories that hold these entries.
-fn holding(entries: &[&WorkspacePath]) -> Result<Holding, AccessErrorKind> {
-    let (mut found, mut there) = (Vec::new(), Vec::new());
-    for path in entries {
-        let nearest = nearest(path)?;
-        there.push(nearest.as_ref().map_or(0, |(depth, ..)| *depth));
-        found.extend(nearest.map(|(_, identity, dir)| (identity, dir)));
-    }
-    found.sort_unstable_by_key(|(identity, _)| *identity);
-    found.dedup_by_key(|(identity, _)| *identity);
-    Ok(Holding { directories: found, there })
-}
-
-/// The innermost directory above `path` that is there, and how far it is below the root; `None` where it may not be
-/// opened.
-fn nearest(path: &WorkspacePath) -> Result<Option<(usize, Identity, Dir)>, AccessErrorKind> {
-    if !Dir::LOCKS {
-        return Ok(None);
-    }
-    for above in std::iter::successors(path.parent(), WorkspacePath::parent) {
-        match above.root().dir().dir_beneath(above.relative(), Use::List) {
-            Ok(dir) => {
-                let stat = dir.stat().ok();
-                return Ok(stat.map(|stat| (above.relative().iter().count(), stat.device_and_inode(), dir)));
-            }
-            Err(failure) if is_missing(&failure) => {}
-            Err(Failure::Link) => return Ok(None),
-            Err(Failure::Io(error)) => {
-                let limit = Limit::of(&error).filter(|limit| limit.is_open_files());
-                return limit.map_or(Ok(None), |limit| Err(AccessErrorKind::Limit(limit)));
-            }
-        }
-    }
-    Ok(None)
 }
 
 #[cfg(all(test, unix))]
@@ -282,20 +269,23 @@ mod tests {
     use super::*;
 
     /// What one process has.
-    fn process(folder: &Path) -> (Workspace, Arc<Directories>) {
+    fn process(folder: &Path) -> (Workspace, Arc<DirectoryLocks>) {
         let spec =
             RootSpec { name: None, path: folder.into(), access: Access::ReadWrite, policy: PolicyRules::default() };
         (Workspace::open(&[spec], Options::default()).unwrap().workspace, Arc::default())
     }
 
-    fn locked(process: &(Workspace, Arc<Directories>), texts: &[&str]) -> Result<Locks, AccessErrorKind> {
+    fn locked(
+        process: &(Workspace, Arc<DirectoryLocks>),
+        texts: &[&str],
+    ) -> Result<LockedDirectories, AccessErrorKind> {
         let paths: Vec<WorkspacePath> = texts.iter().map(|text| process.0.resolve(text).unwrap()).collect();
         // Gives up at the first question.
         let wait_limit = WaitLimit::until(|| true, || {});
-        Directories::lock_holding(&process.1, &paths.iter().collect::<Vec<_>>(), &wait_limit)
+        DirectoryLocks::lock_holding(&process.1, &paths.iter().collect::<Vec<_>>(), &wait_limit)
     }
 
-    fn count(process: &(Workspace, Arc<Directories>)) -> usize {
+    fn count(process: &(Workspace, Arc<DirectoryLocks>)) -> usize {
         process.1.table().entries.len()
     }
 
@@ -328,7 +318,7 @@ mod tests {
         // However long ago, as a slow machine has it.
         let hold_since = |ago| {
             for entry in one.1.table().entries.values_mut() {
-                let Entry::EntryLocks { since, .. } = entry else { panic!("it is held") };
+                let Entry::Held { since, .. } = entry else { panic!("it is held") };
                 *since = Instant::now().checked_sub(ago).unwrap();
             }
         };
@@ -347,8 +337,22 @@ mod tests {
     }
 
     #[test]
+    fn directory_whose_file_system_does_not_answer_blocks_no_other() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::create_dir(temp.path().join("slow")).unwrap();
+        let one = process(temp.path());
+        let slow = Dir::open_ambient(&temp.path().join("slow"), false).unwrap().stat().unwrap().device_and_inode();
+        one.1.table().entries.insert(slow, Entry::InSystemCall);
+        assert_eq!(locked(&one, &["slow/x"]).unwrap_err(), AccessErrorKind::Stopped);
+        drop(locked(&one, &["x"]).unwrap());
+        one.1.table().entries.remove(&slow);
+        drop(locked(&one, &["slow/x"]).unwrap());
+        assert_eq!(count(&one), 0);
+    }
+
+    #[test]
     fn a_process_that_never_frees_a_directory_is_not_waited_for_for_ever() {
-        let directories = Arc::<Directories>::default();
+        let directories = Arc::<DirectoryLocks>::default();
         directories.table().waiting = 2;
         let asked = |ago| {
             let wait = Wait { directories: &directories, began: Instant::now().checked_sub(ago).unwrap() };
@@ -368,7 +372,7 @@ mod tests {
         let wait_limit = WaitLimit::until(|| false, move || sender.send(()).unwrap());
         let waiting = thread::spawn(move || {
             let path = other.0.resolve("x").unwrap();
-            Directories::lock_holding(&other.1, &[&path], &wait_limit).map(|locks| locks.there)
+            DirectoryLocks::lock_holding(&other.1, &[&path], &wait_limit).map(|locks| locks.there)
         });
         receiver.recv_timeout(Duration::from_secs(20)).unwrap();
         drop(held);

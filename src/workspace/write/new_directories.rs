@@ -7,7 +7,7 @@ use super::super::error::{AccessError, AccessErrorKind};
 use super::super::path::WorkspacePath;
 use super::super::stat::{FileKind, Stat};
 use super::super::sys::{Dir, Use};
-use super::is_missing;
+use super::writable_path::is_missing;
 
 /// A directory that a change has made, known by what it is and not by its name alone.
 #[derive(Clone, Debug)]
@@ -111,13 +111,4 @@ pub(in crate::workspace) fn make_dirs(
         let _ = top.sync();
     }
     Ok((here, new))
-}
-
-/// How many directories above `path` are missing.
-pub(super) fn missing_above(path: &WorkspacePath) -> u64 {
-    let root = path.root().dir();
-    let above = std::iter::successors(path.parent(), WorkspacePath::parent);
-    let missing =
-        |path: &WorkspacePath| matches!(root.stat_beneath(path.relative()), Err(failure) if is_missing(&failure));
-    above.take_while(missing).count() as u64
 }

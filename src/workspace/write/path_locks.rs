@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::super::error::AccessErrorKind;
 use super::wait_limit::WaitLimit;
+use crate::workspace::error::AccessErrorKind;
 
 /// Changes that wait at once for other changes; each holds a thread, and the server has more.
 pub const MOST_WAITING: usize = 256;
@@ -19,7 +19,7 @@ const ASK_AGAIN: Duration = Duration::from_millis(50);
 
 /// The paths that are being changed.
 #[derive(Debug, Default)]
-pub(in crate::workspace) struct Locks {
+pub(in crate::workspace) struct PathLocks {
     table: Mutex<Table>,
     freed: Condvar,
 }
@@ -32,12 +32,12 @@ struct Table {
 
 /// Held locks; dropping them frees them.
 #[derive(Debug)]
-pub(in crate::workspace) struct Lock {
-    locks: Arc<Locks>,
+pub(in crate::workspace) struct PathLock {
+    locks: Arc<PathLocks>,
     keys: Vec<String>,
 }
 
-impl Locks {
+impl PathLocks {
     /// Waits until nobody holds any of these canonical paths, one above or one below them, then holds
     /// them all at once, so that two calls which want the same two never wait for each other.
     ///
@@ -47,7 +47,7 @@ impl Locks {
         locks: &Arc<Self>,
         paths: &[&Path],
         wait_limit: &WaitLimit,
-    ) -> Result<Lock, AccessErrorKind> {
+    ) -> Result<PathLock, AccessErrorKind> {
         // Folded, so that two spellings on a case-insensitive file system share a lock; that two
         // different files may share one, too, only makes one of them wait.
         let keys: Vec<String> = paths.iter().map(|path| path.to_string_lossy().to_lowercase()).collect();
@@ -72,7 +72,7 @@ impl Locks {
         }
         table.held.extend(keys.iter().cloned());
         drop(table);
-        Ok(Lock { locks: Arc::clone(locks), keys })
+        Ok(PathLock { locks: Arc::clone(locks), keys })
     }
 }
 
@@ -82,7 +82,7 @@ impl Table {
     }
 }
 
-impl Drop for Lock {
+impl Drop for PathLock {
     fn drop(&mut self) {
         let mut table = self.locks.table.lock().unwrap_or_else(PoisonError::into_inner);
         for key in &self.keys {
@@ -106,13 +106,13 @@ mod tests {
 
     use super::*;
 
-    fn lock(locks: &Arc<Locks>, path: &str) -> Lock {
-        Locks::lock_all(locks, &[Path::new(path)], &WaitLimit::default()).unwrap()
+    fn lock(locks: &Arc<PathLocks>, path: &str) -> PathLock {
+        PathLocks::lock_all(locks, &[Path::new(path)], &WaitLimit::default()).unwrap()
     }
 
     #[test]
     fn who_waits_gives_up_when_its_patience_ends_and_gives_back_its_place_first() {
-        let locks = Arc::new(Locks::default());
+        let locks = Arc::new(PathLocks::default());
         let held = lock(&locks, "/a");
         let told = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let wait_limit = WaitLimit::until(|| true, {
@@ -121,9 +121,9 @@ mod tests {
                 told.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             }
         });
-        drop(Locks::lock_all(&locks, &[Path::new("/b")], &wait_limit).unwrap());
+        drop(PathLocks::lock_all(&locks, &[Path::new("/b")], &wait_limit).unwrap());
         assert_eq!(told.load(std::sync::atomic::Ordering::Relaxed), 0);
-        let refused = Locks::lock_all(&locks, &[Path::new("/a/b")], &wait_limit);
+        let refused = PathLocks::lock_all(&locks, &[Path::new("/a/b")], &wait_limit);
         assert_eq!(refused.unwrap_err(), AccessErrorKind::Stopped);
         assert_eq!(told.load(std::sync::atomic::Ordering::Relaxed), 1);
         assert_eq!(locks.table.lock().unwrap().waiting, 0);
@@ -133,10 +133,10 @@ mod tests {
 
     #[test]
     fn where_too_many_wait_nobody_joins_them() {
-        let locks = Arc::new(Locks::default());
+        let locks = Arc::new(PathLocks::default());
         let held = lock(&locks, "/a");
         locks.table.lock().unwrap().waiting = MOST_WAITING;
-        let refused = Locks::lock_all(&locks, &[Path::new("/a")], &WaitLimit::default());
+        let refused = PathLocks::lock_all(&locks, &[Path::new("/a")], &WaitLimit::default());
         assert_eq!(refused.unwrap_err(), AccessErrorKind::Crowded);
         drop(lock(&locks, "/b"));
         drop(held);
@@ -151,8 +151,8 @@ mod tests {
 
     #[test]
     fn who_wants_a_path_below_a_held_one_waits_until_it_is_free() {
-        let locks = Arc::new(Locks::default());
-        let held = Locks::lock_all(&locks, &[Path::new("/a"), Path::new("/z")], &WaitLimit::default()).unwrap();
+        let locks = Arc::new(PathLocks::default());
+        let held = PathLocks::lock_all(&locks, &[Path::new("/a"), Path::new("/z")], &WaitLimit::default()).unwrap();
         let (sender, receiver) = mpsc::channel();
         let other = thread::spawn({
             let locks = Arc::clone(&locks);

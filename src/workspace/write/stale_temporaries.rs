@@ -9,19 +9,19 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use super::super::path::WorkspacePath;
-use super::super::remove_all::remove_all;
-use super::super::shared::Shared;
-use super::super::stat::{FileKind, Stat};
-use super::super::sys::{Dir, Use};
-use super::is_reserved;
+use crate::workspace::path::WorkspacePath;
+use crate::workspace::remove_all::remove_all;
+use crate::workspace::stat::{FileKind, Stat};
+use crate::workspace::sys::{Dir, Use};
+
+use super::temporary::is_reserved;
 
 /// Directories that one process remembers to have looked at.
 const REMEMBERED: usize = 10_000;
 /// A tree that is being built is not touched at its top for longer than a file.
 const TREES: u32 = 6;
 
-/// How long a temporary file must have been left alone to count as an orphan: ten minutes unless
+/// How long a temporary file must have been left alone to count as stale: ten minutes unless
 /// said otherwise, six times as long for a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StaleAfter(pub Duration);
@@ -32,10 +32,11 @@ impl Default for StaleAfter {
     }
 }
 
-/// The directories that were looked at.
+/// Finds them, once in each directory.
 #[derive(Debug, Default)]
 pub(in crate::workspace) struct StaleTemporaries {
     after: StaleAfter,
+    /// The directories that were looked at.
     seen: Mutex<HashSet<PathBuf>>,
 }
 
@@ -43,35 +44,32 @@ impl StaleTemporaries {
     pub(in crate::workspace) fn new(after: StaleAfter) -> Self {
         Self { after, seen: Mutex::default() }
     }
-}
 
-/// Removes orphans from `dir`, which is at `path`, unless this process has looked there before.
-/// What cannot be listed or removed stays.
-pub(in crate::workspace) fn sweep_once(shared: &Shared, path: &WorkspacePath, dir: &Dir) {
-    let stale_temporaries = &shared.stale_temporaries;
-    {
-        let mut seen = stale_temporaries.seen.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Removes them from `dir`, which is at `path`, unless this process has looked there before.
+    /// What cannot be listed or removed stays.
+    pub(in crate::workspace) fn sweep_once(&self, path: &WorkspacePath, dir: &Dir) {
+        if !self.is_first_look(path.host()) {
+            return;
+        }
+        let Ok(names) = dir.reopen(Use::List).and_then(|dir| dir.list()) else { return };
+        for listed in names.iter().filter(|listed| is_reserved(&listed.name)) {
+            let Ok(stat) = dir.child_stat(&listed.name) else { continue };
+            let StaleAfter(quiet) = self.after;
+            if left_alone(&stat, if stat.kind == FileKind::Directory { quiet * TREES } else { quiet }) {
+                match remove_all(dir, &listed.name) {
+                    Ok(()) => tracing::info!("removed a temporary file that an earlier process left behind"),
+                    Err(error) => tracing::debug!(%error, "a temporary file of an earlier process stays"),
+                }
+            }
+        }
+    }
+
+    fn is_first_look(&self, directory: PathBuf) -> bool {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() >= REMEMBERED {
             seen.clear();
         }
-        if !seen.insert(path.host()) {
-            return;
-        }
-    }
-    let Ok(names) = dir.reopen(Use::List).and_then(|dir| dir.list()) else { return };
-    for listed in names.iter().filter(|listed| is_reserved(&listed.name)) {
-        let Ok(stat) = dir.child_stat(&listed.name) else { continue };
-        let quiet = if stat.kind == FileKind::Directory {
-            stale_temporaries.after.0 * TREES
-        } else {
-            stale_temporaries.after.0
-        };
-        if left_alone(&stat, quiet) {
-            match remove_all(dir, &listed.name) {
-                Ok(()) => tracing::info!("removed a temporary file that an earlier process left behind"),
-                Err(error) => tracing::debug!(%error, "a temporary file of an earlier process stays"),
-            }
-        }
+        seen.insert(directory)
     }
 }
 

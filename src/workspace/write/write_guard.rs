@@ -4,53 +4,21 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
-use super::super::access::regular;
-use super::super::error::{AccessError, AccessErrorKind};
-use super::super::path::WorkspacePath;
-use super::super::revision::Revision;
-use super::super::shared::{Shared, Workspace};
-use super::super::stat::{FileKind, Stat};
-use super::super::sys::{self, Dir};
-use super::entry_locks::{EntryLocks, FileLock};
-use super::{
-    Approval, Base, NewDirectory, Temporary, WaitLimit, WritablePath, allowed, is_missing, make_dirs, sweep_once,
-};
+use crate::workspace::access::regular;
+use crate::workspace::error::{AccessError, AccessErrorKind};
+use crate::workspace::path::WorkspacePath;
+use crate::workspace::revision::Revision;
+use crate::workspace::shared::Shared;
+use crate::workspace::stat::Stat;
+use crate::workspace::sys::{self, Dir};
 
-/// A file changed this recently may change again without its times showing it, so its content is
-/// hashed once more. Twice the coarsest clock among usual file systems (FAT: 2 s).
-const CLOCK_GRAIN: Duration = Duration::from_secs(4);
-
-/// A content with its revision: hashing is most of the work on a large file, and done once.
-#[derive(Clone, Copy, Debug)]
-pub struct Content<'b> {
-    bytes: &'b [u8],
-    revision: Revision,
-}
-
-impl<'b> Content<'b> {
-    /// Hashes the bytes.
-    pub fn of(bytes: &'b [u8]) -> Self {
-        Self { bytes, revision: Revision::of(bytes) }
-    }
-
-    /// Bytes that were hashed before: `revision` must be theirs, as in a [`Snapshot`](crate::workspace::Snapshot).
-    pub fn hashed(bytes: &'b [u8], revision: Revision) -> Self {
-        debug_assert_eq!(Revision::of(bytes), revision, "the bytes of a revision");
-        Self { bytes, revision }
-    }
-
-    /// The bytes.
-    pub fn bytes(self) -> &'b [u8] {
-        self.bytes
-    }
-
-    /// Their revision.
-    pub fn revision(self) -> Revision {
-        self.revision
-    }
-}
+use super::approval::Approval;
+use super::entry_locks::EntryLocks;
+use super::expected_content::{ExpectedContent, HashedBytes, has_content};
+use super::new_directories::{NewDirectory, make_dirs};
+use super::temporary::Temporary;
+use super::writable_path::{WritablePath, allowed, is_missing};
 
 /// What a commit did.
 #[derive(Debug)]
@@ -70,50 +38,10 @@ pub struct WriteGuard<'b> {
     shared: Arc<Shared>,
     path: WritablePath,
     /// The file to be replaced, still open, and what it was when its content was checked.
-    old: Option<(File, Stat, Checked<'b>)>,
+    old: Option<(File, Stat, ExpectedContent<'b>)>,
     /// Permission bits of a new file; none for what the umask gives.
     mode: Option<u32>,
-    held: Arc<EntryLocks>,
-}
-
-/// The content that a file must have, by its name or by its bytes: comparing costs a tenth of hashing.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Checked<'b> {
-    Revision(Revision),
-    Content(Content<'b>),
-}
-
-impl Checked<'_> {
-    fn revision(self) -> Revision {
-        match self {
-            Self::Revision(revision) => revision,
-            Self::Content(content) => content.revision,
-        }
-    }
-
-    /// Whether it is what `file` holds from its beginning, where it is placed.
-    fn is_in(self, mut file: &File) -> io::Result<bool> {
-        match self {
-            Self::Revision(revision) => Ok(hash(file)? == revision),
-            Self::Content(content) => holds(&mut file, content.bytes),
-        }
-    }
-}
-
-/// Whether `source` gives exactly `bytes`.
-fn holds(source: &mut impl io::Read, mut bytes: &[u8]) -> io::Result<bool> {
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        match source.read(&mut buffer) {
-            Ok(0) => return Ok(bytes.is_empty()),
-            Ok(count) => match bytes.strip_prefix(&buffer[..count]) {
-                Some(rest) => bytes = rest,
-                None => return Ok(false),
-            },
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
+    locks: Arc<EntryLocks>,
 }
 
 /// A file that is about to be replaced.
@@ -127,7 +55,7 @@ pub struct PreviousFile<'g> {
     /// The revision of its content, when it was checked.
     pub revision: Revision,
     /// The content itself, where the guard was given it and found the file to hold it.
-    pub known: Option<Content<'g>>,
+    pub known: Option<HashedBytes<'g>>,
 }
 
 impl std::fmt::Debug for PreviousFile<'_> {
@@ -136,58 +64,40 @@ impl std::fmt::Debug for PreviousFile<'_> {
     }
 }
 
-impl WriteGuard<'static> {
-    /// Waits for the file's lock, then checks that the file still equals `base`: `Stale` when its
-    /// content differs or it is gone, `Exists` when something is there that was not.
-    pub fn acquire(workspace: &Workspace, path: WritablePath, base: Base) -> Result<Self, AccessError> {
-        Self::acquire_within(workspace, path, base, &WaitLimit::default())
-    }
-
-    /// As [`Self::acquire`]; `Stopped`, `Crowded` or `Locked` when the lock is not to be had within `wait_limit`.
-    pub fn acquire_within(
-        workspace: &Workspace,
-        path: WritablePath,
-        base: Base,
-        wait_limit: &WaitLimit,
-    ) -> Result<Self, AccessError> {
-        FileLock::acquire(workspace, path, wait_limit)?.guard(base)
-    }
-}
-
 impl<'b> WriteGuard<'b> {
     /// Looks at what is there, under the lock.
     pub(super) fn checked(
         shared: Arc<Shared>,
         path: WritablePath,
-        base: Option<Checked<'b>>,
-        held: Arc<EntryLocks>,
+        base: Option<ExpectedContent<'b>>,
+        locks: Arc<EntryLocks>,
     ) -> Result<Self, AccessError> {
-        let root = path.real.root().dir();
-        let old = match (root.file_beneath(path.real.relative()), base) {
+        let root = path.path().root().dir();
+        let old = match (root.file_beneath(path.path().relative()), base) {
             (Err(failure), None) if is_missing(&failure) => None,
             (Err(failure), Some(_)) if is_missing(&failure) => {
-                return Err(AccessError::new(AccessErrorKind::Stale, &path.asked));
+                return Err(AccessError::new(AccessErrorKind::Stale, path.asked()));
             }
-            (Err(failure), _) => return Err(AccessError::from_failure(failure, &path.asked)),
+            (Err(failure), _) => return Err(AccessError::from_failure(failure, path.asked())),
             (Ok(file), base) => {
-                let failed = |error| AccessError::from_io(error, &path.asked);
+                let failed = |error| AccessError::from_io(error, path.asked());
                 let stat = sys::file_stat(&file).map_err(failed)?;
-                regular(&stat, &path.asked)?;
+                regular(&stat, path.asked())?;
                 let Some(expected) = base else {
-                    return Err(AccessError::new(AccessErrorKind::Exists, &path.asked));
+                    return Err(AccessError::new(AccessErrorKind::Exists, path.asked()));
                 };
                 if !expected.is_in(&file).map_err(failed)? {
-                    return Err(AccessError::new(AccessErrorKind::Stale, &path.asked));
+                    return Err(AccessError::new(AccessErrorKind::Stale, path.asked()));
                 }
                 Some((file, stat, expected))
             }
         };
-        Ok(Self { shared, path, old, mode: None, held })
+        Ok(Self { shared, path, old, mode: None, locks })
     }
 
     /// The real path of the file.
     pub fn path(&self) -> &WorkspacePath {
-        &self.path.real
+        self.path.path()
     }
 
     /// What a commit will replace: its content from the beginning, and what it is; none for a new
@@ -196,8 +106,8 @@ impl<'b> WriteGuard<'b> {
         let (file, stat, checked) = self.old.as_mut()?;
         file.rewind().ok()?;
         let known = match *checked {
-            Checked::Revision(_) => None,
-            Checked::Content(content) => Some(content),
+            ExpectedContent::Revision(_) => None,
+            ExpectedContent::Bytes(content) => Some(content),
         };
         Some(PreviousFile {
             content: file,
@@ -220,19 +130,19 @@ impl<'b> WriteGuard<'b> {
     /// attributes of a replaced file are kept, set-user-id and set-group-id are not. On an error
     /// nothing has changed.
     pub fn commit(self, bytes: &[u8], approval: Approval) -> Result<Committed, AccessError> {
-        self.commit_noting(Content::of(bytes), approval, |_| {})
+        self.commit_noting(HashedBytes::of(bytes), approval, |_| {})
     }
 
     /// As [`Self::commit`]; `note` is called while the file's lock is still held, so that what is to
     /// be remembered of the new content is remembered before another call or process looks.
     pub fn commit_noting(
         self,
-        content: Content<'_>,
+        content: HashedBytes<'_>,
         _: Approval,
         note: impl FnOnce(&Committed),
     ) -> Result<Committed, AccessError> {
-        let asked = &self.path.asked;
-        let real = &self.path.real;
+        let asked = self.path.asked();
+        let real = self.path.path();
         let failed = |error| AccessError::from_io(error, asked);
         // The rights are asked again: a guard may be old by now, and a nested root may be there.
         allowed(&self.path)?;
@@ -240,11 +150,11 @@ impl<'b> WriteGuard<'b> {
             return Err(AccessError::new(AccessErrorKind::IsDirectory, asked));
         };
         let parent = real.parent().unwrap_or_else(|| real.clone());
-        let (dir, new) = make_dirs(&parent, asked, self.held.there(real))?;
-        sweep_once(&self.shared, &parent, &dir);
+        let (dir, new) = make_dirs(&parent, asked, self.locks.there(real))?;
+        self.shared.stale_temporaries.sweep_once(&parent, &dir);
 
         let mut temporary = Temporary::create(&dir, self.old.is_some()).map_err(failed)?;
-        temporary.file().write_all(content.bytes).map_err(failed)?;
+        temporary.file().write_all(content.bytes()).map_err(failed)?;
         if let Some((old, stat, _)) = &self.old {
             sys::carry_attributes(old, stat, temporary.file()).map_err(failed)?;
         } else if let Some(mode) = self.mode {
@@ -262,7 +172,7 @@ impl<'b> WriteGuard<'b> {
                 if !dir.child_stat(&name).is_ok_and(|now| now.same_size_and_time(stat)) {
                     return Err(AccessError::new(AccessErrorKind::Stale, asked));
                 }
-                let is_base = |dir: &Dir, name: &std::ffi::OsStr| still_holds(dir, name, stat, *checked);
+                let is_base = |dir: &Dir, name: &std::ffi::OsStr| has_content(dir, name, stat, *checked);
                 if !temporary.replace(&name, is_base).map_err(failed)? {
                     return Err(AccessError::new(AccessErrorKind::Stale, asked));
                 }
@@ -271,7 +181,8 @@ impl<'b> WriteGuard<'b> {
         let made = new.keep();
         // The file is there; that its directory entry may not be on the disk yet undoes nothing.
         let _ = dir.sync();
-        let committed = Committed { created: self.old.is_none(), revision: content.revision, path: real.clone(), made };
+        let committed =
+            Committed { created: self.old.is_none(), revision: content.revision(), path: real.clone(), made };
         note(&committed);
         Ok(committed)
     }
@@ -281,33 +192,4 @@ impl std::fmt::Debug for WriteGuard<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("WriteGuard").field(&self.path).finish()
     }
-}
-
-/// Whether the file called `name` is the one that was checked, with the content it had.
-pub(in crate::workspace) fn still(
-    dir: &Dir,
-    name: &std::ffi::OsStr,
-    seen: &Stat,
-    revision: Revision,
-) -> io::Result<bool> {
-    still_holds(dir, name, seen, Checked::Revision(revision))
-}
-
-fn still_holds(dir: &Dir, name: &std::ffi::OsStr, seen: &Stat, content: Checked<'_>) -> io::Result<bool> {
-    let now = dir.child_stat(name)?;
-    if now.kind != FileKind::File || !now.same_size_and_time(seen) {
-        return Ok(false);
-    }
-    let settled = now
-        .modified
-        .is_some_and(|modified| SystemTime::now().duration_since(modified).is_ok_and(|age| age > CLOCK_GRAIN));
-    // Another inode may be the same file, copied up; whatever it is, with the same content nothing is lost.
-    if settled && now.same_file(seen) {
-        return Ok(true);
-    }
-    content.is_in(&dir.child_file(name)?)
-}
-
-pub(in crate::workspace) fn hash(mut file: &File) -> io::Result<Revision> {
-    Revision::of_reader(&mut file)
 }

@@ -1,10 +1,10 @@
-//! Frames: lines that are no messages, messages that are no calls, floods (servers#4207, codex#31805).
+//! Frames: invalid lines, messages that are no calls, floods (servers#4207, codex#31805).
 
 use serde_json::{Value, json};
 
-use super::{Wall, world::World};
+use super::{Barrier, world::World};
 
-/// Lines as a client might send them; each gets at most an error, and the session goes on.
+/// Lines that a client might send; each gets at most an error, and the session continues.
 fn lines() -> Vec<(&'static str, Vec<u8>)> {
     let call = |arguments: &str| {
         format!(
@@ -67,20 +67,20 @@ pub(super) fn names() -> Vec<&'static str> {
     lines().into_iter().map(|(name, _)| name).collect()
 }
 
-fn survives(wall: Wall) {
-    let mut world = World::new(wall);
+fn survives(barrier: Barrier) {
+    let mut world = World::new(barrier);
     let before = world.picture();
     for (number, (name, line)) in lines().into_iter().enumerate() {
         let sent = String::from_utf8_lossy(&line).into_owned();
         world.process().bytes(&line);
         world.process().line("");
-        // The answer to this ping comes after whatever the line was answered with.
+        // The answer to this ping follows any answer to the line.
         let ping = format!("ping-{number}");
         world.process().line(&json!({ "jsonrpc": "2.0", "id": ping, "method": "ping" }).to_string());
         loop {
-            let answer = world.process().next().unwrap_or_else(|| panic!("{wall:?}: {name} ended the server"));
-            world.silent(&sent, &answer).unwrap_or_else(|error| panic!("{wall:?}: {name}: {error}\n{answer}"));
-            assert!(answer.to_string().len() < 1 << 20, "{wall:?}: {name} got an enormous answer");
+            let answer = world.process().next().unwrap_or_else(|| panic!("{barrier:?}: {name} ended the server"));
+            world.silent(&sent, &answer).unwrap_or_else(|error| panic!("{barrier:?}: {name}: {error}\n{answer}"));
+            assert!(answer.to_string().len() < 1 << 20, "{barrier:?}: {name} got an enormous answer");
             if answer["id"] == Value::String(ping.clone()) {
                 break;
             }
@@ -91,18 +91,18 @@ fn survives(wall: Wall) {
 }
 
 #[test]
-fn broken_frames_behind_both_walls() {
-    survives(Wall::Both);
+fn broken_frames_with_all_barriers() {
+    survives(Barrier::All);
 }
 
 #[test]
-fn broken_frames_behind_the_walk_alone() {
-    survives(Wall::Walk);
+fn broken_frames_with_the_walk_alone() {
+    survives(Barrier::Walk);
 }
 
 #[test]
-fn a_flood_of_calls_is_answered_call_by_call() {
-    let mut world = World::new(Wall::Both);
+fn every_call_of_a_flood_is_answered() {
+    let mut world = World::new(Barrier::All);
     let calls = [
         json!({ "name": "grep", "arguments": { "pattern": "(x*)*z", "no_ignore": true } }),
         json!({ "name": "read", "arguments": { "path": "app/out_file" } }),

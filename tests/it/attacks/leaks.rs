@@ -1,8 +1,8 @@
-//! What answers tell: names, errors, suggestions and link targets.
+//! What answers reveal: names, errors, suggestions and link targets.
 
 use serde_json::json;
 
-use super::{Case, DENIED, Expect, Wall, case, world::World};
+use super::{Barrier, Case, DENIED, Expect, case, world::World};
 
 /// Names that could drive a terminal, and content with hidden characters.
 pub(super) fn odd_names() -> Vec<Case> {
@@ -51,7 +51,7 @@ pub(super) fn odd_names() -> Vec<Case> {
 const INVALID: Expect = Expect::Fails(&["invalid_input"]);
 const MISSING: Expect = Expect::Fails(&["not_found"]);
 
-/// Errors and suggestions near what is outside or hidden.
+/// Errors and suggestions for names similar to outside or hidden ones.
 pub(super) fn errors() -> Vec<Case> {
     vec![
         case("a slip near a name outside", "read", json!({ "path": "app/secret.txt" }), MISSING),
@@ -98,10 +98,10 @@ pub(super) fn errors() -> Vec<Case> {
     ]
 }
 
-/// An answer that depended on what is there would be a way to look.
+/// A refusal that depends on what exists would reveal it.
 #[test]
-fn what_is_outside_is_refused_alike_whether_or_not_it_exists() {
-    let mut world = World::new(Wall::Both);
+fn refusal_outside_does_not_reveal_what_exists() {
+    let mut world = World::new(Barrier::All);
     let host = world.path("").to_str().expect("a plain name").trim_end_matches('/').to_owned();
     let pairs = [
         (format!("{host}/outside/zebra-secret.txt"), format!("{host}/outside/zebra-nothing.txt")),

@@ -1,5 +1,5 @@
-//! What would be an escape at the next start: files that the server starts from, repositories by any name, links
-//! that span a protected name, and the rules that people wrote for agents.
+//! Escapes at the next start: files that the server starts from, repositories by any name, links that span a protected
+//! name, and the rules that people wrote for agents.
 
 use std::{
     collections::BTreeSet,
@@ -12,13 +12,13 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Case, DENIED, Expect, Wall, case};
+use super::{Barrier, Case, DENIED, Expect, case};
 use crate::process::Process;
 
 /// Not made, changed, replaced, moved or deleted, whatever the tool; the kinds that a tool may answer with first.
 const KEPT: Expect = Expect::Fails(&["denied", "invalid_input", "not_found"]);
 
-/// Every way to put something at a path, and to take away what is there.
+/// Every way to create something at a path, and to remove what exists.
 fn changes(path: &str) -> Vec<Case> {
     let app = format!("app/{path}");
     let mut cases = creations(path);
@@ -37,7 +37,7 @@ fn changes(path: &str) -> Vec<Case> {
     cases
 }
 
-/// Every way to put something at a path.
+/// Every way to create something at a path.
 fn creations(path: &str) -> Vec<Case> {
     let app = format!("app/{path}");
     let from = |source: &str| json!({ "source": source, "destination": app, "overwrite": true });
@@ -133,7 +133,7 @@ pub(super) fn repositories() -> Vec<Case> {
         case("copy a repository into a new directory", "copy", copy("app/sep", "app/x/y/z"), DENIED),
         case("move the top of one", "move", copy("app/wtmeta", "app/sub/wtmeta"), DENIED),
     ]);
-    // What lacks a piece gets none.
+    // An incomplete repository is not completed.
     for piece in ["objects", "refs", "commondir", "OBJECTS", "refs.", "re\u{200b}fs"] {
         cases.extend(creations(&format!("halfhead/{piece}")));
         cases.extend(creations(&format!("halfhead/{piece}/x")));
@@ -300,7 +300,7 @@ pub(super) fn agent_rules() -> Vec<Case> {
     distinct(cases)
 }
 
-/// A server that was started in some way of its own.
+/// A server with its own way of being started.
 struct Started {
     dir: TempDir,
     process: Process,
@@ -326,7 +326,7 @@ impl Started {
         answer["result"]["_meta"]["rootbound/error"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// Nothing can be put at `path`, and what is there cannot be taken away.
+    /// Checks that nothing can be created at `path` and what exists cannot be removed.
     fn is_kept(&mut self, path: &str) {
         let there = self.dir.path().join(path);
         let before = fs::symlink_metadata(&there).map(|stat| (stat.len(), stat.modified().expect("a time"))).ok();
@@ -341,7 +341,7 @@ impl Started {
             ("delete", json!({ "path": path, "recursive": true })),
             ("undo", json!({})),
         ] {
-            // What lies in the directory that a link leads to is no file that the server starts from.
+            // The server does not start from the files in the directory that a link leads to.
             if there.is_dir() && arguments["path"].as_str().is_some_and(|text| text.ends_with("/below")) {
                 continue;
             }
@@ -353,7 +353,7 @@ impl Started {
         }
     }
 
-    /// It can be written like any other file.
+    /// Checks that it can be written like any other file.
     fn is_free(&mut self, path: &str) {
         assert_eq!(self.call("write", &json!({ "path": path, "content": "honest" })), "", "{path}");
     }
@@ -367,15 +367,15 @@ fn put(dir: &Path, files: &[&str]) {
     }
 }
 
-fn with_walls(test: impl Fn(&'static [&'static str])) {
-    for wall in [Wall::Both, Wall::Beneath, Wall::Walk] {
-        test(wall.arguments());
+fn with_barriers(test: impl Fn(&'static [&'static str])) {
+    for barrier in [Barrier::All, Barrier::Openat2, Barrier::Walk] {
+        test(barrier.arguments());
     }
 }
 
 #[test]
-fn the_program_that_runs_is_not_exchanged_by_any_name_on_the_way_to_it() {
-    with_walls(|wall| {
+fn running_program_is_not_replaced_by_any_name_on_its_path() {
+    with_barriers(|barrier| {
         let build = |dir: &Path| {
             put(dir, &["app/plain.txt", "app/early/other", "app/bin/other", "app/late/other"]);
             let program = env!("CARGO_BIN_EXE_rootbound");
@@ -390,7 +390,7 @@ fn the_program_that_runs_is_not_exchanged_by_any_name_on_the_way_to_it() {
             let mut command = Command::new(dir.join("app/bin/server"));
             let path = ["app/early", "app/tools", "app/late"].map(|folder| dir.join(folder));
             command.arg0("rb").env("PATH", std::env::join_paths(path).expect("plain names"));
-            command.args(["--root", "app=app"]).args(wall);
+            command.args(["--root", "app=app"]).args(barrier);
             command
         });
         for path in ["app/bin/server", "app/bin/rb", "app/tools/rb", "app/tools", "app/early/rb"] {
@@ -412,8 +412,8 @@ fn the_program_that_runs_is_not_exchanged_by_any_name_on_the_way_to_it() {
 }
 
 #[test]
-fn the_configuration_is_kept_in_every_directory_offered_and_so_are_links_to_those() {
-    with_walls(|wall| {
+fn configuration_file_and_links_to_it_are_not_changed_in_any_root() {
+    with_barriers(|barrier| {
         let build = |dir: &Path| {
             put(dir, &["app/plain.txt", "app/inner/conf/deep/rb.toml", "app/inner/conf/other", "lib/x"]);
             symlink("inner/conf", dir.join("app/conf")).expect("a link");
@@ -423,7 +423,7 @@ fn the_configuration_is_kept_in_every_directory_offered_and_so_are_links_to_thos
         let mut server = Started::new(build, |_| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_rootbound"));
             command.args(["--root", "app=app", "--root", "in=app/inner", "--root", "lib=app/lib_link"]);
-            command.args(["--config", "app/conf/deep/rb.toml"]).args(wall);
+            command.args(["--config", "app/conf/deep/rb.toml"]).args(barrier);
             command
         });
         for path in ["app/conf", "app/conf/deep/rb.toml", "app/inner/conf/deep/rb.toml", "app/lib_link"] {
@@ -447,13 +447,15 @@ fn the_configuration_is_kept_in_every_directory_offered_and_so_are_links_to_thos
 
 #[test]
 fn a_root_that_is_a_repository_is_not_written() {
-    with_walls(|wall| {
+    with_barriers(|barrier| {
         let build = |dir: &Path| {
             put(dir, &["app/plain.txt", "bare/config", "bare/HEAD", "bare/objects/x", "bare/refs/x"]);
         };
         let mut server = Started::new(build, |_| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_rootbound"));
-            command.args(["--root", "app=app", "--root", "bare=bare", "--allow-protected", "description"]).args(wall);
+            command
+                .args(["--root", "app=app", "--root", "bare=bare", "--allow-protected", "description"])
+                .args(barrier);
             command
         });
         for path in ["bare/config", "bare/hooks/pre-commit", "bare/new.txt", "bare/objects/x"] {

@@ -1,11 +1,11 @@
-//! FIFOs, sockets, devices, endless and enormous files: refused or bounded, never waited for.
+//! FIFOs, sockets, devices, endless and huge files: refused or limited, never waited for.
 
 use std::{ffi::OsStr, os::fd::OwnedFd, process::Command};
 
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use serde_json::json;
 
-use super::{Case, Expect, Wall, case, every_tool, world::World};
+use super::{Barrier, Case, Expect, case, every_tool, world::World};
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases: Vec<Case> = ["fifo", "socket", "device"]
@@ -63,9 +63,9 @@ const NOT_A_FILE: Expect = Expect::Fails(&["invalid_input", "not_found", "denied
 
 /// Deeper than any path that a system call takes; found, listed and left without a crash.
 #[test]
-fn a_tree_of_five_thousand_levels_is_walked_or_refused_but_ends_nothing() {
-    for wall in [Wall::Both, Wall::Walk] {
-        let mut world = World::new(wall);
+fn a_tree_of_five_thousand_levels_does_not_end_the_server() {
+    for barrier in [Barrier::All, Barrier::Walk] {
+        let mut world = World::new(barrier);
         let top = world.path("root/abyss");
         std::fs::create_dir(&top).expect("a folder");
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -84,7 +84,7 @@ fn a_tree_of_five_thousand_levels_is_walked_or_refused_but_ends_nothing() {
             ("read", json!({ "path": format!("app/abyss/{}x", "d/".repeat(5_000)) })),
         ] {
             let answer = world.process().ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
-            assert!(answer["result"]["content"].is_array(), "{wall:?}: {answer}");
+            assert!(answer["result"]["content"].is_array(), "{barrier:?}: {answer}");
             world.silent(&arguments.to_string(), &answer).expect("nothing leaks");
         }
         world.alive();
@@ -93,20 +93,20 @@ fn a_tree_of_five_thousand_levels_is_walked_or_refused_but_ends_nothing() {
     }
 }
 
-/// Honest: a root that is itself reached through a link.
+/// Legitimate: a root that is a link.
 #[test]
-fn a_root_behind_a_link_serves_as_any_other() {
-    for wall in [Wall::Both, Wall::Beneath, Wall::Walk] {
+fn a_root_that_is_a_link_is_served() {
+    for barrier in [Barrier::All, Barrier::Openat2, Barrier::Walk] {
         let dir = tempfile::tempdir().expect("a temporary folder");
         std::fs::create_dir(dir.path().join("real")).expect("a folder");
         std::fs::write(dir.path().join("real/a.txt"), "alpha\n").expect("a file");
         std::os::unix::fs::symlink("real", dir.path().join("alias")).expect("a link");
         std::os::unix::fs::symlink(dir.path().join("alias/a.txt"), dir.path().join("real/again")).expect("a link");
-        let mut process = crate::process::Process::start(dir.path(), &[wall.arguments(), &["alias"]].concat());
+        let mut process = crate::process::Process::start(dir.path(), &[barrier.arguments(), &["alias"]].concat());
         process.initialize();
         for path in ["a.txt", "again", dir.path().join("alias/a.txt").to_str().expect("a plain name")] {
             let answer = process.ask("tools/call", &json!({ "name": "read", "arguments": { "path": path } }));
-            assert_eq!(answer["result"]["isError"], false, "{wall:?} {path}: {answer}");
+            assert_eq!(answer["result"]["isError"], false, "{barrier:?} {path}: {answer}");
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Replacement: no litter, no fixed temporary names, no rights carried over that were not earned.
+//! Replacement: no files left behind, no predictable temporary names, no inherited set-user-id.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use serde_json::json;
 
-use super::{Case, Expect, Wall, case, world::World};
+use super::{Barrier, Case, Expect, case, world::World};
 
-/// Changes as a model may make them; each leaves everything else as it was.
+/// Changes that a model may make; none affects anything else.
 pub(super) fn cases() -> Vec<Case> {
     const DONE: Expect = Expect::Answers("");
     vec![
@@ -49,32 +49,32 @@ pub(super) fn cases() -> Vec<Case> {
 
 const NO_PLACE: Expect = Expect::Fails(&["invalid_input", "not_found", "denied"]);
 
-fn walls() -> [Wall; 3] {
-    [Wall::Both, Wall::Beneath, Wall::Walk]
+fn barriers() -> [Barrier; 3] {
+    [Barrier::All, Barrier::Openat2, Barrier::Walk]
 }
 
-/// CVE-2026-46406: a file that was set-user-id has new content, which has not earned it.
+/// CVE-2026-46406: new content must not inherit the set-user-id bit.
 #[test]
 fn set_user_id_does_not_survive_a_replacement() {
-    for wall in walls() {
-        let mut world = World::new(wall);
+    for barrier in barriers() {
+        let mut world = World::new(barrier);
         let tool = world.path("root/tool.sh");
         fs::write(&tool, "old\n").expect("a file");
         fs::set_permissions(&tool, fs::Permissions::from_mode(0o6755)).expect("a mode");
         let call = case("replace", "write", json!({ "path": "app/tool.sh", "content": "new\n" }), Expect::Answers(""));
         world.attack(&call.writes()).expect("an honest call");
-        assert_eq!(fs::metadata(&tool).expect("it is there").permissions().mode() & 0o7777, 0o755, "{wall:?}");
+        assert_eq!(fs::metadata(&tool).expect("it is there").permissions().mode() & 0o7777, 0o755, "{barrier:?}");
     }
 }
 
 #[test]
 fn no_temporary_file_is_left_behind() {
-    for wall in walls() {
-        let mut world = World::new(wall);
+    for barrier in barriers() {
+        let mut world = World::new(barrier);
         for case in cases() {
-            world.attack(&case).unwrap_or_else(|error| panic!("{wall:?}: {error}"));
+            world.attack(&case).unwrap_or_else(|error| panic!("{barrier:?}: {error}"));
         }
         let left: Vec<_> = world.picture().into_keys().filter(|path| path.to_string_lossy().contains(".tmp")).collect();
-        assert!(left.is_empty(), "{wall:?}: {left:?}");
+        assert!(left.is_empty(), "{barrier:?}: {left:?}");
     }
 }

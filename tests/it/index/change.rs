@@ -1,6 +1,6 @@
-//! The changes that are made behind the server's back, by kind.
+//! Random changes of the tree that the server does not make, by kind.
 //!
-//! Each tells whether it changed anything; what is asked afterwards is the game's matter.
+//! Each returns whether it changed anything; `comparison` makes the queries.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{
-    game::{FOLDERS, Game, NAMES},
+    comparison::{Comparison, FOLDERS, NAMES},
     mounts::{self, mount, unmount},
 };
 
@@ -18,10 +18,10 @@ use super::{
 pub(super) struct Kind {
     pub(super) name: &'static str,
     weight: usize,
-    make: fn(&mut Game, &Places) -> bool,
+    make: fn(&mut Comparison, &Places) -> bool,
 }
 
-/// Where a change is made: places that may hold something or nothing.
+/// Where a change is made: paths that may or may not exist.
 struct Places {
     file: PathBuf,
     other: PathBuf,
@@ -38,16 +38,16 @@ pub(super) const KINDS: &[Kind] = &[
     Kind {
         name: "folder renamed back",
         weight: 1,
-        make: |game, at| fs::rename(game.path("moved"), &at.folder).is_ok(),
+        make: |comparison, at| fs::rename(comparison.path("moved"), &at.folder).is_ok(),
     },
     Kind { name: "file removed", weight: 1, make: |_, at| fs::remove_file(&at.file).is_ok() },
     Kind { name: "folder removed", weight: 1, make: |_, at| fs::remove_dir_all(&at.folder).is_ok() },
-    Kind { name: "time set back", weight: 1, make: |game, at| game.age(&at.file) },
+    Kind { name: "time set back", weight: 1, make: |comparison, at| comparison.age(&at.file) },
     Kind { name: "written through a hard link", weight: 1, make: linked },
     Kind {
         name: "written through a mapping",
         weight: 2,
-        make: |game, at| game.mapper.write(&at.file, 2, "needle ÉKERNEL "),
+        make: |comparison, at| comparison.mapper.write(&at.file, 2, "needle ÉKERNEL "),
     },
     Kind { name: "mapping held meanwhile", weight: 1, make: mapped_for_a_while },
     Kind { name: "ignore file written", weight: 1, make: rules_written },
@@ -71,8 +71,8 @@ pub(super) const KINDS: &[Kind] = &[
     Kind { name: "unmounted", weight: 3, make: unmounted },
 ];
 
-impl Game {
-    /// One change; it may come to nothing.
+impl Comparison {
+    /// One change; it may have no effect.
     pub(super) fn mutate(&mut self) {
         let (file, other) = (self.file(), self.file());
         let folder = self.random.pick(&FOLDERS[1..]);
@@ -97,26 +97,26 @@ impl Game {
     }
 }
 
-fn written(game: &mut Game, at: &Places) -> bool {
-    game.write(&at.file)
+fn written(comparison: &mut Comparison, at: &Places) -> bool {
+    comparison.write(&at.file)
 }
 
-fn appended(game: &mut Game, at: &Places) -> bool {
+fn appended(comparison: &mut Comparison, at: &Places) -> bool {
     let Ok(mut open) = fs::File::options().append(true).open(&at.file) else { return false };
     open.write_all(b"\nneedle appended kernel\n").unwrap();
-    game.age(&at.file);
+    comparison.age(&at.file);
     true
 }
 
-fn truncated(game: &mut Game, at: &Places) -> bool {
+fn truncated(comparison: &mut Comparison, at: &Places) -> bool {
     let Ok(open) = fs::File::options().write(true).open(&at.file) else { return false };
     let length = open.metadata().unwrap().len();
     open.set_len(length / 2).unwrap();
-    game.age(&at.file);
+    comparison.age(&at.file);
     length > 0
 }
 
-fn overwritten(_: &mut Game, at: &Places) -> bool {
+fn overwritten(_: &mut Comparison, at: &Places) -> bool {
     let (Ok(bytes), Ok(meta)) = (fs::read(&at.file), fs::metadata(&at.file)) else { return false };
     let Ok(open) = fs::File::options().write(true).open(&at.file) else { return false };
     let other: Vec<u8> = bytes.iter().map(|byte| if *byte == b'e' { b'i' } else { *byte }).collect();
@@ -125,77 +125,77 @@ fn overwritten(_: &mut Game, at: &Places) -> bool {
     bytes != other
 }
 
-fn folder_renamed(game: &mut Game, at: &Places) -> bool {
-    let target = game.random.pick(&["moved", "lib/moved", "src/moved", "docs"]);
-    fs::rename(&at.folder, game.path(target)).is_ok()
+fn folder_renamed(comparison: &mut Comparison, at: &Places) -> bool {
+    let target = comparison.random.pick(&["moved", "lib/moved", "src/moved", "docs"]);
+    fs::rename(&at.folder, comparison.path(target)).is_ok()
 }
 
-/// Another name beside it, and a write through that. (Where the other name is in no folder that is
-/// looked at, nothing tells of it: see `workspace::watch`.)
-fn linked(_: &mut Game, at: &Places) -> bool {
+/// A second name next to it, and a write through that. (If the second name is in an unwatched folder, there is no
+/// event: see `workspace::watch`.)
+fn linked(_: &mut Comparison, at: &Places) -> bool {
     let other = at.file.with_extension("link");
     let _ = fs::hard_link(&at.file, &other);
     let open = fs::File::options().write(true).open(&other);
     open.is_ok_and(|open| open.write_at(b"needle KERNEL ", 3).is_ok())
 }
 
-/// No event tells of the writes: the end of the mapping does.
-fn mapped_for_a_while(game: &mut Game, at: &Places) -> bool {
-    if !game.mapper.hold(&at.file) {
+/// The writes cause no event; the end of the mapping does.
+fn mapped_for_a_while(comparison: &mut Comparison, at: &Places) -> bool {
+    if !comparison.mapper.hold(&at.file) {
         return false;
     }
-    let wrote = game.mapper.poke(1, "привет");
-    if game.random.chance(50) {
-        game.settle();
+    let wrote = comparison.mapper.poke(1, "привет");
+    if comparison.random.chance(50) {
+        comparison.settle();
     }
-    game.mapper.poke(0, "SKI needle");
-    game.mapper.release();
+    comparison.mapper.poke(0, "SKI needle");
+    comparison.mapper.release();
     wrote
 }
 
-fn rules_written(game: &mut Game, at: &Places) -> bool {
-    let rules = game.random.pick(&["*.rs\n", "deep\n", "/src\n", "!*.log\n*.txt\n", "", "a.*\n!a.rs\n"]);
-    let name = game.random.pick(&[".gitignore", ".ignore"]);
-    fs::write(game.place(&at.folder).join(name), rules).is_ok()
+fn rules_written(comparison: &mut Comparison, at: &Places) -> bool {
+    let rules = comparison.random.pick(&["*.rs\n", "deep\n", "/src\n", "!*.log\n*.txt\n", "", "a.*\n!a.rs\n"]);
+    let name = comparison.random.pick(&[".gitignore", ".ignore"]);
+    fs::write(comparison.place(&at.folder).join(name), rules).is_ok()
 }
 
-fn rules_removed(game: &mut Game, at: &Places) -> bool {
-    let name = game.random.pick(&[".gitignore", ".ignore", "CACHEDIR.TAG", "Cargo.toml", "package.json"]);
-    fs::remove_file(game.place(&at.folder).join(name)).is_ok()
+fn rules_removed(comparison: &mut Comparison, at: &Places) -> bool {
+    let name = comparison.random.pick(&[".gitignore", ".ignore", "CACHEDIR.TAG", "Cargo.toml", "package.json"]);
+    fs::remove_file(comparison.place(&at.folder).join(name)).is_ok()
 }
 
-fn marked(game: &mut Game, at: &Places) -> bool {
-    let name = game.random.pick(&["CACHEDIR.TAG", "Cargo.toml", "package.json"]);
-    fs::write(game.place(&at.folder).join(name), "x").is_ok()
+fn marked(comparison: &mut Comparison, at: &Places) -> bool {
+    let name = comparison.random.pick(&["CACHEDIR.TAG", "Cargo.toml", "package.json"]);
+    fs::write(comparison.place(&at.folder).join(name), "x").is_ok()
 }
 
-fn rights(game: &mut Game, at: &Places) -> bool {
-    let mode = if game.random.chance(50) { 0o000 } else { 0o755 };
-    let what = if game.random.chance(50) { &at.file } else { &at.folder };
+fn rights(comparison: &mut Comparison, at: &Places) -> bool {
+    let mode = if comparison.random.chance(50) { 0o000 } else { 0o755 };
+    let what = if comparison.random.chance(50) { &at.file } else { &at.folder };
     fs::set_permissions(what, fs::Permissions::from_mode(mode)).is_ok()
 }
 
-/// Replaced at once, as editors do.
-fn replaced(game: &mut Game, at: &Places) -> bool {
+/// Replaced by a rename, as editors do.
+fn replaced(comparison: &mut Comparison, at: &Places) -> bool {
     let temporary = at.file.with_extension("tmp");
-    game.write(&temporary);
+    comparison.write(&temporary);
     fs::rename(&temporary, &at.file).is_ok()
 }
 
-fn symlinked(_: &mut Game, at: &Places) -> bool {
+fn symlinked(_: &mut Comparison, at: &Places) -> bool {
     let _ = fs::remove_file(&at.file);
     std::os::unix::fs::symlink(&at.other, &at.file).is_ok()
 }
 
-fn folder_swapped(game: &mut Game, at: &Places) -> bool {
+fn folder_swapped(comparison: &mut Comparison, at: &Places) -> bool {
     if !mounts::mounted_below(&at.folder).is_empty() {
-        // It could not be cleared away.
+        // It could not be removed.
         return false;
     }
-    let (aside, kept) = (game.dir.path().join("aside/folder"), game.dir.path().join("aside/kept"));
+    let (aside, kept) = (comparison.dir.path().join("aside/folder"), comparison.dir.path().join("aside/kept"));
     fs::create_dir_all(&aside).unwrap();
-    let content = game.content();
-    fs::write(aside.join(game.random.pick(NAMES)), content).unwrap();
+    let content = comparison.content();
+    fs::write(aside.join(comparison.random.pick(NAMES)), content).unwrap();
     if fs::rename(&at.folder, &kept).is_err() {
         return false;
     }
@@ -205,10 +205,10 @@ fn folder_swapped(game: &mut Game, at: &Places) -> bool {
     swapped
 }
 
-fn excludes(game: &mut Game, at: &Places) -> bool {
-    let place = game.place(&at.folder);
-    let rules = game.random.pick(&["*.py\n", "lib\n", ""]);
-    if game.random.chance(70) {
+fn excludes(comparison: &mut Comparison, at: &Places) -> bool {
+    let place = comparison.place(&at.folder);
+    let rules = comparison.random.pick(&["*.py\n", "lib\n", ""]);
+    if comparison.random.chance(70) {
         fs::create_dir_all(place.join(".git/info")).is_ok() && fs::write(place.join(".git/info/exclude"), rules).is_ok()
     } else {
         fs::remove_dir_all(place.join(".git")).is_ok()
@@ -216,60 +216,60 @@ fn excludes(game: &mut Game, at: &Places) -> bool {
 }
 
 /// Still open when the next query comes: closed after it.
-fn open_meanwhile(game: &mut Game, at: &Places) -> bool {
+fn open_meanwhile(comparison: &mut Comparison, at: &Places) -> bool {
     let Ok(open) = fs::File::options().write(true).open(&at.file) else { return false };
     let _ = open.write_at("É module_init".as_bytes(), 1);
-    game.query();
+    comparison.query();
     open.write_at(b"needle", 0).is_ok()
 }
 
-/// Nothing tells of the write until the file is closed, after the next query.
-fn written_by_aio(game: &mut Game, at: &Places) -> bool {
-    if !game.mapper.open(&at.file) {
+/// The write causes no event until the file is closed, after the next query.
+fn written_by_aio(comparison: &mut Comparison, at: &Places) -> bool {
+    if !comparison.mapper.open(&at.file) {
         return false;
     }
-    let begun = game.mapper.begin_aio();
-    if game.random.chance(50) {
-        game.settle();
+    let begun = comparison.mapper.begin_aio();
+    if comparison.random.chance(50) {
+        comparison.settle();
     }
-    let wrote = begun && game.mapper.write_by_aio(2, "needle ÉKERNEL ");
-    game.query();
-    let wrote = begun && game.mapper.write_by_aio(1, "привет SKI") || wrote;
+    let wrote = begun && comparison.mapper.write_by_aio(2, "needle ÉKERNEL ");
+    comparison.query();
+    let wrote = begun && comparison.mapper.write_by_aio(1, "привет SKI") || wrote;
     if begun {
-        game.mapper.end_aio();
+        comparison.mapper.end_aio();
     }
-    game.query();
-    game.mapper.close();
+    comparison.query();
+    comparison.mapper.close();
     wrote
 }
 
-/// What files of rules lead to.
+/// Targets of linked ignore files.
 const RULES: &[&str] = &["docs/rules", "lib/rules", "src/deep/rules"];
 
-fn put_rules(game: &mut Game, place: &Path, link: impl Fn(&Path, &Path) -> std::io::Result<()>) -> bool {
-    let rules = game.random.pick(RULES);
-    let rules = game.path(rules);
+fn put_rules(comparison: &mut Comparison, place: &Path, link: impl Fn(&Path, &Path) -> std::io::Result<()>) -> bool {
+    let rules = comparison.random.pick(RULES);
+    let rules = comparison.path(rules);
     let _ = rules.parent().map(fs::create_dir_all);
     let _ = fs::File::options().append(true).create(true).open(&rules);
-    let name = game.random.pick(&[".gitignore", ".ignore"]);
-    let place = game.place(place).join(name);
+    let name = comparison.random.pick(&[".gitignore", ".ignore"]);
+    let place = comparison.place(place).join(name);
     let _ = fs::remove_file(&place);
     link(&rules, &place).is_ok()
 }
 
-fn rules_linked(game: &mut Game, at: &Places) -> bool {
-    put_rules(game, &at.folder, |rules, place| std::os::unix::fs::symlink(rules, place))
+fn rules_linked(comparison: &mut Comparison, at: &Places) -> bool {
+    put_rules(comparison, &at.folder, |rules, place| std::os::unix::fs::symlink(rules, place))
 }
 
-fn rules_hard_linked(game: &mut Game, at: &Places) -> bool {
-    put_rules(game, &at.folder, |rules, place| fs::hard_link(rules, place))
+fn rules_hard_linked(comparison: &mut Comparison, at: &Places) -> bool {
+    put_rules(comparison, &at.folder, |rules, place| fs::hard_link(rules, place))
 }
 
-fn linked_rules_written(game: &mut Game, _: &Places) -> bool {
-    let file = game.random.pick(RULES);
-    let file = game.path(file);
-    let rules = game.random.pick(&["*.rs\n", "deep\n", "/src\n", "!*.log\n*.txt\n", "", "a.*\n!a.rs\n"]);
-    match game.random.below(4) {
+fn linked_rules_written(comparison: &mut Comparison, _: &Places) -> bool {
+    let file = comparison.random.pick(RULES);
+    let file = comparison.path(file);
+    let rules = comparison.random.pick(&["*.rs\n", "deep\n", "/src\n", "!*.log\n*.txt\n", "", "a.*\n!a.rs\n"]);
+    match comparison.random.below(4) {
         0 => fs::remove_file(&file).is_ok(),
         1 => {
             let other = file.with_extension("new");
@@ -279,63 +279,65 @@ fn linked_rules_written(game: &mut Game, _: &Places) -> bool {
     }
 }
 
-fn mounted(game: &mut Game, at: &Places) -> bool {
+fn mounted(comparison: &mut Comparison, at: &Places) -> bool {
     if !mounts::is_inside() || !mount(&["-t", "tmpfs", "none"], &at.folder) {
         return false;
     }
-    for _ in 0..game.random.below(4) {
-        let file = at.folder.join(game.random.pick(NAMES));
-        game.write(&file);
+    for _ in 0..comparison.random.below(4) {
+        let file = at.folder.join(comparison.random.pick(NAMES));
+        comparison.write(&file);
     }
     true
 }
 
-fn bound(game: &mut Game, at: &Places) -> bool {
-    let from = game.random.pick(&FOLDERS[1..]);
-    let from = game.path(from);
-    // A folder in itself has no end.
+fn bound(comparison: &mut Comparison, at: &Places) -> bool {
+    let from = comparison.random.pick(&FOLDERS[1..]);
+    let from = comparison.path(from);
+    // A folder mounted in itself would have no end.
     let apart = !at.folder.starts_with(&from) && !from.starts_with(&at.folder);
     apart && mounts::is_inside() && mount(&["--bind", from.to_str().unwrap()], &at.folder)
 }
 
-fn file_bound(game: &mut Game, at: &Places) -> bool {
-    let outside = game.dir.path().join("aside/bound.txt");
-    let from = if game.random.chance(50) { outside } else { at.other.clone() };
-    game.write(&from);
+fn file_bound(comparison: &mut Comparison, at: &Places) -> bool {
+    let outside = comparison.dir.path().join("aside/bound.txt");
+    let from = if comparison.random.chance(50) { outside } else { at.other.clone() };
+    comparison.write(&from);
     mounts::is_inside() && mount(&["--bind", from.to_str().unwrap()], &at.file)
 }
 
-/// On a file system of its own, as overlays do not nest.
-fn overlaid(game: &mut Game, at: &Places) -> bool {
+/// On a separate file system, because overlays do not nest.
+fn overlaid(comparison: &mut Comparison, at: &Places) -> bool {
     if !mounts::is_inside() || !mount(&["-t", "tmpfs", "none"], &at.folder) {
         return false;
     }
     for folder in ["lower", "upper", "work", "merged"] {
         fs::create_dir(at.folder.join(folder)).unwrap();
     }
-    let lower = at.folder.join("lower").join(game.random.pick(NAMES));
-    game.write(&lower);
+    let lower = at.folder.join("lower").join(comparison.random.pick(NAMES));
+    comparison.write(&lower);
     let [lower, upper, work] = ["lower", "upper", "work"].map(|name| at.folder.join(name).display().to_string());
     let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
     let merged = at.folder.join("merged");
     let done = mount(&["-t", "overlay", "overlay", "-o", &options], &merged);
     if done {
-        let file = merged.join(game.random.pick(NAMES));
-        game.write(&file);
-        game.query();
-        game.write(&file);
+        let file = merged.join(comparison.random.pick(NAMES));
+        comparison.write(&file);
+        comparison.query();
+        comparison.write(&file);
     }
     done
 }
 
-fn mount_moved(game: &mut Game, at: &Places) -> bool {
-    let places = mounts::mounted_below(game.dir.path());
-    let Some(from) = (!places.is_empty()).then(|| &places[game.random.below(places.len())]) else { return false };
+fn mount_moved(comparison: &mut Comparison, at: &Places) -> bool {
+    let places = mounts::mounted_below(comparison.dir.path());
+    let Some(from) = (!places.is_empty()).then(|| &places[comparison.random.below(places.len())]) else { return false };
     mount(&["--move", from.to_str().unwrap()], &at.folder)
 }
 
-fn unmounted(game: &mut Game, _: &Places) -> bool {
-    let places = mounts::mounted_below(game.dir.path());
-    let Some(place) = (!places.is_empty()).then(|| &places[game.random.below(places.len())]) else { return false };
-    if game.random.chance(50) { unmount(&["--lazy"], place) } else { unmount(&[], place) }
+fn unmounted(comparison: &mut Comparison, _: &Places) -> bool {
+    let places = mounts::mounted_below(comparison.dir.path());
+    let Some(place) = (!places.is_empty()).then(|| &places[comparison.random.below(places.len())]) else {
+        return false;
+    };
+    if comparison.random.chance(50) { unmount(&["--lazy"], place) } else { unmount(&[], place) }
 }

@@ -1,8 +1,7 @@
-//! File systems that are mounted and unmounted below a root while it is listed.
+//! File systems that are mounted and unmounted below an indexed root.
 //!
-//! Needs the right to mount. Each test runs again as a child in a mount namespace of its own (`unshare`
-//! of util-linux), so that nothing is left behind and nothing else sees it; where that right is missing,
-//! the test says so.
+//! Needs the right to mount. Each test runs again as a child in a separate mount namespace (`unshare` of util-linux), so
+//! that its mounts end with it and no other process sees them; without that right the test is skipped with a message.
 
 use std::{
     fs,
@@ -15,7 +14,7 @@ use rootbound::search::IndexMode;
 use serde_json::{Value, json};
 
 use super::{
-    game::{Game, Rules},
+    comparison::{Comparison, Rules},
     listed, old_file, settled,
 };
 use crate::process::{Process, may_mount};
@@ -23,12 +22,12 @@ use crate::process::{Process, may_mount};
 /// Set for the child.
 const INSIDE: &str = "ROOTBOUND_TEST_NAMESPACE";
 
-/// Whether this process is in a mount namespace of its own.
+/// Whether this process is in a separate mount namespace.
 pub(super) fn is_inside() -> bool {
     std::env::var_os(INSIDE).is_some()
 }
 
-/// Runs the test of that name again in a mount namespace of its own: whether that was done, and went well.
+/// Runs the test of that name again in a separate mount namespace; whether it ran and passed.
 pub(super) fn ran_inside(test: &str) -> bool {
     let unshare = || {
         let mut command = Command::new("unshare");
@@ -49,12 +48,12 @@ pub(super) fn ran_inside(test: &str) -> bool {
     true
 }
 
-/// `mount` of util-linux; whether it did it.
+/// `mount` of util-linux; whether it succeeded.
 pub(super) fn mount(arguments: &[&str], target: &Path) -> bool {
     ran("mount", arguments, target)
 }
 
-/// `umount` of util-linux; whether it did it.
+/// `umount` of util-linux; whether it succeeded.
 pub(super) fn unmount(arguments: &[&str], target: &Path) -> bool {
     ran("umount", arguments, target)
 }
@@ -65,7 +64,7 @@ fn ran(program: &str, arguments: &[&str], target: &Path) -> bool {
     command.status().is_ok_and(|end| end.success())
 }
 
-/// The places below `folder` where something is mounted, the last one first.
+/// The mount points below `folder`, the last one first.
 pub(super) fn mounted_below(folder: &Path) -> Vec<PathBuf> {
     let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let places = table.lines().filter_map(|line| line.split(' ').nth(4)).map(|place| PathBuf::from(unescaped(place)));
@@ -78,25 +77,25 @@ fn unescaped(place: &str) -> String {
     place.replace("\\040", " ").replace("\\134", "\\")
 }
 
-/// A game in a namespace of its own, listed; none where the test goes on in a child, or cannot.
-fn game(test: &str) -> Option<Game> {
+/// An indexed comparison in a separate namespace; `None` if the test runs in a child instead, or cannot.
+fn comparison(test: &str) -> Option<Comparison> {
     if !is_inside() {
         ran_inside(test);
         return None;
     }
-    let game = Game::new(1, IndexMode::Eager, Rules::Ours);
+    let comparison = Comparison::new(1, IndexMode::Eager, Rules::Ours);
     for folder in ["src/deep", "lib", "aside"] {
-        fs::create_dir_all(game.path(folder)).unwrap();
+        fs::create_dir_all(comparison.path(folder)).unwrap();
     }
-    old_file(&game, "src/a.txt", "needle under the mount\n");
-    old_file(&game, "src/deep/b.txt", "needle under the mount\n");
-    old_file(&game, "lib/c.txt", "needle in lib\n");
-    game.settle();
-    listed(&game.report()).then_some(game)
+    old_file(&comparison, "src/a.txt", "needle under the mount\n");
+    old_file(&comparison, "src/deep/b.txt", "needle under the mount\n");
+    old_file(&comparison, "lib/c.txt", "needle in lib\n");
+    comparison.settle();
+    listed(&comparison.report()).then_some(comparison)
 }
 
-/// Both engines on everything that a mount can change.
-fn compare(game: &mut Game) {
+/// Both servers on everything that a mount can change.
+fn compare(comparison: &mut Comparison) {
     for (tool, arguments) in [
         ("grep", json!({ "pattern": "needle" })),
         ("grep", json!({ "pattern": "needle", "output_mode": "count", "no_ignore": true })),
@@ -104,181 +103,185 @@ fn compare(game: &mut Game) {
         ("glob", json!({ "pattern": "**/*", "no_ignore": true, "sort": "path" })),
         ("grep", json!({ "pattern": "needle", "path": "src" })),
     ] {
-        game.compare(tool, arguments.as_object().unwrap());
+        comparison.compare(tool, arguments.as_object().unwrap());
     }
 }
 
-fn finds(game: &Game, word: &str) -> bool {
-    let answer = game.listed("grep", &json!({ "pattern": word }));
+fn finds(comparison: &Comparison, word: &str) -> bool {
+    let answer = comparison.listed("grep", &json!({ "pattern": word }));
     assert_eq!(answer.source, Some(json!("list")), "the rest keeps its list");
     !answer.text.starts_with("No matches found")
 }
 
 #[test]
-fn a_mount_over_a_folder_is_seen_at_once_and_so_is_its_end() {
-    let Some(mut game) = game("index::mounts::a_mount_over_a_folder_is_seen_at_once_and_so_is_its_end") else { return };
-    compare(&mut game);
+fn mount_and_unmount_over_a_folder_are_noticed_at_once() {
+    let Some(mut comparison) = comparison("index::mounts::mount_and_unmount_over_a_folder_are_noticed_at_once") else {
+        return;
+    };
+    compare(&mut comparison);
     for lazily in [false, true] {
-        let src = game.path("src");
+        let src = comparison.path("src");
         assert!(mount(&["-t", "tmpfs", "none"], &src));
-        assert!(!finds(&game, "under the mount"));
+        assert!(!finds(&comparison, "under the mount"));
         fs::write(src.join("new.txt"), "needle on the tmpfs\n").unwrap();
-        assert!(finds(&game, "on the tmpfs"));
-        compare(&mut game);
-        game.settle();
+        assert!(finds(&comparison, "on the tmpfs"));
+        compare(&mut comparison);
+        comparison.settle();
         fs::write(src.join("new.txt"), "needle, the second\n").unwrap();
-        compare(&mut game);
+        compare(&mut comparison);
         assert!(unmount(if lazily { &["--lazy"] } else { &[] }, &src));
-        assert!(finds(&game, "under the mount") && !finds(&game, "the second"));
-        compare(&mut game);
-        game.settle();
-        compare(&mut game);
+        assert!(finds(&comparison, "under the mount") && !finds(&comparison, "the second"));
+        compare(&mut comparison);
+        comparison.settle();
+        compare(&mut comparison);
     }
 }
 
 #[test]
-fn what_takes_the_place_and_the_number_of_a_mount_is_seen() {
-    let Some(mut game) = game("index::mounts::what_takes_the_place_and_the_number_of_a_mount_is_seen") else { return };
-    let src = game.path("src");
+fn a_mount_with_a_reused_id_is_noticed() {
+    let Some(mut comparison) = comparison("index::mounts::a_mount_with_a_reused_id_is_noticed") else { return };
+    let src = comparison.path("src");
     for word in ["first", "second", "third"] {
         assert!(mount(&["-t", "tmpfs", "none"], &src));
-        old_file(&game, "src/same.txt", &format!("needle {word}\n"));
-        compare(&mut game);
-        game.settle();
-        assert!(finds(&game, word));
-        // The kernel gives the numbers of a mount and its device out again.
+        old_file(&comparison, "src/same.txt", &format!("needle {word}\n"));
+        compare(&mut comparison);
+        comparison.settle();
+        assert!(finds(&comparison, word));
+        // The kernel reuses the numbers of a mount and its device.
         assert!(unmount(&[], &src));
         assert!(mount(&["-t", "tmpfs", "none"], &src));
-        old_file(&game, "src/same.txt", "needle of another\n");
-        assert!(!finds(&game, word) && finds(&game, "of another"));
-        compare(&mut game);
+        old_file(&comparison, "src/same.txt", "needle of another\n");
+        assert!(!finds(&comparison, word) && finds(&comparison, "of another"));
+        compare(&mut comparison);
         assert!(unmount(&[], &src));
     }
 }
 
 #[test]
-fn a_mount_that_moves_or_covers_another_is_seen() {
-    let Some(mut game) = game("index::mounts::a_mount_that_moves_or_covers_another_is_seen") else { return };
-    let (src, lib) = (game.path("src"), game.path("lib"));
+fn a_mount_that_moves_or_covers_another_is_noticed() {
+    let Some(mut comparison) = comparison("index::mounts::a_mount_that_moves_or_covers_another_is_noticed") else {
+        return;
+    };
+    let (src, lib) = (comparison.path("src"), comparison.path("lib"));
     assert!(mount(&["-t", "tmpfs", "none"], &src));
     fs::create_dir(src.join("inner")).unwrap();
     fs::write(src.join("moving.txt"), "needle that moves\n").unwrap();
     assert!(mount(&["-t", "tmpfs", "none"], &src.join("inner")));
     fs::write(src.join("inner/deep.txt"), "needle in the inner\n").unwrap();
-    compare(&mut game);
+    compare(&mut comparison);
     assert!(mount(&["--move", src.to_str().unwrap()], &lib));
-    compare(&mut game);
-    assert!(finds(&game, "that moves") && finds(&game, "under the mount") && !finds(&game, "in lib"));
+    compare(&mut comparison);
+    assert!(finds(&comparison, "that moves") && finds(&comparison, "under the mount") && !finds(&comparison, "in lib"));
     assert!(mount(&["-t", "tmpfs", "none"], &lib));
-    compare(&mut game);
-    assert!(!finds(&game, "that moves"));
+    compare(&mut comparison);
+    assert!(!finds(&comparison, "that moves"));
     assert!(unmount(&[], &lib));
-    compare(&mut game);
-    // The folder that holds one is moved: no mount changes by that, and the next change finds it there.
-    fs::create_dir_all(game.path("top/inner")).unwrap();
-    assert!(mount(&["-t", "tmpfs", "none"], &game.path("top/inner")));
-    fs::write(game.path("top/inner/moved.txt"), "needle that was taken along\n").unwrap();
-    compare(&mut game);
-    fs::rename(game.path("top"), game.path("src/moved")).unwrap();
-    compare(&mut game);
-    assert!(unmount(&["--lazy"], &game.path("src/moved/inner")));
-    compare(&mut game);
-    assert!(!finds(&game, "taken along"));
+    compare(&mut comparison);
+    // The folder with the mount is moved: that changes no mount, and the next change finds it there.
+    fs::create_dir_all(comparison.path("top/inner")).unwrap();
+    assert!(mount(&["-t", "tmpfs", "none"], &comparison.path("top/inner")));
+    fs::write(comparison.path("top/inner/moved.txt"), "needle that was taken along\n").unwrap();
+    compare(&mut comparison);
+    fs::rename(comparison.path("top"), comparison.path("src/moved")).unwrap();
+    compare(&mut comparison);
+    assert!(unmount(&["--lazy"], &comparison.path("src/moved/inner")));
+    compare(&mut comparison);
+    assert!(!finds(&comparison, "taken along"));
 }
 
 #[test]
-fn the_end_of_a_mount_is_seen_although_a_folder_above_it_was_renamed() {
-    let Some(mut game) = game("index::mounts::the_end_of_a_mount_is_seen_although_a_folder_above_it_was_renamed")
+fn unmount_below_a_renamed_folder_is_noticed() {
+    let Some(mut comparison) = comparison("index::mounts::unmount_below_a_renamed_folder_is_noticed") else {
+        return;
+    };
+    let outside = comparison.dir.path().join("aside/over");
+    fs::create_dir(&outside).unwrap();
+    fs::create_dir_all(comparison.path("src/inner")).unwrap();
+    fs::write(comparison.path("src/inner/own.txt"), "needle of its own\n").unwrap();
+    compare(&mut comparison);
+    assert!(mount(&["--bind", outside.to_str().unwrap()], &comparison.path("src/inner")));
+    compare(&mut comparison);
+    fs::rename(comparison.path("src"), comparison.path("elsewhere")).unwrap();
+    compare(&mut comparison);
+    assert!(unmount(&[], &comparison.path("elsewhere/inner")));
+    assert!(finds(&comparison, "of its own"));
+    compare(&mut comparison);
+}
+
+#[test]
+fn a_folder_mounted_twice_is_indexed_once_and_walked_once() {
+    let Some(mut comparison) = comparison("index::mounts::a_folder_mounted_twice_is_indexed_once_and_walked_once")
     else {
         return;
     };
-    let outside = game.dir.path().join("aside/over");
-    fs::create_dir(&outside).unwrap();
-    fs::create_dir_all(game.path("src/inner")).unwrap();
-    fs::write(game.path("src/inner/own.txt"), "needle of its own\n").unwrap();
-    compare(&mut game);
-    assert!(mount(&["--bind", outside.to_str().unwrap()], &game.path("src/inner")));
-    compare(&mut game);
-    fs::rename(game.path("src"), game.path("elsewhere")).unwrap();
-    compare(&mut game);
-    assert!(unmount(&[], &game.path("elsewhere/inner")));
-    assert!(finds(&game, "of its own"));
-    compare(&mut game);
-}
-
-#[test]
-fn a_folder_in_two_places_is_listed_in_one_and_walked_in_the_other() {
-    let Some(mut game) = game("index::mounts::a_folder_in_two_places_is_listed_in_one_and_walked_in_the_other") else {
-        return;
-    };
-    let (src, aside) = (game.path("src"), game.path("aside"));
+    let (src, aside) = (comparison.path("src"), comparison.path("aside"));
     assert!(mount(&["--bind", src.to_str().unwrap()], &aside));
-    compare(&mut game);
-    game.settle();
+    compare(&mut comparison);
+    comparison.settle();
     for place in ["src/a.txt", "aside/a.txt", "aside/deep/new.txt", "src/deep/b.txt"] {
-        fs::write(game.path(place), format!("needle by {place}\n")).unwrap();
-        compare(&mut game);
-        assert!(finds(&game, &format!("by {place}")));
+        fs::write(comparison.path(place), format!("needle by {place}\n")).unwrap();
+        compare(&mut comparison);
+        assert!(finds(&comparison, &format!("by {place}")));
     }
-    fs::write(game.path("aside/.gitignore"), "deep\n").unwrap();
-    compare(&mut game);
-    fs::write(game.path("aside/CACHEDIR.TAG"), "").unwrap();
-    compare(&mut game);
+    fs::write(comparison.path("aside/.gitignore"), "deep\n").unwrap();
+    compare(&mut comparison);
+    fs::write(comparison.path("aside/CACHEDIR.TAG"), "").unwrap();
+    compare(&mut comparison);
     assert!(unmount(&[], &aside));
-    compare(&mut game);
+    compare(&mut comparison);
 }
 
 #[test]
-fn a_mounted_folder_that_was_removed_elsewhere_fails_as_in_a_walk() {
-    let Some(mut game) = game("index::mounts::a_mounted_folder_that_was_removed_elsewhere_fails_as_in_a_walk") else {
+fn a_bind_mount_of_a_removed_folder_fails_as_in_a_walk() {
+    let Some(mut comparison) = comparison("index::mounts::a_bind_mount_of_a_removed_folder_fails_as_in_a_walk") else {
         return;
     };
-    let outside = game.dir.path().join("aside/gone");
+    let outside = comparison.dir.path().join("aside/gone");
     fs::create_dir(&outside).unwrap();
-    assert!(mount(&["--bind", outside.to_str().unwrap()], &game.path("src")));
-    compare(&mut game);
+    assert!(mount(&["--bind", outside.to_str().unwrap()], &comparison.path("src")));
+    compare(&mut comparison);
     fs::remove_dir(&outside).unwrap();
-    compare(&mut game);
-    game.settle();
-    compare(&mut game);
+    compare(&mut comparison);
+    comparison.settle();
+    compare(&mut comparison);
 }
 
 #[test]
-fn a_file_that_is_mounted_over_is_searched_each_time() {
-    let Some(mut game) = game("index::mounts::a_file_that_is_mounted_over_is_searched_each_time") else { return };
-    let outside = game.dir.path().join("aside/outside.txt");
+fn a_bind_mounted_file_is_searched_each_time() {
+    let Some(mut comparison) = comparison("index::mounts::a_bind_mounted_file_is_searched_each_time") else { return };
+    let outside = comparison.dir.path().join("aside/outside.txt");
     fs::write(&outside, "needle outside\n").unwrap();
     let open = fs::File::options().write(true).open(&outside).unwrap();
     open.set_modified(std::time::SystemTime::now() - Duration::from_secs(3600)).unwrap();
-    let file = game.path("src/a.txt");
+    let file = comparison.path("src/a.txt");
     assert!(mount(&["--bind", outside.to_str().unwrap()], &file));
-    compare(&mut game);
-    game.settle();
+    compare(&mut comparison);
+    comparison.settle();
     // Its events are those of the folder outside.
     fs::write(&outside, "needle changed out there\n").unwrap();
-    assert!(finds(&game, "changed out there"));
-    compare(&mut game);
-    let rules = game.dir.path().join("aside/rules");
+    assert!(finds(&comparison, "changed out there"));
+    compare(&mut comparison);
+    let rules = comparison.dir.path().join("aside/rules");
     fs::write(&rules, "*.log\n").unwrap();
-    fs::write(game.path(".gitignore"), "").unwrap();
-    compare(&mut game);
-    assert!(mount(&["--bind", rules.to_str().unwrap()], &game.path(".gitignore")));
-    compare(&mut game);
+    fs::write(comparison.path(".gitignore"), "").unwrap();
+    compare(&mut comparison);
+    assert!(mount(&["--bind", rules.to_str().unwrap()], &comparison.path(".gitignore")));
+    compare(&mut comparison);
     fs::write(&rules, "deep\n").unwrap();
-    compare(&mut game);
-    assert!(unmount(&[], &game.path(".gitignore")));
-    compare(&mut game);
+    compare(&mut comparison);
+    assert!(unmount(&[], &comparison.path(".gitignore")));
+    compare(&mut comparison);
     assert!(unmount(&[], &file));
-    assert!(finds(&game, "under the mount"));
-    compare(&mut game);
+    assert!(finds(&comparison, "under the mount"));
+    compare(&mut comparison);
 }
 
 #[test]
-fn an_overlay_below_a_root_is_walked_and_the_folder_that_it_writes_to_as_well() {
-    let name = "index::mounts::an_overlay_below_a_root_is_walked_and_the_folder_that_it_writes_to_as_well";
-    let Some(mut game) = game(name) else { return };
-    // Overlays do not nest, so all of it lies on a file system of its own.
-    let base = game.path("base");
+fn an_overlay_and_its_upper_folder_are_walked() {
+    let name = "index::mounts::an_overlay_and_its_upper_folder_are_walked";
+    let Some(mut comparison) = comparison(name) else { return };
+    // Overlays do not nest, so all of it is on a separate file system.
+    let base = comparison.path("base");
     fs::create_dir(&base).unwrap();
     assert!(mount(&["-t", "tmpfs", "none"], &base));
     for folder in ["lower/deep", "upper", "work", "merged"] {
@@ -295,22 +298,22 @@ fn an_overlay_below_a_root_is_walked_and_the_folder_that_it_writes_to_as_well() 
         eprintln!("SKIPPED: this kernel has no overlayfs");
         return;
     }
-    compare(&mut game);
+    compare(&mut comparison);
     for (round, word) in ["first", "second"].into_iter().enumerate() {
         fs::write(base.join("merged/deep/file.txt"), format!("needle {word}\n")).unwrap();
-        compare(&mut game);
-        game.settle();
-        assert!(finds(&game, word), "{round}");
+        compare(&mut comparison);
+        comparison.settle();
+        assert!(finds(&comparison, word), "{round}");
     }
     assert!(unmount(&[], &base.join("merged")));
-    compare(&mut game);
+    compare(&mut comparison);
 }
 
-/// The release wall is up: the mount table is read through a descriptor that was opened before.
+/// With Landlock the mount table is read through a descriptor that was opened before.
 #[test]
-fn a_confined_server_sees_a_mount_at_once() {
+fn a_confined_server_notices_a_mount_at_once() {
     if !is_inside() {
-        ran_inside("index::mounts::a_confined_server_sees_a_mount_at_once");
+        ran_inside("index::mounts::a_confined_server_notices_a_mount_at_once");
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -340,18 +343,18 @@ fn a_confined_server_sees_a_mount_at_once() {
 }
 
 #[test]
-fn the_filter_keeps_what_a_mount_elsewhere_does_not_concern() {
-    let Some(mut game) = game("index::mounts::the_filter_keeps_what_a_mount_elsewhere_does_not_concern") else {
+fn an_unrelated_mount_does_not_reset_the_filter() {
+    let Some(mut comparison) = comparison("index::mounts::an_unrelated_mount_does_not_reset_the_filter") else {
         return;
     };
-    if !settled(&game, "3 in the filter") {
+    if !settled(&comparison, "3 in the filter") {
         return;
     }
-    let outside = game.dir.path().join("aside/elsewhere");
+    let outside = comparison.dir.path().join("aside/elsewhere");
     fs::create_dir_all(&outside).unwrap();
     assert!(mount(&["-t", "tmpfs", "none"], &outside));
-    compare(&mut game);
-    assert!(mount(&["-t", "tmpfs", "none"], &game.path("aside")));
-    compare(&mut game);
-    assert!(game.report().contains("3 in the filter"), "{}", game.report());
+    compare(&mut comparison);
+    assert!(mount(&["-t", "tmpfs", "none"], &comparison.path("aside")));
+    compare(&mut comparison);
+    assert!(comparison.report().contains("3 in the filter"), "{}", comparison.report());
 }

@@ -27,7 +27,7 @@ fn put(folder: &TempDir, content: &str) {
     fs::write(folder.path().join("root/f"), content).unwrap();
 }
 
-/// One process: a workspace and a session of its own.
+/// One process: its own workspace and session.
 struct Caller {
     cx: CallContext,
     toolbox: Toolbox,
@@ -101,7 +101,7 @@ fn refused(result: Result<String, ToolError>, kind: Kind) {
 }
 
 #[test]
-fn an_edit_is_worked_out_again_on_what_another_program_wrote_after_the_check() {
+fn an_edit_is_retried_if_another_program_wrote_after_the_check() {
     let folder = place("one\ntwo\n");
     let caller = Caller::reader(&folder, "a");
     let change = caller.change("edit", edit("two", "2"));
@@ -121,7 +121,7 @@ fn an_edit_is_worked_out_again_on_what_another_program_wrote_after_the_check() {
 }
 
 #[test]
-fn an_append_is_worked_out_again_and_an_overwrite_is_not() {
+fn an_append_is_retried_and_an_overwrite_is_not() {
     let folder = place("one\n");
     let caller = Caller::reader(&folder, "a");
     let change = caller.change("write", append("two\n"));
@@ -145,7 +145,7 @@ fn an_append_is_worked_out_again_and_an_overwrite_is_not() {
 }
 
 #[test]
-fn a_change_that_names_a_revision_or_was_shown_to_a_person_is_not_worked_out_again() {
+fn a_change_with_a_revision_or_an_approval_is_not_retried() {
     let folder = place("one\n");
     let caller = Caller::reader(&folder, "a");
     let revision = rootbound::workspace::Revision::of(b"one\n").to_string();
@@ -163,7 +163,7 @@ fn a_change_that_names_a_revision_or_was_shown_to_a_person_is_not_worked_out_aga
 }
 
 #[test]
-fn what_another_process_with_the_same_state_folder_wrote_may_be_edited_but_not_replaced_unseen() {
+fn a_change_of_another_server_with_the_same_state_may_be_edited_but_not_overwritten() {
     let folder = place("one\ntwo\n");
     let (first, second) = (Caller::reader(&folder, "a"), Caller::reader(&folder, "a"));
     first.call("edit", edit("one", "1")).unwrap();
@@ -180,7 +180,7 @@ fn what_another_process_with_the_same_state_folder_wrote_may_be_edited_but_not_r
 }
 
 #[test]
-fn what_was_written_with_another_state_folder_has_to_be_read_before_an_edit() {
+fn a_change_of_a_server_with_another_state_must_be_read_before_an_edit() {
     let folder = place("one\ntwo\n");
     let (first, second) = (Caller::reader(&folder, "a"), Caller::reader(&folder, "b"));
     first.call("edit", edit("one", "1")).unwrap();
@@ -189,7 +189,7 @@ fn what_was_written_with_another_state_folder_has_to_be_read_before_an_edit() {
 }
 
 #[test]
-fn an_append_goes_behind_what_others_have_appended_but_not_into_another_file() {
+fn an_append_follows_the_appends_of_others_but_not_into_a_replaced_file() {
     let folder = place("one\n");
     let (first, second) = (Caller::reader(&folder, "a"), Caller::reader(&folder, "b"));
     first.call("write", append("two\n")).unwrap();

@@ -68,7 +68,7 @@ fn contents(dir: &Path, found: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn a_tree_that_is_deleted_while_others_write_in_it_takes_nothing_that_is_not_recorded() {
+fn a_tree_deleted_during_writes_is_recorded_completely() {
     let folder = place();
     let (ended, deleted) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let written: Vec<String> = thread::scope(|scope| {
@@ -118,7 +118,7 @@ fn a_tree_that_is_deleted_while_others_write_in_it_takes_nothing_that_is_not_rec
 }
 
 #[test]
-fn a_tree_that_is_moved_while_others_write_in_it_keeps_what_they_wrote() {
+fn a_tree_moved_during_writes_keeps_them() {
     let folder = place();
     let ended = AtomicUsize::new(0);
     let (written, moved) = thread::scope(|scope| {

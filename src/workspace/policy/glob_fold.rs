@@ -1,7 +1,7 @@
 //! Configured patterns as globs on compared names: text folded as names are, one character for `?`.
 //!
-//! Reads a pattern as `globset` does and writes it anew. What a pattern is about (which list, which
-//! paths) is decided in `policy`; how a name folds in `fold`.
+//! Reads a pattern as `globset` does and writes another one. `globset` compares bytes: to it `?` is one byte of `é`.
+//! What a pattern is about (which list, which paths) is decided in `globs`; how a name folds in `fold`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

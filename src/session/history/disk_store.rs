@@ -10,12 +10,9 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use crate::workspace::{Content, Durable, Revision, StateDir};
+use crate::workspace::{Durable, HashedBytes, Revision, StateDir};
 
-use super::{
-    HistoryLimits,
-    journal::{Record, RecordKind},
-};
+use super::journal::{JournalRecord, RecordKind};
 
 /// The folder below the state folder.
 const FOLDER: &str = "history";
@@ -34,15 +31,32 @@ const DAY: u64 = 24 * 60 * 60;
 /// Bytes of one day's journal that are read.
 const READ_AT_MOST: u64 = 64 << 20;
 
+/// Bounds of the history on the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryLimits {
+    /// Whether anything is kept on the disk at all.
+    pub on_disk: bool,
+    /// Bytes in all. No single content may have more than half of it.
+    pub bytes: u64,
+    /// How long a content is kept.
+    pub age: Duration,
+}
+
+impl Default for HistoryLimits {
+    fn default() -> Self {
+        Self { on_disk: true, bytes: 256 << 20, age: Duration::from_secs(30 * 24 * 60 * 60) }
+    }
+}
+
 /// The store; its folder is made when the first content is kept.
 #[derive(Debug)]
-pub(super) struct Store {
+pub(super) struct DiskStore {
     state: StateDir,
     limits: HistoryLimits,
     folder: Mutex<Option<StateDir>>,
 }
 
-impl Store {
+impl DiskStore {
     pub(super) fn new(state: StateDir, limits: HistoryLimits) -> Self {
         Self { state, limits, folder: Mutex::default() }
     }
@@ -61,7 +75,7 @@ impl Store {
     }
 
     /// Keeps a content whose revision is known; on the disk when it returns.
-    pub(super) fn keep_content(&self, content: Content<'_>) -> io::Result<()> {
+    pub(super) fn keep_content(&self, content: HashedBytes<'_>) -> io::Result<()> {
         let folder = self.folder()?;
         folder.keep_content(content, self.room())?;
         self.added(&folder, content.bytes().len() as u64);
@@ -85,7 +99,7 @@ impl Store {
 
     /// Writes lines to today's journal, all in one piece; on the disk when it returns, if any of them
     /// tells of something that is going to be lost. False when there is nothing to write.
-    pub(super) fn write_down(&self, records: impl IntoIterator<Item = Record>) -> io::Result<bool> {
+    pub(super) fn write_down(&self, records: impl IntoIterator<Item = JournalRecord>) -> io::Result<bool> {
         let (mut lines, mut loss) = (String::new(), false);
         for record in records {
             loss |= record.tells_of_loss();
@@ -107,7 +121,7 @@ impl Store {
     }
 
     /// Every record of these roots, oldest first.
-    pub(super) fn records(&self, roots: &[&str]) -> io::Result<Vec<Record>> {
+    pub(super) fn records(&self, roots: &[&str]) -> io::Result<Vec<JournalRecord>> {
         let folder = self.folder()?;
         let day = |name: &str| name.strip_prefix(JOURNAL)?.parse::<u64>().ok();
         let mut days: Vec<u64> = folder.files()?.iter().filter_map(|file| day(&file.name)).collect();
@@ -115,7 +129,7 @@ impl Store {
         let mut records = Vec::new();
         for day in days {
             let bytes = folder.read(&format!("{JOURNAL}{day}"), READ_AT_MOST)?;
-            records.extend(String::from_utf8_lossy(&bytes).lines().filter_map(Record::read));
+            records.extend(String::from_utf8_lossy(&bytes).lines().filter_map(JournalRecord::read));
         }
         let void: HashSet<(String, u64)> = records
             .iter()
@@ -194,14 +208,14 @@ mod tests {
 
     use super::*;
 
-    fn store(bytes: u64) -> (tempfile::TempDir, Store) {
+    fn store(bytes: u64) -> (tempfile::TempDir, DiskStore) {
         let temp = tempfile::tempdir().unwrap();
         let state = StateDir::open(temp.path()).unwrap();
         let limits = HistoryLimits { bytes, ..HistoryLimits::default() };
-        (temp, Store::new(state, limits))
+        (temp, DiskStore::new(state, limits))
     }
 
-    fn kept(store: &Store, content: &[u8]) -> Revision {
+    fn kept(store: &DiskStore, content: &[u8]) -> Revision {
         store.keep(&mut &*content, Durable::Now).unwrap()
     }
 
@@ -252,9 +266,11 @@ mod tests {
     #[test]
     fn records_of_other_roots_and_of_changes_never_made_are_left_out() {
         let (_temp, store) = store(1 << 20);
-        let record = |root: &str, n| Record { root: root.into(), tool: "edit".into(), ..Record::default() }.of("s", n);
+        let record = |root: &str, n| {
+            JournalRecord { root: root.into(), tool: "edit".into(), ..JournalRecord::default() }.of("s", n)
+        };
         store.write_down([record("a", 1), record("b", 2), record("a", 3)]).unwrap();
-        store.write_down([Record::void("s", 1)]).unwrap();
+        store.write_down([JournalRecord::void("s", 1)]).unwrap();
         let records = store.records(&["a"]).unwrap();
         assert_eq!(records.iter().map(|record| record.change).collect::<Vec<_>>(), [3]);
     }

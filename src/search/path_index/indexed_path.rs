@@ -1,30 +1,30 @@
-//! One name of a list, and what is known of it.
+//! One path of the index, and what is known of it.
 
 use std::{sync::OnceLock, time::SystemTime};
 
 use crate::{
-    search::ngram_filter::Placement,
+    search::ngram_filter::FileSegments,
     workspace::{Entry, FileKind, Stat, StatCache, WatchedEntry, WorkspacePath},
 };
 
 /// What is known of a file's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::search) enum Content {
+pub(in crate::search) enum KnownContent {
     /// Not looked into since it last changed: it has to be searched.
     Unread,
     /// Looked into, but the filter must not speak for it: it has to be searched.
-    Loose,
+    AlwaysSearch,
     /// A NUL byte within what every search looks at first: binary, whatever the pattern. With its size in bytes.
     Binary(u32),
     /// Policy denies it.
     Secret,
     /// In the filter, with so many bytes; whether they are UTF-8.
-    Placed(Placement, u32, bool),
+    Filtered(FileSegments, u32, bool),
 }
 
 /// What a stat said of a file that has no other name and has not changed since.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct KnownStat {
     modified: Option<SystemTime>,
     pub(super) inode: u64,
     fingerprint: u64,
@@ -33,7 +33,7 @@ pub(super) struct Known {
     pub(super) asked: bool,
 }
 
-impl Known {
+impl KnownStat {
     /// What `stat` says; nothing where another name can change it.
     pub(super) fn of(stat: &Stat) -> Option<Self> {
         (stat.links() == 1).then(|| Self {
@@ -45,10 +45,10 @@ impl Known {
     }
 }
 
-/// One name.
+/// One path.
 #[derive(Clone, Debug)]
-pub(in crate::search) struct Item {
-    /// The name, with the authority to open it.
+pub(in crate::search) struct IndexedPath {
+    /// The path, with the authority to open it.
     pub(in crate::search) entry: Entry,
     /// Ignore rules leave it out. What lies below such a directory is not listed.
     pub(in crate::search) ignored: bool,
@@ -59,16 +59,25 @@ pub(in crate::search) struct Item {
     /// Something is mounted there: events of a file go to its other parent, so nothing is kept of it.
     pub(super) mounted: bool,
     /// What is known of its content.
-    pub(in crate::search) content: Content,
+    pub(in crate::search) content: KnownContent,
     /// Another one for each state of a file.
     pub(super) id: u64,
-    pub(super) known: OnceLock<Known>,
+    pub(super) known: OnceLock<KnownStat>,
 }
 
-impl Item {
+impl IndexedPath {
     pub(super) fn new(watched: WatchedEntry, id: u64) -> Self {
         let WatchedEntry { entry, ignored, unreadable, unwatched, mounted } = watched;
-        Self { entry, ignored, unreadable, unwatched, mounted, content: Content::Unread, id, known: OnceLock::new() }
+        Self {
+            entry,
+            ignored,
+            unreadable,
+            unwatched,
+            mounted,
+            content: KnownContent::Unread,
+            id,
+            known: OnceLock::new(),
+        }
     }
 
     pub(super) fn path(&self) -> &WorkspacePath {
@@ -87,16 +96,17 @@ impl Item {
         let stat = self.entry.stat().ok()?;
         if self.is_file()
             && !self.mounted
-            && let Some(known) = Known::of(&stat)
+            && let Some(known) = KnownStat::of(&stat)
         {
-            let _ = self.known.set(Known { asked: true, ..known });
+            let _ = self.known.set(KnownStat { asked: true, ..known });
         }
         stat.modified
     }
 
     /// Whether a stat of now says the same as what is known; true where nothing is.
-    pub(super) fn is_as_known(&self, stats: &mut StatCache) -> bool {
-        let is_same = |known: &Known| stats.stat(&self.entry).is_ok_and(|stat| stat.fingerprint() == known.fingerprint);
+    pub(super) fn is_unchanged(&self, stats: &mut StatCache) -> bool {
+        let is_same =
+            |known: &KnownStat| stats.stat(&self.entry).is_ok_and(|stat| stat.fingerprint() == known.fingerprint);
         self.known.get().is_none_or(is_same)
     }
 
@@ -105,12 +115,17 @@ impl Item {
         self.known.get().map(|known| known.fingerprint)
     }
 
-    pub(super) fn set_known(&mut self, known: Known) {
+    pub(super) fn set_known(&mut self, known: KnownStat) {
         self.known = OnceLock::from(known);
+    }
+
+    /// Whether its content is known, so that a search need not always open it.
+    pub(super) fn is_known(&self) -> bool {
+        !matches!(self.content, KnownContent::Unread | KnownContent::AlwaysSearch)
     }
 
     /// Whether it is a file that nobody has looked into, and worth a look.
     pub(super) fn is_unread(&self) -> bool {
-        self.content == Content::Unread && self.is_file() && !self.mounted
+        self.content == KnownContent::Unread && self.is_file() && !self.mounted
     }
 }

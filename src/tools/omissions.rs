@@ -1,5 +1,4 @@
-//! What glob, grep and ls share: the arguments of a page, and the honest words about what an answer
-//! leaves out.
+//! What an answer leaves out, in words: files skipped by reason, ignored files, limits of the system and of time.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,41 +10,7 @@ use crate::{
     workspace::{Limit, LimitsHit, WalkReport},
 };
 
-use super::{CallContext, ToolError, output::count};
-
-/// Results that can be passed over: beyond it the search should be narrowed.
-const MAX_OFFSET: usize = 100_000;
-
-/// Most results to return: `null`, zero and negative numbers mean the default.
-pub(super) fn max_results(given: Option<i64>, default: usize, most: usize) -> usize {
-    given.and_then(|given| usize::try_from(given).ok()).filter(|given| *given > 0).unwrap_or(default).min(most)
-}
-
-/// A count that cannot be negative, at most `most`.
-pub(super) fn limited(name: &str, given: Option<i64>, most: usize) -> Result<Option<usize>, ToolError> {
-    let read = |given: i64| {
-        usize::try_from(given).map(|given| given.min(most)).map_err(|_| {
-            ToolError::invalid(format!("`{name}` must not be negative, not {given}"))
-                .hint(format!("pass {name}=0 or more, or leave it out"))
-        })
-    };
-    given.map(read).transpose()
-}
-
-/// How many results to pass over.
-pub(super) fn offset(given: Option<i64>) -> Result<usize, ToolError> {
-    let offset = limited("offset", given, usize::MAX)?.unwrap_or(0);
-    if offset > MAX_OFFSET {
-        return Err(ToolError::invalid(format!("`offset` {offset} is over {MAX_OFFSET}"))
-            .hint("narrow the pattern or the path instead of paging that far"));
-    }
-    Ok(offset)
-}
-
-/// `first 100`, or `101-200` on a later page.
-pub(super) fn shown_range(skip: usize, shown: usize) -> String {
-    if skip == 0 { format!("first {shown}") } else { format!("{}-{}", skip + 1, skip + shown) }
-}
+use super::{CallContext, answer::count};
 
 /// Files left out, by reason.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
@@ -166,21 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zero_and_less_mean_the_default_and_more_the_most() {
-        assert_eq!(max_results(None, 100, 500), 100);
-        assert_eq!((max_results(Some(0), 100, 500), max_results(Some(-3), 100, 500)), (100, 100));
-        assert_eq!((max_results(Some(7), 100, 500), max_results(Some(9000), 100, 500)), (7, 500));
-    }
-
-    #[test]
-    fn a_negative_offset_is_an_error() {
-        assert!(offset(Some(-1)).unwrap_err().text().contains("`offset` must not be negative, not -1"));
-        assert!(offset(Some(1_000_000)).is_err());
-        assert_eq!(offset(None).unwrap(), 0);
-    }
-
-    #[test]
-    fn only_what_was_skipped_is_mentioned() {
+    fn note_of_skipped_files_names_only_reasons_that_occur() {
         let skipped = SkippedFiles { binary: 3, too_large: 1, protected: 2, ..SkippedFiles::default() };
         assert_eq!(skipped.note(16 << 20).unwrap(), "(skipped 3 binary, 1 over 16 MiB, 2 secret files)");
         assert_eq!(SkippedFiles { binary: 1, ..Default::default() }.note(0).unwrap(), "(skipped 1 binary file)");
@@ -188,13 +139,8 @@ mod tests {
     }
 
     #[test]
-    fn what_ignored_files_hold_is_exact_or_a_lower_bound() {
+    fn note_of_ignored_files_is_exact_or_a_lower_bound() {
         assert_eq!(InIgnored { count: 14, exact: true }.note(), "14 more in ignored files; pass no_ignore");
         assert_eq!(InIgnored { count: 14, exact: false }.note(), "at least 14 more in ignored files; pass no_ignore");
-    }
-
-    #[test]
-    fn a_page_names_what_it_shows() {
-        assert_eq!((shown_range(0, 100), shown_range(100, 50)), ("first 100".to_owned(), "101-150".to_owned()));
     }
 }

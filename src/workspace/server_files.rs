@@ -1,23 +1,21 @@
-//! What decides about the next start of the server, by every name on the way to it.
+//! The files that the server starts from (configuration, state, audit log, program), by every name that leads to them.
 //!
-//! A model that can exchange the configuration, or a link that leads to it, has other rights tomorrow. So the
-//! real path of each such file and each link on the way to it are refused wherever they lie below a root. The
-//! directories above need nothing: a tree that holds a refused name is neither moved nor deleted.
+//! A model that can replace the configuration, or a link that leads to it, has other rights after the next start; a file
+//! that does not exist yet counts, too (CVE-2026-25725). So no write is allowed to the real path of such a file, nor to
+//! a link on the way to it, when they are below a root. The directories above need no rule: a tree that holds a refused
+//! name is neither moved nor deleted.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::lexical::lexically_normal;
-use super::policy::Places;
+use super::lexical::{MOST_LINKS, base_of, lexically_normal, push_front};
+use super::policy::ProtectedPaths;
 use super::root::Root;
 use super::sys;
 
-/// As many links as Linux follows in one path.
-const MOST_LINKS: usize = 40;
-
-/// Why a place is refused.
+/// The rule that a refusal names.
 const WHY: &str = "a file that this server starts from, or a link to one";
 
 /// The home directory by each of its names.
@@ -45,24 +43,24 @@ impl Identities {
     }
 }
 
-/// Where the paths of the files that a start reads lead.
+/// What a path leads through.
 #[derive(Debug, Default)]
-pub(super) struct Way {
+pub(super) struct PathChain {
     /// Each link on the way, and what is at the end, by real names.
-    places: Vec<PathBuf>,
+    steps: Vec<PathBuf>,
     /// Directories that a `..` leaves: a link in the place of one leads elsewhere. What lies in them does not matter.
     left: Vec<PathBuf>,
 }
 
-/// Adds what lies below `root` of the places that `way` leads through.
-pub(super) fn add(places: &mut Places, root: &Root, way: &Way, identities: &mut Identities) {
+/// Adds those steps of `chain` that are below `root`.
+pub(super) fn add(places: &mut ProtectedPaths, root: &Root, chain: &PathChain, identities: &mut Identities) {
     let same = root.dir().stat().ok().map(|stat| stat.device_and_inode()).filter(|identity| *identity != (0, 0));
-    for path in &way.places {
+    for path in &chain.steps {
         for below in below(root, same, path, identities) {
             places.add(&below, WHY.to_owned());
         }
     }
-    for path in &way.left {
+    for path in &chain.left {
         for below in below(root, same, path, identities) {
             places.add_entry(&below, WHY.to_owned());
         }
@@ -79,13 +77,14 @@ fn below(root: &Root, same: Option<(u64, u64)>, path: &Path, identities: &mut Id
         .collect()
 }
 
-/// The places that an absolute path leads through: each link on the way, and what is at its end, all by real
+/// What an absolute path leads through: each link on the way, and what is at its end, all by real
 /// names. What does not exist keeps the name it would have.
 #[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
-fn way(path: &Path) -> Way {
+fn chain(path: &Path) -> PathChain {
     let mut todo: VecDeque<OsString> = VecDeque::new();
-    let mut at = push(&mut todo, path);
-    let (mut places, mut left) = (Vec::new(), Vec::new());
+    push_front(&mut todo, path);
+    let mut at = base_of(path);
+    let (mut steps, mut left) = (Vec::new(), Vec::new());
     while let Some(name) = todo.pop_front() {
         if name == ".." {
             left.push(at.clone());
@@ -94,9 +93,10 @@ fn way(path: &Path) -> Way {
         }
         let here = at.join(&name);
         match here.read_link() {
-            Ok(target) if places.len() < MOST_LINKS => {
-                places.push(here);
-                let start = push(&mut todo, &target);
+            Ok(target) if steps.len() < MOST_LINKS => {
+                steps.push(here);
+                push_front(&mut todo, &target);
+                let start = base_of(&target);
                 if !start.as_os_str().is_empty() {
                     at = start;
                 }
@@ -104,9 +104,9 @@ fn way(path: &Path) -> Way {
             _ => at = here,
         }
     }
-    places.push(at);
+    steps.push(at);
     if !cfg!(windows) {
-        return Way { places, left };
+        return PathChain { steps, left };
     }
     // In the form that roots have: Windows has several for one path.
     let real = |place: PathBuf| match (place.parent().map(Path::canonicalize), place.file_name()) {
@@ -114,35 +114,23 @@ fn way(path: &Path) -> Way {
         _ => place,
     };
     let real = |paths: Vec<PathBuf>| paths.into_iter().map(real).collect();
-    Way { places: real(places), left: real(left) }
+    PathChain { steps: real(steps), left: real(left) }
 }
 
-/// Puts the names of a path in front; returns what comes before them.
-fn push(todo: &mut VecDeque<OsString>, path: &Path) -> PathBuf {
-    for component in path.components().rev() {
-        match component {
-            Component::Normal(name) => todo.push_front(name.to_os_string()),
-            Component::ParentDir => todo.push_front("..".into()),
-            Component::CurDir | Component::Prefix(_) | Component::RootDir => {}
-        }
-    }
-    path.components().take_while(|part| matches!(part, Component::Prefix(_) | Component::RootDir)).collect()
-}
-
-/// The places of all these files and of the roots themselves: a link to a root decides what is offered tomorrow.
-pub(super) fn all(files: &[PathBuf], roots: &[Arc<Root>]) -> Way {
+/// The chains of all these files and of the roots themselves: a link to a root decides what the next start offers.
+pub(super) fn all(files: &[PathBuf], roots: &[Arc<Root>]) -> PathChain {
     let mut given: Vec<&Path> =
         files.iter().map(PathBuf::as_path).chain(roots.iter().map(|root| root.as_given())).collect();
     given.sort_unstable();
     given.dedup();
-    let mut all = Way::default();
-    for way in given.into_iter().map(way) {
-        all.places.extend(way.places);
-        all.left.extend(way.left);
+    let mut all = PathChain::default();
+    for chain in given.into_iter().map(chain) {
+        all.steps.extend(chain.steps);
+        all.left.extend(chain.left);
     }
     // By letters, too: where `..` follows a link, a client may take it out before it opens the path.
-    all.places.extend(files.iter().map(|file| lexically_normal(file)));
-    for paths in [&mut all.places, &mut all.left] {
+    all.steps.extend(files.iter().map(|file| lexically_normal(file)));
+    for paths in [&mut all.steps, &mut all.left] {
         paths.sort_unstable();
         paths.dedup();
     }
@@ -159,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_every_link_on_the_way_and_the_end() {
+    fn chain_holds_every_link_and_the_target() {
         let temp = tempfile::tempdir().unwrap();
         let top = temp.path().canonicalize().unwrap();
         for folder in ["a/b", "c"] {
@@ -179,10 +167,10 @@ mod tests {
             ("missing/x", &["missing/x"]),
         ] {
             let expected: Vec<PathBuf> = expected.iter().map(|name| top.join(name)).collect();
-            assert_eq!(way(&top.join(path)).places, expected, "{path}");
+            assert_eq!(chain(&top.join(path)).steps, expected, "{path}");
         }
-        let left = way(&top.join("ab/../b/./dir/file")).left;
+        let left = chain(&top.join("ab/../b/./dir/file")).left;
         assert_eq!(left, ["a/b", "a/b", "a"].map(|name| top.join(name)), "also those that the target of a link leaves");
-        assert!(way(&top.join("loop")).places.len() <= MOST_LINKS + 1);
+        assert!(chain(&top.join("loop")).steps.len() <= MOST_LINKS + 1);
     }
 }

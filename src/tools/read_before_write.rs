@@ -3,16 +3,18 @@
 use crate::{
     edit::{self, TruncatedDiff},
     text::{self, DecodeError, Document},
-    workspace::{Revision, Snapshot, TreeGuard, WorkspacePath, WritablePath},
+    workspace::{AccessError, AccessErrorKind, Node, Revision, Snapshot, Tree, TreeGuard, WorkspacePath, WritablePath},
 };
 
-use super::{CallContext, Kind, ReadBeforeWrite, ToolError};
+use super::{CallContext, Kind, ReadBeforeWrite, ToolError, shown_diff};
 
+/// Files up to which what was seen of them counts at their new paths, too.
+const SEEN_ALONG: usize = 100;
 /// Lines of diff that show how a stale file differs from what was seen.
 const STALE_DIFF_LINES: usize = 60;
 
 /// Parses the argument `expected_revision`.
-pub(super) fn expected(text: Option<&str>) -> Result<Option<Revision>, ToolError> {
+pub(super) fn expected_revision(text: Option<&str>) -> Result<Option<Revision>, ToolError> {
     let Some(text) = text else { return Ok(None) };
     text.trim().parse().map(Some).map_err(|_| {
         ToolError::invalid(format!("`expected_revision` is not a revision: {text:?}"))
@@ -28,12 +30,12 @@ pub(super) fn absent(path: &WorkspacePath, expected: Revision) -> ToolError {
 
 /// Which contents of a file that was seen a change may start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum StartFrom {
     /// What was last seen, as whatever else is there would be lost: for a replacement and a removal.
     LastSeen,
     /// That, or what any process with this state folder has read or written: for an edit, which names the text
     /// that it replaces. Calls of one process may change what another one has written in the same way.
-    Seen,
+    AnySeen,
     /// That, or what was last seen with more behind it: for an append, which neither needs nor touches the rest.
     Grown,
 }
@@ -41,15 +43,17 @@ pub(super) enum Known {
 /// The check for a change that was worked out before, on a file that had passed, and lost the race to another change.
 ///
 /// # Errors
-/// `stale` where the file had to be at `expected`; what it shows counts as seen, as in [`settled`].
-pub(super) fn raced(
+/// `stale` where the file had to be at `expected`; what it shows counts as seen, as in [`check`].
+pub(super) fn check_again(
     cx: &CallContext,
     asked: &WorkspacePath,
     now: &Snapshot,
     expected: Option<Revision>,
 ) -> Result<(), ToolError> {
     match expected {
-        Some(_) => check(cx, asked, now, expected, Known::LastSeen).map_err(|outdated| outdated.answered(cx, now)),
+        Some(_) => {
+            check_now(cx, asked, now, expected, StartFrom::LastSeen).map_err(|outdated| outdated.answered(cx, now))
+        }
         None => Ok(()),
     }
 }
@@ -81,12 +85,12 @@ impl From<ToolError> for Outdated {
 ///
 /// # Errors
 /// `not_read` where it was never seen, `stale` (with what changed) where it is something else now.
-fn check(
+fn check_now(
     cx: &CallContext,
     asked: &WorkspacePath,
     now: &Snapshot,
     expected: Option<Revision>,
-    known: Known,
+    start_from: StartFrom,
 ) -> Result<(), Outdated> {
     let ledger = &cx.session.ledger;
     if let Some(expected) = expected {
@@ -112,8 +116,8 @@ fn check(
                 .into())
         }
         (Some(seen), _) if seen.revision == now.revision => Ok(()),
-        (Some(_), _) if known != Known::LastSeen && ledger.knows(&now.path, now.revision) => Ok(()),
-        (Some(seen), _) if known == Known::Grown && seen.is_beginning_of(&now.bytes) => Ok(()),
+        (Some(_), _) if start_from != StartFrom::LastSeen && ledger.knows(&now.path, now.revision) => Ok(()),
+        (Some(seen), _) if start_from == StartFrom::Grown && seen.is_beginning_of(&now.bytes) => Ok(()),
         (Some(seen), _) => {
             if let Some(kind) = unreadable(&now.bytes) {
                 let size = now.bytes.len();
@@ -164,7 +168,7 @@ fn stale(
     let Some((was, is)) = was.zip(is).filter(|(was, is)| was.text() != is.text()) else {
         return error.hint("read it again and repeat the change on what is there now").into();
     };
-    let diff = edit::unified_diff(&diff_name(asked), was.text(), is.text(), Some(STALE_DIFF_LINES));
+    let diff = edit::unified_diff(&shown_diff::diff_name(asked), was.text(), is.text(), Some(STALE_DIFF_LINES));
     let room = cx.settings.max_output / 2;
     let shown = TruncatedDiff::of(&diff.text, diff.cut_lines, STALE_DIFF_LINES, room);
     // A change that was shown in part has to be read.
@@ -177,28 +181,28 @@ fn stale(
     Outdated { error: error.hint(hint).details(format!("what changed:\n{}", shown.with_note())), is_shown }
 }
 
-/// As [`check`], fair to calls that run at the same time: another call of this session, or another process with
+/// As [`check_now`], fair to calls that run at the same time: another call of this session, or another process with
 /// its state folder, may have written or made the file and be about to note that. What looks stale or never seen
 /// is looked at once more when none of them is writing it. Returns the file as it was checked.
 ///
 /// # Errors
-/// As [`check`]. Where the error shows all that changed, the file counts as seen from then on: the call that is
+/// As [`check_now`]. Where the error shows all that changed, the file counts as seen from then on: the call that is
 /// corrected by it works.
-pub(super) fn settled(
+pub(super) fn check(
     cx: &CallContext,
     asked: &WorkspacePath,
     target: &WritablePath,
     now: Snapshot,
     expected: Option<Revision>,
-    known: Known,
+    start_from: StartFrom,
 ) -> Result<Snapshot, ToolError> {
-    let (now, checked) = match check(cx, asked, &now, expected, known) {
+    let (now, checked) = match check_now(cx, asked, &now, expected, start_from) {
         Ok(()) => return Ok(now),
         Err(outdated) if expected.is_none() => {
             drop((outdated, now));
             let _quiet = TreeGuard::acquire_within(&cx.workspace, &[target], cx.wait_limit())?;
             let now = cx.read_to_change(asked)?;
-            let checked = check(cx, asked, &now, expected, known);
+            let checked = check_now(cx, asked, &now, expected, start_from);
             (now, checked)
         }
         Err(outdated) => (now, Err(outdated)),
@@ -209,7 +213,59 @@ pub(super) fn settled(
     }
 }
 
-/// The name of a file in a diff's header: `a/` and `b/` are put before it.
-pub(super) fn diff_name(path: &WorkspacePath) -> String {
-    path.to_string().trim_start_matches('/').to_owned()
+/// As [`check`], for a file that is going to be replaced as a whole by another one. What is not text or too large
+/// cannot have been read: such a file passes, unless another content of it was seen. Its content is kept in the
+/// history. Returns its revision.
+pub(super) fn check_replaceable(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    target: &WritablePath,
+) -> Result<Option<Revision>, ToolError> {
+    let must_be_as_seen =
+        cx.settings.read_before_write != ReadBeforeWrite::Off && cx.session.ledger.seen(target.path()).is_some();
+    let mut now = match cx.workspace.read(path, cx.settings.max_file_size) {
+        Ok(now) => now,
+        Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) if must_be_as_seen => {
+            let message = format!("{path} has changed since it was read and is too large by now to be read again");
+            return Err(ToolError::new(Kind::Stale, message).hint("leave it as it is, or ask the person"));
+        }
+        Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let is_text = || text::view(&now.bytes, None).is_ok();
+    if !now.bytes.is_empty() && (must_be_as_seen || is_text()) {
+        now = check(cx, path, target, now, None, StartFrom::LastSeen)?;
+    }
+    Ok(Some(now.revision))
+}
+
+/// As [`check_replaceable`], for a file that is going to be deleted: one that was never seen may be, text or not, as
+/// a directory may with everything in it, since it can be brought back. One that was seen must be unchanged.
+pub(super) fn check_deletable(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    target: &WritablePath,
+) -> Result<Option<Revision>, ToolError> {
+    if cx.session.ledger.seen(target.path()).is_some() {
+        return check_replaceable(cx, path, target);
+    }
+    match cx.workspace.read(path, cx.settings.max_file_size) {
+        Ok(snapshot) => Ok(Some(snapshot.revision)),
+        Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What was read counts where it is now.
+pub(super) fn carry_seen(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
+    if tree.files() > SEEN_ALONG {
+        return;
+    }
+    for ((old, entry), (new, _)) in tree.paths().zip(tree.paths_at(to)) {
+        if matches!(entry.node, Node::File(_))
+            && let Some(seen) = cx.session.ledger.seen(&old)
+        {
+            cx.session.ledger.saw(&new, seen.revision, seen.content.as_deref());
+        }
+    }
 }

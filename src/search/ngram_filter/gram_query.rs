@@ -1,4 +1,4 @@
-//! From a regular expression to the boolean formula of grams that any match must contain.
+//! From a regular expression to the boolean query of grams that any match must contain.
 //!
 //! An over-approximation by construction: whatever is not understood becomes `All`. It may admit a
 //! file without a match, never refuse one with a match. Follows the idea of Cox, "Regular Expression
@@ -18,15 +18,15 @@ const MAX_WINDOW: usize = 64;
 /// Windows of one run: more narrow the answer no further.
 const MAX_WINDOWS: usize = 64;
 /// Items of one sequence; what follows is not looked at.
-const MAX_ITEMS: usize = 512;
+const MAX_PARTS: usize = 512;
 /// How often what is repeated is written out.
 const MAX_COPIES: u32 = 8;
-/// Grams of a formula: beyond, evaluating it costs more than it saves.
+/// Grams of a query: beyond, evaluating it costs more than it saves.
 const MAX_GRAMS: usize = 8192;
 
 /// What a text must contain to match.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Formula {
+pub(super) enum GramQuery {
     /// Nothing in particular.
     All,
     /// Nothing can match.
@@ -34,16 +34,16 @@ pub(super) enum Formula {
     /// This gram.
     Gram(Gram),
     /// All of these.
-    And(Vec<Formula>),
+    And(Vec<GramQuery>),
     /// At least one of these.
-    Or(Vec<Formula>),
+    Or(Vec<GramQuery>),
 }
 
-impl Formula {
-    /// The formula of a pattern, as it was compiled. `lines`: no match holds a line break.
+impl GramQuery {
+    /// The query of a pattern, as it was compiled. `lines`: no match holds a line break.
     pub(super) fn of(pattern: &Hir, lines: bool) -> Self {
-        let formula = sequence(pattern, lines).formula();
-        if formula.grams() > MAX_GRAMS { Self::All } else { formula }
+        let query = sequence(pattern, lines).query();
+        if query.grams() > MAX_GRAMS { Self::All } else { query }
     }
 
     fn and(parts: impl IntoIterator<Item = Self>) -> Self {
@@ -92,55 +92,55 @@ impl Formula {
 }
 
 /// Drops neighbours that are equal, and of single grams every repetition.
-fn dedup(parts: &mut Vec<Formula>) {
+fn dedup(parts: &mut Vec<GramQuery>) {
     let mut seen = std::collections::HashSet::new();
     parts.retain(|part| match part {
-        Formula::Gram(gram) => seen.insert(*gram),
+        GramQuery::Gram(gram) => seen.insert(*gram),
         _ => true,
     });
     parts.dedup();
 }
 
-/// A piece of a match, in the order of the text.
+/// A part of a match, in the order of the text.
 #[derive(Clone, Debug)]
-enum Item {
+enum PatternPart {
     /// Exactly one of these folded strings.
     Strings(Vec<Vec<u8>>),
     /// Some text of unknown length, which satisfies this.
-    Gap(Formula),
+    Gap(GramQuery),
 }
 
 #[derive(Clone, Debug, Default)]
 struct Sequence {
-    items: Vec<Item>,
+    parts: Vec<PatternPart>,
 }
 
 fn sequence(pattern: &Hir, lines: bool) -> Sequence {
-    let mut items = Sequence::default();
+    let mut out = Sequence::default();
     match pattern.kind() {
         // Looks take no room: what stands beside one is adjacent.
         HirKind::Empty | HirKind::Look(_) => {}
-        HirKind::Literal(literal) => items.literal(&literal.0),
-        HirKind::Class(class) => items.push(self::class(class, lines)),
+        HirKind::Literal(literal) => out.literal(&literal.0),
+        HirKind::Class(class) => out.push(self::class(class, lines)),
         HirKind::Capture(capture) => return sequence(&capture.sub, lines),
         HirKind::Concat(parts) => {
             for part in parts {
-                items.append(&sequence(part, lines));
+                out.append(&sequence(part, lines));
             }
         }
-        HirKind::Alternation(branches) => items.push(alternation(branches, lines)),
-        HirKind::Repetition(repetition) => items.repeat(repetition, lines),
+        HirKind::Alternation(branches) => out.push(alternation(branches, lines)),
+        HirKind::Repetition(repetition) => out.repeat(repetition, lines),
     }
-    items
+    out
 }
 
-fn class(class: &Class, lines: bool) -> Item {
+fn class(class: &Class, lines: bool) -> PatternPart {
     let mut strings = Vec::new();
     match class {
         Class::Unicode(class) => {
             for range in class.ranges() {
                 if strings.len() + range.len() > MAX_CLASS {
-                    return Item::Gap(Formula::All);
+                    return PatternPart::Gap(GramQuery::All);
                 }
                 strings.extend((range.start()..=range.end()).map(|character| folded(character.to_string().as_bytes())));
             }
@@ -148,7 +148,7 @@ fn class(class: &Class, lines: bool) -> Item {
         Class::Bytes(class) => {
             for range in class.ranges() {
                 if strings.len() + range.len() > MAX_CLASS {
-                    return Item::Gap(Formula::All);
+                    return PatternPart::Gap(GramQuery::All);
                 }
                 strings.extend((range.start()..=range.end()).map(|byte| folded(&[byte])));
             }
@@ -158,50 +158,50 @@ fn class(class: &Class, lines: bool) -> Item {
         strings.retain(|string| string != b"\n");
     }
     if strings.is_empty() {
-        return Item::Gap(Formula::Nothing);
+        return PatternPart::Gap(GramQuery::Nothing);
     }
     strings.sort_unstable();
     strings.dedup();
-    Item::Strings(strings)
+    PatternPart::Strings(strings)
 }
 
-fn alternation(branches: &[Hir], lines: bool) -> Item {
+fn alternation(branches: &[Hir], lines: bool) -> PatternPart {
     let sequences: Vec<_> = branches.iter().map(|branch| sequence(branch, lines)).collect();
     let mut strings = Vec::new();
     for branch in &sequences {
         match branch.strings() {
             Some(some) if strings.len() + some.len() <= MAX_STRINGS => strings.extend(some),
-            _ => return Item::Gap(Formula::or(sequences.iter().map(Sequence::formula))),
+            _ => return PatternPart::Gap(GramQuery::or(sequences.iter().map(Sequence::query))),
         }
     }
     strings.sort_unstable();
     strings.dedup();
-    Item::Strings(strings)
+    PatternPart::Strings(strings)
 }
 
 impl Sequence {
-    fn push(&mut self, item: Item) {
-        if self.items.len() < MAX_ITEMS {
-            self.items.push(item);
-        } else if !matches!(self.items.last(), Some(Item::Gap(Formula::All))) {
-            self.items.push(Item::Gap(Formula::All));
+    fn push(&mut self, part: PatternPart) {
+        if self.parts.len() < MAX_PARTS {
+            self.parts.push(part);
+        } else if !matches!(self.parts.last(), Some(PatternPart::Gap(GramQuery::All))) {
+            self.parts.push(PatternPart::Gap(GramQuery::All));
         }
     }
 
     fn append(&mut self, other: &Self) {
-        for item in &other.items {
-            self.push(item.clone());
+        for part in &other.parts {
+            self.push(part.clone());
         }
     }
 
-    /// One item a character, so that windows can begin at each; bytes that are none stand alone.
+    /// One part a character, so that windows can begin at each; bytes that are none stand alone.
     fn literal(&mut self, literal: &[u8]) {
         for chunk in literal.utf8_chunks() {
             for character in chunk.valid().chars() {
-                self.push(Item::Strings(vec![folded(character.to_string().as_bytes())]));
+                self.push(PatternPart::Strings(vec![folded(character.to_string().as_bytes())]));
             }
             for byte in chunk.invalid() {
-                self.push(Item::Strings(vec![folded(&[*byte])]));
+                self.push(PatternPart::Strings(vec![folded(&[*byte])]));
             }
         }
     }
@@ -212,9 +212,9 @@ impl Sequence {
             let optional = match (repetition.max, once.strings()) {
                 (Some(1), Some(mut strings)) => {
                     strings.push(Vec::new());
-                    Item::Strings(strings)
+                    PatternPart::Strings(strings)
                 }
-                _ => Item::Gap(Formula::All),
+                _ => PatternPart::Gap(GramQuery::All),
             };
             return self.push(optional);
         }
@@ -224,7 +224,7 @@ impl Sequence {
         }
         if repetition.max != Some(copies) {
             // The last one is adjacent to what follows, as the first ones are to what is before.
-            self.push(Item::Gap(Formula::All));
+            self.push(PatternPart::Gap(GramQuery::All));
             self.append(&once);
         }
     }
@@ -232,8 +232,8 @@ impl Sequence {
     /// Every string of the sequence, where they are few and short.
     fn strings(&self) -> Option<Vec<Vec<u8>>> {
         let mut all = vec![Vec::new()];
-        for item in &self.items {
-            let Item::Strings(strings) = item else { return None };
+        for part in &self.parts {
+            let PatternPart::Strings(strings) = part else { return None };
             if all.len() * strings.len() > MAX_STRINGS {
                 return None;
             }
@@ -245,49 +245,49 @@ impl Sequence {
         Some(all)
     }
 
-    fn formula(&self) -> Formula {
-        let runs = self.items.split(|item| matches!(item, Item::Gap(_)));
+    fn query(&self) -> GramQuery {
+        let runs = self.parts.split(|part| matches!(part, PatternPart::Gap(_)));
         let windows = runs.flat_map(|run| {
             let run: Vec<&[Vec<u8>]> = run
                 .iter()
-                .filter_map(|item| match item {
-                    Item::Strings(strings) => Some(strings.as_slice()),
-                    Item::Gap(_) => None,
+                .filter_map(|part| match part {
+                    PatternPart::Strings(strings) => Some(strings.as_slice()),
+                    PatternPart::Gap(_) => None,
                 })
                 .collect();
             windows(&run)
         });
-        let gaps = self.items.iter().filter_map(|item| match item {
-            Item::Gap(formula) => Some(formula.clone()),
-            Item::Strings(_) => None,
+        let gaps = self.parts.iter().filter_map(|part| match part {
+            PatternPart::Gap(query) => Some(query.clone()),
+            PatternPart::Strings(_) => None,
         });
-        Formula::and(windows.chain(gaps))
+        GramQuery::and(windows.chain(gaps))
     }
 }
 
-/// What the windows over adjacent items demand: from each item on as many as surely make a gram.
-fn windows(run: &[&[Vec<u8>]]) -> Vec<Formula> {
+/// What the windows over adjacent parts demand: from each part on as many as surely make a gram.
+fn windows(run: &[&[Vec<u8>]]) -> Vec<GramQuery> {
     let mut demands = Vec::new();
     for start in 0..run.len() {
         if demands.len() == MAX_WINDOWS {
             break;
         }
         let mut strings = vec![Vec::new()];
-        for (at, item) in run[start..].iter().enumerate() {
-            if strings.len() * item.len() > MAX_WINDOW {
+        for (at, part) in run[start..].iter().enumerate() {
+            if strings.len() * part.len() > MAX_WINDOW {
                 break;
             }
-            strings = product(&strings, item);
+            strings = product(&strings, part);
             let shortest = strings.iter().map(Vec::len).min().unwrap_or_default();
-            // A long first item is joined with its neighbour: the grams across are wanted too.
+            // A long first part is joined with its neighbour: the grams across are wanted too.
             let joined = at > 0 || run.len() == start + 1 || run[start + 1].len() * strings.len() > MAX_WINDOW;
             if shortest >= GRAM && joined {
                 break;
             }
         }
-        demands.push(Formula::or(strings.iter().map(|string| {
+        demands.push(GramQuery::or(strings.iter().map(|string| {
             let grams = gram::certain(string);
-            Formula::and(grams.into_iter().map(Formula::Gram))
+            GramQuery::and(grams.into_iter().map(GramQuery::Gram))
         })));
     }
     demands
@@ -309,18 +309,18 @@ mod tests {
 
     use super::*;
 
-    fn formula(pattern: &str) -> Formula {
+    fn query(pattern: &str) -> GramQuery {
         let hir = regex_syntax::ParserBuilder::new().utf8(false).case_insensitive(true).multi_line(true).build();
-        Formula::of(&hir.clone().parse(pattern).unwrap(), true)
+        GramQuery::of(&hir.clone().parse(pattern).unwrap(), true)
     }
 
-    fn admits(formula: &Formula, held: &HashSet<Gram>) -> bool {
-        match formula {
-            Formula::All => true,
-            Formula::Nothing => false,
-            Formula::Gram(gram) => held.contains(gram),
-            Formula::And(parts) => parts.iter().all(|part| admits(part, held)),
-            Formula::Or(parts) => parts.iter().any(|part| admits(part, held)),
+    fn admits(query: &GramQuery, held: &HashSet<Gram>) -> bool {
+        match query {
+            GramQuery::All => true,
+            GramQuery::Nothing => false,
+            GramQuery::Gram(gram) => held.contains(gram),
+            GramQuery::And(parts) => parts.iter().all(|part| admits(part, held)),
+            GramQuery::Or(parts) => parts.iter().any(|part| admits(part, held)),
         }
     }
 
@@ -329,7 +329,7 @@ mod tests {
         gram::each(text.as_bytes(), |gram| {
             held.insert(gram);
         });
-        admits(&formula(pattern), &held)
+        admits(&query(pattern), &held)
     }
 
     #[test]
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn a_pattern_without_a_usable_string_demands_nothing() {
         for pattern in ["ab", "a.b.c.d", r"\w+", "(abc)?", "abcd|x", "[a-z]{8}", "", "^$"] {
-            assert_eq!(formula(pattern), Formula::All, "{pattern}");
+            assert_eq!(query(pattern), GramQuery::All, "{pattern}");
         }
     }
 
@@ -363,7 +363,7 @@ mod tests {
         assert!(!may_match(r"fn\s+block_on_", "fn CLOCK_ON_BLOCK"));
         assert!(!may_match(r"\sblock", "a\nblock"));
         let hir = regex_syntax::ParserBuilder::new().utf8(false).build().parse(r"\sblock").unwrap();
-        assert_eq!(Formula::of(&hir, false), formula("block"));
+        assert_eq!(GramQuery::of(&hir, false), query("block"));
     }
 
     #[test]
@@ -375,7 +375,7 @@ mod tests {
     #[test]
     fn huge_patterns_stay_small() {
         let many: Vec<String> = (0..3000).map(|number| format!("word{number:05}")).collect();
-        assert!(formula(&many.join("|")).grams() <= MAX_GRAMS);
-        assert!(formula("((((abc){9}){9}){9}){9}").grams() <= MAX_GRAMS);
+        assert!(query(&many.join("|")).grams() <= MAX_GRAMS);
+        assert!(query("((((abc){9}){9}){9}){9}").grams() <= MAX_GRAMS);
     }
 }

@@ -14,13 +14,13 @@ pub(super) const EACH: usize = 4 << 20;
 
 /// A bounded set of contents; the oldest gives way.
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(super) struct MemoryStore {
     contents: HashMap<Revision, Arc<[u8]>>,
     order: VecDeque<Revision>,
     total: usize,
 }
 
-impl Memory {
+impl MemoryStore {
     /// Keeps a content as the newest; false when it is too large.
     pub(super) fn insert(&mut self, revision: Revision, bytes: Arc<[u8]>) -> bool {
         if bytes.len() > EACH {
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn the_oldest_content_gives_way_and_a_renewed_one_stays() {
-        let mut memory = Memory::default();
+        let mut memory = MemoryStore::default();
         let revision = |n: u8| Revision::of(&[n]);
         for n in 0..4 {
             assert!(memory.insert(revision(n), vec![n; EACH].into()));

@@ -1,18 +1,18 @@
-//! What start-up found out about one root, on top of the rules: places that are refused wherever they are.
+//! Rules that start-up adds to the configured and default ones of a root: paths and patterns that it found.
 //!
-//! Pure, as all of policy: what is in these lists was looked up by `own`, `linked` and `agent_files`.
+//! Pure, as all of policy: `server_files`, `link_targets` and `agent_files` look them up.
 
 use std::path::{Path, PathBuf};
 
-use super::agent::AgentRules;
+use super::agent_rules::AgentRules;
 use super::fold::{Folded, fold};
 
 /// Paths below a root, each with all below it, compared as names are, and as they are.
 #[derive(Clone, Debug, Default)]
-pub(in crate::workspace) struct Places(Vec<Place>);
+pub(in crate::workspace) struct ProtectedPaths(Vec<ProtectedPath>);
 
 #[derive(Clone, Debug)]
-struct Place {
+struct ProtectedPath {
     exact: PathBuf,
     folded: String,
     /// Whether what lies below is meant, too.
@@ -20,7 +20,7 @@ struct Place {
     why: String,
 }
 
-impl Places {
+impl ProtectedPaths {
     /// Adds a place; `why` is what a refusal names as its rule.
     pub(in crate::workspace) fn add(&mut self, relative: &Path, why: String) {
         self.push(relative, true, why);
@@ -35,13 +35,13 @@ impl Places {
         // The root itself is none: it is refused as a root, and everything is below it.
         if !relative.as_os_str().is_empty() && self.0.iter().all(|known| known.exact != relative) {
             let folded = fold(relative).as_str().to_owned();
-            self.0.push(Place { exact: relative.to_owned(), folded, deep, why });
+            self.0.push(ProtectedPath { exact: relative.to_owned(), folded, deep, why });
         }
     }
 
     /// Why a path, which is `folded`, is refused, if it is.
     pub(super) fn why(&self, relative: &Path, folded: &Folded) -> Option<&str> {
-        let holds = |place: &&Place| {
+        let holds = |place: &&ProtectedPath| {
             let rest = below(folded.as_str(), &place.folded);
             if place.deep {
                 relative.starts_with(&place.exact) || rest.is_some()
@@ -54,8 +54,9 @@ impl Places {
 
     /// Why a path that a place lies below is refused, if there is such a place.
     pub(super) fn why_above(&self, relative: &Path, folded: &Folded) -> Option<&str> {
-        let lies_below =
-            |place: &&Place| place.exact.starts_with(relative) || below(&place.folded, folded.as_str()).is_some();
+        let lies_below = |place: &&ProtectedPath| {
+            place.exact.starts_with(relative) || below(&place.folded, folded.as_str()).is_some()
+        };
         self.0.iter().find(lies_below).map(|place| place.why.as_str())
     }
 
@@ -72,20 +73,20 @@ fn below<'p>(path: &'p str, above: &str) -> Option<&'p str> {
     (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }
 
-/// See the module.
+/// The rules of one root.
 #[derive(Clone, Debug, Default)]
-pub(in crate::workspace) struct Guards {
-    /// What decides about the next start: no option lets it be written.
-    pub(in crate::workspace) own: Places,
+pub(in crate::workspace) struct StartupRules {
+    /// Files that the server starts from: no option allows a write to them.
+    pub(in crate::workspace) server_files: ProtectedPaths,
     /// What links with a name of the run-later list lead to.
-    pub(in crate::workspace) run_later: Places,
+    pub(in crate::workspace) run_later: ProtectedPaths,
     /// What links with a name of a secret lead to.
-    pub(in crate::workspace) secrets: Places,
+    pub(in crate::workspace) secrets: ProtectedPaths,
     /// Rules that people wrote for agents.
     pub(in crate::workspace) agents: Vec<AgentRules>,
 }
 
-impl Guards {
+impl StartupRules {
     /// The agents' rule against the content at this path.
     pub(super) fn denied(&self, relative: &Path) -> Option<String> {
         self.agents.iter().find_map(|rules| rules.denied(relative))
@@ -96,13 +97,13 @@ impl Guards {
         self.agents.iter().find_map(|rules| rules.protected(relative))
     }
 
-    /// Whether nothing here is about writing.
-    pub(super) fn lets_write(&self) -> bool {
-        self.own.is_empty() && self.run_later.is_empty() && self.agents.is_empty()
+    /// Whether no rule here is about writing.
+    pub(super) fn allows_all_writes(&self) -> bool {
+        self.server_files.is_empty() && self.run_later.is_empty() && self.agents.is_empty()
     }
 
-    /// Whether nothing here is about content.
-    pub(super) fn lets_read(&self) -> bool {
+    /// Whether no rule here is about content.
+    pub(super) fn allows_all_reads(&self) -> bool {
         self.secrets.is_empty() && self.agents.is_empty()
     }
 }

@@ -1,19 +1,14 @@
-//! Rules that people wrote for agents: deny rules of Claude Code and the ignore files of others, understood.
+//! Parses rule files that people wrote for agents: deny rules of Claude Code and the ignore files of others.
 //!
-//! Pure: the text of a rule file goes in, matchers come out. They can only take away. Syntax, from the vendors:
+//! Pure: the text of a rule file goes in, patterns come out. They can only take away. Syntax, from the vendors:
 //! <https://code.claude.com/docs/en/permissions> (`Read` and `Edit` rules are gitignore patterns with four kinds
 //! of beginnings), <https://cloud.google.com/gemini/docs/codeassist/create-aiexclude-file> (no negation; an empty
 //! file refuses everything), and <https://git-scm.com/docs/gitignore> for the rest.
 
-use std::ffi::OsStr;
-use std::fmt::Write as _;
-use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 
-use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-
-use super::fold::{fold, fold_characters};
+use super::agent_rules::{AgentRules, Matchers};
+use super::claude_pattern::{Start, check, names_of, patterns};
 
 /// Patterns of one file that are used: some 30 KiB each once compiled.
 const MOST_PATTERNS: usize = 1_000;
@@ -71,25 +66,16 @@ pub struct AgentFile {
     pub problem: Option<String>,
 }
 
-/// What a pattern is relative to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Start {
-    /// The top of the root that the file lies in.
-    Top,
-    /// `/` of the host.
-    Host,
-}
-
 /// The patterns of one rule file.
 #[derive(Clone, Debug, Default)]
-pub(in crate::workspace) struct Parsed {
+pub(in crate::workspace) struct ParsedRules {
     deny: Vec<(Start, String, String)>,
     protect: Vec<(Start, String, String)>,
     /// The same in words for a person.
     pub(in crate::workspace) summary: AgentFile,
 }
 
-impl Parsed {
+impl ParsedRules {
     /// Understands a rule file. `homes`: the home directory by each of its names.
     pub(in crate::workspace) fn new(text: &str, syntax: Syntax, homes: &[PathBuf]) -> Self {
         let text = text.trim_start_matches('\u{feff}');
@@ -193,7 +179,7 @@ impl Parsed {
         let Some(pattern) = pattern.map(str::trim).filter(|pattern| !pattern.is_empty()) else {
             return self.unused(rule, "no pattern in brackets");
         };
-        match self::patterns(pattern, homes) {
+        match patterns(pattern, homes) {
             Ok(patterns) => {
                 for (start, pattern) in patterns {
                     if reads { self.deny(start, &pattern, rule) } else { self.protect(start, &pattern, rule) }
@@ -213,157 +199,14 @@ impl Parsed {
             };
             let (deny, protect) = (choose(&self.deny), choose(&self.protect));
             let is_any = !deny.is_empty() || !protect.is_empty();
-            is_any.then(|| AgentRules {
-                prefix,
-                deny: Matchers::new(&deny, &self.summary.name),
-                protect: Matchers::new(&protect, &self.summary.name),
+            is_any.then(|| {
+                let matchers = |patterns: &[_]| Matchers::new(patterns, &self.summary.name);
+                AgentRules::new(prefix, matchers(&deny), matchers(&protect))
             })
         };
         let top = below_top.and_then(|prefix| of(Start::Top, prefix.to_owned()));
-        top.into_iter().chain(hosts.iter().filter_map(|host| of(Start::Host, letters(host)))).collect()
+        top.into_iter().chain(hosts.iter().filter_map(|host| of(Start::Host, names_of(host)))).collect()
     }
-}
-
-/// What Claude Code reads in the brackets of a `Read` or `Edit` rule.
-fn patterns(pattern: &str, homes: &[PathBuf]) -> Result<Vec<(Start, String)>, String> {
-    let found: Vec<(Start, String)> = if pattern.starts_with("//") {
-        vec![(Start::Host, format!("/{}", pattern.trim_start_matches('/')))]
-    } else if pattern == "~" || pattern.starts_with("~/") {
-        let below = &pattern[1..];
-        let at = |home: &PathBuf| (Start::Host, format!("{}{below}", literal(&letters(home))));
-        homes.iter().map(at).collect()
-    } else if pattern.starts_with('!') {
-        return Err("negation is not used in rules".to_owned());
-    } else {
-        // `./x` is `x`: as in a .gitignore, a name without a slash is one at any depth.
-        let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
-        let pattern = if pattern.is_empty() || pattern == "." { "**" } else { pattern };
-        let escaped = if pattern.starts_with(['#', '!']) { format!("\\{pattern}") } else { pattern.to_owned() };
-        vec![(Start::Top, escaped)]
-    };
-    if found.is_empty() {
-        return Err("there is no home directory".to_owned());
-    }
-    for (_, pattern) in &found {
-        if pattern.split('/').any(|name| name == "..") {
-            return Err("`..` leads out of the directory".to_owned());
-        }
-        check(pattern)?;
-    }
-    Ok(found)
-}
-
-/// Whether a line can be compiled.
-fn check(line: &str) -> Result<(), String> {
-    GitignoreBuilder::new("").add_line(None, line).map(drop).map_err(|error| {
-        let text = error.to_string();
-        format!("no pattern: {}", text.lines().next().unwrap_or_default())
-    })
-}
-
-/// The names of an absolute path, without what stands before the first one.
-fn letters(host: &Path) -> PathBuf {
-    let drive = |prefix: &OsStr| -> PathBuf {
-        let text = prefix.to_string_lossy();
-        let letter = text.trim_end_matches(':').chars().next_back().unwrap_or_default();
-        letter.to_lowercase().collect::<String>().into()
-    };
-    host.components()
-        .filter_map(|part| match part {
-            Component::Normal(name) => Some(PathBuf::from(name)),
-            Component::Prefix(prefix) => Some(drive(prefix.as_os_str())),
-            Component::RootDir | Component::CurDir | Component::ParentDir => None,
-        })
-        .collect()
-}
-
-/// The pattern for exactly that path.
-fn literal(path: &Path) -> String {
-    let mut out = String::new();
-    for name in path {
-        out.push('/');
-        for character in name.to_string_lossy().chars() {
-            if matches!(character, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | ' ') {
-                out.push('\\');
-            }
-            out.push(character);
-        }
-    }
-    out
-}
-
-/// The rules of one file below one root.
-#[derive(Clone, Debug)]
-pub(in crate::workspace) struct AgentRules {
-    /// Where the root is below what the patterns are relative to.
-    prefix: PathBuf,
-    deny: Matchers,
-    protect: Matchers,
-}
-
-impl AgentRules {
-    /// The rule against the content at a path below the root.
-    pub(super) fn denied(&self, relative: &Path) -> Option<String> {
-        self.deny.first(&self.prefix, relative)
-    }
-
-    /// The rule against a write to a path below the root.
-    pub(super) fn protected(&self, relative: &Path) -> Option<String> {
-        self.protect.first(&self.prefix, relative)
-    }
-}
-
-/// The patterns of one file, for names as they are and as they are compared.
-#[derive(Clone, Debug)]
-struct Matchers {
-    exact: Gitignore,
-    folded: Gitignore,
-    /// The text that each pattern came from, for refusals.
-    shown: Arc<[(String, String)]>,
-    file: String,
-}
-
-impl Matchers {
-    fn new(patterns: &[(String, String)], file: &str) -> Self {
-        let build = |fold: &dyn Fn(&str) -> String| {
-            let mut builder = GitignoreBuilder::new("");
-            for (pattern, _) in patterns {
-                // Each was checked.
-                let _ = builder.add_line(None, &fold(pattern));
-            }
-            builder.build().unwrap_or_else(|_| Gitignore::empty())
-        };
-        let folded = |pattern: &str| pattern.split('/').map(fold_characters).collect::<Vec<_>>().join("/");
-        Self { exact: build(&str::to_owned), folded: build(&folded), shown: patterns.into(), file: file.to_owned() }
-    }
-
-    /// The first rule that a path, or a directory above it, matches, named with its file.
-    fn first(&self, prefix: &Path, relative: &Path) -> Option<String> {
-        if self.exact.is_empty() && self.folded.is_empty() {
-            return None;
-        }
-        let path = prefix.join(relative);
-        let found = matched(&self.exact, &path).or_else(|| matched(&self.folded, Path::new(fold(&path).as_str())))?;
-        let shown = self.shown.iter().find(|(pattern, _)| *pattern == found).map_or(found.as_str(), |(_, shown)| shown);
-        let mut rule = String::new();
-        // Writing to a String does not fail.
-        let _ = write!(rule, "`{shown}` in {}", self.file);
-        Some(rule)
-    }
-}
-
-/// From the top down, as git has it: what lies in a directory that is left out is left out, whatever is said of
-/// it by name.
-fn matched(patterns: &Gitignore, path: &Path) -> Option<String> {
-    let names: Vec<&OsStr> = path.iter().collect();
-    let mut at = PathBuf::new();
-    for (index, name) in names.iter().enumerate() {
-        at.push(name);
-        if let Match::Ignore(glob) = patterns.matched(&at, index + 1 < names.len()) {
-            return Some(glob.original().to_owned());
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -371,7 +214,7 @@ mod tests {
     use super::*;
 
     fn rules(text: &str, syntax: Syntax) -> Vec<AgentRules> {
-        let parsed = Parsed::new(text, syntax, &[PathBuf::from("/home/me")]);
+        let parsed = ParsedRules::new(text, syntax, &[PathBuf::from("/home/me")]);
         parsed.rules(Some(Path::new("")), &[PathBuf::from("/home/me/app")])
     }
 
@@ -388,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn claude_paths_begin_in_four_ways() {
+    fn claude_patterns_begin_in_four_ways() {
         for (rule, yes, no) in [
             ("Read(//home/me/app/private/**)", &["private/a", "private/b/c", "PRIVATE/a"][..], &["x/private/a"][..]),
             ("Read(//home/me/other/**)", &[], &["other/a"]),
@@ -423,31 +266,31 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_used_is_listed_and_harms_nothing() {
+    fn unused_rules_are_listed() {
         let deny = ["Read", "Read()", "Read(!x)", "Read(../x)", "Edit(a{b)", "Bash", "mcp__x__y", "Read(ok)"];
         let text = serde_json::json!({ "permissions": { "deny": deny } }).to_string();
-        let parsed = Parsed::new(&text, Syntax::Claude, &[]);
+        let parsed = ParsedRules::new(&text, Syntax::Claude, &[]);
         assert_eq!(parsed.summary.refused, ["Read(ok)"]);
         assert_eq!(parsed.summary.unused.len(), 5, "{:?}", parsed.summary.unused);
         assert_eq!(parsed.summary.problem, None);
     }
 
     #[test]
-    fn damaged_settings_are_a_problem_and_plain_ones_are_none() {
+    fn damaged_settings_are_reported() {
         for text in ["{", "[]", "null", "{\"permissions\": []}", "{\"permissions\": {\"deny\": \"Read(x)\"}}", "\u{0}"]
         {
-            let parsed = Parsed::new(text, Syntax::Claude, &[]);
+            let parsed = ParsedRules::new(text, Syntax::Claude, &[]);
             assert!(parsed.summary.problem.is_some() && parsed.is_empty(), "{text:?}");
         }
         for text in ["{}", "", "{\"permissions\": {}}", "{\"permissions\": {\"allow\": [\"Read(x)\"]}}"] {
-            let parsed = Parsed::new(text, Syntax::Claude, &[]);
+            let parsed = ParsedRules::new(text, Syntax::Claude, &[]);
             assert!(parsed.summary.problem.is_none() && parsed.is_empty(), "{text:?}");
         }
         assert!(denied(&rules("\u{feff}{\"permissions\":{\"deny\":[\"Read(x)\"]}}", Syntax::Claude), "x"));
     }
 
     #[test]
-    fn ignore_files_are_read_as_git_reads_them() {
+    fn ignore_files_have_git_semantics() {
         let rules = rules("# notes\r\n*.dat\r\n!open.dat\r\nvault/\n!vault/open.dat\n/top.txt\n", Syntax::Gitignore);
         for path in ["a.dat", "x/B.DAT", "vault/any", "sub/vault/x/y", "vault/open.dat", "top.txt"] {
             assert!(denied(&rules, path), "{path}");
@@ -458,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn aiexclude_has_no_negation_and_an_empty_one_means_everything() {
+    fn aiexclude_has_no_negation_and_empty_excludes_everything() {
         let one = rules("*.dat\n!open.dat\n", Syntax::Aiexclude);
         assert!(denied(&one, "open.dat") && !denied(&one, "a.txt"));
         let all = rules(" \n", Syntax::Aiexclude);
@@ -466,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_compared_in_any_spelling() {
+    fn names_match_in_any_spelling() {
         let rules = rules("Geheim\u{dc}.txt\nprivate/\n", Syntax::Gitignore);
         for path in ["geheim\u{fc}.txt", "GEHEIMU\u{308}.TXT", "geheim\u{dc}.txt.", "pri\u{200b}vate/x", "ｐrivate/x"]
         {
@@ -475,25 +318,25 @@ mod tests {
     }
 
     #[test]
-    fn rules_of_a_root_count_in_a_root_inside_it() {
-        let parsed = Parsed::new("/inner/x\n*.dat\n", Syntax::Gitignore, &[]);
+    fn rules_of_a_root_apply_in_a_nested_root() {
+        let parsed = ParsedRules::new("/inner/x\n*.dat\n", Syntax::Gitignore, &[]);
         let rules = parsed.rules(Some(Path::new("inner")), &[]);
         assert!(denied(&rules, "x") && denied(&rules, "sub/a.dat") && !denied(&rules, "sub/x"));
         assert!(parsed.rules(None, &[]).is_empty());
     }
 
     #[test]
-    fn a_refusal_names_rule_and_file() {
-        let mut parsed = Parsed::new("vault/\n", Syntax::Gitignore, &[]);
+    fn refusal_names_rule_and_file() {
+        let mut parsed = ParsedRules::new("vault/\n", Syntax::Gitignore, &[]);
         parsed.summary.name = ".cursorignore".to_owned();
         let rules = parsed.rules(Some(Path::new("")), &[]);
         assert_eq!(rules[0].denied(Path::new("vault/x")).as_deref(), Some("`vault/` in .cursorignore"));
     }
 
     #[test]
-    fn only_so_many_patterns_are_compiled() {
+    fn number_of_patterns_is_limited() {
         let text = "name\n".repeat(3_000);
-        let parsed = Parsed::new(&text, Syntax::Gitignore, &[]);
+        let parsed = ParsedRules::new(&text, Syntax::Gitignore, &[]);
         assert_eq!(parsed.deny.len(), MOST_PATTERNS);
         assert!(parsed.summary.problem.is_some());
     }

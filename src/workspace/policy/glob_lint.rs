@@ -1,7 +1,7 @@
-//! Patterns that are globs and that no path below a root can match, with what to write instead.
+//! A lint of globs: patterns that no path below a root can match, with what to write instead.
 //!
-//! Only what nobody means as it stands; whether a pattern names an absolute path of the host depends
-//! on the roots and is the configuration's to say.
+//! Limits: only what is wrong whatever the roots are. Whether a pattern names an absolute path of the host depends on
+//! them; the configuration checks that.
 
 use std::path::is_separator;
 
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_path_below_a_root_can_match_is_told_with_what_to_write() {
+    fn lint_names_the_pattern_to_write_instead() {
         for (pattern, words) in [
             ("../x", "`..` is no name"),
             ("a/../x", "`..` is no name"),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_match_is_taken() {
+    fn lint_accepts_patterns_that_may_match() {
         for pattern in [
             "x",
             "./x",

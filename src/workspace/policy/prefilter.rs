@@ -1,15 +1,15 @@
-//! A look at a path that tells, for nearly all of them, that no default rule can be about it.
+//! Rules out, for nearly all paths and without folding them, that any default rule matches.
 //!
-//! Every file of a search is asked about, and folding its names costs more than opening it. Errs on
-//! one side only: what is not passed here is folded and compared for real.
+//! Every file of a search is asked about, and folding its names costs more than opening it. Errs on one side only:
+//! a path that is not ruled out here is folded and compared.
 
 use std::path::{Path, is_separator};
 
-use super::defaults::Rule;
+use super::rule::Rule;
 
 /// What the rules of a table have in common with the names they match.
 #[derive(Clone, Debug)]
-pub(super) struct Screen {
+pub(super) struct Prefilter {
     /// By the last byte of the last name: how that name ends where a rule matches.
     ends: Vec<Vec<&'static str>>,
     /// How the last name begins where a rule looks at that.
@@ -18,14 +18,14 @@ pub(super) struct Screen {
     trees: [bool; 256],
 }
 
-impl Screen {
-    /// The screen of a table, whose texts are ASCII and not empty.
+impl Prefilter {
+    /// The prefilter of a table, whose texts are ASCII and not empty.
     pub(super) fn new(rules: impl Iterator<Item = Rule>) -> Self {
-        let mut screen = Self { ends: vec![Vec::new(); 256], begins: Vec::new(), trees: [false; 256] };
+        let mut filter = Self { ends: vec![Vec::new(); 256], begins: Vec::new(), trees: [false; 256] };
         for rule in rules {
             match rule {
-                Rule::Prefix(text) => screen.begins.push(text),
-                Rule::Tree(text) => text.bytes().take(1).for_each(|first| screen.trees[usize::from(first)] = true),
+                Rule::Prefix(text) => filter.begins.push(text),
+                Rule::Tree(text) => text.bytes().take(1).for_each(|first| filter.trees[usize::from(first)] = true),
                 Rule::Name(text)
                 | Rule::Suffix(text)
                 | Rule::Within(_, text)
@@ -36,21 +36,21 @@ impl Screen {
                 | Rule::TopSuffix(text) => {
                     let end = text.rsplit('/').next().unwrap_or(text);
                     if let Some(last) = end.bytes().next_back() {
-                        screen.ends[usize::from(last)].push(end);
+                        filter.ends[usize::from(last)].push(end);
                     }
                 }
             }
         }
-        screen
+        filter
     }
 
     /// Whether certainly none of the rules matches `relative`, in whatever spelling.
-    pub(super) fn passes(&self, relative: &Path) -> bool {
+    pub(super) fn rules_out(&self, relative: &Path) -> bool {
         let path = relative.as_os_str().as_encoded_bytes();
         let mut start = 0;
         for (at, byte) in path.iter().enumerate() {
             if is_separator(char::from(*byte)) {
-                if !self.passes_name(&path[start..at]) {
+                if !self.rules_out_name(&path[start..at]) {
                     return false;
                 }
                 start = at + 1;
@@ -64,7 +64,7 @@ impl Screen {
         let begins_so = |text: &&str| {
             name.get(..text.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(text.as_bytes()))
         };
-        if !self.passes_name(name) || self.begins.iter().any(begins_so) {
+        if !self.rules_out_name(name) || self.begins.iter().any(begins_so) {
             return false;
         }
         let ends_so = |end: &&str| {
@@ -75,7 +75,7 @@ impl Screen {
     }
 
     /// Whether folding keeps the end of a name, and no rule is about a directory called like that.
-    fn passes_name(&self, name: &[u8]) -> bool {
+    fn rules_out_name(&self, name: &[u8]) -> bool {
         let (Some(first), Some(last)) = (name.first(), name.last()) else { return false };
         !matches!(last, b'.' | b' ') && !self.trees[usize::from(first.to_ascii_lowercase())]
     }
@@ -86,27 +86,27 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::workspace::policy::{fold::fold, run_later, secrets};
+    use crate::workspace::policy::{fold::fold, run_later, secrets::secrets};
 
     #[test]
-    fn source_files_pass() {
-        let screen = Screen::new(secrets());
+    fn source_files_are_ruled_out() {
+        let prefilter = Prefilter::new(secrets());
         for path in ["", "a", "src/main.rs", "Documentation/Makefile", "include/linux/key-type.h", "a/b.tar.gz"] {
-            assert!(screen.passes(Path::new(path)), "{path}");
+            assert!(prefilter.rules_out(Path::new(path)), "{path}");
         }
     }
 
     #[test]
-    fn names_that_may_fold_to_something_else_do_not_pass() {
-        let screen = Screen::new(secrets());
+    fn names_that_may_fold_to_something_else_are_not_ruled_out() {
+        let prefilter = Prefilter::new(secrets());
         for path in ["a.", "a ", "a./b", "é", "a\u{7f}b", "a\tb", "a:$DATA", ".SSH/x", "x/server.KEY", "ID_RSA"] {
-            assert!(!screen.passes(Path::new(path)), "{path:?}");
+            assert!(!prefilter.rules_out(Path::new(path)), "{path:?}");
         }
     }
 
     proptest! {
         #[test]
-        fn what_passes_is_matched_by_no_rule(
+        fn ruled_out_path_is_matched_by_no_rule(
             parts in prop::collection::vec((0..usize::MAX, 0..7_u8, any::<bool>()), 1..5),
             secret in any::<bool>(),
         ) {
@@ -131,7 +131,7 @@ mod tests {
             let path = Path::new(path.trim_matches('/'));
             let folded = fold(path);
             let matched = rules.iter().any(|rule| rule.matches(&folded));
-            prop_assert!(!(matched && Screen::new(rules.iter().copied()).passes(path)), "{}", path.display());
+            prop_assert!(!(matched && Prefilter::new(rules.iter().copied()).rules_out(path)), "{}", path.display());
         }
     }
 }

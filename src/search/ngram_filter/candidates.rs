@@ -1,0 +1,158 @@
+//! Which files, and which of their lines, can hold a match.
+
+use std::{ops::Range, sync::Arc};
+
+use super::{
+    filter_query::FilterQuery,
+    gram_query::GramQuery,
+    segments::{FileSegments, SEGMENTS, SegmentBlock, SegmentSlice},
+};
+
+/// What a query leaves of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::search) enum MayMatch {
+    /// Nothing: it holds no match.
+    Nowhere,
+    /// Perhaps a match anywhere.
+    Anywhere,
+    /// Perhaps a match in the whole lines at these bytes, and nowhere else.
+    Within(Vec<Range<u32>>),
+}
+
+/// A query over columns.
+#[derive(Debug)]
+enum ColumnQuery {
+    All,
+    Nothing,
+    Column(u16),
+    And(Vec<ColumnQuery>),
+    Or(Vec<ColumnQuery>),
+}
+
+impl ColumnQuery {
+    fn of(query: &GramQuery) -> Self {
+        match query {
+            GramQuery::All => Self::All,
+            GramQuery::Nothing => Self::Nothing,
+            GramQuery::Gram(gram) => Self::Column(gram.column()),
+            GramQuery::And(parts) => Self::And(parts.iter().map(Self::of).collect()),
+            GramQuery::Or(parts) => Self::Or(parts.iter().map(Self::of).collect()),
+        }
+    }
+
+    /// Which segments of a block satisfy it.
+    fn segments(&self, block: &SegmentBlock) -> u64 {
+        match self {
+            Self::All => u64::MAX,
+            Self::Nothing => 0,
+            Self::Column(column) => block.columns[usize::from(*column)],
+            Self::And(parts) => {
+                let mut segments = u64::MAX;
+                for part in parts {
+                    segments &= part.segments(block);
+                    if segments == 0 {
+                        break;
+                    }
+                }
+                segments
+            }
+            Self::Or(parts) => parts.iter().fold(0, |segments, part| segments | part.segments(block)),
+        }
+    }
+
+    /// Whether segments satisfy it together.
+    fn together(&self, segments: &[(&SegmentBlock, u64)]) -> bool {
+        match self {
+            Self::All => true,
+            Self::Nothing => false,
+            Self::Column(column) => segments.iter().any(|(block, bit)| block.columns[usize::from(*column)] & bit != 0),
+            Self::And(parts) => parts.iter().all(|part| part.together(segments)),
+            Self::Or(parts) => parts.iter().any(|part| part.together(segments)),
+        }
+    }
+}
+
+/// The files that a query leaves, as of one moment.
+#[derive(Debug)]
+pub(in crate::search) struct Candidates {
+    blocks: Arc<Vec<Option<Arc<SegmentBlock>>>>,
+    columns: ColumnQuery,
+    /// [`FilterQuery::whole_file`].
+    whole_file: bool,
+    /// Of each block met so far, which segments satisfy the query.
+    hits: Vec<Option<u64>>,
+}
+
+impl Candidates {
+    /// What `query` leaves of the files that `blocks` stand for.
+    pub(super) fn new(blocks: &Arc<Vec<Option<Arc<SegmentBlock>>>>, query: &FilterQuery) -> Self {
+        let columns = ColumnQuery::of(&query.grams);
+        let blocks = if matches!(columns, ColumnQuery::All) { Arc::default() } else { Arc::clone(blocks) };
+        Self { blocks, columns, whole_file: query.whole_file, hits: Vec::new() }
+    }
+
+    /// Whether nothing is left out.
+    pub(in crate::search) fn all(&self) -> bool {
+        matches!(self.columns, ColumnQuery::All)
+    }
+
+    /// What may hold a match of the file there.
+    pub(in crate::search) fn may_match(&mut self, segments: &FileSegments) -> MayMatch {
+        if self.all() {
+            return MayMatch::Anywhere;
+        }
+        let whole = |perhaps| if perhaps { MayMatch::Anywhere } else { MayMatch::Nowhere };
+        match segments {
+            FileSegments::One(segment) => whole(self.hit(*segment)),
+            FileSegments::Many { segments, within_line } if self.whole_file || *within_line => {
+                let segments: Vec<_> = segments
+                    .iter()
+                    .filter_map(|SegmentSlice { segment, .. }| {
+                        let block = self.blocks.get(*segment as usize / SEGMENTS)?.as_deref()?;
+                        Some((block, 1 << (*segment as usize % SEGMENTS)))
+                    })
+                    .collect();
+                whole(self.columns.together(&segments))
+            }
+            FileSegments::Many { segments, .. } => {
+                let mut within: Vec<Range<u32>> = Vec::new();
+                let mut start = 0;
+                for SegmentSlice { segment, end } in segments {
+                    if self.hit(*segment) {
+                        match within.last_mut() {
+                            Some(last) if last.end == start => last.end = *end,
+                            _ => within.push(start..*end),
+                        }
+                    }
+                    start = *end;
+                }
+                let bytes: usize = within.iter().map(Range::len).sum();
+                // Most of it read piece by piece, and then perhaps all of it, gains nothing.
+                if bytes == 0 || bytes > start as usize / 2 { whole(bytes > 0) } else { MayMatch::Within(within) }
+            }
+        }
+    }
+
+    /// Whether none of these segments, which hold a file in whole lines, may hold a match.
+    pub(in crate::search) fn none(&mut self, segments: Range<u32>, last: u32) -> bool {
+        !self.whole_file && !self.hit(last) && !segments.into_iter().any(|segment| self.hit(segment))
+    }
+
+    /// Whether what stands in that segment may hold a match.
+    pub(in crate::search) fn hit(&mut self, segment: u32) -> bool {
+        let index = segment as usize / SEGMENTS;
+        if self.hits.len() <= index {
+            self.hits.resize(self.blocks.len().max(index + 1), None);
+        }
+        let segments = match self.hits[index] {
+            Some(segments) => segments,
+            // A segment that is not there says nothing, so it refuses nothing.
+            None => match self.blocks.get(index).and_then(Option::as_deref) {
+                Some(block) => self.columns.segments(block),
+                None => u64::MAX,
+            },
+        };
+        self.hits[index] = Some(segments);
+        segments & (1 << (segment as usize % SEGMENTS)) != 0
+    }
+}

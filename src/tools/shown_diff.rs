@@ -1,0 +1,30 @@
+//! The diff that an answer shows of a change.
+
+use crate::{edit, text::Document, workspace::WorkspacePath};
+
+use super::CallContext;
+
+/// Lines of a diff that are shown.
+pub(super) const DIFF_LINES: usize = 60;
+/// Bytes of an answer kept back for what stands around a diff.
+const AROUND: usize = 400;
+
+/// The whole diff between two contents, where both are text; none of them stands for a file that is not there.
+pub(super) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u8>>) -> String {
+    let text = |bytes: Option<Vec<u8>>| match bytes {
+        None => Some(String::new()),
+        Some(bytes) => Document::decode(bytes, None).ok().map(|document| document.text().to_owned()),
+    };
+    let (Some(old), Some(new)) = (text(old), text(new)) else { return String::new() };
+    edit::unified_diff(&diff_name(path), &old, &new, None).text
+}
+
+/// Bytes of a diff that an answer about `path` has room for.
+pub(super) fn room(cx: &CallContext, path: &WorkspacePath) -> usize {
+    cx.settings.max_output.saturating_sub(AROUND + path.to_string().len())
+}
+
+/// The name of a file in a diff's header: `a/` and `b/` are put before it.
+pub(super) fn diff_name(path: &WorkspacePath) -> String {
+    path.to_string().trim_start_matches('/').to_owned()
+}

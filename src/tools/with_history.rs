@@ -1,0 +1,14 @@
+//! Changes that lose nothing: what a file held is kept and written down before it is touched.
+//!
+//! Where it cannot be kept, a replacement goes on and says so; a removal is refused, as nothing of the
+//! file would be left.
+
+mod keep_file;
+mod note;
+mod remove_tree;
+mod write_file;
+
+pub(super) use keep_file::{changed, keep_replaced};
+pub(super) use note::{HistoryNote, begin};
+pub(super) use remove_tree::remove;
+pub(super) use write_file::{Rewrite, Undoable, commit, rewrite};

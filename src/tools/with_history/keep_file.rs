@@ -1,0 +1,65 @@
+//! Keeping what a file holds before something else takes its place.
+
+use std::io::{self, Seek as _};
+
+use crate::{
+    session::history::Kept,
+    workspace::{AccessError, Durable, OpenFile, ReplacedFile, Revision, WorkspacePath},
+};
+
+use super::{
+    super::{CallContext, Kind, ToolError},
+    note::HistoryNote,
+};
+
+/// Keeps the file that is going to be moved over.
+pub(in crate::tools) fn keep_replaced(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    expected: Option<Revision>,
+) -> Result<(ReplacedFile, HistoryNote, bool), ToolError> {
+    let stat = cx.workspace.open_file(path)?.stat().clone();
+    let (revision, kept) = keep_file(cx, path, expected, Durable::Now)?;
+    if expected.is_some_and(|expected| expected != revision) {
+        return Err(changed(path));
+    }
+    let usable = !matches!(kept, Kept::Nowhere(_));
+    Ok((ReplacedFile { stat, revision }, HistoryNote::of(&kept), usable))
+}
+
+/// Keeps a file as it is now. Its revision is exact even where its content could not be kept.
+pub(super) fn keep_file(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    known: Option<Revision>,
+    durable: Durable,
+) -> Result<(Revision, Kept), ToolError> {
+    let mut open = cx.workspace.open_file(path)?;
+    let size = open.stat().size;
+    let (revision, kept) =
+        cx.session.history.keep(&mut open, size, known, durable).map_err(|error| read_failed(path, error))?;
+    let same = |open: &OpenFile| open.restat().is_ok_and(|now| now.same_file_state(open.stat()));
+    if !same(&open) {
+        return Err(changed(path));
+    }
+    match (revision, known) {
+        (Some(revision), _) => Ok((revision, kept)),
+        (None, Some(known)) => Ok((known, kept)),
+        (None, None) => Ok((hash(open).map_err(|error| read_failed(path, error))?, kept)),
+    }
+}
+
+fn hash(mut file: OpenFile) -> io::Result<Revision> {
+    file.rewind()?;
+    Revision::of_reader(&mut file)
+}
+
+/// The sentence for what is something else now.
+pub(in crate::tools) fn changed(path: &WorkspacePath) -> ToolError {
+    ToolError::new(Kind::Stale, format!("{path} has changed during the call, and nothing was done"))
+        .hint("look at what is there now, then repeat the call")
+}
+
+pub(super) fn read_failed(path: &WorkspacePath, error: io::Error) -> ToolError {
+    AccessError::from_io(error, path).into()
+}

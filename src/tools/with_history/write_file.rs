@@ -1,0 +1,185 @@
+//! Writing a file whose former content is kept first.
+
+use crate::{
+    session::history::{Effect, Former, JournalRecord, Kept, UndoableChange},
+    text::Document,
+    workspace::{
+        AccessError, AccessErrorKind, Approval, Base, Committed, Durable, FileLock, HashedBytes, WritablePath,
+        WriteGuard,
+    },
+};
+
+use super::{
+    super::{CallContext, Kind, ToolError},
+    keep_file::read_failed,
+    note::{HistoryNote, begin},
+};
+
+/// How often a change is worked out again because the file had become another one. Under the lock that only
+/// other programs can do that, between the look and the commit.
+const ATTEMPTS: usize = 8;
+
+/// Whether a change goes on the list of what can be undone; undoing itself does not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::tools) enum Undoable {
+    Yes,
+    No,
+}
+
+/// New bytes of a file, worked out on what was there.
+pub(in crate::tools) trait Rewrite {
+    /// What must be there still.
+    fn base(&self) -> Base;
+    /// That content, where it was decoded.
+    fn old(&self) -> Option<&Document>;
+    /// What is to be there.
+    fn bytes(&self) -> &[u8];
+}
+
+/// Writes what was worked out over what it was worked out on. Where another change came first, by a call of this
+/// process or by anybody else, `again` says what it comes to on what is there now, or why it cannot be; a person's
+/// yes does not hold for that. The lock is kept meanwhile, so that the second try does not lose the race as well:
+/// `again` must not ask for a lock.
+pub(in crate::tools) fn rewrite<R: Rewrite>(
+    cx: &CallContext,
+    tool: &'static str,
+    target: &WritablePath,
+    mut planned: R,
+    mut approval: Approval,
+    mut again: impl FnMut(AccessError) -> Result<R, ToolError>,
+) -> Result<(R, Committed, HistoryNote), ToolError> {
+    let mut lock = FileLock::acquire(&cx.workspace, target.clone(), &cx.wait_limit())?;
+    for _ in 0..ATTEMPTS {
+        // A commit that finds another file has changed nothing, and the yes is as good as before.
+        let [own, rest] = approval.for_two_steps();
+        approval = rest;
+        let guard = match (planned.base(), planned.old()) {
+            (Base::Revision(revision), Some(old)) => lock.guard_over(HashedBytes::hashed(old.bytes(), revision)),
+            (base, _) => lock.guard(base),
+        };
+        let lost = match guard {
+            Err(error) => Failed::from(error),
+            Ok(guard) => match try_commit(cx, guard, tool, Undoable::Yes, planned.bytes(), own) {
+                Ok((committed, note)) => return Ok((planned, committed, note)),
+                Err(failed) => failed,
+            },
+        };
+        match lost {
+            Failed::Access(error) if matches!(error.kind, AccessErrorKind::Stale | AccessErrorKind::Exists) => {
+                if approval.is_for_this_plan_only() {
+                    return Err(ToolError::changed_while_asked(target.asked()));
+                }
+                cx.check()?;
+                planned = again(error)?;
+            }
+            // A directory on the way was moved or deleted meanwhile, and what is there now is locked elsewhere.
+            Failed::Access(error) if error.kind == AccessErrorKind::Changed => {
+                drop(lock);
+                lock = FileLock::acquire(&cx.workspace, target.clone(), &cx.wait_limit())?;
+            }
+            failed => return Err(failed.into()),
+        }
+    }
+    Err(ToolError::new(Kind::Stale, format!("another program changes {} again and again", target.asked()))
+        .hint("nothing was written by this call; repeat it"))
+}
+
+/// Why a commit failed.
+enum Failed {
+    /// As the workspace says it.
+    Access(AccessError),
+    /// For another reason.
+    Tool(ToolError),
+}
+
+impl From<AccessError> for Failed {
+    fn from(error: AccessError) -> Self {
+        Self::Access(error)
+    }
+}
+
+impl From<ToolError> for Failed {
+    fn from(error: ToolError) -> Self {
+        Self::Tool(error)
+    }
+}
+
+impl From<Failed> for ToolError {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Access(error) => error.into(),
+            Failed::Tool(error) => error,
+        }
+    }
+}
+
+/// Makes `bytes` the content of the file that `guard` holds, and counts it as seen.
+pub(in crate::tools) fn commit(
+    cx: &CallContext,
+    guard: WriteGuard<'_>,
+    tool: &'static str,
+    undoable: Undoable,
+    bytes: &[u8],
+    approval: Approval,
+) -> Result<(Committed, HistoryNote), ToolError> {
+    Ok(try_commit(cx, guard, tool, undoable, bytes, approval)?)
+}
+
+fn try_commit(
+    cx: &CallContext,
+    mut guard: WriteGuard<'_>,
+    tool: &'static str,
+    undoable: Undoable,
+    bytes: &[u8],
+    approval: Approval,
+) -> Result<(Committed, HistoryNote), Failed> {
+    let history = &cx.session.history;
+    let content = HashedBytes::of(bytes);
+    let after = content.revision();
+    let path = guard.path().clone();
+    let (before, note) = match guard.previous() {
+        Some(former) if former.revision != after => {
+            let (found, kept) = match former.known {
+                Some(content) => {
+                    let revision = content.revision();
+                    let held = cx.session.ledger.content_of(&path, revision);
+                    (Some(revision), history.keep_content(content, held))
+                }
+                None => history
+                    .keep(former.content, former.size, Some(former.revision), Durable::Now)
+                    .map_err(|error| read_failed(&path, error))?,
+            };
+            // Something else than what was checked: the commit finds that out, too.
+            let usable = found == Some(former.revision) && !matches!(kept, Kept::Nowhere(_));
+            (Some((former.revision, former.mode, usable)), HistoryNote::of(&kept))
+        }
+        Some(former) => (Some((former.revision, former.mode, false)), HistoryNote::none()),
+        None => (None, HistoryNote::none()),
+    };
+    let changes = before.is_none_or(|(revision, ..)| revision != after);
+    let (pending, note) = if changes {
+        let old = before.filter(|(.., usable)| *usable);
+        let record = JournalRecord::new(tool, &path)
+            .old(old.map(|(revision, ..)| revision), before.map_or(0, |(_, mode, _)| mode))
+            .new_content(after);
+        begin(cx, vec![record], note)
+    } else {
+        (history.unrecorded(), note)
+    };
+    let note_down = |committed: &Committed| {
+        let former = before.map(|(revision, mode, usable)| (Former { revision, mode }, usable));
+        if undoable == Undoable::Yes && changes && former.is_none_or(|(_, usable)| usable) {
+            let before = former.map(|(former, _)| former);
+            let effect = Effect::Wrote { path, before, after };
+            history.done(&pending, UndoableChange { tool, effect, made: committed.made.clone() });
+        }
+        cx.session.ledger.saw(&committed.path, committed.revision, Some(bytes));
+    };
+    match guard.commit_noting(content, approval, note_down) {
+        Ok(committed) => Ok((committed, note)),
+        Err(error) => {
+            history.void(&pending);
+            Err(error.into())
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Rules of the configuration, as they are written.
+
+use std::path::Path;
+
+use super::glob_fold;
+use super::glob_lint;
+use super::globs::globs_for;
+
+/// Configured rules, added to the defaults. Globs match the path below a root; one without `/`
+/// matches a name at any depth, and one that matches a directory covers all below it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PolicyRules {
+    /// More files whose content is secret; nothing overrides these.
+    pub deny: Vec<String>,
+    /// Exceptions to the default secrets.
+    pub allow_secret: Vec<String>,
+    /// More files that are not written; nothing overrides these.
+    pub protect: Vec<String>,
+    /// Exceptions to the default write protection.
+    pub allow_protected: Vec<String>,
+    /// Names that are treated as if they were not there.
+    pub hide: Vec<String>,
+}
+
+impl PolicyRules {
+    /// Whether there is no rule at all.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// These rules and `more`.
+    pub(in crate::workspace) fn and(&self, more: &Self) -> Self {
+        let both = |one: &[String], two: &[String]| [one, two].concat();
+        Self {
+            deny: both(&self.deny, &more.deny),
+            allow_secret: both(&self.allow_secret, &more.allow_secret),
+            protect: both(&self.protect, &more.protect),
+            allow_protected: both(&self.allow_protected, &more.allow_protected),
+            hide: both(&self.hide, &more.hide),
+        }
+    }
+
+    /// Whether `pattern` can stand in one of the lists.
+    ///
+    /// # Errors
+    /// What it is or does instead, in a few words that follow the pattern.
+    pub fn check(pattern: &str) -> Result<(), String> {
+        if pattern.trim_matches(['/', '.', ' ']).is_empty() {
+            return Err("is not a glob: it names nothing".to_owned());
+        }
+        if let Some(why) = glob_lint::why_never(pattern) {
+            return Err(format!("would never match as it is meant: {why}"));
+        }
+        globs_for(pattern, true).and(globs_for(pattern, false)).map(drop).map_err(|why| format!("is not a glob: {why}"))
+    }
+
+    /// The pattern for a file or folder below a root, whatever characters are in its names. None for
+    /// the root itself.
+    pub fn exactly(relative: &Path) -> Option<String> {
+        let names = relative.iter().map(|name| format!("/{}", glob_fold::literal(&name.to_string_lossy())));
+        Some(names.collect::<String>()).filter(|pattern| !pattern.is_empty())
+    }
+}

@@ -1,0 +1,54 @@
+//! The directories that hold some entries, as far as they exist: those that a change locks.
+
+use crate::workspace::error::AccessErrorKind;
+use crate::workspace::limits::Limit;
+use crate::workspace::path::WorkspacePath;
+use crate::workspace::sys::{Dir, Failure, Use};
+
+use super::writable_path::is_missing;
+
+/// Device and inode: two processes that want the same two directories take them in this order.
+pub(super) type Identity = (u64, u64);
+
+/// See the module.
+pub(super) struct ExistingDirectories {
+    /// Open, each once, in the order in which they are locked.
+    pub(super) directories: Vec<(Identity, Dir)>,
+    /// For each entry how many directories there are on the way to its own.
+    pub(super) there: Vec<usize>,
+}
+
+/// Opens the directories that hold these entries.
+pub(super) fn existing_directories(entries: &[&WorkspacePath]) -> Result<ExistingDirectories, AccessErrorKind> {
+    let (mut found, mut there) = (Vec::new(), Vec::new());
+    for path in entries {
+        let nearest = nearest(path)?;
+        there.push(nearest.as_ref().map_or(0, |(depth, ..)| *depth));
+        found.extend(nearest.map(|(_, identity, dir)| (identity, dir)));
+    }
+    found.sort_unstable_by_key(|(identity, _)| *identity);
+    found.dedup_by_key(|(identity, _)| *identity);
+    Ok(ExistingDirectories { directories: found, there })
+}
+
+/// The innermost directory above `path` that is there, and how far it is below the root; `None` where it may not be
+/// opened.
+fn nearest(path: &WorkspacePath) -> Result<Option<(usize, Identity, Dir)>, AccessErrorKind> {
+    if !Dir::LOCKS {
+        return Ok(None);
+    }
+    for above in std::iter::successors(path.parent(), WorkspacePath::parent) {
+        match above.root().dir().dir_beneath(above.relative(), Use::List) {
+            Ok(dir) => {
+                let stat = dir.stat().ok();
+                return Ok(stat.map(|stat| (above.relative().iter().count(), stat.device_and_inode(), dir)));
+            }
+            Err(failure) if is_missing(&failure) => {}
+            Err(Failure::Link) => return Ok(None),
+            Err(Failure::Io(error)) => {
+                return Limit::of_open_files(&error).map_or(Ok(None), |limit| Err(AccessErrorKind::Limit(limit)));
+            }
+        }
+    }
+    Ok(None)
+}

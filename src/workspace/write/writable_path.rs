@@ -1,0 +1,130 @@
+//! A path that may be written, as a value that only the check makes.
+
+use std::io;
+use std::sync::Arc;
+
+use crate::workspace::access::readable;
+use crate::workspace::error::{AccessError, AccessErrorKind};
+use crate::workspace::links::Location;
+use crate::workspace::path::WorkspacePath;
+use crate::workspace::policy::Verdict;
+use crate::workspace::repository;
+use crate::workspace::root::Access;
+use crate::workspace::shared::Shared;
+use crate::workspace::sys::{Failure, Use};
+
+use super::temporary::is_reserved;
+
+/// Bytes of the longest name that usual file systems take (`NAME_MAX`, pathconf(3)); a longer one is refused before a
+/// directory is made for it.
+const LONGEST_NAME: usize = 255;
+
+/// A path whose root is read-write and whose real name policy lets be written.
+#[derive(Clone, Debug)]
+pub struct WritablePath {
+    asked: WorkspacePath,
+    real: WorkspacePath,
+    /// Its other names (see `links::Location`).
+    aliases: Arc<[WorkspacePath]>,
+}
+
+impl WritablePath {
+    /// Where `way` leads, if that may be written.
+    pub(in crate::workspace) fn new(asked: &WorkspacePath, way: Location) -> Result<Self, AccessError> {
+        let path = Self { asked: asked.clone(), real: way.real, aliases: way.aliases.into() };
+        allowed(&path)?;
+        Ok(path)
+    }
+
+    pub(in crate::workspace) fn aliases(&self) -> &[WorkspacePath] {
+        &self.aliases
+    }
+
+    /// Every name of it: the real one, and those on the way to it.
+    pub(in crate::workspace) fn names(&self) -> impl Iterator<Item = &WorkspacePath> {
+        std::iter::once(&self.real).chain(self.aliases.iter())
+    }
+
+    /// Where it truly is, after links inside the roots.
+    pub fn path(&self) -> &WorkspacePath {
+        &self.real
+    }
+
+    /// The path as it was asked for.
+    pub fn asked(&self) -> &WorkspacePath {
+        &self.asked
+    }
+
+    /// How many directories above it would have to be made.
+    pub fn missing_above(&self) -> u64 {
+        let root = self.real.root().dir();
+        let is_missing =
+            |path: &WorkspacePath| root.stat_beneath(path.relative()).is_err_and(|failure| is_missing(&failure));
+        let above = std::iter::successors(self.real.parent(), WorkspacePath::parent);
+        above.take_while(is_missing).count() as u64
+    }
+}
+
+/// See [`Workspace::writable`](crate::workspace::Workspace::writable).
+pub(in crate::workspace) fn writable(shared: &Arc<Shared>, asked: &WorkspacePath) -> Result<WritablePath, AccessError> {
+    WritablePath::new(asked, shared.locate(asked).map_err(|error| without_hidden(shared, asked, error))?)
+}
+
+/// Refuses what may not be made, replaced, moved or deleted, as things are now.
+pub(in crate::workspace) fn allowed(path: &WritablePath) -> Result<(), AccessError> {
+    let WritablePath { asked, real, .. } = path;
+    if real.root().access() == Access::ReadOnly {
+        return Err(AccessError::new(AccessErrorKind::ReadOnly, asked));
+    }
+    // As what is read: by the root that it was asked for in, too.
+    if asked.hidden() || path.names().any(WorkspacePath::hidden) {
+        return Err(reserved(asked));
+    }
+    if real.relative().iter().any(|name| name.len() > LONGEST_NAME) {
+        return Err(AccessError::new(AccessErrorKind::NameTooLong, asked));
+    }
+    if real.relative().iter().any(is_reserved) {
+        let rule = "the names of temporary files";
+        return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, rule));
+    }
+    if let Verdict::Refused(rule) = real.root().policy().server_file(real.relative()) {
+        return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
+    }
+    for name in path.names() {
+        let policy = name.root().policy();
+        if let Verdict::Refused(rule) = policy.write(name.relative())
+            && !(policy.write_directory(name.relative()) == Verdict::Allowed && is_directory(real))
+        {
+            return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
+        }
+    }
+    let in_repository = repository::why_refused(real).map_err(|error| AccessError::from_io(error, asked))?;
+    if let Some(rule) = in_repository {
+        return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
+    }
+    path.names().try_for_each(|name| readable(name, asked))
+}
+
+/// Whether a directory is there now. Not opened otherwise: a check asks for few system calls.
+fn is_directory(real: &WorkspacePath) -> bool {
+    real.root().dir().dir_beneath(real.relative(), Use::Pass).is_ok()
+}
+
+/// What a hidden name is called where it would be written; it says nothing of what is there.
+fn reserved(asked: &WorkspacePath) -> AccessError {
+    AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, "a name that is reserved")
+}
+
+/// The error of a path that could not be followed; below a hidden name the same one as for a name that
+/// is not there, or "passes through a file" would show that the hidden file exists.
+fn without_hidden(shared: &Shared, asked: &WorkspacePath, error: AccessError) -> AccessError {
+    let hidden = |path: &WorkspacePath| path.hidden() || shared.locate(path).is_ok_and(|way| way.hidden());
+    if std::iter::successors(Some(asked.clone()), WorkspacePath::parent).any(|path| hidden(&path)) {
+        return reserved(asked);
+    }
+    error
+}
+
+pub(in crate::workspace) fn is_missing(failure: &Failure) -> bool {
+    matches!(failure, Failure::Io(error) if error.kind() == io::ErrorKind::NotFound)
+}
