@@ -17,23 +17,23 @@ const STUCK_FILE_SYSTEM: &str =
 
 /// Returns when the work behind `stop` has not checked it for `limit`.
 pub(super) async fn idle_for(limit: Duration, stop: &StopSignal) {
-    let mut looks = stop.looks();
+    let mut checks = stop.checks();
     loop {
         time::sleep(limit).await;
-        let now = stop.looks();
-        if now == looks {
+        let now = stop.checks();
+        if now == checks {
             return;
         }
-        looks = now;
+        checks = now;
     }
 }
 
 /// Waits until work should have returned after its deadline; whether it did not check `stop` meanwhile.
 pub(super) async fn is_silent_after(deadline: time::Instant, stop: &StopSignal) -> bool {
     time::sleep_until(deadline + WIND_UP / 4).await;
-    let looks = stop.looks();
+    let checks = stop.checks();
     time::sleep_until(deadline + WIND_UP).await;
-    stop.looks() == looks
+    stop.checks() == checks
 }
 
 /// No permit was free in time; `area_is_full` if calls in the same directory held them.
