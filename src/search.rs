@@ -1,7 +1,7 @@
 //! Search over a workspace: which files a call asks for, which lines in them match, and when to stop.
 //!
 //! Names come from the workspace's walk in path order and content only through files it opened;
-//! nothing here sees a host path. The tools decide what a model is told of the result.
+//! nothing here sees a host path. The tools decide what a model reads of the result.
 
 mod collector;
 mod content_search;

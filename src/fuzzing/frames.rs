@@ -15,7 +15,7 @@ use crate::{
     tools::{Selection, Settings, Toolbox},
 };
 
-use super::Ground;
+use super::World;
 
 /// The request that follows every input.
 const LAST: &str = "the last request";
@@ -26,7 +26,7 @@ const LONGEST_MESSAGE: usize = 500;
 ///
 /// # Panics
 /// Where a property does not hold.
-pub fn check(ground: &Ground, input: &[u8]) {
+pub fn check(world: &World, input: &[u8]) {
     let Some((&[limit, one, two, three], bytes)) = input.split_first_chunk() else { return };
     let limit = if limit == u8::MAX { 1 << 16 } else { 8 + usize::from(limit) };
     let sizes = [one, two, three].map(usize::from);
@@ -46,7 +46,7 @@ pub fn check(ground: &Ground, input: &[u8]) {
             one_line(line, &mut expected);
         }
     }
-    answered(ground, bytes, limit, &whole, &expected);
+    answered(world, bytes, limit, &whole, &expected);
 }
 
 /// What a line means, beside an independent reading of it as JSON.
@@ -86,19 +86,19 @@ fn one_line(line: &[u8], expected: &mut HashMap<String, usize>) {
 }
 
 /// A whole server, given the bytes and one more request.
-fn answered(ground: &Ground, bytes: &[u8], limit: usize, cuts: &[Cut], expected: &HashMap<String, usize>) {
+fn answered(world: &World, bytes: &[u8], limit: usize, cuts: &[Cut], expected: &HashMap<String, usize>) {
     let mut conversation = bytes.to_vec();
     let last = json!({ "jsonrpc": "2.0", "id": LAST, "method": "ping" });
     conversation.extend(format!("\n{last}\n").bytes());
-    let answers = probe::conversation(server(ground, limit.max(last.to_string().len())), &conversation)
+    let answers = probe::conversation(server(world, limit.max(last.to_string().len())), &conversation)
         .unwrap_or_else(|error| panic!("the session ended: {error}"));
 
     // What the client itself sent may be repeated to it.
-    let is_sent = String::from_utf8_lossy(bytes).contains(ground.host());
+    let is_sent = String::from_utf8_lossy(bytes).contains(world.host());
     let mut by_id: HashMap<String, usize> = HashMap::new();
     for answer in &answers {
         let printed = answer.to_string();
-        assert!(is_sent || !printed.contains(ground.host()), "{printed} shows a host path");
+        assert!(is_sent || !printed.contains(world.host()), "{printed} shows a host path");
         assert_eq!(answer["jsonrpc"], "2.0", "{printed}");
         assert!(answer["result"].is_object() != answer["error"].is_object(), "{printed}");
         *by_id.entry(answer["id"].to_string()).or_default() += 1;
@@ -113,10 +113,10 @@ fn answered(ground: &Ground, bytes: &[u8], limit: usize, cuts: &[Cut], expected:
     }
 }
 
-fn server(ground: &Ground, limit: usize) -> Server {
+fn server(world: &World, limit: usize) -> Server {
     let selection = Selection { only: Some(vec!["read".to_owned()]), read_only: true, ..Selection::default() };
     Server::new(Parts {
-        workspace: Arc::clone(ground.tree()),
+        workspace: Arc::clone(world.tree()),
         session: Arc::new(Session::new(None)),
         path_index: Arc::default(),
         toolbox: Toolbox::new(&selection),

@@ -1,8 +1,11 @@
-//! A matcher that looks at the stop signal while it works.
+//! A matcher that checks the stop signal while it works.
 //!
 //! A regex engine cannot be interrupted, and some patterns need a millisecond for a byte. Where no
-//! match spans lines, a buffer may as well be searched piece by piece, each piece whole lines: the
-//! answer is the same, and a slow pattern stops within a piece.
+//! match spans lines, a buffer is searched piece by piece, each piece whole lines: the
+//! answer is the same, and a slow pattern stops after the current piece.
+//!
+//! # Limits
+//! A multiline pattern, and one line however long, is searched in one piece.
 
 use std::{
     cell::Cell,
@@ -52,7 +55,7 @@ pub(super) struct InterruptibleMatcher<'a> {
     pub(super) pace: &'a Pace,
 }
 
-/// The call was told to stop.
+/// The call was cancelled or has used up its time.
 #[derive(Debug)]
 pub(super) struct SearchStopped;
 
@@ -118,7 +121,7 @@ impl Matcher for InterruptibleMatcher<'_> {
             let found = infallible(self.inner.find_candidate_line(&haystack[start..end]))?;
             self.pace.learn(began.elapsed());
             // An empty match behind the last line break of a piece is about the line that begins
-            // there, which the next piece tells.
+            // there, which the next piece decides.
             let Some(LineMatchKind::Confirmed(at) | LineMatchKind::Candidate(at)) = found else {
                 start = end;
                 continue;
@@ -157,7 +160,7 @@ mod tests {
         let stop = StopSignal::after(Duration::from_secs(3600));
         let (mut at, mut lines) = (0, Vec::new());
         while at < text.len() {
-            // A pace of its own for each, as it grows.
+            // A new pace for each, as it grows.
             let pace = Pace(Cell::new(size));
             let matcher = InterruptibleMatcher { inner: pattern.matcher(), stop: &stop, pace: &pace };
             let found = matcher.find_candidate_line(&text[at..]).unwrap();
@@ -172,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_find_the_lines_that_the_whole_does() {
+    fn piecewise_search_finds_the_same_lines() {
         let text = "a\n\nbb\n\n\nccc x\nx\n".repeat(50);
         for pattern in ["^$", "x", "^x$", "c+ x", "\\bbb\\b", "[^a]$"] {
             let whole = candidates(pattern, text.as_bytes(), usize::MAX);
@@ -185,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stopped_call_ends_with_an_error() {
+    fn stopped_call_fails_the_matcher() {
         let pattern = Pattern::compile("x", PatternOptions::default()).unwrap();
         let stop = StopSignal::after(Duration::from_secs(3600));
         stop.cancel();

@@ -1,6 +1,6 @@
 //! A search pattern as a model writes it → the matcher that ripgrep would build for it.
 //!
-//! Also where a wrong pattern becomes an error that shows the place. Knows nothing of files.
+//! A wrong pattern becomes an error that shows the place. Knows nothing of files.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -51,7 +51,7 @@ pub struct PatternOptions {
     pub word: bool,
     /// A match may span lines and `.` matches a line break, as `rg -U --multiline-dotall`.
     pub multiline: bool,
-    /// What it may come to.
+    /// Bounds of its size.
     pub limits: PatternLimits,
 }
 
@@ -91,9 +91,9 @@ pub enum PatternError {
         /// Bytes allowed.
         limit: usize,
     },
-    /// Its counted repetitions stand for more than `limit` positions.
+    /// Its counted repetitions expand to more than `limit` positions.
     TooRepetitive {
-        /// Positions that they stand for.
+        /// Positions that they expand to.
         positions: usize,
         /// Positions allowed.
         limit: usize,
@@ -250,25 +250,12 @@ fn names_beyond_ascii(hir: &Hir) -> bool {
     }
 }
 
-/// Counts the positions of `hir` that stand within a counted repetition, each as often as it is
-/// repeated.
+/// Counts the positions of `hir` within counted repetitions, each as often as it is repeated.
 fn repeated(hir: &Hir, times: usize, counted: bool) -> usize {
     match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => 0,
-        HirKind::Literal(literal) => {
-            if counted {
-                times.saturating_mul(literal.0.len())
-            } else {
-                0
-            }
-        }
-        HirKind::Class(_) => {
-            if counted {
-                times
-            } else {
-                0
-            }
-        }
+        HirKind::Literal(literal) if counted => times.saturating_mul(literal.0.len()),
+        HirKind::Class(_) if counted => times,
+        HirKind::Empty | HirKind::Look(_) | HirKind::Literal(_) | HirKind::Class(_) => 0,
         HirKind::Capture(capture) => repeated(&capture.sub, times, counted),
         HirKind::Repetition(repetition) => {
             let most = repetition.max.unwrap_or(repetition.min).max(1);
@@ -298,33 +285,33 @@ mod tests {
     }
 
     #[test]
-    fn case_counts_only_when_asked() {
+    fn case_sensitive_option_decides_case() {
         assert!(matches("note", PatternOptions::default(), "NOTE"));
         assert!(!matches("note", PatternOptions { case_sensitive: true, ..Default::default() }, "NOTE"));
     }
 
     #[test]
-    fn a_literal_has_no_metacharacters() {
+    fn literal_pattern_has_no_metacharacters() {
         let literal = PatternOptions { literal: true, ..Default::default() };
         assert!(matches("a(b", literal, "xa(b"));
         assert!(!matches("a.b", literal, "axb"));
     }
 
     #[test]
-    fn a_word_is_bounded_on_both_sides() {
+    fn word_option_needs_boundaries_on_both_sides() {
         let word = PatternOptions { word: true, ..Default::default() };
         assert!(matches("get", word, "a.get()"));
         assert!(!matches("get", word, "target"));
     }
 
     #[test]
-    fn a_dot_spans_lines_only_in_multiline() {
+    fn dot_matches_line_break_only_in_multiline() {
         assert!(!matches("a.b", PatternOptions::default(), "a\nb"));
         assert!(matches("a.b", PatternOptions { multiline: true, ..Default::default() }, "a\nb"));
     }
 
     #[test]
-    fn a_syntax_error_points_at_its_place() {
+    fn syntax_error_shows_its_column() {
         let Err(PatternError::Syntax { reason, column, place }) =
             Pattern::compile("foo(bar", PatternOptions::default())
         else {
@@ -335,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_far_into_a_pattern_is_shown_with_what_surrounds_it() {
+    fn syntax_error_in_long_pattern_shows_an_excerpt() {
         let pattern = format!("{}[z-a]{}", "é".repeat(300), "x".repeat(300));
         let Err(PatternError::Syntax { column, place, .. }) = Pattern::compile(&pattern, PatternOptions::default())
         else {
@@ -349,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_names_characters_beyond_ascii_says_so() {
+    fn beyond_ascii_detects_named_characters_only() {
         let says = |text: &str| Pattern::compile(text, PatternOptions::default()).unwrap().beyond_ascii();
         for text in [
             "é",
@@ -370,12 +357,12 @@ mod tests {
     }
 
     #[test]
-    fn what_closes_a_group_of_the_wrapper_is_an_error() {
+    fn unbalanced_parenthesis_is_a_syntax_error() {
         assert!(matches!(Pattern::compile("a)|(?:b", PatternOptions::default()), Err(PatternError::Syntax { .. })));
     }
 
     #[test]
-    fn a_pattern_may_end_in_a_comment() {
+    fn pattern_may_end_in_a_comment() {
         for word in [false, true] {
             let options = PatternOptions { word, ..Default::default() };
             assert!(matches("(?x) a b # two letters", options, "x ab") && !matches("(?x) a b # two", options, "a b"));
@@ -384,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_break_needs_multiline() {
+    fn line_break_in_pattern_needs_multiline() {
         assert_eq!(Pattern::compile("a\\nb", PatternOptions::default()).unwrap_err(), PatternError::LineBreak);
         assert_eq!(
             Pattern::compile("a\nb", PatternOptions { literal: true, ..Default::default() }).unwrap_err(),
@@ -394,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_text_can_hold_and_what_is_too_much_are_refused() {
+    fn nul_and_oversized_patterns_are_refused() {
         assert_eq!(Pattern::compile("a\\x00", PatternOptions::default()).unwrap_err(), PatternError::Nul);
         for (too_much, positions) in
             [("(\\w{500}){500}", 250_000), ("(.{1,100}){1,60}x", 6000), ("((a|b){1,80}){2,}{50}", 8000)]
@@ -410,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn each_limit_is_the_callers() {
+    fn pattern_limits_are_configurable() {
         let compile = |text: &str, limits| Pattern::compile(text, PatternOptions { limits, ..Default::default() });
         let default = PatternLimits::default();
         assert!(compile("(.{1,100}){1,60}x", PatternLimits { repeated: 6000, ..default }).is_ok());

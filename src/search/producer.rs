@@ -1,7 +1,7 @@
-//! The walking thread of a search: takes names from the walk, settles what the path index already
-//! knows, and hands the rest over in chunks; it searches when nobody is free.
+//! The walking thread of a search: takes paths from the walk, counts those whose result the path index
+//! knows, and hands the rest over in chunks; it searches a chunk itself when no helper is free.
 //!
-//! What is searched in a file, and how results are put in order, is the others' matter.
+//! What is searched in a file is decided in `worker`, and the order of results in `merge`.
 
 use std::{
     ops::ControlFlow,
@@ -99,7 +99,7 @@ impl<'a> Producer<'a> {
     }
 
     /// Hands the chunk over, or searches it: while it is among the first `alone` ones, and when
-    /// nobody is free.
+    /// no helper is free.
     fn hand_over(&mut self, alone: usize) -> Result<(), AccessError> {
         let chunk = Chunk { index: self.index, files: std::mem::take(&mut self.chunk) };
         if self.index >= alone && self.helping < self.helpers {
@@ -265,7 +265,7 @@ impl Visit for StartVisitor<'_, '_> {
     }
 }
 
-/// What has to be searched of a listed file, or what that would come to where it is known.
+/// What has to be searched of an indexed file, or the result where it is known.
 fn haystack(item: &IndexedPath, candidates: &mut Candidates, max_file_size: u64, beyond_ascii: bool) -> Haystack {
     let mut tally = Tally::default();
     match &item.content {

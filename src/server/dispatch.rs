@@ -266,9 +266,9 @@ async fn answered(
 /// Waits until work should have wound up; whether it gave no sign meanwhile.
 async fn winds_up_silently(overdue: time::Instant, stop: &StopSignal) -> bool {
     time::sleep_until(overdue + WIND_UP / 4).await;
-    let looks = stop.looks();
+    let checks = stop.checks();
     time::sleep_until(overdue + WIND_UP).await;
-    stop.looks() == looks
+    stop.checks() == checks
 }
 
 /// Why planning was given up: no thread was free for it, its file system does not answer, or it is too much.

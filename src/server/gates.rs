@@ -106,14 +106,14 @@ impl Permit {
 
 /// Ends when what works on the call of `stop` has not looked at it for so long.
 pub(super) async fn idle_for(limit: Duration, stop: &StopSignal) {
-    let mut looks = stop.looks();
+    let mut checks = stop.checks();
     loop {
         time::sleep(limit).await;
-        let now = stop.looks();
-        if now == looks {
+        let now = stop.checks();
+        if now == checks {
             return;
         }
-        looks = now;
+        checks = now;
     }
 }
 

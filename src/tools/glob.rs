@@ -292,7 +292,7 @@ impl Request {
         if self.no_ignore || ignored == 0 || found.capped || found.stopped.is_some() {
             return None;
         }
-        let stop = cx.stop.aside(if found.total > 0 { IGNORED_SHORT } else { IGNORED_LONG });
+        let stop = cx.stop.with_earlier_deadline(if found.total > 0 { IGNORED_SHORT } else { IGNORED_LONG });
         let below = self.walk(cx, Ignored::Only, &stop, Some(&found.walk.ignored_entries)).ok()?;
         let exact = below.stopped.is_none();
         (below.total > 0 || (!exact && found.total == 0)).then_some(InIgnored { count: below.total, exact })

@@ -1,4 +1,4 @@
-//! What every answer owes its reader, whatever the tool: honest cuts, and data that says what the text says.
+//! What holds for the answers of every tool: cuts are announced, and data agrees with the text.
 
 use rootbound::tools::Settings;
 #[cfg(unix)]
@@ -46,7 +46,7 @@ fn a_diff_fits_the_answer_as_text_and_as_data() {
     }
 }
 
-/// What stands behind the first clause of an answer, in the text as in its data.
+/// The text after the first clause of an answer, in the text and in its data.
 #[cfg(unix)]
 #[track_caller]
 fn notes(answer: &Answer) -> Vec<String> {

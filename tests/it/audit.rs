@@ -90,7 +90,7 @@ fn a_path_is_recorded_under_every_alias() {
         let own = entry.input_schema()["properties"].as_object().expect("properties").keys();
         let own = own.map(|name| (name.as_str(), name.as_str()));
         for (given, _) in own.chain(aliases).filter(|(_, name)| ["path", "source", "destination"].contains(name)) {
-            // Refused for what it leaves out or for what is not there, and a line of the audit all the same.
+            // Refused for a missing argument or an unknown path, and recorded anyway.
             call(&mut process, entry.spec.name, &json!({ given: "missing.txt" }));
             sent.push((entry.spec.name, given));
         }

@@ -85,12 +85,14 @@ mod unread {
     use std::{
         fs,
         io::{BufRead as _, BufReader, Write as _},
-        process::{Command, Stdio},
+        process::Stdio,
         thread,
         time::Duration,
     };
 
     use serde_json::{Value, json};
+
+    use crate::program::program;
 
     const IMAGES: usize = 48;
     const IMAGE: usize = 4 << 20;
@@ -113,9 +115,8 @@ mod unread {
         let mut image = crate::harness::png(256, 256);
         image.resize(IMAGE, 0);
         fs::write(dir.path().join("a.png"), &image).unwrap();
-        let mut server = Command::new(env!("CARGO_BIN_EXE_rootbound"))
+        let mut server = program(dir.path())
             .args(["--state-dir", "off", "--time-limit", "600", "."])
-            .current_dir(dir.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -1,4 +1,4 @@
-//! The registry of tools against all that repeats it: what a new tool needs beside its file and its line.
+//! The registry of tools and everything that repeats it: what a new tool needs besides its file and its line.
 //!
 //! The table of the README is held by `readme`, the manifest by `config`, the size of the list by `protocol`.
 

@@ -1,4 +1,4 @@
-//! What only a process shows: real pipes, signals, exit codes, and a stdout that holds nothing else.
+//! What only a process shows: real pipes, signals, exit codes, and nothing but messages on stdout.
 
 use std::fs;
 
@@ -82,7 +82,7 @@ fn a_running_call_is_answered_after_the_input_ends() {
 #[test]
 fn a_search_of_one_large_file_reports_progress() {
     let dir = workspace();
-    // Progress is told four times a second: enough for several times, on a fast machine too.
+    // Progress is reported four times per second: this is enough for several reports, even on a fast machine.
     let size: u32 = if cfg!(debug_assertions) { 64 << 20 } else { 1 << 30 };
     fs::write(dir.path().join("huge.log"), vec![b'\n'; size as usize]).expect("a file");
     let mut process = Process::start(dir.path(), &["--time-limit", "600"]);
@@ -150,7 +150,7 @@ mod signals {
         let dir = workspace();
         for signal in [Signal::TERM, Signal::INT] {
             let mut process = Process::start(dir.path(), &[]);
-            // The answer says that the server has come up; it opens no session.
+            // The answer shows that the server is running; it opens no session.
             assert_eq!(process.ask("ping", &json!({}))["result"], json!({}));
             ends_with_0(process, signal);
         }

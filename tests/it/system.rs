@@ -1,4 +1,4 @@
-//! The limits that the system sets the process: each ends in words, and the server goes on.
+//! Limits of the system: each is reported in an answer, and the server continues.
 //!
 //! They are set with `prlimit`, as a user sets them with `ulimit`.
 
@@ -16,7 +16,10 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::process::{Process, may_mount};
+use crate::{
+    process::{Process, may_mount},
+    program::program,
+};
 
 /// A user without any other process: the number of processes is counted for each user.
 const LONELY: u32 = 54_321;
@@ -140,9 +143,8 @@ fn termination_signals_end_cleanly() {
 
 /// A server whose log nobody reads, and its end of the pipe.
 fn unread(dir: &Path) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_rootbound"))
+    program(dir)
         .args(["--state-dir", "off", "--log", "trace", "."])
-        .current_dir(dir)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -170,7 +172,7 @@ fn unread_stderr_does_not_block_and_dropped_lines_are_counted() {
         let answer = ask(json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call }));
         assert!(answer.contains("a line"), "{answer}");
     }
-    // Read from here on: the count is there, and the log goes on behind it.
+    // Read from here on: the count is logged, and later lines follow.
     let (sender, counted) = std::sync::mpsc::channel();
     let errors = server.stderr.take().unwrap();
     let reader = std::thread::spawn(move || {
@@ -213,7 +215,7 @@ fn shutdown_does_not_wait_for_stderr_and_accepts_a_closed_one() {
     assert_eq!(closed.wait().unwrap().code(), Some(0));
 }
 
-/// The server with room for `more` threads beside those that it has before its first call.
+/// The server with room for `more` threads in addition to those before its first call.
 fn with_threads(dir: &TempDir, more: u32) -> Process {
     use std::os::unix::{fs::PermissionsExt as _, process::CommandExt as _};
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
@@ -222,13 +224,13 @@ fn with_threads(dir: &TempDir, more: u32) -> Process {
     fs::create_dir(dir.path().join("root")).unwrap();
     fs::set_permissions(dir.path().join("root"), fs::Permissions::from_mode(0o777)).unwrap();
     let mut command = Command::new("prlimit");
-    // The superuser has no such limit. Whoever else runs the tests has more processes already, so that there is no
-    // room at all; and pipes that are not its own take two threads.
+    // root has no such limit. Any other user who runs the tests has more processes already, so that there is no room;
+    // and inherited pipes take two threads.
     let limit = if geteuid().is_root() { 3 + more } else { 1 };
     command.arg(format!("--nproc={limit}")).arg(program).args(["--state-dir", "off", "--log", "off", "root"]);
     command.current_dir(dir.path()).env_clear().env("PATH", "/usr/bin:/bin");
     if geteuid().is_root() {
-        // Tests run side by side.
+        // Tests run in parallel.
         command.uid(LONELY + more).gid(LONELY + more);
     }
     opened(Process::spawn(command))
@@ -295,7 +297,7 @@ fn start_without_enough_open_files_is_reported() {
     assert!(matches!(status.code(), Some(1 | 2)) && log.contains("Too many open files"), "{status}: {log}");
 }
 
-/// A hundred directories in one another and forty side by side, each with a file and ignore rules; those of every
+/// A hundred nested directories and forty siblings, each with a file and ignore rules; those of every
 /// other one are a link, which takes more open files to read.
 fn deep_and_wide(root: &Path) -> usize {
     let mut deep = root.to_path_buf();
@@ -328,7 +330,7 @@ fn a_low_limit_of_open_files_works_or_is_reported() {
     let files = deep_and_wide(dir.path());
     let found = |meta: &Value, key: &str| meta["rootbound/result"][key].as_u64();
     for limit in [8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 64] {
-        // So few that it does not start is tested elsewhere.
+        // A limit too low to start is tested elsewhere.
         let mut command = Command::new("prlimit");
         command.arg(format!("--nofile={limit}:{limit}")).arg(env!("CARGO_BIN_EXE_rootbound"));
         command.args(["--state-dir", "off", "--log", "off", "."]);
@@ -458,7 +460,7 @@ struct Stuck {
 }
 
 impl Stuck {
-    /// None, with the reason printed, where this machine has no FUSE or the user may not mount.
+    /// `None`, with the reason printed, if there is no FUSE or the user may not mount.
     fn mount(at: &Path) -> Option<Self> {
         if !geteuid().is_root() || !Path::new("/dev/fuse").exists() {
             println!("skipped: it takes the superuser and /dev/fuse");
@@ -495,7 +497,7 @@ fn a_stuck_file_system_does_not_block_calls_elsewhere() {
     fs::create_dir(dir.path().join("src")).unwrap();
     fs::write(dir.path().join("src/a.txt"), "a line\n").unwrap();
     let Some(stuck) = Stuck::mount(&dir.path().join("stuck")) else { return };
-    // Calls elsewhere have more time than the test, so that those that are stuck cannot end before them.
+    // Calls elsewhere have more time than the test, so stuck calls cannot end before them.
     let mut server = opened(Process::start(dir.path(), &["--log", "off", "--time-limit", "600s", "."]));
     for n in 0..40 {
         let read = json!({ "name": "read", "arguments": { "path": format!("stuck/{n}.txt") } });

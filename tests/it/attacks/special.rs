@@ -1,4 +1,4 @@
-//! FIFOs, sockets, devices, endless and enormous files: refused or bounded, never waited for.
+//! FIFOs, sockets, devices, endless and huge files: refused or limited, never waited for.
 
 use std::{ffi::OsStr, os::fd::OwnedFd, process::Command};
 
@@ -93,7 +93,7 @@ fn a_tree_of_five_thousand_levels_does_not_end_the_server() {
     }
 }
 
-/// Honest: a root that is itself reached through a link.
+/// Legitimate: a root that is a link.
 #[test]
 fn a_root_that_is_a_link_is_served() {
     for barrier in [Barrier::All, Barrier::Openat2, Barrier::Walk] {

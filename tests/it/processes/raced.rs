@@ -27,7 +27,7 @@ fn put(folder: &TempDir, content: &str) {
     fs::write(folder.path().join("root/f"), content).unwrap();
 }
 
-/// One process: a workspace and a session of its own.
+/// One process: its own workspace and session.
 struct Caller {
     cx: CallContext,
     toolbox: Toolbox,
