@@ -290,11 +290,15 @@ fn calls_share_the_available_threads() {
 
 #[test]
 fn start_without_enough_open_files_is_reported() {
-    let mut command = Command::new("prlimit");
-    command.args(["--nofile=7:7", env!("CARGO_BIN_EXE_rootbound"), "--state-dir", "off", "."]);
     let dir = folder();
-    let (status, log) = Process::spawn_in(command, dir.path()).exit();
-    assert!(matches!(status.code(), Some(1 | 2)) && log.contains("Too many open files"), "{status}: {log}");
+    for limit in 7..=12 {
+        let mut command = Command::new("prlimit");
+        command.arg(format!("--nofile={limit}:{limit}")).arg(env!("CARGO_BIN_EXE_rootbound"));
+        command.args(["--state-dir", "off", "."]);
+        let (status, log) = Process::spawn_in(command, dir.path()).exit();
+        assert_eq!(status.code(), Some(2), "{limit}: {log}");
+        assert!(log.contains("Too many open files") && !log.contains("panicked"), "{limit}: {log}");
+    }
 }
 
 /// A hundred nested directories and forty siblings, each with a file and ignore rules; those of every
