@@ -114,7 +114,7 @@ fn missing(
     entries.iter().enumerate().filter_map(move |(index, entry)| {
         let is_there = index < gone_from;
         match &entry.node {
-            FormerNode::Directory { .. } if is_there => Some(Ok((entry.position.clone(), NewNode::There))),
+            FormerNode::Directory { .. } if is_there => Some(Ok((entry.position.clone(), NewNode::ExistingDirectory))),
             _ if is_there => None,
             _ => Some(entry.part(cx, path)),
         }
