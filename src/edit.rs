@@ -6,7 +6,7 @@
 //! bytes wherever the request does not change them. Nothing here knows files or encodings.
 //!
 //! Limits: a file of more than 8 million lines is searched for the exact text alone, one request makes at most 100,000
-//! replacements and 128 MiB of new text, and every search among near matches has a budget of its own, after which there
+//! replacements and 128 MiB of new text, and every search among near matches has its own budget, after which there
 //! is no match.
 
 mod align;
@@ -64,8 +64,12 @@ mod testing;
 
 use std::cell::OnceCell;
 
-use outcome::Outcome;
+use line_edit::{Hunk, LineEdit};
+use outcome::{Found, Outcome, RefusedPlaces};
 use prepared::Prepared;
+use reading::{LineReading, Reading};
+use refusal::Refusal;
+use site::Site;
 
 #[cfg(all(any(test, fuzzing), unix))]
 pub(crate) use diff::patched;
@@ -88,7 +92,7 @@ const LADDER: &[Step] = &[
     line_endings::find,
     // Refuses a file whose lines would take too much memory; all steps below list them.
     prepared::refuse_too_many_lines,
-    // Refuses where the file has the new text already: what else resembles the old text is a twin of the place meant.
+    // Refuses where the file has the new text already: what else resembles the old text is not the place meant.
     applied::find,
     // Whole lines, through white space at their ends, then indentation, then typographic characters, then all of them.
     whole_lines::as_given,

@@ -1,20 +1,20 @@
 //! What holds for any input: the bodies of the fuzz targets in `fuzz/`.
 //!
-//! Compiled for tests and fuzzing alone. One file a target, each a function from bytes to nothing that
+//! Compiled for tests and fuzzing alone. One file a target, each a function of bytes that
 //! panics where a property does not hold; the same functions replay the corpus in the ordinary tests,
-//! so that whatever was found once stays mended without a fuzzer at hand.
+//! so that what was found once stays fixed without a fuzzer.
 
-#![expect(clippy::disallowed_methods, reason = "a ground is arranged from outside the sandbox")]
+#![expect(clippy::disallowed_methods, reason = "the world is made from outside the sandbox")]
 
 pub mod edits;
 pub mod frames;
-mod ground;
 pub mod paths;
 pub mod patterns;
 #[cfg(test)]
 mod replay;
+mod world;
 
-pub use ground::Ground;
+pub use world::World;
 
 /// Parts the fields of an input: bytes that no UTF-8 holds, and hardly any other text.
 const BREAK: &[u8] = b"\xff\x1f";

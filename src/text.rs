@@ -1,4 +1,4 @@
-//! Text as it stands in a file: encodings, line endings, lines, and what is no text at all.
+//! Text as it is in a file: encodings, line endings, lines, and what is no text at all.
 //!
 //! Pure functions on bytes and strings. A [`Document`] ties decoded text to the bytes it came from, so
 //! that a change of the text keeps every byte outside it. No file is opened here.
@@ -55,7 +55,7 @@ pub enum SpliceError {
         /// The encoding's WHATWG name.
         encoding: &'static str,
     },
-    /// The bytes of the change could not be told from those around it, or read back differently:
+    /// The bytes of the change could not be separated from those around it, or read back differently:
     /// a stateful encoding, or an invalid sequence inside the change.
     Unstable {
         /// The encoding's WHATWG name.

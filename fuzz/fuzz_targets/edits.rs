@@ -5,8 +5,8 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use rootbound::fuzzing::{Ground, edits};
+use rootbound::fuzzing::{World, edits};
 
-static GROUND: LazyLock<Ground> = LazyLock::new(|| Ground::at(&std::env::temp_dir().join("rootbound-fuzz-edits")));
+static WORLD: LazyLock<World> = LazyLock::new(|| World::at(&std::env::temp_dir().join("rootbound-fuzz-edits")));
 
-fuzz_target!(|input: &[u8]| edits::check(&GROUND, input));
+fuzz_target!(|input: &[u8]| edits::check(&WORLD, input));

@@ -5,8 +5,8 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use rootbound::fuzzing::{Ground, frames};
+use rootbound::fuzzing::{World, frames};
 
-static GROUND: LazyLock<Ground> = LazyLock::new(|| Ground::at(&std::env::temp_dir().join("rootbound-fuzz-frames")));
+static WORLD: LazyLock<World> = LazyLock::new(|| World::at(&std::env::temp_dir().join("rootbound-fuzz-frames")));
 
-fuzz_target!(|input: &[u8]| frames::check(&GROUND, input));
+fuzz_target!(|input: &[u8]| frames::check(&WORLD, input));

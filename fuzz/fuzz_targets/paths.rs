@@ -5,8 +5,8 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use rootbound::fuzzing::{Ground, paths};
+use rootbound::fuzzing::{World, paths};
 
-static GROUND: LazyLock<Ground> = LazyLock::new(|| Ground::at(&std::env::temp_dir().join("rootbound-fuzz-paths")));
+static WORLD: LazyLock<World> = LazyLock::new(|| World::at(&std::env::temp_dir().join("rootbound-fuzz-paths")));
 
-fuzz_target!(|input: &[u8]| paths::check(&GROUND, input));
+fuzz_target!(|input: &[u8]| paths::check(&WORLD, input));

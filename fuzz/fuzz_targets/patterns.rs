@@ -5,8 +5,8 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use rootbound::fuzzing::{Ground, patterns};
+use rootbound::fuzzing::{World, patterns};
 
-static GROUND: LazyLock<Ground> = LazyLock::new(|| Ground::at(&std::env::temp_dir().join("rootbound-fuzz-patterns")));
+static WORLD: LazyLock<World> = LazyLock::new(|| World::at(&std::env::temp_dir().join("rootbound-fuzz-patterns")));
 
-fuzz_target!(|input: &[u8]| patterns::check(&GROUND, input));
+fuzz_target!(|input: &[u8]| patterns::check(&WORLD, input));

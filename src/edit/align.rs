@@ -9,12 +9,10 @@ use std::{collections::HashMap, ops::Range, time::Duration};
 use similar::{Algorithm, DiffOp};
 
 use super::{
-    diff,
+    Prepared, diff,
     line_key::{LEAST, LineKey, letters},
     line_parts::hash,
-    placeholder,
-    prepared::Prepared,
-    rare_lines,
+    placeholder, rare_lines,
     similarity::Budget,
 };
 
@@ -211,13 +209,18 @@ fn fit(prepared: &Prepared<'_>, old: &[LineKey<'_>], region: Range<usize>, budge
     Alignment { pairs, alike, same }
 }
 
-/// The best alignment of all lines of `old` with some lines of `file`, both in their order.
+/// How a cell of the table was reached: by pairing the two lines or by leaving out the request's, from the cell before
+/// or from one where lines of the file were passed over.
+const PAIR: u8 = 1;
+const PAIR_AFTER_GAP: u8 = 2;
+const SKIP: u8 = 3;
+const SKIP_AFTER_GAP: u8 = 4;
+/// Added where passing over lines of the file begins.
+const OPEN: u8 = 8;
+
+/// The best alignment of all lines of `old` with some lines of `file`, both in their order: Gotoh's algorithm for
+/// alignments with affine gap costs (J. Mol. Biol. 162, 1982), free at the ends of the file.
 fn fitted(old: &[LineKey<'_>], file: &[LineKey<'_>], budget: &mut Budget) -> Vec<Pair> {
-    const PAIR: u8 = 1;
-    const PAIR_AFTER_GAP: u8 = 2;
-    const SKIP: u8 = 3;
-    const SKIP_AFTER_GAP: u8 = 4;
-    const OPEN: u8 = 8;
     let width = file.len() + 1;
     let at = |row: usize, column: usize| row * width + column;
     let size = (old.len() + 1) * width;
@@ -252,13 +255,17 @@ fn fitted(old: &[LineKey<'_>], file: &[LineKey<'_>], budget: &mut Budget) -> Vec
             steps[at(row, column)] |= best.1;
         }
     }
-    let last = at(old.len(), 0);
-    let mut column =
-        (0..=file.len()).max_by(|a, b| here[last + a].total_cmp(&here[last + b]).then(b.cmp(a))).unwrap_or(0);
-    let (mut row, mut in_gap) = (old.len(), false);
+    let last = &here[at(old.len(), 0)..];
+    let end = (0..=file.len()).max_by(|a, b| last[*a].total_cmp(&last[*b]).then(b.cmp(a))).unwrap_or(0);
+    traced_back(&steps, width, old.len(), end)
+}
+
+/// The alignment that the `steps` of a table lead to at its last row and the column `end`.
+fn traced_back(steps: &[u8], width: usize, rows: usize, end: usize) -> Vec<Pair> {
+    let (mut row, mut column, mut in_gap) = (rows, end, false);
     let mut pairs = Vec::new();
     while row > 0 {
-        let step = steps[at(row, column)];
+        let step = steps[row * width + column];
         if in_gap {
             pairs.push(Pair::FileOnly(column - 1));
             in_gap = step & OPEN == 0;

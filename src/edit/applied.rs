@@ -1,15 +1,11 @@
-//! Whether the change is made already: then a place that only resembles the old text is a twin of the one meant.
+//! Whether the change is made already: then a place that only resembles the old text is another one than was meant.
 
 use std::{borrow::Cow, collections::HashSet};
 
 use super::{
+    LineEdit, LineReading, Outcome, Prepared, Refusal,
     block::{self, Fold},
-    line_edit::LineEdit,
     line_parts::content,
-    outcome::Outcome,
-    prepared::Prepared,
-    reading::LineReading,
-    refusal::Refusal,
     similarity, typo,
 };
 
@@ -22,7 +18,7 @@ const TELLING: usize = 3;
 /// Similarity from which a new line counts as a version of the old one.
 const VERSION: f64 = 0.6;
 
-/// Letters and digits of a line that tells a place alone.
+/// Letters and digits of a line that identifies a place alone.
 const TELLING_ALONE: usize = 10;
 
 /// Refuses where the new lines are in the file as they are; asked when the old ones are not.
@@ -131,13 +127,13 @@ mod tests {
         "a = [\n    one,\n    two,\n    three,\n]\nif x:\n    b = [\n        one,\n        two,\n    ]\n";
 
     #[test]
-    fn a_change_made_in_one_block_is_not_made_in_a_twin_at_another_indentation() {
+    fn a_change_made_in_one_block_is_not_made_in_a_similar_one_at_another_indentation() {
         let diagnosis = assert_missed(LISTS, "    one,\n    two,\n]\n", "    one,\n    two,\n    three,\n]\n");
         assert!(diagnosis.already_applied && diagnosis.summary.contains("already there, at line 2"), "{diagnosis:?}");
     }
 
     #[test]
-    fn a_change_made_in_one_block_at_any_indentation_is_not_made_in_a_twin() {
+    fn a_change_made_in_one_block_at_any_indentation_is_not_made_in_a_similar_one() {
         let diagnosis = assert_missed(LISTS, "one,\ntwo,\n  ]\n", "one,\ntwo,\nthree,\n  ]\n");
         assert!(!diagnosis.already_applied, "{diagnosis:?}");
         let text = LISTS.replace("]\nif", "  ]\nif").replace("    ]\n", "          ]\n");

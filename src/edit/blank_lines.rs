@@ -1,4 +1,4 @@
-//! A blank line missing or too much, between lines that stay: the file keeps its own.
+//! A blank line missing or too many, between lines that stay: the file keeps its own.
 //!
 //! The lines that are not blank must be in the file one after the other, at a single place. What is replaced is only the
 //! part from the first changed line to the last, so that blank lines that `old` does not have never go with it.
@@ -6,17 +6,7 @@
 use std::ops::Range;
 
 use super::{
-    applied,
-    line_edit::LineEdit,
-    line_parts::hash,
-    outcome::{Found, Outcome},
-    placeholder,
-    prepared::Prepared,
-    refusal::Refusal,
-    request::Replacement,
-    sequences::sequences,
-    site::Site,
-    strategy::Strategy,
+    Found, LineEdit, Outcome, Prepared, Refusal, Replacement, Site, Strategy, line_parts::hash, sequences::sequences,
     typography, whole_lines,
 };
 use crate::text::with_lf;
@@ -27,15 +17,7 @@ pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
     if prepared.wants_all {
         return Outcome::None;
     }
-    for reading in prepared.readings().iter().filter(|reading| reading.is_likely()) {
-        let Some(edit) = reading.edit().filter(|edit| edit.has_substance()) else { continue };
-        match place(prepared, edit) {
-            Ok(None) => {}
-            Ok(Some(found)) => return Found { by: found.by.and(reading.text.by), ..found }.into(),
-            Err(refusal) => return Outcome::Refused(refusal),
-        }
-    }
-    Outcome::None
+    prepared.first_likely(|edit| place(prepared, edit))
 }
 
 fn place(prepared: &Prepared<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, Refusal> {
@@ -56,8 +38,8 @@ fn place(prepared: &Prepared<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, 
     let (Some(start), None) = (starts.next(), starts.next()) else { return Ok(None) };
     let end = start + filled.len();
     // Without the blank lines the request may be another place as well, of which it lacks a line there.
-    let parts = parted(&filled, &in_file[start..end]);
-    let longest = parts.into_iter().max_by_key(Range::len).unwrap_or(0..pattern.len());
+    let runs = runs_alike(&filled, &in_file[start..end]);
+    let longest = runs.into_iter().max_by_key(Range::len).unwrap_or(0..pattern.len());
     if sequences(in_file.iter().map(|line| hashes[*line]), &pattern[longest]).nth(1).is_some() {
         return Ok(None);
     }
@@ -69,11 +51,8 @@ fn place(prepared: &Prepared<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, 
     let other = LineEdit::of_lines(old, new, edit.deletes);
     let site = Site { line, after_indent: false };
     let (replacement, by) = whole_lines::at(prepared, &other, site)?;
-    if let Some(start) = applied::elsewhere(prepared, edit, (typography::content, Some(hashes))) {
-        return Err(Refusal::AlreadyApplied(start));
-    }
-    if let Some(line) = placeholder::brought_in(prepared, edit) {
-        return Err(Refusal::Placeholder(line));
+    if let Some(refusal) = whole_lines::refusal_of(prepared, edit, (typography::content, hashes)) {
+        return Err(refusal);
     }
     let replacement = trimmed(prepared, replacement);
     let breaks = |text: &str| with_lf(text).matches('\n').count();
@@ -85,7 +64,7 @@ fn place(prepared: &Prepared<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, 
 }
 
 /// The runs of filled lines between which request and file have as many blank lines.
-fn parted(filled: &[usize], file: &[usize]) -> Vec<Range<usize>> {
+fn runs_alike(filled: &[usize], file: &[usize]) -> Vec<Range<usize>> {
     let differs = |at: &usize| filled[*at] - filled[at - 1] != file[*at] - file[at - 1];
     let cuts: Vec<usize> = std::iter::once(0).chain((1..filled.len()).filter(differs)).chain([filled.len()]).collect();
     cuts.windows(2).map(|pair| pair[0]..pair[1]).collect()
@@ -203,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_lines_that_the_request_changes_or_writes_beside_are_no_match() {
+    fn blank_lines_that_the_request_changes_or_writes_next_to_are_no_match() {
         assert_missed(FILE, "use a1;\nfn one() {\n", "use a1;\n\nfn one() {\n    x();\n".trim_start_matches("use"));
         assert_missed(FILE, "use a1;\nfn one() {\n", "use a1;\nuse b2;\nfn one() {\n");
         assert_missed(FILE, "use a1;\nfn one() {\n    go();\n}\n", "");
@@ -221,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_with_a_twin_beyond_the_blank_line_is_no_match() {
+    fn a_block_repeated_beyond_the_blank_line_is_no_match() {
         let body = "  void send(\n      int line,\n      const char *text);\n";
         let text = format!("class A {{\n public:\n{body}}};\nclass B {{\n public:\n  B(int b) {{}}\n\n{body}}};\n");
         let old = format!(" public:\n\n{body}");

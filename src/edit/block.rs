@@ -7,16 +7,10 @@
 use std::borrow::Cow;
 
 use super::{
-    endings,
-    line_edit::{Hunk, LineEdit},
+    Found, Hunk, LineEdit, Prepared, Refusal, RefusedPlaces, Replacement, Site, endings,
     line_parts::{content, hash},
-    outcome::{Found, RefusedPlaces},
     partial_lines,
-    prepared::Prepared,
-    refusal::Refusal,
-    request::Replacement,
     sequences::sequences,
-    site::Site,
 };
 
 /// How two lines are compared: they are equal when their foldings are.
@@ -78,9 +72,9 @@ pub(super) fn rewrite(
         let hunk = Hunk { old: &edit.old[old.clone()], file: &file[old.clone()], new: &edit.new[new] };
         for (index, line) in adapt(&hunk).ok_or(Refusal::Unclear)?.into_iter().enumerate() {
             // The ending of the line it replaces, else of the one before it.
-            let beside =
+            let replaced =
                 if old.is_empty() { old.start.checked_sub(1) } else { Some((old.start + index).min(old.end - 1)) };
-            let terminator = beside.map_or("", |beside| matched[beside].terminator(text));
+            let terminator = replaced.map_or("", |replaced| matched[replaced].terminator(text));
             written.push((Cow::Owned(line), terminator));
         }
     }

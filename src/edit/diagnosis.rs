@@ -1,14 +1,11 @@
 //! What to say when nothing matched: the reason of a step that refused, else the nearest block and what differs.
 
 use super::{
-    applied, differences, excerpt,
-    line_edit::LineEdit,
-    miss::{Diagnosis, Next},
+    Diagnosis, LineEdit, Next, Prepared, Refusal, applied, differences, excerpt,
     nearest::{Nearest, line_of},
     placeholder,
     plain_request::PlainRequest,
-    prepared::{MOST_LINES, Prepared},
-    refusal::Refusal,
+    prepared::MOST_LINES,
 };
 
 /// Longest summary, in characters: with the tool's own words it must stay within what clients keep of an error.
@@ -26,7 +23,7 @@ pub(super) fn diagnose(prepared: &Prepared<'_>, refusals: &[Refusal]) -> Diagnos
         )),
         Some(Refusal::AlreadyApplied(start)) => Diagnosis {
             summary: explanation(prepared, Refusal::AlreadyApplied(start)),
-            // Not the nearest block: that is the twin which is not meant.
+            // Not the nearest block: that is not the place meant.
             details: applied_lines(prepared, start),
             already_applied: true,
             next: Next::Look,
@@ -53,7 +50,7 @@ fn explanation(prepared: &Prepared<'_>, refusal: Refusal) -> String {
             let line = line(end);
             format!(
                 "old_string ends before the white space that ends line {line}, and new_string ends with a line \
-                 ending, which would leave that white space as a line of its own; repeat line {line} to its end, or \
+                 ending, which would leave that white space as a separate line; repeat line {line} to its end, or \
                  end new_string without a line ending"
             )
         }
@@ -68,7 +65,7 @@ fn explanation(prepared: &Prepared<'_>, refusal: Refusal) -> String {
             line(start)
         ),
         Refusal::Placeholder(line) => format!(
-            "old_string was not found exactly, and line {line} of new_string seems to stand for code that was left \
+            "old_string was not found exactly, and line {line} of new_string looks like a placeholder for code that was left \
              out; write that code out in both, or replace a smaller part"
         ),
         Refusal::TooManyLines | Refusal::Unclear => String::new(),
@@ -105,7 +102,7 @@ fn by_nearest(prepared: &Prepared<'_>) -> Diagnosis {
         .is_some_and(|nearest| nearest.clauses.iter().any(|clause| clause.contains(differences::LEAVES_OUT)));
     if let Some(line) = placeholder::line_of_old(prepared).filter(|_| !already_applied && !is_named) {
         add(&format!(
-            "; line {line} of old_string seems to stand for code that was left out: write that code out, or send a \
+            "; line {line} of old_string looks like a placeholder for code that was left out: write that code out, or send a \
              smaller part without it"
         ));
     }

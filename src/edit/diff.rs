@@ -1,6 +1,6 @@
 //! Unified diffs, such that `patch` turns the old text into the new one.
 //!
-//! Lines end at LF only: a CR is content, shown as it stands.
+//! Lines end at LF only: a CR is content, shown as it is.
 
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,7 @@ pub fn unified_diff(path: &str, old: &str, new: &str, max_lines: Option<usize>) 
 }
 
 impl Window<'_> {
-    /// The diff of the texts; none where a change came to lie too near an edge of the window, as one among
+    /// The diff of the texts; `None` where a change came out too near an edge of the window, as one among
     /// equal lines does, to be shown as it would be without one.
     fn diff(&self, path: &str, max_lines: Option<usize>) -> Option<Diff> {
         let old_lines: Vec<&str> = self.old.split_inclusive('\n').collect();

@@ -1,11 +1,10 @@
 //! What differs between a request and the block of the file that is nearest to it, in words.
 
 use super::{
+    Prepared,
     align::{Alignment, Pair},
     line_parts::{content, parts},
-    placeholder,
-    prepared::Prepared,
-    typography,
+    placeholder, typography,
 };
 use crate::text::shorten_around;
 

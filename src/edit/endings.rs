@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use super::prepared::Prepared;
+use super::Prepared;
 use crate::text::{LineEnding, with_lf};
 
-/// `new` with the line endings that fit where `span` stood, which matched `old`.
+/// `new` with the line endings that fit in the place of `span`, which matched `old`.
 ///
 /// A request that changes nothing but line endings is left as it is: there they are the point.
 pub(super) fn fit(prepared: &Prepared<'_>, span: &Range<usize>, old: &str, new: &str) -> String {
@@ -60,7 +60,7 @@ fn fit_mixed(prepared: &Prepared<'_>, span: &Range<usize>, old: &str, new: &str)
 
 /// Which line of `new` is a version of which line of `old`, as pairs of indices into both.
 fn versions(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
-    // A line that is only indented anew is still the same line. But where lines go, those that stay as they are tell
+    // A line that is only reindented is still the same line. But where lines go, those that stay as they are show
     // better which ones: of two braces the one that is left.
     let trimmed = |lines: &[&'_ str]| -> Vec<String> { lines.iter().map(|line| line.trim().to_owned()).collect() };
     let (old_trimmed, new_trimmed) = (trimmed(old), trimmed(new));

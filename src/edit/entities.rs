@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::{reading::Reading, strategy::Strategy};
+use super::{Reading, Strategy};
 
 /// The characters that are written as entities, and how.
 const KINDS: [(char, &[&str]); 5] = [
@@ -16,8 +16,8 @@ const KINDS: [(char, &[&str]); 5] = [
     ('&', &["&amp;", "&#38;", "&#x26;"]),
 ];
 
-/// The request with its entities resolved; `None` where it has none, or where nobody can tell which are meant as they
-/// stand.
+/// The request with its entities resolved; `None` where it has none, or where it is unclear which are meant
+/// literally.
 pub(super) fn reading<'r>(request: &Reading<'_>) -> Option<Reading<'r>> {
     let (old_entities, old_plain) = present(&request.old);
     let (new_entities, new_plain) = present(&request.new);

@@ -5,9 +5,9 @@
 
 use std::borrow::Cow;
 
-use super::{reading::Reading, strategy::Strategy};
+use super::{Reading, Strategy};
 
-/// Escapes and what they stand for. The backslash itself comes last: it decides how the others are read.
+/// Escapes and what they mean. The backslash itself comes last: it decides how the others are read.
 const KINDS: [(char, char); 5] = [('n', '\n'), ('t', '\t'), ('"', '"'), ('\'', '\''), ('\\', '\\')];
 
 /// The request with its escapes resolved, in each way that is possible.
@@ -34,7 +34,7 @@ pub(super) fn readings<'r>(request: &Reading<'_>) -> Vec<Reading<'r>> {
     readings.collect()
 }
 
-/// The letters that stand behind a backslash in `text`.
+/// The letters behind a backslash in `text`.
 fn escapes(text: &str) -> Vec<char> {
     let mut characters = text.chars();
     let mut found = Vec::new();
@@ -47,7 +47,7 @@ fn escapes(text: &str) -> Vec<char> {
 }
 
 /// `new` with those escapes resolved that `old` has none of, so that it says nothing about them; `None` where nobody
-/// can tell. Sure are only tabs that indent a line and double quotes that no quotes stand around.
+/// can tell. Only tabs that indent a line and double quotes outside of quotes are sure.
 fn resolve_brought_in(old: &str, new: &str) -> Option<String> {
     let seen = escapes(old);
     let brought_in: Vec<char> = escapes(new).into_iter().filter(|letter| !seen.contains(letter)).collect();
@@ -64,11 +64,11 @@ fn resolve_brought_in(old: &str, new: &str) -> Option<String> {
             return None;
         }
     }
-    // One that the file's own text has as well may be meant as it stands.
+    // One that the file's own text has as well may be meant literally.
     if brought_in.iter().any(|letter| matches!(letter, 'n' | '\'' | '\\')) { None } else { Some(new) }
 }
 
-/// `text` with each `\t` resolved that only white space stands before in its line, wherever lines may begin.
+/// `text` with each `\t` resolved that has only white space before it in its line.
 fn with_indenting_tabs(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,14 +1,8 @@
 //! The first step: the text as given, anywhere, also in the middle of a line.
 
-use super::{
-    endings,
-    outcome::{Found, Outcome, RefusedPlaces},
-    partial_lines,
-    prepared::Prepared,
-    request::Replacement,
-};
+use super::{Found, Outcome, Prepared, RefusedPlaces, Replacement, endings, partial_lines};
 
-/// Every place where `old` stands byte for byte, without those that would cut a CR LF in two, and those where
+/// Every place where `old` is byte for byte, without those that would cut a CR LF in two, and those where
 /// the further lines of `new` would come out with too little indentation.
 pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
     let (text, old) = (prepared.text, prepared.old);

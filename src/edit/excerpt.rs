@@ -4,7 +4,8 @@ use std::{collections::BTreeSet, fmt::Write as _, ops::Range};
 
 use memchr::memmem;
 
-use super::{approximate, differences::range, prepared::Prepared};
+use super::{Prepared, approximate, differences::range};
+use crate::text::Line;
 
 /// Lines that are shown at most.
 const LINES: usize = 80;
@@ -41,7 +42,7 @@ pub(super) fn show(prepared: &Prepared<'_>, block: &Range<usize>, focus: &[Range
     let block = widened(prepared, block.start.min(count)..block.end.min(count));
     let bytes: usize = prepared.lines()[block.clone()].iter().map(|line| line.end - line.start + 1).sum();
     if block.len() <= LINES && bytes <= BYTES {
-        return numbered(prepared, block);
+        return numbered(prepared.text, &prepared.lines()[block.clone()], block.start);
     }
     let chosen = chosen(prepared, &block, focus);
     let mut shown = String::new();
@@ -53,7 +54,7 @@ pub(super) fn show(prepared: &Prepared<'_>, block: &Range<usize>, focus: &[Range
             let _ = writeln!(shown, "({} {is_are} not shown)", range(next, count));
         }
         if line < block.end {
-            shown.push_str(&numbered(prepared, line..line + 1));
+            shown.push_str(&numbered(prepared.text, &prepared.lines()[line..=line], line));
         }
         next = line + 1;
     }
@@ -66,10 +67,12 @@ pub(super) fn show(prepared: &Prepared<'_>, block: &Range<usize>, focus: &[Range
     shown
 }
 
-/// Lines as `read` shows them: the number, a tab, the line as it is.
-fn numbered(prepared: &Prepared<'_>, lines: Range<usize>) -> String {
-    let line = |index: usize| format!("{}\t{}\n", index + 1, prepared.line(index));
-    lines.map(line).collect()
+/// Lines of `text` as `read` shows them, the number, a tab, the line as it is; `first` is that of the first, from 0.
+pub(super) fn numbered(text: &str, lines: &[Line], first: usize) -> String {
+    lines.iter().zip(first + 1..).fold(String::new(), |mut shown, (line, number)| {
+        let _ = writeln!(shown, "{number}\t{}", line.content(text));
+        shown
+    })
 }
 
 /// The lines that fit, those around the focus first.

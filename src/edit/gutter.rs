@@ -5,9 +5,9 @@
 
 use std::borrow::Cow;
 
-use super::{reading::Reading, strategy::Strategy};
+use super::{Reading, Strategy};
 
-/// What may stand between number and text.
+/// What may be between number and text.
 pub(super) const DELIMITERS: [&str; 7] = ["\t", "→", ": ", ":", " | ", "| ", "|"];
 
 /// Those that no text has behind a number at its start; a single line with another one proves nothing, since
@@ -19,7 +19,7 @@ pub(super) fn readings<'r>(request: &Reading<'_>) -> Vec<Reading<'r>> {
     let mut longer: Vec<&str> = Vec::new();
     let stripped = DELIMITERS.iter().filter_map(|delimiter| {
         let old = strip(&request.old, delimiter)?;
-        // Where `: ` fits all lines, `:` is likely in front of text that is indented, and tells no indentation.
+        // Where `: ` fits all lines, `:` is likely in front of text that is indented, and then the indentation is unknown.
         let is_doubtful = longer.iter().any(|longer| longer.contains(delimiter));
         longer.push(delimiter);
         let new = strip_new(&request.new, delimiter)?;

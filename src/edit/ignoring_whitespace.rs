@@ -1,4 +1,4 @@
-//! Where a text stands whose lines are broken otherwise: joined, wrapped, or with other spaces between words.
+//! Where a text is whose lines are broken differently: joined, wrapped, or with other spaces between words.
 
 use std::ops::Range;
 

@@ -1,13 +1,10 @@
-//! Indentation: of whole blocks that stand elsewhere in the file's levels, and of a first line given without its own.
+//! Indentation: of whole blocks that are at another level in the file.
 
 use super::{
+    Hunk, LineEdit, Prepared, Refusal, Site,
     file_indentation::FileIndentation,
     indent_shift::{IndentShift, NoShift, Surroundings},
-    line_edit::{Hunk, LineEdit},
     line_parts::parts,
-    prepared::Prepared,
-    refusal::Refusal,
-    site::Site,
     typography, whitespace,
 };
 
@@ -127,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_block_with_spaces_of_its_own_in_a_file_of_tabs_is_refused() {
+    fn a_bare_block_with_spaces_in_a_file_of_tabs_is_refused() {
         let (text, old) = ("x {\n\t\tfoo(a)\n\t\tbar(b)\n}\n", "foo(a)\nbar(b)\n");
         let diagnosis = assert_missed(text, old, "foo(a)\nif c {\n    bar(b)\n}\n");
         assert!(diagnosis.summary.contains("the indentation of new_string cannot be derived"), "{diagnosis:?}");

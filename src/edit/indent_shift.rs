@@ -60,7 +60,7 @@ impl IndentShift {
             return Ok(Self { known, rest: columns(pairs, &unseen, file)? });
         };
         let shift = Self { known, rest };
-        // Where nothing is shifted, new lines stand where they say.
+        // Where nothing is shifted, new lines keep their indentation.
         if pairs.iter().any(|(old, file)| old != file) {
             let written = unseen.iter().map(|indent| shift.apply(indent)).collect::<Option<Vec<String>>>();
             let written = written.ok_or(NoShift::Unclear)?;
@@ -71,8 +71,8 @@ impl IndentShift {
         Ok(shift)
     }
 
-    /// A single level tells a shift from another step between levels (two columns for the file's four) only by
-    /// where the result comes to stand: on the file's levels.
+    /// With a single level, a shift differs from another step between levels (two columns for the file's four) only in
+    /// the result, which is on the file's levels.
     fn is_plausible(&self, written: &[String], surroundings: &impl Surroundings) -> bool {
         let mut known = self.known.iter();
         let (Some((old, file)), None, false) = (known.next(), known.next(), written.is_empty()) else { return true };

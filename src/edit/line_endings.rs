@@ -1,23 +1,15 @@
-//! The second step: LF, CR LF and CR taken for the same; and the endings that new text takes on.
+//! The second step: LF, CR LF and CR taken for the same.
 
-use super::{
-    endings::fit,
-    exact,
-    outcome::{Found, Outcome, RefusedPlaces},
-    partial_lines,
-    prepared::Prepared,
-    request::Replacement,
-    strategy::Strategy,
-};
+use super::{Found, Outcome, Prepared, RefusedPlaces, Replacement, Strategy, endings::fit, exact, partial_lines};
 
-/// Every place where `old` stands if all line endings are read as LF.
+/// Every place where `old` is if all line endings are read as LF.
 pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
     if !prepared.text.contains('\r') && !prepared.old.contains('\r') {
         return Outcome::None;
     }
     let text = prepared.canonical_text();
     let (old, new) = (prepared.canonical_old.as_ref(), prepared.canonical_new.as_ref());
-    // Where the canonical text lacks a CR: offsets of the LF that stand for CR LF.
+    // Where the canonical text lacks a CR: offsets of the LF of each CR LF.
     let collapsed: Vec<usize> =
         prepared.text.match_indices("\r\n").enumerate().map(|(earlier, (offset, _))| offset - earlier).collect();
     let real = |offset: usize| offset + collapsed.partition_point(|collapse| *collapse < offset);
@@ -69,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn in_mixed_files_a_line_indented_anew_and_the_last_one_keep_their_own_ending() {
+    fn in_mixed_files_a_reindented_line_and_the_last_one_keep_their_own_ending() {
         assert_edited("a\nb\r\nc\nd\n", "a\nb\nc", "if x\n  a\n  b\n  c", LineEndings, "if x\n  a\n  b\r\n  c\nd\n");
         assert_edited("a\r\nb\nc\n", "a\nb", "a\nb\n\nn", LineEndings, "a\r\nb\n\nn\nc\n");
     }

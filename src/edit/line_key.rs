@@ -24,7 +24,7 @@ pub(super) struct LineKey<'t> {
     pub(super) weight: f32,
     /// White space in front of it.
     indent: &'t str,
-    /// Whether it seems to stand for code that was left out.
+    /// Whether it looks like a placeholder for code.
     pub(super) is_placeholder: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Why a request does not apply.
 
-use super::strategy::Strategies;
+use super::Strategies;
 
 /// At most so many places are listed in a [`Miss`]; a list of this length means "or more".
 pub const MAX_PLACES: usize = 1000;

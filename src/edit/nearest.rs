@@ -5,12 +5,12 @@
 use std::ops::Range;
 
 use super::{
+    Prepared,
     align::{self, Alignment, Pair},
     approximate, differences,
     excerpt::Part,
     ignoring_whitespace, line_key,
     plain_request::PlainRequest,
-    prepared::Prepared,
     rewritten_paths, similarity,
 };
 
@@ -27,6 +27,7 @@ const LEAST: f64 = 0.3;
 const SURE: f64 = 0.7;
 
 /// The part of the file that is nearest to the request.
+#[derive(Default)]
 pub(super) struct Nearest {
     /// Lines, counted from 0.
     block: Range<usize>,
@@ -74,17 +75,7 @@ impl Nearest {
     }
 
     fn at(block: Range<usize>) -> Self {
-        Self {
-            shown: block.clone(),
-            block,
-            alike: 0.0,
-            other_case: None,
-            clauses: Vec::new(),
-            focus: Vec::new(),
-            parts: Vec::new(),
-            is_rewritten: false,
-            is_broken: false,
-        }
+        Self { shown: block.clone(), block, ..Self::default() }
     }
 
     fn by_lines(prepared: &Prepared<'_>, request: &PlainRequest<'_>, alignment: &Alignment) -> Self {
@@ -112,14 +103,14 @@ impl Nearest {
             let in_text = |bytes: Range<usize>| start + bytes.start..start + bytes.end;
             Some(Part { line: *file, bytes: in_text(bytes), differs: in_text(differs) })
         };
-        // Lines of the request that the file lacks may still be meant as those beside the block; and one line more
+        // Lines of the request that the file lacks may still be meant as those next to the block; and one line more
         // shows where an edge of it is not what it seems.
         let lost = |pair: &&Pair| matches!(pair, Pair::OldOnly(_));
         let (before, after) = (pairs().take_while(lost).count(), pairs().rev().take_while(lost).count());
         let block = alignment.block();
         let filled = |line: usize| usize::from(line < prepared.lines().len() && !content(line).trim().is_empty());
         let (start, end) = (block.start.saturating_sub(before), (block.end + after).min(prepared.lines().len()));
-        // What is behind a blank line tells where it is.
+        // The line behind a blank one shows where that is.
         let ends_blank = end < prepared.lines().len() && content(end).trim().is_empty();
         let end = if ends_blank { end + 1 } else { end };
         let shown = start - start.checked_sub(1).map_or(0, filled)..end + filled(end);
@@ -213,7 +204,7 @@ fn changed_bytes(old: &str, new: Option<&str>, file: &str) -> Range<usize> {
     }
 }
 
-/// Where the file's line has what is between the texts beside `core` in the old one.
+/// Where the file's line has what is between the texts around `core` in the old one.
 fn between(old: &str, core: &Range<usize>, file: &str) -> Option<Range<usize>> {
     const BESIDE: usize = 40;
     let start = (0..=core.start.saturating_sub(BESIDE)).rev().find(|at| old.is_char_boundary(*at))?;

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, ops::Range};
 
-use super::{differences::range, miss::Place};
+use super::{Place, differences::range, excerpt};
 use crate::text::{self, Line};
 
 /// Lines that are put around a place at most.
@@ -11,7 +11,7 @@ const AROUND: usize = 8;
 /// Places that are shown.
 const SHOWN: usize = 20;
 
-/// Lines of a place that are shown; of a longer one only those beside its new neighbours.
+/// Lines of a place that are shown; of a longer one only those next to its new neighbours.
 const WHOLE: usize = 6;
 
 /// Bytes that are shown at most.
@@ -61,7 +61,7 @@ impl Neighbourhood<'_> {
             return format!("line {}, with the same lines around it as another place:\n{first}", place.line);
         };
         let (start, end) = (block.start - above, block.end + below);
-        let beside = match (above, below) {
+        let unique_with = match (above, below) {
             (_, 0) => format!("{} before it", range(start, above)),
             (0, _) => format!("{} behind it", range(block.end, below)),
             _ => format!("{} before it and {} behind it", range(start, above), range(block.end, below)),
@@ -73,7 +73,7 @@ impl Neighbourhood<'_> {
         } else {
             block.end - 1..end
         };
-        format!("line {}, unique with {beside}:\n{}", place.line, self.numbered(lines))
+        format!("line {}, unique with {unique_with}:\n{}", place.line, self.numbered(lines))
     }
 
     /// The fewest lines before and behind the place that no other place has.
@@ -105,11 +105,7 @@ impl Neighbourhood<'_> {
     }
 
     fn numbered(&self, lines: Range<usize>) -> String {
-        let mut shown = String::new();
-        for index in lines {
-            let _ = writeln!(shown, "{}\t{}", index + 1, self.lines[index].content(self.text));
-        }
-        shown
+        excerpt::numbered(self.text, &self.lines[lines.clone()], lines.start)
     }
 }
 

@@ -1,11 +1,6 @@
 //! The answer of a step of the ladder, and what it comes to for the request.
 
-use super::{
-    miss::{MAX_PLACES, Miss, Place},
-    refusal::Refusal,
-    request::{Replacement, Request},
-    strategy::{Strategies, Strategy},
-};
+use super::{MAX_PLACES, Miss, Place, Refusal, Replacement, Request, Strategies, Strategy};
 use crate::text::shorten;
 
 /// Lines shown to a model are cut to so many characters.

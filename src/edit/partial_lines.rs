@@ -3,11 +3,8 @@
 use std::ops::Range;
 
 use super::{
-    line_edit::LineEdit,
+    LineEdit, Prepared, Refusal, Site,
     line_parts::{opens_block_without_body, parts},
-    prepared::Prepared,
-    refusal::Refusal,
-    site::Site,
 };
 
 /// Why a text found byte by byte at `span` cannot take the new one.
@@ -70,7 +67,7 @@ fn loses_indent(prepared: &Prepared<'_>, span: &Range<usize>) -> Option<Refusal>
     loses.then_some(Refusal::BareLine(line_start))
 }
 
-/// Whether white space that ends the last line would be left as a line of its own, behind a new text that ends with a
+/// Whether white space that ends the last line would be left as a separate line, behind a new text that ends with a
 /// line ending where the old one does not.
 fn leaves_trailing_space(prepared: &Prepared<'_>, span: &Range<usize>) -> Option<Refusal> {
     let is_ending = |character: char| matches!(character, '\n' | '\r');

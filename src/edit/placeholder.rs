@@ -1,16 +1,19 @@
-//! Lines that stand for code which a model left out: `// ... existing code ...`.
+//! Placeholders for code that a model left out: `// ... existing code ...`.
+//!
+//! Written to a file, one deletes what it stands for; Gemini CLI and Qwen Code refuse it in any new text
+//! (<https://github.com/QwenLM/qwen-code/issues/2575>). Here it is refused where the old text is not exact.
 //!
 //! `...` alone is a statement of some languages, and any of these lines may be in a file as it is; so nothing that is
 //! found exactly is refused for them.
 
-use super::{line_edit::LineEdit, line_parts::content, prepared::Prepared};
+use super::{LineEdit, Prepared, line_parts::content};
 
 /// What starts a comment, longest first, and what may end one.
 const COMMENT_STARTS: [&str; 10] = ["<!--", "{/*", "///", "/*", "//", "--", "#", "%", ";", "*"];
 const COMMENT_ENDS: [&str; 3] = ["-->", "*/}", "*/"];
 
 /// A comment in the place of left-out code has one of these words.
-const STANDING_IN: [&str; 14] = [
+const PLACEHOLDER_WORDS: [&str; 14] = [
     "existing",
     "rest",
     "unchanged",
@@ -40,16 +43,16 @@ const PLAIN: [&str; 9] = [
     "same as before",
 ];
 
-/// Line of `new`, counted from 1, that seems to stand for code, where `old` and the file have no such line.
+/// Line of `new`, counted from 1, that looks like a placeholder, where `old` and the file have no such line.
 pub(super) fn brought_in(prepared: &Prepared<'_>, edit: &LineEdit<'_>) -> Option<usize> {
-    let stands_in = |line: &str| {
+    let is_new_placeholder = |line: &str| {
         let content = content(line);
-        comment(content).is_some_and(is_stand_in) && !prepared.text.contains(content)
+        comment(content).is_some_and(is_placeholder_comment) && !prepared.text.contains(content)
     };
-    edit.new.iter().position(|line| stands_in(line)).map(|index| index + 1)
+    edit.new.iter().position(|line| is_new_placeholder(line)).map(|index| index + 1)
 }
 
-/// Line of `old`, counted from 1, that seems to stand for code, where the file has no such line.
+/// Line of `old`, counted from 1, that looks like a placeholder, where the file has no such line.
 pub(super) fn line_of_old(prepared: &Prepared<'_>) -> Option<usize> {
     prepared
         .canonical_old
@@ -58,10 +61,10 @@ pub(super) fn line_of_old(prepared: &Prepared<'_>) -> Option<usize> {
         .map(|index| index + 1)
 }
 
-/// Whether a line seems to stand for code that was left out.
+/// Whether a line looks like a placeholder for code.
 pub(super) fn is_placeholder(line: &str) -> bool {
     let content = content(line);
-    is_dots(content) || comment(content).is_some_and(is_stand_in)
+    is_dots(content) || comment(content).is_some_and(is_placeholder_comment)
 }
 
 /// The text of a line that is a comment as a whole.
@@ -78,12 +81,12 @@ fn is_dots(text: &str) -> bool {
     matches!(bare, "..." | "…" | "....")
 }
 
-fn is_stand_in(comment: &str) -> bool {
+fn is_placeholder_comment(comment: &str) -> bool {
     let lower = comment.to_lowercase();
     let has_dots = lower.contains("...") || lower.contains('…');
     let mut words = lower.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty());
     is_dots(comment)
-        || has_dots && words.any(|word| STANDING_IN.contains(&word))
+        || has_dots && words.any(|word| PLACEHOLDER_WORDS.contains(&word))
         || PLAIN.iter().any(|phrase| lower.contains(phrase))
 }
 
@@ -96,7 +99,7 @@ mod tests {
     };
 
     #[test]
-    fn lines_that_stand_for_code_are_told_from_code() {
+    fn placeholders_are_recognised_and_code_is_not() {
         for line in [
             "...",
             "…",
@@ -138,7 +141,7 @@ mod tests {
         let file = "    if a:\n        one(a)\n        two(a)\n";
         let new = "if b:\n    # ... existing code ...\n    three(a)\n";
         let diagnosis = assert_missed(file, "if a:\n    one(a)\n    two(a)\n", new);
-        assert!(diagnosis.summary.contains("line 2 of new_string seems to stand for code"), "{diagnosis:?}");
+        assert!(diagnosis.summary.contains("line 2 of new_string looks like a placeholder"), "{diagnosis:?}");
         assert_edited("x\n", "x", "# ... existing code ...", Exact, "# ... existing code ...\n");
     }
 

@@ -4,7 +4,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use super::{entities, gutter, prepared::Prepared};
+use super::{Prepared, entities, gutter};
 
 /// The request as lines, without what a client or a model put around the file's text.
 pub(super) struct PlainRequest<'s> {

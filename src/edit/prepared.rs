@@ -6,16 +6,8 @@
 use std::{borrow::Cow, cell::OnceCell};
 
 use super::{
-    entities, escapes,
-    file_indentation::FileIndentation,
-    gutter, line_parts,
-    miss::MAX_PLACES,
-    outcome::Outcome,
-    reading::{LineReading, Reading},
-    refusal::Refusal,
-    request::Request,
-    strategy::Strategies,
-    typography,
+    Found, LineEdit, LineReading, MAX_PLACES, Outcome, Reading, Refusal, Request, Strategies, entities, escapes,
+    file_indentation::FileIndentation, gutter, line_parts, typography,
 };
 use crate::text::{self, Line, LineEnding};
 
@@ -108,8 +100,22 @@ impl<'a> Prepared<'a> {
             self.texts.get_or_init(|| all_readings(given())).iter().map(LineReading::new).collect()
         })
     }
+
+    /// What `place` answers for the first likely reading that it has an answer for.
+    pub(super) fn first_likely(&self, place: impl Fn(&LineEdit<'a>) -> Result<Option<Found>, Refusal>) -> Outcome {
+        for reading in self.readings().iter().filter(|reading| reading.is_likely()) {
+            let Some(edit) = reading.edit().filter(|edit| edit.has_substance()) else { continue };
+            match place(edit) {
+                Ok(None) => {}
+                Ok(Some(found)) => return Found { by: found.by.and(reading.text.by), ..found }.into(),
+                Err(refusal) => return Outcome::Refused(refusal),
+            }
+        }
+        Outcome::None
+    }
 }
 
+/// Every way in which a request may have been meant.
 fn all_readings<'r>(given: Reading<'r>) -> Vec<Reading<'r>> {
     let mut all = vec![given];
     all.extend(gutter::readings(&all[0]));

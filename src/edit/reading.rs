@@ -2,10 +2,7 @@
 
 use std::{borrow::Cow, cell::OnceCell};
 
-use super::{
-    line_edit::LineEdit,
-    strategy::{Strategies, Strategy},
-};
+use super::{LineEdit, Strategies, Strategy};
 
 /// The texts of a request as it may have been meant; lines end with LF only.
 pub(super) struct Reading<'r> {

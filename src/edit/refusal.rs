@@ -5,7 +5,7 @@
 pub(super) enum Refusal {
     /// The line that starts here was given without its indentation, and further new lines may lack theirs.
     BareLine(usize),
-    /// White space that begins here would be left as a line of its own.
+    /// White space that begins here would be left as a separate line.
     TrailingSpace(usize),
     /// The change is made already, in the lines that start here.
     AlreadyApplied(usize),

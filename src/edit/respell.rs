@@ -8,11 +8,8 @@ use std::{
 use similar::Algorithm;
 
 use super::{
-    diff,
-    line_edit::{Hunk, LineEdit},
+    Hunk, LineEdit, Prepared, Site, diff,
     line_parts::{self, without_trailing_whitespace},
-    prepared::Prepared,
-    site::Site,
     spelling::{Spelling, transfer_spelling},
     typography::{self, folded, joined, plain},
     whitespace,
@@ -58,7 +55,7 @@ pub(super) fn learned<'t>(
 
 /// The new lines of a hunk, what they share with its old lines spelled as in the file.
 pub(super) fn lines(hunk: &Hunk<'_>, spelling: &Spelling<'_>, pasted: Option<&str>) -> Option<Vec<String>> {
-    // A line that is only indented anew is the file's.
+    // A line that is only reindented is the file's.
     let known = |new: &&str| {
         let (indent, content, _) = line_parts::parts(new);
         let file = spelling.line(content)?;

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::prepared::Prepared;
+use super::Prepared;
 
 /// The first line of `old` that the file has with another absolute path: both counted from 0.
 pub(super) fn find(prepared: &Prepared<'_>, old: &[&str]) -> Option<(usize, usize)> {

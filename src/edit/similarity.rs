@@ -5,7 +5,7 @@
 
 use rapidfuzz::distance::levenshtein;
 
-use super::{line_parts::content, prepared::Prepared};
+use super::{Prepared, line_parts::content};
 
 /// Characters of a line that are compared one by one; longer lines are alike only when equal.
 const LONGEST_LINE: usize = 2000;

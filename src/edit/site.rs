@@ -1,6 +1,6 @@
 //! A place of whole lines in the file.
 
-use super::{line_edit::LineEdit, prepared::Prepared};
+use super::{LineEdit, Prepared};
 
 /// A place of whole lines.
 #[derive(Clone, Copy)]

@@ -14,7 +14,7 @@ use super::{diff, line_parts, typography::plain};
 const DIFF_TIME: Duration = Duration::from_millis(50);
 
 /// `new`, with `file`'s characters wherever `new` repeats `old`, of which `file` is another spelling, and what is
-/// new spelled alike. `None` where that cannot be told.
+/// new spelled alike. `None` where that is unclear.
 pub(super) fn transfer_spelling(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) -> Option<String> {
     let (old_clusters, new_clusters) = (clusters(old), clusters(new));
     let (old_bounds, file_bounds) = (folded_bounds(&old_clusters), folded_bounds(&clusters(file)));
@@ -33,7 +33,7 @@ pub(super) fn transfer_spelling(old: &str, file: &str, new: &str, spelling: &Spe
         // A space between two new words is repeated by chance; theirs is the one that was typed.
         let by_chance = |offset: usize| {
             let (old, new) = (op.old_range().start + offset, op.new_range().start + offset);
-            new_clusters[new].trim().is_empty() && words_beside(&old_clusters, old) != words_beside(&new_clusters, new)
+            new_clusters[new].trim().is_empty() && words_around(&old_clusters, old) != words_around(&new_clusters, new)
         };
         if let Some((start, end)) = repeated.filter(|_| !(0..op.new_range().len()).any(by_chance)) {
             result.push_str(&file[start..end]);
@@ -52,7 +52,7 @@ pub(super) fn transfer_spelling(old: &str, file: &str, new: &str, spelling: &Spe
     Some(result)
 }
 
-/// The words on both sides of a space; two spaces stand alike where they share both, or one
+/// The words on both sides of a space; two spaces are alike where they share both, or one
 /// that is more than punctuation.
 struct Words<'l>(Vec<&'l str>, Vec<&'l str>);
 
@@ -64,7 +64,7 @@ impl PartialEq for Words<'_> {
     }
 }
 
-fn words_beside<'l>(clusters: &[&'l str], space: usize) -> Words<'l> {
+fn words_around<'l>(clusters: &[&'l str], space: usize) -> Words<'l> {
     let is_word = |cluster: &&str| !cluster.trim().is_empty();
     let before = clusters[..space].iter().rev().copied().take_while(is_word).collect();
     Words(before, clusters[space + 1..].iter().copied().take_while(is_word).collect())
@@ -103,7 +103,7 @@ pub(super) struct Spelling<'t> {
 }
 
 /// The classes of typographic characters for which the file (the second of each pair of lines, and its `text`) has
-/// plain ones; `None` where that cannot be told for all that `new` has.
+/// plain ones; `None` where that is unclear for one that `new` has.
 pub(super) fn plain_classes(pairs: &[(&str, &str)], new: &[&str], text: &str) -> Option<[bool; CLASSES]> {
     let (mut typed, mut kept) = ([false; CLASSES], [false; CLASSES]);
     let mut seen: HashSet<char> = HashSet::new();
@@ -226,7 +226,7 @@ impl<'t> Spelling<'t> {
     pub(super) fn learn_lines(&mut self, old: &[&'t str], file: &[&'t str]) {
         for (old, file) in old.iter().zip(file) {
             let ((old_indent, old, _), (file_indent, file, _)) = (line_parts::parts(old), line_parts::parts(file));
-            // Indentation by other spaces belongs to what is spelled anew.
+            // Indentation by other spaces belongs to what is spelled differently.
             if old_indent == file_indent && !old.is_empty() {
                 let agree = |known: &mut Option<&str>| *known = known.filter(|known| *known == file);
                 self.lines.entry(old).and_modify(agree).or_insert(Some(file));
@@ -258,7 +258,7 @@ impl<'t> Spelling<'t> {
 
 impl Spelling<'_> {
     /// The file's spelling of a cluster that `old` does not have: plain where the request has typographic characters
-    /// for the file's plain ones, as it then has them wherever it writes.
+    /// for the file's plain ones, as it then has them everywhere.
     fn of_unseen<'s>(&self, cluster: &'s str) -> Option<&'s str> {
         let Some((plain, class)) = typographic(cluster) else { return Some(cluster) };
         let Typed { plain: is_plain, kept } = self.typed[class];
@@ -289,7 +289,7 @@ fn clusters(text: &str) -> Vec<&str> {
     let mut start = 0;
     let mut dots_end = 0;
     for (at, character) in text.char_indices() {
-        // Hangul vowels and finals compose with what stands before them although they are no marks.
+        // Hangul vowels and finals compose with what is before them although they are no marks.
         let joins = canonical_combining_class(character) != 0 || matches!(character, '\u{1160}'..='\u{11FF}');
         if at > 0 && !joins && at >= dots_end {
             clusters.push(&text[start..at]);
@@ -328,7 +328,7 @@ mod tests {
     use super::{Spelling, transfer_spelling};
 
     #[test]
-    fn transfer_spellinging_changes_only_what_the_request_changes() {
+    fn transfer_changes_only_what_the_request_changes() {
         let transfer_spelling = |old, file, new| transfer_spelling(old, file, new, &Spelling::learned(old, file, file));
         assert_eq!(transfer_spelling("\"a\" and \"b\"", "“a” and “b”", "\"a\" or \"c\"").unwrap(), "“a” or “c”");
         assert_eq!(transfer_spelling("x...", "x…", "y...").unwrap(), "y…");

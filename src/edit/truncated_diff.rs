@@ -1,4 +1,4 @@
-//! A unified diff as an answer shows it: bounded in lines and bytes, and true about what it leaves out.
+//! A unified diff as an answer shows it: bounded in lines and bytes, with a count of what it leaves out.
 //!
 //! Works on the text of a diff alone. Where that is too large, long lines are cut to the part around what
 //! changed in them first, so that every change is seen; then the last lines are left out, and counted.
@@ -73,7 +73,7 @@ fn narrowed(line: &str, other: Option<&str>, width: usize) -> String {
     format!("{sign}{} [line of {length} characters]", shorten_around(content, shared, width / 4, width))
 }
 
-/// For each line of a diff the one on the other side of its change that stands as deep in it.
+/// For each line of a diff the one on the other side of its change at the same depth in it.
 fn counterparts<'d>(all: &[&'d str]) -> Vec<Option<&'d str>> {
     let mut others = vec![None; all.len()];
     let (mut removed, mut added) = (Vec::new(), 0);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_beside_a_change_is_cut_and_the_change_shown() {
+    fn a_long_line_next_to_a_change_is_cut_and_the_change_shown() {
         let long = "a".repeat(300_000);
         let diff = unified_diff("f", &format!("{long}\nb\n"), &format!("{long}\nc\n"), None);
         let brief = TruncatedDiff::of(&diff.text, diff.cut_lines, 60, 50_000);

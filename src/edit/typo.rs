@@ -59,7 +59,7 @@ fn is_misspelt(old: &str, file: &str) -> bool {
 
 /// Whether one line is likely a misspelt form of another that the request has as well, so that the difference is known
 /// to be one: a letter or two in a word, or what is between words. Numbers and operators are none, and what is in front
-/// of the first word or behind the last may belong to the line beside.
+/// of the first word or behind the last may belong to the next line.
 pub(super) fn is_typo(old: &str, new: &str) -> bool {
     let (old_words, new_words) = (words(old), words(new));
     let is_typing = |(old, new): (&&str, &&str)| old == new || is_mistyped(old, new);
@@ -176,7 +176,7 @@ impl<'t> Words<'t> {
     }
 }
 
-/// Whether `text` has `word` with no letter beside it.
+/// Whether `text` has `word` with no letter next to it.
 fn has_word(text: &str, word: &str) -> bool {
     let is_letter = |character: char| character.is_alphanumeric() || character == '_';
     text.match_indices(word)
@@ -204,7 +204,7 @@ mod tests {
     use super::{is_slip, is_typo};
 
     #[test]
-    fn typing_errors_are_told_from_other_words() {
+    fn typing_errors_are_typos_and_other_words_are_not() {
         for (old, new) in [
             ("retrun total", "return total"),
             ("self.conection.close()", "self.connection.close()"),
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_of_memory_are_told_from_other_meanings() {
+    fn misremembered_words_are_typos_and_other_meanings_are_not() {
         for (old, file) in [
             ("serialize(x)", "serialise(x)"),
             ("reutrn x", "return x"),

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn of_lines_that_read_alike_but_are_spelled_apart_nobody_can_tell_which_one_moved() {
+    fn moving_one_of_two_lines_with_different_spellings_is_refused() {
         let (text, old) = ("  f(a,\u{a0}b)\nif c:\n    f(a, b)\n", "  f(a, b)\nif c:\n    f(a, b)\n");
         assert_missed(text, old, "x:\n    f(a, b)\n  if c:\n      f(a, b)\n");
         assert_edited(text, old, &old.replace("if c", "if d"), Typography, &text.replace("if c", "if d"));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_only_indented_anew_keep_every_character() {
+    fn lines_that_are_only_reindented_keep_every_character() {
         assert_edited(
             "a\u{a0}b c\nx\u{a0}y\n",
             "a b c\nx y\n",
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_written_anew_takes_no_space_from_the_one_it_replaces() {
+    fn a_rewritten_line_takes_no_space_from_the_one_it_replaces() {
         assert_edited("return\u{a0}Err(x)\n", "return Err(x)\n", "done = go(1)\n", Typography, "done = go(1)\n");
         assert_edited("a\u{a0}= [first]\n", "a = [first]\n", "b = go(1)\n", Typography, "b = go(1)\n");
         assert_edited(
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_of_which_nobody_can_tell_the_form_refuses_the_match() {
+    fn a_quote_of_unclear_form_refuses_the_match() {
         assert_missed("say “yes” now\n", "say \"yes\" now\n", "say \"yes\" now \" \n");
     }
 }

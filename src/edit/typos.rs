@@ -8,19 +8,11 @@
 use std::{borrow::Cow, collections::HashMap};
 
 use super::{
-    applied, block,
-    line_edit::LineEdit,
+    Found, LineEdit, Outcome, Prepared, Refusal, Site, Strategy, block,
     line_parts::{self, hash},
-    outcome::{Found, Outcome},
-    placeholder,
-    prepared::Prepared,
     rare_lines,
-    reading::LineReading,
-    refusal::Refusal,
     similarity::{self, Budget},
-    site::Site,
     spelling,
-    strategy::Strategy,
     typo::{self, Words},
     typography, whole_lines,
 };
@@ -34,7 +26,7 @@ const LINE: f64 = 0.7;
 /// No other block may come so near to it.
 const MARGIN: f64 = 0.15;
 
-/// Blocks with fewer lines have too little beside a typo that `new` repeats.
+/// Blocks with fewer lines have too little besides a typo that `new` repeats.
 const FEWEST_LINES: usize = 3;
 
 /// Lines looked at before a search among ever-matching anchors is given up.
@@ -51,31 +43,21 @@ const PAIRS: usize = 10_000;
 
 /// The one block that `old` is but for typos.
 pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
-    let readings = prepared.readings().iter().filter(|reading| reading.is_likely());
-    let mut outcomes = readings.map(|reading| merged(prepared, reading));
-    outcomes.find(|outcome| !matches!(outcome, Outcome::None)).unwrap_or(Outcome::None)
-}
-
-fn merged(prepared: &Prepared<'_>, reading: &LineReading<'_>) -> Outcome {
-    let Some(edit) = reading.edit().filter(|edit| edit.has_substance()) else {
-        return Outcome::None;
-    };
-    if edit.old.len() > prepared.lines().len() {
-        return Outcome::None;
-    }
-    let request = PlainEdit::of(edit);
-    let Some((site, typos)) = place(prepared, edit, &request) else { return Outcome::None };
-    match made(prepared, edit, site, &typos) {
-        Ok(found) => Found { by: found.by.and(reading.text.by), ..found }.into(),
-        Err(refusal) => Outcome::Refused(refusal),
-    }
+    prepared.first_likely(|edit| {
+        if edit.old.len() > prepared.lines().len() {
+            return Ok(None);
+        }
+        let request = PlainEdit::of(edit);
+        let Some((line, typos)) = place(prepared, edit, &request) else { return Ok(None) };
+        made(prepared, edit, line, &typos).map(Some)
+    })
 }
 
 /// How the file and the request differ in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Typo {
     /// `new` has this line as the file has it.
-    Mended(usize),
+    Corrected(usize),
     /// `new` repeats it, in this line.
     Repeated(usize),
 }
@@ -87,7 +69,7 @@ struct PlainEdit<'e> {
     /// For each line of `old` its place in `new` where it stays.
     kept: Vec<Option<usize>>,
     /// For each line of `old` those of `new` of which it may be a misspelt form.
-    mended: Vec<Vec<usize>>,
+    corrected: Vec<Vec<usize>>,
 }
 
 impl<'e> PlainEdit<'e> {
@@ -96,7 +78,7 @@ impl<'e> PlainEdit<'e> {
             |lines: &[&'e str]| -> Vec<Cow<'e, str>> { lines.iter().map(|line| typography::content(line)).collect() };
         let (old, new) = (plain(&edit.old), plain(&edit.new));
         let mut kept = vec![None; old.len()];
-        let mut mended = vec![Vec::new(); old.len()];
+        let mut corrected = vec![Vec::new(); old.len()];
         let mut pairs = PAIRS;
         for (is_kept, from, to) in edit.changes() {
             if is_kept {
@@ -104,11 +86,11 @@ impl<'e> PlainEdit<'e> {
             } else if let Some(left) = pairs.checked_sub(from.len() * to.len()) {
                 pairs = left;
                 for index in from {
-                    mended[index] = to.clone().filter(|to| typo::is_typo(&old[index], &new[*to])).collect();
+                    corrected[index] = to.clone().filter(|to| typo::is_typo(&old[index], &new[*to])).collect();
                 }
             }
         }
-        Self { old, new, kept, mended }
+        Self { old, new, kept, corrected }
     }
 }
 
@@ -191,8 +173,8 @@ fn anchored(prepared: &Prepared<'_>, request: &PlainEdit<'_>) -> Option<Vec<usiz
 fn voted(prepared: &Prepared<'_>, request: &PlainEdit<'_>) -> Vec<usize> {
     let hashes = prepared.content_hashes();
     let old = request.old.iter().enumerate();
-    let new = request.mended.iter().enumerate();
-    let new = new.flat_map(|(index, mended)| mended.iter().map(move |to| (index, &request.new[*to])));
+    let new = request.corrected.iter().enumerate();
+    let new = new.flat_map(|(index, corrected)| corrected.iter().map(move |to| (index, &request.new[*to])));
     let says = |line: &str| line.chars().any(char::is_alphanumeric).then(|| hash(line));
     let lines = old.chain(new).map(|(index, line)| (index, says(line)));
     rare_lines::windows(&rare_lines::shared(lines, hashes.iter().copied().map(Some)), WINDOWS)
@@ -214,11 +196,11 @@ fn typos(
             continue;
         }
         let known = |word: &str| words.has(word);
-        if let Some(to) = request.mended[index].iter().find(|to| request.new[**to] == file) {
+        if let Some(to) = request.corrected[index].iter().find(|to| request.new[**to] == file) {
             if !typo::is_unknown(old, &file, &known) {
                 return None;
             }
-            found.push((index, Typo::Mended(*to)));
+            found.push((index, Typo::Corrected(*to)));
             continue;
         }
         let to = request.kept[index].filter(|_| typo::is_slip(old, &file, &known))?;
@@ -231,7 +213,7 @@ fn typos(
 fn made(prepared: &Prepared<'_>, edit: &LineEdit<'_>, line: usize, typos: &[(usize, Typo)]) -> Result<Found, Refusal> {
     let file = |index: usize| prepared.line(line + index);
     // Lines that the file has, indented as the request has them.
-    let mended: HashMap<usize, String> = typos
+    let corrected: HashMap<usize, String> = typos
         .iter()
         .filter(|(_, typo)| matches!(typo, Typo::Repeated(_)))
         .map(|(index, _)| {
@@ -240,12 +222,12 @@ fn made(prepared: &Prepared<'_>, edit: &LineEdit<'_>, line: usize, typos: &[(usi
             (*index, format!("{indent}{content}{}", line_parts::parts(edit.old[*index]).2))
         })
         .collect();
-    // A line that the request indents anew as well says nothing of the other new lines' indentation.
-    let is_indented_anew = |(index, typo): &(usize, Typo)| match typo {
-        Typo::Mended(to) => typography::indented(edit.old[*index]).0 != typography::indented(edit.new[*to]).0,
+    // A line that the request reindents as well says nothing of the other new lines' indentation.
+    let is_reindented = |(index, typo): &(usize, Typo)| match typo {
+        Typo::Corrected(to) => typography::indented(edit.old[*index]).0 != typography::indented(edit.new[*to]).0,
         Typo::Repeated(_) => false,
     };
-    if typos.iter().any(is_indented_anew) {
+    if typos.iter().any(is_reindented) {
         return Err(Refusal::Unclear);
     }
     let (mut old, mut new) = (edit.old.clone(), edit.new.clone());
@@ -258,10 +240,10 @@ fn made(prepared: &Prepared<'_>, edit: &LineEdit<'_>, line: usize, typos: &[(usi
     new = plain_new.iter().map(String::as_str).collect();
     for (index, typo) in typos {
         match typo {
-            Typo::Mended(to) => old[*index] = new[*to],
+            Typo::Corrected(to) => old[*index] = new[*to],
             Typo::Repeated(to) => {
-                old[*index] = &mended[index];
-                new[*to] = &mended[index];
+                old[*index] = &corrected[index];
+                new[*to] = &corrected[index];
             }
         }
     }
@@ -276,11 +258,8 @@ fn made(prepared: &Prepared<'_>, edit: &LineEdit<'_>, line: usize, typos: &[(usi
     if sites.iter().any(|site| site.line != line) {
         return Err(Refusal::Unclear);
     }
-    if let Some(start) = applied::elsewhere(prepared, &other, (typography::content, Some(hashes))) {
-        return Err(Refusal::AlreadyApplied(start));
-    }
-    if let Some(line) = placeholder::brought_in(prepared, &other) {
-        return Err(Refusal::Placeholder(line));
+    if let Some(refusal) = whole_lines::refusal_of(prepared, &other, (typography::content, hashes)) {
+        return Err(refusal);
     }
     let (replacement, by) = whole_lines::at(prepared, &other, Site { line, after_indent: false })?;
     let by = if plain.contains(&true) { by.with(Strategy::Typography) } else { by };
@@ -316,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_a_name_or_an_operator_is_no_slip() {
+    fn a_number_a_name_or_an_operator_is_no_typo() {
         for (from, to) in [("total = 0", "total = 1"), ("+=", "-="), ("price()", "count()"), ("mut total", "total")] {
             let old = FILE.replacen(from, to, 1);
             assert_missed(FILE, &old, &old.replace("    total\n", "    total + tax\n"));
@@ -324,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_the_file_has_elsewhere_is_no_slip() {
+    fn a_word_that_the_file_has_elsewhere_is_no_typo() {
         let old = FILE.replacen("item.price()", "item.prices()", 1);
         let new = old.replace("    total\n", "    total + 1\n");
         assert_missed(FILE, &old, &new);
@@ -339,23 +318,23 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_the_file_has_elsewhere_as_given_is_no_slip() {
-        let twin = "// Kept by hand.\n// Copyright (C) 2013-2015, A. Author\n\n// See the licence.\n";
-        let other = "// Kept by hand.\n// The tables.\n".to_owned() + &twin["// Kept by hand.\n".len()..];
-        let text = format!("{}{}{other}", twin.replace("Author", "Author."), "fn filler() {}\n".repeat(9));
-        assert_missed(&text, twin, &twin.replace("See the", "Read the"));
+    fn a_line_that_the_file_has_elsewhere_as_given_is_no_typo() {
+        let block = "// Kept by hand.\n// Copyright (C) 2013-2015, A. Author\n\n// See the licence.\n";
+        let other = "// Kept by hand.\n// The tables.\n".to_owned() + &block["// Kept by hand.\n".len()..];
+        let text = format!("{}{}{other}", block.replace("Author", "Author."), "fn filler() {}\n".repeat(9));
+        assert_missed(&text, block, &block.replace("See the", "Read the"));
         let text = text.replace("Author\n", "Other\n");
         assert_edited(
             &text,
-            twin,
-            &twin.replace("See the", "Read the"),
+            block,
+            &block.replace("See the", "Read the"),
             Typos,
             &text.replacen("See the", "Read the", 1),
         );
     }
 
     #[test]
-    fn a_line_with_a_slip_that_is_indented_anew_is_refused() {
+    fn a_reindented_line_with_a_typo_is_refused() {
         let text = "def random(value):\n    return chosen.choice(value)\n\n\nother()\n";
         let new = "    try:\n        return chosen.choice(value)\n    except IndexError:\n        return None\n";
         let diagnosis = assert_missed(text, "    return chosen.choicce(value)\n", new);
@@ -365,12 +344,12 @@ mod tests {
     }
 
     #[test]
-    fn two_lines_have_no_middle() {
+    fn two_lines_are_too_few_for_a_repeated_typo() {
         assert_missed("alpha beta gamma\ndelta\n", "alpha beta gama\ndelta\n", "alpha beta gama\nomega\n");
     }
 
     #[test]
-    fn a_slip_that_new_text_has_right_is_passed_over() {
+    fn a_typo_that_new_text_has_right_is_passed_over() {
         let text = "def f(self):\n    self.conn.close()\n    return total\n";
         assert_edited(
             text,
@@ -396,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn two_lines_in_one_are_no_slip_of_either() {
+    fn two_lines_in_one_are_no_typo_of_either() {
         let text = "f(\n    a,\n)\nlimit_now = get(a)\nuse(limit_now)\n";
         assert_missed(text, ") limit_now = get(a)\n", ")\nlog(a)\nlimit_now = get(a)\n");
         assert_missed(
@@ -407,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn curly_quotes_and_white_space_on_a_line_with_a_slip_are_not_brought_in_elsewhere() {
+    fn curly_quotes_and_white_space_on_a_line_with_a_typo_are_not_brought_in_elsewhere() {
         let text = "one();\nif ready(\"a\") {\n    return total(\"b\");\n}\n";
         assert_edited(
             text,
@@ -427,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_that_new_text_has_right_but_is_no_slip_is_refused() {
+    fn a_difference_that_new_text_has_right_but_is_no_typo_is_refused() {
         for (old, new) in
             [("limit = 30\nretry(1)\n", "limit = 60\nretry(2)\n"), ("log(a)\nretry(1)\n", "lag(a)\nretry(2)\n")]
         {
@@ -436,13 +415,13 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_at_two_places_is_refused() {
+    fn a_typo_at_two_places_is_refused() {
         let text = "one();\nreturn total;\n\n  one();\n  return total;\n";
         assert_missed(text, "one();\nretrun total;\n", "one();\ntwo();\nreturn total;\n");
     }
 
     #[test]
-    fn a_request_without_its_slip_that_changes_nothing_is_made_already() {
+    fn a_request_without_its_typo_that_changes_nothing_is_made_already() {
         assert!(
             assert_missed("one(1);\nreturn total;\n", "one(1);\nretrun total;\n", "one(1);\nreturn total;\n")
                 .already_applied

@@ -1,12 +1,6 @@
 //! White space at line ends: what a changed line ends with, for all that look through it.
 
-use super::{
-    line_edit::{Hunk, LineEdit},
-    line_parts::parts,
-    prepared::Prepared,
-    similarity,
-    site::Site,
-};
+use super::{Hunk, LineEdit, Prepared, Site, line_parts::parts, similarity};
 
 /// Similarity from which two lines are versions of one line rather than two different ones.
 const REWORDED: f64 = 0.5;

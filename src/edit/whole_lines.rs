@@ -4,21 +4,11 @@
 use std::borrow::Cow;
 
 use super::{
-    applied,
+    Found, Hunk, LineEdit, Outcome, Prepared, Reading, Refusal, Replacement, Site, Strategies, Strategy, applied,
     block::{self, Fold},
     indent,
-    line_edit::{Hunk, LineEdit},
     line_parts::{self, without_trailing_whitespace},
-    outcome::{Found, Outcome},
-    placeholder,
-    prepared::Prepared,
-    reading::Reading,
-    refusal::Refusal,
-    request::Replacement,
-    respell,
-    site::Site,
-    strategy::{Strategies, Strategy},
-    typography, whitespace,
+    placeholder, respell, typography, whitespace,
 };
 
 /// What a comparison looks through besides white space at line ends.
@@ -149,14 +139,22 @@ fn at_tolerance(prepared: &Prepared<'_>, edit: &LineEdit<'_>, tolerance: Toleran
     if found.is_empty() {
         return found;
     }
-    if let Some(start) = applied::elsewhere(prepared, edit, (fold, Some(hashes))) {
-        return Found { refusal: Some(Refusal::AlreadyApplied(start)), ..Found::default() };
-    }
-    if let Some(line) = placeholder::brought_in(prepared, edit) {
-        return Found { refusal: Some(Refusal::Placeholder(line)), ..Found::default() };
+    if let Some(refusal) = refusal_of(prepared, edit, (fold, hashes)) {
+        return Found { refusal: Some(refusal), ..Found::default() };
     }
     found.by = by;
     found
+}
+
+/// Why an edit is not made although its lines were found under a folding: the file has its new lines already, or it
+/// brings in a placeholder for code.
+pub(super) fn refusal_of(
+    prepared: &Prepared<'_>,
+    edit: &LineEdit<'_>,
+    (fold, hashes): (Fold, &[u64]),
+) -> Option<Refusal> {
+    let applied = applied::elsewhere(prepared, edit, (fold, Some(hashes))).map(Refusal::AlreadyApplied);
+    applied.or_else(|| placeholder::brought_in(prepared, edit).map(Refusal::Placeholder))
 }
 
 /// The replacement at a place that is equal in plain characters and without indentation.

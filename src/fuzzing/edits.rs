@@ -1,5 +1,5 @@
-//! Edits: what stands outside the places survives byte for byte, a tolerant step takes no more lines
-//! than were given, a unique text is taken as it stands, and the diff makes the new text of the old one.
+//! Edits: what is outside the places survives byte for byte, a tolerant step takes no more lines
+//! than were given, a unique text is taken as it is, and the diff makes the new text of the old one.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::{
     workspace::Revision,
 };
 
-use super::{Ground, fields, ground::context, text};
+use super::{World, fields, text, world::context};
 
 /// The file that is changed.
 const NAME: &str = "draft";
@@ -41,7 +41,7 @@ const MOST_EDITS: usize = 4;
 
 /// One pair of an input.
 #[derive(Debug)]
-struct Wanted {
+struct EditPair {
     old: String,
     new: String,
 }
@@ -51,35 +51,35 @@ struct Wanted {
 ///
 /// # Panics
 /// Where a property does not hold.
-pub fn check(ground: &Ground, input: &[u8]) {
+pub fn check(world: &World, input: &[u8]) {
     let Some((&[options, how, from, to], rest)) = input.split_first_chunk() else { return };
     let mut fields = fields(rest);
     let file = written(fields.next().unwrap_or_default(), usize::from(options >> 4), options & 4 != 0);
     let Ok(document) = Document::decode(file.clone(), None) else {
-        return refused(ground, &file);
+        return refused(world, &file);
     };
     assert_eq!(document.bytes(), file, "a file is not what it was read as");
 
-    let mut wanted = Vec::new();
-    while wanted.len() < MOST_EDITS
+    let mut pairs = Vec::new();
+    while pairs.len() < MOST_EDITS
         && let Some(old) = fields.next()
     {
-        wanted.push(Wanted { old: text(Some(old)), new: text(fields.next()) });
+        pairs.push(EditPair { old: text(Some(old)), new: text(fields.next()) });
     }
-    let Some(first) = wanted.first_mut() else { return };
+    let Some(first) = pairs.first_mut() else { return };
     if how & 0x80 != 0 {
         first.old = damaged(document.text(), from, to, how & 0x7f);
     }
     let replace_all = options & 1 != 0;
     let expected = (options & 2 != 0).then_some(1 + usize::from(how & 3));
 
-    let each = expected.filter(|_| wanted.len() == 1);
+    let each = expected.filter(|_| pairs.len() == 1);
     let mut now = Some(document.clone());
-    for one in &wanted {
+    for one in &pairs {
         let request = Request { old: &one.old, new: &one.new, replace_all, expected_replacements: each };
         now = now.and_then(|document| one_edit(&document, &request));
     }
-    whole_call(ground, &file, &document, now.as_ref(), &wanted, replace_all, expected);
+    whole_call(world, &file, &document, now.as_ref(), &pairs, replace_all, expected);
 }
 
 /// One request on one document: what it makes of it, if anything.
@@ -133,14 +133,14 @@ fn places(text: &str, request: &Request<'_>, located: &Located) {
     if let Some(at) = single(text, request.old)
         && !located.strategy.is_exact()
     {
-        assert!(may_be_passed_over(text, at, request), "{:?} stands in {text:?} once, but: {located:?}", request.old);
+        assert!(may_be_passed_over(text, at, request), "{:?} is in {text:?} once, but: {located:?}", request.old);
     }
     if located.strategy.is_exact() && !request.new.contains(['\n', '\r']) {
         assert!(located.replacements.iter().all(|one| one.text == request.new), "{located:?}");
     }
 }
 
-/// Where `old` stands, if that is once and between whole line endings.
+/// Where `old` is, if that is once and between whole line endings.
 fn single(text: &str, old: &str) -> Option<usize> {
     let at = text.find(old).filter(|_| !old.is_empty())?;
     let next = at + text[at..].chars().next()?.len_utf8();
@@ -148,8 +148,8 @@ fn single(text: &str, old: &str) -> Option<usize> {
     alone.then_some(at)
 }
 
-/// The two reasons to pass over a text that stands there once: further new lines, or what follows the
-/// removed ones, would be left with the wrong part of the indentation that stands before it; white space
+/// The two reasons to pass over a text that is there once: further new lines, or what follows the
+/// removed ones, would be left with the wrong part of the indentation in front of it; white space
 /// that ends its last line would be left as a line of its own.
 fn may_be_passed_over(text: &str, at: usize, request: &Request<'_>) -> bool {
     let rest = text[at + request.old.len()..].split(['\n', '\r']).next().unwrap_or_default();
@@ -157,11 +157,11 @@ fn may_be_passed_over(text: &str, at: usize, request: &Request<'_>) -> bool {
     text[..at].ends_with([' ', '\t']) || trails
 }
 
-/// What the engine says of a text that it did not find as wanted.
+/// What the engine says of a text that it did not find as pairs.
 fn missed(text: &str, request: &Request<'_>, miss: &Miss) {
     if let Some(at) = single(text, request.old).filter(|_| request.expected_replacements.is_none_or(|count| count == 1))
     {
-        assert!(may_be_passed_over(text, at, request), "{:?} stands in {text:?} once, but: {miss:?}", request.old);
+        assert!(may_be_passed_over(text, at, request), "{:?} is in {text:?} once, but: {miss:?}", request.old);
     }
     match miss {
         Miss::NotFound(diagnosis) => {
@@ -205,14 +205,12 @@ fn byte_length(document: &Document, text: &str, from_end: bool, bytes: &[u8]) ->
         let (mut length, mut left) = (0, text);
         let all = String::from_utf8_lossy(bytes);
         let skipped = if from_end { all.len() - text.len() } else { 0 };
-        let (mut at, mut behind) = (0, 0);
+        let mut at = 0;
         for chunk in bytes.utf8_chunks() {
             for character in chunk.valid().chars() {
                 if at >= skipped && !left.is_empty() {
                     length += character.len_utf8();
                     left = &left[character.len_utf8()..];
-                } else if at < skipped {
-                    behind += character.len_utf8();
                 }
                 at += character.len_utf8();
             }
@@ -220,50 +218,47 @@ fn byte_length(document: &Document, text: &str, from_end: bool, bytes: &[u8]) ->
                 if at >= skipped && !left.is_empty() {
                     length += chunk.invalid().len();
                     left = &left[char::REPLACEMENT_CHARACTER.len_utf8()..];
-                } else if at < skipped {
-                    behind += chunk.invalid().len();
                 }
                 at += char::REPLACEMENT_CHARACTER.len_utf8();
             }
         }
-        debug_assert!(behind <= bytes.len());
         return Some(length);
     }
     if document.had_errors() {
         return None;
     }
     let written = encode(text, encoding, false, LineEnding::None).ok()?;
-    let stands = if from_end { bytes.ends_with(&written) } else { bytes.starts_with(&written) };
-    stands.then_some(written.len())
+    let is_there = if from_end { bytes.ends_with(&written) } else { bytes.starts_with(&written) };
+    is_there.then_some(written.len())
 }
 
-/// The tool on the file, beside what the engine made of it.
+/// The tool on the file, compared with what the engine made of it.
 fn whole_call(
-    ground: &Ground,
+    world: &World,
     file: &[u8],
     before: &Document,
     after: Option<&Document>,
-    wanted: &[Wanted],
+    pairs: &[EditPair],
     replace_all: bool,
     expected: Option<usize>,
 ) {
-    ground.put(NAME, file);
-    let cx = context(ground.desk());
+    world.put(NAME, file);
+    let cx = context(world.scratch());
     let mut arguments = json!({ "path": NAME, "replace_all": replace_all });
-    if let [only] = wanted {
+    if let [only] = pairs {
         arguments["old_string"] = only.old.clone().into();
         arguments["new_string"] = only.new.clone().into();
     } else {
-        arguments["edits"] = wanted.iter().map(|one| json!({ "old_string": one.old, "new_string": one.new })).collect();
+        arguments["edits"] = pairs.iter().map(|one| json!({ "old_string": one.old, "new_string": one.new })).collect();
     }
     if let Some(expected) = expected {
         arguments["expected_replacements"] = expected.into();
     }
-    let entry = ground.toolbox().get("edit").expect("one of the tools");
+    let entry = world.toolbox().get("edit").expect("one of the tools");
     match entry.plan(&cx, object(arguments)) {
         Ok(Plan::Change(change)) => {
             let preview = change.preview();
-            let is_put = wanted.iter().any(|one| one.old.is_empty());
+            let is_put = pairs.iter().any(|one| one.old.is_empty());
             let Some(after) = after else {
                 assert!(is_put, "the tool makes an edit that the engine refuses: {}", preview.diff);
                 return;
@@ -276,26 +271,26 @@ fn whole_call(
         Err(error) => {
             let text = error.text();
             assert!(error.kind() != Kind::Internal, "{text}");
-            let is_sent = holds(wanted, before, ground.host());
-            assert!(is_sent || !text.contains(ground.host()), "{text:?} shows a host path");
+            let is_sent = holds(pairs, before, world.host());
+            assert!(is_sent || !text.contains(world.host()), "{text:?} shows a host path");
             assert!(text.contains("hint: "), "{text:?} shows no way on");
-            let stated = wanted.iter().any(|one| one.old == one.new || one.old.is_empty()) || expected.is_some();
+            let stated = pairs.iter().any(|one| one.old == one.new || one.old.is_empty()) || expected.is_some();
             assert!(after.is_none() || stated, "the tool refuses what the engine makes: {text}");
         }
     }
 }
 
 /// Whether a text stands in the file or in the call, so that an answer may repeat it.
-fn holds(wanted: &[Wanted], document: &Document, text: &str) -> bool {
-    document.text().contains(text) || wanted.iter().any(|one| one.old.contains(text) || one.new.contains(text))
+fn holds(pairs: &[EditPair], document: &Document, text: &str) -> bool {
+    document.text().contains(text) || pairs.iter().any(|one| one.old.contains(text) || one.new.contains(text))
 }
 
 /// A file that is no text is refused as one.
-fn refused(ground: &Ground, file: &[u8]) {
-    ground.put(NAME, file);
-    let entry = ground.toolbox().get("edit").expect("one of the tools");
+fn refused(world: &World, file: &[u8]) {
+    world.put(NAME, file);
+    let entry = world.toolbox().get("edit").expect("one of the tools");
     let arguments = json!({ "path": NAME, "old_string": "a", "new_string": "b" });
-    match entry.plan(&context(ground.desk()), object(arguments)) {
+    match entry.plan(&context(world.scratch()), object(arguments)) {
         Err(error) => assert_eq!(error.kind(), Kind::Binary, "{}", error.text()),
         Ok(plan) => panic!("a binary file was edited: {plan:?}"),
     }

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use crate::{
     server::{
         Options, Parts, Server,
-        probe::{self, Cut, Meaning},
+        for_fuzzing::{self, Cut, Meaning},
     },
     session::Session,
     tools::{Selection, Settings, Toolbox},
 };
 
-use super::Ground;
+use super::World;
 
 /// The request that follows every input.
 const LAST: &str = "the last request";
@@ -26,15 +26,15 @@ const LONGEST_MESSAGE: usize = 500;
 ///
 /// # Panics
 /// Where a property does not hold.
-pub fn check(ground: &Ground, input: &[u8]) {
+pub fn check(world: &World, input: &[u8]) {
     let Some((&[limit, one, two, three], bytes)) = input.split_first_chunk() else { return };
     let limit = if limit == u8::MAX { 1 << 16 } else { 8 + usize::from(limit) };
     let sizes = [one, two, three].map(usize::from);
 
-    let (whole, memory) = probe::lines(bytes, &[], limit);
+    let (whole, memory) = for_fuzzing::lines(bytes, &[], limit);
     memory.unwrap_or_else(|held| panic!("{held} bytes held for lines of {limit}"));
     for sizes in [&sizes[..], &[1], &[0, 7]] {
-        let (pieces, memory) = probe::lines(bytes, sizes, limit);
+        let (pieces, memory) = for_fuzzing::lines(bytes, sizes, limit);
         memory.unwrap_or_else(|held| panic!("{held} bytes held for lines of {limit} in pieces of {sizes:?}"));
         assert_eq!(pieces, whole, "in pieces of {sizes:?}");
     }
@@ -46,16 +46,16 @@ pub fn check(ground: &Ground, input: &[u8]) {
             one_line(line, &mut expected);
         }
     }
-    answered(ground, bytes, limit, &whole, &expected);
+    answered(world, bytes, limit, &whole, &expected);
 }
 
 /// What a line means, beside an independent reading of it as JSON.
 fn one_line(line: &[u8], expected: &mut HashMap<String, usize>) {
-    let scanned = probe::scanned_id(line, usize::MAX);
+    let scanned = for_fuzzing::scanned_id(line, usize::MAX);
     for size in [1, 3] {
-        assert_eq!(probe::scanned_id(line, size), scanned, "pieces must not matter");
+        assert_eq!(for_fuzzing::scanned_id(line, size), scanned, "pieces must not matter");
     }
-    let meaning = probe::meaning(line);
+    let meaning = for_fuzzing::meaning(line);
     if let Meaning::Refused(_, _, message) = &meaning {
         assert!(message.chars().count() < LONGEST_MESSAGE, "{message}");
         assert!(!message.contains("expected struct Head"), "{message}");
@@ -86,19 +86,19 @@ fn one_line(line: &[u8], expected: &mut HashMap<String, usize>) {
 }
 
 /// A whole server, given the bytes and one more request.
-fn answered(ground: &Ground, bytes: &[u8], limit: usize, cuts: &[Cut], expected: &HashMap<String, usize>) {
+fn answered(world: &World, bytes: &[u8], limit: usize, cuts: &[Cut], expected: &HashMap<String, usize>) {
     let mut conversation = bytes.to_vec();
     let last = json!({ "jsonrpc": "2.0", "id": LAST, "method": "ping" });
     conversation.extend(format!("\n{last}\n").bytes());
-    let answers = probe::conversation(server(ground, limit.max(last.to_string().len())), &conversation)
+    let answers = for_fuzzing::conversation(server(world, limit.max(last.to_string().len())), &conversation)
         .unwrap_or_else(|error| panic!("the session ended: {error}"));
 
     // What the client itself sent may be repeated to it.
-    let is_sent = String::from_utf8_lossy(bytes).contains(ground.host());
+    let is_sent = String::from_utf8_lossy(bytes).contains(world.host());
     let mut by_id: HashMap<String, usize> = HashMap::new();
     for answer in &answers {
         let printed = answer.to_string();
-        assert!(is_sent || !printed.contains(ground.host()), "{printed} shows a host path");
+        assert!(is_sent || !printed.contains(world.host()), "{printed} shows a host path");
         assert_eq!(answer["jsonrpc"], "2.0", "{printed}");
         assert!(answer["result"].is_object() != answer["error"].is_object(), "{printed}");
         *by_id.entry(answer["id"].to_string()).or_default() += 1;
@@ -113,10 +113,10 @@ fn answered(ground: &Ground, bytes: &[u8], limit: usize, cuts: &[Cut], expected:
     }
 }
 
-fn server(ground: &Ground, limit: usize) -> Server {
+fn server(world: &World, limit: usize) -> Server {
     let selection = Selection { only: Some(vec!["read".to_owned()]), read_only: true, ..Selection::default() };
     Server::new(Parts {
-        workspace: Arc::clone(ground.tree()),
+        workspace: Arc::clone(world.tree()),
         session: Arc::new(Session::new(None)),
         path_index: Arc::default(),
         toolbox: Toolbox::new(&selection),

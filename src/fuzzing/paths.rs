@@ -5,43 +5,43 @@ use std::path::{Component, Path};
 
 use crate::workspace::{AccessErrorKind, FileKind, PathError, Workspace, WorkspacePath, escape_name};
 
-use super::ground::{Ground, Meaning, Site};
+use super::world::{Meaning, RootSet, World};
 
 /// Longest text that the oracle takes for a path.
 const LONGEST: usize = 4096;
 
-/// Stands for the ground's own host path, which is another one on each machine.
-const HOST: &str = "{ground}";
+/// Stands for the world's own host path, which is another one on each machine.
+const HOST: &str = "{world}";
 
-/// Reads `input` as a path in each workspace of `ground`.
+/// Reads `input` as a path in each workspace of `world`.
 ///
 /// # Panics
 /// Where a property does not hold.
-pub fn check(ground: &Ground, input: &[u8]) {
-    let text = String::from_utf8_lossy(input).replace(HOST, ground.host());
-    for site in &ground.sites {
-        let mut answers = site.both.iter().map(|workspace| resolved(ground, workspace, &text));
+pub fn check(world: &World, input: &[u8]) {
+    let text = String::from_utf8_lossy(input).replace(HOST, world.host());
+    for root_set in &world.root_sets {
+        let mut answers = root_set.both.iter().map(|workspace| resolved(world, workspace, &text));
         let (kernel, careful) = (answers.next().expect("two ways"), answers.next().expect("two ways"));
         assert_eq!(kernel.as_ref().map(shown), careful.as_ref().map(shown), "{text:?} depends on the way of opening");
-        let expected = lexical(site, &text);
+        let expected = lexical(root_set, &text);
         if expected != Lexical::Unknown {
             let inside = |path: &WorkspacePath| Lexical::Inside(path.root().public(), names(path).join("/"));
             assert_eq!(kernel.as_ref().map_or(Lexical::Outside, inside), expected, "{text:?} by components");
         }
         if let Some(path) = kernel {
-            opened(ground, site, &path);
+            opened(world, root_set, &path);
         }
     }
 }
 
 /// What the text resolves to, and what must hold of that.
-fn resolved(ground: &Ground, workspace: &Workspace, text: &str) -> Option<WorkspacePath> {
+fn resolved(world: &World, workspace: &Workspace, text: &str) -> Option<WorkspacePath> {
     match workspace.resolve(text) {
         Ok(path) => {
             assert_plain(path.relative(), text);
             let printed = path.to_string();
             assert!(!printed.contains(char::is_control), "{printed:?} drives a terminal");
-            assert!(!leaks(ground, &printed, &path), "{printed:?} shows a host path");
+            assert!(!leaks(world, &printed, &path), "{printed:?} shows a host path");
             match workspace.resolve(&printed) {
                 Ok(back) => assert_eq!(back, path, "{text:?} prints as {printed:?}"),
                 Err(error) => panic!("{text:?} prints as {printed:?}, which is refused: {error}"),
@@ -60,7 +60,7 @@ fn resolved(ground: &Ground, workspace: &Workspace, text: &str) -> Option<Worksp
             let said = error.to_string();
             assert!(!said.contains(char::is_control), "{said:?} drives a terminal");
             assert!(said.len() < 2500, "{} bytes of error", said.len());
-            assert!(text.contains(ground.host()) || !said.contains(ground.host()), "{said:?} shows a host path");
+            assert!(text.contains(world.host()) || !said.contains(world.host()), "{said:?} shows a host path");
             if let PathError::Denied { .. } = error {
                 assert!(said.starts_with("access denied: ") && said.ends_with(" is outside the workspace roots"));
             }
@@ -70,8 +70,8 @@ fn resolved(ground: &Ground, workspace: &Workspace, text: &str) -> Option<Worksp
 }
 
 /// Whether a host path is shown that is no part of the path itself.
-fn leaks(ground: &Ground, shown: &str, path: &WorkspacePath) -> bool {
-    shown.contains(ground.host()) && !path.relative().to_string_lossy().contains(ground.host().trim_start_matches('/'))
+fn leaks(world: &World, shown: &str, path: &WorkspacePath) -> bool {
+    shown.contains(world.host()) && !path.relative().to_string_lossy().contains(world.host().trim_start_matches('/'))
 }
 
 /// Below a root there are names alone.
@@ -92,13 +92,13 @@ enum Lexical {
 }
 
 /// What a text without any special beginning means, one component after another.
-fn lexical(site: &Site, text: &str) -> Lexical {
+fn lexical(root_set: &RootSet, text: &str) -> Lexical {
     let special = text.starts_with(['/', '~', '@']) || text.contains(['\\', '\0']) || text.len() > LONGEST;
     if special || text.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file://")) {
         return Lexical::Unknown;
     }
     let first = text.split('/').next().unwrap_or_default();
-    let roots = site.both[0].roots();
+    let roots = root_set.both[0].roots();
     let (root, rest) = match roots.iter().find(|root| root.name() == Some(first)) {
         Some(root) => (root, &text[first.len()..]),
         None => (&roots[0], text),
@@ -118,17 +118,17 @@ fn lexical(site: &Site, text: &str) -> Lexical {
 }
 
 /// Opens the place and compares with where the oracle says it leads.
-fn opened(ground: &Ground, site: &Site, path: &WorkspacePath) {
-    let roots = site.both[0].roots();
+fn opened(world: &World, root_set: &RootSet, path: &WorkspacePath) {
+    let roots = root_set.both[0].roots();
     let index = roots.iter().position(|root| root.key() == path.root().key()).expect("one of the roots");
     let names = names(path);
-    let meaning = ground.meaning(&site.roots, site.roots[index].1, names.iter().map(String::as_str));
-    for workspace in &site.both {
+    let meaning = world.meaning(&root_set.roots, root_set.roots[index].1, names.iter().map(String::as_str));
+    for workspace in &root_set.both {
         let path = workspace.resolve(&path.to_string()).expect("resolved before");
         let stat = workspace.stat(&path);
         if let Err(error) = &stat {
             let said = error.to_string();
-            assert!(!leaks(ground, &said, &path) && !said.contains(char::is_control), "{said:?}");
+            assert!(!leaks(world, &said, &path) && !said.contains(char::is_control), "{said:?}");
         }
         let kind = stat.map(|stat| stat.kind).map_err(|error| error.kind);
         match &meaning {
@@ -136,7 +136,7 @@ fn opened(ground: &Ground, site: &Site, path: &WorkspacePath) {
                 assert_eq!(kind, Ok(if *folder { FileKind::Directory } else { FileKind::File }), "{path}");
                 let canonical = workspace.canonical(&path).expect("it is there");
                 let at = workspace.roots().iter().position(|root| root.key() == canonical.root().key());
-                let root = site.roots[at.expect("one of the roots")].1;
+                let root = root_set.roots[at.expect("one of the roots")].1;
                 let below = self::names(&canonical).join("/");
                 let found = if below.is_empty() { root.to_owned() } else { format!("{root}/{below}") };
                 assert_eq!(&found, real, "{path}");
@@ -166,10 +166,10 @@ mod tests {
 
     use super::*;
 
-    /// Runs `test` on a ground that is gone afterwards.
-    fn on_a_ground(test: impl FnOnce(&Ground)) {
+    /// Runs `test` on a world that is gone afterwards.
+    fn in_a_world(test: impl FnOnce(&World)) {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        test(&Ground::at(folder.path()));
+        test(&World::at(folder.path()));
     }
 
     /// Every name that leads somewhere in the tree, by itself or over a link, and one that does not.
@@ -180,11 +180,11 @@ mod tests {
 
     #[test]
     fn every_path_of_two_names_leads_where_the_oracle_says_by_both_ways_of_opening() {
-        on_a_ground(|ground| {
+        in_a_world(|world| {
             for one in NAMES {
-                check(ground, one.as_bytes());
+                check(world, one.as_bytes());
                 for two in NAMES {
-                    check(ground, format!("{one}/{two}").as_bytes());
+                    check(world, format!("{one}/{two}").as_bytes());
                 }
             }
         });
@@ -195,11 +195,11 @@ mod tests {
         let names = proptest::collection::vec(proptest::sample::select(NAMES), 3..9);
         let separators = proptest::collection::vec(proptest::sample::select(&["/", "/", "/", "//", "/./"]), 9);
         let begin =
-            proptest::sample::select(&["", "", "", "./", "@", "/", "~/", "ws/", "inner/", "/mnt/data/", "{ground}/"]);
-        on_a_ground(|ground| {
+            proptest::sample::select(&["", "", "", "./", "@", "/", "~/", "ws/", "inner/", "/mnt/data/", "{world}/"]);
+        in_a_world(|world| {
             proptest!(|(names in names, separators in separators, begin in begin)| {
                 let path: String = names.iter().zip(&separators).flat_map(|(name, separator)| [*name, *separator]).collect();
-                check(ground, format!("{begin}{path}").as_bytes());
+                check(world, format!("{begin}{path}").as_bytes());
             });
         });
     }

@@ -11,7 +11,7 @@ use crate::{
     tools::{Answer, CallContext, Content, Kind, Plan, ToolError},
 };
 
-use super::{Ground, fields, ground::context, text};
+use super::{World, fields, text, world::context};
 
 /// Lines of a haystack; more than a search shows would hide some.
 const MOST_LINES: usize = 400;
@@ -40,11 +40,11 @@ const HAYSTACK: &str = "haystack";
 ///
 /// # Panics
 /// Where a property does not hold.
-pub fn check(ground: &Ground, input: &[u8]) {
+pub fn check(world: &World, input: &[u8]) {
     if input.first() == Some(&b'{') {
         if let Ok(Value::Object(arguments)) = serde_json::from_slice(input) {
             for tool in ["glob", "grep"] {
-                let _ = called(ground, &context(ground.tree()), tool, arguments.clone());
+                let _ = called(world, &context(world.tree()), tool, arguments.clone());
             }
         }
         return;
@@ -59,12 +59,12 @@ pub fn check(ground: &Ground, input: &[u8]) {
         multiline: options & 8 != 0,
         limits: PatternLimits::default(),
     };
-    globs(ground, &glob, options.case_sensitive);
-    regexes(ground, &pattern, options, &haystack);
+    globs(world, &glob, options.case_sensitive);
+    regexes(world, &pattern, options, &haystack);
 }
 
 /// A glob as the pattern of glob and as the filter of grep.
-fn globs(ground: &Ground, glob: &str, case_sensitive: bool) {
+fn globs(world: &World, glob: &str, case_sensitive: bool) {
     let longest = PatternLimits::default().glob;
     let exact = NameGlob::compile(glob, true, longest);
     let loose = NameGlob::compile(glob, false, longest);
@@ -92,8 +92,8 @@ fn globs(ground: &Ground, glob: &str, case_sensitive: bool) {
     }
     let arguments =
         json!({ "pattern": glob, "case_sensitive": case_sensitive, "include_dirs": true, "no_ignore": true });
-    let cx = context(ground.tree());
-    match called(ground, &cx, "glob", object(arguments)) {
+    let cx = context(world.tree());
+    match called(world, &cx, "glob", object(arguments)) {
         Ok(answer) => {
             for path in answer.data.iter().flat_map(|data| data["paths"].as_array().into_iter().flatten()) {
                 let path = path.as_str().expect("paths are text");
@@ -112,33 +112,23 @@ fn globs(ground: &Ground, glob: &str, case_sensitive: bool) {
 }
 
 /// A pattern of grep on a haystack.
-fn regexes(ground: &Ground, pattern: &str, options: PatternOptions, haystack: &str) {
+fn regexes(world: &World, pattern: &str, options: PatternOptions, haystack: &str) {
     let compiled = Pattern::compile(pattern, options);
     let oracle = oracle(pattern, options);
-    match (&compiled, &oracle) {
-        (Ok(_), Err(regex::Error::Syntax(error))) => panic!("{pattern:?} compiles, but: {error}"),
-        (Err(PatternError::Syntax { reason, column, place }), Ok(_)) => {
-            panic!("{pattern:?} is refused at {column}: {reason}\n{place}")
-        }
-        (Err(PatternError::Syntax { place, column, .. }), Err(_)) => {
-            assert!(*column <= pattern.chars().count() + 1, "{pattern:?}: column {column}");
-            assert!(place.chars().count() < 300, "{place}");
-        }
-        _ => {}
-    }
+    compiles_like(pattern, &compiled, &oracle);
     // A line must hold text, or the file is no text.
     let haystack: String = haystack
         .replace(['\0', '\u{feff}'], "")
-        .replace(ground.host(), "")
+        .replace(world.host(), "")
         .split_terminator('\n')
         .take(MOST_LINES)
         .fold(String::new(), |all, line| all + line + "\n");
-    ground.put(HAYSTACK, haystack.as_bytes());
+    world.put(HAYSTACK, haystack.as_bytes());
     let arguments = json!({
         "pattern": pattern, "path": HAYSTACK, "literal": options.literal, "case_sensitive": options.case_sensitive,
         "word": options.word, "multiline": options.multiline, "max_results": 500,
     });
-    let result = called(ground, &context(ground.desk()), "grep", object(arguments));
+    let result = called(world, &context(world.scratch()), "grep", object(arguments));
     let answer = match (compiled, result) {
         (Ok(_), Ok(answer)) => answer,
         (Err(_), Err(error)) => {
@@ -178,6 +168,21 @@ fn regexes(ground: &Ground, pattern: &str, options: PatternOptions, haystack: &s
     assert_eq!(found, expected, "{pattern:?} in {haystack:?}");
 }
 
+/// Both take the pattern, or both refuse it; a refusal shows the place.
+fn compiles_like(pattern: &str, compiled: &Result<Pattern, PatternError>, oracle: &Result<Regex, regex::Error>) {
+    match (compiled, oracle) {
+        (Ok(_), Err(regex::Error::Syntax(error))) => panic!("{pattern:?} compiles, but: {error}"),
+        (Err(PatternError::Syntax { reason, column, place }), Ok(_)) => {
+            panic!("{pattern:?} is refused at {column}: {reason}\n{place}")
+        }
+        (Err(PatternError::Syntax { place, column, .. }), Err(_)) => {
+            assert!(*column <= pattern.chars().count() + 1, "{pattern:?}: column {column}");
+            assert!(place.chars().count() < 300, "{place}");
+        }
+        _ => {}
+    }
+}
+
 /// The pattern as the regex crate reads it.
 fn oracle(pattern: &str, options: PatternOptions) -> Result<Regex, regex::Error> {
     let mut pattern = if options.literal { regex::escape(pattern) } else { pattern.to_owned() };
@@ -199,8 +204,8 @@ fn oracle(pattern: &str, options: PatternOptions) -> Result<Regex, regex::Error>
 }
 
 /// A call; what any answer must be, whatever was asked.
-fn called(ground: &Ground, cx: &CallContext, tool: &str, arguments: Map<String, Value>) -> Result<Answer, ToolError> {
-    let entry = ground.toolbox().get(tool).expect("one of the tools");
+fn called(world: &World, cx: &CallContext, tool: &str, arguments: Map<String, Value>) -> Result<Answer, ToolError> {
+    let entry = world.toolbox().get(tool).expect("one of the tools");
     let result = match entry.plan(cx, arguments.clone()) {
         Ok(Plan::Answer(answer)) => Ok(answer),
         Ok(Plan::Change(_)) => panic!("{tool} changes something"),
@@ -211,7 +216,7 @@ fn called(ground: &Ground, cx: &CallContext, tool: &str, arguments: Map<String, 
             for block in &answer.content {
                 let Content::Text(text) = block else { panic!("{tool} shows a picture") };
                 assert!(text.len() <= cx.settings.max_output + 1024, "{} bytes of answer", text.len());
-                assert!(!text.contains(ground.host()), "{text:?} shows a host path");
+                assert!(!text.contains(world.host()), "{text:?} shows a host path");
             }
         }
         Err(error) => {
@@ -219,7 +224,7 @@ fn called(ground: &Ground, cx: &CallContext, tool: &str, arguments: Map<String, 
             assert!(error.kind() != Kind::Internal, "{arguments:?}: {text}");
             assert!(text.len() < 8192, "{} bytes of error", text.len());
             let sent = Value::Object(arguments).to_string();
-            assert!(sent.contains(ground.host()) || !text.contains(ground.host()), "{text:?} shows a host path");
+            assert!(sent.contains(world.host()) || !text.contains(world.host()), "{text:?} shows a host path");
             assert!(
                 text.contains("hint: ") || error.kind() == Kind::Denied || text.contains("at most"),
                 "{text:?} shows no way on"

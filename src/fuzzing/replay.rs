@@ -6,17 +6,17 @@ use std::{
     path::Path,
 };
 
-use super::{Ground, edits, frames, paths, patterns};
+use super::{World, edits, frames, paths, patterns};
 
-/// Gives each input of a target's corpus to `check`, on a ground of its own.
-fn replay(target: &str, check: fn(&Ground, &[u8])) {
+/// Gives each input of a target's corpus to `check`, on a world of its own.
+fn replay(target: &str, check: fn(&World, &[u8])) {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
     if !fuzz.is_dir() {
         // The published package has no corpus.
         return;
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let ground = Ground::at(folder.path());
+    let world = World::at(folder.path());
     let mut inputs: Vec<_> = fs::read_dir(fuzz.join("corpus").join(target))
         .expect("a corpus for each target")
         .map(|entry| entry.expect("an entry").path())
@@ -25,7 +25,7 @@ fn replay(target: &str, check: fn(&Ground, &[u8])) {
     assert!(inputs.len() >= 10, "{target} has {} inputs", inputs.len());
     for input in inputs {
         let bytes = fs::read(&input).expect("an input");
-        let held = panic::catch_unwind(AssertUnwindSafe(|| check(&ground, &bytes)));
+        let held = panic::catch_unwind(AssertUnwindSafe(|| check(&world, &bytes)));
         assert!(held.is_ok(), "{} fails, see above", input.display());
     }
 }

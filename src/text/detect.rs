@@ -1,6 +1,6 @@
 //! Which encoding the bytes of a file are in, where neither the caller nor a byte-order mark says it.
 //!
-//! A guess: legacy encodings are told apart by letter frequencies, which a file of a few words does not show.
+//! A guess: legacy encodings are distinguished by letter frequencies, which a file of a few words does not show.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, GB18030, GBK, UTF_8, UTF_16BE, UTF_16LE};
@@ -45,7 +45,7 @@ pub fn looks_like_utf16(head: &[u8]) -> bool {
 
 /// UTF-16 without a byte-order mark, where the first bytes are clearly that: at least a quarter of the units
 /// is ASCII text in one byte order, next to none in the other, no unit is a control character, no
-/// surrogate stands alone, and the other units are not pairs of ASCII characters, as in a text with a few NUL bytes.
+/// surrogate is unpaired, and the other units are not pairs of ASCII characters, as in a text with a few NUL bytes.
 pub(super) fn utf16_without_bom(bytes: &[u8]) -> Option<&'static Encoding> {
     if bytes.len() < 4 || !bytes.len().is_multiple_of(2) && bytes.len() < UTF16_SAMPLE {
         return None;

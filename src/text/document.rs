@@ -64,7 +64,7 @@ impl Document {
         Ok(document)
     }
 
-    /// The text without the byte-order mark; invalid sequences stand as U+FFFD.
+    /// The text without the byte-order mark; invalid sequences are shown as U+FFFD.
     pub fn text(&self) -> &str {
         match &self.body {
             Body::Utf8(whole) => &whole[self.bom_len..],
@@ -111,8 +111,8 @@ impl Document {
     /// Replaces disjoint ascending spans (byte offsets into [`Self::text`]); every byte outside them is kept.
     ///
     /// What a replacement has in common with the text it replaces, at its start and at its end, keeps its
-    /// bytes too, so that an invalid sequence survives an edit beside it. Where invalid sequences lie in the
-    /// changed part, the U+FFFD of the new text stand for them in their order.
+    /// bytes too, so that an invalid sequence survives an edit next to it. Where invalid sequences lie in the
+    /// changed part, each U+FFFD of the new text keeps one of them, in their order.
     ///
     /// # Errors
     /// [`SpliceError`] when the new text cannot be written in the encoding, or when the new bytes would not
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn utf16_is_told_by_its_mark_or_by_its_look() {
+    fn utf16_is_detected_by_its_mark_or_its_content() {
         for (bytes, encoding, bom) in [
             (&b"\xff\xfeh\0i\0"[..], UTF_16LE, true),
             (b"\xfe\xff\0h\0i", UTF_16BE, true),
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn an_override_is_obeyed() {
+    fn an_encoding_override_wins_over_detection() {
         let document = Document::decode(b"\xef\xbb\xbfa".to_vec(), Some(WINDOWS_1252)).unwrap();
         assert_eq!((document.text(), document.has_bom()), ("ï»¿a", false));
         let document = Document::decode(b"\xe9".to_vec(), Some(UTF_8)).unwrap();

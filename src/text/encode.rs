@@ -34,7 +34,7 @@ pub fn encode(
     encode_piece(encoding, &format!("\u{feff}{text}"))
 }
 
-/// Bytes for a piece of text that stands anywhere in a file.
+/// Bytes for a piece of text anywhere in a file.
 pub(super) fn encode_piece(encoding: &'static Encoding, text: &str) -> Result<Vec<u8>, SpliceError> {
     if encoding == UTF_8 {
         return Ok(text.as_bytes().to_vec());

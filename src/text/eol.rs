@@ -29,7 +29,7 @@ impl LineEnding {
         }
     }
 
-    /// The characters that end a line; LF where there is no telling.
+    /// The characters that end a line; LF where the text shows none.
     pub fn characters(self) -> &'static str {
         match self {
             Self::CrLf => "\r\n",
@@ -39,7 +39,7 @@ impl LineEnding {
     }
 
     /// What a line added to `text` would end with: the ending of its last line that has one. A lone CR counts
-    /// only where no line ends otherwise: beside LF and CR LF it is content, as in recorded progress bars.
+    /// only where no line ends otherwise: next to LF and CR LF it is content, as in recorded progress bars.
     pub fn at_end_of(text: &str) -> Self {
         match memchr::memrchr(b'\n', text.as_bytes()) {
             Some(at) if text[..at].ends_with('\r') => Self::CrLf,
@@ -89,7 +89,7 @@ mod tests {
     use super::LineEnding;
 
     #[test]
-    fn each_kind_of_ending_is_told_apart() {
+    fn each_kind_of_ending_is_recognised() {
         for (text, expected) in [
             ("", "none"),
             ("a", "none"),

@@ -1,7 +1,7 @@
-//! Characters that a person does not see and a model obeys.
+//! Characters that a person does not see but a model reads.
 //!
 //! Finds bidirectional controls, tag characters, invisible fillers and zero-width characters outside
-//! the emoji and scripts that need them (the "Trojan Source" and "ASCII smuggling" attacks). It only
+//! the emoji and scripts that need them ("Trojan Source", CVE-2021-42574, <https://trojansource.codes>, and "ASCII smuggling"). It only
 //! points them out: the text stays exact, so that an edit still matches.
 
 /// One hidden character.
@@ -33,7 +33,7 @@ pub fn in_line(line: &str) -> impl Iterator<Item = Hidden> + '_ {
     })
 }
 
-/// What stands before a character, as far as it decides about it.
+/// What is before a character, as far as it matters.
 #[derive(Debug, Default)]
 struct Context {
     last: Option<char>,
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn honest_text_is_left_alone() {
+    fn ordinary_text_has_no_hidden_characters() {
         for line in [
             "plain ascii",
             "déjà vu — “quoted”",

@@ -1,4 +1,4 @@
-//! What is no text: images and other binary content, told by their first bytes.
+//! What is no text: images and other binary content, recognised by their first bytes.
 //!
 //! Says what something is, how large a picture is, and whether it can be decoded.
 
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn images_are_told_by_magic_bytes_and_measured() {
+    fn images_are_recognised_by_magic_bytes_and_measured() {
         assert_eq!(image_info(&png(640, 480)), Some(ImageInfo { mime: "image/png", width: 640, height: 480 }));
         let gif = b"GIF89a\x20\x00\x10\x00\x00\x00\x00";
         assert_eq!(image_info(gif), Some(ImageInfo { mime: "image/gif", width: 32, height: 16 }));

@@ -52,8 +52,8 @@ fn encode_around(
     result: &mut Vec<u8>,
 ) -> Result<(), SpliceError> {
     let pieces: Vec<&str> = new.split(char::REPLACEMENT_CHARACTER).collect();
-    let stands_for_raw = invalid.iter().any(|invalid| !invalid.is_real);
-    if pieces.len() == 1 || !stands_for_raw {
+    let has_raw = invalid.iter().any(|invalid| !invalid.is_real);
+    if pieces.len() == 1 || !has_raw {
         result.extend(encode::encode_piece(encoding, new)?);
         return Ok(());
     }
@@ -93,7 +93,7 @@ impl<'d> Walk<'d> {
             self.at_text += text_len;
             self.at_byte += byte_len;
         }
-        // Past it: the goal lies between two characters that one sequence stands for (Big5 has such).
+        // Past it: the goal lies between two characters of one sequence (Big5 has such).
         if self.at_text == goal { Ok(()) } else { Err(self.unstable()) }
     }
 
@@ -171,8 +171,8 @@ impl<'d> Walk<'d> {
     }
 }
 
-/// The length of what one U+FFFD of lossily decoded UTF-8 stands for: a real U+FFFD, or an invalid sequence
-/// (at most three bytes, told by the fourth).
+/// The length of the bytes behind one U+FFFD of lossily decoded UTF-8: a real U+FFFD, or an invalid sequence
+/// (at most three bytes, ended by the fourth).
 fn replaced_utf8_len(rest: &[u8]) -> usize {
     if rest.starts_with("\u{fffd}".as_bytes()) {
         return "\u{fffd}".len();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_bytes_beside_and_inside_a_change_survive() {
+    fn invalid_bytes_next_to_and_inside_a_change_survive() {
         assert_eq!(replaced(b"\xff a \xe2\x82", UTF_8, "a", "\u{e9}").unwrap(), b"\xff \xc3\xa9 \xe2\x82");
         assert_eq!(replaced(b"x\xe9y", UTF_8, "x\u{fffd}y", "z\u{fffd}y!").unwrap(), b"z\xe9y!");
         assert_eq!(
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_byte_whose_place_nobody_can_tell_refuses_the_change() {
+    fn an_invalid_byte_of_unclear_place_refuses_the_change() {
         let result = replaced(b"x\xe9y\xfez", UTF_8, "x\u{fffd}y\u{fffd}z", "1\u{fffd}3");
         assert_eq!(result, Err(SpliceError::Unstable { encoding: "UTF-8" }));
     }
@@ -304,7 +304,7 @@ mod tests {
             let span = head.len()..head.len() + old.len();
             match document.splice(&[(span.clone(), new.as_str())]) {
                 Err(_) => {
-                    // Only where the new bytes would join with noise beside them.
+                    // Only where the new bytes would join with invalid bytes next to them.
                     let joined = decode_as(encoding, &[&before[..], &new_bytes, &after].concat()).0;
                     prop_assert_ne!(joined, format!("{head}{new}{tail}"));
                 }

@@ -1,4 +1,4 @@
-//! `edit`: replace text in a file, exactly where it stands.
+//! `edit`: replace text in a file, exactly where it is.
 //!
 //! Finds the places with the pure [`crate::edit`] ladder and splices them into the file's bytes.
 //! A change that lost a race with another call or process is worked out again on what is there.
@@ -20,15 +20,19 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES,
-    answer::count, read_before_write, shown_diff, with_history,
+    Alias, Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
+    alias::PATH_ALIASES,
+    answer::count,
+    read_before_write, shown_diff,
+    with_history::{self, Rewrite as _},
 };
 use entry::EditEntry;
 use job::{Job, Planned};
 
 /// Edits in one call.
 const MAX_EDITS: usize = 100;
-/// The tool.
+
+/// Replaces text that occurs once, or everywhere, in one file.
 #[derive(Debug)]
 pub(crate) struct Edit;
 
@@ -107,7 +111,7 @@ impl Tool for Edit {
         name: "edit",
         title: "Edit a file",
         purpose: "changes text in a file",
-        description: "Replace text in a file: old_string, which must stand in it exactly once, becomes new_string. \
+        description: "Replace text in a file: old_string, which must occur exactly once, becomes new_string. \
             Everything else stays byte for byte. Several edits in one call are all applied or none. Returns the diff.",
         group: Group::Core,
         aliases: &[
@@ -207,7 +211,7 @@ fn edits(args: Args) -> Result<Vec<EditEntry>, ToolError> {
     for one in &edits {
         if one.old == one.new {
             let error = ToolError::invalid("old_string and new_string are equal, so there is nothing to change")
-                .hint("pass as new_string what should stand there instead");
+                .hint("pass as new_string the text to put there instead");
             return Err(one.label(error));
         }
     }

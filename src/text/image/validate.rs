@@ -101,7 +101,7 @@ fn is_complete(bytes: &[u8], format: ImageFormat) -> bool {
     }
 }
 
-/// Whether the markers of a JPEG lead to its end (ITU-T T.81, B.1.1): a thumbnail inside has an end of its own.
+/// Whether the markers of a JPEG lead to its end (ITU-T T.81, B.1.1): a thumbnail inside has its own end.
 fn jpeg_ends(bytes: &[u8]) -> bool {
     let mut at = 2;
     loop {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_that_ends_too_early_is_broken_wherever_it_ends() {
+    fn an_image_that_ends_too_early_is_broken() {
         for format in FORMATS {
             let whole = sample(format);
             // The last bytes of a PNG are a checksum of nothing, and a GIF may do without its trailer.

@@ -50,11 +50,6 @@ impl Planned {
         self.old.as_ref().map_or("", Document::text)
     }
 
-    /// What is there now.
-    pub(super) fn old(&self) -> Option<&Document> {
-        self.old.as_ref()
-    }
-
     /// Bytes that are there now.
     pub(super) fn old_bytes(&self) -> u64 {
         self.old.as_ref().map_or(0, |old| old.bytes().len()) as u64
@@ -65,14 +60,6 @@ impl Planned {
         match &self.new {
             New::Text(text) => text,
             New::Document(document) => document.text(),
-        }
-    }
-
-    /// The bytes that will be written.
-    pub(super) fn bytes(&self) -> &[u8] {
-        match &self.new {
-            New::Text(text) => text.as_bytes(),
-            New::Document(document) => document.bytes(),
         }
     }
 }
@@ -87,7 +74,10 @@ impl Rewrite for Planned {
     }
 
     fn bytes(&self) -> &[u8] {
-        self.bytes()
+        match &self.new {
+            New::Text(text) => text.as_bytes(),
+            New::Document(document) => document.bytes(),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Why an edit found no place, or too many: what stands there, and what to do next.
+//! Why an edit found no place, or too many: what is there, and what to do next.
 
 use std::ops::ControlFlow;
 
@@ -73,7 +73,7 @@ pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, text: &str, given:
 fn elsewhere(cx: &CallContext, path: &WorkspacePath, given: &EditEntry) -> Option<WorkspacePath> {
     const LOOK_AT: usize = 20_000;
     const LARGEST: u64 = 1 << 20;
-    // Shorter text stands in too many files to say anything.
+    // Shorter text is in too many files to say anything.
     if given.old.trim().len() < 8 {
         return None;
     }

@@ -12,7 +12,8 @@ use super::{
     super::{
         Answer, CallContext,
         answer::{count, noted},
-        shown_diff, with_history,
+        shown_diff,
+        with_history::{self, Rewrite as _},
     },
     Facts, Output,
     job::Planned,
@@ -85,8 +86,8 @@ fn kept(strategies: Strategies, file: Option<&Document>) -> String {
             Strategy::Indentation => "new_string indented as the file is there".to_owned(),
             Strategy::Typography => "quotes, dashes and spaces spelled as in the file".to_owned(),
             Strategy::LineNumbers => "line numbers taken off".to_owned(),
-            Strategy::Escapes => "escapes read as the characters they stand for".to_owned(),
-            Strategy::Entities => "HTML entities read as the characters they stand for".to_owned(),
+            Strategy::Escapes => "escapes read as the characters they mean".to_owned(),
+            Strategy::Entities => "HTML entities read as the characters they mean".to_owned(),
             Strategy::Typos => "unchanged lines with a typo in old_string kept as in the file".to_owned(),
             Strategy::BlankLines => "unchanged blank lines kept as in the file".to_owned(),
         })

@@ -70,7 +70,7 @@ impl GrepRequest {
         if self.no_ignore || ignored == 0 || !found.complete() || scope.file().is_some() {
             return None;
         }
-        let stop = cx.stop.aside(omissions::time_for_ignored(found.matches > 0));
+        let stop = cx.stop.with_earlier_deadline(omissions::time_for_ignored(found.matches > 0));
         let below = self.run(cx, scope, &stop, Some(&found.walk.ignored_entries)).ok()?;
         let count = match self.mode {
             OutputMode::FilesWithMatches => below.matching_files,

@@ -43,6 +43,7 @@ pub(crate) struct Listed {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Locked {
     /// This handle has the lock until it is dropped.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "this system locks no directories"))]
     Here,
     /// Another handle has it, of this process or of another one.
     Elsewhere,

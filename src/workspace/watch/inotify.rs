@@ -13,7 +13,7 @@ use rustix::fs::fstatfs;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
 
-use super::Unwatchable;
+use super::unwatchable::Unwatchable;
 use crate::workspace::sys::Dir;
 
 /// Bytes read at once: some 500 events.
@@ -50,8 +50,9 @@ const FILE: WatchFlags = WatchFlags::MODIFY
     .union(WatchFlags::DELETE_SELF)
     .union(WatchFlags::MOVE_SELF);
 
-/// The user's limit, from `/proc/sys/fs/inotify/max_user_watches` (inotify(7)).
-pub(super) fn watch_limit() -> Option<u64> {
+/// How many directories this user may watch in all, where the system says (inotify(7)). Asked before the process
+/// is confined, as it is the system's to say.
+pub fn watch_limit() -> Option<u64> {
     #[expect(clippy::disallowed_methods, reason = "a file of the kernel's, which lies in no root")]
     let text = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
     text.trim().parse().ok()

@@ -1,4 +1,5 @@
-//! Where no watcher is known to tell of every change before the call that made it returns.
+//! The watcher of systems where none is known that reports every change before the call that made it returns.
+//! FSEvents (macOS) and `ReadDirectoryChangesW` (Windows) report later, and may merge or drop events.
 //!
 //! Every attempt to watch says so; lists are then made by walking.
 
@@ -8,7 +9,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::path::PathBuf;
 
-use super::Unwatchable;
+use super::unwatchable::Unwatchable;
 use crate::workspace::sys::Dir;
 
 /// As on Linux; never made here.
@@ -79,4 +80,9 @@ impl Queue {
     pub(super) fn read(&self, _: &mut dyn FnMut(&Event<'_>)) -> Result<(), Unwatchable> {
         match self.0 {}
     }
+}
+
+/// No such limit is known here.
+pub fn watch_limit() -> Option<u64> {
+    None
 }

@@ -1,15 +1,73 @@
-//! The visitor of a survey: sets a watch on each directory before it is listed, and says of each name what a
-//! list has to know.
+//! Listing a tree with a watch on each directory before it is listed, so that no change falls between the two.
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
-use super::{Unwatchable, Watched, WatchedEntry, Watcher};
+use crate::workspace::error::{AccessError, AccessErrorKind};
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::stat::FileKind;
 use crate::workspace::sys::{Dir, Use};
-use crate::workspace::walk::{Entry, RuleSource, Visitor};
+use crate::workspace::walk::{self, Entry, Ignored, RuleSource, Visitor, WalkOptions};
+
+use super::unwatchable::Unwatchable;
+use super::watcher::{Watched, Watcher};
+
+/// One name that was listed.
+#[derive(Debug)]
+pub struct WatchedEntry {
+    /// The name.
+    pub entry: Entry,
+    /// Ignore rules leave it out; below such a directory nothing is listed.
+    pub ignored: bool,
+    /// It is a directory that cannot be listed.
+    pub unreadable: bool,
+    /// It is a directory that cannot be watched: what lies below it, and whether a mark in it makes it
+    /// an ignored one, has to be looked at each time. Nothing below it is listed.
+    pub unwatched: bool,
+    /// Something is mounted there, so that a file has a parent elsewhere.
+    pub mounted: bool,
+}
+
+impl Watcher {
+    /// Lists `start`, all that lies below it when `deep`, else its own names only, in path order;
+    /// what is listed was watched before.
+    ///
+    /// # Errors
+    /// When `start` cannot be listed. Whether all could be watched is [`Self::failure`]'s to say.
+    pub fn watch_tree(
+        &mut self,
+        start: &WorkspacePath,
+        deep: bool,
+        met: &mut dyn FnMut(WatchedEntry),
+    ) -> Result<(), AccessError> {
+        let shared = Arc::clone(&self.shared);
+        let options = WalkOptions {
+            ignored: Ignored::Skip,
+            max_depth: if deep { None } else { Some(1) },
+            directories: true,
+            symlinks: true,
+        };
+        if deep {
+            self.ignore_files.forget(start, &self.queue);
+        }
+        let mut visitor = WatchTree::new(self, met, deep);
+        let walked = walk::walk(&shared, start, &options, &mut visitor);
+        // A list of it would leave out what limits kept from this one, and would not say so.
+        match &walked {
+            Ok(report) if report.limits_hit.hides_names() => self.fail(Unwatchable::Refused),
+            Ok(report) if report.limits_hit.lacks_rules() => self.fail(Unwatchable::Rules),
+            Err(AccessError { kind: AccessErrorKind::Limit(_), .. }) => self.fail(Unwatchable::Refused),
+            _ => {}
+        }
+        match walked {
+            Ok(report) if !report.stopped => Ok(()),
+            Ok(_) => Err(AccessError::new(AccessErrorKind::Changed, start)),
+            Err(error) => Err(error),
+        }
+    }
+}
 
 /// Watches, and passes on what a walk meets.
 pub(super) struct WatchTree<'w> {
@@ -23,7 +81,7 @@ pub(super) struct WatchTree<'w> {
 }
 
 impl<'w> WatchTree<'w> {
-    /// One that calls `met` for each name; what is known of rules is renewed where the survey is `deep`.
+    /// One that calls `met` for each name; what is known of rules is renewed where `deep`.
     pub(super) fn new(watcher: &'w mut Watcher, met: &'w mut dyn FnMut(WatchedEntry), deep: bool) -> Self {
         Self { watcher, met, deep, started: false, unreadable: false, unwatched: false }
     }
@@ -45,7 +103,7 @@ impl<'w> WatchTree<'w> {
 impl Visitor for WatchTree<'_> {
     fn visit(&mut self, entry: Entry) -> ControlFlow<()> {
         self.pass_on(entry, false);
-        // Without a watch on each directory the survey is of no use.
+        // Without a watch on each directory the list is of no use.
         if self.watcher.failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
@@ -90,11 +148,14 @@ impl Visitor for WatchTree<'_> {
         }
     }
 
-    fn rules(&mut self, path: &Path, name: &'static str, origin: &RuleSource<'_>) {
-        // What is known of rules is about all below their directory: only a survey of that renews it.
+    fn rules(&mut self, path: &Path, name: &'static str, source: &RuleSource<'_>) {
+        // What is known of rules is about all below their directory: only a list of all that renews it.
         if self.deep {
             let owner = self.path(path);
-            self.watcher.met_rules(owner, name, origin);
+            let Watcher { ignore_files, queue, shared, .. } = &mut *self.watcher;
+            if let Err(why) = ignore_files.add(owner, name, source, queue, &shared.roots) {
+                self.watcher.fail(why);
+            }
         }
     }
 

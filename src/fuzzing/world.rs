@@ -19,18 +19,18 @@ use crate::{
     workspace::{Access, Options, PolicyRules, RootSpec, Workspace},
 };
 
-/// What stands at a name.
+/// What a name is.
 #[derive(Clone, Copy, Debug)]
 enum Node {
     Folder,
     File(&'static str),
-    /// A link; a target that begins with `@` is absolute, from the ground itself.
+    /// A link; a target that begins with `@` is absolute, below the world.
     Link(&'static str),
 }
 
 use Node::{File, Folder, Link};
 
-/// Names below the ground, folders before what they hold.
+/// Names below the world, folders before what they hold.
 const TREE: &[(&str, Node)] = &[
     ("one", Folder),
     ("one/a", Folder),
@@ -61,7 +61,7 @@ const TREE: &[(&str, Node)] = &[
     ("two/f", File("2\n")),
     ("two/home", Link("../one/in")),
     // For the files that single inputs need.
-    ("desk", Folder),
+    ("scratch", Folder),
 ];
 
 /// As many links as Linux follows in one path.
@@ -70,46 +70,46 @@ const MOST_LINKS: usize = 40;
 /// Where a path leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// To this name below the ground; whether it is a folder.
+    /// To this name below the world; whether it is a folder.
     There(String, bool),
-    /// Nowhere, inside.
+    /// Nowhere, but inside.
     Missing,
     /// Through a file.
     ThroughFile,
     /// Out of the roots, whether or not anything is there.
     Outside,
-    /// Round and round.
+    /// In a loop of links.
     Loop,
 }
 
 /// Workspaces with the same roots, opened in both ways.
 #[derive(Debug)]
-pub(super) struct Site {
+pub(super) struct RootSet {
     /// With the kernel's own confinement, and one name at a time.
     pub(super) both: [Workspace; 2],
-    /// The roots below the ground, with the mount name that a path may begin with.
+    /// The roots below the world, with the mount name that a path may begin with.
     pub(super) roots: Vec<(Option<&'static str>, &'static str)>,
 }
 
 /// The folders and what was opened on them.
 #[derive(Debug)]
-pub struct Ground {
+pub struct World {
     host: PathBuf,
     nodes: HashMap<&'static str, Node>,
-    pub(super) sites: Vec<Site>,
+    pub(super) root_sets: Vec<RootSet>,
     toolbox: Toolbox,
-    desk: Arc<Workspace>,
+    scratch: Arc<Workspace>,
     tree: Arc<Workspace>,
 }
 
-impl Ground {
-    /// Arranges what is missing below `folder` and opens it.
+impl World {
+    /// Makes what is missing below `folder` and opens it.
     ///
     /// # Panics
     /// Where that cannot be done.
     pub fn at(folder: &Path) -> Self {
-        fs::create_dir_all(folder).expect("the ground can be made");
-        let host = folder.canonicalize().expect("the ground is there");
+        fs::create_dir_all(folder).expect("the world can be made");
+        let host = folder.canonicalize().expect("the world is there");
         for (name, node) in TREE {
             let path = host.join(name);
             if path.symlink_metadata().is_ok() {
@@ -123,7 +123,7 @@ impl Ground {
                     None => symlink(target, path),
                 },
             }
-            .expect("the ground can be arranged");
+            .expect("the world can be made");
         }
         let open = |roots: &[(Option<&'static str>, &'static str)], force_fallback| {
             let specs: Vec<RootSpec> = roots
@@ -143,19 +143,19 @@ impl Ground {
             &[(Some("/mnt/data"), "one"), (Some("two"), "two")],
             &[(Some("ws"), "one"), (Some("inner"), "one/a")],
         ];
-        let sites = kinds
+        let root_sets = kinds
             .iter()
-            .map(|roots| Site { both: [open(roots, false), open(roots, true)], roots: roots.to_vec() })
+            .map(|roots| RootSet { both: [open(roots, false), open(roots, true)], roots: roots.to_vec() })
             .collect();
-        let desk = Arc::new(open(&[(None, "desk")], false));
+        let scratch = Arc::new(open(&[(None, "scratch")], false));
         let tree = Arc::new(open(&[(None, "one")], false));
         let toolbox = Toolbox::new(&Selection::default());
-        Self { host, nodes: TREE.iter().copied().collect(), sites, toolbox, desk, tree }
+        Self { host, nodes: TREE.iter().copied().collect(), root_sets, toolbox, scratch, tree }
     }
 
     /// The host path that no answer may hold.
     pub(super) fn host(&self) -> &str {
-        self.host.to_str().expect("the ground has a plain name")
+        self.host.to_str().expect("the world has a plain name")
     }
 
     /// The tools.
@@ -168,14 +168,14 @@ impl Ground {
         &self.tree
     }
 
-    /// A file of this name on the desk, which is a root of its own.
+    /// A file of this name in the scratch folder, which is a root itself.
     pub(super) fn put(&self, name: &str, content: &[u8]) {
-        fs::write(self.host.join("desk").join(name), content).expect("the desk can be written");
+        fs::write(self.host.join("scratch").join(name), content).expect("the scratch folder can be written");
     }
 
-    /// The workspace of the desk.
-    pub(super) fn desk(&self) -> &Arc<Workspace> {
-        &self.desk
+    /// The workspace of the scratch folder.
+    pub(super) fn scratch(&self) -> &Arc<Workspace> {
+        &self.scratch
     }
 
     /// Where `names` below the root `start` lead, with `roots` to stay in.
@@ -197,7 +197,7 @@ impl Ground {
         };
         while let Some(name) = todo.pop_front() {
             if name == ".." {
-                // Above the ground nothing leads back but the absolute path.
+                // Above the world nothing leads back but the absolute path.
                 above |= at.pop().is_none();
                 continue;
             }
@@ -233,7 +233,7 @@ impl Ground {
     }
 }
 
-/// What a call in a workspace is given.
+/// The context of a call in a workspace.
 pub(super) fn context(workspace: &Arc<Workspace>) -> CallContext {
     let settings = Settings {
         read_before_write: ReadBeforeWrite::Off,
