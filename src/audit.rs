@@ -1,7 +1,10 @@
 //! The audit: one JSON line for each call, for people who want to know what a model did.
 //!
-//! Says what a line holds; the file itself is the workspace layer's. Content never gets in: of text
-//! that may be content a line has the length and the hash.
+//! Decides what a line holds; [`AppendLog`] writes the file. Content is never logged: for text that may be
+//! content, a line has the length and the hash.
+//!
+//! # Limits
+//! The hash is not keyed: whoever has the log and a guess of a short text can check the guess.
 
 use std::{
     fmt::Write as _,
@@ -18,20 +21,20 @@ use crate::{
     workspace::{AppendLog, Workspace},
 };
 
-/// Arguments that name a path, as the schemas call them; [`Audit::describe`] is told of other spellings.
+/// Arguments that name a path, as the schemas call them; [`Audit::describe`] gets the other spellings.
 const PATHS: &[&str] = &["path", "source", "destination"];
 /// Other arguments whose text is shown as it is, up to [`SHOWN`] characters. Everything else may be content.
 const PLAIN: &[&str] = &["pattern", "glob", "type", "mode", "sort", "encoding", "output_mode", "expected_revision"];
 /// What a schema calls the argument that was sent under a name.
-type Meant<'m> = &'m dyn Fn(&str) -> Option<&'static str>;
+type Canonical<'m> = &'m dyn Fn(&str) -> Option<&'static str>;
 /// Bytes of a text that is shown.
 const SHOWN: usize = 1024;
 /// Bytes of a name (of an argument, of a tool) that is shown as it is, and of another one's beginning.
 const NAME: usize = 48;
 const BEGINNING: usize = 16;
-/// Elements of a list, and arguments of a call, that a line tells.
+/// Elements of a list, and arguments of a call, that a line shows.
 const LISTED: usize = 100;
-/// Bytes of all arguments that a line tells; beyond, it has their length and hash.
+/// Bytes of all arguments that a line shows; beyond, it has their length and hash.
 const LINE: usize = 64 << 10;
 /// How deep a line follows lists and objects.
 const DEPTH: usize = 4;
@@ -84,13 +87,13 @@ impl Audit {
         self.required
     }
 
-    /// Describes a call, with what its paths mean before it is made. `meant`: what the tool calls an argument
+    /// Describes a call, with what its paths mean before it is made. `canonical`: what the tool calls an argument
     /// that was sent under another spelling, which is the caller's to choose.
     pub fn describe(
         caller: &Caller,
         tool: &str,
         arguments: &Map<String, Value>,
-        meant: impl Fn(&str) -> Option<&'static str>,
+        canonical: impl Fn(&str) -> Option<&'static str>,
         workspace: &Workspace,
     ) -> CallRecord {
         let mut line = Map::new();
@@ -102,10 +105,10 @@ impl Audit {
         line.insert("client".into(), client.unwrap_or(Value::Null));
         line.insert("request".into(), shorten(&caller.request, SHOWN).into());
         line.insert("tool".into(), label(tool).into());
-        let told = told_object(arguments, DEPTH, &meant);
-        let text = told.to_string();
-        line.insert("arguments".into(), if text.len() > LINE { digest(text.as_bytes()) } else { told });
-        line.insert("paths".into(), paths(arguments, &meant, workspace).into());
+        let shown = shown_object(arguments, DEPTH, &canonical);
+        let text = shown.to_string();
+        line.insert("arguments".into(), if text.len() > LINE { digest(text.as_bytes()) } else { shown });
+        line.insert("paths".into(), paths(arguments, &canonical, workspace).into());
         CallRecord { line }
     }
 
@@ -141,9 +144,9 @@ impl Audit {
 }
 
 /// What each path argument names: as it is printed, and as the host path it leads to.
-/// A name stands once in an object, so a tool's spellings bound how many there are.
-fn paths(arguments: &Map<String, Value>, meant: Meant<'_>, workspace: &Workspace) -> Vec<Value> {
-    let named = arguments.iter().filter(|(name, _)| is_in(PATHS, name, meant));
+/// A name occurs once in an object, so a tool's spellings bound how many there are.
+fn paths(arguments: &Map<String, Value>, canonical: Canonical<'_>, workspace: &Workspace) -> Vec<Value> {
+    let named = arguments.iter().filter(|(name, _)| is_in(PATHS, name, canonical));
     named
         .filter_map(|(name, value)| Some((name, value.as_str()?)))
         .map(|(name, text)| match workspace.whereabouts(text) {
@@ -153,8 +156,8 @@ fn paths(arguments: &Map<String, Value>, meant: Meant<'_>, workspace: &Workspace
         .collect()
 }
 
-fn is_in(list: &[&str], given: &str, meant: Meant<'_>) -> bool {
-    list.contains(&meant(given).unwrap_or(given))
+fn is_in(list: &[&str], given: &str, canonical: Canonical<'_>) -> bool {
+    list.contains(&canonical(given).unwrap_or(given))
 }
 
 fn shown_path(path: &Path) -> String {
@@ -162,10 +165,10 @@ fn shown_path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-fn told_object(object: &Map<String, Value>, depth: usize, meant: Meant<'_>) -> Value {
+fn shown_object(object: &Map<String, Value>, depth: usize, canonical: Canonical<'_>) -> Value {
     let mut lines = Map::new();
     for (name, value) in object.iter().take(LISTED) {
-        lines.insert(label(name), told(name, value, depth, meant));
+        lines.insert(label(name), shown_value(name, value, depth, canonical));
     }
     if object.len() > LISTED {
         lines.insert("…".into(), json!({ "more": object.len() - LISTED }));
@@ -173,14 +176,17 @@ fn told_object(object: &Map<String, Value>, depth: usize, meant: Meant<'_>) -> V
     Value::Object(lines)
 }
 
-fn told(name: &str, value: &Value, depth: usize, meant: Meant<'_>) -> Value {
+fn shown_value(name: &str, value: &Value, depth: usize, canonical: Canonical<'_>) -> Value {
     match value {
-        Value::String(text) if is_in(PATHS, name, meant) || is_in(PLAIN, name, meant) => shorten(text, SHOWN).into(),
+        Value::String(text) if is_in(PATHS, name, canonical) || is_in(PLAIN, name, canonical) => {
+            shorten(text, SHOWN).into()
+        }
         Value::String(text) => digest(text.as_bytes()),
         Value::Object(_) | Value::Array(_) if depth == 0 => digest(value.to_string().as_bytes()),
-        Value::Object(object) => told_object(object, depth - 1, meant),
+        Value::Object(object) => shown_object(object, depth - 1, canonical),
         Value::Array(list) => {
-            let mut out: Vec<Value> = list.iter().take(LISTED).map(|one| told(name, one, depth - 1, meant)).collect();
+            let mut out: Vec<Value> =
+                list.iter().take(LISTED).map(|one| shown_value(name, one, depth - 1, canonical)).collect();
             if list.len() > LISTED {
                 out.push(json!({ "more": list.len() - LISTED }));
             }
@@ -205,8 +211,8 @@ fn sha256(bytes: &[u8]) -> String {
     hash
 }
 
-/// A name as a line tells it: as it is where it is one, else its beginning, length and hash, as a caller can put
-/// anything there.
+/// A name as a line shows it: unchanged where it looks like one, else its beginning, length and hash, because a
+/// caller can put anything there.
 fn label(name: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
     if name.len() <= NAME && name.chars().all(is_plain) {
@@ -249,15 +255,15 @@ mod tests {
     }
 
     #[test]
-    fn content_is_told_by_length_and_hash() {
+    fn content_is_logged_by_length_and_hash() {
         let line = line(&json!({
             "path": "app/a.txt", "content": "abc", "edits": [{ "old_string": "abc", "replace_all": true }],
         }));
         // NIST's test vector for SHA-256("abc").
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        let told = json!({ "bytes": 3, "sha256": abc });
-        assert_eq!(line["arguments"]["content"], told);
-        assert_eq!(line["arguments"]["edits"], json!([{ "old_string": told, "replace_all": true }]));
+        let shown = json!({ "bytes": 3, "sha256": abc });
+        assert_eq!(line["arguments"]["content"], shown);
+        assert_eq!(line["arguments"]["edits"], json!([{ "old_string": shown, "replace_all": true }]));
         assert_eq!(line["arguments"]["path"], "app/a.txt");
         assert_eq!(line["paths"][0]["public"], "app/a.txt");
         assert!(line["paths"][0]["resolved"].as_str().unwrap().ends_with("/a.txt"));
@@ -265,14 +271,14 @@ mod tests {
     }
 
     #[test]
-    fn a_path_outside_is_shown_as_it_was_given_and_means_nothing() {
+    fn path_outside_is_logged_unresolved() {
         let line = line(&json!({ "path": "/etc/passwd" }));
         assert_eq!(line["arguments"]["path"], "/etc/passwd");
         assert_eq!(line["paths"][0]["resolved"], Value::Null);
     }
 
     #[test]
-    fn what_stands_in_the_place_of_a_name_is_no_way_around_the_hash() {
+    fn content_in_argument_names_is_hashed_too() {
         let long = "secret words ".repeat(50);
         let line =
             line(&json!({ &long: 1, "two\nlines": { "inner name": 2 }, "old_string": "x", "ignore-case": true }));
@@ -285,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_bounded_whatever_was_sent() {
+    fn audit_line_size_is_bounded() {
         let many: Map<String, Value> = (0..20_000).map(|n| (format!("k{n}"), json!("x".repeat(50)))).collect();
         let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
         let line = line(&json!({ "path": "p".repeat(1 << 20), "many": many, "deep": deep, "unknown": "secret words" }));

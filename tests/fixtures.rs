@@ -1,4 +1,4 @@
-//! Runs the folders of `fixtures/`, each as a test of its own: input tree, calls, expected answer, expected tree.
+//! Runs each folder of `fixtures/` as a separate test: input tree, calls, expected answer, expected tree.
 //!
 //! `fixtures/<tool>/NNN_what_it_shows/` holds `call.json` (one call or a list of them, each
 //! `{"tool", "arguments"}`), `before/`, optionally `after/` (else nothing may change), `config.toml`,
@@ -50,7 +50,7 @@ fn put(tree: &Tree, dir: &Path) {
     }
 }
 
-/// Git keeps no file called `.git`, and some names are policy's own: `dot-x` stands for `.x`.
+/// Git cannot track a file called `.git`, and policy refuses some names: `dot-x` means `.x`.
 fn dotted(tree: Tree) -> Tree {
     let name = |name: String| {
         name.split('/')

@@ -1,4 +1,4 @@
-//! Takes what the searcher finds in one file and keeps what can still be shown.
+//! The sink of one file: takes what the searcher finds and keeps what can still be shown.
 //!
 //! One match is one line, or in a multiline search the lines that it (and matches sharing a line
 //! with it) spans. Never holds more than the limits it was given.
@@ -40,7 +40,7 @@ pub(super) struct Collector<'a> {
     mode: SearchMode,
     limits: FileLimits,
     stop: &'a StopSignal,
-    /// The whole content where it is at hand and not transcoded, to look for NUL bytes in.
+    /// The whole content, where it is in memory and not transcoded, to look for NUL bytes in.
     whole: Option<&'a [u8]>,
     /// Lines kept so far.
     pub(super) lines: Vec<HitLine>,
@@ -52,7 +52,7 @@ pub(super) struct Collector<'a> {
     pub(super) binary: bool,
     /// A limit was reached before the end.
     pub(super) cut: bool,
-    /// The call was told to stop.
+    /// The call was stopped.
     pub(super) stopped: Option<StopReason>,
     /// A line that is kept is not ASCII.
     pub(super) foreign: bool,
@@ -116,7 +116,7 @@ impl<'a> Collector<'a> {
     }
 
     /// Whether the text of match `index`, or of context after it, can still be shown: the last
-    /// skipped matches may stand in the context of the first that is not.
+    /// skipped matches may be in the context of the first that is not.
     fn keeps(&self, index: usize) -> bool {
         matches!(self.mode, SearchMode::Lines { .. }) && index + self.before() >= self.limits.skip
     }
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_with_two_matches_is_one_hit() {
+    fn line_with_two_matches_is_one_hit() {
         let seen = search("a", false, b"aa\nb\nca\n", lines(0, 0), ALL);
         assert_eq!(shown(&seen), [(1, "aa", Some(0)), (3, "ca", Some(1))]);
     }
@@ -346,14 +346,14 @@ mod tests {
     }
 
     #[test]
-    fn a_multiline_match_has_all_its_lines_and_counts_once() {
+    fn multiline_match_has_all_its_lines_and_counts_once() {
         let seen = search("b.*d", true, b"a\nb\nc\nd\ne\n", lines(0, 0), ALL);
         assert_eq!(shown(&seen), [(2, "b", Some(0)), (3, "c", Some(0)), (4, "d", Some(0))]);
         assert_eq!(seen.matches, 1);
     }
 
     #[test]
-    fn adjacent_multiline_matches_are_counted_apart() {
+    fn adjacent_multiline_matches_are_counted_separately() {
         let text = b"a\nb\na\nb\nz\n";
         let seen = search("a\\nb", true, text, lines(0, 0), ALL);
         assert_eq!(shown(&seen), [(1, "a", Some(0)), (2, "b", Some(0)), (3, "a", Some(1)), (4, "b", Some(1))]);
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_of_very_many_lines_is_cut_and_says_so() {
+    fn match_of_many_lines_is_cut_with_a_note() {
         let text = "x\n".repeat(500);
         let seen = search("x.*x", true, text.as_bytes(), lines(0, 0), ALL);
         assert_eq!((seen.matches, seen.lines.len()), (1, MATCH_LINES));
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nul_byte_anywhere_makes_a_file_binary() {
+    fn nul_byte_anywhere_makes_a_file_binary() {
         let mut text = b"hit\n".repeat(40_000);
         text.push(0);
         assert!(search("hit", false, &text, lines(0, 0), ALL).binary);
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_stop_the_search() {
+    fn file_limits_stop_the_search() {
         let text = b"hit\n".repeat(1000);
         let seen = search("hit", false, &text, lines(0, 0), FileLimits { matches: 10, ..ALL });
         assert_eq!((seen.matches, seen.lines.len(), seen.cut), (10, 10, true));

@@ -1,6 +1,6 @@
 //! Ordered parallel content search with early stop.
 //!
-//! The walk hands out names in path order, in chunks; whoever is free searches a chunk, the walking
+//! The walk hands out names in path order, in chunks; any free thread searches a chunk, the walking
 //! thread included; results are merged in order, and once the page that was asked for is complete
 //! everything else stops. Holds no more than a few chunks beyond what is shown.
 
@@ -55,7 +55,7 @@ impl ContentHits {
 /// Searches the files of `scope` that `filter` admits.
 ///
 /// # Errors
-/// When the start itself cannot be opened; whatever else cannot be read is counted.
+/// When the start itself cannot be opened; other files that cannot be read are counted.
 ///
 /// # Panics
 /// When a worker panicked: the panic is the call's.
@@ -97,7 +97,7 @@ pub fn search(
     })
 }
 
-/// Walks all starts on this thread, which hands chunks over to helpers and searches those that nobody takes.
+/// Walks all starts on this thread, which hands chunks over to helpers and searches those that no helper takes.
 fn search_directories(
     workspace: &Workspace,
     scope: &Scope,

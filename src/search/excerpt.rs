@@ -94,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn a_short_line_is_shown_whole_without_its_break() {
+    fn short_line_is_shown_whole_without_its_break() {
         assert_eq!(excerpt(b"abc\r\n", |_| None), "abc");
         let exact = "é".repeat(WIDTH);
         assert_eq!(excerpt(exact.as_bytes(), |_| None), exact);
     }
 
     #[test]
-    fn a_long_line_is_cut_around_its_match() {
+    fn long_line_is_cut_around_its_match() {
         let line = format!("{}needle{}", "a".repeat(1000), "b".repeat(1000));
         let shown = around(&line, "needle");
         assert_eq!(shown.chars().count(), WIDTH);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn an_early_match_keeps_the_beginning_and_a_late_one_the_end() {
+    fn early_match_keeps_the_beginning_and_late_match_the_end() {
         let early = around(&format!("needle{}", "b".repeat(1000)), "needle");
         assert!(early.starts_with("needle") && early.ends_with('…'), "{early}");
         let late = around(&format!("{}needle", "a".repeat(1000)), "needle");
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_are_counted_not_bytes() {
+    fn excerpt_width_counts_characters() {
         let line = format!("{}needle{}", "日".repeat(500), "本".repeat(500));
         let shown = around(&line, "needle");
         assert_eq!(shown.chars().count(), WIDTH);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_longer_than_the_width_shows_its_beginning() {
+    fn match_longer_than_the_width_shows_its_beginning() {
         let line = format!("{}{}", "a".repeat(300), "x".repeat(5000));
         let shown = excerpt(line.as_bytes(), |_| Some(300..5300));
         assert_eq!(shown.chars().count(), WIDTH);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_bytes_are_shown_as_replacements_and_never_lose_the_match() {
+    fn invalid_utf8_is_replaced_and_keeps_the_match() {
         let mut line = vec![0xFF; 1000];
         line.extend(b"needle");
         line.extend(vec![0x80; 1000]);

@@ -1,6 +1,6 @@
 //! What has been read of a searched file, and what `read` would make of it: text, and in which encoding.
 //!
-//! The encoding is asked of few files: those with a NUL byte, and those that are not UTF-8 where it matters.
+//! The encoding is determined for few files only: those with a NUL byte, and those that are not UTF-8 where it matters.
 //! Looks at no more of a file than `read` does.
 
 use std::{
@@ -48,7 +48,7 @@ impl<'c> FileContent<'c> {
         Ok(str::from_utf8(&head).map_or_else(|error| !is_all && error.error_len().is_none(), |_| true))
     }
 
-    /// Whether a file with a NUL byte may be text all the same: UTF-16 without a mark, or one whose NUL is
+    /// Whether a file with a NUL byte may still be text: UTF-16 without a mark, or one whose NUL is
     /// farther back than `read` looks.
     pub(super) fn may_be_text(&self, file: &mut OpenFile) -> Result<bool, Skipped> {
         if text::looks_like_utf16(self.bytes) {

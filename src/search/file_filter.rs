@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_mark_and_a_class_stand_for_one_character_of_any_script() {
+    fn question_mark_and_class_match_one_unicode_character() {
         for (pattern, path, expected) in [
             ("?.txt", "é.txt", true),
             ("?.txt", "日.txt", true),
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_takes_several_globs_and_exclusions() {
+    fn filter_takes_several_globs_and_exclusions() {
         assert!(admits(Some("*.ts, *.{js,jsx}"), None, "a/b.jsx") && !admits(Some("*.ts,*.js"), None, "a.rs"));
         assert!(admits(Some("!*.min.js"), None, "a.js") && !admits(Some("!*.min.js"), None, "a.min.js"));
         assert!(!admits(Some("*.js,!vendor"), None, "src/vendor/deep/a.js"));
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn an_excluded_folder_is_remembered_per_parent() {
+    fn excluded_folder_is_cached_per_parent() {
         let mut filter = FileFilter::new(Some("!out"), None, LONGEST).unwrap();
         assert!(!filter.admits(Path::new("out/a")));
         assert!(!filter.admits(Path::new("out/b")));
@@ -265,13 +265,13 @@ mod tests {
     }
 
     #[test]
-    fn types_are_ripgreps() {
+    fn file_types_are_those_of_ripgrep() {
         assert!(admits(None, Some("rust"), "a/b.rs") && !admits(None, Some("rust"), "a.py"));
         assert!(admits(None, Some("py,js"), "a.js"));
     }
 
     #[test]
-    fn an_unknown_type_names_the_nearest() {
+    fn unknown_type_suggests_the_nearest() {
         let FilterError::Type { nearest, .. } = FileFilter::new(None, Some("rs"), LONGEST).unwrap_err() else {
             panic!("not a type error")
         };
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_filter_glob_is_named() {
+    fn invalid_filter_glob_is_named() {
         assert!(matches!(
             FileFilter::new(Some("*.rs,a[b"), None, LONGEST),
             Err(FilterError::Glob { glob, .. }) if glob.contains("a[b")

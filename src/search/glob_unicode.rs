@@ -1,13 +1,17 @@
 //! Names beyond ASCII for matchers of bytes: each character of a path and of a pattern as one byte.
 //!
-//! `globset` lets `?` and a class stand for one byte, of which `é` has two. Here every character beyond
+//! `globset` compiles to a regular expression of bytes, because [paths are not always UTF-8][bytes], so `?` and
+//! a class match one byte, of which `é` [has two][class]. Here every character beyond
 //! ASCII becomes a control character that keeps its place among those of the pattern: equal ones stay
 //! equal, and what lies within a range of the pattern stays within it. Names of ASCII, nearly all, are
 //! matched as they are and cost nothing.
+//!
+//! [bytes]: https://github.com/BurntSushi/ripgrep/issues/635
+//! [class]: https://github.com/BurntSushi/ripgrep/issues/2873
 
 use std::path::{Path, PathBuf};
 
-/// Control characters that stand for others, in order: not those that are white space, which is trimmed.
+/// Control characters that replace others, in order: not those that are white space, which is trimmed.
 const CODES: [(u8, u8); 2] = [(0x01, 0x08), (0x0e, 0x1f)];
 
 /// How the characters of one pattern, or of several, are written.
@@ -87,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn characters_keep_their_order_among_those_of_the_pattern() {
+    fn encoding_keeps_the_order_of_characters() {
         let encoding = GlobEncoding::of("[à-ü]日?", false).unwrap();
         assert_eq!(encoding.encode_pattern("a[à-ü]日"), "a[\u{2}-\u{4}]\u{6}");
         let path = |text: &str| encoding.encode_path(Path::new(text)).map(|path| path.to_str().unwrap().to_owned());
@@ -96,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_needs_no_coding_has_none() {
+    fn pattern_without_need_has_no_encoding() {
         for pattern in ["*.rs", "é*", "é\u{3}?", &('а'..='я').chain(['?']).collect::<String>()] {
             assert!(GlobEncoding::of(pattern, false).is_none(), "{pattern:?}");
         }

@@ -1,8 +1,11 @@
-//! A matcher that looks at the stop signal while it works.
+//! A matcher that checks the stop signal while it works.
 //!
 //! A regex engine cannot be interrupted, and some patterns need a millisecond for a byte. Where no
-//! match spans lines, a buffer may as well be searched piece by piece, each piece whole lines: the
-//! answer is the same, and a slow pattern stops within a piece.
+//! match spans lines, a buffer is searched piece by piece, each piece whole lines: the
+//! answer is the same, and a slow pattern stops after the current piece.
+//!
+//! # Limits
+//! A multiline pattern, and one line however long, is searched in one piece.
 
 use std::{
     cell::Cell,
@@ -25,15 +28,15 @@ const SLOW: Duration = Duration::from_millis(5);
 
 /// How many bytes are searched between two looks at the clock; learnt while a worker works.
 #[derive(Debug)]
-pub(super) struct Pace(Cell<usize>);
+pub(super) struct PieceSize(Cell<usize>);
 
-impl Default for Pace {
+impl Default for PieceSize {
     fn default() -> Self {
         Self(Cell::new(FIRST))
     }
 }
 
-impl Pace {
+impl PieceSize {
     fn learn(&self, took: Duration) {
         let step = self.0.get();
         if took < QUICK {
@@ -49,10 +52,10 @@ impl Pace {
 pub(super) struct InterruptibleMatcher<'a> {
     pub(super) inner: &'a RegexMatcher,
     pub(super) stop: &'a StopSignal,
-    pub(super) pace: &'a Pace,
+    pub(super) piece_size: &'a PieceSize,
 }
 
-/// The call was told to stop.
+/// The call was cancelled or has used up its time.
 #[derive(Debug)]
 pub(super) struct SearchStopped;
 
@@ -113,12 +116,12 @@ impl Matcher for InterruptibleMatcher<'_> {
         let mut start = 0;
         while start < haystack.len() {
             self.check()?;
-            let end = end_of_piece(haystack, start, self.pace.0.get());
+            let end = end_of_piece(haystack, start, self.piece_size.0.get());
             let began = Instant::now();
             let found = infallible(self.inner.find_candidate_line(&haystack[start..end]))?;
-            self.pace.learn(began.elapsed());
+            self.piece_size.learn(began.elapsed());
             // An empty match behind the last line break of a piece is about the line that begins
-            // there, which the next piece tells.
+            // there, which the next piece decides.
             let Some(LineMatchKind::Confirmed(at) | LineMatchKind::Candidate(at)) = found else {
                 start = end;
                 continue;
@@ -157,9 +160,9 @@ mod tests {
         let stop = StopSignal::after(Duration::from_secs(3600));
         let (mut at, mut lines) = (0, Vec::new());
         while at < text.len() {
-            // A pace of its own for each, as it grows.
-            let pace = Pace(Cell::new(size));
-            let matcher = InterruptibleMatcher { inner: pattern.matcher(), stop: &stop, pace: &pace };
+            // A new piece_size for each, as it grows.
+            let piece_size = PieceSize(Cell::new(size));
+            let matcher = InterruptibleMatcher { inner: pattern.matcher(), stop: &stop, piece_size: &piece_size };
             let found = matcher.find_candidate_line(&text[at..]).unwrap();
             let Some(LineMatchKind::Confirmed(offset) | LineMatchKind::Candidate(offset)) = found else { break };
             let start = text[..at + offset].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -172,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_find_the_lines_that_the_whole_does() {
+    fn piecewise_search_finds_the_same_lines() {
         let text = "a\n\nbb\n\n\nccc x\nx\n".repeat(50);
         for pattern in ["^$", "x", "^x$", "c+ x", "\\bbb\\b", "[^a]$"] {
             let whole = candidates(pattern, text.as_bytes(), usize::MAX);
@@ -185,11 +188,11 @@ mod tests {
     }
 
     #[test]
-    fn a_stopped_call_ends_with_an_error() {
+    fn stopped_call_fails_the_matcher() {
         let pattern = Pattern::compile("x", PatternOptions::default()).unwrap();
         let stop = StopSignal::after(Duration::from_secs(3600));
         stop.cancel();
-        let matcher = InterruptibleMatcher { inner: pattern.matcher(), stop: &stop, pace: &Pace::default() };
+        let matcher = InterruptibleMatcher { inner: pattern.matcher(), stop: &stop, piece_size: &PieceSize::default() };
         assert!(matcher.find_candidate_line(b"abc\n").is_err());
     }
 }

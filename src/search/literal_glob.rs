@@ -1,4 +1,4 @@
-//! Globs that are names: `app/[slug]/page.tsx` is the name of a file as well as a pattern for `app/s/page.tsx`.
+//! Globs that are names: `app/[slug]/page.tsx` is both the name of a file and a pattern for `app/s/page.tsx`.
 //!
 //! Frameworks name files so, and models pass such names as they saw them. Read both ways a glob finds what it
 //! would find as a pattern, and the file of that very name.
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_may_be_a_name_is_read_in_several_ways() {
+    fn only_globs_with_brackets_have_literal_interpretations() {
         assert_eq!(interpretations("src/*.rs"), ["src/*.rs"]);
         assert_eq!(interpretations("*.{a,b}"), ["*.{a,b}", r"\*.\{a,b\}"]);
         assert_eq!(interpretations("[s]/*"), ["[s]/*", r"\[s\]/*", r"\[s\]/\*"]);

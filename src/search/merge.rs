@@ -13,7 +13,7 @@ use super::{
     query::Keep,
 };
 
-/// Bytes, about, that a file's hits take beside their text.
+/// Bytes, about, that a file's hits take in addition to their text.
 const FILE_WEIGHT: usize = 400;
 
 /// What one worker made of one chunk of files.
@@ -25,7 +25,7 @@ pub(super) struct ChunkHits {
     pub(super) tally: Tally,
     /// The worker left the chunk before its end, having enough.
     pub(super) cut: bool,
-    /// The call was told to stop.
+    /// The call was stopped.
     pub(super) stopped: Option<StopReason>,
 }
 

@@ -57,8 +57,8 @@ enum Matcher {
 
 impl NameGlob {
     /// Compiles `pattern`: globset syntax, `*` stops at `/`, a pattern without `/` matches at any depth.
-    /// A leading `./` or `/` is dropped; a trailing `/` stands for everything below. What is the name of a
-    /// file as well finds it, too. `longest` is in bytes: braces become alternations, which are never
+    /// A leading `./` or `/` is dropped; a trailing `/` means everything below. A pattern that is also the name of
+    /// a file matches that file too. `longest` is in bytes: braces become alternations, which are never
     /// expanded, so it bounds the compiled size too.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl NameGlob {
     }
 }
 
-/// The pattern below the root, which a leading `/` or `./` stands for.
+/// The pattern below the root, without a leading `/` or `./`.
 fn without_root(pattern: &str) -> Result<&str, GlobError> {
     let mut pattern = pattern.trim();
     while let Some(rest) = pattern.strip_prefix("./").or_else(|| pattern.strip_prefix('/')) {
@@ -127,7 +127,7 @@ fn without_root(pattern: &str) -> Result<&str, GlobError> {
     if pattern.is_empty() || pattern == "." { Err(GlobError::Empty) } else { Ok(pattern) }
 }
 
-/// The glob for whole paths: a bare name is one at any depth, a folder stands for what it holds.
+/// The glob for whole paths: a bare name is one at any depth, a folder means everything below it.
 fn anchored(pattern: &str) -> String {
     match pattern.strip_suffix('/') {
         Some(folder) => format!("{}/**", folder.trim_end_matches('/')),
@@ -155,6 +155,13 @@ fn glob_set<'g>(globs: impl IntoIterator<Item = &'g str>, case_sensitive: bool) 
 /// The directory that a pattern names before its first metacharacter, and the pattern below it:
 /// `/mnt/ws/src/**/*.rs` → (`/mnt/ws/src`, `**/*.rs`). `None` where the first component already
 /// is a pattern or there is only one.
+///
+/// ```
+/// use rootbound::search::literal_prefix;
+///
+/// assert_eq!(literal_prefix("src/**/*.rs"), Some(("src", "**/*.rs")));
+/// assert_eq!(literal_prefix("*.rs"), None);
+/// ```
 pub fn literal_prefix(pattern: &str) -> Option<(&str, &str)> {
     let special = pattern.find(['*', '?', '[', '{', '\\']).unwrap_or(pattern.len());
     let cut = pattern[..special].rfind('/')?;
@@ -183,31 +190,31 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_without_a_slash_matches_at_any_depth() {
+    fn glob_without_slash_matches_at_any_depth() {
         assert!(globs("*.rs", "a.rs") && globs("*.rs", "src/deep/a.rs") && globs("Makefile", "sub/Makefile"));
         assert!(!globs("*.rs", "a.rs.bak"));
     }
 
     #[test]
-    fn a_pattern_with_a_slash_is_anchored_and_a_star_stops_at_slashes() {
+    fn glob_with_slash_is_anchored_and_star_stops_at_slashes() {
         assert!(globs("src/*.rs", "src/a.rs") && !globs("src/*.rs", "src/b/a.rs") && !globs("src/*.rs", "x/src/a.rs"));
         assert!(globs("src/**/*.rs", "src/a.rs") && globs("src/**/*.rs", "src/b/c/a.rs"));
         assert!(globs("**/*.{ts,tsx}", "a/b.tsx") && globs("[ab].txt", "x/b.txt") && globs("x{,y}", "x"));
     }
 
     #[test]
-    fn leading_dots_and_slashes_are_dropped_and_a_trailing_slash_means_below() {
+    fn leading_dot_slash_is_dropped_and_trailing_slash_means_below() {
         assert!(globs("./src/*.rs", "src/a.rs") && globs("/src/*.rs", "src/a.rs") && globs("src/", "src/a/b"));
     }
 
     #[test]
-    fn case_matters_unless_told_otherwise() {
+    fn glob_case_is_an_option() {
         assert!(!globs("readme*", "README.md"));
         assert!(NameGlob::compile("readme*", false, LONGEST).unwrap().matches(Path::new("README.md")));
     }
 
     #[test]
-    fn patterns_that_leave_the_root_or_mean_nothing_are_errors() {
+    fn globs_that_leave_the_root_or_are_empty_are_errors() {
         let wrong = |pattern: &str| NameGlob::compile(pattern, true, LONGEST).unwrap_err();
         assert_eq!(wrong("../*.rs"), GlobError::LeavesRoot);
         assert_eq!(wrong("a/../../b"), GlobError::LeavesRoot);
@@ -219,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_literal_prefix_ends_before_the_first_metacharacter() {
+    fn literal_prefix_ends_before_the_first_metacharacter() {
         assert_eq!(literal_prefix("/mnt/ws/src/**/*.rs"), Some(("/mnt/ws/src", "**/*.rs")));
         assert_eq!(literal_prefix("code/a{b,c}/d"), Some(("code", "a{b,c}/d")));
         assert_eq!(literal_prefix("/mnt/ws/a.rs"), Some(("/mnt/ws", "a.rs")));
@@ -228,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ending_matches_what_the_compiled_glob_does() {
+    fn suffix_matcher_agrees_with_compiled_glob() {
         let paths = ["a.c", "x/y.c", ".c", "x/.c", "a.cc", "c", "x.c/y", "x/y.C", "a.b.c", "\u{e9}.c", "a,b.c"];
         for (pattern, ending) in [("*.c", true), ("**/*.c", true), ("*c", true), ("**/*.[c]", false), ("*.{c}", false)]
         {

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn newest_keeps_the_latest_in_order_and_counts_all() {
+    fn newest_keeps_the_latest_and_counts_all() {
         let at = |seconds| Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
         let mut newest = Newest::new(3);
         for (time, name) in [(1, "old"), (9, "b"), (9, "a"), (5, "mid"), (2, "older")] {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn newest_of_what_comes_in_order_is_the_newest_of_all() {
+    fn push_next_keeps_the_same_items_as_push() {
         let times = [3, 9, 9, 1, 9, 4, 9, 3, 0, 10];
         for limit in 0..=times.len() {
             let (mut all, mut in_order) = (Newest::new(limit), Newest::new(limit));

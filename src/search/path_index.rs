@@ -184,7 +184,7 @@ impl PathIndex {
         let mut roots = self.roots();
         let index = slot_of(&mut roots, start)?.refresh_for_answer()?;
         let below = index.list.below(start)?;
-        let candidates = query.map(|query| index.filter.candidates(&query));
+        let candidates = query.map(|query| index.filter.candidates(query));
         Some(IndexSnapshot { list: Arc::clone(&index.list), below, candidates })
     }
 

@@ -1,23 +1,18 @@
 //! A search pattern as a model writes it → the matcher that ripgrep would build for it.
 //!
-//! Also where a wrong pattern becomes an error that shows the place. Knows nothing of files.
+//! A wrong pattern becomes an error that shows the place. Knows nothing of files.
 
 use std::{borrow::Cow, sync::Arc};
 
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
-use regex_syntax::{
-    ast::Span,
-    hir::{Class, Hir, HirKind},
-};
+use regex_syntax::hir::{Class, Hir, HirKind};
 
-use crate::text::shorten;
+use super::pattern_error::PatternError;
 
 /// Cache of the lazy automaton per thread, in bytes; it grows only as states are met.
 const DFA_CACHE: usize = 10 << 20;
 /// Nesting of groups, ripgrep's own value.
 const NEST_LIMIT: u32 = 250;
-/// Characters of the pattern that an error shows around the place.
-const SHOWN: usize = 80;
 
 /// How much a pattern may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +46,7 @@ pub struct PatternOptions {
     pub word: bool,
     /// A match may span lines and `.` matches a line break, as `rg -U --multiline-dotall`.
     pub multiline: bool,
-    /// What it may come to.
+    /// Bounds of its size.
     pub limits: PatternLimits,
 }
 
@@ -61,43 +56,6 @@ pub struct Pattern {
     matcher: RegexMatcher,
     multiline: bool,
     source: Arc<(String, PatternOptions)>,
-}
-
-/// Why a pattern cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PatternError {
-    /// Longer than `limit` bytes.
-    TooLong {
-        /// Bytes given.
-        length: usize,
-        /// Bytes allowed.
-        limit: usize,
-    },
-    /// Not a regular expression.
-    Syntax {
-        /// What is wrong, in a few words.
-        reason: String,
-        /// Where, counted in characters from 1.
-        column: usize,
-        /// The pattern around the place, with a line of carets under it.
-        place: String,
-    },
-    /// It needs a line break to match, but lines are searched one by one.
-    LineBreak,
-    /// It needs a NUL byte to match, which no text holds.
-    Nul,
-    /// Compiled, it would have more than `limit` bytes.
-    TooBig {
-        /// Bytes allowed.
-        limit: usize,
-    },
-    /// Its counted repetitions stand for more than `limit` positions.
-    TooRepetitive {
-        /// Positions that they stand for.
-        positions: usize,
-        /// Positions allowed.
-        limit: usize,
-    },
 }
 
 impl Pattern {
@@ -142,7 +100,7 @@ impl Pattern {
                 ErrorKind::Regex(reason) if reason.contains("size limit") => {
                     PatternError::TooBig { limit: limits.compiled }
                 }
-                other => PatternError::Syntax { reason: brief(&format!("{other:?}")), column: 1, place: String::new() },
+                other => PatternError::elsewhere(&format!("{other:?}")),
             }),
         }
     }
@@ -185,15 +143,15 @@ fn parser(options: PatternOptions) -> regex_syntax::Parser {
 /// Parses on its own first: grep-regex reports a place in a pattern that it has already wrapped.
 fn check_syntax(text: &str, options: PatternOptions) -> Result<(), PatternError> {
     match parser(options).parse(text) {
-        Ok(hir) => match repeated(&hir, 1, false) {
+        Ok(hir) => match repeated_positions(&hir, 1, false) {
             positions if positions > options.limits.repeated => {
                 Err(PatternError::TooRepetitive { positions, limit: options.limits.repeated })
             }
             _ => Ok(()),
         },
-        Err(regex_syntax::Error::Parse(error)) => Err(syntax(text, error.kind(), error.span())),
-        Err(regex_syntax::Error::Translate(error)) => Err(syntax(text, error.kind(), error.span())),
-        Err(other) => Err(PatternError::Syntax { reason: brief(&other.to_string()), column: 1, place: String::new() }),
+        Err(regex_syntax::Error::Parse(error)) => Err(PatternError::syntax(text, error.kind(), error.span())),
+        Err(regex_syntax::Error::Translate(error)) => Err(PatternError::syntax(text, error.kind(), error.span())),
+        Err(other) => Err(PatternError::elsewhere(&other.to_string())),
     }
 }
 
@@ -211,32 +169,6 @@ fn wrappable(text: &str, options: PatternOptions) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-fn syntax(text: &str, reason: &impl ToString, span: &Span) -> PatternError {
-    let before = text.get(..span.start.offset).unwrap_or(text);
-    // A pattern of several lines is shown by the line that holds the place.
-    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-    let line = text[line_start..].lines().next().unwrap_or_default();
-    let column = before[line_start..].chars().count();
-    let width = text.get(span.start.offset..span.end.offset).map_or(1, |part| part.chars().count().max(1));
-
-    let skipped = column.saturating_sub(SHOWN / 2);
-    let mut place: String = line.chars().skip(skipped).take(SHOWN).collect();
-    let shown = place.chars().count();
-    let mut carets_at = column - skipped;
-    if skipped > 0 {
-        place.insert(0, '…');
-        carets_at += 1;
-    }
-    if line.chars().count() > skipped + SHOWN {
-        place.push('…');
-    }
-    let carets = width.min((shown + 1).saturating_sub(column - skipped)).max(1);
-    place.push('\n');
-    place.extend(std::iter::repeat_n(' ', carets_at));
-    place.extend(std::iter::repeat_n('^', carets));
-    PatternError::Syntax { reason: brief(&reason.to_string()), column: before.chars().count() + 1, place }
-}
-
 /// Whether a part of `hir` matches characters beyond ASCII and no others. What matches both (`.`, `\w`, a letter
 /// in either case) asks for none of them; bytes (`(?-u:\xff)`) are not characters.
 fn names_beyond_ascii(hir: &Hir) -> bool {
@@ -250,41 +182,22 @@ fn names_beyond_ascii(hir: &Hir) -> bool {
     }
 }
 
-/// Counts the positions of `hir` that stand within a counted repetition, each as often as it is
-/// repeated.
-fn repeated(hir: &Hir, times: usize, counted: bool) -> usize {
+/// Counts the positions of `hir` within counted repetitions, each as often as it is repeated.
+fn repeated_positions(hir: &Hir, times: usize, counted: bool) -> usize {
     match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => 0,
-        HirKind::Literal(literal) => {
-            if counted {
-                times.saturating_mul(literal.0.len())
-            } else {
-                0
-            }
-        }
-        HirKind::Class(_) => {
-            if counted {
-                times
-            } else {
-                0
-            }
-        }
-        HirKind::Capture(capture) => repeated(&capture.sub, times, counted),
+        HirKind::Literal(literal) if counted => times.saturating_mul(literal.0.len()),
+        HirKind::Class(_) if counted => times,
+        HirKind::Empty | HirKind::Look(_) | HirKind::Literal(_) | HirKind::Class(_) => 0,
+        HirKind::Capture(capture) => repeated_positions(&capture.sub, times, counted),
         HirKind::Repetition(repetition) => {
             let most = repetition.max.unwrap_or(repetition.min).max(1);
             let times = times.saturating_mul(usize::try_from(most).unwrap_or(usize::MAX));
-            repeated(&repetition.sub, times, counted || most > 1)
+            repeated_positions(&repetition.sub, times, counted || most > 1)
         }
         HirKind::Concat(parts) | HirKind::Alternation(parts) => {
-            parts.iter().fold(0, |sum: usize, part| sum.saturating_add(repeated(part, times, counted)))
+            parts.iter().fold(0, |sum: usize, part| sum.saturating_add(repeated_positions(part, times, counted)))
         }
     }
-}
-
-/// The first sentence of a reason: what follows explains, at length.
-fn brief(reason: &str) -> String {
-    let first = reason.lines().next().unwrap_or_default();
-    shorten(first, 200).into_owned()
 }
 
 #[cfg(test)]
@@ -298,33 +211,33 @@ mod tests {
     }
 
     #[test]
-    fn case_counts_only_when_asked() {
+    fn case_sensitive_option_decides_case() {
         assert!(matches("note", PatternOptions::default(), "NOTE"));
         assert!(!matches("note", PatternOptions { case_sensitive: true, ..Default::default() }, "NOTE"));
     }
 
     #[test]
-    fn a_literal_has_no_metacharacters() {
+    fn literal_pattern_has_no_metacharacters() {
         let literal = PatternOptions { literal: true, ..Default::default() };
         assert!(matches("a(b", literal, "xa(b"));
         assert!(!matches("a.b", literal, "axb"));
     }
 
     #[test]
-    fn a_word_is_bounded_on_both_sides() {
+    fn word_option_needs_boundaries_on_both_sides() {
         let word = PatternOptions { word: true, ..Default::default() };
         assert!(matches("get", word, "a.get()"));
         assert!(!matches("get", word, "target"));
     }
 
     #[test]
-    fn a_dot_spans_lines_only_in_multiline() {
+    fn dot_matches_line_break_only_in_multiline() {
         assert!(!matches("a.b", PatternOptions::default(), "a\nb"));
         assert!(matches("a.b", PatternOptions { multiline: true, ..Default::default() }, "a\nb"));
     }
 
     #[test]
-    fn a_syntax_error_points_at_its_place() {
+    fn syntax_error_shows_its_column() {
         let Err(PatternError::Syntax { reason, column, place }) =
             Pattern::compile("foo(bar", PatternOptions::default())
         else {
@@ -335,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_far_into_a_pattern_is_shown_with_what_surrounds_it() {
+    fn syntax_error_in_long_pattern_shows_an_excerpt() {
         let pattern = format!("{}[z-a]{}", "é".repeat(300), "x".repeat(300));
         let Err(PatternError::Syntax { column, place, .. }) = Pattern::compile(&pattern, PatternOptions::default())
         else {
@@ -349,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_names_characters_beyond_ascii_says_so() {
+    fn beyond_ascii_detects_named_characters_only() {
         let says = |text: &str| Pattern::compile(text, PatternOptions::default()).unwrap().beyond_ascii();
         for text in [
             "é",
@@ -370,12 +283,12 @@ mod tests {
     }
 
     #[test]
-    fn what_closes_a_group_of_the_wrapper_is_an_error() {
+    fn unbalanced_parenthesis_is_a_syntax_error() {
         assert!(matches!(Pattern::compile("a)|(?:b", PatternOptions::default()), Err(PatternError::Syntax { .. })));
     }
 
     #[test]
-    fn a_pattern_may_end_in_a_comment() {
+    fn pattern_may_end_in_a_comment() {
         for word in [false, true] {
             let options = PatternOptions { word, ..Default::default() };
             assert!(matches("(?x) a b # two letters", options, "x ab") && !matches("(?x) a b # two", options, "a b"));
@@ -384,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_break_needs_multiline() {
+    fn line_break_in_pattern_needs_multiline() {
         assert_eq!(Pattern::compile("a\\nb", PatternOptions::default()).unwrap_err(), PatternError::LineBreak);
         assert_eq!(
             Pattern::compile("a\nb", PatternOptions { literal: true, ..Default::default() }).unwrap_err(),
@@ -394,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_text_can_hold_and_what_is_too_much_are_refused() {
+    fn nul_and_oversized_patterns_are_refused() {
         assert_eq!(Pattern::compile("a\\x00", PatternOptions::default()).unwrap_err(), PatternError::Nul);
         for (too_much, positions) in
             [("(\\w{500}){500}", 250_000), ("(.{1,100}){1,60}x", 6000), ("((a|b){1,80}){2,}{50}", 8000)]
@@ -410,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn each_limit_is_the_callers() {
+    fn pattern_limits_are_configurable() {
         let compile = |text: &str, limits| Pattern::compile(text, PatternOptions { limits, ..Default::default() });
         let default = PatternLimits::default();
         assert!(compile("(.{1,100}){1,60}x", PatternLimits { repeated: 6000, ..default }).is_ok());

@@ -226,7 +226,7 @@ fn search_file(
     Ok(found)
 }
 
-/// Results up to the end of the page, and the one that tells that there are more.
+/// Results up to the end of the page, and one that shows that there are more.
 fn past_page(skip: usize, take: usize) -> usize {
     skip.saturating_add(take).saturating_add(1)
 }

@@ -1,6 +1,4 @@
-//! How far a search is, for whoever waits for it.
-//!
-//! Measures and says so now and then; what becomes of it is the caller's.
+//! How far a search is, reported a few times a second.
 
 use std::{
     io::{self, Read},
@@ -34,7 +32,7 @@ pub(super) struct ProgressReader<'a, R> {
 }
 
 impl<'a, R> ProgressReader<'a, R> {
-    /// `report` is told of `inner`, which holds `total` bytes.
+    /// Reports how far the reading of `inner`, which holds `total` bytes, is.
     pub(super) fn new(inner: R, total: u64, report: Option<&'a (dyn Fn(SearchProgress) + Sync)>) -> Self {
         Self { inner, report, done: 0, total, reported: Instant::now() }
     }
@@ -61,9 +59,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_passed_is_told_now_and_then_and_never_more_than_there_is() {
-        let told = Mutex::new(Vec::new());
-        let report = |progress| told.lock().unwrap().push(progress);
+    fn progress_reader_reports_at_intervals_and_never_beyond_the_total() {
+        let reports = Mutex::new(Vec::new());
+        let report = |progress| reports.lock().unwrap().push(progress);
         let mut reader = ProgressReader::new(&[0; 30][..], 20, Some(&report));
         let mut buffer = [0; 10];
         assert_eq!(reader.read(&mut buffer).unwrap(), 10);
@@ -72,6 +70,6 @@ mod tests {
             assert_eq!(reader.read(&mut buffer).unwrap(), 10);
         }
         let expected = [SearchProgress::Bytes { done: 20, total: 20 }, SearchProgress::Bytes { done: 30, total: 30 }];
-        assert_eq!(*told.lock().unwrap(), expected);
+        assert_eq!(*reports.lock().unwrap(), expected);
     }
 }

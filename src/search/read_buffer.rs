@@ -6,7 +6,7 @@ use std::io::{self, Read};
 pub(super) const SMALL: usize = 1 << 20;
 /// Bytes of the buffer for the first of them.
 const LEAST: usize = 64 << 10;
-/// Bytes of a larger file that tell whether it is one long line.
+/// Bytes of a larger file by which it is decided whether it is one long line.
 const SAMPLE: usize = 256 << 10;
 
 /// Reads a file into `buffer`, up to a little more than [`SMALL`]: how many bytes there are, and
@@ -19,7 +19,7 @@ pub(super) fn read_small(file: &mut impl Read, size: u64, buffer: &mut Vec<u8>) 
     let mut length = 0;
     while length <= SMALL {
         if length == buffer.len() {
-            // It has grown, or has no size of its own.
+            // It has grown, or reports no size.
             buffer.resize(SMALL + 1, 0);
         }
         match file.read(&mut buffer[length..]) {
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_small_file_takes_a_small_buffer_and_one_that_grew_is_read_on() {
+    fn small_file_gets_small_buffer_and_grown_file_is_read_to_its_end() {
         let small = vec![b'x'; 1000];
         let mut buffer = Vec::new();
         assert_eq!(read_small(&mut &small[..], 1000, &mut buffer).unwrap(), (1000, true));
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn one_long_line_is_read_whole_in_its_own_size_and_of_other_files_the_beginning() {
+    fn single_long_line_is_read_whole_and_other_large_files_in_part() {
         let line = vec![b'x'; 5 * SAMPLE + 7];
         let size = line.len() as u64;
         let mut buffer = Vec::new();

@@ -1,6 +1,6 @@
 //! Where a search starts: one path, or every root.
 //!
-//! Decides what "under X" names in an answer. Does not look below a start.
+//! Also names the start in an answer ("under X"). Does not look below a start.
 
 use crate::workspace::{AccessError, FileKind, PathError, Workspace, WorkspacePath};
 
@@ -56,8 +56,8 @@ impl Scope {
         &self.starts
     }
 
-    /// Whether what a walk from a start meets is another start's to tell: one root may lie in another.
-    pub fn is_anothers(&self, workspace: &Workspace, path: &WorkspacePath) -> bool {
+    /// Whether a path that a walk from a start meets belongs to another start: one root may lie in another.
+    pub fn belongs_to_other_start(&self, workspace: &Workspace, path: &WorkspacePath) -> bool {
         self.starts.len() > 1 && workspace.in_inner_root(path)
     }
 

@@ -23,7 +23,7 @@ use super::{
     collector::{Collector, FileLimits},
     file_content::FileContent,
     hits::{FileHits, HitLine, SeenContent, Skipped, Tally},
-    interruptible::{InterruptibleMatcher, Pace, SearchStopped},
+    interruptible::{InterruptibleMatcher, PieceSize, SearchStopped},
     progress::ProgressReader,
     query::{Query, SearchMode},
     read_buffer::{SMALL, read_long_line, read_small},
@@ -47,11 +47,11 @@ pub(super) enum Haystack {
     Again(WorkspacePath),
     /// Met, with lines that may match, and nowhere else while it is in the state of this fingerprint.
     Within(Entry, Vec<Range<u32>>, u64),
-    /// Files in a row that need not be opened, as the path index knows what a search of them comes to.
+    /// Consecutive files that need not be opened: the path index knows their result.
     Cached(Tally),
 }
 
-/// What came of one file.
+/// The result for one file.
 #[derive(Debug)]
 pub(super) enum Searched {
     /// Looked into; there may be hits.
@@ -76,7 +76,7 @@ pub(super) struct Worker<'a> {
     beyond_ascii: bool,
     searcher: Searcher,
     buffer: Vec<u8>,
-    pace: Pace,
+    piece_size: PieceSize,
 }
 
 /// What is searched of one opened file, and how much of it may be kept.
@@ -85,7 +85,7 @@ struct SearchTarget<'t> {
     /// Bytes of the file when it was opened.
     size: u64,
     limits: FileLimits,
-    /// Named by the caller, who is told more about it.
+    /// Named by the caller: the result is more exact.
     named: bool,
 }
 
@@ -98,14 +98,14 @@ impl<'a> Worker<'a> {
             beyond_ascii: query.pattern.beyond_ascii(),
             searcher: builder(query).build(),
             buffer: Vec::new(),
-            pace: Pace::default(),
+            piece_size: PieceSize::default(),
         }
     }
 
     /// Searches `haystack`.
     ///
     /// # Errors
-    /// Only for a named file, which the caller has to be told about.
+    /// Only for a named file: the caller asked about this one.
     pub(super) fn search(&mut self, haystack: Haystack, limits: FileLimits) -> Result<Searched, AccessError> {
         let named = matches!(haystack, Haystack::Named(_));
         let mut within = None;
@@ -149,7 +149,8 @@ impl<'a> Worker<'a> {
         if file.stat().fingerprint() != state {
             return false;
         }
-        let matcher = InterruptibleMatcher { inner: &self.matcher, stop: self.query.stop, pace: &self.pace };
+        let matcher =
+            InterruptibleMatcher { inner: &self.matcher, stop: self.query.stop, piece_size: &self.piece_size };
         for range in lines {
             self.buffer.resize(self.buffer.len().max(range.len()), 0);
             let lines = &mut self.buffer[..range.len()];
@@ -225,7 +226,7 @@ impl<'a> Worker<'a> {
             }
             undecoded = encoding.is_some();
         }
-        // As where a larger file is streamed, wherever the NUL is.
+        // A NUL anywhere, as where a larger file is streamed.
         let late = target.content.whole && content.len() > SMALL && memchr::memchr(0, content).is_some();
         let mut found = if late { Pass::Binary } else { self.run(file, target, Input::Bytes(None))? };
         let may_look_otherwise = !marked && matches!(&found, Pass::Text(text) if text.foreign);
@@ -275,14 +276,14 @@ impl<'a> Worker<'a> {
         let shown_in = if let Input::Bytes(encoding) = input { encoding } else { None };
         let mut sink =
             Collector::new(&self.matcher, multiline, self.query.mode, target.limits, stop, slice).shown_in(shown_in);
-        let matcher = InterruptibleMatcher { inner: &self.matcher, stop, pace: &self.pace };
+        let matcher = InterruptibleMatcher { inner: &self.matcher, stop, piece_size: &self.piece_size };
         let result = if let Some(content) = slice {
             self.searcher.search_slice(&matcher, content, &mut sink)
         } else {
             // What a small file that grew had at first, then the rest.
             file.seek(SeekFrom::Start(content.len() as u64)).map_err(|_| Skipped::Unreadable)?;
             let reader = Cursor::new(content).chain(Stoppable { inner: file, stop });
-            // Of one file among many, the number of files tells enough.
+            // Of one file among many, the number of files is enough.
             let reader = ProgressReader::new(reader, target.size, target.named.then_some(self.query.progress));
             match input {
                 Input::Stream(encoding) => {

@@ -1,7 +1,7 @@
 //! Nothing is lost: former contents, a journal of changes, and what this session can still undo.
 //!
 //! Before a file is replaced, moved over or deleted, its content is kept: in the state folder, where
-//! it outlives the server, or else in memory. Content is kept once, whatever the number of changes;
+//! it outlives the server, or else in memory. Content is kept once, however many changes it had;
 //! the oldest goes first when a bound is reached. How a change is made or reverted is decided above.
 
 mod disk_store;
@@ -54,7 +54,7 @@ pub struct History {
     undoable: Mutex<UndoList>,
 }
 
-/// A change that stands in the journal and is about to be made.
+/// A change that is in the journal and is about to be made.
 #[derive(Debug)]
 #[must_use = "a change is either done or void"]
 pub struct PendingChange {
@@ -85,8 +85,8 @@ impl History {
     }
 
     /// Bytes of the largest set of contents that one change may count on being kept.
-    pub fn room(&self) -> u64 {
-        self.store.as_ref().map_or(memory_store::EACH as u64, DiskStore::room)
+    pub fn capacity(&self) -> u64 {
+        self.store.as_ref().map_or(memory_store::EACH as u64, DiskStore::capacity)
     }
 
     /// Keeps a content of about `size` bytes, which is believed to be at `known`, and says what it
@@ -128,7 +128,7 @@ impl History {
         Ok((Some(revision), kept))
     }
 
-    /// Keeps a content that is at hand with its revision; on the disk, where it is kept there, when it returns.
+    /// Keeps a content whose revision is known; on the disk, where it is kept there, when it returns.
     /// `held` is the same content where somebody holds it already, so that memory has it once.
     pub fn keep_content(&self, content: HashedBytes<'_>, held: Option<Arc<[u8]>>) -> Kept {
         let (bytes, revision) = (content.bytes(), content.revision());

@@ -6,7 +6,7 @@
 use std::{
     collections::{HashMap, HashSet},
     fmt::Write as _,
-    sync::{Arc, Mutex, Once, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -36,7 +36,7 @@ const READ_AT_MOST: u64 = 8 << 20;
 pub struct Seen {
     /// The revision that was seen.
     pub revision: Revision,
-    /// The content, where it was small and is still at hand.
+    /// The content, where it was small and is still kept.
     pub content: Option<Arc<[u8]>>,
 }
 
@@ -106,7 +106,7 @@ impl Ledger {
     pub fn note(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>) -> Option<PendingSighting> {
         let key = Key::of(path);
         let now = SystemTime::now();
-        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut memory = self.memory();
         match &self.state {
             None => {
                 memory.remember(key, revision, content, now);
@@ -118,17 +118,17 @@ impl Ledger {
         }
     }
 
-    /// What was last seen of the file at the real path `path`, if that is at hand and at `revision`.
+    /// What was last seen of the file at the real path `path`, if that is in memory and at `revision`.
     pub fn content_of(&self, path: &WorkspacePath, revision: Revision) -> Option<Arc<[u8]>> {
-        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let memory = self.memory();
         let seen = &memory.files.get(&Key::of(path))?.seen;
         seen.content.clone().filter(|_| seen.revision == revision)
     }
 
     /// The revision of `bytes`, where they are what was last seen of the file at the real path `path` and that
-    /// is at hand: comparing takes a twentieth of hashing.
+    /// is kept: comparing takes a twentieth of hashing.
     pub fn revision_of(&self, path: &WorkspacePath, bytes: &[u8]) -> Option<Revision> {
-        let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        let memory = self.memory();
         let seen = memory.files.get(&Key::of(path))?.seen.clone();
         drop(memory);
         (*seen.content? == *bytes).then_some(seen.revision)
@@ -149,7 +149,7 @@ impl Ledger {
     pub fn seen(&self, path: &WorkspacePath) -> Option<Seen> {
         let key = Key::of(path);
         {
-            let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut memory = self.memory();
             memory.clock += 1;
             let clock = memory.clock;
             if let Some(sighting) = memory.files.get_mut(&key) {
@@ -157,36 +157,29 @@ impl Ledger {
                 return Some(sighting.seen.clone());
             }
         }
-        let revision = self.recall(&key)?;
+        let revision = self.recall(&key, |_| true)?;
         Some(Seen { revision, content: None })
     }
 
     /// Whether any process with this state folder has seen the file at the real path `path` at `revision` within
-    /// a day, be it that this one, or a later line, knows another revision.
+    /// a day, even if this one, or a later line, knows another revision.
     pub fn knows(&self, path: &WorkspacePath, revision: Revision) -> bool {
-        let key = Key::of(path);
-        let Some(bytes) = self.state.as_ref().and_then(|state| state.read(&file_name(&key.root), READ_AT_MOST).ok())
-        else {
-            return false;
-        };
-        let end = format!(" {} {revision}", key.path);
-        let now = SystemTime::now();
-        let text = String::from_utf8_lossy(&bytes);
-        let found = text.lines().rev().filter(|line| line.ends_with(&end)).find_map(parse);
-        found.is_some_and(|entry| entry.path == key.path && entry.revision == revision && fresh(entry.time, now))
+        self.recall(&Key::of(path), |line| line.revision == revision).is_some()
     }
 
-    /// Reads the state file anew each time: another process may have appended to it.
-    fn recall(&self, key: &Key) -> Option<Revision> {
-        let state = self.state.as_ref()?;
-        let bytes = state.read(&file_name(&key.root), READ_AT_MOST).ok()?;
-        let now = SystemTime::now();
+    /// The revision in the newest fresh line of `key` that `is_wanted`. Reads the state file each time: another
+    /// process may have appended to it.
+    fn recall(&self, key: &Key, is_wanted: impl Fn(&LedgerLine<'_>) -> bool) -> Option<Revision> {
+        let bytes = self.state.as_ref()?.read(&file_name(&key.root), READ_AT_MOST).ok()?;
         let text = String::from_utf8_lossy(&bytes);
-        text.lines()
-            .rev()
-            .filter_map(parse)
-            .find(|entry| entry.path == key.path && fresh(entry.time, now))
-            .map(|entry| entry.revision)
+        let now = SystemTime::now();
+        let mut lines = text.lines().rev().filter(|line| line.contains(&key.path)).filter_map(parse);
+        let found = lines.find(|line| line.path == key.path && fresh(line.time, now) && is_wanted(line));
+        found.map(|line| line.revision)
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Sightings> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -264,7 +257,7 @@ fn keep(state: &StateDir, file: &str, line: &str, now: SystemTime) -> std::io::R
     Ok(())
 }
 
-/// Removes the files of roots that nobody has read in for so long that nothing in them counts.
+/// Removes the state files of roots in which everything has expired.
 fn sweep(state: &StateDir, now: SystemTime) {
     if let Err(error) = state.sweep() {
         tracing::debug!(%error, "temporary files of an earlier process stay");
@@ -329,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_only_reads_keeps_its_state_file_small() {
+    fn state_file_is_compacted() {
         let (root, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let workspace = workspace(root.path());
         let ledger = Ledger::new(StateDir::open(state.path()).ok());
@@ -347,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_of_roots_that_are_no_longer_read_are_removed() {
+    fn state_files_of_expired_roots_are_removed() {
         let (root, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let workspace = workspace(root.path());
         let state = StateDir::open(folder.path()).unwrap();
@@ -365,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn the_revision_of_other_bytes_than_those_last_seen_is_not_guessed() {
+    fn revision_is_known_only_for_the_bytes_last_seen() {
         let root = tempfile::tempdir().unwrap();
         let path = workspace(root.path()).resolve("f").unwrap();
         let ledger = Ledger::new(None);
@@ -383,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sighting_counts_for_a_day() {
+    fn sighting_expires_after_a_day() {
         let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
         let old = now - EXPIRES;
         let (first, second) = (line(now, "b", Revision::of(b"1")), line(now, "b", Revision::of(b"2")));
@@ -392,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_bounded_by_files_and_by_content() {
+    fn sightings_are_bounded_by_files_and_content() {
         let mut memory = Sightings::default();
         let content = vec![0; CONTENT_EACH];
         for n in 0..FILES + 10 {

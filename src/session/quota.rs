@@ -6,7 +6,7 @@ use std::{
     collections::HashMap,
     fmt,
     ops::ControlFlow,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -14,8 +14,8 @@ use crate::workspace::{FileKind, Ignored, Root, WalkOptions, Workspace};
 
 /// Entries of a root that are counted; what lies beyond is not known, and so not held against a write.
 const COUNTED: usize = 500_000;
-/// How long a count of a root stands; changes of this session are added to it meanwhile.
-const STANDS: Duration = Duration::from_secs(60);
+/// How long a count of a root is valid; changes of this session are added to it meanwhile.
+const VALID_FOR: Duration = Duration::from_secs(60);
 /// How long counting may take.
 const COUNTING: Duration = Duration::from_secs(5);
 
@@ -130,7 +130,7 @@ impl Quota {
             (Some(limit), Some(root)) if cost.growth > 0 => Some((root, self.count(workspace, root), limit)),
             _ => None,
         };
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spent = self.spent();
         let files = spent.files.saturating_add(cost.files);
         if cost.files > 0 && files > self.limits.files {
             return Err(QuotaError::Files { limit: self.limits.files });
@@ -153,7 +153,7 @@ impl Quota {
 
     /// Gives back what a change that was not made had taken.
     pub fn refund(&self, cost: &Cost) {
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spent = self.spent();
         spent.files = spent.files.saturating_sub(cost.files);
         spent.bytes = spent.bytes.saturating_sub(cost.bytes);
         if let Some((holds, _)) = cost.root.as_ref().and_then(|root| spent.roots.get_mut(root.key())) {
@@ -162,21 +162,25 @@ impl Quota {
     }
 
     /// Takes what a change that was made has freed off what its root is known to hold, so that it can be
-    /// reverted before the root is counted anew.
+    /// reverted before the root is counted again.
     pub fn free(&self, cost: &Cost) {
         let Some((root, bytes)) = &cost.freed else { return };
-        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spent = self.spent();
         if let Some((holds, _)) = spent.roots.get_mut(root.key()) {
             *holds = holds.saturating_sub(*bytes);
         }
     }
 
-    /// What a root holds: a count that still stands, or a new one.
+    fn spent(&self) -> MutexGuard<'_, Spent> {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What a root holds: a count that is still valid, or a new one.
     fn count(&self, workspace: &Workspace, root: &Arc<Root>) -> (u64, Instant) {
         {
-            let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut spent = self.spent();
             match spent.roots.get(root.key()) {
-                Some(known) if known.1.elapsed() < STANDS => return *known,
+                Some(known) if known.1.elapsed() < VALID_FOR => return *known,
                 _ => drop(spent.roots.remove(root.key())),
             }
         }
@@ -218,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_spent_is_gone_and_what_is_given_back_is_there_again() {
+    fn quota_is_spent_and_refunded() {
         let (_temp, workspace) = workspace(0);
         let quota = Quota::new(QuotaLimits { files: 2, bytes: 10, root_bytes: None });
         let one = cost(&workspace, 1, 6);
@@ -232,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_may_not_grow_beyond_its_bound() {
+    fn root_size_limit_refuses_growth() {
         let (_temp, workspace) = workspace(90);
         let quota = Quota::new(QuotaLimits { root_bytes: Some(100), ..QuotaLimits::default() });
         assert_eq!(quota.spend(&workspace, &cost(&workspace, 1, 6)), Ok(()));

@@ -245,7 +245,7 @@ impl Request {
                 let directory = entry.kind() == FileKind::Directory;
                 if !(directory || entry.kind() == FileKind::File)
                     || !self.glob.matches(entry.path().relative_to(start))
-                    || self.scope.is_anothers(&cx.workspace, entry.path())
+                    || self.scope.belongs_to_other_start(&cx.workspace, entry.path())
                 {
                     return ControlFlow::Continue(());
                 }
@@ -292,7 +292,7 @@ impl Request {
         if self.no_ignore || ignored == 0 || found.capped || found.stopped.is_some() {
             return None;
         }
-        let stop = cx.stop.aside(if found.total > 0 { IGNORED_SHORT } else { IGNORED_LONG });
+        let stop = cx.stop.with_earlier_deadline(if found.total > 0 { IGNORED_SHORT } else { IGNORED_LONG });
         let below = self.walk(cx, Ignored::Only, &stop, Some(&found.walk.ignored_entries)).ok()?;
         let exact = below.stopped.is_none();
         (below.total > 0 || (!exact && found.total == 0)).then_some(InIgnored { count: below.total, exact })

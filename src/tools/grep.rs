@@ -299,7 +299,7 @@ impl Request {
         if self.no_ignore || ignored == 0 || !found.complete() || scope.file().is_some() {
             return None;
         }
-        let stop = cx.stop.aside(if found.matches > 0 { IGNORED_SHORT } else { IGNORED_LONG });
+        let stop = cx.stop.with_earlier_deadline(if found.matches > 0 { IGNORED_SHORT } else { IGNORED_LONG });
         let below = self.run(cx, scope, &stop, Some(&found.walk.ignored_entries)).ok()?;
         let count = match self.mode {
             OutputMode::FilesWithMatches => below.matching_files,

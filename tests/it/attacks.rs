@@ -1,8 +1,8 @@
-//! The attack suite: a hostile model against the spawned server, on a disk full of traps.
+//! The attack suite: a hostile model against the spawned server.
 //!
-//! Every case is one call, named, with the answer it must get; around each one the disk outside the
-//! roots and the secrets inside them are compared, and the answer is searched for what may not be in
-//! it. Every family runs behind each barrier alone: with Landlock, without it, and without `openat2`.
+//! Every case is one named call with the answer it must get. Before and after it the disk outside of the roots and the
+//! secrets inside are compared, and the answer is searched for forbidden text. Every family runs with all barriers,
+//! with `openat2` alone (no Landlock), and with the walk name by name alone.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::print_stdout, reason = "says how many attacks there are")]
@@ -27,19 +27,19 @@ use serde_json::Value;
 
 use world::World;
 
-/// What stands between the model and the disk.
+/// What keeps the model from the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Barrier {
-    /// Everything, as it is by default.
+    /// All, as by default.
     All,
-    /// Only the confined opens of the kernel.
+    /// Only `openat2`.
     Openat2,
     /// Only the walk name by name.
     Walk,
 }
 
 impl Barrier {
-    /// The options that leave this barrier alone.
+    /// The options that switch the others off.
     pub(crate) fn arguments(self) -> &'static [&'static str] {
         match self {
             Self::All => &["--confine", "auto", "--resolver", "auto"],
@@ -49,16 +49,16 @@ impl Barrier {
     }
 }
 
-/// What a call must come to.
+/// The expected outcome of a call.
 #[derive(Clone, Debug)]
 enum Expect {
     /// A tool's error of one of these kinds.
     Fails(&'static [&'static str]),
-    /// An answer whose text holds this.
+    /// An answer whose text contains this.
     Answers(&'static str),
-    /// An answer whose text does not hold this.
+    /// An answer whose text does not contain this.
     Without(&'static str),
-    /// Anything that comes back: the disk and the text are what counts.
+    /// Any answer: only the disk and the text are checked.
     Harmless,
     /// A protocol error.
     Refused,
@@ -83,14 +83,14 @@ fn case(name: impl Into<String>, tool: &'static str, arguments: Value, expect: E
 }
 
 impl Case {
-    /// An honest use that changes something.
+    /// A legitimate use that changes something.
     fn writes(mut self) -> Self {
         self.writes = true;
         self
     }
 }
 
-/// Every tool pointed at one path; `name` says what lies there.
+/// Every tool on one path; `name` describes the path.
 fn every_tool(name: &str, path: &str, expect: &Expect) -> Vec<Case> {
     use serde_json::json;
     let calls = [
@@ -121,14 +121,14 @@ fn every_tool(name: &str, path: &str, expect: &Expect) -> Vec<Case> {
         .collect()
 }
 
-/// Runs `cases` behind `barrier` and reports every one that got through.
+/// Runs `cases` with `barrier` and reports every one that succeeded.
 fn run(barrier: Barrier, cases: &[Case]) {
     let mut world = World::new(barrier);
     let complaints: Vec<String> = cases.iter().filter_map(|case| world.attack(case).err()).collect();
     world.alive();
     assert!(
         complaints.is_empty(),
-        "{barrier:?}: {} of {} got through\n{}",
+        "{barrier:?}: {} of {} succeeded\n{}",
         complaints.len(),
         cases.len(),
         complaints.join("\n")
@@ -195,7 +195,7 @@ fn there_are_at_least_150_distinct_attacks() {
     let mut calls = BTreeSet::new();
     for (family, cases) in families() {
         for case in cases {
-            assert!(names.insert(format!("{family}: {}", case.name)), "{family}: {} is there twice", case.name);
+            assert!(names.insert(format!("{family}: {}", case.name)), "{family}: {} is listed twice", case.name);
             calls.insert(format!("{} {}", case.tool, case.arguments));
         }
     }

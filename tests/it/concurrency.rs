@@ -1,4 +1,4 @@
-//! Many calls at once through one server: none is lost, and each is answered with what truly happened.
+//! Many concurrent calls to one server: none is lost, and each answer says what happened.
 
 use std::{collections::HashMap, fs, path::Path};
 
@@ -58,7 +58,7 @@ fn parallel_edits_of_one_file_all_succeed() {
     assert_eq!(landed(&answers), MANY, "{answers:#?}");
     assert_eq!(fs::read_to_string(folder.path().join("root/f")).unwrap(), content("new"));
 
-    // The way back is as long, and each step is the last change at its time.
+    // Undo takes as many steps, each of the last change.
     for left in (0..MANY).rev() {
         let answer = process.ask("tools/call", &json!({ "name": "undo", "arguments": { "path": "f" } }));
         assert_ne!(answer["result"]["isError"], true, "{left} left: {answer}");

@@ -1,41 +1,18 @@
 //! The command line as a person meets it: exit codes, what goes where, and the manifest.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Stdio},
-};
+use std::{fs, path::Path};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// How a run ended.
-struct Outcome {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Outcome {
-    fn succeeded(self) -> String {
-        assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);
-        self.stdout
-    }
-
-    /// The complaints of a run that ended with `code` and said nothing on stdout.
-    fn failed(self, code: i32) -> String {
-        assert_eq!(self.code, Some(code), "{}{}", self.stdout, self.stderr);
-        assert_eq!(self.stdout, "");
-        self.stderr
-    }
-}
+use crate::program::{Outcome, program};
 
 /// A home directory with a project in it.
-struct Place {
+struct Project {
     home: TempDir,
 }
 
-impl Place {
+impl Project {
     fn new() -> Self {
         let home = tempfile::tempdir().expect("a folder");
         fs::create_dir(home.path().join("project")).expect("made");
@@ -43,14 +20,14 @@ impl Place {
         Self { home }
     }
 
-    fn project(&self) -> std::path::PathBuf {
+    fn folder(&self) -> std::path::PathBuf {
         self.home.path().join("project")
     }
 
     /// Runs the program in `folder` with only the six variables that a bare client passes on, and `variables`.
     fn run_with(&self, folder: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Outcome {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_rootbound"));
-        command.current_dir(folder).env_clear().env("HOME", self.home.path()).stdin(Stdio::null());
+        let mut command = program(folder);
+        command.env_clear().env("HOME", self.home.path());
         // Windows starts nothing without SystemRoot and finds the home directory by USERPROFILE.
         for kept in ["PATH", "LOGNAME", "SHELL", "TERM", "USER", "SystemRoot", "TEMP"] {
             if let Some(value) = std::env::var_os(kept) {
@@ -58,83 +35,78 @@ impl Place {
             }
         }
         command.env("USERPROFILE", self.home.path());
-        let output = command.envs(variables.iter().copied()).args(arguments).output().expect("the binary runs");
-        Outcome {
-            code: output.status.code(),
-            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
-            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
-        }
+        Outcome::of(command.envs(variables.iter().copied()).args(arguments))
     }
 
     fn run(&self, arguments: &[&str]) -> Outcome {
-        self.run_with(&self.project(), &[], arguments)
+        self.run_with(&self.folder(), &[], arguments)
     }
 }
 
 #[test]
 fn each_configuration_problem_is_one_line_on_stderr() {
-    let place = Place::new();
-    fs::write(place.project().join("r.toml"), "read_onyl = true\n").expect("written");
+    let project = Project::new();
+    fs::write(project.folder().join("r.toml"), "read_onyl = true\n").expect("written");
     let variables = [("ROOTBOUND_MAX_CONCURRENT", "many")];
     let arguments = ["--config", "r.toml", "--log", "loud", "--root", "x y=z"];
-    let said = place.run_with(&place.project(), &variables, &arguments).failed(2);
-    assert_eq!(said.lines().count(), 4, "{said}");
+    let printed = project.run_with(&project.folder(), &variables, &arguments).failed(2);
+    assert_eq!(printed.lines().count(), 4, "{printed}");
     for part in ["r.toml:1: unknown key", "did you mean read_only?", "--log", "ROOTBOUND_MAX_CONCURRENT", "x y=z"] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(printed.contains(part), "{part}: {printed}");
     }
 }
 
 #[test]
 fn an_invalid_pattern_is_a_configuration_problem() {
-    let said = Place::new().run(&["--deny", "a[", "--log", "loud", "tools"]).failed(2);
-    assert!(said.contains("a[") && said.contains("--log"), "{said}");
+    let printed = Project::new().run(&["--deny", "a[", "--log", "loud", "tools"]).failed(2);
+    assert!(printed.contains("a[") && printed.contains("--log"), "{printed}");
 }
 
 #[test]
 fn home_and_file_system_root_are_refused_as_current_directory() {
-    let place = Place::new();
-    let said = place.run_with(place.home.path(), &[], &["call", "ls"]).failed(2);
-    assert!(said.contains("home directory") && said.contains("rootbound DIR"), "{said}");
+    let project = Project::new();
+    let printed = project.run_with(project.home.path(), &[], &["call", "ls"]).failed(2);
+    assert!(printed.contains("home directory") && printed.contains("rootbound DIR"), "{printed}");
     if cfg!(unix) {
-        let said = place.run_with(Path::new("/"), &[], &[]).failed(2);
-        assert!(said.contains("the current one is /"), "{said}");
-        place.run(&["/", "tools"]).failed(2);
+        let printed = project.run_with(Path::new("/"), &[], &[]).failed(2);
+        assert!(printed.contains("the current one is /"), "{printed}");
+        project.run(&["/", "tools"]).failed(2);
     }
 }
 
 #[test]
 fn one_missing_root_is_a_warning_and_no_usable_root_an_error() {
-    let place = Place::new();
-    let one = place.run(&["--root", "here=.", "--root", "gone=missing", "call", "read", "path=here/a.txt"]);
+    let project = Project::new();
+    let one = project.run(&["--root", "here=.", "--root", "gone=missing", "call", "read", "path=here/a.txt"]);
     assert!(one.stderr.contains("missing"), "{}", one.stderr);
     assert!(one.succeeded().contains("1\tone"));
-    let said = place.run(&["--root", "gone=missing"]).failed(2);
-    assert!(said.contains("missing"), "{said}");
+    let printed = project.run(&["--root", "gone=missing"]).failed(2);
+    assert!(printed.contains("missing"), "{printed}");
 }
 
 #[test]
 fn call_prints_the_answer_or_exits_with_the_error_of_the_tool() {
-    let place = Place::new();
-    assert!(place.run(&["call", "grep", "pattern=two", "max_results=1"]).succeeded().contains("a.txt:2: two"));
-    assert!(place.run(&["call", "grep", r#"{"pattern":"two","output_mode":"count"}"#]).succeeded().contains("a.txt"));
-    assert!(place.run(&["call", "read", "path=b.txt"]).failed(1).contains("b.txt"));
-    assert!(place.run(&["call", "raed", "path=a.txt"]).failed(1).contains("read"));
-    assert!(place.run(&["call", "read", "a.txt"]).failed(2).contains("key=value"));
+    let project = Project::new();
+    assert!(project.run(&["call", "grep", "pattern=two", "max_results=1"]).succeeded().contains("a.txt:2: two"));
+    assert!(project.run(&["call", "grep", r#"{"pattern":"two","output_mode":"count"}"#]).succeeded().contains("a.txt"));
+    assert!(project.run(&["call", "read", "path=b.txt"]).failed(1).contains("b.txt"));
+    assert!(project.run(&["call", "raed", "path=a.txt"]).failed(1).contains("read"));
+    assert!(project.run(&["call", "read", "a.txt"]).failed(2).contains("key=value"));
 }
 
 #[test]
 fn a_file_read_by_one_process_can_be_edited_by_the_next() {
-    let place = Place::new();
+    let project = Project::new();
     let mount = ["--root", "/mnt/user-data/workspace=.", "call"];
-    let call = |words: &[&str]| place.run(&[&mount[..], words].concat());
+    let call = |words: &[&str]| project.run(&[&mount[..], words].concat());
     let edit = ["edit", "path=/mnt/user-data/workspace/a.txt", "old_string=two", "new_string=2"];
 
     let unread = call(&edit).failed(1);
     let read = call(&["read", "path=/mnt/user-data/workspace/a.txt"]).succeeded();
     let edited = call(&edit).succeeded();
 
-    assert_eq!(fs::read(place.project().join("a.txt")).expect("there"), b"one\n2\n");
-    let home = place.home.path().to_str().expect("UTF-8");
+    assert_eq!(fs::read(project.folder().join("a.txt")).expect("there"), b"one\n2\n");
+    let home = project.home.path().to_str().expect("UTF-8");
     for text in [unread, read, edited] {
         assert!(!text.contains(home), "{text}");
     }
@@ -142,27 +114,27 @@ fn a_file_read_by_one_process_can_be_edited_by_the_next() {
 
 #[test]
 fn an_unfilled_placeholder_of_a_client_is_reported() {
-    let said = Place::new().run(&["${user_config.roots}"]).failed(2);
-    assert!(said.contains("${user_config.roots}"), "{said}");
+    let printed = Project::new().run(&["${user_config.roots}"]).failed(2);
+    assert!(printed.contains("${user_config.roots}"), "{printed}");
 }
 
 #[test]
 fn help_and_version_go_to_stdout() {
-    let place = Place::new();
-    let help = place.run(&["--help"]).succeeded();
+    let project = Project::new();
+    let help = project.run(&["--help"]).succeeded();
     assert!(help.contains("--read-before-write") && help.contains("Examples:"), "{help}");
-    assert_eq!(place.run(&["--version"]).succeeded().trim(), concat!("rootbound ", env!("CARGO_PKG_VERSION")));
-    assert!(place.run(&["--eval", "x"]).failed(2).contains("--eval"));
+    assert_eq!(project.run(&["--version"]).succeeded().trim(), concat!("rootbound ", env!("CARGO_PKG_VERSION")));
+    assert!(project.run(&["--eval", "x"]).failed(2).contains("--eval"));
 }
 
 #[test]
 fn tools_lists_what_a_client_would_be_offered() {
-    let place = Place::new();
+    let project = Project::new();
     let names = |text: &str| -> Vec<String> {
         text.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
     };
-    assert_eq!(names(&place.run(&["tools"]).succeeded()), ["edit", "glob", "grep", "ls", "read", "write"]);
-    assert_eq!(names(&place.run(&["tools", "--read-only"]).succeeded()), ["glob", "grep", "ls", "read"]);
+    assert_eq!(names(&project.run(&["tools"]).succeeded()), ["edit", "glob", "grep", "ls", "read", "write"]);
+    assert_eq!(names(&project.run(&["tools", "--read-only"]).succeeded()), ["glob", "grep", "ls", "read"]);
 }
 
 #[test]
@@ -171,11 +143,11 @@ fn the_manifest_lists_the_tools_that_are_offered() {
     let manifest: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
 
-    let list = Place::new().run(&["tools", "--json"]).succeeded();
+    let list = Project::new().run(&["tools", "--json"]).succeeded();
     let list: Value = serde_json::from_str(&list).expect("JSON");
     let offered: Vec<(String, String)> = list["tools"].as_array().expect("a list").iter().map(summary).collect();
-    let told: Vec<(String, String)> = manifest["tools"].as_array().expect("a list").iter().map(summary).collect();
-    assert_eq!(told, offered);
+    let report: Vec<(String, String)> = manifest["tools"].as_array().expect("a list").iter().map(summary).collect();
+    assert_eq!(report, offered);
 }
 
 #[test]
@@ -195,10 +167,10 @@ fn the_manifest_starts_the_server_with_defaults() {
         .collect();
     let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (&**name, &**value)).collect();
     assert!(!variables.is_empty());
-    let place = Place::new();
-    let project = place.project();
-    let arguments = [project.to_str().expect("UTF-8"), "call", "read", "path=a.txt"];
-    assert!(place.run_with(place.home.path(), &variables, &arguments).succeeded().contains("1\tone"));
+    let project = Project::new();
+    let folder = project.folder();
+    let arguments = [folder.to_str().expect("UTF-8"), "call", "read", "path=a.txt"];
+    assert!(project.run_with(project.home.path(), &variables, &arguments).succeeded().contains("1\tone"));
 }
 
 /// A tool's name and the first sentence of its description.
@@ -212,76 +184,76 @@ fn summary(tool: &Value) -> (String, String) {
 
 #[test]
 fn a_root_table_of_the_file_has_its_own_rules() {
-    let place = Place::new();
+    let project = Project::new();
     for (path, text) in [("a.private", "one"), ("dev.pem", "key"), ("internal/x", "two")] {
         for root in ["docs", "code"] {
-            let path = place.project().join(root).join(path);
+            let path = project.folder().join(root).join(path);
             fs::create_dir_all(path.parent().expect("a folder")).expect("made");
             fs::write(path, text).expect("written");
         }
     }
     let rules = "root = [\n  { path = \"docs\", read_only = false, deny = \"*.private\", hide = [\"internal\"],\n    \
                  protect = [\"*.lock\"], allow_secret = [\"dev.pem\"] },\n  \"source=code\",\n]\n";
-    fs::write(place.project().join("r.toml"), rules).expect("written");
-    let call = |words: &[&str]| place.run(&[&["--config", "r.toml", "call"], words].concat());
+    fs::write(project.folder().join("r.toml"), rules).expect("written");
+    let call = |words: &[&str]| project.run(&[&["--config", "r.toml", "call"], words].concat());
 
     assert!(call(&["read", "path=docs/a.private"]).failed(1).contains("denied"));
     assert!(call(&["read", "path=source/a.private"]).succeeded().contains("1\tone"));
     assert!(call(&["read", "path=docs/dev.pem"]).succeeded().contains("1\tkey"));
     assert!(call(&["read", "path=source/dev.pem"]).failed(1).contains("denied"));
     assert!(call(&["write", "path=docs/c.lock", "content=x"]).failed(1).contains("*.lock"));
-    assert!(!place.project().join("docs/c.lock").exists());
+    assert!(!project.folder().join("docs/c.lock").exists());
     call(&["write", "path=source/c.lock", "content=x"]).succeeded();
-    assert_eq!(fs::read(place.project().join("code/c.lock")).expect("there"), b"x");
+    assert_eq!(fs::read(project.folder().join("code/c.lock")).expect("there"), b"x");
     let found = call(&["glob", "pattern=**/x"]).succeeded();
     assert!(found.contains("source/internal/x") && !found.contains("docs/internal"), "{found}");
 
-    let told = place.run(&["--config", "r.toml", "--state-dir", "off", "doctor"]).succeeded();
+    let report = project.run(&["--config", "r.toml", "--state-dir", "off", "doctor"]).succeeded();
     for line in ["below docs, content also refused: *.private", "below docs, secrets that may be read: dev.pem"] {
-        assert!(told.contains(line), "{line}: {told}");
+        assert!(report.contains(line), "{line}: {report}");
     }
-    assert!(!told.contains("below source"), "{told}");
+    assert!(!report.contains("below source"), "{report}");
 
-    let warned = place.run(&["--config", "r.toml", "--root", "code", "call", "ls"]);
+    let warned = project.run(&["--config", "r.toml", "--root", "code", "call", "ls"]);
     assert!(warned.stderr.contains("r.toml:2") && warned.stderr.contains("rules are not used"), "{}", warned.stderr);
 }
 
 #[test]
 fn files_of_a_denied_extension_are_refused_like_denied_ones() {
-    let place = Place::new();
+    let project = Project::new();
     for name in ["tool.exe", "TOOL.EXE", "a.tar.gz", "b.gz", "x.Drawing", ".drawing"] {
-        fs::write(place.project().join(name), "text").expect("written");
+        fs::write(project.folder().join(name), "text").expect("written");
     }
-    fs::write(place.project().join("r.toml"), "[[root]]\npath = \".\"\ndeny_extension = [\"drawing\"]\n")
+    fs::write(project.folder().join("r.toml"), "[[root]]\npath = \".\"\ndeny_extension = [\"drawing\"]\n")
         .expect("written");
     let options = ["--config", "r.toml", "--deny-extension", "exe", "--deny-extension", ".tar.gz", "call"];
-    let call = |words: &[&str]| place.run(&[&options[..], words].concat());
+    let call = |words: &[&str]| project.run(&[&options[..], words].concat());
     for name in ["tool.exe", "TOOL.EXE", "a.tar.gz", "x.Drawing", ".drawing"] {
         let path = format!("path={name}");
-        let said = call(&["read", &path]).failed(1);
-        assert!(said.contains(&format!("access denied: {name} is a secret file")), "{said}");
+        let printed = call(&["read", &path]).failed(1);
+        assert!(printed.contains(&format!("access denied: {name} is a secret file")), "{printed}");
         call(&["write", &path, "content=new"]).failed(1);
-        assert_eq!(fs::read(place.project().join(name)).expect("there"), b"text");
+        assert_eq!(fs::read(project.folder().join(name)).expect("there"), b"text");
     }
     assert!(call(&["read", "path=b.gz"]).succeeded().contains("text"));
     call(&["write", "path=new.exe", "content=x"]).failed(1);
-    assert!(!place.project().join("new.exe").exists());
+    assert!(!project.folder().join("new.exe").exists());
     let found = call(&["grep", "pattern=text", "output_mode=files_with_matches"]).succeeded();
     assert!(found.contains("b.gz") && !found.to_lowercase().contains("exe"), "{found}");
 }
 
 #[test]
 fn a_name_hidden_in_the_outer_root_is_not_shown_through_it_in_an_inner_root() {
-    let place = Place::new();
+    let project = Project::new();
     for path in ["in/secret/x.txt", "in/deep/secret", "in/plain.txt"] {
-        let path = place.project().join(path);
+        let path = project.folder().join(path);
         fs::create_dir_all(path.parent().expect("it has one")).expect("made");
         fs::write(path, "words\n").expect("written");
     }
     let rules =
         "[[root]]\npath = \".\"\nname = \"outer\"\nhide = [\"secret\"]\n\n[[root]]\npath = \"in\"\nname = \"inner\"\n";
-    fs::write(place.project().join("r.toml"), rules).expect("written");
-    let call = |more: &[&str]| place.run(&[&["--config", "r.toml", "call"], more].concat()).succeeded();
+    fs::write(project.folder().join("r.toml"), rules).expect("written");
+    let call = |more: &[&str]| project.run(&[&["--config", "r.toml", "call"], more].concat()).succeeded();
     for path in ["outer", "outer/in"] {
         let path = format!("path={path}");
         for found in [
@@ -297,11 +269,11 @@ fn a_name_hidden_in_the_outer_root_is_not_shown_through_it_in_an_inner_root() {
     }
     for path in ["secret/x.txt", "secret/new.txt", "deep/secret"] {
         let path = format!("path=outer/in/{path}");
-        let said = place.run(&["--config", "r.toml", "call", "write", &path, "content=x"]).failed(1);
-        assert!(said.contains("a name that is reserved"), "there or not: {said}");
-        place.run(&["--config", "r.toml", "--allow", "manage", "call", "delete", &path]).failed(1);
+        let printed = project.run(&["--config", "r.toml", "call", "write", &path, "content=x"]).failed(1);
+        assert!(printed.contains("a name that is reserved"), "there or not: {printed}");
+        project.run(&["--config", "r.toml", "--allow", "manage", "call", "delete", &path]).failed(1);
     }
-    assert!(place.project().join("in/deep/secret").exists() && !place.project().join("in/secret/new.txt").exists());
+    assert!(project.folder().join("in/deep/secret").exists() && !project.folder().join("in/secret/new.txt").exists());
     // The rules of the inner one count for what is asked of it.
     assert!(call(&["ls", "path=inner", "depth=5"]).contains("secret"));
     assert!(call(&["grep", "pattern=words"]).contains("inner/secret/x.txt"));
@@ -309,15 +281,15 @@ fn a_name_hidden_in_the_outer_root_is_not_shown_through_it_in_an_inner_root() {
 
 #[test]
 fn a_pattern_that_can_never_match_is_a_configuration_problem() {
-    let place = Place::new();
-    let (project, home) = (place.project(), place.home.path());
-    let inside = project.join("keys/*.pem").display().to_string();
+    let project = Project::new();
+    let (folder, home) = (project.folder(), project.home.path());
+    let inside = folder.join("keys/*.pem").display().to_string();
     let outside = home.join(".ssh/**").display().to_string();
     let file = format!("[[root]]\npath = \".\"\nhide = [\"a//b\", {inside:?}]\n");
-    fs::write(project.join("r.toml"), file).expect("written");
+    fs::write(folder.join("r.toml"), file).expect("written");
     let options = ["--deny", "../x", "--hide", "~/x", "--protect", &inside, "--allow-secret", "!.env"];
     let more = ["--allow-protected", &outside, "--deny", "C:\\keys", "--config", "r.toml", "tools"];
-    let said = place.run(&[options.as_slice(), &more].concat()).failed(2);
+    let printed = project.run(&[options.as_slice(), &more].concat()).failed(2);
     for complaint in [
         "--deny pattern \"../x\" would never match as it is meant: `..` is no name",
         "--hide pattern \"~/x\" would never match as it is meant: ~ stands for no directory here",
@@ -327,32 +299,32 @@ fn a_pattern_that_can_never_match_is_a_configuration_problem() {
         "--deny pattern \"C:\\\\keys\" would never match as it is meant: it is an absolute path",
         "r.toml:3: hide pattern \"a//b\" would never match as it is meant: a name between two slashes is missing",
     ] {
-        assert!(said.contains(complaint), "{complaint}\n{said}");
+        assert!(printed.contains(complaint), "{complaint}\n{printed}");
     }
-    assert_eq!(said.matches("write /keys/*.pem").count(), 2, "the option's and the file's: {said}");
+    assert_eq!(printed.matches("write /keys/*.pem").count(), 2, "the option's and the file's: {printed}");
 
     // A folder in the root that happens to have the name of one above it.
-    fs::remove_file(project.join("r.toml")).expect("there");
-    let first = project.components().nth(1).expect("not the file system's root");
-    fs::create_dir(project.join(first)).expect("made");
-    place.run(&["--protect", &inside, "tools"]).succeeded();
+    fs::remove_file(folder.join("r.toml")).expect("there");
+    let first = folder.components().nth(1).expect("not the file system's root");
+    fs::create_dir(folder.join(first)).expect("made");
+    project.run(&["--protect", &inside, "tools"]).succeeded();
 }
 
 #[test]
 fn deny_and_hide_match_names_that_fold_to_the_pattern() {
     for name in ["secret.", "notes ", "a\u{200d}b.dat", "\u{2764}\u{fe0f}.md", "［x］.dat", "k:$v", "é.k2"] {
-        let place = Place::new();
-        fs::write(place.project().join(name), "kept").expect("written");
+        let project = Project::new();
+        fs::write(project.folder().join(name), "kept").expect("written");
         let path = format!("path={name}");
         let pattern = if name == "é.k2" { "?.k2" } else { name };
-        let said = place.run(&["--deny", pattern, "call", "read", &path]).failed(1);
-        assert!(said.contains("access denied"), "{name:?}: {said}");
-        place.run(&["--deny", pattern, "call", "write", &path, "content=new"]).failed(1);
-        assert_eq!(fs::read(place.project().join(name)).expect("there"), b"kept", "{name:?}");
-        let said = place.run(&["--hide", pattern, "call", "read", &path]).failed(1);
-        assert!(!said.contains("kept"), "{name:?}: {said}");
+        let printed = project.run(&["--deny", pattern, "call", "read", &path]).failed(1);
+        assert!(printed.contains("access denied"), "{name:?}: {printed}");
+        project.run(&["--deny", pattern, "call", "write", &path, "content=new"]).failed(1);
+        assert_eq!(fs::read(project.folder().join(name)).expect("there"), b"kept", "{name:?}");
+        let printed = project.run(&["--hide", pattern, "call", "read", &path]).failed(1);
+        assert!(!printed.contains("kept"), "{name:?}: {printed}");
         assert!(
-            !place.run(&["--hide", pattern, "call", "grep", "pattern=kept"]).succeeded().contains(":kept"),
+            !project.run(&["--hide", pattern, "call", "grep", "pattern=kept"]).succeeded().contains(":kept"),
             "{name:?}"
         );
     }
@@ -363,43 +335,46 @@ fn the_configuration_file_is_not_written_whatever_its_name() {
     for name in
         ["rb.toml", "rb.toml.", "rb\u{ad}.toml", "［x］.toml", "rb .toml ", "r\\b.toml", "r[b]{,}.toml", "\u{200b}"]
     {
-        let place = Place::new();
-        fs::write(place.project().join(name), "deny = [\"x\"]\n").expect("written");
+        let project = Project::new();
+        fs::write(project.folder().join(name), "deny = [\"x\"]\n").expect("written");
         let path = format!("path={}", name.replace('\\', "\\\\"));
         let options = ["--config", name, "--read-before-write", "off", "call", "write", &path, "content=a"];
-        let said = place.run(&options).failed(1);
-        assert!(said.contains("is a secret file") || said.contains("protected from writing"), "{name:?}: {said}");
-        assert_eq!(fs::read(place.project().join(name)).expect("there"), b"deny = [\"x\"]\n", "{name:?}");
+        let printed = project.run(&options).failed(1);
+        assert!(
+            printed.contains("is a secret file") || printed.contains("protected from writing"),
+            "{name:?}: {printed}"
+        );
+        assert_eq!(fs::read(project.folder().join(name)).expect("there"), b"deny = [\"x\"]\n", "{name:?}");
     }
 }
 
 #[test]
 fn agent_rules_are_enforced_unless_switched_off() {
-    let place = Place::new();
-    fs::write(place.project().join(".cursorignore"), "a.txt\n").expect("written");
-    fs::write(place.home.path().join("rb.toml"), "agent_rules = \"off\"\n").expect("written");
+    let project = Project::new();
+    fs::write(project.folder().join(".cursorignore"), "a.txt\n").expect("written");
+    fs::write(project.home.path().join("rb.toml"), "agent_rules = \"off\"\n").expect("written");
     let read = ["call", "read", "path=a.txt"];
-    assert!(place.run(&read).failed(1).contains("`a.txt` in .cursorignore"));
+    assert!(project.run(&read).failed(1).contains("`a.txt` in .cursorignore"));
     assert!(
-        place.run(&[&["--agent-rules", "auto"][..], &read].concat()).failed(1).contains("`a.txt` in .cursorignore")
+        project.run(&[&["--agent-rules", "auto"][..], &read].concat()).failed(1).contains("`a.txt` in .cursorignore")
     );
     for options in [["--agent-rules", "off"], ["--config", "../rb.toml"]] {
-        assert!(place.run(&[&options[..], &read].concat()).succeeded().contains("one"), "{options:?}");
+        assert!(project.run(&[&options[..], &read].concat()).succeeded().contains("one"), "{options:?}");
     }
     let variables = [("ROOTBOUND_AGENT_RULES", "off")];
-    assert!(place.run_with(&place.project(), &variables, &read).succeeded().contains("one"));
-    let said = place.run(&[&["--agent-rules", "on"][..], &read].concat()).failed(2);
-    assert!(said.contains("--agent-rules \"on\" is unknown: choose one of auto, off"), "{said}");
+    assert!(project.run_with(&project.folder(), &variables, &read).succeeded().contains("one"));
+    let printed = project.run(&[&["--agent-rules", "on"][..], &read].concat()).failed(2);
+    assert!(printed.contains("--agent-rules \"on\" is unknown: choose one of auto, off"), "{printed}");
 }
 
 #[test]
 fn every_mistake_in_the_roots_of_the_file_is_reported_at_once() {
-    let place = Place::new();
+    let project = Project::new();
     let text = "[[root]]\npath = \"docs\"\nallow_secrets = [\"x\"]\ndeny = [\"a[\"]\n\n[[root]]\nname = \"a b\"\npath = \"x\"\n\n\
                 [[root]]\nhide = [\"y\"]\n";
-    fs::write(place.project().join("r.toml"), text).expect("written");
-    let said = place.run(&["--config", "r.toml", "--deny", "b[", "tools"]).failed(2);
-    assert_eq!(said.lines().count(), 5, "{said}");
+    fs::write(project.folder().join("r.toml"), text).expect("written");
+    let printed = project.run(&["--config", "r.toml", "--deny", "b[", "tools"]).failed(2);
+    assert_eq!(printed.lines().count(), 5, "{printed}");
     for part in [
         "r.toml:3: unknown key of a root \"allow_secrets\": did you mean allow_secret?",
         "r.toml:4: deny pattern \"a[\"",
@@ -407,58 +382,61 @@ fn every_mistake_in_the_roots_of_the_file_is_reported_at_once() {
         "' ' in the NAME \"a b\"",
         "a root without a path",
     ] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(printed.contains(part), "{part}: {printed}");
     }
 }
 
 #[test]
 fn pattern_limits_are_options_and_errors_name_limit_and_value() {
-    let place = Place::new();
+    let project = Project::new();
     let options = ["--max-glob", "10", "--max-regex", "20", "--max-regex-repeats", "50", "--max-regex-size", "64KiB"];
-    let call = |words: &[&str]| place.run(&[&options[..], &["call"], words].concat());
-    for (words, said) in [
+    let call = |words: &[&str]| project.run(&[&options[..], &["call"], words].concat());
+    for (words, printed) in [
         (["glob", "pattern=**/abcd*.rs"], "it has 11 bytes, more than 10"),
         (["grep", "pattern=abcdefghijklmnopqrstu"], "the pattern has 21 bytes, more than 20"),
         (["grep", "pattern=(.{1,10}){1,6}"], "stand for 60 positions, more than 50"),
         (["grep", "pattern=\\w{49}\\d"], "compiled, it has more than 65536 bytes"),
     ] {
         let text = call(&words).failed(1);
-        assert!(text.contains(said) && text.contains("hint: "), "{words:?}: {text}");
+        assert!(text.contains(printed) && text.contains("hint: "), "{words:?}: {text}");
     }
     assert!(call(&["grep", "pattern=tw[o]", "glob=*.{txt,mdx}"]).failed(1).contains("it has 11 bytes, more than 10"));
     assert!(call(&["grep", "pattern=tw[o]", "glob=*.txt"]).succeeded().contains("a.txt:2: two"));
     let wide = ["--max-regex-repeats", "6000", "call", "grep", "pattern=(.{1,100}){1,60}"];
-    assert!(place.run(&wide).succeeded().contains("a.txt"));
-    let said = place.run(&["--max-glob", "0", "--max-regex-size", "1", "tools"]).failed(2);
-    assert!(said.contains("--max-glob of 0 bytes is out of range") && said.contains("--max-regex-size"), "{said}");
+    assert!(project.run(&wide).succeeded().contains("a.txt"));
+    let printed = project.run(&["--max-glob", "0", "--max-regex-size", "1", "tools"]).failed(2);
+    assert!(
+        printed.contains("--max-glob of 0 bytes is out of range") && printed.contains("--max-regex-size"),
+        "{printed}"
+    );
 }
 
 #[test]
 fn a_wrong_value_is_reported_with_its_origin() {
-    let place = Place::new();
-    for (variables, said) in [
+    let project = Project::new();
+    for (variables, printed) in [
         ([("ROOTBOUND_ALLOW", "shell")], "ROOTBOUND_ALLOW \"shell\" is not a group of tools"),
         ([("ROOTBOUND_TOOLS", "read,copy")], "ROOTBOUND_TOOLS names copy, which the other options exclude"),
         ([("ROOTBOUND_IGNORE", "a{b")], "ROOTBOUND_IGNORE: ignore pattern \"a{b\""),
     ] {
-        let complaints = place.run_with(&place.project(), &variables, &["tools"]).failed(2);
-        assert!(complaints.contains(said), "{said:?} is not in\n{complaints}");
+        let complaints = project.run_with(&project.folder(), &variables, &["tools"]).failed(2);
+        assert!(complaints.contains(printed), "{printed:?} is not in\n{complaints}");
     }
     // Groups are written as freely as every other choice.
-    let listed = place.run_with(&place.project(), &[("ROOTBOUND_ALLOW", "Manage")], &["tools"]).succeeded();
+    let listed = project.run_with(&project.folder(), &[("ROOTBOUND_ALLOW", "Manage")], &["tools"]).succeeded();
     assert!(listed.contains("mkdir"), "{listed}");
 }
 
 #[test]
 fn range_errors_show_bounds_with_units() {
-    let place = Place::new();
-    for (option, value, said) in [
+    let project = Project::new();
+    for (option, value, printed) in [
         ("--max-files-created", "many", "write a whole number of at least 0\n"),
         ("--max-arguments", "0", "write a whole number from 1 to 10000\n"),
         ("--max-message", "1", "choose 64 KiB to 256 MiB\n"),
         ("--max-search-file-size", "0", "choose at least 1 byte\n"),
     ] {
-        let complaints = place.run_with(&place.project(), &[], &[option, value, "tools"]).failed(2);
-        assert!(complaints.contains(said), "{said:?} is not in\n{complaints}");
+        let complaints = project.run_with(&project.folder(), &[], &[option, value, "tools"]).failed(2);
+        assert!(complaints.contains(printed), "{printed:?} is not in\n{complaints}");
     }
 }

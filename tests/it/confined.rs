@@ -1,4 +1,4 @@
-//! What the kernel holds the running server to, as the kernel itself tells.
+//! How the kernel confines the running server, as `/proc` shows it.
 
 #![cfg(target_os = "linux")]
 
@@ -16,12 +16,12 @@ fn threads(process: &Path) -> Vec<BTreeMap<String, String>> {
             .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
             .collect()
     };
-    let tasks = fs::read_dir(process.join("task")).expect("the process is there");
+    let tasks = fs::read_dir(process.join("task")).expect("the process exists");
     // A thread may end meanwhile.
     tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("status")).ok()).map(fields).collect()
 }
 
-/// Starts a server, lets it work, and tells of its threads.
+/// Starts a server, makes calls, and returns the status of its threads.
 fn server(arguments: &[&str]) -> Vec<BTreeMap<String, String>> {
     let dir = tempfile::tempdir().expect("a folder");
     for number in 0..50 {

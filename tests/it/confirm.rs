@@ -1,4 +1,4 @@
-//! `--confirm`: what a person is asked, in both protocol versions, and what each answer leaves on the disk.
+//! `--confirm`: the questions to a person, in both protocol versions, and the effect of each answer on the disk.
 
 use std::{fs, path::PathBuf, thread, time::Duration};
 
@@ -20,7 +20,7 @@ struct Desk {
 
 const OLD: &str = "one\ntwo\n";
 
-/// Runs a test in the era with a handshake and in the one without.
+/// Runs a test with a handshake (2025-11-25) and without (2026-07-28).
 fn in_both_protocol_versions(test: impl Fn(Desk)) {
     for modern in [false, true] {
         test(Desk::open(modern, &["--confirm", "writes"]));
@@ -48,7 +48,7 @@ impl Desk {
             server.ask("initialize", &hello);
             server.line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         }
-        // Far from the ids that the process itself gives out, and from the server's own.
+        // Distinct from the ids of the process and of the server.
         let mut desk = Self { server, dir, modern, elicitation, last_id: 1000, padding: String::new() };
         let read = desk.call("read", json!({ "path": "a.txt" }), json!({}));
         let answer = desk.answer(read);
@@ -61,7 +61,7 @@ impl Desk {
     }
 
     fn content(&self) -> String {
-        fs::read_to_string(self.path("a.txt")).expect("it is there")
+        fs::read_to_string(self.path("a.txt")).expect("it exists")
     }
 
     /// Sends a call; `more` are further parameters.
@@ -108,7 +108,7 @@ impl Desk {
         Question { tool, arguments, call, id: asked["id"].clone(), params: asked["params"].clone(), state: Value::Null }
     }
 
-    /// Gives the person's answer and returns what the call then comes to.
+    /// Sends the person's answer and returns the answer of the call.
     fn reply(&mut self, question: &Question, answer: &Value) -> Value {
         if self.modern {
             let more = json!({ "inputResponses": { "confirm": answer }, "requestState": question.state });
@@ -249,19 +249,19 @@ fn an_approval_is_stale_if_the_file_changed_since_the_question() {
         fs::write(desk.path("a.txt"), "other\ntwo\n").expect("it can be written");
         fails(&desk.reply(&question, &yes()), "stale", "a.txt");
         assert_eq!(desk.content(), "other\ntwo\n");
-        // What was shown to be created is there by now.
+        // The file that was to be created exists by now.
         let question = desk.ask("write", json!({ "path": "b.txt", "content": "mine" }));
         fs::write(desk.path("b.txt"), "theirs").expect("it can be written");
         let answer = desk.reply(&question, &yes());
         assert_eq!(answer["result"]["isError"], true, "{answer}");
-        assert_eq!(fs::read_to_string(desk.path("b.txt")).expect("it is there"), "theirs");
+        assert_eq!(fs::read_to_string(desk.path("b.txt")).expect("it exists"), "theirs");
     });
 }
 
 #[test]
 fn an_approval_is_not_valid_after_another_change_of_the_session() {
     in_both_protocol_versions(|mut desk| {
-        // Without a person the second would be worked out again on the result of the first.
+        // Without a person the second would be retried on the result of the first.
         let first = desk.ask("edit", edit());
         let second = desk.ask("edit", json!({ "path": "a.txt", "old_string": "one", "new_string": "1" }));
         assert_eq!(desk.reply(&second, &yes())["result"]["isError"], false);
@@ -297,7 +297,7 @@ fn a_request_state_is_valid_once_and_for_its_own_call() {
     refused(&mut desk, &Question { state: elsewhere.state, ..question.clone() });
 
     assert_eq!(desk.reply(&question, &yes())["result"]["isError"], false);
-    fs::remove_file(desk.path("b.txt")).expect("it is there");
+    fs::remove_file(desk.path("b.txt")).expect("it exists");
     refused(&mut desk, &question);
 }
 
@@ -328,7 +328,7 @@ fn a_late_answer_is_ignored() {
     assert_eq!(cancelled["method"], "notifications/cancelled", "{cancelled}");
     assert_eq!(cancelled["params"]["requestId"], question.id);
     fails(&answer, "declined", "did not answer within 300ms");
-    // The answer arrives after all, and goes nowhere.
+    // The answer arrives late, and is ignored.
     desk.server.line(&json!({ "jsonrpc": "2.0", "id": question.id, "result": yes() }).to_string());
     assert_eq!(desk.server.ask("ping", &json!({}))["result"], json!({}));
     assert_eq!(desk.content(), OLD);
@@ -394,8 +394,8 @@ fn an_answer_to_another_question_is_ignored() {
 fn other_calls_run_while_one_waits_for_an_answer() {
     let mut desk = Desk::open(false, &["--confirm", "writes"]);
     let create = |number: usize| json!({ "path": format!("{number}.txt"), "content": "x" });
-    // As many as may run at once, and in bytes more than the server takes before it pauses: it must
-    // still read the answers.
+    // As many as may run at the same time, and in bytes more than the server reads before it pauses: it must still
+    // read the answers.
     desk.padding = " ".repeat(4_300_000);
     let questions: Vec<Question> = (0..16).map(|number| desk.ask("write", create(number))).collect();
     desk.padding.clear();

@@ -1,4 +1,4 @@
-//! What is written is what was sent: numbers, line endings, encodings, and content that is no text any more.
+//! Content is written as sent: numbers, line endings, encodings, and files that are no longer text.
 
 use std::fs;
 
@@ -8,13 +8,14 @@ use serde_json::{Value, json};
 use crate::{
     harness::{Harness, Setup},
     process::Process,
+    program::{Outcome, program},
 };
 
 fn text(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {answer}"))
 }
 
-/// Calls a tool with arguments that are not spelled anew on their way.
+/// Calls a tool with arguments exactly as spelled.
 fn call_raw(process: &mut Process, id: u32, tool: &str, arguments: &str) -> Value {
     process.line(&format!(
         r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
@@ -59,13 +60,8 @@ fn a_number_as_content_keeps_its_spelling() {
 fn a_number_keeps_its_spelling_on_the_command_line() {
     let dir = tempfile::tempdir().unwrap();
     for words in [&[r#"{"path":"n.txt","content":1.10}"#][..], &["path=n.txt", "content=1.10"]] {
-        let status = std::process::Command::new(env!("CARGO_BIN_EXE_rootbound"))
-            .current_dir(dir.path())
-            .args(["--state-dir", "off", "--read-before-write", "off", "call", "write"])
-            .args(words)
-            .status()
-            .unwrap();
-        assert!(status.success());
+        let options = ["--state-dir", "off", "--read-before-write", "off", "call", "write"];
+        Outcome::of(program(dir.path()).args(options).args(words)).succeeded();
         assert_eq!(fs::read_to_string(dir.path().join("n.txt")).unwrap(), "1.10");
     }
 }
@@ -91,7 +87,7 @@ fn appended_text_takes_the_line_endings_of_the_last_line() {
         (b"a", "\nc\n", b"a\nc\n"),
         (b"\xef\xbb\xbfa\r", "b\n", b"\xef\xbb\xbfa\rb\r"),
         (b"\xff\xfea\0\r\0\n\0", "b\n", b"\xff\xfea\0\r\0\n\0b\0\r\0\n\0"),
-        // UTF-16 without a mark, of ASCII alone.
+        // UTF-16 without a BOM, only ASCII.
         (b"h\0e\0l\0l\0o\0\n\0", "b\n", b"h\0e\0l\0l\0o\0\n\0b\0\n\0"),
     ] {
         assert_eq!(appended(before, content).0, after, "{before:?} + {content:?}");
@@ -121,7 +117,7 @@ fn a_character_that_the_encoding_lacks_is_reported() {
     assert!(error.contains("'→' (U+2192)") && error.contains("windows-1252"), "{error}");
     let text = h.call("write", json!({ "path": "latin", "content": "5 → 6\n" })).ok();
     assert!(text.contains("now in UTF-8, as windows-1252 has no '→' (U+2192)"), "{text}");
-    // Half a character at the end would swallow half of what follows.
+    // Half a character at the end would consume half of the next.
     h.write("odd", b"\xff\xfea\0\n\0b");
     h.call("read", json!({ "path": "odd" })).ok();
     h.call("write", json!({ "path": "odd", "content": "c", "mode": "append" })).fails("invalid_input");

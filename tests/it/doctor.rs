@@ -1,8 +1,10 @@
-//! `rootbound doctor`: what it tells, and what its exit code means.
+//! `rootbound doctor`: its report and its exit codes.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
 use tempfile::TempDir;
+
+use crate::program::{Outcome, program};
 
 fn folders() -> TempDir {
     let dir = tempfile::tempdir().expect("a temporary folder");
@@ -17,18 +19,8 @@ fn doctor(dir: &TempDir, arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 fn doctor_at_home(dir: &TempDir, home: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let kept = std::env::vars_os().filter(|(name, _)| !name.to_string_lossy().starts_with("ROOTBOUND_"));
-    let output = Command::new(env!("CARGO_BIN_EXE_rootbound"))
-        .current_dir(dir.path())
-        .env_clear()
-        .envs(kept)
-        .env("HOME", home)
-        .arg("doctor")
-        .args(arguments)
-        .output()
-        .expect("the binary starts");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    (output.status.code(), text(output.stdout), text(output.stderr))
+    let ended = Outcome::of(program(dir.path()).env("HOME", home).arg("doctor").args(arguments));
+    (ended.code, ended.stdout, ended.stderr)
 }
 
 #[test]

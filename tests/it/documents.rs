@@ -1,4 +1,4 @@
-//! What the documents for contributors and reporters refer to is there, and actions are pinned.
+//! Links of the documents lead to existing files and symbols, and actions are pinned.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ fn top() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The documents that lead readers into the code.
+/// The documents with links into the code.
 fn documents() -> Vec<PathBuf> {
     let mut out: Vec<PathBuf> = [top().to_owned(), top().join("docs"), top().join("fuzz")]
         .iter()
@@ -36,7 +36,7 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// Whether a link to `file` with this in backticks finds it there: a part of its path, or text that it holds.
+/// Whether `file` has the name in backticks of a link to it: in its path or in its text.
 fn is_found(name: &str, file: &Path) -> bool {
     let path = file.strip_prefix(top()).unwrap_or(file).to_string_lossy().replace('\\', "/");
     if format!("/{path}").contains(&format!("/{name}")) {

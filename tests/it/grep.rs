@@ -370,7 +370,7 @@ fn a_root_inside_another_is_searched_once() {
         h.call("grep", json!({"pattern": "hit"})).ok(),
         format!("Found 5 matches in 5 files\n{own}\ninner/c.txt:1: hit\ninner/d/e.txt:1: hit")
     );
-    // Asked for by name, all below it is told.
+    // A path that is named is reported completely.
     let below = h.call("grep", json!({"pattern": "hit", "path": "outer", "output_mode": "files_with_matches"})).ok();
     assert!(below.starts_with("Found 5 files") && below.contains("outer/deep/in/d/e.txt"), "{below}");
     assert_eq!(
@@ -419,7 +419,7 @@ mcp_test!(files_in_other_encodings_are_decoded_for_a_non_ascii_pattern, |h| {
         "Found 2 matches in 2 files under .\nlarger.txt:200002: thé\nsjis.txt:1: 日本語の文章です。"
     );
     assert_eq!(grep("\\p{Hiragana}+"), "Found 1 match in 1 file under .\nsjis.txt:1: 日本語の文章です。");
-    // Found as bytes, and shown as `read` shows it, with what surrounds it.
+    // Found as bytes, and shown with its context as `read` shows it.
     assert_eq!(grep("au lait"), "Found 1 match in 1 file under .\nlatin.txt:1: un café au lait");
     let around = h.call("grep", json!({ "pattern": "^0", "path": "larger.txt", "before": 1, "max_results": 1 })).ok();
     assert!(around.contains("larger.txt-1- café\nlarger.txt:2: 0123"), "{around}");
@@ -433,7 +433,7 @@ mcp_test!(files_of_unknown_encoding_are_reported_for_a_non_ascii_pattern, |h| {
     let answer = h.call("grep", json!({ "pattern": "à la carte" }));
     assert!(answer.ok().contains("(1 file without a match is not UTF-8"), "{}", answer.text());
     assert_eq!(answer.facts()["not_utf8"], json!(1));
-    // Where it changes nothing, nothing is said.
+    // No note where it makes no difference.
     let answer = h.call("grep", json!({ "pattern": "nowhere" }));
     assert_eq!(answer.ok(), "No matches found");
     assert!(!answer.facts().contains_key("not_utf8"));
@@ -448,7 +448,7 @@ mcp_test!(a_long_line_in_another_encoding_is_cut_around_its_match, |h| {
     assert_eq!(text.lines().last().unwrap().chars().count(), "long.txt:21: ".len() + 200);
 });
 
-/// Text of 5 lines in UTF-16 without a mark, of about this size.
+/// Text of 5 lines in UTF-16 without a BOM, of about this size.
 fn utf16(size: usize, unit: fn(u16) -> [u8; 2]) -> Vec<u8> {
     let filler = "filler line\n".repeat(size / 24);
     let text = format!("first café\nthe needle, naïve\nthird\n{filler}another needle\nend\n");
@@ -477,14 +477,14 @@ mcp_test!(utf16_without_bom_is_text_for_grep_and_read, |h| {
         assert!(text.ends_with(&expected), "{text}");
         let text = h.call("grep", json!({ "pattern": "naïve.third", "path": name, "multiline": true })).ok();
         assert!(text.ends_with(&format!("{name}:2: the needle, naïve\n{name}:3: third")), "{text}");
-        // What was seen can be edited.
+        // A line that was shown can be edited.
         let edit = json!({ "path": name, "old_string": "the needle", "new_string": "a nail" });
         h.call("edit", edit).ok();
         assert!(h.call("grep", json!({ "pattern": "a nail, na", "path": name })).ok().contains(":2: a nail, naïve"));
     }
 });
 
-/// `read` and `grep` on one content: what the one calls text is found by the other, and shown alike.
+/// `read` and `grep` on one content: text for one is found by the other, and shown the same.
 fn assert_alike(h: &Harness, name: &str, content: &[u8], line: &str) {
     h.write(name, content);
     let read = h.call("read", json!({ "path": name, "limit": 1 }));
@@ -534,7 +534,7 @@ mcp_test!(a_named_file_with_a_late_nul_is_reported_as_binary, |h| {
     let late = [b"text\n".repeat(40_000), b"\0end\n".to_vec()].concat();
     h.write("late.bin", &late);
     h.write("later.bin", late.repeat(8));
-    // Of the larger one a page is full before the NUL byte comes.
+    // In the larger one a page is full before the NUL byte.
     for (name, pattern) in [("late.bin", "nothing"), ("late.bin", "text"), ("later.bin", "nothing")] {
         let text = h.call("grep", json!({ "pattern": pattern, "path": name })).ok();
         let expected = format!("No matches found\n({name} is binary: it holds NUL bytes, and only text is searched)");

@@ -1,6 +1,6 @@
 //! A workspace on the disk and the real server on it, in this process.
 //!
-//! Every answer is checked for host paths on the way: none may reach a model.
+//! Every answer is checked for host paths: none may reach a model.
 
 #[cfg(unix)]
 use std::time::Duration;
@@ -38,16 +38,16 @@ macro_rules! mcp_test {
 }
 pub(crate) use mcp_test;
 
-/// What a harness is made of; change what a test needs, then [`open`](Setup::open).
+/// The settings of a harness; change what a test needs, then [`open`](Setup::open).
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
-    /// Roots by mount name, folder below the temporary one, and rights.
+    /// Roots by mount name, folder below the temporary one, and access.
     pub(crate) roots: Vec<(Option<&'static str>, &'static str, Access)>,
     pub(crate) selection: Selection,
     pub(crate) settings: Settings,
     pub(crate) options: Options,
     pub(crate) workspace: workspace::Options,
-    /// Whether what was seen outlives the server.
+    /// Whether the server has a state folder.
     pub(crate) state: bool,
     pub(crate) quota: QuotaLimits,
 }
@@ -128,7 +128,7 @@ pub(crate) struct Harness {
 }
 
 impl Harness {
-    /// One unnamed read-write root, and everything else as it is by default.
+    /// One unnamed read-write root, and defaults for all else.
     pub(crate) fn new() -> Self {
         Setup::default().open()
     }
@@ -158,7 +158,7 @@ impl Harness {
         fs::create_dir_all(self.path(relative)).expect("a folder can be made");
     }
 
-    /// Makes a link below the first root; `target` stands in it as it is.
+    /// Makes a link to `target`, as it is spelled, below the first root.
     #[cfg(unix)]
     pub(crate) fn symlink(&self, target: impl AsRef<Path>, relative: &str) {
         let link = self.path(relative);
@@ -171,7 +171,7 @@ impl Harness {
         fs::read(self.path(relative)).unwrap_or_else(|error| panic!("{relative}: {error}"))
     }
 
-    /// Whether something is there below the first root, be it a dangling link.
+    /// Whether the path below the first root exists, even as a dangling link.
     pub(crate) fn exists(&self, relative: &str) -> bool {
         fs::symlink_metadata(self.path(relative)).is_ok()
     }
@@ -194,13 +194,13 @@ impl Harness {
         let outcome = outcome.unwrap_or_else(|error| panic!("{tool} {sent}: protocol error: {error}"));
         let host = self.dir.path().to_str().expect("temporary folders have plain names");
         let shown = format!("{outcome:?}");
-        // A path that the model itself sent may be repeated to it.
+        // A path that the model sent may be repeated.
         assert!(sent.contains(host) || !shown.contains(host), "{tool} {sent} shows the host path: {shown}");
         Answer { outcome, call: format!("{tool} {sent}") }
     }
 }
 
-/// What a call answered; each method that expects something shows the call when it is disappointed.
+/// The answer of a call; each method that expects something shows the call if it fails.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     outcome: CallOutcome,
@@ -220,7 +220,7 @@ impl Answer {
         self.text()
     }
 
-    /// The numbers for programs, of a success.
+    /// The metadata for programs, of a success.
     #[track_caller]
     pub(crate) fn facts(&self) -> Map<String, Value> {
         self.ok();
@@ -270,7 +270,7 @@ fn write(path: &Path, content: &[u8]) {
     fs::write(path, content).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
 
-/// A PNG of so many pixels.
+/// A PNG of this size in pixels.
 pub(crate) fn png(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = std::io::Cursor::new(Vec::new());
     let picture = image::DynamicImage::new_rgb8(width, height);

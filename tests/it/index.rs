@@ -1,9 +1,9 @@
-//! The path index and the filter against the engine without them, and against `rg`: after any change
-//! that has returned, all must give the same answer.
+//! Searches with path index and n-gram filter, without them, and by `rg`: after any completed change all must give
+//! the same answer.
 //!
-//! `EXACT_SECONDS` plays for that long (by default a few hundred queries), `EXACT_SEED` chooses what.
-//! Needs Python 3 for writes through mappings and by AIO, and `rg` as the second oracle; without one of them
-//! the test says so, and fails where `CI` is set. Mounts are among the changes where they can be made.
+//! `EXACT_SECONDS` runs that long (by default a few hundred queries), `EXACT_SEED` is the seed. Needs Python 3 for
+//! writes through mappings and by AIO, and `rg` as the second oracle; without them the test is skipped with a message,
+//! and fails if `CI` is set. Changes include mounts where they are possible.
 
 #![expect(clippy::disallowed_types, reason = "the test changes files behind the server's back")]
 #![expect(clippy::print_stderr, reason = "a check says what it skipped and how much it did")]
@@ -29,17 +29,17 @@ use serde_json::json;
 use crate::process::Process;
 use comparison::{Comparison, Rules, Tally};
 
-/// Rounds of changes and queries that are played on one tree, and trees when no time is given.
+/// Rounds of changes and queries on one tree, and number of trees if no time is given.
 const ROUNDS: usize = 40;
 const TREES: u64 = 2;
 
-/// Whether lists can be had where the temporary folders are.
+/// Whether temporary folders can be indexed.
 fn listed(report: &str) -> bool {
     if report.starts_with("listed") {
         return true;
     }
     assert!(report.contains("does not report every change"), "no list: {report}");
-    // Elsewhere there is none by design; where there should be one, CI must not pass over these tests.
+    // Elsewhere there is no index by design; where there should be one, CI must not skip these tests.
     let is_expected = cfg!(target_os = "linux") && std::env::var_os("CI").is_some();
     assert!(!is_expected, "CI is set and its temporary folders are of no use: {report}");
     eprintln!("SKIPPED: {report}");
@@ -47,10 +47,10 @@ fn listed(report: &str) -> bool {
 }
 
 fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|value| value.parse().unwrap_or_else(|_| panic!("{name} is no number: {value}")))
+    std::env::var(name).ok().map(|value| value.parse().unwrap_or_else(|_| panic!("{name} is not a number: {value}")))
 }
 
-/// Whether the means of the comparison are there.
+/// Whether the programs for the comparison are installed.
 fn equipped(comparison: &Comparison) -> bool {
     let missing: Vec<&str> = [("rg", rg::is_there()), ("python3", comparison.mapper.is_there())]
         .iter()
@@ -66,7 +66,7 @@ fn equipped(comparison: &Comparison) -> bool {
 
 #[test]
 fn index_and_filter_never_change_an_answer() {
-    // With mounts among the changes, where they can be made.
+    // With mounts among the changes, where they are possible.
     if !mounts::is_inside() && mounts::ran_inside("index::index_and_filter_never_change_an_answer") {
         return;
     }
@@ -86,7 +86,7 @@ fn index_and_filter_never_change_an_answer() {
         if !listed(&comparison.report()) {
             return;
         }
-        // A difference ends its tree: all of them are wanted, and the counts.
+        // A difference ends its tree; all differences are reported, with the counts.
         let played = panic::catch_unwind(AssertUnwindSafe(|| (0..ROUNDS).for_each(|_| comparison.round())));
         if played.is_err() {
             eprintln!("EXACT_SEED={seed} shows it");
@@ -109,9 +109,9 @@ fn index_and_filter_never_change_an_answer() {
     assert!(sum.with_rg * 10 > asked, "only {} of {asked} queries were compared with rg", sum.with_rg);
 }
 
-/// Settles until the report says so; false where no list can be kept. Once is not always enough: a process
-/// that another test forks in between holds the file that was just written open for a moment, so that the
-/// event of its closing comes late and the file is taken in at the next turn.
+/// Settles until the report has `expected`; false where there can be no index. Once is not always enough: a process
+/// that another test forks meanwhile keeps the file that was just written open for a moment, so the event of its
+/// closing is late and the file is added in the next round.
 fn settled(comparison: &Comparison, filled: &str) -> bool {
     let begun = Instant::now();
     loop {
@@ -128,7 +128,7 @@ fn settled(comparison: &Comparison, filled: &str) -> bool {
     }
 }
 
-/// A file with an hour-old time, so that the filter takes it in.
+/// A file modified an hour ago, so that the filter adds it.
 fn old_file(comparison: &Comparison, name: &str, text: &str) {
     let path = comparison.path(name);
     fs::write(&path, text).unwrap();
@@ -136,8 +136,8 @@ fn old_file(comparison: &Comparison, name: &str, text: &str) {
     open.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
 }
 
-/// What holds for a writer that the kernel tells nothing of: the end of its mapping is an event, and
-/// the first write into each page sets the time, which the comparison with the disk sees.
+/// A write through a mapping causes no event; the end of the mapping does, and the first write to each page sets the
+/// modification time, which the comparison with the disk notices.
 #[test]
 fn a_write_through_a_mapping_is_noticed_at_unmap_or_by_a_comparison() {
     let mut comparison = Comparison::new(1, IndexMode::Eager, Rules::Ours);
@@ -157,7 +157,7 @@ fn a_write_through_a_mapping_is_noticed_at_unmap_or_by_a_comparison() {
     assert!(comparison.mapper.poke(0, "first_needle"));
     comparison.verify();
     assert!(finds(&comparison, "first_needle"), "the time of the file was new");
-    // Whoever writes without an event is looked at each time until an event tells of the end.
+    // A file written without events is searched each time until an event reports the end.
     comparison.settle();
     assert!(comparison.mapper.poke(100, "second_needle"));
     assert!(finds(&comparison, "second_needle"), "the page was written before, so the time is the old one");
@@ -171,10 +171,10 @@ fn a_write_through_a_mapping_is_noticed_at_unmap_or_by_a_comparison() {
     comparison.compare("grep", grep("third_needle").as_object().unwrap());
 }
 
-/// Rounds of coming and going between two questions, of some twelve events each.
+/// Rounds of creation and removal between two queries, about twelve events each.
 const CHURN: usize = 200;
 
-/// Ends the other thread, also when an assertion fails.
+/// Ends the other thread, even if an assertion fails.
 struct End<'a>(&'a AtomicBool);
 
 impl Drop for End<'_> {
@@ -196,7 +196,7 @@ fn changing_folders_do_not_drop_the_index() {
         threads.spawn(|| {
             let mut rounds = 0;
             while !asked.load(Ordering::Relaxed) {
-                // Far fewer events than the kernel keeps, however long the next question takes to come.
+                // Far fewer events than the kernel queues, however late the next query is.
                 if rounds >= CHURN * (answers.load(Ordering::Relaxed) + 1) {
                     std::thread::yield_now();
                     continue;
@@ -252,7 +252,7 @@ fn a_partly_searched_large_file_gives_the_answer_of_a_full_search() {
     let path = comparison.path("large.txt");
     let line = "nothing of interest here\n";
     let mut lines = vec![line; 20_000];
-    // In one row of the filter, and no match: each on its own line.
+    // In the same block of the filter, but no match: each on its own line.
     (lines[9000], lines[9001]) = ("the first_word stands\n", "here the second_word\n");
     let put = |lines: &[&str]| {
         fs::write(&path, lines.concat()).unwrap();
@@ -290,7 +290,7 @@ fn a_large_tree_is_indexed_after_its_first_search() {
     let grep = json!({ "pattern": "word", "output_mode": "count" }).as_object().unwrap().clone();
     comparison.compare("grep", &grep);
     assert_eq!(comparison.tally.listed, 0);
-    // Waits for the background, or does its work.
+    // Waits for the background work, or does it.
     comparison.settle();
     if !listed(&comparison.report()) {
         return;

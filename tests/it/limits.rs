@@ -1,4 +1,4 @@
-//! What is too large, or too much at once: said with its number, and nothing is changed.
+//! What is too large, or too much at once: printed with its number, and nothing is changed.
 
 use serde_json::json;
 
@@ -85,19 +85,21 @@ mod unread {
     use std::{
         fs,
         io::{BufRead as _, BufReader, Write as _},
-        process::{Command, Stdio},
+        process::Stdio,
         thread,
         time::Duration,
     };
 
     use serde_json::{Value, json};
 
+    use crate::program::program;
+
     const IMAGES: usize = 48;
     const IMAGE: usize = 4 << 20;
 
     fn status(pid: u32, name: &str) -> u64 {
         let text = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
-        let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("it is told");
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("a line with it");
         line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().expect("a number")
     }
 
@@ -113,9 +115,8 @@ mod unread {
         let mut image = crate::harness::png(256, 256);
         image.resize(IMAGE, 0);
         fs::write(dir.path().join("a.png"), &image).unwrap();
-        let mut server = Command::new(env!("CARGO_BIN_EXE_rootbound"))
+        let mut server = program(dir.path())
             .args(["--state-dir", "off", "--time-limit", "600", "."])
-            .current_dir(dir.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

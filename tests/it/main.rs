@@ -29,6 +29,7 @@ mod oracle;
 mod overlay;
 mod process;
 mod processes;
+mod program;
 mod protocol;
 mod quota;
 mod race;

@@ -23,7 +23,7 @@ fn read(h: &Harness, path: &str) {
     h.call("read", json!({ "path": path })).ok();
 }
 
-/// Every entry below the first root, links with what they say.
+/// Every entry below the first root, links with their targets.
 fn entries(h: &Harness) -> Vec<String> {
     fn collect(dir: &std::path::Path, below: &str, out: &mut Vec<String>) {
         let mut names: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap()).collect();
@@ -192,7 +192,7 @@ fn delete_accepts_unread_files_but_not_changed_ones() {
     h.call("delete", json!({ "path": "a.txt" })).fails("stale");
     assert_eq!(h.bytes("a.txt"), b"changed");
     h.call("delete", json!({ "path": "none" })).fails("not_found");
-    // What replaces a file still needs it to have been read.
+    // To replace a file it must still have been read.
     h.write("b.txt", "text");
     for tool in ["move", "copy"] {
         let onto = json!({ "source": "a.txt", "destination": "b.txt", "overwrite": true });
@@ -217,7 +217,7 @@ fn undo_removes_only_the_empty_directories_that_the_change_made() {
         let text = undone(&h);
         assert!(tool == "mkdir" || text.contains("; removed 2 directories made for it"), "{tool}: {text}");
         assert_eq!(entries(&h), ["own/", "src"], "{tool}");
-        // One that holds something else by now stays, and so does one that is not the one that was made.
+        // A directory that contains something else by now stays, and so does one that replaced it.
         h.call(tool, arguments).ok();
         if tool == "mkdir" {
             undone(&h);
@@ -429,7 +429,7 @@ fn undo_of_one_path_does_not_change_others() {
     h.call("write", json!({ "path": "b", "content": "b2" })).ok();
     h.call("undo", json!({ "path": "a" })).ok();
     assert_eq!((h.bytes("a"), h.bytes("b")), (b"a1".to_vec(), b"b2".to_vec()));
-    // What undo wrote counts as seen.
+    // Content that undo wrote counts as read.
     h.call("edit", json!({ "path": "a", "old_string": "a1", "new_string": "a3" })).ok();
     h.call("undo", json!({ "path": "none" })).fails("not_found");
 }

@@ -1,8 +1,7 @@
-//! grep and glob against `rg`: random queries over real sources, answers compared line by line.
+//! grep and glob compared with `rg`: random queries over real sources, answers compared line by line.
 //!
-//! The sources are those of this crate's dependencies, which whoever builds it has. Needs `rg`;
-//! without it the test says so, and fails where `CI` is set. `ORACLE_QUERIES` and
-//! `ORACLE_SEED` make it longer and different.
+//! The sources are those of the dependencies of this crate, which every build has. Needs `rg`; without it the test is
+//! skipped with a message, and fails if `CI` is set. `ORACLE_QUERIES` sets the number of queries, `ORACLE_SEED` the seed.
 
 use std::{
     collections::HashMap,
@@ -16,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Harness, Setup};
 
-/// Pages compared of an answer at most; the order is compared, so a prefix says much.
+/// Maximum number of pages compared; the order is compared as well.
 const PAGES: usize = 3;
 const PAGE: usize = 500;
 
@@ -64,7 +63,7 @@ fn files_below(dir: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// What is there to ask about: a crate's folder and words that occur in it.
+/// What to query: the folder of a crate and words that occur in it.
 struct Haystack {
     folder: String,
     words: Vec<String>,
@@ -175,7 +174,7 @@ pub(crate) fn parse(output: &[u8]) -> Vec<(String, u64, String, bool)> {
     lines
 }
 
-/// rg shows what stands before the first NUL byte of a file; here such a file has no matches.
+/// rg shows matches before the first NUL byte of a file; here such a file has no matches.
 struct Binary {
     root: PathBuf,
     known: HashMap<String, bool>,
@@ -225,7 +224,7 @@ fn grep(random: &mut Random, h: &Harness, root: &Path, crates: &[String], binary
     }
     if random.one_in(3) {
         let glob = *random.pick(GLOBS);
-        // A glob of rg's brings ignored files back; here it only narrows.
+        // A glob of rg includes ignored files; here it only filters.
         both("glob", json!(glob), &["-g".into(), glob.into(), "--no-ignore".into()]);
         both("no_ignore", json!(true), &[]);
     } else if random.one_in(4) {
@@ -254,7 +253,7 @@ fn grep(random: &mut Random, h: &Harness, root: &Path, crates: &[String], binary
             }
         }
         complete = data["truncated"] == json!(false);
-        // Context at the seam of two pages stands on both.
+        // Context at the border of two pages is on both.
         if complete || context != (0, 0) {
             break;
         }
@@ -271,7 +270,7 @@ fn grep(random: &mut Random, h: &Harness, root: &Path, crates: &[String], binary
     }
 }
 
-/// How much of a cut answer must agree: up to its last match, as what follows may be cut context.
+/// How much of a cut answer must agree: up to its last match, because the context after it may be cut.
 fn matching_prefix(found: &[(String, u64, String, bool)], expected: &[(String, u64, String, bool)]) -> usize {
     let last = found.iter().rposition(|line| !line.3).map_or(0, |at| at + 1);
     last.min(expected.len())

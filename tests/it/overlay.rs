@@ -1,6 +1,6 @@
-//! A workspace in a container: on overlayfs, over files of an image, with other devices mounted below it.
+//! A workspace in a container: overlayfs over the files of an image, with other devices mounted below it.
 //!
-//! Mounts need the superuser; where the tests have its rights they must run.
+//! Mounts need root; if the tests run as root, they must succeed.
 
 #![expect(clippy::print_stderr, reason = "a check says that it was skipped")]
 
@@ -35,7 +35,7 @@ struct Mounted {
     dir: TempDir,
 }
 
-/// Starts a server on an overlay; none where this user may not mount.
+/// Starts a server on an overlay; `None` if this user may not mount.
 fn mounted(more: &str) -> Option<Mounted> {
     mounted_after("", more)
 }
@@ -141,7 +141,7 @@ fn files_of_a_lower_layer_are_changed_moved_and_deleted() {
         m.ok("undo", &json!({}));
     }
     let strip = |tree: BTreeMap<String, String>| -> BTreeMap<String, String> {
-        // What comes back from the history has no times of its own.
+        // Restored content has a new modification time.
         let words = |what: String| what.split(' ').filter(|word| word.len() < 10).collect::<Vec<_>>().join(" ");
         tree.into_iter().map(|(name, what)| (name, words(what))).collect()
     };
@@ -152,7 +152,7 @@ fn files_of_a_lower_layer_are_changed_moved_and_deleted() {
 fn a_hard_linked_file_of_a_lower_layer_is_changed() {
     let names = ["write", "edit", "append", "delete", "move", "over", "copied"];
     let link = names.map(|name| format!("ln lower/file.txt lower/{name}")).join("\n");
-    // Before the mount: a lower layer must not change behind it.
+    // Before the mount: a lower layer must not change below it.
     let Some(mut m) = mounted_after(&link, "") else { return };
     for name in names {
         m.ok("read", &json!({ "path": name }));

@@ -1,6 +1,6 @@
 //! A client of the spawned binary, on real pipes.
 //!
-//! Every wait has a generous end, so that a server that hangs fails its test instead of stopping it.
+//! Every wait has a generous limit, so that a hanging server fails its test.
 
 use std::{
     io::{BufRead, BufReader, Read as _, Write as _},
@@ -13,10 +13,12 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// Longer than the longest call may take, on a machine that has other work, too.
+use crate::program::program;
+
+/// Longer than any call takes, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Whether this process has the right to mount: `CAP_SYS_ADMIN` of `linux/capability.h`; nowhere but on Linux.
+/// Whether this process may mount: `CAP_SYS_ADMIN` of `linux/capability.h`; never outside of Linux.
 #[cfg(unix)]
 pub(crate) fn may_mount() -> bool {
     const SYS_ADMIN: u64 = 1 << 21;
@@ -39,22 +41,20 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts the server with `arguments` in the folder `dir`, without a word of configuration from
-    /// this process's environment, and without a memory that outlives it.
+    /// Starts the server with `arguments` in the folder `dir`, without configuration from the environment of this
+    /// process, and without a state folder.
     pub(crate) fn start(dir: &Path, arguments: &[&str]) -> Self {
         Self::start_remembering(dir, Path::new("off"), arguments)
     }
 
     /// As [`start`](Self::start), with a state folder.
     pub(crate) fn start_remembering(dir: &Path, state: &Path, arguments: &[&str]) -> Self {
-        let kept = std::env::vars_os().filter(|(name, _)| !name.to_string_lossy().starts_with("ROOTBOUND_"));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_rootbound"));
-        command.current_dir(dir).env_clear().envs(kept).arg("--state-dir").arg(state).args(arguments);
+        let mut command = program(dir);
+        command.arg("--state-dir").arg(state).args(arguments);
         Self::spawn(command)
     }
 
-    /// As [`start`](Self::start), from a copy of the program that `user` may run, as that user where
-    /// this one may.
+    /// As [`start`](Self::start), from a copy of the program that `user` may run, as that user if this one is root.
     #[cfg(unix)]
     pub(crate) fn start_as(user: u32, program: &Path, dir: &Path, arguments: &[&str]) -> Self {
         use std::os::unix::process::CommandExt as _;
@@ -66,8 +66,8 @@ impl Process {
         Self::spawn(command)
     }
 
-    /// As [`start_remembering`](Self::start_remembering), in a mount namespace of its own, after the shell `script` has
-    /// run there in `dir`. What it mounts is seen through [`Self::seen`] alone, and ends with the server.
+    /// As [`start_remembering`](Self::start_remembering), in a separate mount namespace, after the shell `script`
+    /// has run there in `dir`. Its mounts are visible through [`Self::seen`] alone, and end with the server.
     #[cfg(target_os = "linux")]
     pub(crate) fn start_mounted(dir: &Path, script: &str, arguments: &[&str]) -> Self {
         let mut command = Command::new("unshare");
@@ -91,7 +91,7 @@ impl Process {
         Self::spawn(command)
     }
 
-    /// Starts what the command names, on pipes.
+    /// Starts the command with pipes.
     pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
@@ -106,7 +106,7 @@ impl Process {
         thread::spawn(move || {
             let mut output = BufReader::new(output);
             let mut line = String::new();
-            // A line without its end is what a killed server leaves: no message.
+            // A killed server may leave an incomplete line, which is no message.
             while output.read_line(&mut line).is_ok() && line.ends_with('\n') {
                 if sender.send(std::mem::take(&mut line)).is_err() {
                     break;
@@ -132,14 +132,14 @@ impl Process {
         input.write_all(bytes).and_then(|()| input.flush()).expect("the server reads");
     }
 
-    /// Sends bytes, unless the server is gone by now.
+    /// Sends bytes; false if the server has ended.
     #[cfg(unix)]
     pub(crate) fn try_bytes(&mut self, bytes: &[u8]) -> bool {
         let input = self.input.as_mut().expect("the input is open");
         input.write_all(bytes).and_then(|()| input.flush()).is_ok()
     }
 
-    /// The server's process id, to be killed by.
+    /// The process id of the server.
     #[cfg(unix)]
     pub(crate) fn pid(&self) -> rustix::process::Pid {
         rustix::process::Pid::from_child(&self.child)
@@ -173,7 +173,7 @@ impl Process {
         }
     }
 
-    /// Opens a session of the era with a handshake.
+    /// Opens a session with a handshake (2025-11-25).
     pub(crate) fn initialize(&mut self) -> Value {
         let params = json!({
             "protocolVersion": "2025-11-25",
@@ -186,14 +186,14 @@ impl Process {
         answer["result"].clone()
     }
 
-    /// Opens a session of the era without one, as its clients probe for it.
+    /// Opens a session without handshake (2026-07-28), as clients probe for it.
     pub(crate) fn discover(&mut self) -> Value {
         let answer = self.ask("server/discover", &modern(json!({})));
         assert!(answer["result"]["supportedVersions"].is_array(), "{answer}");
         answer["result"].clone()
     }
 
-    /// Closes the input, as a client that is done.
+    /// Closes the input, like a client that ends.
     pub(crate) fn end_input(&mut self) {
         self.input = None;
     }
@@ -202,10 +202,10 @@ impl Process {
     #[cfg(unix)]
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, signal).expect("the process is there");
+        rustix::process::kill_process(pid, signal).expect("the process exists");
     }
 
-    /// Waits for the exit; returns its status and what stood on stderr.
+    /// Waits for the exit; returns the status and stderr.
     pub(crate) fn exit(mut self) -> (ExitStatus, String) {
         let begun = Instant::now();
         let status = loop {
@@ -227,7 +227,7 @@ impl Drop for Process {
     }
 }
 
-/// Adds what every request of the era without a handshake carries.
+/// Adds what every request without a handshake (2026-07-28) has.
 pub(crate) fn modern(mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

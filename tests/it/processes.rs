@@ -1,7 +1,6 @@
-//! Several processes on one root: an acknowledged change is never lost, a refused one never lands, no file is torn.
+//! Several processes on one root: an acknowledged change is never lost, a refused one is never made, no file is torn.
 //!
-//! Each worker appends lines that nobody else writes and inserts such lines by edits, through a server of its own or
-//! a process per call, with one state folder for all or one each, with and without `kill -9`. A line whose answer
+//! Each worker appends and inserts lines that nobody else writes, through its own server or a process per call, with one state folder for all or one each, with and without `kill -9`. A line whose answer
 //! was never received may or may not be there. Short as part of the suite; `PROCESSES_CHANGES=20000` goes on until
 //! that many changes were acknowledged, in all combinations, and prints the counts.
 
@@ -15,7 +14,7 @@ use std::{
     fmt, fs,
     hash::{BuildHasher as _, RandomState},
     path::PathBuf,
-    process::{Command, Stdio},
+    process::Stdio,
     sync::{
         Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -30,7 +29,7 @@ use rootbound::workspace::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::process::Process;
+use crate::{process::Process, program::program};
 
 /// Files in a run on many.
 const MANY: usize = 5;
@@ -382,13 +381,11 @@ impl<'w> Client<'w> {
     fn by_process(&self, tool: &str, arguments: &Value) -> Ending {
         let world = self.world;
         let pairs = arguments.as_object().unwrap().iter();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_rootbound"));
+        let mut command = program(&world.root());
         command
-            .current_dir(world.root())
             .env("ROOTBOUND_STATE_DIR", world.state(self.worker))
             .args(["call", tool])
             .args(pairs.map(|(name, value)| format!("{name}={}", value.as_str().unwrap())))
-            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");

@@ -1,4 +1,4 @@
-//! What a client is told before it calls anything (tools, schemas, instructions), and what every
+//! What a client receives before its first call (tools, schemas, instructions), and what every
 //! answer is made of, whatever the tool.
 
 use rootbound::{

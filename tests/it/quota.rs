@@ -76,7 +76,7 @@ fn parent_directories_count_and_are_removed_after_a_failure() {
         assert_eq!(kind.as_deref(), Some("invalid_input"), "{text}");
     }
     assert!(!dir.path().join("root/d").exists() && !dir.path().join("root/e").exists());
-    // Two directories and a file, then what is left: two.
+    // Two directories and a file leave two.
     assert_eq!(call(&mut process, "write", &json!({ "path": "p/q/f", "content": "x" })).0, None);
     assert_eq!(call(&mut process, "mkdir", &json!({ "path": "p/r/s" })).0, None);
     refused(&mut process, "mkdir", &json!({ "path": "t" }), "--max-files-created");
@@ -94,8 +94,8 @@ fn a_session_writes_up_to_the_limit_of_bytes() {
         &json!({ "path": "a.txt", "old_string": "alpha", "new_string": "beta" }),
         "--max-bytes-written",
     );
-    assert_eq!(fs::read_to_string(dir.path().join("root/a.txt")).expect("it is there"), "alpha\n");
-    // What was refused cost nothing.
+    assert_eq!(fs::read_to_string(dir.path().join("root/a.txt")).expect("it exists"), "alpha\n");
+    // A refused change cost nothing.
     assert_eq!(call(&mut process, "write", &json!({ "path": "b.txt", "content": "1234" })).0, None);
 }
 
@@ -124,10 +124,10 @@ fn root_size_counts_encoded_bytes() {
         |letter: &str| [b"\xff\xfe".to_vec(), letter.repeat(1000).encode_utf16().flat_map(u16::to_le_bytes).collect()];
     fs::write(root.join("u.txt"), utf16("a").concat()).expect("a file");
     assert_eq!(call(&mut process, "write", &json!({ "path": "u.txt", "content": "b".repeat(1000) })).0, None);
-    assert_eq!(fs::read(root.join("u.txt")).expect("it is there"), utf16("b").concat());
+    assert_eq!(fs::read(root.join("u.txt")).expect("it exists"), utf16("b").concat());
     let edit = json!({ "path": "u.txt", "old_string": "b".repeat(1000), "new_string": "c".repeat(1000) });
     assert_eq!(call(&mut process, "edit", &edit).0, None);
-    // What is no text takes room all the same, and gives it back.
+    // Binary content counts, too, and is freed.
     fs::write(root.join("u.txt"), [0; 2000]).expect("a file");
     assert_eq!(call(&mut process, "write", &json!({ "path": "u.txt", "content": "d".repeat(2000) })).0, None);
     fs::write(root.join("v.txt"), "e".repeat(900)).expect("a file");
@@ -157,10 +157,10 @@ fn a_move_into_another_root_counts_there() {
     h.call("move", json!({ "source": "a/large.txt", "destination": "b/large.txt" })).ok();
     let text = h.call("move", json!({ "source": "a/more.txt", "destination": "b/more.txt" })).fails("quota");
     assert!(text.contains("--max-root-size") && h.exists("more.txt"), "{text}");
-    // Within a root it costs nothing, nor back again where there is room.
+    // A move within a root costs nothing, nor does a move back if there is room.
     h.call("move", json!({ "source": "b/large.txt", "destination": "b/other.txt" })).ok();
     h.call("undo", json!({})).ok();
-    assert_eq!(fs::read_dir(h.outside("b")).expect("it is there").count(), 1);
+    assert_eq!(fs::read_dir(h.outside("b")).expect("it exists").count(), 1);
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn concurrent_changes_cannot_exceed_the_quota() {
     }
     let refused = (0..60).filter(|_| process.next().expect("an answer")["result"]["isError"] == true).count();
     assert_eq!(refused, 40);
-    assert_eq!(fs::read_dir(dir.path().join("root")).expect("it is there").count(), 20);
+    assert_eq!(fs::read_dir(dir.path().join("root")).expect("it exists").count(), 20);
 }
 
 #[test]

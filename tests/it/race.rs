@@ -1,10 +1,10 @@
-//! Races for real: threads swap directories, files and links for one another while calls run.
+//! Races: threads exchange directories, files and links while calls run.
 //!
-//! Short as part of the suite; `RACE_SECONDS=30` runs each race that long behind each barrier. Prints how
-//! often things were swapped and how the calls ended. Linux only, as the barriers are.
+//! Short as part of the suite; `RACE_SECONDS=30` runs each race that long with each barrier. Prints how often
+//! names were exchanged and how the calls ended. Linux only, like the barriers.
 
 #![cfg(target_os = "linux")]
-#![expect(clippy::print_stdout, reason = "says how often things were swapped")]
+#![expect(clippy::print_stdout, reason = "prints how often names were exchanged")]
 
 use std::{
     collections::BTreeMap,
@@ -29,20 +29,20 @@ use tempfile::TempDir;
 use crate::{attacks::Barrier, process::Process};
 
 const CANARY: &str = "CANARY-of-the-outside";
-/// Requests that are under way at once.
+/// Concurrent requests.
 const PIPELINE: usize = 12;
-/// How long the attackers are waited for.
+/// How long to wait for the attackers.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// What the attackers swap, as a model names it.
 const PATHS: &[&str] = &["dir/a.txt", "file.txt", "far/mid/a.txt", "made.txt", "moved/a.txt", "dir/deep/a.txt"];
 
-/// How long one race runs behind one barrier.
+/// How long one race runs with one barrier.
 fn run_time() -> Duration {
     let seconds = std::env::var("RACE_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0.7);
     Duration::from_secs_f64(seconds)
 }
 
-/// A root whose entries have doubles that lead outside.
+/// A root whose entries have counterparts that lead outside.
 fn arena() -> TempDir {
     let dir = tempfile::Builder::new().prefix("rootbound-race-").tempdir().expect("a temporary folder");
     let write = |path: &str, content: &str| {
@@ -71,7 +71,7 @@ fn outside(dir: &Path) -> BTreeMap<String, String> {
     let mut todo = vec![dir.join("outside")];
     while let Some(here) = todo.pop() {
         for entry in fs::read_dir(&here).expect("it can be listed").flatten() {
-            let stat = fs::symlink_metadata(entry.path()).expect("nobody else is there");
+            let stat = fs::symlink_metadata(entry.path()).expect("nobody else removes it");
             let content = if stat.is_file() { fs::read(entry.path()).expect("a file") } else { Vec::new() };
             if stat.is_dir() {
                 todo.push(entry.path());
@@ -83,7 +83,7 @@ fn outside(dir: &Path) -> BTreeMap<String, String> {
     picture
 }
 
-/// Swaps names as fast as the system does it.
+/// Exchanges names as fast as the system can.
 fn swap(root: &OwnedFd, done: &AtomicBool, swaps: &AtomicU64) {
     while !done.load(Ordering::Relaxed) {
         for (name, double) in [("dir", "dir-double"), ("file.txt", "file-double"), ("far", "far-double")] {
@@ -94,7 +94,7 @@ fn swap(root: &OwnedFd, done: &AtomicBool, swaps: &AtomicU64) {
     }
 }
 
-/// Makes links where a file is about to be created, removes them, and swaps the root's own name.
+/// Makes links where a file is about to be created, removes them, and exchanges the name of the root.
 fn plant(root: &OwnedFd, host: &Path, done: &AtomicBool, swaps: &AtomicU64) {
     let targets = ["../outside/a.txt", "../outside/created.txt", "dir-double/created.txt"];
     symlink("outside", host.join("root-double")).expect("a link");
@@ -106,7 +106,7 @@ fn plant(root: &OwnedFd, host: &Path, done: &AtomicBool, swaps: &AtomicU64) {
         }
         let _ = unlinkat(root, "made.txt", AtFlags::empty());
         let _ = symlinkat(targets[round % targets.len()], root, "made.txt");
-        // Back soon: while another one has its name, calls end with an error that says so.
+        // Only for a moment: while another directory has its name, calls end with an error that says so.
         if round % 16 < 2 && swap_root().is_ok() {
             swapped = !swapped;
         }
@@ -117,15 +117,15 @@ fn plant(root: &OwnedFd, host: &Path, done: &AtomicBool, swaps: &AtomicU64) {
     }
 }
 
-/// Moves a directory out of the root and back. Only the kernel's barrier knows where it is by then, so
-/// this runs behind that barrier alone. Returns what changed while it was outside.
+/// Moves a directory out of the root and back. Only Landlock still confines calls in it then, so this runs with all
+/// barriers alone. Returns what changed while it was outside.
 fn carry_out(root: &OwnedFd, host: &Path, done: &AtomicBool, swaps: &AtomicU64) -> Vec<String> {
     let parked = openat(CWD, host.join("parked"), OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-        .expect("it is there");
-    // A temporary file that was open before may still grow; no name may come, go or be replaced.
+        .expect("it exists");
+    // A temporary file that was open before may still grow; no name may be added, removed or replaced.
     let look = || -> Vec<(String, u64)> {
         let mut names: Vec<_> = fs::read_dir(host.join("parked/moved"))
-            .expect("it is there now")
+            .expect("it exists now")
             .flatten()
             .filter_map(|entry| Some((entry.file_name().to_string_lossy().into_owned(), entry.metadata().ok()?.ino())))
             .collect();
@@ -135,13 +135,13 @@ fn carry_out(root: &OwnedFd, host: &Path, done: &AtomicBool, swaps: &AtomicU64) 
     let mut complaints = Vec::new();
     while !done.load(Ordering::Relaxed) {
         if let Err(gone) = renameat(root, "moved", &parked, "moved") {
-            // A call takes away again the directories it had made, when it fails or is undone and they
-            // are empty: such a name may have taken this one's place.
+            // A call that fails or is undone removes the empty directories that it made: such a name may have
+            // replaced this one.
             assert_eq!(gone, Errno::NOENT, "nobody else moves it");
             let _ = mkdirat(root, "moved", Mode::from_raw_mode(0o755));
             continue;
         }
-        // A system call that was under way when it moved has ended by then.
+        // A system call that ran during the move has ended by now.
         thread::sleep(Duration::from_millis(2));
         let before = look();
         thread::sleep(Duration::from_micros(500));
@@ -149,11 +149,11 @@ fn carry_out(root: &OwnedFd, host: &Path, done: &AtomicBool, swaps: &AtomicU64) 
         if before != after {
             complaints.push(format!("{before:?} became {after:?}"));
         }
-        // Meanwhile a write may have made a directory of that name anew, in its right, and may take it
-        // away again between two of these.
+        // Meanwhile a write may have created a directory of that name, as it may, and may remove it between two
+        // of these.
         while renameat(&parked, "moved", root, "moved").is_err() {
             if renameat_with(&parked, "moved", root, "moved", RenameFlags::EXCHANGE).is_ok() {
-                fs::remove_dir_all(host.join("parked/moved")).expect("nobody else is there");
+                fs::remove_dir_all(host.join("parked/moved")).expect("nobody else removes it");
                 break;
             }
         }
@@ -163,7 +163,7 @@ fn carry_out(root: &OwnedFd, host: &Path, done: &AtomicBool, swaps: &AtomicU64) 
     complaints
 }
 
-/// Runs `calls` over and over against the attackers behind each barrier.
+/// Repeats `calls` against the attackers with each barrier.
 fn race(what: &str, calls: &[(&'static str, Value)]) {
     for barrier in [Barrier::All, Barrier::Openat2, Barrier::Walk] {
         let dir = arena();
@@ -174,7 +174,7 @@ fn race(what: &str, calls: &[(&'static str, Value)]) {
         let mut process = Process::start(host, &arguments);
         process.initialize();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root = openat(CWD, host.join("root"), flags, Mode::empty()).expect("the root is there");
+        let root = openat(CWD, host.join("root"), flags, Mode::empty()).expect("the root exists");
         let (done, swaps) = (AtomicBool::new(false), AtomicU64::new(0));
         let mut endings: BTreeMap<String, u64> = BTreeMap::new();
         let mut carried = Vec::new();
@@ -182,7 +182,7 @@ fn race(what: &str, calls: &[(&'static str, Value)]) {
             scope.spawn(|| swap(&root, &done, &swaps));
             scope.spawn(|| plant(&root, host, &done, &swaps));
             let mover = (barrier == Barrier::All).then(|| scope.spawn(|| carry_out(&root, host, &done, &swaps)));
-            // Ends the attackers also when an assertion below fails.
+            // Ends the attackers even if an assertion below fails.
             let _end = Done(&done);
             let started = Instant::now();
             let (mut sent, mut open) = (0_usize, 0_usize);
@@ -215,7 +215,7 @@ fn race(what: &str, calls: &[(&'static str, Value)]) {
         assert!(carried.is_empty(), "{what} {barrier:?}: a moved directory changed outside: {carried:?}");
         assert!(endings.get("answered").is_some_and(|count| *count > 0), "{what} {barrier:?}: nothing went through");
         assert!(swaps.load(Ordering::Relaxed) > 0, "{what} {barrier:?}: the attackers are idle");
-        // In the suite a race is too short for that to be sure.
+        // A short race in the suite does not guarantee that.
         let is_long = std::env::var_os("RACE_SECONDS").is_some();
         assert!(!is_long || endings.len() > 1, "{what} {barrier:?}: the attackers never met a call");
         let call = json!({ "name": "read", "arguments": { "path": "app/still.txt" } });

@@ -1,6 +1,8 @@
-//! The examples of the README and of `docs/`, run on the tree that they show.
+//! The examples of the README and of `docs/`, run on the tree that they use.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
+
+use crate::program::{Outcome, program};
 
 const APP: &str = "import os\n\n\ndef load(path):\n    with open(path) as f:\n        return f.read()\n\n\ndef main():\n    \
                    print(load(os.environ['CONFIG']))\n";
@@ -63,33 +65,22 @@ fn calls_in_readme_and_docs_answer_as_printed() {
             continue;
         }
         let folder = if words[0] == "--config" { project.join("../configured") } else { project.clone() };
-        let kept = std::env::vars_os().filter(|(name, _)| !name.to_string_lossy().starts_with("ROOTBOUND_"));
-        let output = Command::new(env!("CARGO_BIN_EXE_rootbound"))
-            .current_dir(folder)
-            .env_clear()
-            .envs(kept)
-            .env("ROOTBOUND_STATE_DIR", dir.path().join("state"))
-            // What is printed there is the answer; a refusal is also logged, with the time.
-            .env("ROOTBOUND_LOG", "off")
-            .args(&words)
-            .output()
-            .expect("the binary starts");
-        let said = [output.stdout, output.stderr].concat();
-        assert_eq!(String::from_utf8_lossy(&said).trim_end(), printed.trim_end(), "{line}");
+        let mut command = program(&folder);
+        // A refusal is also logged, with the time; the example has only the answer.
+        command.env("ROOTBOUND_STATE_DIR", dir.path().join("state")).env("ROOTBOUND_LOG", "off");
+        let ended = Outcome::of(command.args(&words));
+        assert_eq!((ended.stdout + &ended.stderr).trim_end(), printed.trim_end(), "{line}");
         ran += 1;
     }
     assert!(ran >= 8, "{ran} examples");
 }
 
-/// Every tool there is, as `rootbound tools --json` lists them with all groups.
+/// Every tool, as `rootbound tools --json` lists them with all groups.
 fn tools() -> Vec<String> {
-    let output = Command::new(env!("CARGO_BIN_EXE_rootbound"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .env("ROOTBOUND_STATE_DIR", "off")
-        .args(["--allow", "manage", "tools", "--json"])
-        .output()
-        .expect("the binary starts");
-    let list: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let mut command = program(Path::new(env!("CARGO_MANIFEST_DIR")));
+    command.args(["--state-dir", "off", "--allow", "manage", "tools", "--json"]);
+    let list = Outcome::of(&mut command).succeeded();
+    let list: serde_json::Value = serde_json::from_str(&list).expect("JSON");
     let tools = list["tools"].as_array().expect("a list");
     tools.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
 }

@@ -1,4 +1,4 @@
-//! The registry of tools against all that repeats it: what a new tool needs beside its file and its line.
+//! The registry of tools and everything that repeats it: what a new tool needs besides its file and its line.
 //!
 //! The table of the README is held by `readme`, the manifest by `config`, the size of the list by `protocol`.
 
@@ -53,7 +53,7 @@ fn every_alias_names_an_argument_and_is_none() {
             };
             assert!(!arguments.iter().any(|real| real == given), "{name}: {given} is an argument");
             let real = argument.is_none_or(|argument| arguments.iter().any(|real| real == argument));
-            assert!(real, "{name}: {given} stands for {argument:?}, which is no argument");
+            assert!(real, "{name}: {given} is an alias of {argument:?}, which is not an argument");
             assert_eq!(meanings.insert(given, argument), None, "{name}: {given} is listed twice");
         }
     }

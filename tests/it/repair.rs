@@ -1,4 +1,4 @@
-//! What a refused edit says is enough to repair it: the next call, made from the error alone, works.
+//! A refused edit can be repaired from its error alone: the next call, made from it, works.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn opened(h: &Harness, content: &str) {
     h.call("read", json!({ "path": "a.txt" })).ok();
 }
 
-/// The lines that an error shows with their numbers, those taken off.
+/// The lines that an error shows, without their numbers.
 fn shown(error: &str) -> Vec<String> {
     let numbered =
         |line: &str| Some((line.split_once('\t')?.0.parse::<usize>().ok()?, line.split_once('\t')?.1.to_owned()));
@@ -28,7 +28,7 @@ mcp_test!(stale_edit_works_once_its_diff_was_shown, |h| {
     assert_eq!(h.bytes("a.txt"), b"one\n2\nthree\n");
     h.call("edit", edit("2", "zwei")).ok();
     assert_eq!(h.bytes("a.txt"), b"one\nzwei\nthree\n");
-    // A change after that is another one.
+    // A later change is another one.
     h.write("a.txt", "1\nzwei\nthree\n");
     h.call("edit", edit("three", "drei")).fails("stale");
 });

@@ -1,6 +1,6 @@
-//! Damaged edits of real files, a few hundred of the kinds of `benches/replay`: none may come out wrong.
+//! Damaged edits of real files, a few hundred of the kinds of `benches/replay`: none may give a wrong result.
 //!
-//! The files are those of this crate's dependencies in the versions of its lock file, or its own where there are none.
+//! The files are those of the dependencies in the lock file, or the sources of this crate if there are none.
 //! Half of the edits go through the whole server and are judged by the bytes on the disk.
 
 use std::{
@@ -89,7 +89,7 @@ fn no_damaged_edit_of_a_real_file_gives_a_wrong_result() {
     assert!(table.total() >= 300 && table.percent_right() >= 95, "{table}");
 }
 
-/// Skipped, saying so, where there is no `patch`.
+/// Skipped with a message if `patch` is not installed.
 #[test]
 fn patch_applies_the_diff_to_the_old_file_and_gives_the_new_one() {
     let is_there = Command::new("patch").arg("--version").stdout(Stdio::null()).status().is_ok_and(|it| it.success());
@@ -124,5 +124,5 @@ fn patch_applies_the_diff_to_the_old_file_and_gives_the_new_one() {
 
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn skipped() {
-    eprintln!("skipped: there is no patch on this machine");
+    eprintln!("skipped: patch is not installed");
 }

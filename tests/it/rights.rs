@@ -1,6 +1,6 @@
-//! What the system's rights forbid half-way: nothing is lost, and what happened is said.
+//! Permissions that stop a change halfway: nothing is lost, and the answer says what happened.
 //!
-//! The superuser may do everything, so a test that runs as one starts the server as somebody else.
+//! root may do everything, so a test that runs as root starts the server as another user.
 
 #![cfg(unix)]
 #![expect(clippy::print_stdout, reason = "says what was skipped")]
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use crate::process::Process;
 
-/// `nobody`, where the tests run as the superuser.
+/// `nobody`, if the tests run as root.
 const SOMEBODY: u32 = 65534;
 
 struct Place {
@@ -31,8 +31,8 @@ impl Place {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let user = if geteuid().is_root() { SOMEBODY } else { geteuid().as_raw() };
-        // Where the binary lies, somebody else may not look. Copied by another process: a child that another
-        // test starts meanwhile would hold a file that this one writes, and no such file can be run.
+        // The other user may not read the folder of the binary. Another process copies it: a child that another test
+        // starts meanwhile would inherit the open file, and a file open for writing cannot be run (ETXTBSY).
         let program = dir.path().join("program");
         let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_rootbound")).arg(&program).status();
         assert!(copied.expect("cp starts").success());
@@ -99,8 +99,8 @@ fn a_delete_without_permission_for_a_part_deletes_nothing() {
     assert!(!failed && !place.path("root/d").exists(), "{text}");
 }
 
-/// Only the superuser can prepare it: files of another user in a folder where everybody may make files,
-/// and only their owners remove them.
+/// Only root can prepare it: files of another user in a folder where everybody may create files and only their owners
+/// may remove them (sticky bit).
 #[test]
 fn a_delete_that_fails_midway_is_rolled_back() {
     if !geteuid().is_root() {

@@ -1,4 +1,4 @@
-//! What only a process shows: real pipes, signals, exit codes, and a stdout that holds nothing else.
+//! What only a process shows: real pipes, signals, exit codes, and nothing but messages on stdout.
 
 use std::fs;
 
@@ -82,7 +82,7 @@ fn a_running_call_is_answered_after_the_input_ends() {
 #[test]
 fn a_search_of_one_large_file_reports_progress() {
     let dir = workspace();
-    // Progress is told four times a second: enough for several times, on a fast machine too.
+    // Progress is reported four times per second: this is enough for several reports, even on a fast machine.
     let size: u32 = if cfg!(debug_assertions) { 64 << 20 } else { 1 << 30 };
     fs::write(dir.path().join("huge.log"), vec![b'\n'; size as usize]).expect("a file");
     let mut process = Process::start(dir.path(), &["--time-limit", "600"]);
@@ -90,7 +90,7 @@ fn a_search_of_one_large_file_reports_progress() {
     process.line(
         r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"grep","arguments":{"pattern":"needle","path":"huge.log"},"_meta":{"progressToken":1}}}"#,
     );
-    let mut told = Vec::new();
+    let mut progress = Vec::new();
     let answer = loop {
         let message = process.next().expect("an answer");
         if message.get("id").is_some() {
@@ -99,10 +99,13 @@ fn a_search_of_one_large_file_reports_progress() {
         assert_eq!(message["params"]["total"].as_f64(), Some(f64::from(size)), "{message}");
         let words = message["params"]["message"].as_str().expect("words").to_owned();
         assert!(words.ends_with(&format!("of {size} bytes")), "{words}");
-        told.push(message["params"]["progress"].as_f64().expect("progress"));
+        progress.push(message["params"]["progress"].as_f64().expect("progress"));
     };
     assert!(answer["result"]["content"][0]["text"].as_str().expect("text").starts_with("No matches"), "{answer}");
-    assert!(!told.is_empty() && told.is_sorted() && told.iter().all(|done| *done <= f64::from(size)), "{told:?}");
+    assert!(
+        !progress.is_empty() && progress.is_sorted() && progress.iter().all(|done| *done <= f64::from(size)),
+        "{progress:?}"
+    );
     process.end_input();
 }
 
@@ -150,7 +153,7 @@ mod signals {
         let dir = workspace();
         for signal in [Signal::TERM, Signal::INT] {
             let mut process = Process::start(dir.path(), &[]);
-            // The answer says that the server has come up; it opens no session.
+            // The answer shows that the server is running; it opens no session.
             assert_eq!(process.ask("ping", &json!({}))["result"], json!({}));
             ends_with_0(process, signal);
         }

@@ -1,4 +1,4 @@
-//! The limits that the system sets the process: each ends in words, and the server goes on.
+//! Limits of the system: each is reported in an answer, and the server continues.
 //!
 //! They are set with `prlimit`, as a user sets them with `ulimit`.
 
@@ -16,7 +16,10 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::process::{Process, may_mount};
+use crate::{
+    process::{Process, may_mount},
+    program::program,
+};
 
 /// A user without any other process: the number of processes is counted for each user.
 const LONELY: u32 = 54_321;
@@ -140,9 +143,8 @@ fn termination_signals_end_cleanly() {
 
 /// A server whose log nobody reads, and its end of the pipe.
 fn unread(dir: &Path) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_rootbound"))
+    program(dir)
         .args(["--state-dir", "off", "--log", "trace", "."])
-        .current_dir(dir)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -170,7 +172,7 @@ fn unread_stderr_does_not_block_and_dropped_lines_are_counted() {
         let answer = ask(json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call }));
         assert!(answer.contains("a line"), "{answer}");
     }
-    // Read from here on: the count is there, and the log goes on behind it.
+    // Read from here on: the count is logged, and later lines follow.
     let (sender, counted) = std::sync::mpsc::channel();
     let errors = server.stderr.take().unwrap();
     let reader = std::thread::spawn(move || {
@@ -213,7 +215,7 @@ fn shutdown_does_not_wait_for_stderr_and_accepts_a_closed_one() {
     assert_eq!(closed.wait().unwrap().code(), Some(0));
 }
 
-/// The server with room for `more` threads beside those that it has before its first call.
+/// The server with room for `more` threads in addition to those before its first call.
 fn with_threads(dir: &TempDir, more: u32) -> Process {
     use std::os::unix::{fs::PermissionsExt as _, process::CommandExt as _};
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
@@ -222,13 +224,13 @@ fn with_threads(dir: &TempDir, more: u32) -> Process {
     fs::create_dir(dir.path().join("root")).unwrap();
     fs::set_permissions(dir.path().join("root"), fs::Permissions::from_mode(0o777)).unwrap();
     let mut command = Command::new("prlimit");
-    // The superuser has no such limit. Whoever else runs the tests has more processes already, so that there is no
-    // room at all; and pipes that are not its own take two threads.
+    // root has no such limit. Any other user who runs the tests has more processes already, so that there is no room;
+    // and inherited pipes take two threads.
     let limit = if geteuid().is_root() { 3 + more } else { 1 };
     command.arg(format!("--nproc={limit}")).arg(program).args(["--state-dir", "off", "--log", "off", "root"]);
     command.current_dir(dir.path()).env_clear().env("PATH", "/usr/bin:/bin");
     if geteuid().is_root() {
-        // Tests run side by side.
+        // Tests run in parallel.
         command.uid(LONELY + more).gid(LONELY + more);
     }
     opened(Process::spawn(command))
@@ -288,14 +290,18 @@ fn calls_share_the_available_threads() {
 
 #[test]
 fn start_without_enough_open_files_is_reported() {
-    let mut command = Command::new("prlimit");
-    command.args(["--nofile=7:7", env!("CARGO_BIN_EXE_rootbound"), "--state-dir", "off", "."]);
     let dir = folder();
-    let (status, log) = Process::spawn_in(command, dir.path()).exit();
-    assert!(matches!(status.code(), Some(1 | 2)) && log.contains("Too many open files"), "{status}: {log}");
+    for limit in 7..=12 {
+        let mut command = Command::new("prlimit");
+        command.arg(format!("--nofile={limit}:{limit}")).arg(env!("CARGO_BIN_EXE_rootbound"));
+        command.args(["--state-dir", "off", "."]);
+        let (status, log) = Process::spawn_in(command, dir.path()).exit();
+        assert_eq!(status.code(), Some(2), "{limit}: {log}");
+        assert!(log.contains("Too many open files") && !log.contains("panicked"), "{limit}: {log}");
+    }
 }
 
-/// A hundred directories in one another and forty side by side, each with a file and ignore rules; those of every
+/// A hundred nested directories and forty siblings, each with a file and ignore rules; those of every
 /// other one are a link, which takes more open files to read.
 fn deep_and_wide(root: &Path) -> usize {
     let mut deep = root.to_path_buf();
@@ -328,7 +334,7 @@ fn a_low_limit_of_open_files_works_or_is_reported() {
     let files = deep_and_wide(dir.path());
     let found = |meta: &Value, key: &str| meta["rootbound/result"][key].as_u64();
     for limit in [8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 64] {
-        // So few that it does not start is tested elsewhere.
+        // A limit too low to start is tested elsewhere.
         let mut command = Command::new("prlimit");
         command.arg(format!("--nofile={limit}:{limit}")).arg(env!("CARGO_BIN_EXE_rootbound"));
         command.args(["--state-dir", "off", "--log", "off", "."]);
@@ -367,7 +373,7 @@ fn a_low_limit_of_open_files_works_or_is_reported() {
 
 #[test]
 fn every_tool_reports_a_removed_or_replaced_root() {
-    for (happened, said) in [
+    for (happened, reply) in [
         ("deleted", "was deleted after the server started"),
         ("made again", "was replaced after the server started"),
         ("moved", "was moved away or renamed after the server started"),
@@ -421,7 +427,7 @@ fn every_tool_reports_a_removed_or_replaced_root() {
             let (text, meta) = call(&mut server, tool, arguments);
             assert_eq!(error_of(&meta), "not_found", "{happened}: {tool}: {text}");
             assert!(
-                text.starts_with("the workspace root directory ") && text.contains(said),
+                text.starts_with("the workspace root directory ") && text.contains(reply),
                 "{happened}: {tool}: {text}"
             );
             assert!(text.contains("restart the server"), "{text}");
@@ -458,7 +464,7 @@ struct Stuck {
 }
 
 impl Stuck {
-    /// None, with the reason printed, where this machine has no FUSE or the user may not mount.
+    /// `None`, with the reason printed, if there is no FUSE or the user may not mount.
     fn mount(at: &Path) -> Option<Self> {
         if !geteuid().is_root() || !Path::new("/dev/fuse").exists() {
             println!("skipped: it takes the superuser and /dev/fuse");
@@ -468,10 +474,10 @@ impl Stuck {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/system/stuck_fuse.py");
         let daemon = Command::new("python3").arg(script).arg(at).stdout(Stdio::piped()).spawn();
         let mut stuck = Self { daemon: daemon.expect("python3 starts"), at: at.to_path_buf() };
-        let mut said = String::new();
-        BufReader::new(stuck.daemon.stdout.take().unwrap()).read_line(&mut said).unwrap();
-        if said.trim() != "mounted" {
-            println!("skipped: this container may not mount FUSE: {said}");
+        let mut reply = String::new();
+        BufReader::new(stuck.daemon.stdout.take().unwrap()).read_line(&mut reply).unwrap();
+        if reply.trim() != "mounted" {
+            println!("skipped: this container may not mount FUSE: {reply}");
             return None;
         }
         // So that it knows the directory itself.
@@ -495,7 +501,7 @@ fn a_stuck_file_system_does_not_block_calls_elsewhere() {
     fs::create_dir(dir.path().join("src")).unwrap();
     fs::write(dir.path().join("src/a.txt"), "a line\n").unwrap();
     let Some(stuck) = Stuck::mount(&dir.path().join("stuck")) else { return };
-    // Calls elsewhere have more time than the test, so that those that are stuck cannot end before them.
+    // Calls elsewhere have more time than the test, so stuck calls cannot end before them.
     let mut server = opened(Process::start(dir.path(), &["--log", "off", "--time-limit", "600s", "."]));
     for n in 0..40 {
         let read = json!({ "name": "read", "arguments": { "path": format!("stuck/{n}.txt") } });
@@ -505,14 +511,14 @@ fn a_stuck_file_system_does_not_block_calls_elsewhere() {
             server.send("tools/call", &grep);
         }
     }
-    for (tool, arguments, said) in [
+    for (tool, arguments, reply) in [
         ("read", json!({ "path": "src/a.txt" }), "a line"),
         ("write", json!({ "path": "src/b.txt", "content": "x" }), "Created"),
         ("grep", json!({ "path": "src", "pattern": "line" }), "a.txt:1"),
         ("glob", json!({ "path": "src", "pattern": "*" }), "a.txt"),
     ] {
         let (text, _) = call(&mut server, tool, arguments);
-        assert!(text.contains(said), "{text}");
+        assert!(text.contains(reply), "{text}");
     }
     server.signal(Signal::TERM);
     assert_eq!(server.exit().0.code(), Some(0), "stuck threads are left behind");

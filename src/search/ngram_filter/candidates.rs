@@ -19,33 +19,13 @@ pub(in crate::search) enum MayMatch {
     Within(Vec<Range<u32>>),
 }
 
-/// A query over columns.
-#[derive(Debug)]
-enum ColumnQuery {
-    All,
-    Nothing,
-    Column(u16),
-    And(Vec<ColumnQuery>),
-    Or(Vec<ColumnQuery>),
-}
-
-impl ColumnQuery {
-    fn of(query: &GramQuery) -> Self {
-        match query {
-            GramQuery::All => Self::All,
-            GramQuery::Nothing => Self::Nothing,
-            GramQuery::Gram(gram) => Self::Column(gram.column()),
-            GramQuery::And(parts) => Self::And(parts.iter().map(Self::of).collect()),
-            GramQuery::Or(parts) => Self::Or(parts.iter().map(Self::of).collect()),
-        }
-    }
-
+impl GramQuery {
     /// Which segments of a block satisfy it.
     fn segments(&self, block: &SegmentBlock) -> u64 {
         match self {
             Self::All => u64::MAX,
             Self::Nothing => 0,
-            Self::Column(column) => block.columns[usize::from(*column)],
+            Self::Gram(gram) => block.columns[usize::from(gram.column())],
             Self::And(parts) => {
                 let mut segments = u64::MAX;
                 for part in parts {
@@ -65,7 +45,10 @@ impl ColumnQuery {
         match self {
             Self::All => true,
             Self::Nothing => false,
-            Self::Column(column) => segments.iter().any(|(block, bit)| block.columns[usize::from(*column)] & bit != 0),
+            Self::Gram(gram) => {
+                let column = usize::from(gram.column());
+                segments.iter().any(|(block, bit)| block.columns[column] & bit != 0)
+            }
             Self::And(parts) => parts.iter().all(|part| part.together(segments)),
             Self::Or(parts) => parts.iter().any(|part| part.together(segments)),
         }
@@ -76,7 +59,7 @@ impl ColumnQuery {
 #[derive(Debug)]
 pub(in crate::search) struct Candidates {
     blocks: Arc<Vec<Option<Arc<SegmentBlock>>>>,
-    columns: ColumnQuery,
+    grams: GramQuery,
     /// [`FilterQuery::whole_file`].
     whole_file: bool,
     /// Of each block met so far, which segments satisfy the query.
@@ -84,16 +67,16 @@ pub(in crate::search) struct Candidates {
 }
 
 impl Candidates {
-    /// What `query` leaves of the files that `blocks` stand for.
-    pub(super) fn new(blocks: &Arc<Vec<Option<Arc<SegmentBlock>>>>, query: &FilterQuery) -> Self {
-        let columns = ColumnQuery::of(&query.grams);
-        let blocks = if matches!(columns, ColumnQuery::All) { Arc::default() } else { Arc::clone(blocks) };
-        Self { blocks, columns, whole_file: query.whole_file, hits: Vec::new() }
+    /// What `query` leaves of the files in `blocks`.
+    pub(super) fn new(blocks: &Arc<Vec<Option<Arc<SegmentBlock>>>>, query: FilterQuery) -> Self {
+        let FilterQuery { grams, whole_file } = query;
+        let blocks = if grams == GramQuery::All { Arc::default() } else { Arc::clone(blocks) };
+        Self { blocks, grams, whole_file, hits: Vec::new() }
     }
 
     /// Whether nothing is left out.
     pub(in crate::search) fn all(&self) -> bool {
-        matches!(self.columns, ColumnQuery::All)
+        self.grams == GramQuery::All
     }
 
     /// What may hold a match of the file there.
@@ -103,7 +86,7 @@ impl Candidates {
         }
         let whole = |perhaps| if perhaps { MayMatch::Anywhere } else { MayMatch::Nowhere };
         match segments {
-            FileSegments::One(segment) => whole(self.hit(*segment)),
+            FileSegments::One(segment) => whole(self.segment_may_match(*segment)),
             FileSegments::Many { segments, within_line } if self.whole_file || *within_line => {
                 let segments: Vec<_> = segments
                     .iter()
@@ -112,13 +95,13 @@ impl Candidates {
                         Some((block, 1 << (*segment as usize % SEGMENTS)))
                     })
                     .collect();
-                whole(self.columns.together(&segments))
+                whole(self.grams.together(&segments))
             }
             FileSegments::Many { segments, .. } => {
                 let mut within: Vec<Range<u32>> = Vec::new();
                 let mut start = 0;
                 for SegmentSlice { segment, end } in segments {
-                    if self.hit(*segment) {
+                    if self.segment_may_match(*segment) {
                         match within.last_mut() {
                             Some(last) if last.end == start => last.end = *end,
                             _ => within.push(start..*end),
@@ -134,12 +117,14 @@ impl Candidates {
     }
 
     /// Whether none of these segments, which hold a file in whole lines, may hold a match.
-    pub(in crate::search) fn none(&mut self, segments: Range<u32>, last: u32) -> bool {
-        !self.whole_file && !self.hit(last) && !segments.into_iter().any(|segment| self.hit(segment))
+    pub(in crate::search) fn none_may_match(&mut self, segments: Range<u32>, last: u32) -> bool {
+        !self.whole_file
+            && !self.segment_may_match(last)
+            && !segments.into_iter().any(|segment| self.segment_may_match(segment))
     }
 
-    /// Whether what stands in that segment may hold a match.
-    pub(in crate::search) fn hit(&mut self, segment: u32) -> bool {
+    /// Whether that segment may hold a match.
+    pub(in crate::search) fn segment_may_match(&mut self, segment: u32) -> bool {
         let index = segment as usize / SEGMENTS;
         if self.hits.len() <= index {
             self.hits.resize(self.blocks.len().max(index + 1), None);
@@ -148,7 +133,7 @@ impl Candidates {
             Some(segments) => segments,
             // A segment that is not there says nothing, so it refuses nothing.
             None => match self.blocks.get(index).and_then(Option::as_deref) {
-                Some(block) => self.columns.segments(block),
+                Some(block) => self.grams.segments(block),
                 None => u64::MAX,
             },
         };

@@ -1,6 +1,6 @@
 //! A bit-sliced filter over the contents of files: which segments can hold what a query demands.
 //!
-//! A segment stands for about 32 KiB of content, of several small files or a part of a large one; 64
+//! A segment covers about 32 KiB of content, of several small files or a part of a large one; 64
 //! segments make a block, which holds for each column one bit a segment. Only ever answers "perhaps" or
 //! "certainly not", and knows neither names nor whether a file is still what it was.
 
@@ -77,7 +77,7 @@ impl NgramFilter {
         blocks * BLOCK + self.segments.capacity() * size_of::<SegmentUse>() + self.free.capacity() * size_of::<u32>()
     }
 
-    /// Share of what is held that stands for files which are gone, in percent.
+    /// Share of what is held that is about files which are gone, in percent.
     pub(in crate::search) fn waste(&self) -> u64 {
         let (bytes, dead) = self
             .segments
@@ -87,7 +87,7 @@ impl NgramFilter {
     }
 
     /// What `query` leaves of the files taken in so far.
-    pub(in crate::search) fn candidates(&self, query: &FilterQuery) -> Candidates {
+    pub(in crate::search) fn candidates(&self, query: FilterQuery) -> Candidates {
         Candidates::new(&self.blocks, query)
     }
 
@@ -184,8 +184,8 @@ impl NgramFilter {
     }
 }
 
-/// Where the segment that begins at `at` ends: at the last line break within reach, else in the midst
-/// of a line, which is told.
+/// Where the segment that begins at `at` ends: at the last line break within reach, else in the middle
+/// of a line; whether it is the latter.
 fn slice_end(content: &[u8], at: usize) -> (usize, bool) {
     if content.len() - at <= SEGMENT {
         return (content.len(), false);
@@ -227,12 +227,12 @@ mod tests {
     }
 
     #[test]
-    fn an_absent_word_leaves_nothing() {
+    fn absent_word_leaves_no_candidates() {
         let mut filter = memory();
         let files: Vec<_> = (0..500).map(|number| format!("fn name_{number}() {{}}\n").repeat(40)).collect();
         let placed: Vec<_> = files.iter().map(|file| filter.insert(file.as_bytes()).unwrap()).collect();
         let left = |pattern| {
-            let mut candidates = filter.candidates(&query(pattern, false));
+            let mut candidates = filter.candidates(query(pattern, false));
             placed.iter().filter(|segments| candidates.may_match(segments) != MayMatch::Nowhere).count()
         };
         assert_eq!(left("unheard_of"), 0);
@@ -241,55 +241,55 @@ mod tests {
     }
 
     #[test]
-    fn a_match_across_a_cut_is_found() {
+    fn match_across_segments_is_admitted() {
         let mut filter = memory();
         let mut line = vec![b'-'; SEGMENT - 3];
         line.extend_from_slice("needle\u{17F}".as_bytes());
         line.extend(vec![b'-'; SEGMENT]);
         let one_line = filter.insert(&line).unwrap();
         assert!(matches!(one_line, FileSegments::Many { within_line: true, .. }));
-        assert_eq!(filter.candidates(&query("needles", false)).may_match(&one_line), MayMatch::Anywhere);
+        assert_eq!(filter.candidates(query("needles", false)).may_match(&one_line), MayMatch::Anywhere);
         let lines = filter.insert(&[vec![b'-'; SEGMENT - 7], b"first\nsecond".to_vec()].concat()).unwrap();
         assert!(matches!(lines, FileSegments::Many { within_line: false, .. }));
-        assert_eq!(filter.candidates(&query("first.second", true)).may_match(&lines), MayMatch::Anywhere);
+        assert_eq!(filter.candidates(query("first.second", true)).may_match(&lines), MayMatch::Anywhere);
     }
 
     #[test]
-    fn of_a_large_file_only_the_lines_that_may_match_are_left() {
+    fn large_file_is_narrowed_to_lines_that_may_match() {
         let mut filter = memory();
         let mut content = b"plain words here\n".repeat(10 * SEGMENT / 17);
         let middle = content.len() / 34 * 17;
         content.splice(middle..middle, *b"a needle, and more\n");
         let placed = filter.insert(&content).unwrap();
-        let admitted = filter.candidates(&query("needle", false)).may_match(&placed);
+        let admitted = filter.candidates(query("needle", false)).may_match(&placed);
         let MayMatch::Within(slices) = &admitted else { panic!("{admitted:?}") };
         let [slice] = slices.as_slice() else { panic!("{slices:?}") };
         let bytes = &content[slice.start as usize..slice.end as usize];
         assert!(bytes.len() <= SEGMENT && bytes.ends_with(b"\n") && content[slice.start as usize - 1] == b'\n');
         assert!(memchr::memmem::find(bytes, b"a needle").is_some());
-        assert_eq!(filter.candidates(&query("noodle", false)).may_match(&placed), MayMatch::Nowhere);
-        assert_eq!(filter.candidates(&query("plain", false)).may_match(&placed), MayMatch::Anywhere);
+        assert_eq!(filter.candidates(query("noodle", false)).may_match(&placed), MayMatch::Nowhere);
+        assert_eq!(filter.candidates(query("plain", false)).may_match(&placed), MayMatch::Anywhere);
     }
 
     #[test]
-    fn the_rows_of_a_large_file_follow_upon_each_other_but_for_the_last() {
+    fn large_file_has_consecutive_segments_but_for_the_last() {
         let mut filter = memory();
         let line = b"plain words here\n";
         filter.insert(&line.repeat(SEGMENT / 2 / 17)).unwrap();
         let large = filter.insert(&line.repeat(4 * SEGMENT / 17)).unwrap();
         let (segments, last) = large.consecutive().unwrap();
         assert_eq!((segments.clone(), last), (1..5, 0), "what is left of it fits beside the small file");
-        let mut candidates = filter.candidates(&query("noodle", false));
-        assert!(candidates.none(segments.clone(), last));
-        let mut candidates = filter.candidates(&query("plain", false));
-        assert!(!candidates.none(segments.clone(), last));
-        let mut candidates = filter.candidates(&query("noodle", true));
-        assert!(!candidates.none(segments, last), "a segment does not tell of a match across segments");
+        let mut candidates = filter.candidates(query("noodle", false));
+        assert!(candidates.none_may_match(segments.clone(), last));
+        let mut candidates = filter.candidates(query("plain", false));
+        assert!(!candidates.none_may_match(segments.clone(), last));
+        let mut candidates = filter.candidates(query("noodle", true));
+        assert!(!candidates.none_may_match(segments, last), "a segment does not tell of a match across segments");
         assert_eq!(filter.insert(&vec![b'-'; 4 * SEGMENT]).unwrap().consecutive(), None, "no whole lines");
     }
 
     #[test]
-    fn memory_comes_back_when_files_go_and_is_bounded() {
+    fn filter_memory_is_bounded_and_freed() {
         let mut filter = memory();
         let file = b"some words of content\n".repeat(1000);
         let placed: Vec<_> = (0..500).map(|_| filter.insert(&file).unwrap()).collect();
@@ -305,15 +305,15 @@ mod tests {
     }
 
     #[test]
-    fn a_row_used_again_forgets_what_it_held() {
+    fn reused_segment_forgets_its_former_content() {
         let mut filter = memory();
         let old = filter.insert(&b"forgotten ".repeat(3000)).unwrap();
         let _other = filter.insert(&b"something ".repeat(3000)).unwrap();
         filter.remove(&old, 30_000);
         let new = filter.insert(&b"different ".repeat(3000)).unwrap();
         assert_eq!(new, old);
-        assert_eq!(filter.candidates(&query("forgotten", false)).may_match(&new), MayMatch::Nowhere);
-        assert_eq!(filter.candidates(&query("different", false)).may_match(&new), MayMatch::Anywhere);
+        assert_eq!(filter.candidates(query("forgotten", false)).may_match(&new), MayMatch::Nowhere);
+        assert_eq!(filter.candidates(query("different", false)).may_match(&new), MayMatch::Anywhere);
     }
 
     /// Few by default, as each compiles a pattern; `PROPTEST_CASES` for a long run.
@@ -379,7 +379,7 @@ mod tests {
                 file
             }).collect();
             let placed: Vec<_> = files.iter().map(|file| filter.insert(file).unwrap()).collect();
-            let mut candidates = filter.candidates(&query);
+            let mut candidates = filter.candidates(query);
             for (file, segments) in files.iter().zip(&placed) {
                 if !oracle(&pattern, multiline, file) {
                     continue;

@@ -32,7 +32,7 @@ mod tests {
     use crate::search::pattern::PatternOptions;
 
     #[test]
-    fn a_slice_does_not_tell_of_the_beginning_or_the_end_of_a_file() {
+    fn anchors_to_file_ends_need_the_whole_file() {
         let whole_file =
             |text: &str| FilterQuery::of(&Pattern::compile(text, PatternOptions::default()).unwrap()).whole_file;
         for text in ["end\\z", "\\Astart", "end(?:\\z|x)", "(?-m:end$)", "(?-m:^start)"] {

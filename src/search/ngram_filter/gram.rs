@@ -10,7 +10,7 @@ pub(super) const GRAM: usize = 4;
 pub(super) const COLUMNS: usize = 1 << COLUMN_BITS;
 const COLUMN_BITS: u32 = 14;
 /// Raw bytes beyond a cut that complete every gram which begins before it: three folded bytes come
-/// of at most nine raw ones, the last of which may need two more to be told.
+/// of at most nine raw ones, the last of which may need two more to be recognised.
 pub(super) const OVERLAP: usize = 12;
 
 /// Four folded bytes in a row, none of them a line break.
@@ -18,7 +18,8 @@ pub(super) const OVERLAP: usize = 12;
 pub(super) struct Gram(u32);
 
 impl Gram {
-    /// The column that stands for this gram, and for some others (Fibonacci hashing).
+    /// The column of this gram, and of some others: multiplicative hashing with 2^32 / φ, which spreads
+    /// consecutive values (Knuth, TAOCP vol. 3, 6.4).
     pub(super) fn column(self) -> u16 {
         u16::try_from(self.0.wrapping_mul(0x9E37_79B1) >> (32 - COLUMN_BITS)).unwrap_or_default()
     }
@@ -61,7 +62,7 @@ pub(super) fn fold(bytes: &[u8], folded: &mut Vec<u8>) {
     }
 }
 
-/// The folded byte at the front, and how many raw bytes it stands for. ASCII letters become small;
+/// The folded byte at the front, and how many raw bytes it is made of. ASCII letters become lower case;
 /// U+017F (long s) and U+212A (Kelvin sign), the two characters beyond ASCII whose other case lies
 /// in it, become `s` and `k`. All else stays: its cases are alternatives of the query.
 fn fold_at(first: u8, rest: &[u8]) -> (u8, usize) {
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn cases_of_a_letter_share_their_grams() {
+    fn grams_ignore_case() {
         assert_eq!(grams(b"KiSs"), grams(b"kiss"));
         assert_eq!(grams("\u{212A}i\u{17F}s".as_bytes()), grams(b"kiss"));
     }
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn single_bytes_at_the_ends_of_a_literal_promise_nothing() {
+    fn partial_characters_at_literal_ends_yield_no_gram() {
         for (literal, content) in [
             (&b"\xBFabcd"[..], &b"\xC5\xBFabcd"[..]),
             (b"\x84\xAAabcd", b"\xE2\x84\xAAabcd"),

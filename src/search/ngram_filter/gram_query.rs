@@ -8,7 +8,7 @@ use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use super::gram::{self, GRAM, Gram};
 
-/// Characters of a class that are told apart, such as those of `\s`; a larger one could be anything.
+/// Characters of a class that are distinguished, such as those of `\s`; a larger class counts as any text.
 const MAX_CLASS: usize = 32;
 /// Strings of an alternation that are kept as they are, and their length in bytes.
 const MAX_STRINGS: usize = 32;
@@ -118,7 +118,7 @@ struct Sequence {
 fn sequence(pattern: &Hir, lines: bool) -> Sequence {
     let mut out = Sequence::default();
     match pattern.kind() {
-        // Looks take no room: what stands beside one is adjacent.
+        // Looks match no text: what surrounds one is adjacent.
         HirKind::Empty | HirKind::Look(_) => {}
         HirKind::Literal(literal) => out.literal(&literal.0),
         HirKind::Class(class) => out.push(self::class(class, lines)),
@@ -194,7 +194,7 @@ impl Sequence {
         }
     }
 
-    /// One part a character, so that windows can begin at each; bytes that are none stand alone.
+    /// One part a character, so that windows can begin at each; invalid bytes are parts of one byte.
     fn literal(&mut self, literal: &[u8]) {
         for chunk in literal.utf8_chunks() {
             for character in chunk.valid().chars() {
@@ -333,21 +333,21 @@ mod tests {
     }
 
     #[test]
-    fn a_literal_demands_its_grams_in_any_case() {
+    fn literal_query_needs_its_grams_in_any_case() {
         assert!(may_match("Kernel_Init", "x = kernel_init();"));
         assert!(may_match("kiss", "\u{212A}I\u{17F}S"));
         assert!(!may_match("kernel_init", "kernel_exit"));
     }
 
     #[test]
-    fn a_pattern_without_a_usable_string_demands_nothing() {
+    fn pattern_without_usable_string_admits_all() {
         for pattern in ["ab", "a.b.c.d", r"\w+", "(abc)?", "abcd|x", "[a-z]{8}", "", "^$"] {
             assert_eq!(query(pattern), GramQuery::All, "{pattern}");
         }
     }
 
     #[test]
-    fn alternatives_and_repetitions_keep_what_is_certain() {
+    fn alternations_and_repetitions_keep_required_grams() {
         assert!(may_match("(foo|bar)baz", "a barbaz") && !may_match("(foo|bar)baz", "bazbar"));
         assert!(may_match("(abc)+def", "abcabcdef") && !may_match("(abc)+def", "abcabc def"));
         assert!(may_match("colou?r_", "the color_x") && !may_match("colou?r_", "colon_"));
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_before_a_word_is_part_of_what_is_demanded() {
+    fn white_space_before_a_word_is_part_of_the_query() {
         for text in ["fn block_on_x", "fn\tblock_on_x", "fn \u{2003}block_on_x"] {
             assert!(may_match(r"fn\s+block_on_", text), "{text:?}");
         }
@@ -367,13 +367,13 @@ mod tests {
     }
 
     #[test]
-    fn looks_take_no_room() {
+    fn assertions_match_no_text() {
         assert!(!may_match(r"foo\bbar_", "foo bar_"));
         assert!(may_match(r"(?m)^needle$", "needle"));
     }
 
     #[test]
-    fn huge_patterns_stay_small() {
+    fn query_size_is_bounded() {
         let many: Vec<String> = (0..3000).map(|number| format!("word{number:05}")).collect();
         assert!(query(&many.join("|")).grams() <= MAX_GRAMS);
         assert!(query("((((abc){9}){9}){9}){9}").grams() <= MAX_GRAMS);

@@ -1,10 +1,10 @@
-//! Segments of content and the blocks of bits that stand for them.
+//! Segments of content, and the blocks of bits that represent them.
 
 use std::ops::Range;
 
 use super::gram::COLUMNS;
 
-/// Bytes of content that one segment stands for.
+/// Bytes of content that one segment covers.
 pub(in crate::search) const SEGMENT: usize = 32 << 10;
 /// Segments of a block: the bits of one word.
 pub(super) const SEGMENTS: usize = 64;

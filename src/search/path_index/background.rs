@@ -39,7 +39,7 @@ impl PathIndex {
         build_all(&Arc::downgrade(self), workspace);
     }
 
-    /// Compares every index with the disk, whatever the clock says, and does all other background work:
+    /// Compares every index with the disk without waiting for its time, and does all other background work:
     /// for checks.
     pub fn verify(self: &Arc<Self>, workspace: &Workspace) {
         for slot in self.roots().iter_mut() {
@@ -160,7 +160,7 @@ fn listed(workspace: &Workspace, root: &WorkspacePath, mode: IndexMode) -> RootS
             continue;
         }
         return match (list, watcher.failure()) {
-            // A directory was moved while it was looked at, perhaps: once more, later.
+            // Perhaps a directory was moved while it was listed: once more, later.
             (_, Some(Unwatchable::Twice)) | (Err(_), None) => RootState::Unknown,
             (_, Some(why)) => RootState::Unwatchable(why),
             (Ok(list), None) if list.files() < LARGE && mode != IndexMode::Eager => RootState::Small,
@@ -173,7 +173,7 @@ fn listed(workspace: &Workspace, root: &WorkspacePath, mode: IndexMode) -> RootS
 /// Compares what is known of the files behind `after` with the disk; the last one looked at, or
 /// `None` at the end, or when that was done a short while ago.
 ///
-/// No answer waits for this. It bounds how long a change stays unseen that no event tells of: one
+/// No answer waits for this. It bounds how long a change without an event stays unseen: one
 /// through a mapping that stays open, or through a name made later where nothing is watched.
 fn compare(index: &PathIndex, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Option<WorkspacePath> {
     let (paths, from) = {

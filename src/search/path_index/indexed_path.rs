@@ -10,9 +10,9 @@ use crate::{
 /// What is known of a file's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::search) enum KnownContent {
-    /// Not looked into since it last changed: it has to be searched.
+    /// Not read since it last changed: it has to be searched.
     Unread,
-    /// Looked into, but the filter must not speak for it: it has to be searched.
+    /// Read, but the filter cannot answer for it: it has to be searched.
     AlwaysSearch,
     /// A NUL byte within what every search looks at first: binary, whatever the pattern. With its size in bytes.
     Binary(u32),
@@ -124,7 +124,7 @@ impl IndexedPath {
         !matches!(self.content, KnownContent::Unread | KnownContent::AlwaysSearch)
     }
 
-    /// Whether it is a file that nobody has looked into, and worth a look.
+    /// Whether it is a file that has yet to be read for the filter.
     pub(super) fn is_unread(&self) -> bool {
         self.content == KnownContent::Unread && self.is_file() && !self.mounted
     }

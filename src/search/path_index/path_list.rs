@@ -60,7 +60,7 @@ impl PathList {
         listed.then(|| at + 1..self.end_of(at))
     }
 
-    /// Memory held, in bytes, about: a path costs some 80 beside its item, sharing that some 24.
+    /// Memory held, in bytes, about: a path has some 80 outside its item, sharing it costs some 24.
     pub(super) fn memory(&self) -> usize {
         self.items.len() * (size_of::<IndexedPath>() + size_of::<PathSummary>() + 80 + 24)
     }
@@ -182,7 +182,7 @@ mod tests {
     use crate::workspace::{Access, Workspace};
 
     #[test]
-    fn lists_of_two_moments_share_what_did_not_change() {
+    fn snapshots_share_unchanged_paths() {
         let workspace = Workspace::of_directory(concat!(env!("CARGO_MANIFEST_DIR"), "/src"), Access::ReadOnly);
         let root = workspace.root_path(&workspace.roots()[0]);
         let mut list = PathList::read(&root, &mut workspace.watch(root.root()).unwrap()).unwrap();

@@ -9,10 +9,10 @@ use std::{ops::Deref, sync::Arc};
 use super::indexed_path::{IndexedPath, KnownContent};
 use crate::{search::ngram_filter::FileSegments, workspace::FileKind};
 
-/// What most searches ask of an item.
+/// What most searches ask of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::search) enum PathSummary {
-    /// Only the item tells.
+    /// The path itself has to be asked.
     Ask,
     /// Neither a file nor ignored: nothing that a search of content is about.
     NoFile,
@@ -25,7 +25,7 @@ pub(in crate::search) enum PathSummary {
     Secret,
     /// [`KnownContent::Binary`].
     Binary(u32),
-    /// [`KnownContent::Filtered`] in one segment, which is to say of no more bytes than a segment stands for.
+    /// [`KnownContent::Filtered`] in one segment, so of no more bytes than a segment covers.
     Segment {
         /// The segment.
         segment: u32,
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_small() {
+    fn path_summary_has_12_bytes() {
         assert_eq!(size_of::<PathSummary>(), 12);
     }
 }

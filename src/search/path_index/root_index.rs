@@ -162,8 +162,8 @@ impl RootIndex {
     }
 
     /// Forgets what is known of files, where they still are in that state. They changed without an
-    /// event, so somebody may go on doing that: they are searched each time until an event tells
-    /// that they were closed.
+    /// event, so a process may go on doing that: they are searched each time until an event
+    /// says that they were closed.
     pub(super) fn distrust(&mut self, files: &[(WorkspacePath, u64)]) {
         let list = Arc::make_mut(&mut self.list);
         let mut dropped = Vec::new();

@@ -211,7 +211,7 @@ impl Update<'_> {
             let mut met = Vec::new();
             match self.watcher.watch_tree(item.path(), true, &mut |listed| met.push(listed)) {
                 Ok(()) => {}
-                // As for a walk: one that is gone by now is named all the same.
+                // As for a walk: one that is gone by now is still named.
                 Err(error) => item.unreadable = error.kind != AccessErrorKind::NotFound,
             }
             for listed in met {

@@ -1,6 +1,6 @@
-//! A walk over names, from the path index where there is one, else over the disk.
+//! A walk over paths, from the path index where there is one, else over the disk.
 //!
-//! Both give the same names in the same order with the same report.
+//! Both give the same paths in the same order with the same report.
 
 use std::{ops::ControlFlow, sync::Arc, time::SystemTime};
 
@@ -12,7 +12,7 @@ use crate::workspace::{
 /// Unreadable directories that a report names, as the workspace's walk does.
 const NAMED: usize = 5;
 
-/// Who is told of the names.
+/// What is called with the paths.
 pub trait Visit {
     /// A name.
     fn visit(&mut self, met: SearchEntry<'_>) -> ControlFlow<()>;
@@ -54,20 +54,21 @@ pub enum SearchEntry<'a> {
 }
 
 impl SearchEntry<'_> {
+    fn entry(&self) -> &Entry {
+        match self {
+            Self::Walked(entry) => entry,
+            Self::Indexed(item) => &item.entry,
+        }
+    }
+
     /// Its path.
     pub fn path(&self) -> &WorkspacePath {
-        match self {
-            Self::Walked(entry) => entry.path(),
-            Self::Indexed(item) => item.entry.path(),
-        }
+        self.entry().path()
     }
 
     /// What it is.
     pub fn kind(&self) -> FileKind {
-        match self {
-            Self::Walked(entry) => entry.kind(),
-            Self::Indexed(item) => item.entry.kind(),
-        }
+        self.entry().kind()
     }
 
     /// When it was last modified, where the system says.
@@ -141,7 +142,7 @@ pub(in crate::search) fn walk_snapshot(
     walked.map(|report| (report, PathSource::Walk))
 }
 
-/// The walk over a snapshot. Most of it is decided by the words alone.
+/// The walk over a snapshot. Most of it is decided by the summaries alone.
 fn over(workspace: &Workspace, snapshot: &IndexSnapshot, options: &WalkOptions, visit: &mut dyn Visit) -> WalkReport {
     let mut report = WalkReport::default();
     let (items, summaries) = (snapshot.items(), snapshot.summaries());

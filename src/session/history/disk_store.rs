@@ -62,14 +62,14 @@ impl DiskStore {
     }
 
     /// Bytes of the largest content.
-    pub(super) fn room(&self) -> u64 {
+    pub(super) fn capacity(&self) -> u64 {
         self.limits.bytes / 2
     }
 
     /// Keeps a content.
     pub(super) fn keep(&self, content: &mut dyn Read, durable: Durable) -> io::Result<Revision> {
         let folder = self.folder()?;
-        let (revision, size) = folder.keep(content, self.room(), durable)?;
+        let (revision, size) = folder.keep(content, self.capacity(), durable)?;
         self.added(&folder, size);
         Ok(revision)
     }
@@ -77,7 +77,7 @@ impl DiskStore {
     /// Keeps a content whose revision is known; on the disk when it returns.
     pub(super) fn keep_content(&self, content: HashedBytes<'_>) -> io::Result<()> {
         let folder = self.folder()?;
-        folder.keep_content(content, self.room())?;
+        folder.keep_content(content, self.capacity())?;
         self.added(&folder, content.bytes().len() as u64);
         Ok(())
     }
@@ -98,11 +98,11 @@ impl DiskStore {
     }
 
     /// Writes lines to today's journal, all in one piece; on the disk when it returns, if any of them
-    /// tells of something that is going to be lost. False when there is nothing to write.
+    /// is about something that is going to be lost. False when there is nothing to write.
     pub(super) fn write_down(&self, records: impl IntoIterator<Item = JournalRecord>) -> io::Result<bool> {
         let (mut lines, mut loss) = (String::new(), false);
         for record in records {
-            loss |= record.tells_of_loss();
+            loss |= record.is_of_loss();
             lines.push_str(&record.line());
         }
         if lines.is_empty() {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_made_before_there_is_something_to_keep() {
+    fn history_folder_is_made_on_first_use() {
         let (temp, store) = store(1 << 20);
         assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 0);
         kept(&store, b"x");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_stays_below_its_limit_and_the_newest_content_stays() {
+    fn history_size_is_bounded_and_keeps_the_newest() {
         const LIMIT: u64 = 64 << 10;
         let (temp, store) = store(LIMIT);
         let mut newest = None;
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_older_than_the_age_limit_is_dropped_and_use_renews_it() {
+    fn expired_content_is_dropped_and_use_renews_it() {
         let (temp, store) = store(1 << 20);
         let (old, used) = (kept(&store, b"old"), kept(&store, b"used"));
         let long_ago = SystemTime::now() - Duration::from_secs(31 * DAY);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_other_roots_and_of_changes_never_made_are_left_out() {
+    fn records_skip_other_roots_and_void_changes() {
         let (_temp, store) = store(1 << 20);
         let record = |root: &str, n| {
             JournalRecord { root: root.into(), tool: "edit".into(), ..JournalRecord::default() }.of("s", n)

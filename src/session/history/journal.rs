@@ -99,7 +99,7 @@ impl JournalRecord {
     }
 
     /// Whether something that was there is replaced or removed.
-    pub(super) fn tells_of_loss(&self) -> bool {
+    pub(super) fn is_of_loss(&self) -> bool {
         self.old.is_some() || self.target.is_some() || self.kind == RecordKind::Directory
     }
 
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_read_back_as_it_was_written() {
+    fn journal_record_survives_a_round_trip() {
         let record = JournalRecord {
             tool: "edit".into(),
             shown: "a\"b/ä".into(),

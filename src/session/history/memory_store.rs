@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_content_gives_way_and_a_renewed_one_stays() {
+    fn oldest_content_is_evicted_and_renewed_one_kept() {
         let mut memory = MemoryStore::default();
         let revision = |n: u8| Revision::of(&[n]);
         for n in 0..4 {

@@ -76,7 +76,7 @@ pub struct Former {
 /// One entry of what was deleted.
 #[derive(Clone, Debug)]
 pub struct FormerEntry {
-    /// Where it stood in what was deleted.
+    /// Its position in what was deleted.
     pub position: TreePosition,
     /// What it was.
     pub node: FormerNode,
@@ -124,7 +124,7 @@ pub(super) struct UndoList {
 
 impl UndoList {
     pub(super) fn push(&mut self, number: u64, change: UndoableChange) {
-        // Numbers are given while the locks are held, so they tell the order even where two calls
+        // Numbers are given while the locks are held, so they give the order even where two calls
         // come here the other way round.
         let at = self.changes.partition_point(|(other, _)| *other < number);
         self.changes.insert(at, (number, change));

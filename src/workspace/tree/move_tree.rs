@@ -6,18 +6,21 @@
 use std::ffi::OsStr;
 use std::io;
 
-use super::super::error::{AccessError, AccessErrorKind};
-use super::super::links::Location;
-use super::super::path::WorkspacePath;
-use super::super::remove_all::remove_all;
-use super::super::revision::Revision;
-use super::super::stat::Stat;
-use super::super::sys::Dir;
-use super::super::write::{Approval, NewDirectory, WritablePath, hash, is_unchanged};
-use super::create_tree::{CreatedTree, NewNode, part_moved};
+use crate::workspace::error::{AccessError, AccessErrorKind};
+use crate::workspace::links::Location;
+use crate::workspace::path::WorkspacePath;
+use crate::workspace::remove_all::remove_all;
+use crate::workspace::revision::Revision;
+use crate::workspace::stat::Stat;
+use crate::workspace::sys::Dir;
+use crate::workspace::write::{Approval, NewDirectory, WritablePath, hash, is_unchanged};
+
+use super::entries::{Node, Tree, TreeEntry};
+use super::guard::TreeGuard;
+use super::new_node::{NewNode, moved_node};
 use super::remove::NotRemoved;
-use super::scan::Scan;
-use super::{Node, Purpose, Tree, TreeEntry, TreeGuard};
+use super::scan::{Purpose, Scan};
+use super::tree_builder::CreatedTree;
 
 /// The file that a move or a copy replaces, as it was when its content was recorded.
 #[derive(Clone, Debug)]
@@ -86,9 +89,9 @@ impl TreeGuard {
         let copied = match renamed {
             Ok(()) => false,
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                let mut parts = tree.paths().map(|(path, entry)| part_moved(&path, entry));
+                let mut nodes = tree.paths().map(|(path, entry)| moved_node(&path, entry));
                 let over = over.map(|over| (&over.stat, over.revision));
-                let created = self.put_at(&to_dir, &to_name, over, &mut parts, to.asked())?;
+                let created = self.put_at(&to_dir, &to_name, over, &mut nodes, to.asked())?;
                 match self.remove_recorded(from, tree, &created.revisions) {
                     Ok(()) => {
                         if let Some(replaced) = &created.replaced {
@@ -156,16 +159,16 @@ impl TreeGuard {
         gone_from: usize,
     ) -> Result<(), AccessError> {
         let missing = |(index, (path, entry)): (usize, (WorkspacePath, &TreeEntry))| match &entry.node {
-            Node::Directory(_) if index < gone_from => Some(Ok((entry.position.clone(), NewNode::There))),
+            Node::Directory(_) if index < gone_from => Some(Ok((entry.position.clone(), NewNode::ExistingDirectory))),
             _ if index < gone_from => None,
             Node::File(_) => Some(stat_of(&path).and_then(|stat| {
                 let entry = TreeEntry { position: entry.position.clone(), node: Node::File(stat) };
-                part_moved(&path, &entry)
+                moved_node(&path, &entry)
             })),
-            _ => Some(part_moved(&path, entry)),
+            _ => Some(moved_node(&path, entry)),
         };
-        let mut parts = tree.paths_at(to.path()).enumerate().filter_map(missing);
-        self.complete(from, &mut parts, Approval::by_policy())
+        let mut nodes = tree.paths_at(to.path()).enumerate().filter_map(missing);
+        self.complete(from, &mut nodes, Approval::by_policy())
     }
 }
 

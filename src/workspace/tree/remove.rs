@@ -5,22 +5,19 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::thread;
-use std::time::{Duration, Instant};
 
-use super::super::directory_stack::DirectoryStack;
-use super::super::error::{AccessError, AccessErrorKind};
-use super::super::limits::Limit;
-use super::super::path::WorkspacePath;
-use super::super::revision::Revision;
-use super::super::sys::{Dir, Locked, Use};
-use super::super::write::{Approval, WritablePath, free_name, is_unchanged, keep_aside};
+use crate::workspace::directory_stack::DirectoryStack;
+use crate::workspace::error::{AccessError, AccessErrorKind};
+use crate::workspace::limits::Limit;
+use crate::workspace::path::WorkspacePath;
+use crate::workspace::revision::Revision;
+use crate::workspace::sys::{Dir, Use};
+use crate::workspace::write::{Approval, WritablePath, free_name, is_unchanged, keep_aside};
+
+use super::entries::{Node, Tree};
+use super::guard::TreeGuard;
 use super::path_stack::TreePosition;
-use super::remove_in_place::{Stopped, remove_in_place};
-use super::{Node, Tree, TreeGuard};
-
-/// How long another process may take to end a change in a directory that is being removed.
-const OTHERS_END: Duration = Duration::from_secs(1);
+use super::remove_in_place::{RemovalStopped, lock_out_others, remove_in_place};
 
 /// Why a tree was not removed.
 #[derive(Debug)]
@@ -117,7 +114,7 @@ fn remove_checked(
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(locked(all)),
         Ok(false) | Err(_) => return Err(stale(all)),
     }
-    remove_in_place(dir, name, tree).map_err(|Stopped { error, gone_from }| match error.kind() {
+    remove_in_place(dir, name, tree).map_err(|RemovalStopped { error, gone_from }| match error.kind() {
         io::ErrorKind::WouldBlock => locked(gone_from),
         // Something else is there, or something was added to a directory.
         io::ErrorKind::StaleNetworkFileHandle | io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty => {
@@ -132,19 +129,19 @@ fn remove_checked(
 
 /// Whether the entry called `name` holds exactly the recorded tree.
 fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>]) -> io::Result<bool> {
-    let mut branch = DirectoryStack::new(dir, Use::List);
+    let mut stack = DirectoryStack::new(dir, Use::List);
     let mut listed = 0;
     for (entry, revision) in tree.entries().iter().zip(revisions) {
         let TreePosition { depth, name: own } = &entry.position;
         let own = if *depth == 0 { name } else { own };
-        branch.leave_to(*depth);
+        stack.leave_to(*depth);
         let same = match (&entry.node, revision) {
-            (Node::File(stat), Some(revision)) => is_unchanged(branch.dir()?, own, stat, *revision)?,
+            (Node::File(stat), Some(revision)) => is_unchanged(stack.dir()?, own, stat, *revision)?,
             (Node::Directory(seen), _) => {
-                branch.enter(own)?;
-                let inside = branch.dir()?;
+                stack.enter(own)?;
+                let inside = stack.dir()?;
                 // Put aside, it has another name by now: whoever comes later sees that, and changes nothing in it.
-                shut_out_others(inside)?;
+                lock_out_others(inside)?;
                 let names = inside.list()?.len();
                 // Before anything is gone: as a cache of read-only directories has it, for one.
                 if names > 0 {
@@ -153,7 +150,7 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
                 listed += names;
                 inside.stat()?.same_file(seen)
             }
-            (Node::Link(target), _) => branch.dir()?.child_link(own).is_ok_and(|now| now == *target),
+            (Node::Link(target), _) => stack.dir()?.child_link(own).is_ok_and(|now| now == *target),
             _ => false,
         };
         if !same {
@@ -162,32 +159,6 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
     }
     // Everything recorded is there; nothing may be there that was not.
     Ok(listed + 1 == tree.entries().len())
-}
-
-/// Waits until no other process is in the middle of a change in this directory. None begins one as long as the
-/// handle that is returned lives; `None` where there are no such locks.
-///
-/// # Errors
-/// `WouldBlock` where another process does not end; the system's where too many files are open.
-pub(super) fn shut_out_others(inside: &Dir) -> io::Result<Option<Dir>> {
-    let began = Instant::now();
-    let handle = match inside.reopen(Use::List) {
-        Ok(handle) => handle,
-        Err(error) if Limit::of(&error).is_some_and(Limit::is_open_files) => return Err(error),
-        Err(_) => return Ok(None),
-    };
-    loop {
-        match handle.try_lock() {
-            Locked::Here => return Ok(Some(handle)),
-            Locked::Nowhere => return Ok(None),
-            Locked::Elsewhere => {}
-        }
-        // It may itself be waiting for the directory that we hold.
-        if began.elapsed() > OTHERS_END {
-            return Err(io::ErrorKind::WouldBlock.into());
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// Gives back the old name; where somebody has taken it meanwhile, a name that no sweep touches.

@@ -8,25 +8,31 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use super::super::directory_stack::DirectoryStack;
-use super::super::sys::{Dir, Use};
+use crate::workspace::directory_stack::DirectoryStack;
+use crate::workspace::limits::Limit;
+use crate::workspace::sys::{Dir, Locked, Use};
+
+use super::entries::{Node, Tree, TreeEntry};
 use super::path_stack::TreePosition;
-use super::remove::shut_out_others;
-use super::{Node, Tree, TreeEntry};
+
+/// How long another process may take to end a change in a directory that is being removed.
+const OTHERS_END: Duration = Duration::from_secs(1);
 
 /// Why it stopped, and how much was gone by then.
 #[derive(Debug)]
-pub(super) struct Stopped {
+pub(super) struct RemovalStopped {
     pub(super) error: io::Error,
     /// The entries of the tree from here on are gone.
     pub(super) gone_from: usize,
 }
 
 /// Removes the tree called `name` in `dir`.
-pub(super) fn remove_in_place(dir: &Dir, name: &OsStr, tree: &Tree) -> Result<(), Stopped> {
+pub(super) fn remove_in_place(dir: &Dir, name: &OsStr, tree: &Tree) -> Result<(), RemovalStopped> {
     let entries = tree.entries();
-    let mut chain = Chain { branch: DirectoryStack::new(dir, Use::List), open: Vec::new() };
+    let mut chain = Chain { stack: DirectoryStack::new(dir, Use::List), open: Vec::new() };
     let holders = holders(entries);
     // The directory that is being emptied, and its lock; the guard has that of the one above the top.
     let mut alone: Option<(usize, Option<Dir>)> = None;
@@ -39,11 +45,11 @@ pub(super) fn remove_in_place(dir: &Dir, name: &OsStr, tree: &Tree) -> Result<()
                 let in_it = holders[index];
                 if entry.position.depth > 0 && alone.as_ref().is_none_or(|(locked, _)| *locked != in_it) {
                     alone = None;
-                    alone = Some((in_it, shut_out_others(holder)?));
+                    alone = Some((in_it, lock_out_others(holder)?));
                 }
                 remove_one(holder, own, entry)
             })
-            .map_err(|error| Stopped { error, gone_from: index + 1 })?;
+            .map_err(|error| RemovalStopped { error, gone_from: index + 1 })?;
     }
     Ok(())
 }
@@ -62,7 +68,7 @@ fn holders(entries: &[TreeEntry]) -> Vec<usize> {
 
 /// The open directories down to the one that holds an entry.
 struct Chain<'d> {
-    branch: DirectoryStack<&'d Dir>,
+    stack: DirectoryStack<&'d Dir>,
     /// Which entries they are.
     open: Vec<usize>,
 }
@@ -82,13 +88,13 @@ impl Chain<'_> {
             missing.push(wanted);
         }
         self.open.truncate(depth - missing.len());
-        self.branch.leave_to(self.open.len());
+        self.stack.leave_to(self.open.len());
         for at in missing.into_iter().rev() {
             let TreePosition { depth, name } = &entries[at].position;
-            self.branch.enter(if *depth == 0 { top } else { name })?;
+            self.stack.enter(if *depth == 0 { top } else { name })?;
             self.open.push(at);
         }
-        Ok(self.branch.dir()?)
+        Ok(self.stack.dir()?)
     }
 }
 
@@ -103,13 +109,39 @@ fn remove_one(holder: &Dir, name: &OsStr, entry: &TreeEntry) -> io::Result<()> {
     }
 }
 
+/// Waits until no other process is in the middle of a change in this directory. None begins one as long as the
+/// handle that is returned lives; `None` where there are no such locks.
+///
+/// # Errors
+/// `WouldBlock` where another process does not end; the system's where too many files are open.
+pub(super) fn lock_out_others(inside: &Dir) -> io::Result<Option<Dir>> {
+    let began = Instant::now();
+    let handle = match inside.reopen(Use::List) {
+        Ok(handle) => handle,
+        Err(error) if Limit::of(&error).is_some_and(Limit::is_open_files) => return Err(error),
+        Err(_) => return Ok(None),
+    };
+    loop {
+        match handle.try_lock() {
+            Locked::Here => return Ok(Some(handle)),
+            Locked::Nowhere => return Ok(None),
+            Locked::Elsewhere => {}
+        }
+        // It may itself be waiting for the directory that we hold.
+        if began.elapsed() > OTHERS_END {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     #![expect(clippy::disallowed_methods, reason = "the test acts as another process")]
 
     use std::fs;
 
-    use super::super::super::{Access, Workspace, sys::Locked};
+    use super::super::super::{Access, Workspace};
     use super::super::Purpose;
     use super::*;
 

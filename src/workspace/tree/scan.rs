@@ -14,8 +14,23 @@ use super::super::repository;
 use super::super::shared::Shared;
 use super::super::stat::{FileKind, Stat};
 use super::super::sys::{Dir, Listed, Use};
+use super::super::write::WritablePath;
+use super::entries::{Node, Tree, TreeEntry};
 use super::path_stack::{PathStack, TreePosition};
-use super::{MOST_ENTRIES, Node, Purpose, Tree, TreeEntry};
+
+/// Entries of the largest tree that is moved, copied or deleted in one call.
+const MOST_ENTRIES: usize = 20_000;
+
+/// What is going to be done with a tree: decides what may be in it.
+#[derive(Clone, Copy, Debug)]
+pub enum Purpose<'a> {
+    /// Deleting it.
+    Remove,
+    /// Moving it to this path.
+    Move(&'a WritablePath),
+    /// Copying it to this path.
+    Copy(&'a WritablePath),
+}
 
 /// The listing of one tree.
 pub(super) struct Scan<'a> {
@@ -35,7 +50,7 @@ impl Scan<'_> {
         let stat = root.stat_beneath(top.relative()).map_err(told)?;
         let parent = top.relative().parent().unwrap_or(Path::new(""));
         let parent = root.dir_beneath(parent, Use::Pass).map_err(told)?;
-        let mut branch = DirectoryStack::new(&parent, Use::List);
+        let mut stack = DirectoryStack::new(&parent, Use::List);
         let mut below_top = PathStack::default();
         let mut entries = Vec::new();
         let mut waiting = vec![self.entry(TreePosition::top(), Path::new(""), stat, &parent)?];
@@ -46,11 +61,11 @@ impl Scan<'_> {
             if let Node::Directory(_) = &entry.node {
                 let TreePosition { depth, name } = &entry.position;
                 let here = top.child(below_top.step(&entry.position));
-                branch.leave_to(*depth);
+                stack.leave_to(*depth);
                 let own = if *depth == 0 { top.file_name().unwrap_or_default() } else { name };
                 let told = |failure| AccessError::from_failure(failure, &here);
-                branch.enter(own).map_err(told)?;
-                let dir = branch.dir().map_err(told)?;
+                stack.enter(own).map_err(told)?;
+                let dir = stack.dir().map_err(told)?;
                 let failed = |error| AccessError::from_io(error, &here);
                 let mut names = dir.list().map_err(failed)?;
                 self.repository(&here, below_top.as_path(), &names)?;

@@ -1,4 +1,4 @@
-//! Secrets inside the roots: by their names, by links, and by names that only look different.
+//! Secrets inside the roots: by name, by link, and by equivalent names.
 
 use serde_json::json;
 
@@ -27,7 +27,7 @@ pub(super) fn secrets() -> Vec<Case> {
         // Listing a name is allowed, and a directory search counts what it skips.
         .filter(|case| !matches!(case.tool, "ls" | "glob" | "grep"))
         .collect();
-    // Names that some file system takes for the same: none of them may be created.
+    // Names that some file system treats as the same: none of them may be created.
     for name in [
         ".ENV",
         ".Env",

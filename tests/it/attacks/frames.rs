@@ -1,10 +1,10 @@
-//! Frames: lines that are no messages, messages that are no calls, floods (servers#4207, codex#31805).
+//! Frames: invalid lines, messages that are no calls, floods (servers#4207, codex#31805).
 
 use serde_json::{Value, json};
 
 use super::{Barrier, world::World};
 
-/// Lines as a client might send them; each gets at most an error, and the session goes on.
+/// Lines that a client might send; each gets at most an error, and the session continues.
 fn lines() -> Vec<(&'static str, Vec<u8>)> {
     let call = |arguments: &str| {
         format!(
@@ -74,7 +74,7 @@ fn survives(barrier: Barrier) {
         let sent = String::from_utf8_lossy(&line).into_owned();
         world.process().bytes(&line);
         world.process().line("");
-        // The answer to this ping comes after whatever the line was answered with.
+        // The answer to this ping follows any answer to the line.
         let ping = format!("ping-{number}");
         world.process().line(&json!({ "jsonrpc": "2.0", "id": ping, "method": "ping" }).to_string());
         loop {

@@ -1,4 +1,4 @@
-//! What answers tell: names, errors, suggestions and link targets.
+//! What answers reveal: names, errors, suggestions and link targets.
 
 use serde_json::json;
 
@@ -51,7 +51,7 @@ pub(super) fn odd_names() -> Vec<Case> {
 const INVALID: Expect = Expect::Fails(&["invalid_input"]);
 const MISSING: Expect = Expect::Fails(&["not_found"]);
 
-/// Errors and suggestions near what is outside or hidden.
+/// Errors and suggestions for names similar to outside or hidden ones.
 pub(super) fn errors() -> Vec<Case> {
     vec![
         case("a slip near a name outside", "read", json!({ "path": "app/secret.txt" }), MISSING),
@@ -98,7 +98,7 @@ pub(super) fn errors() -> Vec<Case> {
     ]
 }
 
-/// An answer that depended on what is there would be a way to look.
+/// A refusal that depends on what exists would reveal it.
 #[test]
 fn refusal_outside_does_not_reveal_what_exists() {
     let mut world = World::new(Barrier::All);
@@ -130,7 +130,7 @@ fn refusal_outside_does_not_reveal_what_exists() {
                 let answer = world.process().ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
                 answer["result"].to_string().replace(path.as_str(), "PATH")
             });
-            assert_eq!(one, other, "{tool} tells {there} from {absent}");
+            assert_eq!(one, other, "{tool} reveals the difference of {there} and {absent}");
         }
     }
 }

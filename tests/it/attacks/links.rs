@@ -1,4 +1,4 @@
-//! Links: out of the roots in every form and on every tool, and the honest ones that must work.
+//! Links: out of the roots in every form and with every tool, and legitimate ones, which must work.
 
 use serde_json::json;
 
@@ -59,7 +59,7 @@ pub(super) fn out() -> Vec<Case> {
     let round = ["loop_self", "loop_a", "loop_b/x", "loop_deep", "loop_deep/y"];
     denied
         .iter()
-        // The way back from a root's own `..` is the one that a link may take.
+        // A link may leave the root and return to it.
         .flat_map(|path| every_tool(&format!("app/{path}"), &qualified(path), &DENIED))
         .chain(round.iter().flat_map(|path| every_tool(path, &qualified(path), &ROUND)))
         .chain(searches())

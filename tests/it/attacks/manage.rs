@@ -1,10 +1,10 @@
-//! The tools that move, copy, delete and make directories, whose second argument is a path, too.
+//! The tools that move, copy, delete and make directories; their second argument is also a path.
 
 use serde_json::json;
 
 use super::{Case, DENIED, Expect, case};
 
-/// Paths that lead out, by any way.
+/// Paths that lead out, in every form.
 const OUT: &[&str] = &[
     "../zebra-beside.txt",
     "/etc/passwd",
@@ -51,7 +51,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// Secrets are not carried to another name, and nothing becomes a file that runs later.
+/// Secrets are not moved to another name, and nothing becomes a file that runs later.
 fn policy() -> Vec<Case> {
     let mut cases = Vec::new();
     for secret in [".env", "id_rsa", "keys/server.pem", ".ssh", "keys", "alias_ssh/config", "in_dir/../.env"] {
@@ -133,7 +133,7 @@ fn policy() -> Vec<Case> {
 const GONE: Expect = Expect::Fails(&["denied", "not_found", "invalid_input"]);
 const READ_ONLY: Expect = Expect::Fails(&["read_only", "denied", "invalid_input"]);
 
-/// A link is a name of its own: what is done to it never reaches what it says.
+/// A change of a link does not affect its target.
 fn links() -> Vec<Case> {
     let mut cases = Vec::new();
     for link in

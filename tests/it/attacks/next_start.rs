@@ -1,5 +1,5 @@
-//! What would be an escape at the next start: files that the server starts from, repositories by any name, links
-//! that span a protected name, and the rules that people wrote for agents.
+//! Escapes at the next start: files that the server starts from, repositories by any name, links that span a protected
+//! name, and the rules that people wrote for agents.
 
 use std::{
     collections::BTreeSet,
@@ -18,7 +18,7 @@ use crate::process::Process;
 /// Not made, changed, replaced, moved or deleted, whatever the tool; the kinds that a tool may answer with first.
 const KEPT: Expect = Expect::Fails(&["denied", "invalid_input", "not_found"]);
 
-/// Every way to put something at a path, and to take away what is there.
+/// Every way to create something at a path, and to remove what exists.
 fn changes(path: &str) -> Vec<Case> {
     let app = format!("app/{path}");
     let mut cases = creations(path);
@@ -37,7 +37,7 @@ fn changes(path: &str) -> Vec<Case> {
     cases
 }
 
-/// Every way to put something at a path.
+/// Every way to create something at a path.
 fn creations(path: &str) -> Vec<Case> {
     let app = format!("app/{path}");
     let from = |source: &str| json!({ "source": source, "destination": app, "overwrite": true });
@@ -133,7 +133,7 @@ pub(super) fn repositories() -> Vec<Case> {
         case("copy a repository into a new directory", "copy", copy("app/sep", "app/x/y/z"), DENIED),
         case("move the top of one", "move", copy("app/wtmeta", "app/sub/wtmeta"), DENIED),
     ]);
-    // What lacks a piece gets none.
+    // An incomplete repository is not completed.
     for piece in ["objects", "refs", "commondir", "OBJECTS", "refs.", "re\u{200b}fs"] {
         cases.extend(creations(&format!("halfhead/{piece}")));
         cases.extend(creations(&format!("halfhead/{piece}/x")));
@@ -300,7 +300,7 @@ pub(super) fn agent_rules() -> Vec<Case> {
     distinct(cases)
 }
 
-/// A server that was started in some way of its own.
+/// A server with its own way of being started.
 struct Started {
     dir: TempDir,
     process: Process,
@@ -326,7 +326,7 @@ impl Started {
         answer["result"]["_meta"]["rootbound/error"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// Nothing can be put at `path`, and what is there cannot be taken away.
+    /// Checks that nothing can be created at `path` and what exists cannot be removed.
     fn is_kept(&mut self, path: &str) {
         let there = self.dir.path().join(path);
         let before = fs::symlink_metadata(&there).map(|stat| (stat.len(), stat.modified().expect("a time"))).ok();
@@ -341,7 +341,7 @@ impl Started {
             ("delete", json!({ "path": path, "recursive": true })),
             ("undo", json!({})),
         ] {
-            // What lies in the directory that a link leads to is no file that the server starts from.
+            // The server does not start from the files in the directory that a link leads to.
             if there.is_dir() && arguments["path"].as_str().is_some_and(|text| text.ends_with("/below")) {
                 continue;
             }
@@ -353,7 +353,7 @@ impl Started {
         }
     }
 
-    /// It can be written like any other file.
+    /// Checks that it can be written like any other file.
     fn is_free(&mut self, path: &str) {
         assert_eq!(self.call("write", &json!({ "path": path, "content": "honest" })), "", "{path}");
     }

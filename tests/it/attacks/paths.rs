@@ -1,4 +1,4 @@
-//! Path texts: prefix siblings, ways out by name, and the system's magic places.
+//! Path texts: prefix siblings, paths that leave, and magic paths of the system.
 
 use serde_json::json;
 
@@ -50,7 +50,7 @@ pub(super) fn leaving() -> Vec<Case> {
         ("mention of an absolute path", "@/etc/passwd"),
         ("slash", "/"),
     ];
-    // What looks like an attack elsewhere is a strange name here: nothing is found or it is odd.
+    // An attack on other systems is only an unusual name here.
     let strange = [
         ("encoded dots", "%2e%2e/outside/zebra-secret.txt"),
         ("encoded slash", "..%2foutside%2fzebra-secret.txt"),

@@ -1,4 +1,4 @@
-//! Patterns: globs that leave, globs and regexes that cost.
+//! Patterns: globs that leave the root, globs and regexes that are expensive.
 
 use serde_json::json;
 

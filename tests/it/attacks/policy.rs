@@ -1,4 +1,4 @@
-//! Files that run later, and roots that are not to be written.
+//! Files that run later, and read-only roots.
 
 use serde_json::json;
 
@@ -100,7 +100,7 @@ pub(super) fn run_later() -> Vec<Case> {
     cases
 }
 
-/// A read-only root is written by no tool and no way of naming it.
+/// No tool writes to a read-only root, by any path.
 pub(super) fn read_only() -> Vec<Case> {
     const READ_ONLY: Expect = Expect::Fails(&["read_only"]);
     ["lib/shared.txt", "lib/new.txt", "lib/new/deep.txt", "{host}/lib/shared.txt", "file://{host}/lib/new.txt"]

@@ -1,4 +1,4 @@
-//! FIFOs, sockets, devices, endless and enormous files: refused or bounded, never waited for.
+//! FIFOs, sockets, devices, endless and huge files: refused or limited, never waited for.
 
 use std::{ffi::OsStr, os::fd::OwnedFd, process::Command};
 
@@ -69,10 +69,10 @@ fn a_tree_of_five_thousand_levels_does_not_end_the_server() {
         let top = world.path("root/abyss");
         std::fs::create_dir(&top).expect("a folder");
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let mut here: OwnedFd = openat(CWD, &top, flags, Mode::empty()).expect("it is there");
+        let mut here: OwnedFd = openat(CWD, &top, flags, Mode::empty()).expect("it exists");
         for _ in 0..5_000 {
             mkdirat(&here, OsStr::new("d"), Mode::from_raw_mode(0o755)).expect("a folder");
-            here = openat(&here, OsStr::new("d"), flags, Mode::empty()).expect("it is there");
+            here = openat(&here, OsStr::new("d"), flags, Mode::empty()).expect("it exists");
         }
         drop(here);
         for (tool, arguments) in [
@@ -93,7 +93,7 @@ fn a_tree_of_five_thousand_levels_does_not_end_the_server() {
     }
 }
 
-/// Honest: a root that is itself reached through a link.
+/// Legitimate: a root that is a link.
 #[test]
 fn a_root_that_is_a_link_is_served() {
     for barrier in [Barrier::All, Barrier::Openat2, Barrier::Walk] {

@@ -1,6 +1,5 @@
-//! A disk to attack: two roots among siblings that hold canaries, with links of every kind.
-//!
-//! Also the client that calls, and compares what must not have changed.
+//! A disk to attack: two roots among siblings with canaries, and links of every kind; and the client that calls and
+//! compares what must not change.
 
 use std::{
     collections::BTreeMap,
@@ -19,8 +18,8 @@ use tempfile::TempDir;
 use super::{Barrier, Case, Expect};
 use crate::process::Process;
 
-/// What no answer may hold unless the call itself sent it: content from outside, content that
-/// policy keeps, and names from outside.
+/// Text that no answer may contain unless the call sent it: content from outside, secret content, and names from
+/// outside.
 pub(super) const CANARY: &str = "CANARY-of-the-outside";
 pub(super) const SECRET: &str = "SECRET-of-the-inside";
 pub(super) const NAME: &str = "zebra";
@@ -29,14 +28,14 @@ pub(super) const NAME: &str = "zebra";
 pub(super) struct World {
     dir: TempDir,
     process: Process,
-    /// The disk after the last call, so that each is looked at once.
+    /// The disk after the last call, so that each state is read once.
     last: Option<Picture>,
 }
 
 type Picture = BTreeMap<PathBuf, String>;
 
 impl World {
-    /// Builds the disk and starts the server behind `barrier`.
+    /// Builds the disk and starts the server with `barrier`.
     pub(super) fn new(barrier: Barrier) -> Self {
         Self::with(barrier, &[])
     }
@@ -47,7 +46,7 @@ impl World {
         build(dir.path());
         let mut arguments =
             vec!["--root", "app=root", "--root", "lib=lib:ro", "--read-before-write", "off", "--allow", "manage"];
-        // By links below the root; all that it says is the default.
+        // Reached by links below the root; its settings are the defaults.
         arguments.extend(["--config", "root/conf_dir/in/rb.toml"]);
         arguments.extend(barrier.arguments());
         arguments.extend(more);
@@ -61,7 +60,7 @@ impl World {
         self.dir.path().join(relative)
     }
 
-    /// Makes the call and says what went wrong, if anything did.
+    /// Makes the call; an error says what was wrong.
     pub(super) fn attack(&mut self, case: &Case) -> Result<(), String> {
         let mut arguments = case.arguments.clone();
         self.fill_in(&mut arguments);
@@ -70,37 +69,37 @@ impl World {
         let after = self.picture();
         let checked = Self::unchanged(&before, &after, case.writes);
         self.last = Some(after);
-        let told = |what: String| format!("{}: {what}\n    {} {arguments}\n    {answer}", case.name, case.tool);
-        checked.map_err(&told)?;
-        self.silent(&arguments.to_string(), &answer).map_err(&told)?;
+        let report = |what: String| format!("{}: {what}\n    {} {arguments}\n    {answer}", case.name, case.tool);
+        checked.map_err(&report)?;
+        self.silent(&arguments.to_string(), &answer).map_err(&report)?;
         let result = &answer["result"];
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
         let kind = result["_meta"]["rootbound/error"].as_str();
         let failed = result["isError"] == true;
-        Self::plain(text, !failed && matches!(case.tool, "read" | "grep")).map_err(&told)?;
+        Self::plain(text, !failed && matches!(case.tool, "read" | "grep")).map_err(&report)?;
         match case.expect {
             Expect::Fails(kinds) if !(failed && kind.is_some_and(|kind| kinds.contains(&kind))) => {
-                Err(told(format!("expected an error of {kinds:?}")))
+                Err(report(format!("expected an error of {kinds:?}")))
             }
             Expect::Answers(part) if failed || !text.contains(part) => {
-                Err(told(format!("expected an answer with {part:?}")))
+                Err(report(format!("expected an answer with {part:?}")))
             }
             Expect::Without(part) if failed || text.contains(part) => {
-                Err(told(format!("expected an answer without {part:?}")))
+                Err(report(format!("expected an answer without {part:?}")))
             }
-            Expect::Refused if answer.get("error").is_none() => Err(told("expected a protocol error".into())),
-            Expect::Harmless if answer.get("error").is_some() => Err(told("unexpected protocol error".into())),
+            Expect::Refused if answer.get("error").is_none() => Err(report("expected a protocol error".into())),
+            Expect::Harmless if answer.get("error").is_some() => Err(report("unexpected protocol error".into())),
             _ => Ok(()),
         }
     }
 
-    /// The server still answers, and still reads what it may read.
+    /// Checks that the server still answers and reads.
     pub(super) fn alive(&mut self) {
         let answer = self.process.ask("tools/call", &json!({ "name": "read", "arguments": { "path": "app/a.txt" } }));
         assert_eq!(answer["result"]["isError"], false, "{answer}");
     }
 
-    /// The connection itself, for what is no call.
+    /// The connection, for messages that are no calls.
     pub(super) fn process(&mut self) -> &mut Process {
         &mut self.process
     }
@@ -112,7 +111,7 @@ impl World {
         picture
     }
 
-    /// What changed that may not change.
+    /// Checks that nothing changed that must not.
     pub(super) fn unchanged(before: &Picture, after: &Picture, root_too: bool) -> Result<(), String> {
         let guarded = |path: &Path| {
             let inside = path.starts_with("root");
@@ -123,7 +122,7 @@ impl World {
         if changed.is_empty() { Ok(()) } else { Err(format!("the disk changed: {changed:?}")) }
     }
 
-    /// Whether the answer holds what it may not.
+    /// Checks that the answer has no forbidden text.
     pub(super) fn silent(&self, sent: &str, answer: &Value) -> Result<(), String> {
         let shown = answer.to_string();
         let host = self.dir.path().to_str().expect("temporary folders have plain names");
@@ -135,8 +134,8 @@ impl World {
         Ok(())
     }
 
-    /// Whether the text could drive the terminal that shows it. `content`: it holds lines of files,
-    /// which stand as they are, turned or not.
+    /// Checks that the text has no terminal control characters. `content`: it has lines of files, whose bidirectional
+    /// characters are kept.
     fn plain(text: &str, content: bool) -> Result<(), String> {
         let drives = |c: &char| match *c {
             '\n' | '\t' => false,
@@ -165,7 +164,7 @@ impl World {
     }
 }
 
-/// What stays as it is even where a case may write below the root.
+/// Paths that must not change even if a case may write below the root.
 const KEPT: &[&str] = &[
     ".git",
     ".env",
@@ -230,12 +229,12 @@ const LINKS: &[(&str, &str)] = &[
     ("device_random", "/dev/urandom"),
     ("device_full", "/dev/full"),
     ("device_tty", "/dev/tty"),
-    // Round and round
+    // Loops
     ("loop_self", "loop_self"),
     ("loop_a", "loop_b"),
     ("loop_b", "loop_a"),
     ("loop_deep", "loop_deep/x"),
-    // Names that policy knows
+    // Names in the lists of the policy
     ("alias_env", ".env"),
     ("alias_key", "keys/server.pem"),
     ("alias_ssh", ".ssh"),
@@ -249,7 +248,7 @@ const LINKS: &[(&str, &str)] = &[
     ("alias_vscode", ".vscode"),
     ("alias_future_hook", ".git/hooks/pre-push"),
     ("alias_future_env", ".env.production"),
-    // The way to the configuration
+    // Links to the configuration
     ("conf_dir/in", "../way"),
     ("way", "far_conf"),
     ("far_conf", "../conf"),
@@ -268,7 +267,7 @@ const LINKS: &[(&str, &str)] = &[
     ("alias_mirror", "mirror.git"),
     ("to_sub", "sub"),
     ("with_link/tasks", "../sub"),
-    // Honest ones
+    // Legitimate ones
     ("in_file", "a.txt"),
     ("in_dir", "sub"),
     ("in_absolute", "{host}/root/a.txt"),
@@ -381,7 +380,7 @@ fn special(root: &Path) {
     use rustix::fs::{CWD, FileType, Mode, OFlags, ftruncate, makedev, mknodat, openat};
     mknodat(CWD, root.join("fifo"), FileType::Fifo, Mode::from_raw_mode(0o666), 0).expect("a FIFO");
     drop(UnixListener::bind(root.join("socket")).expect("a socket"));
-    // Only a privileged user may make one; without it the links to /dev stand for it.
+    // Only root may create one; otherwise the links to /dev replace it.
     let zero = (FileType::CharacterDevice, makedev(1, 5));
     if mknodat(CWD, root.join("device"), zero.0, Mode::from_raw_mode(0o666), zero.1).is_err() {
         symlink("/dev/zero", root.join("device")).expect("a link");

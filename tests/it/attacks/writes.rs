@@ -1,4 +1,4 @@
-//! Replacement: no litter, no fixed temporary names, no rights carried over that were not earned.
+//! Replacement: no files left behind, no predictable temporary names, no inherited set-user-id.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{Barrier, Case, Expect, case, world::World};
 
-/// Changes as a model may make them; each leaves everything else as it was.
+/// Changes that a model may make; none affects anything else.
 pub(super) fn cases() -> Vec<Case> {
     const DONE: Expect = Expect::Answers("");
     vec![
@@ -53,7 +53,7 @@ fn barriers() -> [Barrier; 3] {
     [Barrier::All, Barrier::Openat2, Barrier::Walk]
 }
 
-/// CVE-2026-46406: a file that was set-user-id has new content, which has not earned it.
+/// CVE-2026-46406: new content must not inherit the set-user-id bit.
 #[test]
 fn set_user_id_does_not_survive_a_replacement() {
     for barrier in barriers() {
@@ -63,7 +63,7 @@ fn set_user_id_does_not_survive_a_replacement() {
         fs::set_permissions(&tool, fs::Permissions::from_mode(0o6755)).expect("a mode");
         let call = case("replace", "write", json!({ "path": "app/tool.sh", "content": "new\n" }), Expect::Answers(""));
         world.attack(&call.writes()).expect("an honest call");
-        assert_eq!(fs::metadata(&tool).expect("it is there").permissions().mode() & 0o7777, 0o755, "{barrier:?}");
+        assert_eq!(fs::metadata(&tool).expect("it exists").permissions().mode() & 0o7777, 0o755, "{barrier:?}");
     }
 }
 

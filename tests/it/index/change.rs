@@ -1,6 +1,6 @@
-//! The changes that are made behind the server's back, by kind.
+//! Random changes of the tree that the server does not make, by kind.
 //!
-//! Each tells whether it changed anything; what is asked afterwards is the comparison's matter.
+//! Each returns whether it changed anything; `comparison` makes the queries.
 
 use std::{
     fs,
@@ -21,7 +21,7 @@ pub(super) struct Kind {
     make: fn(&mut Comparison, &Places) -> bool,
 }
 
-/// Where a change is made: places that may hold something or nothing.
+/// Where a change is made: paths that may or may not exist.
 struct Places {
     file: PathBuf,
     other: PathBuf,
@@ -72,7 +72,7 @@ pub(super) const KINDS: &[Kind] = &[
 ];
 
 impl Comparison {
-    /// One change; it may come to nothing.
+    /// One change; it may have no effect.
     pub(super) fn mutate(&mut self) {
         let (file, other) = (self.file(), self.file());
         let folder = self.random.pick(&FOLDERS[1..]);
@@ -130,8 +130,8 @@ fn folder_renamed(comparison: &mut Comparison, at: &Places) -> bool {
     fs::rename(&at.folder, comparison.path(target)).is_ok()
 }
 
-/// Another name beside it, and a write through that. (Where the other name is in no folder that is
-/// looked at, nothing tells of it: see `workspace::watch`.)
+/// A second name next to it, and a write through that. (If the second name is in an unwatched folder, there is no
+/// event: see `workspace::watch`.)
 fn linked(_: &mut Comparison, at: &Places) -> bool {
     let other = at.file.with_extension("link");
     let _ = fs::hard_link(&at.file, &other);
@@ -139,7 +139,7 @@ fn linked(_: &mut Comparison, at: &Places) -> bool {
     open.is_ok_and(|open| open.write_at(b"needle KERNEL ", 3).is_ok())
 }
 
-/// No event tells of the writes: the end of the mapping does.
+/// The writes cause no event; the end of the mapping does.
 fn mapped_for_a_while(comparison: &mut Comparison, at: &Places) -> bool {
     if !comparison.mapper.hold(&at.file) {
         return false;
@@ -175,7 +175,7 @@ fn rights(comparison: &mut Comparison, at: &Places) -> bool {
     fs::set_permissions(what, fs::Permissions::from_mode(mode)).is_ok()
 }
 
-/// Replaced at once, as editors do.
+/// Replaced by a rename, as editors do.
 fn replaced(comparison: &mut Comparison, at: &Places) -> bool {
     let temporary = at.file.with_extension("tmp");
     comparison.write(&temporary);
@@ -189,7 +189,7 @@ fn symlinked(_: &mut Comparison, at: &Places) -> bool {
 
 fn folder_swapped(comparison: &mut Comparison, at: &Places) -> bool {
     if !mounts::mounted_below(&at.folder).is_empty() {
-        // It could not be cleared away.
+        // It could not be removed.
         return false;
     }
     let (aside, kept) = (comparison.dir.path().join("aside/folder"), comparison.dir.path().join("aside/kept"));
@@ -223,7 +223,7 @@ fn open_meanwhile(comparison: &mut Comparison, at: &Places) -> bool {
     open.write_at(b"needle", 0).is_ok()
 }
 
-/// Nothing tells of the write until the file is closed, after the next query.
+/// The write causes no event until the file is closed, after the next query.
 fn written_by_aio(comparison: &mut Comparison, at: &Places) -> bool {
     if !comparison.mapper.open(&at.file) {
         return false;
@@ -243,7 +243,7 @@ fn written_by_aio(comparison: &mut Comparison, at: &Places) -> bool {
     wrote
 }
 
-/// What files of rules lead to.
+/// Targets of linked ignore files.
 const RULES: &[&str] = &["docs/rules", "lib/rules", "src/deep/rules"];
 
 fn put_rules(comparison: &mut Comparison, place: &Path, link: impl Fn(&Path, &Path) -> std::io::Result<()>) -> bool {
@@ -293,7 +293,7 @@ fn mounted(comparison: &mut Comparison, at: &Places) -> bool {
 fn bound(comparison: &mut Comparison, at: &Places) -> bool {
     let from = comparison.random.pick(&FOLDERS[1..]);
     let from = comparison.path(from);
-    // A folder in itself has no end.
+    // A folder mounted in itself would have no end.
     let apart = !at.folder.starts_with(&from) && !from.starts_with(&at.folder);
     apart && mounts::is_inside() && mount(&["--bind", from.to_str().unwrap()], &at.folder)
 }
@@ -305,7 +305,7 @@ fn file_bound(comparison: &mut Comparison, at: &Places) -> bool {
     mounts::is_inside() && mount(&["--bind", from.to_str().unwrap()], &at.file)
 }
 
-/// On a file system of its own, as overlays do not nest.
+/// On a separate file system, because overlays do not nest.
 fn overlaid(comparison: &mut Comparison, at: &Places) -> bool {
     if !mounts::is_inside() || !mount(&["-t", "tmpfs", "none"], &at.folder) {
         return false;

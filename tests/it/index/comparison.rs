@@ -1,5 +1,4 @@
-//! A tree that changes at random, and two engines that are asked about it: one with the path index and
-//! the filter, one without.
+//! A tree that changes at random, and two servers that search it: one with path index and n-gram filter, one without.
 
 use std::{
     collections::BTreeMap,
@@ -46,7 +45,7 @@ pub(super) const WORDS: &[&str] = &[
     "日本語",
     "fn main()",
 ];
-/// Where something begins or ends.
+/// Anchors of patterns.
 const ENDS: &[&str] = &[
     "^",
     "$",
@@ -66,10 +65,10 @@ pub(super) const FOLDERS: &[&str] = &["", "src", "src/deep", "src/deep/er", "lib
 pub(super) const NAMES: &[&str] =
     &["a.rs", "b.rs", "c.py", "d.txt", "e.c", "Makefile", "f.h", "g.md", ".hidden", "h.log", "key.pem"];
 
-/// How often an answer is asked for again that differs in what ignored files hold.
+/// How often a query is repeated whose answers differ in the counts of ignored files.
 const TRIES: usize = 20;
 
-/// A small generator with a seed, so that a failure can be played again (xorshift64*).
+/// A small generator with a seed, so that a failure can be repeated (xorshift64*).
 pub(super) struct Random(u64);
 
 impl Random {
@@ -97,16 +96,16 @@ impl Random {
     }
 }
 
-/// What was played.
+/// Counts of changes and queries.
 #[derive(Default)]
 pub(super) struct Tally {
-    /// Changes that changed something, by kind.
+    /// Effective changes, by kind.
     pub(super) changes: BTreeMap<&'static str, usize>,
-    /// Queries that both engines answered alike, by tool and mode.
+    /// Queries with the same answer from both, by tool and mode.
     pub(super) queries: BTreeMap<String, usize>,
-    /// Of these, answered from the list.
+    /// Of these, answered with the index.
     pub(super) listed: usize,
-    /// Of these, compared with rg too.
+    /// Of these, also compared with rg.
     pub(super) with_rg: usize,
 }
 
@@ -145,7 +144,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Which rules the tree is looked at with.
+/// Which rules apply to the tree.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rules {
     /// The default list of what is ignored, and the list of secrets.
@@ -166,7 +165,7 @@ pub(super) struct Comparison {
     toolbox: Toolbox,
 }
 
-/// Text and facts, where the names came from, and the answer as data.
+/// Text and metadata, where the paths came from, and the answer as data.
 pub(super) struct Answered {
     pub(super) text: String,
     pub(super) source: Option<Value>,
@@ -193,7 +192,7 @@ impl Comparison {
         Self { dir, random, log: Vec::new(), mapper, tally: Tally::default(), rules, with, without, toolbox }
     }
 
-    /// A tree of some files, listed.
+    /// A tree of some files, indexed.
     pub(super) fn begin(&mut self) {
         for _ in 0..60 {
             let file = self.file();
@@ -207,7 +206,7 @@ impl Comparison {
         for _ in 0..=self.random.below(4) {
             self.mutate();
         }
-        // Sometimes the filter has seen the changes, sometimes not.
+        // The filter may or may not know the changes.
         if self.random.chance(60) {
             self.settle();
         }
@@ -224,7 +223,7 @@ impl Comparison {
         self.with.path_index.settle(&self.with.workspace);
     }
 
-    /// Compares the list with the disk, as the background does now and then.
+    /// Compares the index with the disk, as the background work does from time to time.
     pub(super) fn verify(&self) {
         self.with.path_index.verify(&self.with.workspace);
     }
@@ -248,9 +247,9 @@ impl Comparison {
         let foreign = self.rules == Rules::Ours;
         match self.random.below(24) {
             0 => text.push(0),
-            // To rg it is UTF-8 that is damaged, so let it be that.
+            // For rg it is damaged UTF-8.
             1 => text.extend(b"\xC3\xA9".repeat(6).into_iter().chain([0xFF, 0xC5, b'x'])),
-            // rg does not know these for text, or shows them otherwise.
+            // rg does not treat these as text, or shows them differently.
             5 if foreign => text.extend(b"\nd\xe9j\xe0 vu, the needle of stra\xdfe \xc9\n"),
             6 if foreign => text = b"\x93\xfa\x96\x7b\x8c\xea needle \x82\xb1\x82\xea\x82\xcd kernel\n".repeat(3),
             7 | 8 if foreign => {
@@ -268,14 +267,14 @@ impl Comparison {
         text
     }
 
-    /// A file that is there, or a place for one.
+    /// The path of a file, which may not exist.
     pub(super) fn file(&mut self) -> PathBuf {
         let folder = self.random.pick(FOLDERS);
         let name = self.random.pick(NAMES);
         self.path(folder).join(name)
     }
 
-    /// Sets the time back, mostly: the filter leaves files alone that were modified just now.
+    /// Usually sets the time back: the filter skips files that were modified just now.
     pub(super) fn age(&mut self, path: &Path) -> bool {
         let then = SystemTime::now() - Duration::from_secs(3600 + self.random.below(100_000) as u64);
         self.random.chance(70)
@@ -324,7 +323,7 @@ impl Comparison {
         self.bounded(pattern)
     }
 
-    /// Now and then held to where a line, a word or the file begins and ends, or let across lines.
+    /// Sometimes anchored to a line, a word or the file, or across lines.
     fn bounded(&mut self, pattern: String) -> String {
         match self.random.below(16) {
             0 => format!("{}{pattern}", self.random.pick(ENDS)),
@@ -384,7 +383,7 @@ impl Comparison {
         self.compare(tool, &arguments);
     }
 
-    /// Both engines on one call, and rg.
+    /// One call to both servers, and rg.
     pub(super) fn compare(&mut self, tool: &str, arguments: &Map<String, Value>) {
         self.log.push(format!("{tool} {}", Value::Object(arguments.clone())));
         let mut tries = 0;
@@ -392,7 +391,7 @@ impl Comparison {
             let with = self.answer(&self.with, tool, arguments);
             let without = self.answer(&self.without, tool, arguments);
             self.tally.listed += usize::from(tries == 0 && with.source == Some(json!("list")));
-            // A look into ignored files may be cut short by its clock, on a busy machine.
+            // The search of ignored files has a time limit, which a busy machine may reach.
             tries += 1;
             if with.text == without.text || tries == TRIES || shown(&with.text) != shown(&without.text) {
                 break (with, without);
@@ -423,7 +422,7 @@ impl Comparison {
         panic!("{what}\n{log}\n{answers}");
     }
 
-    /// What the list alone says, for what is not promised to be exact.
+    /// The counts that the index gives, which are not promised to be exact.
     pub(super) fn listed(&self, tool: &str, arguments: &Value) -> Answered {
         self.answer(&self.with, tool, arguments.as_object().unwrap())
     }
@@ -443,7 +442,7 @@ impl Comparison {
         facts.remove("elapsed_ms");
         let source = facts.remove("source");
         if facts.get("complete") == Some(&json!(false)) {
-            // Counted as far as the search went, which is a little beyond what is shown.
+            // Counted as far as the search went, a little beyond the shown part.
             facts.remove("matches");
         }
         let text = format!("{}\n{}", text.collect::<String>(), Value::Object(facts));
@@ -464,7 +463,7 @@ impl Drop for Comparison {
     }
 }
 
-/// An answer without what it says of ignored files.
+/// An answer without its note about ignored files.
 fn shown(answer: &str) -> String {
     let lines = answer.lines().filter(|line| !line.contains("in ignored files") && !line.starts_with('{'));
     lines.collect::<Vec<_>>().join("\n").trim_end().to_owned()

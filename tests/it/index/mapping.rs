@@ -1,5 +1,5 @@
-//! Writes through a shared mapping or by Linux AIO, which only system calls that Rust calls unsafe make:
-//! by a Python process that is told over its input what to do.
+//! Writes through a shared mapping or by Linux AIO, which need `unsafe` in Rust: made by a Python process that reads its
+//! commands from stdin.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -65,7 +65,7 @@ for line in sys.stdin:
     print("yes" if done else "no", flush=True)
 "#;
 
-/// The process; absent where there is no Python.
+/// The process; `None` without Python.
 #[derive(Default)]
 pub(super) struct Mapper {
     running: Option<Running>,
@@ -92,7 +92,7 @@ impl Mapper {
         self.running.is_some()
     }
 
-    /// Maps the file, writes `text` at `at`, ends the mapping; false when nothing was written.
+    /// Maps the file, writes `text` at `at`, ends the mapping; false if nothing was written.
     pub(super) fn write(&mut self, path: &Path, at: usize, text: &str) -> bool {
         self.tell(&format!("write\t{}\t{at}\t{}", path.display(), hex(text)))
     }
@@ -102,7 +102,7 @@ impl Mapper {
         self.tell(&format!("hold\t{}", path.display()))
     }
 
-    /// Writes into what is held.
+    /// Writes into the mapping.
     pub(super) fn poke(&mut self, at: usize, text: &str) -> bool {
         self.tell(&format!("poke\t{at}\t{}", hex(text)))
     }
@@ -111,7 +111,7 @@ impl Mapper {
         self.tell("release")
     }
 
-    /// Makes a context of Linux AIO; false where there is none.
+    /// Creates a Linux AIO context; false if that is impossible.
     pub(super) fn begin_aio(&mut self) -> bool {
         self.tell("setup")
     }
@@ -126,7 +126,7 @@ impl Mapper {
         self.tell(&format!("open\t{}", path.display()))
     }
 
-    /// Writes to the open file in the context, and waits for the end of that.
+    /// Writes to the open file in the context and waits for the end.
     pub(super) fn write_by_aio(&mut self, at: usize, text: &str) -> bool {
         self.tell(&format!("submit\t{at}\t{}", hex(text)))
     }

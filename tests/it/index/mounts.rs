@@ -1,8 +1,7 @@
-//! File systems that are mounted and unmounted below a root while it is listed.
+//! File systems that are mounted and unmounted below an indexed root.
 //!
-//! Needs the right to mount. Each test runs again as a child in a mount namespace of its own (`unshare`
-//! of util-linux), so that nothing is left behind and nothing else sees it; where that right is missing,
-//! the test says so.
+//! Needs the right to mount. Each test runs again as a child in a separate mount namespace (`unshare` of util-linux), so
+//! that its mounts end with it and no other process sees them; without that right the test is skipped with a message.
 
 use std::{
     fs,
@@ -23,12 +22,12 @@ use crate::process::{Process, may_mount};
 /// Set for the child.
 const INSIDE: &str = "ROOTBOUND_TEST_NAMESPACE";
 
-/// Whether this process is in a mount namespace of its own.
+/// Whether this process is in a separate mount namespace.
 pub(super) fn is_inside() -> bool {
     std::env::var_os(INSIDE).is_some()
 }
 
-/// Runs the test of that name again in a mount namespace of its own: whether that was done, and went well.
+/// Runs the test of that name again in a separate mount namespace; whether it ran and passed.
 pub(super) fn ran_inside(test: &str) -> bool {
     let unshare = || {
         let mut command = Command::new("unshare");
@@ -45,16 +44,16 @@ pub(super) fn ran_inside(test: &str) -> bool {
     let program = std::env::current_exe().unwrap();
     let mut command = unshare();
     let end = command.arg(program).args([test, "--exact", "--nocapture"]).env(INSIDE, "1").status().unwrap();
-    assert!(end.success(), "in a mount namespace of its own: {end}");
+    assert!(end.success(), "in a separate mount namespace: {end}");
     true
 }
 
-/// `mount` of util-linux; whether it did it.
+/// `mount` of util-linux; whether it succeeded.
 pub(super) fn mount(arguments: &[&str], target: &Path) -> bool {
     ran("mount", arguments, target)
 }
 
-/// `umount` of util-linux; whether it did it.
+/// `umount` of util-linux; whether it succeeded.
 pub(super) fn unmount(arguments: &[&str], target: &Path) -> bool {
     ran("umount", arguments, target)
 }
@@ -65,7 +64,7 @@ fn ran(program: &str, arguments: &[&str], target: &Path) -> bool {
     command.status().is_ok_and(|end| end.success())
 }
 
-/// The places below `folder` where something is mounted, the last one first.
+/// The mount points below `folder`, the last one first.
 pub(super) fn mounted_below(folder: &Path) -> Vec<PathBuf> {
     let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let places = table.lines().filter_map(|line| line.split(' ').nth(4)).map(|place| PathBuf::from(unescaped(place)));
@@ -78,7 +77,7 @@ fn unescaped(place: &str) -> String {
     place.replace("\\040", " ").replace("\\134", "\\")
 }
 
-/// A comparison in a namespace of its own, listed; none where the test goes on in a child, or cannot.
+/// An indexed comparison in a separate namespace; `None` if the test runs in a child instead, or cannot.
 fn comparison(test: &str) -> Option<Comparison> {
     if !is_inside() {
         ran_inside(test);
@@ -95,7 +94,7 @@ fn comparison(test: &str) -> Option<Comparison> {
     listed(&comparison.report()).then_some(comparison)
 }
 
-/// Both engines on everything that a mount can change.
+/// Both servers on everything that a mount can change.
 fn compare(comparison: &mut Comparison) {
     for (tool, arguments) in [
         ("grep", json!({ "pattern": "needle" })),
@@ -148,7 +147,7 @@ fn a_mount_with_a_reused_id_is_noticed() {
         compare(&mut comparison);
         comparison.settle();
         assert!(finds(&comparison, word));
-        // The kernel gives the numbers of a mount and its device out again.
+        // The kernel reuses the numbers of a mount and its device.
         assert!(unmount(&[], &src));
         assert!(mount(&["-t", "tmpfs", "none"], &src));
         old_file(&comparison, "src/same.txt", "needle of another\n");
@@ -178,7 +177,7 @@ fn a_mount_that_moves_or_covers_another_is_noticed() {
     assert!(!finds(&comparison, "that moves"));
     assert!(unmount(&[], &lib));
     compare(&mut comparison);
-    // The folder that holds one is moved: no mount changes by that, and the next change finds it there.
+    // The folder with the mount is moved: that changes no mount, and the next change finds it there.
     fs::create_dir_all(comparison.path("top/inner")).unwrap();
     assert!(mount(&["-t", "tmpfs", "none"], &comparison.path("top/inner")));
     fs::write(comparison.path("top/inner/moved.txt"), "needle that was taken along\n").unwrap();
@@ -281,7 +280,7 @@ fn a_bind_mounted_file_is_searched_each_time() {
 fn an_overlay_and_its_upper_folder_are_walked() {
     let name = "index::mounts::an_overlay_and_its_upper_folder_are_walked";
     let Some(mut comparison) = comparison(name) else { return };
-    // Overlays do not nest, so all of it lies on a file system of its own.
+    // Overlays do not nest, so all of it is on a separate file system.
     let base = comparison.path("base");
     fs::create_dir(&base).unwrap();
     assert!(mount(&["-t", "tmpfs", "none"], &base));
@@ -310,7 +309,7 @@ fn an_overlay_and_its_upper_folder_are_walked() {
     compare(&mut comparison);
 }
 
-/// The release barrier is up: the mount table is read through a descriptor that was opened before.
+/// With Landlock the mount table is read through a descriptor that was opened before.
 #[test]
 fn a_confined_server_notices_a_mount_at_once() {
     if !is_inside() {

@@ -1,4 +1,4 @@
-//! `rg` as the second oracle: what it finds in the same tree, cut to the page that was asked for.
+//! `rg` as the second oracle: its results in the same tree, cut to the requested page.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 
 use crate::oracle;
 
-/// What a comparison came to.
+/// The result of a comparison.
 pub(super) enum Verdict {
     Same,
-    /// rg has no such question, or answers another one.
+    /// rg has no such query, or means something else by it.
     NotComparable,
     Differs {
         ours: String,
@@ -44,7 +44,7 @@ pub(super) fn compare(root: &Path, tool: &str, arguments: &Map<String, Value>, d
             })
         }
     };
-    // Files in other encodings are decoded here, and rg has them as bytes: left out, where no page is cut.
+    // Files in other encodings are decoded here, and bytes for rg: skipped if no page is cut.
     let is_foreign = |line: &String| {
         let path = line.split(':').next().unwrap_or_default();
         (tool == "grep") && oracle_differs(root, path, asked.text("pattern"), line)
@@ -56,7 +56,7 @@ pub(super) fn compare(root: &Path, tool: &str, arguments: &Map<String, Value>, d
     let expected: Vec<String> = expected.into_iter().filter(|line| !is_foreign(line)).collect();
     let found: Vec<String> = found.into_iter().filter(|line| !is_foreign(line)).collect();
     let page = asked.page(expected);
-    // A modification time says nothing of the order in rg.
+    // rg does not order by modification time.
     let same = if asked.text("sort") == "modified" {
         page.iter().collect::<BTreeSet<_>>() == found.iter().collect::<BTreeSet<_>>()
     } else {
@@ -75,7 +75,7 @@ fn oracle_differs(root: &Path, path: &str, pattern: &str, line: &str) -> bool {
     bytes.contains(&0) || std::str::from_utf8(&bytes).is_err() && (!pattern.is_ascii() || !line.is_ascii())
 }
 
-/// One question.
+/// One query.
 struct Asked<'a> {
     root: &'a Path,
     arguments: &'a Map<String, Value>,
@@ -94,7 +94,7 @@ impl Asked<'_> {
         self.arguments.get(name).and_then(Value::as_u64).and_then(|number| usize::try_from(number).ok())
     }
 
-    /// The part of all results that was asked for.
+    /// The requested part of all results.
     fn page(&self, all: Vec<String>) -> Vec<String> {
         if self.flag("multiline") && self.text("output_mode") == "content" {
             // Complete, as `matches` made sure; a page would count matches and not lines.
@@ -118,8 +118,8 @@ impl Asked<'_> {
         paths(&rg(self.root, &flags), "").collect()
     }
 
-    /// Below the path of the call; `None` where that path itself is ignored: rg looks into nothing
-    /// then, and here the caller who names it is believed.
+    /// Below the path of the call; `None` if that path is ignored: rg then searches nothing, while here a named path is
+    /// searched.
     fn files_below(&self) -> Option<BTreeSet<String>> {
         let start = self.text("path");
         let all = self.files();
@@ -155,27 +155,26 @@ impl Asked<'_> {
         if word && !pattern.chars().all(|character| character.is_alphanumeric() || character == '_') {
             return None;
         }
-        // rg 13 finds no empty line by this.
+        // rg 13 finds no empty line with this.
         if !self.flag("literal") && pattern.contains("$^") {
             return None;
         }
-        // rg 13 loses lines by this: `printf 'a;\n;\ny\n' | rg '(?-u:\b)^'` shows the first alone.
+        // rg 13 loses lines with this: `printf 'a;\n;\ny\n' | rg '(?-u:\b)^'` shows the first alone.
         if !self.flag("literal") && (pattern.contains("\\b)^") || pattern.contains("\\b^")) {
             return None;
         }
-        // rg 13 sees one beside bytes that are no UTF-8.
+        // rg 13 sees one next to invalid UTF-8.
         if !self.flag("literal") && pattern.contains("\\B") {
             return None;
         }
-        // Releases of rg differ in what these hold to, the file, the line or a buffer: the beginning
-        // always, the end line by line.
+        // Releases of rg anchor these to the file, the line or a buffer.
         let holds_to = |anchors: &[&str]| anchors.iter().any(|anchor| pattern.contains(anchor));
         let to_the_file = holds_to(&["\\A", "(?-m:^"]) || !multiline && holds_to(&["\\z", "(?-m:"]);
         if !self.flag("literal") && to_the_file {
             return None;
         }
         let mode = self.text("output_mode");
-        // A match of several lines is one here and several there.
+        // A match of several lines is one here and several in rg.
         if multiline && (mode == "count" || mode == "content" && data["truncated"] != Value::Bool(false)) {
             return None;
         }
@@ -186,18 +185,18 @@ impl Asked<'_> {
         let globbed = self.arguments.contains_key("glob");
         let mut known = self.files_below()?;
         let mut flags = vec!["-0", "-n", "--no-heading", "--with-filename", "--max-filesize=16M"];
-        // A glob of rg's brings ignored files back; here it only narrows.
+        // A glob of rg includes ignored files; here it only filters.
         if globbed {
             flags.extend(["-g", self.text("glob"), "--no-ignore"]);
         } else if self.flag("no_ignore") {
             flags.push("--no-ignore");
         }
         if self.arguments.contains_key("type") {
-            // A file that is named is searched whatever its type, which rg does when it is told it.
+            // A named file is searched whatever its type, also by rg if it is named there.
             if self.root.join(start).is_file() {
                 return None;
             }
-            // So does it bring back what its type leaves out.
+            // It also includes files of other types.
             let typed: BTreeSet<String> =
                 paths(&rg(self.root, &["--files", "--no-ignore", "-t", self.text("type")]), "").collect();
             known.retain(|path| typed.contains(path));
@@ -251,13 +250,13 @@ fn rg(folder: &Path, flags: &[&str]) -> Vec<u8> {
         .stdin(Stdio::null())
         .output()
         .expect("rg starts");
-    // 2 with nothing to say is a file that could not be opened.
+    // 2 without a message is a file that could not be opened.
     let fine = output.status.code().is_some_and(|code| code < 2) || output.stderr.is_empty();
     assert!(fine, "rg {flags:?}: {}", String::from_utf8_lossy(&output.stderr));
     output.stdout
 }
 
-/// Without what rg says of binary files among the lines.
+/// Without the notes of rg about binary files.
 fn lines_only(output: &[u8]) -> Vec<u8> {
     let is_line = |line: &&[u8]| {
         let number = line.iter().position(|byte| *byte == 0).map(|at| &line[at + 1..]);
@@ -291,7 +290,7 @@ fn sorted(paths: BTreeSet<String>) -> Vec<String> {
     paths
 }
 
-/// rg shows what stands before the first NUL byte of a file; here such a file has no matches.
+/// rg shows matches before the first NUL byte of a file; here such a file has no matches.
 fn is_binary(path: &Path) -> bool {
     let bytes = fs::read(path).unwrap_or_default();
     let utf16 = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);

@@ -1,4 +1,4 @@
-//! Ignore rules that change through another name than the one they count by.
+//! Ignore rules that change through another name of their file.
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
@@ -10,7 +10,7 @@ use super::{
     equipped, listed,
 };
 
-/// A listed tree with three kinds of files and a folder for rules.
+/// An indexed tree with three kinds of files and a folder for ignore files.
 fn comparison() -> Option<Comparison> {
     comparison_by(Rules::Rgs)
 }
@@ -35,7 +35,7 @@ fn comparison_by(rules: Rules) -> Option<Comparison> {
     Some(comparison)
 }
 
-/// The list and a walk agree, and rg where the rules are its own, and find these of the files.
+/// Index and walk agree, and rg if the rules are its own, and find these files.
 fn look(comparison: &mut Comparison, expected: &[&str]) {
     let glob = json!({ "pattern": "*.{rs,log,txt}", "sort": "path" });
     comparison.compare("glob", glob.as_object().unwrap());
@@ -63,14 +63,14 @@ fn ignore_rules_written_through_a_hard_link_count_at_once() {
         look(&mut comparison, WITHOUT_LOGS);
         put(&rules, "*.rs\n");
         look(&mut comparison, WITHOUT_RS);
-        // A name that it is given later, where nothing is watched.
+        // A second name, made later in an unwatched folder.
         fs::hard_link(&rules, &outside).unwrap();
         fs::remove_file(&rules).unwrap();
         put(&outside, "*.log\n");
         look(&mut comparison, WITHOUT_LOGS);
         put(&outside, "*.rs\n");
         look(&mut comparison, WITHOUT_RS);
-        // No longer the file of rules.
+        // No longer the ignore file.
         fs::remove_file(comparison.path(name)).unwrap();
         look(&mut comparison, ALL);
         put(&outside, "*.log\n");
@@ -86,7 +86,7 @@ fn a_marker_file_ignores_a_folder_only_while_it_exists() {
     for _ in 0..2 {
         put(&tag, "Signature: 8a477f597d28d172789f06886806bc55\n");
         look(&mut comparison, without_src);
-        // What happens in it meanwhile is nothing to a list.
+        // Changes inside are not indexed meanwhile.
         put(&comparison.path("src/deep/new.txt"), "needle\n");
         fs::remove_file(comparison.path("src/deep/new.txt")).unwrap();
         look(&mut comparison, without_src);
@@ -155,7 +155,7 @@ fn a_linked_ignore_file_and_changes_of_its_links_count() {
         put(&comparison.path("x/other"), "*.rs\n");
         fs::rename(comparison.path("x/other"), &rules).unwrap();
         look(&mut comparison, WITHOUT_RS);
-        // Another link on the way, to where nothing is listed.
+        // Another link on the path, to an unindexed folder.
         fs::create_dir_all(comparison.path(".git/store")).unwrap();
         put(&comparison.path(".git/store/rules"), "*.log\n");
         fs::remove_file(&rules).unwrap();
@@ -170,7 +170,7 @@ fn a_linked_ignore_file_and_changes_of_its_links_count() {
     }
 }
 
-/// Ignored as before: what a link says outside is none of this tree's matter (rg reads it).
+/// Ignored as before: an ignore file outside of the root does not count (rg reads it).
 #[test]
 fn an_ignore_file_linked_to_outside_or_to_a_secret_is_not_read() {
     let comparison = Comparison::new(1, IndexMode::Eager, Rules::Ours);

@@ -1,4 +1,4 @@
-//! Writes by Linux AIO, which no event tells of until the file is closed.
+//! Writes by Linux AIO, which cause no event until the file is closed.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ fn finds(comparison: &Comparison, word: &str) -> bool {
     !answer.text.starts_with("No matches found")
 }
 
-/// A listed tree with one file in the filter; none where there is no AIO.
+/// An indexed tree with one file in the filter; `None` without AIO.
 fn comparison() -> Option<Comparison> {
     let mut comparison = Comparison::new(1, IndexMode::Eager, Rules::Ours);
     if !equipped(&comparison) {

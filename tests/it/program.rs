@@ -1,0 +1,45 @@
+//! The program, run until it ends: subcommands and starts that fail. `process` has the server that keeps running.
+
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+};
+
+/// The program in `folder`, with the environment of this process except for its `ROOTBOUND_` variables.
+pub(crate) fn program(folder: &Path) -> Command {
+    let kept = std::env::vars_os().filter(|(name, _)| !name.to_string_lossy().starts_with("ROOTBOUND_"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rootbound"));
+    command.current_dir(folder).env_clear().envs(kept).stdin(Stdio::null());
+    command
+}
+
+/// How a run ended.
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Outcome {
+    /// Runs the command until it ends.
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let output = command.output().expect("the program starts");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    /// What a run printed that ended with 0.
+    #[track_caller]
+    pub(crate) fn succeeded(self) -> String {
+        assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);
+        self.stdout
+    }
+
+    /// The errors of a run that ended with `code` and printed nothing to stdout.
+    #[track_caller]
+    pub(crate) fn failed(self, code: i32) -> String {
+        assert_eq!(self.code, Some(code), "{}{}", self.stdout, self.stderr);
+        assert_eq!(self.stdout, "");
+        self.stderr
+    }
+}
