@@ -70,16 +70,16 @@ impl Tool for Mkdir {
             Err(_) => {}
         }
         let target = cx.workspace.writable_entry(&path)?;
-        Ok(Plan::Change(Box::new(Pending { path, target })))
+        Ok(Plan::Change(Box::new(PlannedMkdir { path, target })))
     }
 }
 
-struct Pending {
+struct PlannedMkdir {
     path: WorkspacePath,
     target: WritablePath,
 }
 
-impl Change for Pending {
+impl Change for PlannedMkdir {
     fn fingerprint(&self) -> super::Fingerprint {
         super::Fingerprint { path: self.target.path().to_string(), base: Base::Absent, content: None }
     }

@@ -203,7 +203,7 @@ impl fmt::Display for AccessError {
                 write!(f, "{path} has {size} bytes, more than the limit of {limit}")
             }
             AccessErrorKind::TooMany { limit } => write!(f, "{path} holds more than {limit} entries"),
-            AccessErrorKind::IsRoot => write!(f, "{path} is a workspace root, which stays where it is"),
+            AccessErrorKind::IsRoot => write!(f, "{path} is a workspace root, which is never moved, copied or deleted"),
             AccessErrorKind::NotKept => write!(f, "what {path} held before is not kept any more"),
             AccessErrorKind::Permission => {
                 write!(f, "the system's permissions forbid access to {path}")
