@@ -1,5 +1,5 @@
 //! Where a change puts something: the new path of a file, and what `move` and `copy` share, two paths and what
-//! may stand at the second.
+//! may be at the second.
 
 use crate::workspace::{Base, FileKind, Revision, Tree, WorkspacePath, WritablePath};
 
@@ -126,7 +126,7 @@ pub(super) fn check_apart(source: &WorkspacePath, destination: &WorkspacePath) -
         return Err(same_path(source));
     }
     if destination.relative().starts_with(source.relative()) {
-        return Err(ToolError::invalid(format!("{destination} lies inside {source}, which cannot be put into itself"))
+        return Err(ToolError::invalid(format!("{destination} is inside {source}, which cannot be put into itself"))
             .hint("pass a destination outside of the source"));
     }
     Ok(())

@@ -25,7 +25,7 @@ pub(crate) struct Mkdir;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// The directory to make; missing parents are made, too.
+    /// The directory to make; missing parents are made as well.
     path: String,
 }
 
@@ -89,7 +89,7 @@ impl Change for PlannedMkdir {
     }
 
     fn cost(&self) -> Cost {
-        // A directory takes room, too.
+        // A directory counts as a file.
         let files = 1 + self.target.missing_above();
         Cost { root: Some(Arc::clone(self.target.path().root())), files, bytes: 0, ..Cost::default() }
     }

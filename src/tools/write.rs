@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// overwrite replaces an existing file (which must have been read), append adds to its end,
     /// create fails if it exists. Default: overwrite.
     mode: Option<Mode>,
-    /// Revision that an existing file must have; stands in for having read it.
+    /// Revision that an existing file must have; with it the file need not have been read.
     expected_revision: Option<String>,
 }
 
@@ -148,7 +148,7 @@ struct WriteRequest {
 }
 
 impl WriteRequest {
-    /// What it comes to on the file as it is now; writes nothing.
+    /// The new content on the file as it is now; writes nothing.
     fn plan_content(&self, cx: &CallContext) -> Result<(Base, NewContent), ToolError> {
         let known = if self.mode == Mode::Append { StartFrom::Grown } else { StartFrom::LastSeen };
         self.plan_on(cx, |now| read_before_write::check(cx, &self.path, &self.target, now, self.expected, known))
@@ -287,7 +287,7 @@ impl Change for PlannedWrite {
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let Self { request, base, planned } = *self;
-        // What is appended is worked out again where another call or process came first.
+        // An append is planned again if another call or process changed the file first.
         let again = |error: AccessError| match request.mode {
             Mode::Append => request.plan_again(cx),
             Mode::Create => Err(exists(&request.path)),

@@ -95,7 +95,7 @@ fn no_cost_in(path: &WorkspacePath) -> Cost {
     Cost { root: Some(Arc::clone(path.root())), ..Cost::default() }
 }
 
-/// Reverts the change; returns how many of the directories that it made above what it put somewhere are gone, too.
+/// Reverts the change; returns how many of the parent directories that it made were removed with it.
 pub(super) fn revert(cx: &CallContext, change: &UndoableChange, approval: Approval) -> Result<usize, ToolError> {
     let [first, second] = approval.for_two_steps();
     revert_effect(cx, change, first)?;
@@ -246,7 +246,7 @@ fn not_kept(path: &WorkspacePath) -> ToolError {
         Kind::NotFound,
         format!("what {path} held before is no longer in the history, which keeps a limited amount"),
     )
-    .hint("write it anew")
+    .hint("write it again")
 }
 
 fn check_free(cx: &CallContext, path: &WorkspacePath) -> Result<(), ToolError> {
@@ -258,7 +258,7 @@ fn check_free(cx: &CallContext, path: &WorkspacePath) -> Result<(), ToolError> {
 }
 
 fn occupied(path: &WorkspacePath) -> ToolError {
-    ToolError::new(Kind::Stale, format!("something else is at {path} by now, and undo never replaces it"))
+    ToolError::new(Kind::Stale, format!("something else is at {path} now, and undo never replaces it"))
         .hint("move that out of the way, then undo again")
 }
 

@@ -125,7 +125,7 @@ pub(super) fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Re
             notes.push(format!("{} line endings kept", line_ending.as_str().to_uppercase()));
         }
         (file, content) if file != content => notes.push(format!(
-            "the content has {} line endings of its own, where the file has {}",
+            "the content has {} line endings, the file {}",
             content.as_str().to_uppercase(),
             file.as_str().to_uppercase()
         )),
