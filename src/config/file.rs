@@ -13,7 +13,7 @@ use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
 use super::{
     option::{OptionRow, ValueKind},
-    options::{OPTIONS, PER_ROOT},
+    options::{PER_ROOT, options},
     raw::{RawArgs, RootTable, Source},
 };
 
@@ -39,7 +39,7 @@ fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) 
     for (key, value) in table.get_ref() {
         let line = file.line(key.span().start);
         let key: &str = key.get_ref();
-        match OPTIONS.iter().find(|option| option.key() == key && option.flag != "config") {
+        match options().find(|option| option.key() == key && option.flag != "config") {
             Some(option) if option.flag == "root" => file.roots(option, value, line, raw, problems),
             Some(option) => file.values(option, value, line, raw, problems),
             None => problems.push(file.at(line, &unknown(key))),
@@ -159,7 +159,7 @@ impl File<'_> {
 
 /// The options that a `[[root]]` table may have.
 fn per_root() -> impl Iterator<Item = &'static OptionRow> {
-    OPTIONS.iter().filter(|option| PER_ROOT.contains(&option.flag))
+    options().filter(|option| PER_ROOT.contains(&option.flag))
 }
 
 fn wrong_type(option: &OptionRow, key: &str, value: &DeValue<'_>) -> String {
@@ -176,7 +176,7 @@ fn unknown(key: &str) -> String {
     if key == "config" {
         return "a configuration file cannot name another: remove config".to_owned();
     }
-    let names: Vec<String> = OPTIONS.iter().map(OptionRow::key).filter(|name| name != "config").collect();
+    let names: Vec<String> = options().map(OptionRow::key).filter(|name| name != "config").collect();
     no_such_key(key, "key", &names)
 }
 
@@ -233,8 +233,7 @@ mod tests {
 
     #[test]
     fn every_option_but_config_is_a_key() {
-        let text: String = OPTIONS
-            .iter()
+        let text: String = options()
             .filter(|option| option.flag != "config")
             .map(|option| match option.kind {
                 ValueKind::Switch(_) => format!("{} = true\n", option.key()),
@@ -244,7 +243,7 @@ mod tests {
             .collect();
         let (raw, problems) = read_text(&text);
         assert!(problems.is_empty(), "{problems:?}");
-        for option in OPTIONS.iter().filter(|option| option.flag != "config") {
+        for option in options().filter(|option| option.flag != "config") {
             let expected = if option.is_list() { 2 } else { 1 };
             assert_eq!(raw.highest(option.flag).len(), expected, "{}", option.flag);
         }
