@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     server::{
         Options, Parts, Server,
-        probe::{self, Cut, Meaning},
+        for_fuzzing::{self, Cut, Meaning},
     },
     session::Session,
     tools::{Selection, Settings, Toolbox},
@@ -31,10 +31,10 @@ pub fn check(world: &World, input: &[u8]) {
     let limit = if limit == u8::MAX { 1 << 16 } else { 8 + usize::from(limit) };
     let sizes = [one, two, three].map(usize::from);
 
-    let (whole, memory) = probe::lines(bytes, &[], limit);
+    let (whole, memory) = for_fuzzing::lines(bytes, &[], limit);
     memory.unwrap_or_else(|held| panic!("{held} bytes held for lines of {limit}"));
     for sizes in [&sizes[..], &[1], &[0, 7]] {
-        let (pieces, memory) = probe::lines(bytes, sizes, limit);
+        let (pieces, memory) = for_fuzzing::lines(bytes, sizes, limit);
         memory.unwrap_or_else(|held| panic!("{held} bytes held for lines of {limit} in pieces of {sizes:?}"));
         assert_eq!(pieces, whole, "in pieces of {sizes:?}");
     }
@@ -51,11 +51,11 @@ pub fn check(world: &World, input: &[u8]) {
 
 /// What a line means, beside an independent reading of it as JSON.
 fn one_line(line: &[u8], expected: &mut HashMap<String, usize>) {
-    let scanned = probe::scanned_id(line, usize::MAX);
+    let scanned = for_fuzzing::scanned_id(line, usize::MAX);
     for size in [1, 3] {
-        assert_eq!(probe::scanned_id(line, size), scanned, "pieces must not matter");
+        assert_eq!(for_fuzzing::scanned_id(line, size), scanned, "pieces must not matter");
     }
-    let meaning = probe::meaning(line);
+    let meaning = for_fuzzing::meaning(line);
     if let Meaning::Refused(_, _, message) = &meaning {
         assert!(message.chars().count() < LONGEST_MESSAGE, "{message}");
         assert!(!message.contains("expected struct Head"), "{message}");
@@ -90,7 +90,7 @@ fn answered(world: &World, bytes: &[u8], limit: usize, cuts: &[Cut], expected: &
     let mut conversation = bytes.to_vec();
     let last = json!({ "jsonrpc": "2.0", "id": LAST, "method": "ping" });
     conversation.extend(format!("\n{last}\n").bytes());
-    let answers = probe::conversation(server(world, limit.max(last.to_string().len())), &conversation)
+    let answers = for_fuzzing::conversation(server(world, limit.max(last.to_string().len())), &conversation)
         .unwrap_or_else(|error| panic!("the session ended: {error}"));
 
     // What the client itself sent may be repeated to it.

@@ -1,11 +1,13 @@
 //! Asking a person before a change is made, in both protocol versions.
 //!
-//! Decides whether to ask, shows what would change ([`question`]) and turns the answer into an
-//! [`Approval`] or a refusal. A client with a handshake is asked while its call waits ([`live`]); one of
-//! 2026-07-28 repeats the call with the answer ([`signer`]). Touches no file, and holds neither a lock
-//! nor a place among the running calls while a person thinks.
+//! Decides whether to ask, shows what would change ([`question`]) and turns the answer into an [`Approval`] or a
+//! refusal ([`consent`]). A client with a handshake is asked while its call waits ([`elicitation`]); one of 2026-07-28
+//! repeats the call with the answer ([`signer`]). Touches no file, and holds neither a lock nor a permit while a
+//! person thinks.
 
-mod live;
+mod consent;
+mod elicitation;
+mod proposal;
 mod question;
 mod signer;
 
@@ -13,39 +15,30 @@ use std::{sync::OnceLock, time::Duration};
 
 use rmcp::{
     Peer, RoleServer,
-    model::{CallToolRequestParams, ElicitResult, ElicitationAction, InputRequest, InputRequests, InputRequiredResult},
+    model::{CallToolRequestParams, ElicitResult, InputRequest, InputRequests, InputRequiredResult},
     service::RequestContext,
 };
+use serde::Deserialize as _;
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    tools::{Change, Fingerprint, Kind, ToolError, context::ProgressSink},
+    tools::{Kind, ToolError, context::ProgressSink},
     workspace::Approval,
 };
 
-use self::signer::{InvalidToken, Signer};
+pub use self::proposal::Confirm;
+pub(super) use self::proposal::{Draft, Proposal};
+use self::{
+    consent::{consent, declined},
+    question::FIELD,
+    signer::{InvalidToken, Signer},
+};
 
 /// Calls that wait for a person at the same time; each holds what it would write in memory.
 const MAX_WAITING: usize = 16;
 const ASK_AGAIN: &str = "repeat the call as it was, and the person is asked again";
-/// The question's only field, and its name among the questions of one result.
-const FIELD: &str = "confirm";
-
-/// Which changes a person is asked about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Confirm {
-    /// None: the configuration is the approval.
-    #[default]
-    Never,
-    /// Those that replace or remove something that was there.
-    Destructive,
-    /// All.
-    Writes,
-}
-
 /// The server's side of asking, shared by its calls.
 #[derive(Debug)]
 pub(super) struct Confirmation {
@@ -53,25 +46,6 @@ pub(super) struct Confirmation {
     limit: Duration,
     waiting: Semaphore,
     signer: OnceLock<Option<Signer>>,
-}
-
-/// One call's request, as far as an answer is bound to it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Draft {
-    mode: Confirm,
-    /// SHA-256 of the tool's name and the arguments.
-    request: [u8; 32],
-}
-
-/// A change that a person must see first.
-#[derive(Debug)]
-pub(super) struct Proposal {
-    /// What the person reads.
-    message: String,
-    fingerprint: Fingerprint,
-    request: [u8; 32],
-    /// Values of `--confirm` that would not ask about it.
-    unasked_by: &'static str,
 }
 
 /// The way to the person behind one call.
@@ -127,39 +101,15 @@ impl Person {
     }
 }
 
-impl Draft {
-    /// What must be asked about `change`; `None` where nobody need be. Works out a diff, so it belongs
-    /// to the pool.
-    pub(super) fn proposal(self, change: &dyn Change) -> Option<Proposal> {
-        let preview = change.preview();
-        if self.mode == Confirm::Destructive && !preview.destructive {
-            return None;
-        }
-        let unasked_by = if preview.destructive { "never" } else { "destructive or never" };
-        Some(Proposal {
-            message: question::text(&preview),
-            fingerprint: change.fingerprint(),
-            request: self.request,
-            unasked_by,
-        })
-    }
-}
-
 impl Confirmation {
     /// Asks about what `mode` says, and takes an answer for at most `limit`.
     pub(super) fn new(mode: Confirm, limit: Duration) -> Self {
         Self { mode, limit, waiting: Semaphore::new(MAX_WAITING), signer: OnceLock::new() }
     }
 
-    /// The call that may need an answer; `None` where nobody is ever asked.
+    /// The draft of a call's proposal; `None` if nobody is ever asked.
     pub(super) fn draft(&self, tool: &str, arguments: &Map<String, Value>) -> Option<Draft> {
-        if self.mode == Confirm::Never {
-            return None;
-        }
-        let mut call = serde_json::json!([tool, arguments]);
-        // A client may send the members of an object in another order the second time.
-        call.sort_all_objects();
-        Some(Draft { mode: self.mode, request: Sha256::digest(call.to_string()).into() })
+        Draft::of(self.mode, tool, arguments)
     }
 
     /// Asks the person, or finds the answer in a call that was repeated.
@@ -169,27 +119,27 @@ impl Confirmation {
     /// change; `quota` where too many questions are open; `cancelled`.
     pub(super) async fn ask(
         &self,
-        person: Person,
+        person: &Person,
         proposal: &Proposal,
         cancelled: &CancellationToken,
         progress: ProgressSink,
     ) -> Result<Reply, ToolError> {
         match person {
             Person::Live(peer) => {
-                let _place = self.waiting.try_acquire().map_err(|_| {
+                let _permit = self.waiting.try_acquire().map_err(|_| {
                     ToolError::new(
                         Kind::Quota,
                         format!("{MAX_WAITING} changes already wait for a person's answer; this one was not made"),
                     )
                     .hint("wait for their answers, then repeat this call")
                 })?;
-                let answer = live::ask(&peer, &proposal.message, self.limit, cancelled, progress).await?;
+                let answer = elicitation::ask(peer, &proposal.message, self.limit, cancelled, progress).await?;
                 consent(&answer)?;
                 Ok(Reply::Approved(Approval::by_person()))
             }
             Person::Retry { answer: None, .. } => self.question(proposal),
             Person::Retry { state, answer: Some(answer) } => {
-                let answer: ElicitResult = serde_json::from_value(answer)
+                let answer = ElicitResult::deserialize(answer)
                     .map_err(|error| declined("the person's answer cannot be read").source(error).hint(ASK_AGAIN))?;
                 consent(&answer)?;
                 match self.signer()?.verify(state.as_deref().unwrap_or_default(), proposal, self.limit) {
@@ -223,61 +173,5 @@ impl Confirmation {
     /// Made when first needed: most servers never ask.
     fn signer(&self) -> Result<&Signer, ToolError> {
         self.signer.get_or_init(Signer::new).as_ref().ok_or_else(signer::no_randomness)
-    }
-}
-
-/// A yes is an accepted form with its field ticked, and nothing else is.
-fn consent(answer: &ElicitResult) -> Result<(), ToolError> {
-    const NEXT: &str = "do not repeat the call unchanged; ask the user what to do instead";
-    let ticked = answer.content.as_ref().is_some_and(|content| content.get(FIELD) == Some(&Value::Bool(true)));
-    let reason = match answer.action {
-        ElicitationAction::Accept if ticked => return Ok(()),
-        ElicitationAction::Accept => "the person sent the form without confirming the change",
-        ElicitationAction::Decline => "the person declined this change",
-        // The client's own way out counts as no.
-        _ => "the person dismissed the question about this change",
-    };
-    Err(declined(reason).hint(NEXT))
-}
-
-fn declined(reason: impl std::fmt::Display) -> ToolError {
-    ToolError::new(Kind::Declined, format!("{reason}; nothing was changed"))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn answer(value: Value) -> ElicitResult {
-        serde_json::from_value(value).expect("a result")
-    }
-
-    #[test]
-    fn only_an_accepted_and_ticked_form_is_a_yes() {
-        assert!(consent(&answer(json!({ "action": "accept", "content": { "confirm": true } }))).is_ok());
-        for no in [
-            json!({ "action": "accept", "content": { "confirm": false } }),
-            json!({ "action": "accept", "content": { "confirm": "true" } }),
-            json!({ "action": "accept", "content": {} }),
-            json!({ "action": "accept" }),
-            json!({ "action": "decline", "content": { "confirm": true } }),
-            json!({ "action": "cancel", "content": { "confirm": true } }),
-        ] {
-            assert_eq!(consent(&answer(no.clone())).expect_err("no").kind(), Kind::Declined, "{no}");
-        }
-    }
-
-    #[test]
-    fn a_request_is_the_same_in_any_order_of_its_members_and_another_with_another_value() {
-        let confirmation = Confirmation::new(Confirm::Writes, Duration::from_secs(1));
-        let request = |tool: &str, arguments: Value| {
-            confirmation.draft(tool, arguments.as_object().expect("an object")).expect("asks").request
-        };
-        let one = request("write", json!({ "path": "a", "edits": [{ "x": 1, "y": 2 }] }));
-        assert_eq!(one, request("write", json!({ "edits": [{ "y": 2, "x": 1 }], "path": "a" })));
-        assert_ne!(one, request("write", json!({ "path": "b", "edits": [{ "x": 1, "y": 2 }] })));
-        assert_ne!(one, request("edit", json!({ "path": "a", "edits": [{ "x": 1, "y": 2 }] })));
     }
 }

@@ -1,91 +1,326 @@
-//! One call from its arguments to its answer: span, permit, clock, cancellation, panic, approval, commit.
+//! One call from its arguments to its answer: admit, plan, approve, commit.
 //!
-//! Knows no protocol types and no tool. Planning is raced against cancellation and the deadline; a
-//! commit is only told of them, and heeds them while nothing of it can be seen: once a rename may
-//! happen, the answer says what truly happened. While a commit waits for another one, or while a person is
-//! asked, the call gives up its place among the running ones and its clock stands still.
+//! Knows no protocol types and no tool. Planning is raced against cancellation and the deadline. A commit only learns
+//! of them, and stops while nothing of the change can be seen: once a rename may happen, the answer says what truly
+//! happened. While a commit waits for another one, or a person is asked, the call gives up its permit and its clock
+//! does not run.
 
 use std::{
-    panic::{self, AssertUnwindSafe},
-    sync::{Arc, Mutex, PoisonError},
+    mem,
+    pin::pin,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-use serde_json::{Map, Value};
 use tokio::time;
-use tokio_util::sync::CancellationToken;
-use tracing::Span;
+use tracing::Instrument as _;
 
 use crate::{
     stop::{StopReason, StopSignal},
-    tools::{Answer, CallContext, Kind, Plan, ToolError, context::ProgressSink},
+    tools::{Answer, CallContext, Change, Kind, Plan, ToolError},
     workspace::Approval,
 };
 
 use super::{
-    Parts,
-    audited::Trace,
-    backpressure::{ResponseBudget, ResponsePermit},
-    confirm::{Confirmation, Person, Question, Reply},
-    gates::{Gates, Permit, area, idle_for},
-    inline, panic_text,
-    threads::{Running, Threads},
+    blocking::{ended, no_thread, on_pool},
+    call::{Call, Outcome, Trace},
+    commits::RunningCommits,
+    concurrency::{ConcurrencyLimits, Load, Permit, area},
+    confirm::{Confirmation, Proposal, Reply},
+    inline,
+    overdue::{self, WIND_UP, idle_for, is_silent_after},
+    parts::Parts,
+    pools::Pools,
 };
 
 /// How long cancelled work may take to notice, before its call is answered without it.
 const NOTICE: Duration = Duration::from_millis(400);
-/// How long work at its deadline may take to wind up what it found.
-const WIND_UP: Duration = Duration::from_secs(2);
-/// How long nothing is heard of a change, after its deadline, before its call is answered without it.
-const STUCK_CHANGE: Duration = Duration::from_secs(10);
-/// Bytes of the largest change that gives up its place while it waits for another one; larger ones are
-/// not held in memory by more calls than have a place.
-const WAITS_ASIDE: u64 = 1 << 20;
+/// How long a change does nothing, after its deadline, before its call is answered without it.
+const STUCK_COMMIT: Duration = Duration::from_secs(10);
+/// Bytes of the largest change that gives up its permit while it waits for another one. Larger ones keep it, so that
+/// only as many as there are permits are held in memory.
+const MAX_WAITING_CHANGE: u64 = 1 << 20;
 
-/// One call of a tool.
-pub(super) struct Call {
-    /// The tool's name.
-    pub(super) tool: String,
-    /// Its arguments as sent.
-    pub(super) arguments: Map<String, Value>,
-    /// A key that occurs twice in one object of the request, so that it is not clear which was meant.
-    pub(super) duplicate_key: Option<String>,
-    /// The request's id, for the log.
-    pub(super) id: String,
-    /// Cancelled when the client no longer wants the answer, or the server ends.
-    pub(super) cancelled: CancellationToken,
-    /// Where progress goes.
-    pub(super) progress: ProgressSink,
-    /// What the audit wants to know of a change.
-    pub(super) trace: Arc<Trace>,
-    /// Whom to ask, where the change needs a yes.
-    pub(super) person: Person,
-    /// What the client has room for.
-    pub(super) budget: ResponseBudget,
-}
-
-/// What a call came to.
+/// Runs calls, and holds what they share.
 #[derive(Debug)]
-pub(super) enum Outcome {
-    /// The tool's answer, with its share of the room where it is large.
-    Answer(Answer, Option<ResponsePermit>),
-    /// A question for the client to ask before it repeats the call.
-    Question(Question),
+pub(super) struct Dispatcher {
+    pub(super) parts: Arc<Parts>,
+    pub(super) limits: ConcurrencyLimits,
+    pub(super) pools: Pools,
+    pub(super) commits: Arc<RunningCommits>,
+    confirmation: Confirmation,
 }
 
-/// Runs `call` and says in the log how it went.
-pub(super) async fn run(
-    parts: &Arc<Parts>,
-    gates: &Gates,
-    confirmation: &Confirmation,
+/// A call that holds a permit; its clock runs.
+struct Admitted {
     call: Call,
-) -> Result<Outcome, ToolError> {
-    let span = tracing::info_span!("call", tool = call.tool, id = call.id);
-    let started = Instant::now();
-    let result = planned(parts, gates, confirmation, call, &span).await;
-    let _entered = span.enter();
-    let took = started.elapsed();
-    match &result {
+    load: Load,
+    area: String,
+    cx: CallContext,
+    /// Shared with what runs on a pool, so that abandoned work keeps it until it ends.
+    permit: Arc<Permit>,
+    deadline: time::Instant,
+}
+
+/// What planning came to.
+enum Planned {
+    Answer(Answer),
+    /// A change, and what a person must be shown of it first.
+    Change(Box<dyn Change>, Option<Proposal>),
+}
+
+impl Dispatcher {
+    /// A dispatcher of calls of the tools of `parts`.
+    pub(super) fn new(parts: Parts) -> Self {
+        let options = &parts.options;
+        Self {
+            limits: ConcurrencyLimits::new(options.max_concurrent),
+            pools: Pools::default(),
+            commits: Arc::default(),
+            confirmation: Confirmation::new(options.confirm, options.confirm_limit),
+            parts: Arc::new(parts),
+        }
+    }
+
+    /// Runs `call` and logs how it went.
+    pub(super) async fn run(&self, call: Call) -> Result<Outcome, ToolError> {
+        let span = tracing::info_span!("call", tool = call.tool, id = call.id);
+        async {
+            let started = Instant::now();
+            let result = self.answer(call).await;
+            log(&result, started.elapsed());
+            result
+        }
+        .instrument(span)
+        .await
+    }
+
+    async fn answer(&self, call: Call) -> Result<Outcome, ToolError> {
+        if let Some(key) = &call.duplicate_key {
+            return Err(ToolError::invalid(format!("duplicate key `{key}` in one object of the call"))
+                .hint(format!("send {key} once")));
+        }
+        let cx = CallContext { progress: call.progress.clone(), ..self.parts.context(self.limit()) };
+        if let Some(outcome) = self.answer_inline(&call, &cx).await {
+            return outcome;
+        }
+        let mut admitted = self.admit(call, cx).await?;
+        let (change, proposal) = match self.plan(&mut admitted).await? {
+            Planned::Answer(answer) => return deliver(answer, &admitted.call).await,
+            Planned::Change(change, proposal) => (change, proposal),
+        };
+        let approval = match proposal {
+            None => Approval::by_policy(),
+            Some(proposal) => match self.approve(&mut admitted, &proposal).await? {
+                Reply::Approved(approval) => approval,
+                Reply::Ask(question) => return Ok(Outcome::Question(question)),
+            },
+        };
+        self.commit(admitted, change, approval).await
+    }
+
+    /// How long a call may take until its change begins.
+    fn limit(&self) -> Duration {
+        self.parts.options.deadline
+    }
+
+    fn load(&self, tool: &str) -> Load {
+        let is_heavy = self.parts.toolbox.get(tool).is_some_and(|tool| tool.spec.heavy);
+        if is_heavy { Load::Heavy } else { Load::Light }
+    }
+
+    /// The answer on this thread, if the call has one and a permit is free.
+    async fn answer_inline(&self, call: &Call, cx: &CallContext) -> Option<Result<Outcome, ToolError>> {
+        if call.cancelled.is_cancelled() {
+            return None;
+        }
+        let _permit = self.limits.server_wide(self.load(&call.tool)).try_acquire().ok()?;
+        let tool = self.parts.toolbox.get(&call.tool)?;
+        match inline::answer(tool, cx, &call.arguments, &self.pools.normal).await? {
+            Ok(answer) => Some(deliver(answer, call).await),
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    /// Waits for a permit. The clock runs meanwhile: the client waits, too.
+    async fn admit(&self, call: Call, mut cx: CallContext) -> Result<Admitted, ToolError> {
+        let mut deadline = time::Instant::now() + self.limit();
+        let (load, area) = (self.load(&call.tool), area(&self.parts, &call.tool, &call.arguments));
+        let (permit, waited_for_client) = self.permit(&call, load, &area).await?;
+        if waited_for_client {
+            (cx.stop, deadline) = (StopSignal::after(self.limit()), time::Instant::now() + self.limit());
+        }
+        Ok(Admitted { call, load, area, cx, permit: Arc::new(permit), deadline })
+    }
+
+    /// A permit, and whether the call waited until the client had read other answers.
+    async fn permit(&self, call: &Call, load: Load, area: &str) -> Result<(Permit, bool), ToolError> {
+        let limit = self.limit();
+        let mut permit = pin!(self.limits.permit(load, area));
+        let (mut waited_for_client, mut waits) = (false, call.budget.waits());
+        loop {
+            tokio::select! {
+                biased;
+                () = call.cancelled.cancelled() => return Err(ToolError::cancelled()),
+                permit = permit.as_mut() => {
+                    let permit = permit.map_err(|closed| {
+                        ToolError::new(Kind::Internal, "the server is ending, and the call was not begun")
+                            .hint("call again after the server has started again")
+                            .source(closed)
+                    })?;
+                    return Ok((permit, waited_for_client));
+                }
+                () = time::sleep(limit) => {
+                    if !call.budget.was_short_since(&mut waits) {
+                        let area_is_full = self.limits.server_wide(load).available_permits() > 0;
+                        return Err(overdue::no_permit(area_is_full, limit));
+                    }
+                    waited_for_client = true;
+                }
+            }
+        }
+    }
+
+    /// Plans the call on a thread, until it is cancelled or its time is used up.
+    async fn plan(&self, admitted: &mut Admitted) -> Result<Planned, ToolError> {
+        let Admitted { call, load, cx, permit, deadline, .. } = admitted;
+        let work = {
+            let draft = self.confirmation.draft(&call.tool, &call.arguments);
+            let (parts, cx) = (Arc::clone(&self.parts), cx.clone());
+            let (tool, arguments) = (call.tool.clone(), mem::take(&mut call.arguments));
+            move || {
+                let tool = parts.toolbox.get(&tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
+                Ok(match tool.plan(&cx, arguments)? {
+                    Plan::Answer(mut answer) => {
+                        answer.sighting.take().inspect(|sighting| cx.session.ledger.save(sighting));
+                        Planned::Answer(answer)
+                    }
+                    Plan::Change(change) => {
+                        let proposal = draft.and_then(|draft| draft.proposal(&*change));
+                        Planned::Change(change, proposal)
+                    }
+                })
+            }
+        };
+        let is_one_of_several = *load == Load::Heavy && self.limits.is_crowded();
+        let pool = if is_one_of_several { &self.pools.low_priority } else { &self.pools.normal };
+        let mut plan = on_pool(pool, &self.pools.normal, permit, work)?;
+        tokio::select! {
+            biased;
+            done = &mut plan => ended(done),
+            () = call.cancelled.cancelled() => {
+                cx.stop.cancel();
+                time::timeout(NOTICE, &mut plan).await.map_or_else(|_| Err(ToolError::cancelled()), ended)
+            }
+            is_silent = is_silent_after(*deadline, &cx.stop) => {
+                cx.stop.cancel();
+                permit.release_server();
+                if plan.take_back() {
+                    return Err(no_thread(&format!("none was free within {:.0?}", self.limit())));
+                }
+                Err(overdue::abandoned(is_silent, self.limit()))
+            }
+            never = permit.release_when_stuck(&cx.stop) => match never {},
+        }
+    }
+
+    /// Asks a person about a change, without a permit. The call's time starts again after that.
+    async fn approve(&self, admitted: &mut Admitted, proposal: &Proposal) -> Result<Reply, ToolError> {
+        let Admitted { call, load, area, cx, permit, .. } = admitted;
+        permit.release();
+        let reply = self.confirmation.ask(&call.person, proposal, &call.cancelled, cx.progress.clone()).await?;
+        if let Reply::Approved(_) = reply {
+            *permit = Arc::new(self.permit(call, *load, area).await?.0);
+            cx.stop = StopSignal::after(self.limit());
+        }
+        Ok(reply)
+    }
+
+    /// Makes a change, and waits for it as long as it does something.
+    async fn commit(
+        &self,
+        admitted: Admitted,
+        change: Box<dyn Change>,
+        approval: Approval,
+    ) -> Result<Outcome, ToolError> {
+        let Admitted { call, mut cx, permit, .. } = admitted;
+        if call.cancelled.is_cancelled() {
+            return Err(ToolError::cancelled());
+        }
+        cx.check()?;
+        let stop = cx.stop.clone();
+        let work = {
+            let (commits, trace, held) = (Arc::clone(&self.commits), Arc::clone(&call.trace), Arc::clone(&permit));
+            move || {
+                let _running = commits.begin();
+                if change.cost().bytes <= MAX_WAITING_CHANGE {
+                    cx.yields = Some(Arc::new(move || held.release()));
+                }
+                make(change, &cx, approval, &trace)
+            }
+        };
+        let mut commit = on_pool(&self.pools.normal, &self.pools.normal, &permit, work)?;
+        let stuck = async {
+            time::sleep(self.limit() + WIND_UP).await;
+            idle_for(STUCK_COMMIT, &stop).await;
+        };
+        tokio::pin!(stuck);
+        let mut is_cancelled = false;
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut commit => return ended(done).map(|answer| Outcome::Answer(answer, None)),
+                () = call.cancelled.cancelled(), if !is_cancelled => {
+                    is_cancelled = true;
+                    stop.cancel();
+                }
+                () = &mut stuck => {
+                    stop.cancel();
+                    if commit.take_back() {
+                        return Err(no_thread("the change was not begun"));
+                    }
+                    permit.release_server();
+                    return Err(overdue::stuck_commit(self.limit()));
+                }
+            }
+        }
+    }
+}
+
+/// Makes a change within the session's quotas, and tells the audit.
+fn make(change: Box<dyn Change>, cx: &CallContext, approval: Approval, trace: &Trace) -> Result<Answer, ToolError> {
+    trace.announce()?;
+    let cost = change.cost();
+    let quota = &cx.session.quota;
+    quota.spend(&cx.workspace, &cost)?;
+    let done = change.commit(cx, approval);
+    match &done {
+        Ok(_) => {
+            trace.changed(cost.bytes);
+            quota.free(&cost);
+        }
+        Err(_) => quota.refund(&cost),
+    }
+    match (done, cx.stop.stopped()) {
+        // The locks below do not know why they were to stop waiting.
+        (Err(error), Some(StopReason::Cancelled)) if error.kind() == Kind::TimedOut => Err(ToolError::cancelled()),
+        (done, _) => done,
+    }
+}
+
+/// Waits for the answer's share of the response budget. The call keeps its permit meanwhile, so that no more answers
+/// than permits wait in memory for a client that does not read.
+async fn deliver(answer: Answer, call: &Call) -> Result<Outcome, ToolError> {
+    let permit = tokio::select! {
+        biased;
+        () = call.cancelled.cancelled() => return Err(ToolError::cancelled()),
+        permit = call.budget.reserve(&answer) => permit,
+    };
+    Ok(Outcome::Answer(answer, permit))
+}
+
+fn log(result: &Result<Outcome, ToolError>, took: Duration) {
+    match result {
         Ok(Outcome::Answer(..)) => tracing::info!(?took, "answered"),
         Ok(Outcome::Question(_)) => tracing::info!(?took, "asked for confirmation"),
         Err(error) => {
@@ -96,295 +331,4 @@ pub(super) async fn run(
             }
         }
     }
-    result
-}
-
-async fn planned(
-    parts: &Arc<Parts>,
-    gates: &Gates,
-    confirmation: &Confirmation,
-    call: Call,
-    span: &Span,
-) -> Result<Outcome, ToolError> {
-    let Call { tool, arguments, duplicate_key, cancelled, progress, person, trace, budget, .. } = call;
-    if let Some(name) = duplicate_key {
-        return Err(ToolError::invalid(format!("duplicate key `{name}` in one object of the call"))
-            .hint(format!("send {name} once")));
-    }
-    let heavy = parts.toolbox.get(&tool).is_some_and(|entry| entry.spec.heavy);
-    let deadline = parts.options.deadline;
-    // The clock runs while the call waits for its turn: the client waits, too.
-    let mut cx = CallContext { progress, ..parts.context(deadline) };
-    let mut overdue = time::Instant::now() + deadline;
-    if !cancelled.is_cancelled()
-        && let Ok(_place) = gates.all(heavy).try_acquire()
-        && let Some(answer) = inline::answer(parts, &gates.pools.usual, &cx, &tool, &arguments, span).await
-    {
-        return answered(answer?, &budget, &cancelled).await;
-    }
-    let area = area(parts, &tool, &arguments);
-    let turn = || turn(gates, (heavy, &area), &budget, &cancelled, deadline);
-    // Shared by what runs on the pool, so that abandoned work keeps its place until it ends.
-    let (place, anew) = turn().await?;
-    let mut permit = Arc::new(place);
-    if anew {
-        (cx.stop, overdue) = (StopSignal::after(deadline), time::Instant::now() + deadline);
-    }
-    let draft = confirmation.draft(&tool, &arguments);
-
-    let work = {
-        let (parts, cx) = (Arc::clone(parts), cx.clone());
-        move || {
-            let Some(entry) = parts.toolbox.get(&tool) else {
-                return Err(
-                    ToolError::new(Kind::Internal, format!("the tool {tool} is gone")).hint("list the tools again")
-                );
-            };
-            let mut plan = entry.plan(&cx, arguments)?;
-            let proposal = match &mut plan {
-                Plan::Answer(answer) => {
-                    answer.sighting.take().inspect(|sighting| cx.session.ledger.save(sighting));
-                    None
-                }
-                Plan::Change(change) => draft.and_then(|draft| draft.proposal(&**change)),
-            };
-            Ok((plan, proposal))
-        }
-    };
-    let planned = {
-        let usual = &gates.pools.usual;
-        let pool = if heavy && gates.is_crowded() { &gates.pools.patient } else { usual };
-        let mut plan = begin(pool, usual, &permit, span, work)?;
-        tokio::select! {
-            biased;
-            done = &mut plan => ended(done),
-            () = cancelled.cancelled() => {
-                cx.stop.cancel();
-                time::timeout(NOTICE, &mut plan).await.map_or_else(|_| Err(ToolError::cancelled()), ended)
-            }
-            silent = winds_up_silently(overdue, &cx.stop) => {
-                cx.stop.cancel();
-                permit.release();
-                Err(abandoned(&plan, silent, deadline))
-            }
-            never = permit.release_when_stuck(&cx.stop) => match never {},
-        }
-    };
-    let (change, proposal) = match planned? {
-        (Plan::Answer(answer), _) => return answered(answer, &budget, &cancelled).await,
-        (Plan::Change(change), proposal) => (change, proposal),
-    };
-    let approval = match proposal {
-        None => Approval::by_policy(),
-        Some(proposal) => {
-            drop(permit);
-            let reply = confirmation.ask(person, &proposal, &cancelled, cx.progress.clone()).await?;
-            let approval = match reply {
-                Reply::Approved(approval) => approval,
-                Reply::Ask(question) => return Ok(Outcome::Question(question)),
-            };
-            // The call's own time begins anew: what passed was the person's.
-            permit = Arc::new(turn().await?.0);
-            cx.stop = StopSignal::after(deadline);
-            approval
-        }
-    };
-    if cancelled.is_cancelled() {
-        return Err(ToolError::cancelled());
-    }
-    cx.check()?;
-    let under_way = gates.pools.commits();
-    let stop = cx.stop.clone();
-    let place = Arc::new(Mutex::new(Some(permit)));
-    let held = Arc::clone(&place);
-    let commit = move || {
-        let _under_way = under_way.begin();
-        trace.announce()?;
-        let cost = change.cost();
-        if cost.bytes <= WAITS_ASIDE {
-            cx.yields = Some(Arc::new(move || drop(held.lock().unwrap_or_else(PoisonError::into_inner).take())));
-        }
-        cx.session.quota.spend(&cx.workspace, &cost)?;
-        let done = change.commit(&cx, approval);
-        match &done {
-            Ok(_) => {
-                trace.made(cost.bytes);
-                cx.session.quota.free(&cost);
-            }
-            Err(_) => cx.session.quota.refund(&cost),
-        }
-        match (done, cx.stop.stopped()) {
-            (Err(error), Some(StopReason::Cancelled)) if error.kind() == Kind::TimedOut => Err(ToolError::cancelled()),
-            (done, _) => done,
-        }
-    };
-    let mut commit = begin(&gates.pools.usual, &gates.pools.usual, &place, span, commit)?;
-    let stuck = async {
-        time::sleep(deadline + WIND_UP).await;
-        idle_for(STUCK_CHANGE, &stop).await;
-    };
-    tokio::pin!(stuck);
-    let mut is_cancelled = false;
-    loop {
-        tokio::select! {
-            biased;
-            done = &mut commit => return ended(done).map(|answer| Outcome::Answer(answer, None)),
-            () = cancelled.cancelled(), if !is_cancelled => {
-                is_cancelled = true;
-                stop.cancel();
-            }
-            () = &mut stuck => {
-                stop.cancel();
-                if commit.take_back() {
-                    return Err(no_thread("the change was not begun"));
-                }
-                let place = place.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                if let Some(place) = place {
-                    place.release();
-                }
-                return Err(stuck_change(deadline));
-            }
-        }
-    }
-}
-
-/// An answer with its share of the budget, waited for with its place: as many as have one wait in memory for a
-/// client that does not read.
-async fn answered(
-    answer: Answer,
-    budget: &ResponseBudget,
-    cancelled: &CancellationToken,
-) -> Result<Outcome, ToolError> {
-    let permit = tokio::select! {
-        biased;
-        () = cancelled.cancelled() => return Err(ToolError::cancelled()),
-        permit = budget.reserve(&answer) => permit,
-    };
-    Ok(Outcome::Answer(answer, permit))
-}
-
-/// Waits until work should have wound up; whether it gave no sign meanwhile.
-async fn winds_up_silently(overdue: time::Instant, stop: &StopSignal) -> bool {
-    time::sleep_until(overdue + WIND_UP / 4).await;
-    let checks = stop.checks();
-    time::sleep_until(overdue + WIND_UP).await;
-    stop.checks() == checks
-}
-
-/// Why planning was given up: no thread was free for it, its file system does not answer, or it is too much.
-fn abandoned<T>(plan: &Running<T>, silent: bool, deadline: Duration) -> ToolError {
-    if plan.take_back() {
-        return no_thread(&format!("none of those that there are was free within {deadline:.0?}"));
-    }
-    if silent {
-        let message = format!(
-            "the file system did not answer within {deadline:.0?}, and the call was abandoned; nothing was changed"
-        );
-        return ToolError::new(Kind::TimedOut, message).hint(HANGS);
-    }
-    late(format!("the call did not end within {deadline:.0?} and was abandoned; nothing was changed"))
-}
-
-const HANGS: &str =
-    "work elsewhere, or ask for less; tell the person that the file system (a network or FUSE mount?) may hang there";
-
-/// A change that nothing was heard of for long.
-fn stuck_change(deadline: Duration) -> ToolError {
-    let message = format!(
-        "the file system did not answer the change within {deadline:.0?}; whether it was made, or still will be, is not known"
-    );
-    ToolError::new(Kind::TimedOut, message)
-        .hint("look at what is there before it is sent again; tell the person that the file system hangs there")
-}
-
-/// Waits for a place among the running calls. True when the call's time begins only now: places were
-/// held by answers that the client did not read.
-async fn turn(
-    gates: &Gates,
-    (heavy, area): (bool, &str),
-    budget: &ResponseBudget,
-    cancelled: &CancellationToken,
-    deadline: Duration,
-) -> Result<(Permit, bool), ToolError> {
-    let mut place = Box::pin(gates.permit(heavy, area.to_owned()));
-    let (mut anew, mut waits) = (false, budget.waits());
-    loop {
-        tokio::select! {
-            biased;
-            () = cancelled.cancelled() => return Err(ToolError::cancelled()),
-            permit = place.as_mut() => {
-                let permit = permit.map_err(|closed| {
-                    ToolError::new(Kind::Internal, "the server is ending, and the call was not begun")
-                        .hint("call again when it has started anew")
-                        .source(closed)
-                })?;
-                return Ok((permit, anew));
-            }
-            () = time::sleep(deadline) => {
-                let short = budget.was_short_since(&mut waits);
-                if !short && gates.all(heavy).available_permits() > 0 {
-                    let message = format!(
-                        "the call waited {deadline:.0?} for other calls in the same directory, which do not end, and was \
-                         not begun; nothing was changed"
-                    );
-                    return Err(ToolError::new(Kind::TimedOut, message).hint(HANGS));
-                }
-                if !short {
-                    return Err(late(format!(
-                        "the call waited {deadline:.0?} for other calls to end and was not begun; nothing was changed"
-                    )));
-                }
-                anew = true;
-            }
-        }
-    }
-}
-
-/// Begins with `work` on one of `threads`, or of `instead` where there is none; its panic becomes an error of this
-/// call. `place` is kept until it ends, even where nobody waits for it any more.
-///
-/// # Errors
-/// Where there is no thread and none can be made.
-pub(super) fn begin<T: Send + 'static, P: Send + Sync + 'static>(
-    threads: &Threads,
-    instead: &Threads,
-    place: &Arc<P>,
-    span: &Span,
-    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
-) -> Result<Running<Result<T, ToolError>>, ToolError> {
-    let (place, span) = (Arc::clone(place), span.clone());
-    let guarded = move || {
-        let _place = place;
-        // What the panic left half done is dropped with the call; the locks of the layers below
-        // recover from poison.
-        let done = span.in_scope(|| panic::catch_unwind(AssertUnwindSafe(work)));
-        done.unwrap_or_else(|payload| Err(crashed(panic_text(&*payload))))
-    };
-    threads.run_or(instead, guarded).map_err(|error| no_thread("the call was not begun").source(error))
-}
-
-/// The result of what was begun with.
-pub(super) fn ended<T>(result: Option<Result<T, ToolError>>) -> Result<T, ToolError> {
-    result.unwrap_or_else(|| Err(crashed("its thread is gone")))
-}
-
-/// The error of a call that the system has no thread for.
-pub(super) fn no_thread(consequence: &str) -> ToolError {
-    let message = format!(
-        "the system lets the server start no more threads (ulimit -u, or a container's limit of processes or memory), \
-         and {consequence}; nothing was changed"
-    );
-    ToolError::new(Kind::Internal, message)
-        .hint("call again when the answers of other calls are there; if it fails again, tell the person")
-}
-
-pub(super) fn crashed(reason: &str) -> ToolError {
-    ToolError::new(Kind::Internal, "the tool failed unexpectedly; this call was abandoned, the server goes on")
-        .hint("try another way; the same call would probably fail again")
-        .source(reason.to_owned())
-}
-
-fn late(message: String) -> ToolError {
-    ToolError::new(Kind::TimedOut, message)
-        .hint("ask for less: a narrower path, a smaller range or a more exact pattern")
 }

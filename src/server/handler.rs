@@ -21,12 +21,13 @@ use serde_json::json;
 use crate::{audit::Caller, text::shorten, tools::Toolbox};
 
 use super::{
-    Server, audited,
+    audited,
+    call::{Call, Outcome},
     confirm::Person,
     convert,
-    dispatch::{Call, Outcome},
+    dispatch::Dispatcher,
     progress::Progress,
-    stdio::{DuplicateKey, Outbox},
+    stdio::{DuplicateKey, OutputQueue},
 };
 
 /// How long a modern client may keep the list of tools: it cannot change while the process lives.
@@ -37,21 +38,22 @@ const NAME_SHOWN: usize = 64;
 /// Answers one client.
 #[derive(Debug)]
 pub(super) struct Handler {
-    server: Server,
-    outbox: Outbox,
+    dispatcher: Arc<Dispatcher>,
+    instructions: String,
+    output: OutputQueue,
     listing: OnceLock<Vec<Tool>>,
 }
 
 type Context = RequestContext<RoleServer>;
 
 impl Handler {
-    /// A handler for `server` that reports progress to `outbox`.
-    pub(super) fn new(server: Server, outbox: Outbox) -> Self {
-        Self { server, outbox, listing: OnceLock::new() }
+    /// A handler that has calls run by `dispatcher` and sends progress to `output`.
+    pub(super) fn new(dispatcher: Arc<Dispatcher>, instructions: String, output: OutputQueue) -> Self {
+        Self { dispatcher, instructions, output, listing: OnceLock::new() }
     }
 
     fn listing(&self) -> &[Tool] {
-        self.listing.get_or_init(|| convert::listing(&self.server.parts.toolbox, &self.server.parts.settings))
+        self.listing.get_or_init(|| convert::listing(&self.dispatcher.parts.toolbox, &self.dispatcher.parts.settings))
     }
 
     fn unknown_tool(&self, name: &str) -> ErrorData {
@@ -77,7 +79,7 @@ impl ServerHandler for Handler {
                     .with_title("Rootbound")
                     .with_description(env!("CARGO_PKG_DESCRIPTION")),
             )
-            .with_instructions(self.server.instructions.clone())
+            .with_instructions(self.instructions.clone())
     }
 
     async fn initialize(
@@ -129,24 +131,16 @@ impl ServerHandler for Handler {
         opened(&context)?;
         let client = context.client_info().map(|client| (client.name, client.version));
         let caller = Caller { client, request: context.id.to_string() };
-        let parts = Arc::clone(&self.server.parts);
-        if parts.toolbox.get(&request.name).is_none() {
+        let settings = &self.dispatcher.parts.settings;
+        if self.dispatcher.parts.toolbox.get(&request.name).is_none() {
             let error = self.unknown_tool(&request.name);
             let arguments = request.arguments.unwrap_or_default();
-            return match audited::unknown(
-                &parts,
-                &self.server.gates.pools.usual,
-                caller,
-                request.name.into_owned(),
-                arguments,
-            )
-            .await
-            {
+            return match audited::unknown(&self.dispatcher, caller, request.name.into_owned(), arguments).await {
                 Ok(()) => Err(error),
-                Err(unrecorded) => Ok(convert::error(&unrecorded, &parts.settings).into()),
+                Err(unrecorded) => Ok(convert::error(&unrecorded, settings).into()),
             };
         }
-        let progress = Progress::new(context.meta.get_progress_token(), self.outbox.clone());
+        let progress = Progress::new(context.meta.get_progress_token(), self.output.clone());
         let person = Person::of(&context, is_modern(&context), &mut request);
         let call = Call {
             tool: request.name.into_owned(),
@@ -157,19 +151,19 @@ impl ServerHandler for Handler {
             progress: progress.sink(),
             person,
             trace: Arc::default(),
-            budget: self.outbox.budget().clone(),
+            budget: self.output.budget().clone(),
         };
-        let result = audited::run(&parts, &self.server.gates, &self.server.confirmation, caller, call).await;
+        let result = audited::run(&self.dispatcher, caller, call).await;
         progress.end();
         let result = match result {
             Ok(Outcome::Answer(answer, permit)) => {
                 if let Some(permit) = permit {
-                    self.outbox.expect(context.id.clone(), permit, context.ct.clone());
+                    self.output.expect(context.id.clone(), permit, context.ct.clone());
                 }
-                convert::answer(answer, &parts.settings)
+                convert::answer(answer, settings)
             }
             Ok(Outcome::Question(question)) => return Ok(question.into_result().into()),
-            Err(error) => convert::error(&error, &parts.settings),
+            Err(error) => convert::error(&error, settings),
         };
         Ok(result.into())
     }

@@ -12,7 +12,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::Server;
+use super::{connection::Server, panics::log_panics, signals::stop_on_signal};
 
 /// Bytes that each direction of the pipe holds.
 const PIPE: usize = 1 << 20;
@@ -133,11 +133,11 @@ impl InProcessClient {
         Ok(CallOutcome::of(&result))
     }
 
-    /// Ends the server when the process is asked to end, as [`super::run_stdio`] does.
+    /// Ends the server when the process is asked to end, as a server on stdin and stdout.
     fn end_on_signal(&self) {
         if let Some(runtime) = &self.runtime {
             let _inside = runtime.enter();
-            super::stop_on_signal(&self.stop);
+            stop_on_signal(&self.stop);
         }
     }
 
@@ -204,15 +204,15 @@ impl Drop for InProcessClient {
 /// # Errors
 /// A protocol error in words; see [`InProcessClient::call`].
 pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> Result<CallOutcome, String> {
-    super::log_panics();
-    let gates = Arc::clone(&server.gates);
+    log_panics();
+    let commits = Arc::clone(&server.dispatcher.commits);
     let mut client = InProcessClient::open(server)?;
     client.end_on_signal();
     let outcome = client.call(tool, arguments);
     let stopped = client.stop.is_cancelled();
     drop(client);
     // After a signal: as for a server, a change that has begun is made whole.
-    let finished = gates.pools.commits().wait(super::FINISH);
+    let finished = commits.finish();
     match (stopped, finished) {
         (false, _) => outcome,
         (true, true) => Err("the call was ended by a signal; a change that had begun was finished".to_owned()),

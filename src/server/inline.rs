@@ -4,44 +4,39 @@
 //! that say so are tried, with [`Blocking::Never`] and with few arguments; whatever fails is planned on a thread of
 //! the pool instead.
 
-use std::{
-    panic::{self, AssertUnwindSafe},
-    sync::Arc,
-};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use tokio::time;
-use tracing::Span;
 
-use crate::tools::{Answer, Blocking, CallContext, Plan, ToolError};
+use crate::tools::{Answer, Blocking, CallContext, ErasedTool, Plan, ToolError};
 
 use super::{
-    Parts,
-    dispatch::{begin, crashed},
-    panic_text,
-    threads::Threads,
+    blocking::{catch_panic, on_pool},
+    thread_pool::ThreadPool,
 };
 
 /// Bytes of the longest name and the longest text of an argument: more takes time to look at.
 const MAX_NAME: usize = 64;
 const MAX_TEXT: usize = 32 << 10;
 
-/// The inline answer; `None` if the call has to be planned on another thread.
+/// The inline answer of `tool`; `None` if the call has to be planned on another thread.
 pub(super) async fn answer(
-    parts: &Parts,
-    threads: &Threads,
+    tool: &ErasedTool,
     cx: &CallContext,
-    tool: &str,
     arguments: &Map<String, Value>,
-    span: &Span,
+    pool: &ThreadPool,
 ) -> Option<Result<Answer, ToolError>> {
-    let entry = parts.toolbox.get(tool).filter(|entry| entry.inline && are_small(arguments))?;
+    if !tool.inline || !are_small(arguments) {
+        return None;
+    }
     let cx = CallContext { blocking: Blocking::Never, ..cx.clone() };
-    let plan = || entry.plan(&cx, arguments.clone());
-    let mut answer = match span.in_scope(|| panic::catch_unwind(AssertUnwindSafe(plan))) {
+    // An error is found again, and said in full, where the call may wait; a panic is not tried twice.
+    let planned = catch_panic(|| Ok(tool.plan(&cx, arguments.clone())));
+    let mut answer = match planned {
         Ok(Ok(Plan::Answer(answer))) => answer,
         Ok(_) => return None,
-        Err(payload) => return Some(Err(crashed(panic_text(&*payload)))),
+        Err(crashed) => return Some(Err(crashed)),
     };
     if let Some(sighting) = answer.sighting.take() {
         let session = Arc::clone(&cx.session);
@@ -50,8 +45,8 @@ pub(super) async fn answer(
             Ok(())
         };
         // The answer is true without it: at worst the next process has to read the file again.
-        let saved = match begin(threads, threads, &Arc::new(()), span, save) {
-            Ok(running) => time::timeout(cx.stop.limit(), running).await.is_ok(),
+        let saved = match on_pool(pool, pool, &Arc::new(()), save) {
+            Ok(task) => time::timeout(cx.stop.limit(), task).await.is_ok(),
             Err(_) => false,
         };
         if !saved {

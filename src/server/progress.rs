@@ -1,7 +1,7 @@
 //! Progress notifications: throttled, growing, never after the result, never in the way of the work.
 //!
 //! The sink is called on the thread that does the work and puts the notification straight into the
-//! outbox, so it stands before the result that the same call puts there later. rmcp's own
+//! output, so it stands before the result that the same call puts there later. rmcp's own
 //! `notify_progress` is not used: it waits for the service loop, which is gone once the input ends.
 
 use std::{
@@ -15,7 +15,7 @@ use rmcp::model::{
 
 use crate::tools::context::{ProgressSink, ProgressUpdate};
 
-use super::stdio::Outbox;
+use super::stdio::OutputQueue;
 
 /// At most ten updates a second: more only costs the client time.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -29,15 +29,15 @@ pub(super) struct Progress {
 
 impl Progress {
     /// Progress to the client that sent `token`; none without one.
-    pub(super) fn new(token: Option<ProgressToken>, outbox: Outbox) -> Self {
+    pub(super) fn new(token: Option<ProgressToken>, output: OutputQueue) -> Self {
         let Some(token) = token else { return Self::default() };
         let state = Arc::new(Mutex::new(State::default()));
         let shared = Arc::clone(&state);
         let sink: ProgressSink = Some(Arc::new(move |update: ProgressUpdate| {
             // The lock is held while the line is enqueued, so that none can follow `end`.
             let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            if state.admits(update.done, Instant::now()) && outbox.has_room() {
-                outbox.message(&notification(token.clone(), update));
+            if state.admits(update.done, Instant::now()) && output.has_room() {
+                output.message(&notification(token.clone(), update));
             }
         }));
         Self { state: Some(state), sink: Sink(sink) }

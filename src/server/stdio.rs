@@ -1,16 +1,16 @@
 //! The transport: lines in, lines out, with an answer for every line that deserves one.
 //!
 //! Replaces rmcp's stdio transport, which is silent on malformed input and loses answers at the end
-//! of the input. Reading and recognising lines is [`frame`]'s, meaning is [`message`]'s, writing is
-//! the [`Outbox`]'s; here are the requests in flight in both directions, and how a session ends.
+//! of the input. Reading and recognising lines is [`frame`]'s, meaning is [`incoming`]'s, writing is
+//! the [`OutputQueue`]'s; here are the requests in flight in both directions, and how a session ends.
 
 mod duplicate_keys;
+#[cfg(all(any(test, fuzzing), unix))]
+pub(crate) mod for_fuzzing;
 mod frame;
 mod id_scanner;
-mod message;
-mod outbox;
-#[cfg(all(any(test, fuzzing), unix))]
-pub(crate) mod probe;
+mod incoming;
+mod output_queue;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -31,15 +31,15 @@ use rmcp::{
 use tokio::{io::AsyncRead, time};
 use tokio_util::sync::CancellationToken;
 
-pub(super) use message::DuplicateKey;
-pub(super) use outbox::Outbox;
+pub(super) use incoming::DuplicateKey;
+pub(super) use output_queue::OutputQueue;
 
 use self::{
     frame::{Frame, FrameReader},
-    message::Incoming,
+    incoming::Incoming,
 };
 
-use super::Options;
+use super::parts::Options;
 
 /// Calls in flight at most. One more is refused at once instead of left in the client's pipe, where it
 /// would stand before the cancellation or the ping that comes after it.
@@ -54,7 +54,7 @@ const MAX_IN_FLIGHT: usize = MAX_CALLS + 256;
 #[derive(Debug)]
 pub(super) struct SafeStdio<R> {
     frames: FrameReader<R>,
-    outbox: Outbox,
+    output: OutputQueue,
     in_flight: InFlight,
     /// The server's own requests that the client has not answered.
     asked: HashSet<RequestId>,
@@ -65,11 +65,11 @@ pub(super) struct SafeStdio<R> {
 }
 
 impl<R: AsyncRead + Unpin> SafeStdio<R> {
-    /// Reads from `input` and answers to `outbox`; cancels `stop` when answers are overdue at the end.
-    pub(super) fn new(input: R, outbox: Outbox, options: &Options, stop: CancellationToken) -> Self {
+    /// Reads from `input` and answers to `output`; cancels `stop` when answers are overdue at the end.
+    pub(super) fn new(input: R, output: OutputQueue, options: &Options, stop: CancellationToken) -> Self {
         Self {
             frames: FrameReader::new(input, options.max_line),
-            outbox,
+            output,
             in_flight: InFlight::default(),
             asked: HashSet::new(),
             closing: None,
@@ -86,7 +86,7 @@ impl<R: AsyncRead + Unpin> SafeStdio<R> {
                     JsonRpcMessage::Request(request) => {
                         let is_call = matches!(request.request, ClientRequest::CallToolRequest(_));
                         if let Err(error) = self.in_flight.insert(&request.id, is_call.then_some(bytes)) {
-                            self.outbox.refuse(Some(&request.id), &error);
+                            self.output.refuse(Some(&request.id), &error);
                             return None;
                         }
                     }
@@ -115,7 +115,7 @@ impl<R: AsyncRead + Unpin> SafeStdio<R> {
             }
             Incoming::Refuse { id, error } => {
                 tracing::debug!(code = error.code.0, reason = %error.message, "refused a message");
-                self.outbox.refuse(id.as_ref(), &error);
+                self.output.refuse(id.as_ref(), &error);
                 None
             }
             Incoming::Ignore => None,
@@ -139,7 +139,7 @@ impl<R: AsyncRead + Unpin> SafeStdio<R> {
             self.stop.cancel();
         }
         let _ =
-            time::timeout_at(until.max(time::Instant::now() + time::Duration::from_millis(100)), self.outbox.flush())
+            time::timeout_at(until.max(time::Instant::now() + time::Duration::from_millis(100)), self.output.flush())
                 .await;
     }
 }
@@ -177,7 +177,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for SafeStdio<R> {
                 }
             }
         }
-        self.outbox.message(&message);
+        self.output.message(&message);
         future::ready(Ok(()))
     }
 
@@ -195,10 +195,10 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for SafeStdio<R> {
                 // The answer that makes room polls this anew.
                 future::pending::<()>().await;
             }
-            self.outbox.drained().await;
+            self.output.drained().await;
             let (incoming, bytes) = match self.frames.next().await {
-                Frame::Line(line) => (message::parse(line), line.len()),
-                Frame::TooLong { id, limit } => (message::too_long(id, limit), 0),
+                Frame::Line(line) => (incoming::parse(line), line.len()),
+                Frame::TooLong { id, limit } => (incoming::too_long(id, limit), 0),
                 Frame::End => {
                     self.closing = Some(time::Instant::now() + self.grace);
                     continue;
@@ -211,7 +211,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for SafeStdio<R> {
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        let _ = time::timeout(Duration::from_millis(500), self.outbox.flush()).await;
+        let _ = time::timeout(Duration::from_millis(500), self.output.flush()).await;
         Ok(())
     }
 }
@@ -232,13 +232,13 @@ impl InFlight {
     /// What it is refused with: its id is in use, or there are too many calls.
     fn insert(&mut self, id: &RequestId, call: Option<usize>) -> Result<(), ErrorData> {
         if self.requests.contains_key(id) {
-            return Err(message::duplicate(id));
+            return Err(incoming::duplicate(id));
         }
         if let Some(bytes) = call {
             // A single call is served whatever its size: that is the frame's limit.
             let too_large = self.bytes > 0 && self.bytes + bytes > MAX_BYTES;
             if self.calls >= MAX_CALLS || too_large {
-                return Err(message::too_many(MAX_CALLS, MAX_BYTES));
+                return Err(incoming::too_many(MAX_CALLS, MAX_BYTES));
             }
             self.calls += 1;
             self.bytes += bytes;

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::tools::Settings;
 
-use super::Options;
+use super::parts::Options;
 
 /// Longer than anything takes, on a machine that has other work, too.
 const PATIENCE: Duration = Duration::from_secs(120);

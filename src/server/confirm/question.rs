@@ -9,8 +9,8 @@ use rmcp::model::{ElicitRequest, ElicitRequestParams, ElicitationSchema};
 
 use crate::{text::hidden, tools::Preview};
 
-use super::FIELD;
-
+/// The question's only field, and its name among the questions of one result.
+pub(super) const FIELD: &str = "confirm";
 /// Lines of a diff that are shown: several screens, as much as anybody looks through in a form.
 const LINES: usize = 200;
 /// Characters of one line that are shown.

@@ -19,7 +19,7 @@ use crate::{
     workspace::Base,
 };
 
-use super::Proposal;
+use super::proposal::Proposal;
 
 /// Bytes of the number that makes each state another one.
 const NONCE: usize = 16;

@@ -217,7 +217,7 @@ async fn there_is_no_progress_without_a_token() {
 async fn changes_that_wait_for_another_one_keep_nobody_out_and_heed_the_client() {
     let options = Options { deadline: Duration::from_millis(FOREVER), ..Options::default() };
     let mut wire = with(options).await;
-    let waiting = 3 * super::super::gates::LIGHT_CALLS;
+    let waiting = 3 * crate::server::concurrency::LIGHT_CALLS;
     for n in 0..waiting {
         wire.call(format!("w{n}"), "queue", json!({ "text": format!("waiting {n}") })).await;
     }

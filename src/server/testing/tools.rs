@@ -19,7 +19,7 @@ use crate::{
     workspace::{Access, Approval, Base, Workspace},
 };
 
-use super::super::{Options, Parts, Server};
+use crate::server::{Options, Parts, Server};
 
 /// A server that offers the tools of this file.
 pub(super) fn server(options: Options, settings: Settings) -> Server {

@@ -19,7 +19,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::super::backpressure::{ResponseBudget, ResponsePermit};
+use crate::server::backpressure::{ResponseBudget, ResponsePermit};
 
 /// Bytes that wait before progress is dropped: it must not grow where nobody reads.
 const PROGRESS_ROOM: usize = 256 << 10;
@@ -32,7 +32,7 @@ const BATCH: usize = 64 << 10;
 
 /// Where lines for the client go; cheap to clone, never blocks.
 #[derive(Clone, Debug)]
-pub(in crate::server) struct Outbox {
+pub(in crate::server) struct OutputQueue {
     queue: mpsc::UnboundedSender<Item>,
     backlog: Arc<Backlog>,
     budget: ResponseBudget,
@@ -47,7 +47,7 @@ struct Expected {
     _arrived: oneshot::Sender<()>,
 }
 
-impl Outbox {
+impl OutputQueue {
     /// Starts the writer task; `lost` is cancelled when nothing can be written any more.
     pub(in crate::server) fn start<W>(output: W, lost: CancellationToken) -> Self
     where
@@ -223,28 +223,28 @@ mod tests {
     #[tokio::test]
     async fn permit_is_released_when_its_answer_is_read_or_cancelled_and_not_before() {
         let (output, mut client) = duplex(8);
-        let outbox = Outbox::start(output, CancellationToken::new());
+        let queue = OutputQueue::start(output, CancellationToken::new());
         let (large, id) = (answer_of_an_image(), NumberOrString::Number(7));
-        let permit = outbox.budget().reserve(&large).await.expect("it is large");
-        outbox.expect(id.clone(), permit, CancellationToken::new());
-        outbox.message(&answer(&id));
+        let permit = queue.budget().reserve(&large).await.expect("it is large");
+        queue.expect(id.clone(), permit, CancellationToken::new());
+        queue.message(&answer(&id));
         // The writer has the line and is stuck with it, as nobody reads.
-        while outbox.backlog.bytes.load(Ordering::Relaxed) == 0 {
+        while queue.backlog.bytes.load(Ordering::Relaxed) == 0 {
             tokio::task::yield_now().await;
         }
-        assert!(timeout(Duration::from_millis(20), outbox.budget().reserve(&large)).await.is_err());
+        assert!(timeout(Duration::from_millis(20), queue.budget().reserve(&large)).await.is_err());
         let mut read = [0; 256];
         let permit = loop {
             tokio::select! {
                 count = client.read(&mut read) => assert!(count.expect("open") > 0),
-                permit = outbox.budget.reserve(&large) => break permit.expect("it is large"),
+                permit = queue.budget.reserve(&large) => break permit.expect("it is large"),
             }
         };
 
         let cancelled = CancellationToken::new();
-        outbox.expect(id, permit, cancelled.clone());
-        assert!(timeout(Duration::from_millis(20), outbox.budget().reserve(&large)).await.is_err());
+        queue.expect(id, permit, cancelled.clone());
+        assert!(timeout(Duration::from_millis(20), queue.budget().reserve(&large)).await.is_err());
         cancelled.cancel();
-        timeout(Duration::from_secs(120), outbox.budget().reserve(&large)).await.expect("it is free").expect("large");
+        timeout(Duration::from_secs(120), queue.budget().reserve(&large)).await.expect("it is free").expect("large");
     }
 }

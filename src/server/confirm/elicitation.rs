@@ -15,7 +15,7 @@ use crate::tools::{
     context::{ProgressSink, ProgressUpdate},
 };
 
-use super::{declined, question};
+use super::{consent::declined, question};
 
 /// How often the client hears that the call still waits; several end a silent call after a minute.
 const STILL_WAITING: Duration = Duration::from_secs(10);

@@ -16,9 +16,9 @@ use tokio_util::sync::CancellationToken;
 use super::{
     frame::{CHUNK, Frame, FrameReader},
     id_scanner::IdScanner,
-    message::{self, Incoming},
+    incoming::{self, Incoming},
 };
-use crate::server::Server;
+use crate::server::connection::Server;
 
 /// What was cut out of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub(crate) fn lines(input: &[u8], sizes: &[usize], limit: usize) -> (Vec<Cut>, R
 
 /// What one line means.
 pub(crate) fn meaning(line: &[u8]) -> Meaning {
-    match message::parse(line) {
+    match incoming::parse(line) {
         Incoming::Deliver(message) => match *message {
             JsonRpcMessage::Request(request) => Meaning::Request(value(request.id)),
             _ => Meaning::Other,

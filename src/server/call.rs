@@ -1,0 +1,100 @@
+//! One call of a tool as the dispatcher gets it, and what it comes to.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU64, Ordering},
+};
+
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    audit::{Audit, CallRecord},
+    tools::{Answer, Kind, ToolError, context::ProgressSink},
+};
+
+use super::{
+    backpressure::{ResponseBudget, ResponsePermit},
+    confirm::{Person, Question},
+};
+
+/// One call of a tool.
+pub(super) struct Call {
+    /// The tool's name.
+    pub(super) tool: String,
+    /// Its arguments as sent.
+    pub(super) arguments: Map<String, Value>,
+    /// A key that occurs twice in one object of the request, so that it is not clear which was meant.
+    pub(super) duplicate_key: Option<String>,
+    /// The request's id, for the log.
+    pub(super) id: String,
+    /// Cancelled when the client no longer wants the answer, or the server ends.
+    pub(super) cancelled: CancellationToken,
+    /// Where progress goes.
+    pub(super) progress: ProgressSink,
+    /// What the audit records of a change.
+    pub(super) trace: Arc<Trace>,
+    /// Who is asked, if the change must be approved.
+    pub(super) person: Person,
+    /// How many bytes of large answers the client can still take.
+    pub(super) budget: ResponseBudget,
+}
+
+/// What a call comes to.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// The tool's answer, with its share of the response budget if it is large.
+    Answer(Answer, Option<ResponsePermit>),
+    /// A question for the client to ask before it repeats the call.
+    Question(Question),
+}
+
+/// What the audit records of the change of a call.
+#[derive(Debug, Default)]
+pub(super) struct Trace {
+    /// The line to announce a change with, if there is an audit.
+    pub(super) record: Option<(Arc<Audit>, CallRecord)>,
+    changed: AtomicBool,
+    written: AtomicU64,
+}
+
+impl Trace {
+    /// A trace of a call that the audit describes as `record`.
+    pub(super) fn of(audit: Arc<Audit>, record: CallRecord) -> Self {
+        Self { record: Some((audit, record)), ..Self::default() }
+    }
+
+    /// A change is about to be made.
+    ///
+    /// # Errors
+    /// When calls depend on the audit and it cannot be written: the change must not be made then.
+    pub(super) fn announce(&self) -> Result<(), ToolError> {
+        match &self.record {
+            Some((audit, record)) => audit.announce(record).map_err(unrecorded),
+            None => Ok(()),
+        }
+    }
+
+    /// A change was made, which wrote so many bytes of files.
+    pub(super) fn changed(&self, bytes: u64) {
+        self.changed.store(true, Ordering::Relaxed);
+        self.written.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether a change was made.
+    pub(super) fn has_changed(&self) -> bool {
+        self.changed.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of files that were written.
+    pub(super) fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+}
+
+/// The error of a call that must be recorded and cannot be.
+pub(super) fn unrecorded(error: std::io::Error) -> ToolError {
+    ToolError::new(Kind::Declined, "the call was refused because it cannot be recorded in the audit log")
+        .hint("nothing was changed; tell the person that the audit log cannot be written")
+        .source(error)
+}

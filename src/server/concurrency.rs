@@ -1,0 +1,167 @@
+//! Limits on how many calls run at the same time: in the whole server, and in each area of the workspace.
+//!
+//! An area is a directory directly below a root, or the root itself: what is mounted there may be a file system that
+//! no longer answers (NFS, FUSE), and the calls that wait for it take at most the permits of their area. A call that
+//! does nothing for a moment gives up its permit of the whole server and keeps that of its area until its thread
+//! returns.
+
+use std::{
+    collections::HashMap,
+    convert::Infallible,
+    path::Component,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::Duration,
+};
+
+use serde_json::{Map, Value};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+
+use crate::stop::StopSignal;
+
+use super::{
+    overdue::idle_for,
+    parts::{Parts, heavy_calls},
+};
+
+/// Light calls (reads, listings, edits) that run at the same time.
+pub(super) const LIGHT_CALLS: usize = 16;
+/// How long a call does nothing before others may run in its place.
+const STUCK: Duration = Duration::from_secs(1);
+/// Areas that are remembered while no call is in them.
+const MAX_AREAS: usize = 256;
+
+/// What a permit is for; each load has permits of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Load {
+    /// A search.
+    Heavy,
+    /// Any other call.
+    Light,
+    /// A look at where the paths of a call lead, for the audit.
+    Audit,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct ConcurrencyLimits {
+    /// Made at the first heavy call: counting the processors would slow the start.
+    heavy: OnceLock<Arc<Semaphore>>,
+    heavy_limit: Option<usize>,
+    light: Arc<Semaphore>,
+    areas: Mutex<HashMap<(Load, String), Arc<Semaphore>>>,
+}
+
+impl ConcurrencyLimits {
+    /// At most `heavy_limit` heavy calls at the same time, and [`LIGHT_CALLS`] light ones.
+    pub(super) fn new(heavy_limit: Option<usize>) -> Self {
+        let light = Arc::new(Semaphore::new(LIGHT_CALLS));
+        Self { heavy: OnceLock::new(), heavy_limit, light, areas: Mutex::default() }
+    }
+
+    /// Whether a heavy call that has its permit runs beside another one.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.server_wide(Load::Heavy).available_permits() + 1 < self.most(Load::Heavy)
+    }
+
+    /// The permits of the whole server.
+    pub(super) fn server_wide(&self, load: Load) -> &Arc<Semaphore> {
+        match load {
+            Load::Heavy => self.heavy.get_or_init(|| Arc::new(Semaphore::new(heavy_calls(self.heavy_limit)))),
+            Load::Light | Load::Audit => &self.light,
+        }
+    }
+
+    /// Waits for a permit of `area`, then for one of the whole server.
+    pub(super) async fn permit(&self, load: Load, area: &str) -> Result<Permit, AcquireError> {
+        let area = self.area_permit(load, area).await?;
+        let server = Arc::clone(self.server_wide(load)).acquire_owned().await?;
+        Ok(Permit { area: Mutex::new(Some(area)), server: Mutex::new(Some(server)) })
+    }
+
+    /// Waits for a permit of `area` alone.
+    pub(super) async fn area_permit(&self, load: Load, area: &str) -> Result<OwnedSemaphorePermit, AcquireError> {
+        let semaphore = {
+            let mut areas = self.areas.lock().unwrap_or_else(PoisonError::into_inner);
+            if areas.len() >= MAX_AREAS {
+                // A call that waits at an area shares its semaphore.
+                areas.retain(|(load, _), area| {
+                    Arc::strong_count(area) > 1 || area.available_permits() < self.most(*load)
+                });
+            }
+            let new = || Arc::new(Semaphore::new(self.most(load)));
+            Arc::clone(areas.entry((load, area.to_owned())).or_insert_with(new))
+        };
+        semaphore.acquire_owned().await
+    }
+
+    fn most(&self, load: Load) -> usize {
+        match load {
+            Load::Heavy => heavy_calls(self.heavy_limit),
+            Load::Light | Load::Audit => LIGHT_CALLS,
+        }
+    }
+}
+
+/// What a call holds while it runs: a permit of its area and one of the whole server.
+#[derive(Debug)]
+pub(super) struct Permit {
+    area: Mutex<Option<OwnedSemaphorePermit>>,
+    server: Mutex<Option<OwnedSemaphorePermit>>,
+}
+
+impl Permit {
+    /// Gives up the permit of the whole server.
+    pub(super) fn release_server(&self) {
+        drop(self.server.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    /// Gives up both permits.
+    pub(super) fn release(&self) {
+        self.release_server();
+        drop(self.area.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    /// Gives up the permit of the whole server as soon as the work does nothing; never ends.
+    pub(super) async fn release_when_stuck(&self, stop: &StopSignal) -> Infallible {
+        idle_for(STUCK, stop).await;
+        self.release_server();
+        std::future::pending().await
+    }
+}
+
+/// The area that a call is about, by the letters of its path alone.
+pub(super) fn area(parts: &Parts, tool: &str, arguments: &Map<String, Value>) -> String {
+    let spec = parts.toolbox.get(tool).map(|tool| tool.spec);
+    let is_path = |given: &str| given == "path" || spec.and_then(|spec| spec.renamed(given)) == Some("path");
+    let path = arguments.iter().find(|(given, _)| is_path(given)).and_then(|(_, value)| value.as_str());
+    let path = path.unwrap_or(".");
+    let resolved = parts.workspace.resolve_lexically(path.strip_prefix('@').unwrap_or(path));
+    let Some(resolved) = resolved else { return String::new() };
+    match resolved.relative().components().next() {
+        Some(Component::Normal(first)) => format!("{}/{}", resolved.root().key(), first.to_string_lossy()),
+        _ => resolved.root().key().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn stuck_call_frees_its_server_permit_and_keeps_its_area_permit() {
+        let limits = ConcurrencyLimits::new(Some(1));
+        let stuck = limits.permit(Load::Heavy, "a").await.unwrap();
+        let stop = StopSignal::after(Duration::from_secs(3600));
+        let elsewhere = limits.permit(Load::Heavy, "b");
+        tokio::select! {
+            never = stuck.release_when_stuck(&stop) => match never {},
+            permit = elsewhere => drop(permit.unwrap()),
+        }
+        let same = time::timeout(Duration::from_millis(20), limits.permit(Load::Heavy, "a"));
+        assert!(same.await.is_err(), "its area is full");
+        drop(stuck);
+        limits.permit(Load::Heavy, "a").await.unwrap();
+    }
+}

@@ -1,0 +1,95 @@
+//! One server for one client: the runtime, the transport and the handler put together.
+
+use std::{io, sync::Arc, time::Duration};
+
+use rmcp::service::{QuitReason, serve_directly_with_ct};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    runtime::{Builder, Runtime},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    dispatch::Dispatcher,
+    handler::Handler,
+    instructions,
+    parts::Parts,
+    stdio::{OutputQueue, SafeStdio},
+};
+
+/// How long a cancelled service may take to flush its answers; clients kill a server that lingers.
+const SHUTDOWN: Duration = Duration::from_millis(900);
+/// Threads of the runtime: for stdin and stdout, if they are no pipes.
+pub(super) const STREAMS: usize = 2;
+/// How long such a thread stays: always, as a new one may not be had.
+const STREAMS_STAY: Duration = Duration::from_secs(u32::MAX as u64);
+
+/// A server that is not connected yet.
+#[derive(Debug)]
+pub struct Server {
+    pub(super) dispatcher: Arc<Dispatcher>,
+    instructions: String,
+}
+
+impl Server {
+    /// A server of `parts`.
+    pub fn new(parts: Parts) -> Self {
+        let roots = instructions::roots(&parts.workspace);
+        let instructions = instructions::text(&parts.toolbox, &roots);
+        Self::with_instructions(parts, instructions)
+    }
+
+    pub(super) fn with_instructions(parts: Parts, instructions: String) -> Self {
+        Self { dispatcher: Arc::new(Dispatcher::new(parts)), instructions }
+    }
+
+    /// One thread reads requests and writes answers; calls have threads of their own.
+    pub(super) fn runtime() -> io::Result<Runtime> {
+        check_descriptors()?;
+        Builder::new_current_thread().enable_all().max_blocking_threads(STREAMS).thread_keep_alive(STREAMS_STAY).build()
+    }
+
+    /// Serves one client until its input ends or `stop` is cancelled, and flushes the answers.
+    pub(super) async fn serve<R, W>(self, input: R, output: W, stop: CancellationToken) -> Result<(), String>
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let queue = OutputQueue::start(output, stop.clone());
+        let transport = SafeStdio::new(input, queue.clone(), &self.dispatcher.parts.options, stop.clone());
+        let handler = Handler::new(self.dispatcher, self.instructions, queue);
+        // Without rmcp's own handshake: it ends the process on a notification that comes first, and does not let a
+        // client that began with one protocol version go on with another. The handler checks each request instead.
+        let service = serve_directly_with_ct(handler, transport, None, stop.clone());
+        let overdue = async {
+            stop.cancelled().await;
+            tokio::time::sleep(SHUTDOWN).await;
+        };
+        tokio::select! {
+            ended = service.waiting() => match ended {
+                Ok(QuitReason::JoinError(error)) | Err(error) => Err(format!("the service failed: {error}")),
+                Ok(_) => Ok(()),
+            },
+            () = overdue => {
+                tracing::warn!("calls were still running at shutdown and were abandoned");
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Fails if the runtime would get no files: tokio panics then (`signal::unix` in tokio 1.54), in whatever touches its
+/// signals first.
+#[cfg(unix)]
+fn check_descriptors() -> io::Result<()> {
+    use std::os::unix::net::UnixStream;
+    /// Pairs of files: the event loop has two files, signals three.
+    const NEEDED: usize = 3;
+    let pairs: io::Result<Vec<_>> = (0..NEEDED).map(|_| UnixStream::pair()).collect();
+    pairs.map(drop)
+}
+
+#[cfg(not(unix))]
+fn check_descriptors() -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! What a server is made of, and how it runs its calls.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    audit::Audit,
+    search::PathIndex,
+    session::Session,
+    tools::{CallContext, Settings, Toolbox},
+    workspace::Workspace,
+};
+
+use super::confirm::Confirm;
+
+/// How the server runs its calls.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Heavy calls (searches) that run at once; `None` for twice the processors, at least four. Light
+    /// calls have a bound of their own, so that a read never waits behind searches.
+    pub max_concurrent: Option<usize>,
+    /// How long one call may plan; a commit that has begun is never cut short.
+    pub deadline: Duration,
+    /// Bytes of the longest message that is read.
+    pub max_line: usize,
+    /// How long calls that are running when the input ends may take to answer.
+    pub grace: Duration,
+    /// Which changes a person is asked about before they are made.
+    pub confirm: Confirm,
+    /// How long a person may take to answer; `deadline` does not run meanwhile.
+    pub confirm_limit: Duration,
+    /// Where calls are recorded, if anywhere.
+    pub audit: Option<Arc<Audit>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_concurrent: None,
+            deadline: Duration::from_secs(30),
+            max_line: 16 << 20,
+            grace: Duration::from_secs(5),
+            confirm: Confirm::Never,
+            confirm_limit: Duration::from_secs(300),
+            audit: None,
+        }
+    }
+}
+
+impl Options {
+    /// Heavy calls that run at once.
+    pub fn heavy_calls(&self) -> usize {
+        heavy_calls(self.max_concurrent)
+    }
+}
+
+/// The bound on heavy calls: `limit`, or twice the processors and at least four.
+pub(super) fn heavy_calls(limit: Option<usize>) -> usize {
+    let twice = || (2 * std::thread::available_parallelism().map_or(2, usize::from)).max(4);
+    limit.unwrap_or_else(twice).max(1)
+}
+
+/// What a server is made of.
+#[derive(Debug)]
+pub struct Parts {
+    /// The sandbox.
+    pub workspace: Arc<Workspace>,
+    /// What the session has seen.
+    pub session: Arc<Session>,
+    /// What searches keep between calls.
+    pub path_index: Arc<PathIndex>,
+    /// The tools that are offered.
+    pub toolbox: Toolbox,
+    /// The tools' configuration.
+    pub settings: Arc<Settings>,
+    /// How calls are run.
+    pub options: Options,
+}
+
+impl Parts {
+    /// What a call that starts now and may take `limit` may use.
+    pub fn context(&self, limit: Duration) -> CallContext {
+        let Self { workspace, session, path_index, settings, .. } = self;
+        CallContext::new(workspace.clone(), session.clone(), path_index.clone(), settings.clone(), limit)
+    }
+}
