@@ -6,12 +6,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::trees::{entry, names, revisions, yes};
 use super::*;
 
-fn directory(depth: usize, name: &str) -> Result<(TreePosition, NewNode), AccessError> {
-    Ok((TreePosition { depth, name: name.into() }, NewNode::Directory { mode: 0o755 }))
+fn directory(depth: usize, name: &str) -> (TreePosition, NewNode) {
+    (TreePosition { depth, name: name.into() }, NewNode::Directory { mode: 0o755 })
 }
 
-fn file(depth: usize, name: &str, content: impl Read + 'static) -> Result<(TreePosition, NewNode), AccessError> {
-    Ok((TreePosition { depth, name: name.into() }, NewNode::File { mode: 0o644, content: Box::new(content) }))
+fn file(depth: usize, name: &str, content: impl Read + 'static) -> (TreePosition, NewNode) {
+    (TreePosition { depth, name: name.into() }, NewNode::File { mode: 0o644, content: Box::new(content) })
 }
 
 /// A disk that fails after its first bytes.
@@ -34,7 +34,7 @@ fn create_tree_that_fails_in_the_middle_leaves_nothing() {
         let to = entry(&workspace, "a/b/t");
         let guard = TreeGuard::acquire(&workspace, &[&to]).unwrap();
         let nodes = [directory(0, ""), directory(1, "d"), file(2, "whole", &b"x"[..]), file(1, "f", Broken(false))];
-        let error = guard.create_tree(&to, &mut nodes.into_iter(), yes()).unwrap_err();
+        let error = guard.create_tree(&to, &mut nodes.into_iter().map(Ok), yes()).unwrap_err();
         assert_eq!(error.kind, AccessErrorKind::Io);
         assert!(names(&fixture.host("ws")).is_empty(), "nor are the directories above it");
     });
@@ -47,7 +47,7 @@ fn create_tree_over_an_existing_name_changes_nothing() {
         let workspace = fixture.open();
         let to = entry(&workspace, "t");
         let guard = TreeGuard::acquire(&workspace, &[&to]).unwrap();
-        let error = guard.create_tree(&to, &mut [directory(0, "")].into_iter(), yes()).unwrap_err();
+        let error = guard.create_tree(&to, &mut [Ok(directory(0, ""))].into_iter(), yes()).unwrap_err();
         assert_eq!(error.kind, AccessErrorKind::Exists);
         assert_eq!((names(&fixture.host("ws")), fixture.content("ws/t")), (vec!["t".into()], "theirs".into()));
     });
@@ -201,9 +201,9 @@ fn half_removed_tree_is_completed() {
         let before = workspace.tree(&target, Purpose::Remove).unwrap();
         fs::remove_dir_all(fixture.host("ws/d/sub")).unwrap();
         assert_ne!(workspace.tree(&target, Purpose::Remove).unwrap().content_mark(), before.content_mark());
-        let there = Ok((TreePosition::top(), NewNode::ExistingDirectory));
+        let there = (TreePosition::top(), NewNode::ExistingDirectory);
         let nodes = [there, directory(1, "sub"), file(2, "b", &b"b"[..])];
-        guard.complete(&target, &mut nodes.into_iter(), yes()).unwrap();
+        guard.complete(&target, &mut nodes.into_iter().map(Ok), yes()).unwrap();
         let now = workspace.tree(&target, Purpose::Remove).unwrap();
         assert_eq!(now.content_mark(), before.content_mark());
         assert_ne!(now.mark(), before.mark(), "it is not the same file");
