@@ -57,8 +57,14 @@ impl Scope {
     }
 
     /// Whether a path that a walk from a start meets belongs to another start: one root may lie in another.
-    pub fn is_anothers(&self, workspace: &Workspace, path: &WorkspacePath) -> bool {
+    pub fn belongs_to_other_start(&self, workspace: &Workspace, path: &WorkspacePath) -> bool {
         self.starts.len() > 1 && workspace.in_inner_root(path)
+    }
+
+    /// Whether something with exactly this path, glob characters included, is below a start.
+    pub fn holds(&self, workspace: &Workspace, path: &str) -> bool {
+        let path = path.trim().trim_start_matches("./").trim_start_matches('/');
+        self.starts.iter().any(|start| start.join(path).is_ok_and(|path| workspace.stat(&path).is_ok()))
     }
 
     /// The file that is the whole scope, where it is not a directory.
