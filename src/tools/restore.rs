@@ -89,7 +89,7 @@ pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<S
                 }
                 let Some(bytes) = cx.session.history.content(old) else {
                     if revision.is_some() {
-                        return Err(real.not_kept().into());
+                        return Err(real.not_stored().into());
                     }
                     continue;
                 };
