@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Big things, each at n and 2n: benches/big.py [--small] [log] [names] [line] [ignored] [deep]
+"""Large inputs, each at n and 2n: benches/big.py [--small] [log] [names] [line] [ignored] [deep]
 
-A log of 2 GB, a folder of 100,000 files, one line of 50 MB, 20,000 ignored files, 5,000 folders in one
-another: what each tool takes for it, and how far the memory of a fresh server went (without the
-index). Answers are checked. What is to be seen: times that at most double from n to 2n, memory that
-does not follow the size, and cancelled work that ends at once. --small is a tenth of it.
+A log of 2 GB, a folder of 100,000 files, one line of 50 MB, 20,000 ignored files, 5,000 nested folders: the
+time of each tool, and the peak memory of a new server (without the index). Answers are checked. Expected:
+times at most double from n to 2n, memory does not grow with the size, cancelled work ends at once. --small
+is a tenth of it.
 
 Needs 7 GB below TMPDIR. PROGRAM names another binary than target/release/rootbound.
 """
@@ -24,7 +24,7 @@ SCALE = 10 if "--small" in sys.argv else 1
 
 
 class Server:
-    """One server process on a folder, spoken to in JSON lines."""
+    """One server process on a folder, called with JSON lines."""
 
     def __init__(self, folder, *options):
         self.process = subprocess.Popen([PROGRAM, "--state-dir", "off", "--index", "off", "--allow", "manage",
@@ -80,11 +80,11 @@ class Server:
 
 
 def row(what, folder, tool, expected, *options, **arguments):
-    """One call on a fresh server; `expected` is a part of the answer."""
+    """One call to a new server; `expected` is a part of the answer."""
     server = Server(folder, *options)
     text, took, failed = server.call(tool, **arguments)
     wrong = "" if expected in text else f" WRONG: {text[:200]!r}"
-    # A bracket tells an error from an answer.
+    # An error begins with a bracket.
     first = text.strip().split("\n")[0][:60]
     print(f"| {what} | {took:.0f} ms | {server.most():.0f} MiB | {server.progress} | "
           f"{'error: ' if failed else ''}{first.replace('|', ' ')}{wrong} |", flush=True)

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """What containment costs: benches/containment.py [TREE] [ROUNDS]
 
-Greps the same tree with the release binary, a new server for each search and `--index off`, with the
-walls up and down in turn (A B C A B C …): the kernel's (`--confine auto` beside `off`), and the one
-call that opens a path beneath its root (`--resolver auto`) beside the walk name by name. Prints the
-medians of the first search, of the whole process and of the processor time of that process, each beside
-the same without the wall. The answers must be equal. Nothing else is asserted: only ratios within one
-run mean anything.
+Greps the same tree with the release binary, a new server for each search and `--index off`, with and
+without each barrier in turn (A B C A B C …): the kernel's sandbox (`--confine auto` and `off`), and opening
+a path in one system call (`--resolver auto`) or name by name. Prints the medians of the first search, of
+the whole process and of its processor time, with and without the barrier. The answers must be equal.
+Nothing else is asserted: only the ratios within one run are meaningful.
 """
 import json
 import os
@@ -19,8 +18,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PROGRAM = os.environ.get("PROGRAM", os.path.join(TOP, "target", "release", "rootbound"))
 BARE = ("--confine", "off", "--resolver", "auto")
 WALLS = {
-    "kernel's walls (Landlock, seccomp) beside none": (("--confine", "auto", "--resolver", "auto"), BARE),
-    "opening in one step (openat2) beside name by name": (BARE, ("--confine", "off", "--resolver", "walk")),
+    "with and without the kernel's sandbox (Landlock, seccomp)": (("--confine", "auto", "--resolver", "auto"), BARE),
+    "opening in one step (openat2) and name by name": (BARE, ("--confine", "off", "--resolver", "walk")),
 }
 QUERIES = {"no hit": "zzqqxxyyvv", "rare literal": "pm_runtime_get_sync_zz|usb_hcd_giveback_urb_bh"}
 
@@ -81,7 +80,7 @@ def main():
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 9
     files = sum(len(names) for _, _, names in os.walk(tree))
     print(f"{files} files, {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}, {rounds} rounds, medians\n")
-    print("| wall: search | first search | whole process | processor time |\n|---|---:|---:|---:|")
+    print("| comparison: search | first search | whole process | processor time |\n|---|---:|---:|---:|")
     for name, options in WALLS.items():
         for query in QUERIES:
             compared(name, query, options, tree, rounds)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Every performance goal and its reference: benches/goals.py [--update] [--rounds N] [--peer COMMAND] [TREE]
 
-Starts the release binary and what it is compared with in turn (A B A B …) and prints medians and
-ratios; nothing is asserted, and only the ratios within one run are meaningful. Each search is compared with
-rg's answer as a set before its time counts. TREE is the Rust toolchain without one; the goals are stated
-for the sources of Linux. COMMAND is how server-filesystem is started, WS standing for its directory, for
-instance "node …/server-filesystem/dist/index.js WS". Rows are left out where what they compare with is
-missing: that server, fd, or the bare server (cargo build --release --example echo). With --update the
-table in docs/performance.md is replaced.
+Runs the release binary and its reference in turn (A B A B …) and prints medians and ratios; nothing is
+asserted, and only the ratios within one run are meaningful. The result of each search is compared with that
+of rg, as a set, before its time counts. TREE is by default the Rust toolchain; the goals are for the sources
+of Linux. COMMAND starts server-filesystem, with WS for its directory, for instance
+"node …/server-filesystem/dist/index.js WS". Rows whose reference is not installed are skipped: that server,
+fd, or the bare server (cargo build --release --example echo). --update replaces the table in
+docs/performance.md.
 """
 import argparse
 import json
@@ -29,7 +29,7 @@ MARK = "<!-- benches/goals.py -->"
 
 
 class Server:
-    """A server process, spoken to in JSON lines."""
+    """A server process, called with JSON lines."""
 
     def __init__(self, command, log=subprocess.DEVNULL):
         self.started = time.perf_counter()
@@ -58,7 +58,7 @@ class Server:
         return self.answer(self.request(method, params))
 
     def flood(self, method, params, many=32):
-        """`many` requests at once; the answers may come in any order."""
+        """`many` concurrent requests; the answers may come in any order."""
         waiting = {self.request(method, params) for _ in range(many)}
         while waiting:
             waiting.discard(json.loads(self.process.stdout.readline()).get("id"))
@@ -78,7 +78,7 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def settle(self):
-        """Waits until nothing is done in the background any more; the seconds of work it took."""
+        """Waits until the background work ends; returns its seconds of work."""
         first = before = self.cpu()
         while True:
             time.sleep(1.5)
@@ -102,7 +102,7 @@ def run(command, directory):
 
 
 class Table:
-    """The rows, printed as they come."""
+    """The rows, printed one by one."""
 
     def __init__(self, rounds):
         self.rounds = rounds
@@ -114,7 +114,7 @@ class Table:
         print(self.rows[-1], flush=True)
 
     def pair(self, name, goal, mine, reference, theirs, rounds=None, each=1, floor=False):
-        """Both in turn. `each` is how many calls one run makes."""
+        """Both in turn. `each` is the number of calls of one run."""
         mine(), theirs()
         times = ([], [])
         for _ in range(rounds or self.rounds):
@@ -219,7 +219,7 @@ def searches(table, tree):
             raise SystemExit(f"DIFFERENT from rg: {pattern}: {sorted(found ^ rg('-l', '-i', pattern))[:5]}")
 
     def first(pattern, *options):
-        """A server started for it, as rg is; its end is not waited for, as no client does."""
+        """A server started for one search, as rg is, without waiting for its end."""
         def work():
             server = ours(tree, *options)
             server.call("grep", pattern=pattern, **FILES)
@@ -255,7 +255,7 @@ def searches(table, tree):
         said.end()
         log.seek(0)
         sizes = re.findall(r"names=(\d+) filter=(\d+)", re.sub(r"\x1b\[\d*m", "", log.read()))
-    # Nothing is said of a tree that is too small for an index.
+    # No row for a tree that is too small for an index.
     if sizes:
         names, size = (int(bytes_) / 2 ** 20 for bytes_ in sizes[-1])
         table.bound(f"index: filter, in addition to {names:.0f} MiB of names", size, "MiB", 100)

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Many calls at once on a tree that changes: benches/load.py [--seconds 600] [--starve] TREE
+"""Concurrent calls on a changing tree: benches/load.py [--seconds 600] [--starve] TREE
 
-Copies TREE, starts one server on the copy and keeps 32 mixed calls in flight on one pipe, while
-another process creates, changes, renames and removes files. What every answer must be is known: reads
-of files that nobody changes are compared byte for byte, planted words have to be found where they are
-and nowhere else (one is planted right before it is asked for), writes are compared with the disk, and
-each edit must land exactly once. Prints calls, wrong answers, latencies by tool, errors by kind and the
-resident memory at each minute. Ends with 1 when an answer was wrong.
+Copies TREE, starts one server on the copy and keeps 32 mixed calls running on one pipe, while another
+process creates, changes, renames and removes files. Every correct answer is known: reads of files that
+nobody changes are compared byte for byte, inserted words must be found where they are and nowhere else (one
+is inserted right before the search), writes are compared with the disk, and each edit must be made exactly
+once. Prints calls, wrong answers, latencies by tool, errors by kind and the resident memory at each minute.
+Exits with 1 if an answer was wrong.
 
---starve instead asks whether searches starve reads: a read's round trip on an idle server, then with
-32 searches in flight that find nothing (without the index, on TREE itself), and the memory of that.
+--starve measures instead whether searches starve reads: the round trip of a read on an idle server, then
+during 32 concurrent searches without a match (without the index, on TREE itself), and the memory.
 
 PROGRAM names another binary than target/release/rootbound.
 """
@@ -71,7 +71,7 @@ class Server:
         return waiting[1]
 
     def call(self, tool, **arguments):
-        """Text, whether it is an error and of which kind, the facts."""
+        """Text, whether it is an error and its kind, the metadata."""
         result = self.ask("tools/call", {"name": tool, "arguments": arguments})["result"]
         meta = result.get("_meta", {})
         kind = meta.get("rootbound/error") if result.get("isError") else None
@@ -112,7 +112,7 @@ def stable_files(tree, count, seed=1):
 
 
 def churn(folder, seed):
-    """Runs in a process of its own until it is ended: changes below `folder`, some 300 a second."""
+    """Runs in a separate process until it is ended: changes below `folder`, about 300 per second."""
     chance = random.Random(seed)
     names = [f"{folder}/d{n % 7}/{'e/' if n % 3 else ''}f{n}.txt" for n in range(400)]
     while True:
@@ -143,7 +143,7 @@ def churn(folder, seed):
 
 
 class Load:
-    """The calls, and what is known of their answers."""
+    """The calls, and their known answers."""
 
     def __init__(self, server, tree):
         self.server, self.tree = server, tree
@@ -190,7 +190,7 @@ class Load:
             with self.lock:
                 self.wrong.append(f"{what}: {text[:300]!r}")
 
-    # One method for each kind of call; `slot` is the caller's number.
+    # One method for each kind of call; `slot` is the number of the caller.
 
     def read(self, slot, chance):
         name = chance.choice(self.names)
@@ -214,7 +214,7 @@ class Load:
                   "grep rare", text)
 
     def grep_fresh(self, slot, chance):
-        """Planted a moment ago, in a file that is replaced, appended to or new."""
+        """Inserted a moment ago, in a file that is replaced, appended to or new."""
         word = f"freshword{slot}x{chance.getrandbits(60):x}"
         relative = f"load/fresh/{slot}_{chance.randrange(3)}.txt"
         if chance.random() < 0.5 or not os.path.exists(os.path.join(self.tree, relative)):
@@ -270,7 +270,7 @@ class Load:
         self.must(kind is None and self.get(relative) == expected, f"edit {relative}", text)
 
     def edit_shared(self, slot, chance):
-        """All edit one file: whoever is refused as stale reads again, and nobody's edit is lost."""
+        """All edit one file: a caller that is refused as stale reads again, and no edit is lost."""
         self.call("read own", "read", path="load/own/shared.txt")
         count = self.landed[slot]
         text, kind, _ = self.call("edit shared", "edit", path="load/own/shared.txt", old_string=f"slot {slot}: {count} times",
@@ -379,10 +379,10 @@ def starve(tree, rounds=300):
     searching = False
     print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}; {IN_FLIGHT} searches in flight, {sum(done.values())} ended")
     print("\n| read, ms | p50 | p95 | p99 |\n|---|---:|---:|---:|")
-    for what, row in (("idle", idle), ("beside the searches", busy)):
+    for what, row in (("idle", idle), ("during searches", busy)):
         print(f"| {what} | " + " | ".join(f"{value:.2f}" for value in row) + " |")
     print("| ratio | " + " | ".join(f"{b / a:.1f}" for a, b in zip(idle, busy)) + " |")
-    print(f"\nresident at rest {at_rest:.1f} MiB, beside the searches {resident:.1f} MiB, at most {most:.1f} MiB")
+    print(f"\nresident at rest {at_rest:.1f} MiB, during searches {resident:.1f} MiB, at most {most:.1f} MiB")
     server.process.kill()
     return 0
 

@@ -2,10 +2,10 @@
 """Real changes for `cargo bench --bench replay -- --hunks DIR`: benches/mine.py [--large] [--git CLONE]… DIR
 
 Fills DIR with pairs of files: DIR/old/NAME/PATH before a change and DIR/new/NAME/PATH after it, for every
-source file that two releases of a package both have and that differs between them. Packages come from the
-registries through their ordinary clients (cargo, pip, npm), which unpack nothing that runs. With --large
-more of them are taken. Each CLONE is a local git repository whose latest commits are taken one by one, which
-needs no network. What is there already is not fetched again; ends with 1 where something could not be fetched.
+source file that differs between two releases of a package. Packages come from the registries through their
+ordinary clients (cargo, pip, npm), without running their code; --large uses more packages. Each CLONE is a
+local git repository whose latest commits are used one by one, without network. Existing pairs are not fetched
+again; exits with 1 if something could not be fetched.
 """
 import argparse
 import atexit
@@ -20,7 +20,7 @@ import tarfile
 import tempfile
 import zipfile
 
-# Client, package and the two releases. Together they hold Rust, Python, JavaScript, TypeScript, C, C++, Java,
+# Client, package and the two releases. Together they have Rust, Python, JavaScript, TypeScript, C, C++, Java,
 # CSS, HTML, Markdown and YAML.
 SMALL = (
     ("cargo", "clap_builder", "4.4.0", "4.5.20"),  # Rust
@@ -83,7 +83,7 @@ def cargo(name, version, into):
 
 @functools.cache
 def with_pip():
-    """A Python that has pip: Debian's comes without it, but can make an environment that has it."""
+    """A Python with pip: that of Debian has none, but can create an environment with it."""
     if importlib.util.find_spec("pip"):
         return sys.executable
     work = tempfile.mkdtemp()
@@ -136,7 +136,7 @@ def releases(target, client, name, old, new):
 
 
 def commits(target, clone):
-    """The latest commits of a clone, each a pair of trees of its own."""
+    """The latest commits of a clone, each a pair of trees."""
     def git(*arguments):
         return subprocess.run(("git", "-C", clone, *arguments), check=True, capture_output=True).stdout
 

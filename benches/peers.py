@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What a file server does with a few honest and a few nasty requests.
+"""How a file server answers a few ordinary and a few hostile requests.
 
-The facts behind the README's comparison. Any stdio server can be asked; WS stands for a fresh
-workspace that the script makes:
+The facts of the comparison in the README. Works with any stdio server; WS is a new workspace that the
+script creates:
 
     benches/peers.py target/release/rootbound WS
     benches/peers.py npx -y @modelcontextprotocol/server-filesystem WS
@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 
-# What the tools are called, and how an edit is said, by the names a server offers.
+# Names of the tools and arguments of an edit, by the names that a server offers.
 NAMES = {
     "edit": (("edit", lambda p, o, n: {"path": p, "old_string": o, "new_string": n}),
              ("edit_file", lambda p, o, n: {"path": p, "edits": [{"oldText": o, "newText": n}]})),
@@ -28,7 +28,7 @@ NAMES = {
 
 
 class Server:
-    """One process, spoken to in JSON lines."""
+    """One process, called with JSON lines."""
 
     def __init__(self, command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,

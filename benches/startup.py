@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What starting costs: benches/startup.py [PROGRAM] [ROUNDS]
+"""The cost of starting: benches/startup.py [PROGRAM] [ROUNDS]
 
-Prints the time from spawning the server to its answer to `initialize`, beside spawning `true`
-(interleaved, medians and ratio), the size of the binary, and the resident memory after
-`initialize` and after `tools/list`. Nothing is asserted: only ratios within one run mean anything.
+Prints the time from spawning the server to its answer to `initialize` and the time of spawning `true`
+(interleaved, medians and ratio), the size of the binary, and the resident memory after `initialize` and
+after `tools/list`. Nothing is asserted: only the ratios within one run are meaningful.
 """
 
 import json
@@ -41,7 +41,7 @@ def spawn_true(true):
 
 
 class Server:
-    """One server, spawned without Python's own slow set-up."""
+    """One server, spawned without the slow set-up of Python."""
 
     def __init__(self, program, directory):
         child_in, self.stdin = os.pipe()

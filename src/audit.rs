@@ -26,7 +26,7 @@ const PATHS: &[&str] = &["path", "source", "destination"];
 /// Other arguments whose text is shown as it is, up to [`SHOWN`] characters. Everything else may be content.
 const PLAIN: &[&str] = &["pattern", "glob", "type", "mode", "sort", "encoding", "output_mode", "expected_revision"];
 /// What a schema calls the argument that was sent under a name.
-type Meant<'m> = &'m dyn Fn(&str) -> Option<&'static str>;
+type Canonical<'m> = &'m dyn Fn(&str) -> Option<&'static str>;
 /// Bytes of a text that is shown.
 const SHOWN: usize = 1024;
 /// Bytes of a name (of an argument, of a tool) that is shown as it is, and of another one's beginning.
@@ -87,13 +87,13 @@ impl Audit {
         self.required
     }
 
-    /// Describes a call, with what its paths mean before it is made. `meant`: what the tool calls an argument
+    /// Describes a call, with what its paths mean before it is made. `canonical`: what the tool calls an argument
     /// that was sent under another spelling, which is the caller's to choose.
     pub fn describe(
         caller: &Caller,
         tool: &str,
         arguments: &Map<String, Value>,
-        meant: impl Fn(&str) -> Option<&'static str>,
+        canonical: impl Fn(&str) -> Option<&'static str>,
         workspace: &Workspace,
     ) -> CallRecord {
         let mut line = Map::new();
@@ -105,10 +105,10 @@ impl Audit {
         line.insert("client".into(), client.unwrap_or(Value::Null));
         line.insert("request".into(), shorten(&caller.request, SHOWN).into());
         line.insert("tool".into(), label(tool).into());
-        let shown = shown_object(arguments, DEPTH, &meant);
+        let shown = shown_object(arguments, DEPTH, &canonical);
         let text = shown.to_string();
         line.insert("arguments".into(), if text.len() > LINE { digest(text.as_bytes()) } else { shown });
-        line.insert("paths".into(), paths(arguments, &meant, workspace).into());
+        line.insert("paths".into(), paths(arguments, &canonical, workspace).into());
         CallRecord { line }
     }
 
@@ -145,8 +145,8 @@ impl Audit {
 
 /// What each path argument names: as it is printed, and as the host path it leads to.
 /// A name occurs once in an object, so a tool's spellings bound how many there are.
-fn paths(arguments: &Map<String, Value>, meant: Meant<'_>, workspace: &Workspace) -> Vec<Value> {
-    let named = arguments.iter().filter(|(name, _)| is_in(PATHS, name, meant));
+fn paths(arguments: &Map<String, Value>, canonical: Canonical<'_>, workspace: &Workspace) -> Vec<Value> {
+    let named = arguments.iter().filter(|(name, _)| is_in(PATHS, name, canonical));
     named
         .filter_map(|(name, value)| Some((name, value.as_str()?)))
         .map(|(name, text)| match workspace.printed_and_host_path(text) {
@@ -156,8 +156,8 @@ fn paths(arguments: &Map<String, Value>, meant: Meant<'_>, workspace: &Workspace
         .collect()
 }
 
-fn is_in(list: &[&str], given: &str, meant: Meant<'_>) -> bool {
-    list.contains(&meant(given).unwrap_or(given))
+fn is_in(list: &[&str], given: &str, canonical: Canonical<'_>) -> bool {
+    list.contains(&canonical(given).unwrap_or(given))
 }
 
 fn shown_path(path: &Path) -> String {
@@ -165,10 +165,10 @@ fn shown_path(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-fn shown_object(object: &Map<String, Value>, depth: usize, meant: Meant<'_>) -> Value {
+fn shown_object(object: &Map<String, Value>, depth: usize, canonical: Canonical<'_>) -> Value {
     let mut lines = Map::new();
     for (name, value) in object.iter().take(LISTED) {
-        lines.insert(label(name), shown_value(name, value, depth, meant));
+        lines.insert(label(name), shown_value(name, value, depth, canonical));
     }
     if object.len() > LISTED {
         lines.insert("…".into(), json!({ "more": object.len() - LISTED }));
@@ -176,15 +176,17 @@ fn shown_object(object: &Map<String, Value>, depth: usize, meant: Meant<'_>) -> 
     Value::Object(lines)
 }
 
-fn shown_value(name: &str, value: &Value, depth: usize, meant: Meant<'_>) -> Value {
+fn shown_value(name: &str, value: &Value, depth: usize, canonical: Canonical<'_>) -> Value {
     match value {
-        Value::String(text) if is_in(PATHS, name, meant) || is_in(PLAIN, name, meant) => shorten(text, SHOWN).into(),
+        Value::String(text) if is_in(PATHS, name, canonical) || is_in(PLAIN, name, canonical) => {
+            shorten(text, SHOWN).into()
+        }
         Value::String(text) => digest(text.as_bytes()),
         Value::Object(_) | Value::Array(_) if depth == 0 => digest(value.to_string().as_bytes()),
-        Value::Object(object) => shown_object(object, depth - 1, meant),
+        Value::Object(object) => shown_object(object, depth - 1, canonical),
         Value::Array(list) => {
             let mut out: Vec<Value> =
-                list.iter().take(LISTED).map(|one| shown_value(name, one, depth - 1, meant)).collect();
+                list.iter().take(LISTED).map(|one| shown_value(name, one, depth - 1, canonical)).collect();
             if list.len() > LISTED {
                 out.push(json!({ "more": list.len() - LISTED }));
             }

@@ -211,8 +211,8 @@ mod tests {
         for _ in 0..4 {
             assert_eq!(state.next().as_ref(), Some(&line));
         }
-        let said = String::from_utf8(state.next().unwrap()).unwrap();
-        assert!(said.contains("3 lines of the log were dropped here"), "{said}");
+        let message = String::from_utf8(state.next().unwrap()).unwrap();
+        assert!(message.contains("3 lines of the log were dropped here"), "{message}");
         assert!(state.is_idle() && state.bytes == 0);
         drop(state);
         log.push(line.clone());

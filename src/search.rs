@@ -2,6 +2,11 @@
 //!
 //! Names come from the workspace's walk in path order and content only through files it opened;
 //! nothing here sees a host path. The tools decide what a model reads of the result.
+//!
+//! A content search goes through these files: `query` (what is asked for) → `content_search` (walk and
+//! threads) → `producer` (chunks of files) → `pool` (threads) → `worker` (one file) → `collector` (lines of a
+//! file) → `merge` (results in order). Which names count is decided in `name_glob` and `file_filter`; what
+//! is kept between calls, in `path_index` and `ngram_filter`.
 
 mod collector;
 mod content_search;
@@ -18,6 +23,7 @@ mod newest;
 mod ngram_filter;
 mod path_index;
 mod pattern;
+mod pattern_error;
 mod pool;
 mod producer;
 mod progress;
@@ -32,7 +38,8 @@ pub use hits::{FileHits, HitLine, SeenContent, Skipped, Tally};
 pub use name_glob::{GlobError, NameGlob, literal_prefix};
 pub use newest::Newest;
 pub use path_index::{IndexMode, PathIndex, PathSource, SearchEntry, Visit, walk_ignored_entries};
-pub use pattern::{Pattern, PatternError, PatternLimits, PatternOptions};
+pub use pattern::{Pattern, PatternLimits, PatternOptions};
+pub use pattern_error::PatternError;
 pub use progress::SearchProgress;
 pub use query::{Keep, Query, SearchMode};
 pub use scope::{Scope, ScopeError};

@@ -24,6 +24,18 @@ pub enum StopReason {
 }
 
 /// Shared by everything that works on one call; cheap to clone and to ask.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use rootbound::stop::{StopReason, StopSignal};
+///
+/// let call = StopSignal::after(Duration::from_secs(60));
+/// let worker = call.clone();
+/// assert_eq!(worker.stopped(), None);
+/// call.cancel();
+/// assert_eq!(worker.stopped(), Some(StopReason::Cancelled));
+/// ```
 #[derive(Clone, Debug)]
 pub struct StopSignal {
     cancelled: Arc<AtomicBool>,

@@ -91,8 +91,8 @@ mod tests {
     fn typed(line: &[&str]) -> Option<String> {
         let words: Vec<OsString> = line.iter().map(OsString::from).collect();
         let dir = tempfile::tempdir().expect("a temporary folder");
-        let said = for_missing_call(&words, dir.path())?;
-        said.split_once("type: rootbound ").map(|(_, typed)| typed.to_owned())
+        let message = for_missing_call(&words, dir.path())?;
+        message.split_once("type: rootbound ").map(|(_, typed)| typed.to_owned())
     }
 
     #[test]

@@ -28,15 +28,15 @@ const SLOW: Duration = Duration::from_millis(5);
 
 /// How many bytes are searched between two looks at the clock; learnt while a worker works.
 #[derive(Debug)]
-pub(super) struct Pace(Cell<usize>);
+pub(super) struct PieceSize(Cell<usize>);
 
-impl Default for Pace {
+impl Default for PieceSize {
     fn default() -> Self {
         Self(Cell::new(FIRST))
     }
 }
 
-impl Pace {
+impl PieceSize {
     fn learn(&self, took: Duration) {
         let step = self.0.get();
         if took < QUICK {
@@ -52,7 +52,7 @@ impl Pace {
 pub(super) struct InterruptibleMatcher<'a> {
     pub(super) inner: &'a RegexMatcher,
     pub(super) stop: &'a StopSignal,
-    pub(super) pace: &'a Pace,
+    pub(super) piece_size: &'a PieceSize,
 }
 
 /// The call was cancelled or has used up its time.
@@ -116,10 +116,10 @@ impl Matcher for InterruptibleMatcher<'_> {
         let mut start = 0;
         while start < haystack.len() {
             self.check()?;
-            let end = end_of_piece(haystack, start, self.pace.0.get());
+            let end = end_of_piece(haystack, start, self.piece_size.0.get());
             let began = Instant::now();
             let found = infallible(self.inner.find_candidate_line(&haystack[start..end]))?;
-            self.pace.learn(began.elapsed());
+            self.piece_size.learn(began.elapsed());
             // An empty match behind the last line break of a piece is about the line that begins
             // there, which the next piece decides.
             let Some(LineMatchKind::Confirmed(at) | LineMatchKind::Candidate(at)) = found else {
@@ -160,9 +160,9 @@ mod tests {
         let stop = StopSignal::after(Duration::from_secs(3600));
         let (mut at, mut lines) = (0, Vec::new());
         while at < text.len() {
-            // A new pace for each, as it grows.
-            let pace = Pace(Cell::new(size));
-            let matcher = InterruptibleMatcher { inner: pattern.matcher(), stop: &stop, pace: &pace };
+            // A new piece_size for each, as it grows.
+            let piece_size = PieceSize(Cell::new(size));
+            let matcher = InterruptibleMatcher { inner: pattern.matcher(), stop: &stop, piece_size: &piece_size };
             let found = matcher.find_candidate_line(&text[at..]).unwrap();
             let Some(LineMatchKind::Confirmed(offset) | LineMatchKind::Candidate(offset)) = found else { break };
             let start = text[..at + offset].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -192,7 +192,7 @@ mod tests {
         let pattern = Pattern::compile("x", PatternOptions::default()).unwrap();
         let stop = StopSignal::after(Duration::from_secs(3600));
         stop.cancel();
-        let matcher = InterruptibleMatcher { inner: pattern.matcher(), stop: &stop, pace: &Pace::default() };
+        let matcher = InterruptibleMatcher { inner: pattern.matcher(), stop: &stop, piece_size: &PieceSize::default() };
         assert!(matcher.find_candidate_line(b"abc\n").is_err());
     }
 }

@@ -155,6 +155,13 @@ fn glob_set<'g>(globs: impl IntoIterator<Item = &'g str>, case_sensitive: bool) 
 /// The directory that a pattern names before its first metacharacter, and the pattern below it:
 /// `/mnt/ws/src/**/*.rs` → (`/mnt/ws/src`, `**/*.rs`). `None` where the first component already
 /// is a pattern or there is only one.
+///
+/// ```
+/// use rootbound::search::literal_prefix;
+///
+/// assert_eq!(literal_prefix("src/**/*.rs"), Some(("src", "**/*.rs")));
+/// assert_eq!(literal_prefix("*.rs"), None);
+/// ```
 pub fn literal_prefix(pattern: &str) -> Option<(&str, &str)> {
     let special = pattern.find(['*', '?', '[', '{', '\\']).unwrap_or(pattern.len());
     let cut = pattern[..special].rfind('/')?;

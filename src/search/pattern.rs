@@ -5,19 +5,14 @@
 use std::{borrow::Cow, sync::Arc};
 
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
-use regex_syntax::{
-    ast::Span,
-    hir::{Class, Hir, HirKind},
-};
+use regex_syntax::hir::{Class, Hir, HirKind};
 
-use crate::text::shorten;
+use super::pattern_error::PatternError;
 
 /// Cache of the lazy automaton per thread, in bytes; it grows only as states are met.
 const DFA_CACHE: usize = 10 << 20;
 /// Nesting of groups, ripgrep's own value.
 const NEST_LIMIT: u32 = 250;
-/// Characters of the pattern that an error shows around the place.
-const SHOWN: usize = 80;
 
 /// How much a pattern may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,43 +58,6 @@ pub struct Pattern {
     source: Arc<(String, PatternOptions)>,
 }
 
-/// Why a pattern cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PatternError {
-    /// Longer than `limit` bytes.
-    TooLong {
-        /// Bytes given.
-        length: usize,
-        /// Bytes allowed.
-        limit: usize,
-    },
-    /// Not a regular expression.
-    Syntax {
-        /// What is wrong, in a few words.
-        reason: String,
-        /// Where, counted in characters from 1.
-        column: usize,
-        /// The pattern around the place, with a line of carets under it.
-        place: String,
-    },
-    /// It needs a line break to match, but lines are searched one by one.
-    LineBreak,
-    /// It needs a NUL byte to match, which no text holds.
-    Nul,
-    /// Compiled, it would have more than `limit` bytes.
-    TooBig {
-        /// Bytes allowed.
-        limit: usize,
-    },
-    /// Its counted repetitions expand to more than `limit` positions.
-    TooRepetitive {
-        /// Positions that they expand to.
-        positions: usize,
-        /// Positions allowed.
-        limit: usize,
-    },
-}
-
 impl Pattern {
     /// Compiles `text`.
     ///
@@ -142,7 +100,7 @@ impl Pattern {
                 ErrorKind::Regex(reason) if reason.contains("size limit") => {
                     PatternError::TooBig { limit: limits.compiled }
                 }
-                other => PatternError::Syntax { reason: brief(&format!("{other:?}")), column: 1, place: String::new() },
+                other => PatternError::elsewhere(&format!("{other:?}")),
             }),
         }
     }
@@ -185,15 +143,15 @@ fn parser(options: PatternOptions) -> regex_syntax::Parser {
 /// Parses on its own first: grep-regex reports a place in a pattern that it has already wrapped.
 fn check_syntax(text: &str, options: PatternOptions) -> Result<(), PatternError> {
     match parser(options).parse(text) {
-        Ok(hir) => match repeated(&hir, 1, false) {
+        Ok(hir) => match repeated_positions(&hir, 1, false) {
             positions if positions > options.limits.repeated => {
                 Err(PatternError::TooRepetitive { positions, limit: options.limits.repeated })
             }
             _ => Ok(()),
         },
-        Err(regex_syntax::Error::Parse(error)) => Err(syntax(text, error.kind(), error.span())),
-        Err(regex_syntax::Error::Translate(error)) => Err(syntax(text, error.kind(), error.span())),
-        Err(other) => Err(PatternError::Syntax { reason: brief(&other.to_string()), column: 1, place: String::new() }),
+        Err(regex_syntax::Error::Parse(error)) => Err(PatternError::syntax(text, error.kind(), error.span())),
+        Err(regex_syntax::Error::Translate(error)) => Err(PatternError::syntax(text, error.kind(), error.span())),
+        Err(other) => Err(PatternError::elsewhere(&other.to_string())),
     }
 }
 
@@ -211,32 +169,6 @@ fn wrappable(text: &str, options: PatternOptions) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-fn syntax(text: &str, reason: &impl ToString, span: &Span) -> PatternError {
-    let before = text.get(..span.start.offset).unwrap_or(text);
-    // A pattern of several lines is shown by the line that holds the place.
-    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-    let line = text[line_start..].lines().next().unwrap_or_default();
-    let column = before[line_start..].chars().count();
-    let width = text.get(span.start.offset..span.end.offset).map_or(1, |part| part.chars().count().max(1));
-
-    let skipped = column.saturating_sub(SHOWN / 2);
-    let mut place: String = line.chars().skip(skipped).take(SHOWN).collect();
-    let shown = place.chars().count();
-    let mut carets_at = column - skipped;
-    if skipped > 0 {
-        place.insert(0, '…');
-        carets_at += 1;
-    }
-    if line.chars().count() > skipped + SHOWN {
-        place.push('…');
-    }
-    let carets = width.min((shown + 1).saturating_sub(column - skipped)).max(1);
-    place.push('\n');
-    place.extend(std::iter::repeat_n(' ', carets_at));
-    place.extend(std::iter::repeat_n('^', carets));
-    PatternError::Syntax { reason: brief(&reason.to_string()), column: before.chars().count() + 1, place }
-}
-
 /// Whether a part of `hir` matches characters beyond ASCII and no others. What matches both (`.`, `\w`, a letter
 /// in either case) asks for none of them; bytes (`(?-u:\xff)`) are not characters.
 fn names_beyond_ascii(hir: &Hir) -> bool {
@@ -251,27 +183,21 @@ fn names_beyond_ascii(hir: &Hir) -> bool {
 }
 
 /// Counts the positions of `hir` within counted repetitions, each as often as it is repeated.
-fn repeated(hir: &Hir, times: usize, counted: bool) -> usize {
+fn repeated_positions(hir: &Hir, times: usize, counted: bool) -> usize {
     match hir.kind() {
         HirKind::Literal(literal) if counted => times.saturating_mul(literal.0.len()),
         HirKind::Class(_) if counted => times,
         HirKind::Empty | HirKind::Look(_) | HirKind::Literal(_) | HirKind::Class(_) => 0,
-        HirKind::Capture(capture) => repeated(&capture.sub, times, counted),
+        HirKind::Capture(capture) => repeated_positions(&capture.sub, times, counted),
         HirKind::Repetition(repetition) => {
             let most = repetition.max.unwrap_or(repetition.min).max(1);
             let times = times.saturating_mul(usize::try_from(most).unwrap_or(usize::MAX));
-            repeated(&repetition.sub, times, counted || most > 1)
+            repeated_positions(&repetition.sub, times, counted || most > 1)
         }
         HirKind::Concat(parts) | HirKind::Alternation(parts) => {
-            parts.iter().fold(0, |sum: usize, part| sum.saturating_add(repeated(part, times, counted)))
+            parts.iter().fold(0, |sum: usize, part| sum.saturating_add(repeated_positions(part, times, counted)))
         }
     }
-}
-
-/// The first sentence of a reason: what follows explains, at length.
-fn brief(reason: &str) -> String {
-    let first = reason.lines().next().unwrap_or_default();
-    shorten(first, 200).into_owned()
 }
 
 #[cfg(test)]

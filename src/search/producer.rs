@@ -31,12 +31,12 @@ const LARGEST_CHUNK: usize = 64;
 /// Bytes of results that may wait for an earlier chunk before the walk waits too.
 const MAX_HELD: usize = 8 << 20;
 /// Names that are settled without a look into a file between two looks at the clock.
-const STEPS: usize = 1024;
+const NAMES_PER_CHECK: usize = 1024;
 /// Chunks that the walking thread searches itself before it lets others help: most searches end with
 /// the first or soon after. Of what the filter leaves, more of them while no more than this time has
 /// passed, as all of it often takes less than starting a thread.
 const ALONE: usize = 1;
-const ALONE_LISTED: usize = 3;
+const ALONE_INDEXED: usize = 3;
 const SHORT: Duration = Duration::from_millis(1);
 
 /// Fills chunks and hands them over.
@@ -144,7 +144,7 @@ pub(super) struct StartVisitor<'f, 'a> {
     /// What the n-gram filter leaves, where names come from the path index that it is about.
     pub(super) candidates: Option<Candidates>,
     /// Whether every file is searched, so that names do not matter.
-    plain: bool,
+    admits_all: bool,
     beyond_ascii: bool,
     steps: usize,
     /// Files met so far.
@@ -161,7 +161,7 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
         (scope, start): (&'f Scope, &'f WorkspacePath),
         filter: &'f mut FileFilter,
     ) -> Self {
-        let plain = filter.admits_all() && scope.starts().len() == 1;
+        let admits_all = filter.admits_all() && scope.starts().len() == 1;
         let beyond_ascii = producer.pool.query.pattern.beyond_ascii();
         Self {
             producer,
@@ -170,7 +170,7 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
             start,
             filter,
             candidates: None,
-            plain,
+            admits_all,
             beyond_ascii,
             steps: 0,
             files: 0,
@@ -181,7 +181,7 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
     /// Whether to go on after so many names were settled.
     fn settled(&mut self, names: usize) -> ControlFlow<()> {
         self.steps += names;
-        if self.steps < STEPS {
+        if self.steps < NAMES_PER_CHECK {
             return ControlFlow::Continue(());
         }
         self.steps = 0;
@@ -191,12 +191,12 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
 
 impl Visit for StartVisitor<'_, '_> {
     fn pass(&mut self, summaries: &[PathSummary]) -> ControlFlow<(), usize> {
-        let Some(candidates) = self.candidates.as_mut().filter(|_| self.plain) else {
+        let Some(candidates) = self.candidates.as_mut().filter(|_| self.admits_all) else {
             return ControlFlow::Continue(0);
         };
         let max_file_size = self.producer.pool.query.max_file_size;
         let (mut passed, mut folders, mut tally) = (0, 0, Tally::default());
-        for summary in summaries.iter().take(STEPS) {
+        for summary in summaries.iter().take(NAMES_PER_CHECK) {
             match *summary {
                 PathSummary::NoFile => folders += 1,
                 PathSummary::Secret => tally.secret += 1,
@@ -207,12 +207,14 @@ impl Visit for StartVisitor<'_, '_> {
                 {
                     break;
                 }
-                PathSummary::Segment { segment, .. } if max_file_size >= SEGMENT as u64 && !candidates.hit(segment) => {
+                PathSummary::Segment { segment, .. }
+                    if max_file_size >= SEGMENT as u64 && !candidates.segment_may_match(segment) =>
+                {
                     tally.searched += 1;
                 }
                 PathSummary::Segments { first, count, last, .. }
                     if max_file_size >= (u64::from(count) + 1) * SEGMENT as u64
-                        && candidates.none(first..first + u32::from(count), last) =>
+                        && candidates.none_may_match(first..first + u32::from(count), last) =>
                 {
                     tally.searched += 1;
                 }
@@ -230,7 +232,7 @@ impl Visit for StartVisitor<'_, '_> {
 
     fn visit(&mut self, met: SearchEntry<'_>) -> ControlFlow<()> {
         let pool = self.producer.pool;
-        if met.kind() != FileKind::File || self.scope.is_anothers(self.workspace, met.path()) {
+        if met.kind() != FileKind::File || self.scope.belongs_to_other_start(self.workspace, met.path()) {
             return pool.go_on();
         }
         self.files += 1;
@@ -254,7 +256,7 @@ impl Visit for StartVisitor<'_, '_> {
             return pool.go_on();
         }
         let short = self.candidates.is_some() && self.producer.began.elapsed() < SHORT;
-        let alone = if short { ALONE_LISTED } else { ALONE };
+        let alone = if short { ALONE_INDEXED } else { ALONE };
         match self.producer.hand_over(alone) {
             Ok(()) => pool.go_on(),
             Err(error) => {

@@ -57,7 +57,7 @@ impl Scope {
     }
 
     /// Whether a path that a walk from a start meets belongs to another start: one root may lie in another.
-    pub fn is_anothers(&self, workspace: &Workspace, path: &WorkspacePath) -> bool {
+    pub fn belongs_to_other_start(&self, workspace: &Workspace, path: &WorkspacePath) -> bool {
         self.starts.len() > 1 && workspace.in_nested_root(path)
     }
 

@@ -23,7 +23,7 @@ use super::{
     collector::{Collector, FileLimits},
     file_content::FileContent,
     hits::{FileHits, HitLine, SeenContent, Skipped, Tally},
-    interruptible::{InterruptibleMatcher, Pace, SearchStopped},
+    interruptible::{InterruptibleMatcher, PieceSize, SearchStopped},
     progress::ProgressReader,
     query::{Query, SearchMode},
     read_buffer::{SMALL, read_long_line, read_small},
@@ -76,7 +76,7 @@ pub(super) struct Worker<'a> {
     beyond_ascii: bool,
     searcher: Searcher,
     buffer: Vec<u8>,
-    pace: Pace,
+    piece_size: PieceSize,
 }
 
 /// What is searched of one opened file, and how much of it may be kept.
@@ -98,7 +98,7 @@ impl<'a> Worker<'a> {
             beyond_ascii: query.pattern.beyond_ascii(),
             searcher: builder(query).build(),
             buffer: Vec::new(),
-            pace: Pace::default(),
+            piece_size: PieceSize::default(),
         }
     }
 
@@ -149,7 +149,8 @@ impl<'a> Worker<'a> {
         if file.stat().fingerprint() != state {
             return false;
         }
-        let matcher = InterruptibleMatcher { inner: &self.matcher, stop: self.query.stop, pace: &self.pace };
+        let matcher =
+            InterruptibleMatcher { inner: &self.matcher, stop: self.query.stop, piece_size: &self.piece_size };
         for range in lines {
             self.buffer.resize(self.buffer.len().max(range.len()), 0);
             let lines = &mut self.buffer[..range.len()];
@@ -275,7 +276,7 @@ impl<'a> Worker<'a> {
         let shown_in = if let Input::Bytes(encoding) = input { encoding } else { None };
         let mut sink =
             Collector::new(&self.matcher, multiline, self.query.mode, target.limits, stop, slice).shown_in(shown_in);
-        let matcher = InterruptibleMatcher { inner: &self.matcher, stop, pace: &self.pace };
+        let matcher = InterruptibleMatcher { inner: &self.matcher, stop, piece_size: &self.piece_size };
         let result = if let Some(content) = slice {
             self.searcher.search_slice(&matcher, content, &mut sink)
         } else {

@@ -85,8 +85,8 @@ impl History {
     }
 
     /// Bytes of the largest set of contents that one change may count on being kept.
-    pub fn room(&self) -> u64 {
-        self.store.as_ref().map_or(memory_store::EACH as u64, DiskStore::room)
+    pub fn capacity(&self) -> u64 {
+        self.store.as_ref().map_or(memory_store::EACH as u64, DiskStore::capacity)
     }
 
     /// Keeps a content of about `size` bytes, which is believed to be at `known`, and says what it

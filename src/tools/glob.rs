@@ -245,7 +245,7 @@ impl Request {
                 let directory = entry.kind() == FileKind::Directory;
                 if !(directory || entry.kind() == FileKind::File)
                     || !self.glob.matches(entry.path().relative_to(start))
-                    || self.scope.is_anothers(&cx.workspace, entry.path())
+                    || self.scope.belongs_to_other_start(&cx.workspace, entry.path())
                 {
                     return ControlFlow::Continue(());
                 }

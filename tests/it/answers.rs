@@ -51,11 +51,11 @@ fn a_diff_fits_the_answer_as_text_and_as_data() {
 #[track_caller]
 fn notes(answer: &Answer) -> Vec<String> {
     let text = answer.ok();
-    let said: Vec<&str> = text.lines().next().expect("a line").split("; ").skip(1).collect();
+    let in_text: Vec<&str> = text.lines().next().expect("a line").split("; ").skip(1).collect();
     let data = answer.structured()["notes"].as_array().unwrap_or_else(|| panic!("no notes: {answer:?}"));
-    let told: Vec<String> = data.iter().map(|note| note.as_str().expect("text").to_owned()).collect();
-    assert_eq!(told.join("; "), said.join("; "), "{answer:?}");
-    told
+    let in_data: Vec<String> = data.iter().map(|note| note.as_str().expect("text").to_owned()).collect();
+    assert_eq!(in_data.join("; "), in_text.join("; "), "{answer:?}");
+    in_data
 }
 
 #[cfg(unix)]
@@ -86,7 +86,7 @@ fn structured_output_has_every_sentence_of_the_text() {
         ("delete", json!({ "path": "copy", "recursive": true }), "undo brings it back"),
     ] {
         let notes = notes(&h.call(tool, arguments));
-        assert!(notes.iter().any(|told| told.contains(note)), "{tool}: {notes:?}");
+        assert!(notes.iter().any(|in_data| in_data.contains(note)), "{tool}: {notes:?}");
     }
     let dry = h.call("edit", json!({ "path": "edit.txt", "old_string": "\tin", "new_string": "x", "dry_run": true }));
     assert!(dry.ok().starts_with("Dry run, nothing was written") && notes(&dry).is_empty());

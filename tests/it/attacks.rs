@@ -195,7 +195,7 @@ fn there_are_at_least_150_distinct_attacks() {
     let mut calls = BTreeSet::new();
     for (family, cases) in families() {
         for case in cases {
-            assert!(names.insert(format!("{family}: {}", case.name)), "{family}: {} is there twice", case.name);
+            assert!(names.insert(format!("{family}: {}", case.name)), "{family}: {} is listed twice", case.name);
             calls.insert(format!("{} {}", case.tool, case.arguments));
         }
     }

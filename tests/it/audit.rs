@@ -44,7 +44,7 @@ fn each_call_is_one_line_with_client_tool_path_and_outcome() {
     );
     call(&mut process, "read", &json!({ "path": "missing" }));
     let lines = lines(&dir.path().join("log/audit.jsonl"));
-    let told: Vec<_> = lines
+    let recorded: Vec<_> = lines
         .iter()
         .map(|line| {
             [&line["event"], &line["tool"], &line["decision"], &line["outcome"]]
@@ -52,7 +52,7 @@ fn each_call_is_one_line_with_client_tool_path_and_outcome() {
         })
         .collect();
     assert_eq!(
-        told,
+        recorded,
         [
             ["call", "read", "allowed", "ok"],
             ["call", "read", "denied", "denied"],
@@ -63,7 +63,7 @@ fn each_call_is_one_line_with_client_tool_path_and_outcome() {
     let first = &lines[0];
     assert_eq!(first["client"], json!({ "name": "test", "version": "1" }));
     assert_eq!(first["paths"][0]["public"], "app/a.txt");
-    let host = fs::canonicalize(dir.path().join("root/a.txt")).expect("it is there");
+    let host = fs::canonicalize(dir.path().join("root/a.txt")).expect("it exists");
     assert_eq!(first["paths"][0]["resolved"], host.to_str().expect("a plain name"));
     let time = first["time"].as_str().expect("text");
     assert!(time.len() == 24 && time.ends_with('Z') && time.contains('T'), "{time}");
@@ -99,9 +99,9 @@ fn a_path_is_recorded_under_every_alias() {
     let lines = lines(&dir.path().join("log/audit.jsonl"));
     for (line, (tool, given)) in lines.iter().zip(&sent) {
         assert_eq!(line["arguments"][given], "missing.txt", "{tool} {given}");
-        let told = line["paths"].as_array().expect("a list");
-        assert_eq!((told.len(), &told[0]["argument"]), (1, &json!(given)), "{tool}");
-        assert_eq!(told[0]["public"], "app/missing.txt", "{tool} {given}");
+        let recorded = line["paths"].as_array().expect("a list");
+        assert_eq!((recorded.len(), &recorded[0]["argument"]), (1, &json!(given)), "{tool}");
+        assert_eq!(recorded[0]["public"], "app/missing.txt", "{tool} {given}");
     }
     assert_eq!(lines.len(), sent.len());
 }
@@ -133,7 +133,7 @@ fn a_file_inside_or_above_a_root_is_refused() {
         assert_eq!(status.code(), Some(2), "{file}: {log}");
         assert!(log.contains("outside of all directories"), "{log}");
     }
-    assert_eq!(fs::read_dir(dir.path().join("root")).expect("it is there").count(), 1);
+    assert_eq!(fs::read_dir(dir.path().join("root")).expect("it exists").count(), 1);
 }
 
 #[cfg(unix)]
@@ -154,7 +154,7 @@ fn a_required_audit_that_cannot_be_written_refuses_calls_and_changes_nothing() {
     assert_eq!(call(&mut process, "read", &json!({ "path": "a.txt" }))["isError"], false);
     // A directory in its place: nothing can be appended to it, whoever runs the server.
     let log = dir.path().join("log/audit.jsonl");
-    fs::remove_file(&log).expect("it is there");
+    fs::remove_file(&log).expect("it exists");
     fs::create_dir(&log).expect("a folder");
     for (tool, arguments) in [
         ("read", json!({ "path": "a.txt" })),
@@ -165,7 +165,7 @@ fn a_required_audit_that_cannot_be_written_refuses_calls_and_changes_nothing() {
         assert_eq!(result["_meta"]["rootbound/error"], "declined", "{result}");
         assert!(!result.to_string().contains("alpha"), "{result}");
     }
-    assert_eq!(fs::read_to_string(dir.path().join("root/a.txt")).expect("it is there"), "alpha\n");
+    assert_eq!(fs::read_to_string(dir.path().join("root/a.txt")).expect("it exists"), "alpha\n");
     // Once it can be written again, calls go on.
     fs::remove_dir(&log).expect("it is empty");
     assert_eq!(call(&mut process, "write", &json!({ "path": "b.txt", "content": "b\n" }))["isError"], false);
@@ -180,7 +180,7 @@ fn a_failure_of_an_optional_audit_does_not_stop_calls() {
     let mut process = start(&dir, &[]);
     process.initialize();
     let log = dir.path().join("log/audit.jsonl");
-    fs::remove_file(&log).expect("it is there");
+    fs::remove_file(&log).expect("it exists");
     fs::create_dir(&log).expect("a folder");
     assert_eq!(call(&mut process, "read", &json!({ "path": "a.txt" }))["isError"], false);
     process.end_input();
@@ -203,15 +203,15 @@ fn a_call_of_an_unknown_tool_is_recorded() {
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
     }
     let lines = lines(&dir.path().join("log/audit.jsonl"));
-    let told: Vec<_> =
+    let recorded: Vec<_> =
         lines.iter().map(|line| [&line["event"], &line["tool"], &line["decision"], &line["outcome"]]).collect();
-    assert_eq!(told[0], ["call", "shell", "denied", "unknown_tool"]);
-    assert_eq!(told[1], ["call", "write", "denied", "unknown_tool"]);
-    assert!(told[2][1].as_str().is_some_and(|tool| tool.starts_with("run… (1204 bytes, sha256 ")), "{told:?}");
+    assert_eq!(recorded[0], ["call", "shell", "denied", "unknown_tool"]);
+    assert_eq!(recorded[1], ["call", "write", "denied", "unknown_tool"]);
+    assert!(recorded[2][1].as_str().is_some_and(|tool| tool.starts_with("run… (1204 bytes, sha256 ")), "{recorded:?}");
     assert_eq!(lines[0]["arguments"]["path"], "../secret.txt");
     let first = lines[0].to_string();
     assert!(!first.contains("private text") && !first.contains("name\":1"), "{first}");
-    assert_eq!(told.len(), 3);
+    assert_eq!(recorded.len(), 3);
 }
 
 #[test]

@@ -49,27 +49,27 @@ fn each_configuration_problem_is_one_line_on_stderr() {
     fs::write(project.folder().join("r.toml"), "read_onyl = true\n").expect("written");
     let variables = [("ROOTBOUND_MAX_CONCURRENT", "many")];
     let arguments = ["--config", "r.toml", "--log", "loud", "--root", "x y=z"];
-    let said = project.run_with(&project.folder(), &variables, &arguments).failed(2);
-    assert_eq!(said.lines().count(), 4, "{said}");
+    let printed = project.run_with(&project.folder(), &variables, &arguments).failed(2);
+    assert_eq!(printed.lines().count(), 4, "{printed}");
     for part in ["r.toml:1: unknown key", "did you mean read_only?", "--log", "ROOTBOUND_MAX_CONCURRENT", "x y=z"] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(printed.contains(part), "{part}: {printed}");
     }
 }
 
 #[test]
 fn an_invalid_pattern_is_a_configuration_problem() {
-    let said = Project::new().run(&["--deny", "a[", "--log", "loud", "tools"]).failed(2);
-    assert!(said.contains("a[") && said.contains("--log"), "{said}");
+    let printed = Project::new().run(&["--deny", "a[", "--log", "loud", "tools"]).failed(2);
+    assert!(printed.contains("a[") && printed.contains("--log"), "{printed}");
 }
 
 #[test]
 fn home_and_file_system_root_are_refused_as_current_directory() {
     let project = Project::new();
-    let said = project.run_with(project.home.path(), &[], &["call", "ls"]).failed(2);
-    assert!(said.contains("home directory") && said.contains("rootbound DIR"), "{said}");
+    let printed = project.run_with(project.home.path(), &[], &["call", "ls"]).failed(2);
+    assert!(printed.contains("home directory") && printed.contains("rootbound DIR"), "{printed}");
     if cfg!(unix) {
-        let said = project.run_with(Path::new("/"), &[], &[]).failed(2);
-        assert!(said.contains("the current one is /"), "{said}");
+        let printed = project.run_with(Path::new("/"), &[], &[]).failed(2);
+        assert!(printed.contains("the current one is /"), "{printed}");
         project.run(&["/", "tools"]).failed(2);
     }
 }
@@ -80,8 +80,8 @@ fn one_missing_root_is_a_warning_and_no_usable_root_an_error() {
     let one = project.run(&["--root", "here=.", "--root", "gone=missing", "call", "read", "path=here/a.txt"]);
     assert!(one.stderr.contains("missing"), "{}", one.stderr);
     assert!(one.succeeded().contains("1\tone"));
-    let said = project.run(&["--root", "gone=missing"]).failed(2);
-    assert!(said.contains("missing"), "{said}");
+    let printed = project.run(&["--root", "gone=missing"]).failed(2);
+    assert!(printed.contains("missing"), "{printed}");
 }
 
 #[test]
@@ -114,8 +114,8 @@ fn a_file_read_by_one_process_can_be_edited_by_the_next() {
 
 #[test]
 fn an_unfilled_placeholder_of_a_client_is_reported() {
-    let said = Project::new().run(&["${user_config.roots}"]).failed(2);
-    assert!(said.contains("${user_config.roots}"), "{said}");
+    let printed = Project::new().run(&["${user_config.roots}"]).failed(2);
+    assert!(printed.contains("${user_config.roots}"), "{printed}");
 }
 
 #[test]
@@ -146,8 +146,8 @@ fn the_manifest_lists_the_tools_that_are_offered() {
     let list = Project::new().run(&["tools", "--json"]).succeeded();
     let list: Value = serde_json::from_str(&list).expect("JSON");
     let offered: Vec<(String, String)> = list["tools"].as_array().expect("a list").iter().map(summary).collect();
-    let told: Vec<(String, String)> = manifest["tools"].as_array().expect("a list").iter().map(summary).collect();
-    assert_eq!(told, offered);
+    let report: Vec<(String, String)> = manifest["tools"].as_array().expect("a list").iter().map(summary).collect();
+    assert_eq!(report, offered);
 }
 
 #[test]
@@ -208,11 +208,11 @@ fn a_root_table_of_the_file_has_its_own_rules() {
     let found = call(&["glob", "pattern=**/x"]).succeeded();
     assert!(found.contains("source/internal/x") && !found.contains("docs/internal"), "{found}");
 
-    let told = project.run(&["--config", "r.toml", "--state-dir", "off", "doctor"]).succeeded();
+    let report = project.run(&["--config", "r.toml", "--state-dir", "off", "doctor"]).succeeded();
     for line in ["below docs, content also refused: *.private", "below docs, secrets that may be read: dev.pem"] {
-        assert!(told.contains(line), "{line}: {told}");
+        assert!(report.contains(line), "{line}: {report}");
     }
-    assert!(!told.contains("below source"), "{told}");
+    assert!(!report.contains("below source"), "{report}");
 
     let warned = project.run(&["--config", "r.toml", "--root", "code", "call", "ls"]);
     assert!(warned.stderr.contains("r.toml:2") && warned.stderr.contains("rules are not used"), "{}", warned.stderr);
@@ -230,8 +230,8 @@ fn files_of_a_denied_extension_are_refused_like_denied_ones() {
     let call = |words: &[&str]| project.run(&[&options[..], words].concat());
     for name in ["tool.exe", "TOOL.EXE", "a.tar.gz", "x.Drawing", ".drawing"] {
         let path = format!("path={name}");
-        let said = call(&["read", &path]).failed(1);
-        assert!(said.contains(&format!("access denied: {name} is a secret file")), "{said}");
+        let printed = call(&["read", &path]).failed(1);
+        assert!(printed.contains(&format!("access denied: {name} is a secret file")), "{printed}");
         call(&["write", &path, "content=new"]).failed(1);
         assert_eq!(fs::read(project.folder().join(name)).expect("there"), b"text");
     }
@@ -269,8 +269,8 @@ fn a_name_hidden_in_the_outer_root_is_not_shown_through_it_in_an_inner_root() {
     }
     for path in ["secret/x.txt", "secret/new.txt", "deep/secret"] {
         let path = format!("path=outer/in/{path}");
-        let said = project.run(&["--config", "r.toml", "call", "write", &path, "content=x"]).failed(1);
-        assert!(said.contains("a name that is reserved"), "there or not: {said}");
+        let printed = project.run(&["--config", "r.toml", "call", "write", &path, "content=x"]).failed(1);
+        assert!(printed.contains("a name that is reserved"), "there or not: {printed}");
         project.run(&["--config", "r.toml", "--allow", "manage", "call", "delete", &path]).failed(1);
     }
     assert!(project.folder().join("in/deep/secret").exists() && !project.folder().join("in/secret/new.txt").exists());
@@ -289,7 +289,7 @@ fn a_pattern_that_can_never_match_is_a_configuration_problem() {
     fs::write(folder.join("r.toml"), file).expect("written");
     let options = ["--deny", "../x", "--hide", "~/x", "--protect", &inside, "--allow-secret", "!.env"];
     let more = ["--allow-protected", &outside, "--deny", "C:\\keys", "--config", "r.toml", "tools"];
-    let said = project.run(&[options.as_slice(), &more].concat()).failed(2);
+    let printed = project.run(&[options.as_slice(), &more].concat()).failed(2);
     for complaint in [
         "--deny pattern \"../x\" would never match as it is meant: `..` is no name",
         "--hide pattern \"~/x\" would never match as it is meant: ~ is no directory here",
@@ -299,9 +299,9 @@ fn a_pattern_that_can_never_match_is_a_configuration_problem() {
         "--deny pattern \"C:\\\\keys\" would never match as it is meant: it is an absolute path",
         "r.toml:3: hide pattern \"a//b\" would never match as it is meant: a name between two slashes is missing",
     ] {
-        assert!(said.contains(complaint), "{complaint}\n{said}");
+        assert!(printed.contains(complaint), "{complaint}\n{printed}");
     }
-    assert_eq!(said.matches("write /keys/*.pem").count(), 2, "the option's and the file's: {said}");
+    assert_eq!(printed.matches("write /keys/*.pem").count(), 2, "the option's and the file's: {printed}");
 
     // A folder in the root that happens to have the name of one above it.
     fs::remove_file(folder.join("r.toml")).expect("there");
@@ -317,12 +317,12 @@ fn deny_and_hide_match_names_that_fold_to_the_pattern() {
         fs::write(project.folder().join(name), "kept").expect("written");
         let path = format!("path={name}");
         let pattern = if name == "é.k2" { "?.k2" } else { name };
-        let said = project.run(&["--deny", pattern, "call", "read", &path]).failed(1);
-        assert!(said.contains("access denied"), "{name:?}: {said}");
+        let printed = project.run(&["--deny", pattern, "call", "read", &path]).failed(1);
+        assert!(printed.contains("access denied"), "{name:?}: {printed}");
         project.run(&["--deny", pattern, "call", "write", &path, "content=new"]).failed(1);
         assert_eq!(fs::read(project.folder().join(name)).expect("there"), b"kept", "{name:?}");
-        let said = project.run(&["--hide", pattern, "call", "read", &path]).failed(1);
-        assert!(!said.contains("kept"), "{name:?}: {said}");
+        let printed = project.run(&["--hide", pattern, "call", "read", &path]).failed(1);
+        assert!(!printed.contains("kept"), "{name:?}: {printed}");
         assert!(
             !project.run(&["--hide", pattern, "call", "grep", "pattern=kept"]).succeeded().contains(":kept"),
             "{name:?}"
@@ -339,8 +339,11 @@ fn the_configuration_file_is_not_written_whatever_its_name() {
         fs::write(project.folder().join(name), "deny = [\"x\"]\n").expect("written");
         let path = format!("path={}", name.replace('\\', "\\\\"));
         let options = ["--config", name, "--read-before-write", "off", "call", "write", &path, "content=a"];
-        let said = project.run(&options).failed(1);
-        assert!(said.contains("is a secret file") || said.contains("protected from writing"), "{name:?}: {said}");
+        let printed = project.run(&options).failed(1);
+        assert!(
+            printed.contains("is a secret file") || printed.contains("protected from writing"),
+            "{name:?}: {printed}"
+        );
         assert_eq!(fs::read(project.folder().join(name)).expect("there"), b"deny = [\"x\"]\n", "{name:?}");
     }
 }
@@ -360,8 +363,8 @@ fn agent_rules_are_enforced_unless_switched_off() {
     }
     let variables = [("ROOTBOUND_AGENT_RULES", "off")];
     assert!(project.run_with(&project.folder(), &variables, &read).succeeded().contains("one"));
-    let said = project.run(&[&["--agent-rules", "on"][..], &read].concat()).failed(2);
-    assert!(said.contains("--agent-rules \"on\" is unknown: choose one of auto, off"), "{said}");
+    let printed = project.run(&[&["--agent-rules", "on"][..], &read].concat()).failed(2);
+    assert!(printed.contains("--agent-rules \"on\" is unknown: choose one of auto, off"), "{printed}");
 }
 
 #[test]
@@ -370,8 +373,8 @@ fn every_mistake_in_the_roots_of_the_file_is_reported_at_once() {
     let text = "[[root]]\npath = \"docs\"\nallow_secrets = [\"x\"]\ndeny = [\"a[\"]\n\n[[root]]\nname = \"a b\"\npath = \"x\"\n\n\
                 [[root]]\nhide = [\"y\"]\n";
     fs::write(project.folder().join("r.toml"), text).expect("written");
-    let said = project.run(&["--config", "r.toml", "--deny", "b[", "tools"]).failed(2);
-    assert_eq!(said.lines().count(), 5, "{said}");
+    let printed = project.run(&["--config", "r.toml", "--deny", "b[", "tools"]).failed(2);
+    assert_eq!(printed.lines().count(), 5, "{printed}");
     for part in [
         "r.toml:3: unknown key of a root \"allow_secrets\": did you mean allow_secret?",
         "r.toml:4: deny pattern \"a[\"",
@@ -379,7 +382,7 @@ fn every_mistake_in_the_roots_of_the_file_is_reported_at_once() {
         "' ' in the NAME \"a b\"",
         "a root without a path",
     ] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(printed.contains(part), "{part}: {printed}");
     }
 }
 
@@ -388,33 +391,36 @@ fn pattern_limits_are_options_and_errors_name_limit_and_value() {
     let project = Project::new();
     let options = ["--max-glob", "10", "--max-regex", "20", "--max-regex-repeats", "50", "--max-regex-size", "64KiB"];
     let call = |words: &[&str]| project.run(&[&options[..], &["call"], words].concat());
-    for (words, said) in [
+    for (words, printed) in [
         (["glob", "pattern=**/abcd*.rs"], "it has 11 bytes, more than 10"),
         (["grep", "pattern=abcdefghijklmnopqrstu"], "the pattern has 21 bytes, more than 20"),
         (["grep", "pattern=(.{1,10}){1,6}"], "stand for 60 positions, more than 50"),
         (["grep", "pattern=\\w{49}\\d"], "compiled, it has more than 65536 bytes"),
     ] {
         let text = call(&words).failed(1);
-        assert!(text.contains(said) && text.contains("hint: "), "{words:?}: {text}");
+        assert!(text.contains(printed) && text.contains("hint: "), "{words:?}: {text}");
     }
     assert!(call(&["grep", "pattern=tw[o]", "glob=*.{txt,mdx}"]).failed(1).contains("it has 11 bytes, more than 10"));
     assert!(call(&["grep", "pattern=tw[o]", "glob=*.txt"]).succeeded().contains("a.txt:2: two"));
     let wide = ["--max-regex-repeats", "6000", "call", "grep", "pattern=(.{1,100}){1,60}"];
     assert!(project.run(&wide).succeeded().contains("a.txt"));
-    let said = project.run(&["--max-glob", "0", "--max-regex-size", "1", "tools"]).failed(2);
-    assert!(said.contains("--max-glob of 0 bytes is out of range") && said.contains("--max-regex-size"), "{said}");
+    let printed = project.run(&["--max-glob", "0", "--max-regex-size", "1", "tools"]).failed(2);
+    assert!(
+        printed.contains("--max-glob of 0 bytes is out of range") && printed.contains("--max-regex-size"),
+        "{printed}"
+    );
 }
 
 #[test]
 fn a_wrong_value_is_reported_with_its_origin() {
     let project = Project::new();
-    for (variables, said) in [
+    for (variables, printed) in [
         ([("ROOTBOUND_ALLOW", "shell")], "ROOTBOUND_ALLOW \"shell\" is not a group of tools"),
         ([("ROOTBOUND_TOOLS", "read,copy")], "ROOTBOUND_TOOLS names copy, which the other options exclude"),
         ([("ROOTBOUND_IGNORE", "a{b")], "ROOTBOUND_IGNORE: ignore pattern \"a{b\""),
     ] {
         let complaints = project.run_with(&project.folder(), &variables, &["tools"]).failed(2);
-        assert!(complaints.contains(said), "{said:?} is not in\n{complaints}");
+        assert!(complaints.contains(printed), "{printed:?} is not in\n{complaints}");
     }
     // Groups are written as freely as every other choice.
     let listed = project.run_with(&project.folder(), &[("ROOTBOUND_ALLOW", "Manage")], &["tools"]).succeeded();
@@ -424,13 +430,13 @@ fn a_wrong_value_is_reported_with_its_origin() {
 #[test]
 fn range_errors_show_bounds_with_units() {
     let project = Project::new();
-    for (option, value, said) in [
+    for (option, value, printed) in [
         ("--max-files-created", "many", "write a whole number of at least 0\n"),
         ("--max-arguments", "0", "write a whole number from 1 to 10000\n"),
         ("--max-message", "1", "choose 64 KiB to 256 MiB\n"),
         ("--max-search-file-size", "0", "choose at least 1 byte\n"),
     ] {
         let complaints = project.run_with(&project.folder(), &[], &[option, value, "tools"]).failed(2);
-        assert!(complaints.contains(said), "{said:?} is not in\n{complaints}");
+        assert!(complaints.contains(printed), "{printed:?} is not in\n{complaints}");
     }
 }

@@ -16,7 +16,7 @@ fn threads(process: &Path) -> Vec<BTreeMap<String, String>> {
             .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
             .collect()
     };
-    let tasks = fs::read_dir(process.join("task")).expect("the process is there");
+    let tasks = fs::read_dir(process.join("task")).expect("the process exists");
     // A thread may end meanwhile.
     tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("status")).ok()).map(fields).collect()
 }

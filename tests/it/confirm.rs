@@ -61,7 +61,7 @@ impl Desk {
     }
 
     fn content(&self) -> String {
-        fs::read_to_string(self.path("a.txt")).expect("it is there")
+        fs::read_to_string(self.path("a.txt")).expect("it exists")
     }
 
     /// Sends a call; `more` are further parameters.
@@ -254,7 +254,7 @@ fn an_approval_is_stale_if_the_file_changed_since_the_question() {
         fs::write(desk.path("b.txt"), "theirs").expect("it can be written");
         let answer = desk.reply(&question, &yes());
         assert_eq!(answer["result"]["isError"], true, "{answer}");
-        assert_eq!(fs::read_to_string(desk.path("b.txt")).expect("it is there"), "theirs");
+        assert_eq!(fs::read_to_string(desk.path("b.txt")).expect("it exists"), "theirs");
     });
 }
 
@@ -297,7 +297,7 @@ fn a_request_state_is_valid_once_and_for_its_own_call() {
     refused(&mut desk, &Question { state: elsewhere.state, ..question.clone() });
 
     assert_eq!(desk.reply(&question, &yes())["result"]["isError"], false);
-    fs::remove_file(desk.path("b.txt")).expect("it is there");
+    fs::remove_file(desk.path("b.txt")).expect("it exists");
     refused(&mut desk, &question);
 }
 

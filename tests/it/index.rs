@@ -47,7 +47,7 @@ fn listed(report: &str) -> bool {
 }
 
 fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|value| value.parse().unwrap_or_else(|_| panic!("{name} is no number: {value}")))
+    std::env::var(name).ok().map(|value| value.parse().unwrap_or_else(|_| panic!("{name} is not a number: {value}")))
 }
 
 /// Whether the programs for the comparison are installed.

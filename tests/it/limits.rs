@@ -1,4 +1,4 @@
-//! What is too large, or too much at once: said with its number, and nothing is changed.
+//! What is too large, or too much at once: printed with its number, and nothing is changed.
 
 use serde_json::json;
 
@@ -99,7 +99,7 @@ mod unread {
 
     fn status(pid: u32, name: &str) -> u64 {
         let text = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
-        let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("it is told");
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("a line with it");
         line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().expect("a number")
     }
 

@@ -202,7 +202,7 @@ impl Process {
     #[cfg(unix)]
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, signal).expect("the process is there");
+        rustix::process::kill_process(pid, signal).expect("the process exists");
     }
 
     /// Waits for the exit; returns the status and stderr.

@@ -94,7 +94,7 @@ fn a_session_writes_up_to_the_limit_of_bytes() {
         &json!({ "path": "a.txt", "old_string": "alpha", "new_string": "beta" }),
         "--max-bytes-written",
     );
-    assert_eq!(fs::read_to_string(dir.path().join("root/a.txt")).expect("it is there"), "alpha\n");
+    assert_eq!(fs::read_to_string(dir.path().join("root/a.txt")).expect("it exists"), "alpha\n");
     // A refused change cost nothing.
     assert_eq!(call(&mut process, "write", &json!({ "path": "b.txt", "content": "1234" })).0, None);
 }
@@ -124,7 +124,7 @@ fn root_size_counts_encoded_bytes() {
         |letter: &str| [b"\xff\xfe".to_vec(), letter.repeat(1000).encode_utf16().flat_map(u16::to_le_bytes).collect()];
     fs::write(root.join("u.txt"), utf16("a").concat()).expect("a file");
     assert_eq!(call(&mut process, "write", &json!({ "path": "u.txt", "content": "b".repeat(1000) })).0, None);
-    assert_eq!(fs::read(root.join("u.txt")).expect("it is there"), utf16("b").concat());
+    assert_eq!(fs::read(root.join("u.txt")).expect("it exists"), utf16("b").concat());
     let edit = json!({ "path": "u.txt", "old_string": "b".repeat(1000), "new_string": "c".repeat(1000) });
     assert_eq!(call(&mut process, "edit", &edit).0, None);
     // Binary content counts, too, and is freed.
@@ -160,7 +160,7 @@ fn a_move_into_another_root_counts_there() {
     // A move within a root costs nothing, nor does a move back if there is room.
     h.call("move", json!({ "source": "b/large.txt", "destination": "b/other.txt" })).ok();
     h.call("undo", json!({})).ok();
-    assert_eq!(fs::read_dir(h.outside("b")).expect("it is there").count(), 1);
+    assert_eq!(fs::read_dir(h.outside("b")).expect("it exists").count(), 1);
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn concurrent_changes_cannot_exceed_the_quota() {
     }
     let refused = (0..60).filter(|_| process.next().expect("an answer")["result"]["isError"] == true).count();
     assert_eq!(refused, 40);
-    assert_eq!(fs::read_dir(dir.path().join("root")).expect("it is there").count(), 20);
+    assert_eq!(fs::read_dir(dir.path().join("root")).expect("it exists").count(), 20);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! names were exchanged and how the calls ended. Linux only, like the barriers.
 
 #![cfg(target_os = "linux")]
-#![expect(clippy::print_stdout, reason = "says how often things were swapped")]
+#![expect(clippy::print_stdout, reason = "prints how often names were exchanged")]
 
 use std::{
     collections::BTreeMap,
@@ -71,7 +71,7 @@ fn outside(dir: &Path) -> BTreeMap<String, String> {
     let mut todo = vec![dir.join("outside")];
     while let Some(here) = todo.pop() {
         for entry in fs::read_dir(&here).expect("it can be listed").flatten() {
-            let stat = fs::symlink_metadata(entry.path()).expect("nobody else is there");
+            let stat = fs::symlink_metadata(entry.path()).expect("nobody else removes it");
             let content = if stat.is_file() { fs::read(entry.path()).expect("a file") } else { Vec::new() };
             if stat.is_dir() {
                 todo.push(entry.path());
@@ -121,11 +121,11 @@ fn plant(root: &OwnedFd, host: &Path, done: &AtomicBool, swaps: &AtomicU64) {
 /// barriers alone. Returns what changed while it was outside.
 fn carry_out(root: &OwnedFd, host: &Path, done: &AtomicBool, swaps: &AtomicU64) -> Vec<String> {
     let parked = openat(CWD, host.join("parked"), OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
-        .expect("it is there");
+        .expect("it exists");
     // A temporary file that was open before may still grow; no name may be added, removed or replaced.
     let look = || -> Vec<(String, u64)> {
         let mut names: Vec<_> = fs::read_dir(host.join("parked/moved"))
-            .expect("it is there now")
+            .expect("it exists now")
             .flatten()
             .filter_map(|entry| Some((entry.file_name().to_string_lossy().into_owned(), entry.metadata().ok()?.ino())))
             .collect();
@@ -153,7 +153,7 @@ fn carry_out(root: &OwnedFd, host: &Path, done: &AtomicBool, swaps: &AtomicU64) 
         // of these.
         while renameat(&parked, "moved", root, "moved").is_err() {
             if renameat_with(&parked, "moved", root, "moved", RenameFlags::EXCHANGE).is_ok() {
-                fs::remove_dir_all(host.join("parked/moved")).expect("nobody else is there");
+                fs::remove_dir_all(host.join("parked/moved")).expect("nobody else removes it");
                 break;
             }
         }
@@ -174,7 +174,7 @@ fn race(what: &str, calls: &[(&'static str, Value)]) {
         let mut process = Process::start(host, &arguments);
         process.initialize();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root = openat(CWD, host.join("root"), flags, Mode::empty()).expect("the root is there");
+        let root = openat(CWD, host.join("root"), flags, Mode::empty()).expect("the root exists");
         let (done, swaps) = (AtomicBool::new(false), AtomicU64::new(0));
         let mut endings: BTreeMap<String, u64> = BTreeMap::new();
         let mut carried = Vec::new();

@@ -53,7 +53,7 @@ fn every_alias_names_an_argument_and_is_none() {
             };
             assert!(!arguments.iter().any(|real| real == given), "{name}: {given} is an argument");
             let real = argument.is_none_or(|argument| arguments.iter().any(|real| real == argument));
-            assert!(real, "{name}: {given} stands for {argument:?}, which is no argument");
+            assert!(real, "{name}: {given} is an alias of {argument:?}, which is not an argument");
             assert_eq!(meanings.insert(given, argument), None, "{name}: {given} is listed twice");
         }
     }

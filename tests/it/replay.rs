@@ -124,5 +124,5 @@ fn patch_applies_the_diff_to_the_old_file_and_gives_the_new_one() {
 
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn skipped() {
-    eprintln!("skipped: there is no patch on this machine");
+    eprintln!("skipped: patch is not installed");
 }

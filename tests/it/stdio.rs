@@ -90,7 +90,7 @@ fn a_search_of_one_large_file_reports_progress() {
     process.line(
         r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"grep","arguments":{"pattern":"needle","path":"huge.log"},"_meta":{"progressToken":1}}}"#,
     );
-    let mut told = Vec::new();
+    let mut progress = Vec::new();
     let answer = loop {
         let message = process.next().expect("an answer");
         if message.get("id").is_some() {
@@ -99,10 +99,13 @@ fn a_search_of_one_large_file_reports_progress() {
         assert_eq!(message["params"]["total"].as_f64(), Some(f64::from(size)), "{message}");
         let words = message["params"]["message"].as_str().expect("words").to_owned();
         assert!(words.ends_with(&format!("of {size} bytes")), "{words}");
-        told.push(message["params"]["progress"].as_f64().expect("progress"));
+        progress.push(message["params"]["progress"].as_f64().expect("progress"));
     };
     assert!(answer["result"]["content"][0]["text"].as_str().expect("text").starts_with("No matches"), "{answer}");
-    assert!(!told.is_empty() && told.is_sorted() && told.iter().all(|done| *done <= f64::from(size)), "{told:?}");
+    assert!(
+        !progress.is_empty() && progress.is_sorted() && progress.iter().all(|done| *done <= f64::from(size)),
+        "{progress:?}"
+    );
     process.end_input();
 }
 

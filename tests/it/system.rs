@@ -373,7 +373,7 @@ fn a_low_limit_of_open_files_works_or_is_reported() {
 
 #[test]
 fn every_tool_reports_a_removed_or_replaced_root() {
-    for (happened, said) in [
+    for (happened, reply) in [
         ("deleted", "was deleted after the server started"),
         ("made again", "was replaced after the server started"),
         ("moved", "was moved away or renamed after the server started"),
@@ -427,7 +427,7 @@ fn every_tool_reports_a_removed_or_replaced_root() {
             let (text, meta) = call(&mut server, tool, arguments);
             assert_eq!(error_of(&meta), "not_found", "{happened}: {tool}: {text}");
             assert!(
-                text.starts_with("the workspace root directory ") && text.contains(said),
+                text.starts_with("the workspace root directory ") && text.contains(reply),
                 "{happened}: {tool}: {text}"
             );
             assert!(text.contains("restart the server"), "{text}");
@@ -474,10 +474,10 @@ impl Stuck {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/system/stuck_fuse.py");
         let daemon = Command::new("python3").arg(script).arg(at).stdout(Stdio::piped()).spawn();
         let mut stuck = Self { daemon: daemon.expect("python3 starts"), at: at.to_path_buf() };
-        let mut said = String::new();
-        BufReader::new(stuck.daemon.stdout.take().unwrap()).read_line(&mut said).unwrap();
-        if said.trim() != "mounted" {
-            println!("skipped: this container may not mount FUSE: {said}");
+        let mut reply = String::new();
+        BufReader::new(stuck.daemon.stdout.take().unwrap()).read_line(&mut reply).unwrap();
+        if reply.trim() != "mounted" {
+            println!("skipped: this container may not mount FUSE: {reply}");
             return None;
         }
         // So that it knows the directory itself.
@@ -511,14 +511,14 @@ fn a_stuck_file_system_does_not_block_calls_elsewhere() {
             server.send("tools/call", &grep);
         }
     }
-    for (tool, arguments, said) in [
+    for (tool, arguments, reply) in [
         ("read", json!({ "path": "src/a.txt" }), "a line"),
         ("write", json!({ "path": "src/b.txt", "content": "x" }), "Created"),
         ("grep", json!({ "path": "src", "pattern": "line" }), "a.txt:1"),
         ("glob", json!({ "path": "src", "pattern": "*" }), "a.txt"),
     ] {
         let (text, _) = call(&mut server, tool, arguments);
-        assert!(text.contains(said), "{text}");
+        assert!(text.contains(reply), "{text}");
     }
     server.signal(Signal::TERM);
     assert_eq!(server.exit().0.code(), Some(0), "stuck threads are left behind");

@@ -86,7 +86,7 @@ impl Candidates {
         }
         let whole = |perhaps| if perhaps { MayMatch::Anywhere } else { MayMatch::Nowhere };
         match segments {
-            FileSegments::One(segment) => whole(self.hit(*segment)),
+            FileSegments::One(segment) => whole(self.segment_may_match(*segment)),
             FileSegments::Many { segments, within_line } if self.whole_file || *within_line => {
                 let segments: Vec<_> = segments
                     .iter()
@@ -101,7 +101,7 @@ impl Candidates {
                 let mut within: Vec<Range<u32>> = Vec::new();
                 let mut start = 0;
                 for SegmentSlice { segment, end } in segments {
-                    if self.hit(*segment) {
+                    if self.segment_may_match(*segment) {
                         match within.last_mut() {
                             Some(last) if last.end == start => last.end = *end,
                             _ => within.push(start..*end),
@@ -117,12 +117,14 @@ impl Candidates {
     }
 
     /// Whether none of these segments, which hold a file in whole lines, may hold a match.
-    pub(in crate::search) fn none(&mut self, segments: Range<u32>, last: u32) -> bool {
-        !self.whole_file && !self.hit(last) && !segments.into_iter().any(|segment| self.hit(segment))
+    pub(in crate::search) fn none_may_match(&mut self, segments: Range<u32>, last: u32) -> bool {
+        !self.whole_file
+            && !self.segment_may_match(last)
+            && !segments.into_iter().any(|segment| self.segment_may_match(segment))
     }
 
     /// Whether that segment may hold a match.
-    pub(in crate::search) fn hit(&mut self, segment: u32) -> bool {
+    pub(in crate::search) fn segment_may_match(&mut self, segment: u32) -> bool {
         let index = segment as usize / SEGMENTS;
         if self.hits.len() <= index {
             self.hits.resize(self.blocks.len().max(index + 1), None);

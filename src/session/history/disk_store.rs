@@ -62,14 +62,14 @@ impl DiskStore {
     }
 
     /// Bytes of the largest content.
-    pub(super) fn room(&self) -> u64 {
+    pub(super) fn capacity(&self) -> u64 {
         self.limits.bytes / 2
     }
 
     /// Keeps a content.
     pub(super) fn keep(&self, content: &mut dyn Read, durable: Durable) -> io::Result<Revision> {
         let folder = self.folder()?;
-        let (revision, size) = folder.store(content, self.room(), durable)?;
+        let (revision, size) = folder.store(content, self.capacity(), durable)?;
         self.added(&folder, size);
         Ok(revision)
     }
@@ -77,7 +77,7 @@ impl DiskStore {
     /// Keeps a content whose revision is known; on the disk when it returns.
     pub(super) fn keep_content(&self, content: HashedBytes<'_>) -> io::Result<()> {
         let folder = self.folder()?;
-        folder.store_content(content, self.room())?;
+        folder.store_content(content, self.capacity())?;
         self.added(&folder, content.bytes().len() as u64);
         Ok(())
     }
@@ -145,10 +145,10 @@ impl DiskStore {
     fn folder(&self) -> io::Result<StateDir> {
         let mut folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(folder) = &*folder {
-            return folder.try_clone();
+            return folder.again();
         }
         let opened = self.state.folder(FOLDER)?;
-        folder.insert(opened).try_clone()
+        folder.insert(opened).again()
     }
 
     /// Counts what was added, across processes, and sweeps when it is time. Failing to is no reason

@@ -38,8 +38,8 @@ pub(in crate::tools) fn remove(
         ToolError::new(Kind::TooLarge, format!("{shown} was not deleted: {path} could not be brought back, as {why}"))
             .hint("delete less at a time, or ask the person to delete it")
     };
-    if tree.bytes() > history.room() {
-        let why = format!("{} bytes are more than the history may take at once ({})", tree.bytes(), history.room());
+    if tree.bytes() > history.capacity() {
+        let why = format!("{} bytes are more than the history may take at once ({})", tree.bytes(), history.capacity());
         return Err(refuse(shown, &why));
     }
     let (mut former, mut revisions) = (Vec::new(), Vec::new());

@@ -130,7 +130,7 @@ fn refusal_outside_does_not_reveal_what_exists() {
                 let answer = world.process().ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
                 answer["result"].to_string().replace(path.as_str(), "PATH")
             });
-            assert_eq!(one, other, "{tool} tells {there} from {absent}");
+            assert_eq!(one, other, "{tool} reveals the difference of {there} and {absent}");
         }
     }
 }

@@ -69,10 +69,10 @@ fn a_tree_of_five_thousand_levels_does_not_end_the_server() {
         let top = world.path("root/abyss");
         std::fs::create_dir(&top).expect("a folder");
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let mut here: OwnedFd = openat(CWD, &top, flags, Mode::empty()).expect("it is there");
+        let mut here: OwnedFd = openat(CWD, &top, flags, Mode::empty()).expect("it exists");
         for _ in 0..5_000 {
             mkdirat(&here, OsStr::new("d"), Mode::from_raw_mode(0o755)).expect("a folder");
-            here = openat(&here, OsStr::new("d"), flags, Mode::empty()).expect("it is there");
+            here = openat(&here, OsStr::new("d"), flags, Mode::empty()).expect("it exists");
         }
         drop(here);
         for (tool, arguments) in [

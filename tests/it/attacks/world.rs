@@ -69,26 +69,26 @@ impl World {
         let after = self.picture();
         let checked = Self::unchanged(&before, &after, case.writes);
         self.last = Some(after);
-        let told = |what: String| format!("{}: {what}\n    {} {arguments}\n    {answer}", case.name, case.tool);
-        checked.map_err(&told)?;
-        self.silent(&arguments.to_string(), &answer).map_err(&told)?;
+        let report = |what: String| format!("{}: {what}\n    {} {arguments}\n    {answer}", case.name, case.tool);
+        checked.map_err(&report)?;
+        self.silent(&arguments.to_string(), &answer).map_err(&report)?;
         let result = &answer["result"];
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
         let kind = result["_meta"]["rootbound/error"].as_str();
         let failed = result["isError"] == true;
-        Self::plain(text, !failed && matches!(case.tool, "read" | "grep")).map_err(&told)?;
+        Self::plain(text, !failed && matches!(case.tool, "read" | "grep")).map_err(&report)?;
         match case.expect {
             Expect::Fails(kinds) if !(failed && kind.is_some_and(|kind| kinds.contains(&kind))) => {
-                Err(told(format!("expected an error of {kinds:?}")))
+                Err(report(format!("expected an error of {kinds:?}")))
             }
             Expect::Answers(part) if failed || !text.contains(part) => {
-                Err(told(format!("expected an answer with {part:?}")))
+                Err(report(format!("expected an answer with {part:?}")))
             }
             Expect::Without(part) if failed || text.contains(part) => {
-                Err(told(format!("expected an answer without {part:?}")))
+                Err(report(format!("expected an answer without {part:?}")))
             }
-            Expect::Refused if answer.get("error").is_none() => Err(told("expected a protocol error".into())),
-            Expect::Harmless if answer.get("error").is_some() => Err(told("unexpected protocol error".into())),
+            Expect::Refused if answer.get("error").is_none() => Err(report("expected a protocol error".into())),
+            Expect::Harmless if answer.get("error").is_some() => Err(report("unexpected protocol error".into())),
             _ => Ok(()),
         }
     }

@@ -63,7 +63,7 @@ fn set_user_id_does_not_survive_a_replacement() {
         fs::set_permissions(&tool, fs::Permissions::from_mode(0o6755)).expect("a mode");
         let call = case("replace", "write", json!({ "path": "app/tool.sh", "content": "new\n" }), Expect::Answers(""));
         world.attack(&call.writes()).expect("an honest call");
-        assert_eq!(fs::metadata(&tool).expect("it is there").permissions().mode() & 0o7777, 0o755, "{barrier:?}");
+        assert_eq!(fs::metadata(&tool).expect("it exists").permissions().mode() & 0o7777, 0o755, "{barrier:?}");
     }
 }
 

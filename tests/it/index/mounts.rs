@@ -44,7 +44,7 @@ pub(super) fn ran_inside(test: &str) -> bool {
     let program = std::env::current_exe().unwrap();
     let mut command = unshare();
     let end = command.arg(program).args([test, "--exact", "--nocapture"]).env(INSIDE, "1").status().unwrap();
-    assert!(end.success(), "in a mount namespace of its own: {end}");
+    assert!(end.success(), "in a separate mount namespace: {end}");
     true
 }
 

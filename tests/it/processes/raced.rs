@@ -56,7 +56,9 @@ impl Caller {
     }
 
     fn read(&self) {
-        assert!(matches!(self.planned("read", json!({ "path": "f" })), Ok(Plan::Answer(_))));
+        let Ok(Plan::Answer(answer)) = self.planned("read", json!({ "path": "f" })) else { panic!("not read") };
+        // As the dispatcher does before it answers.
+        answer.sighting.iter().for_each(|sighting| self.cx.session.ledger.save(sighting));
     }
 
     fn planned(&self, tool: &str, arguments: Value) -> Result<Plan, ToolError> {
@@ -67,7 +69,7 @@ impl Caller {
     fn change(&self, tool: &str, arguments: Value) -> Box<dyn Change> {
         match self.planned(tool, arguments) {
             Ok(Plan::Change(change)) => change,
-            other => panic!("{tool} is no change: {other:?}"),
+            other => panic!("{tool} is not a change: {other:?}"),
         }
     }
 
