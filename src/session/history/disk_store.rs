@@ -145,10 +145,10 @@ impl DiskStore {
     fn folder(&self) -> io::Result<StateDir> {
         let mut folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(folder) = &*folder {
-            return folder.again();
+            return folder.try_clone();
         }
         let opened = self.state.folder(FOLDER)?;
-        folder.insert(opened).again()
+        folder.insert(opened).try_clone()
     }
 
     /// Counts what was added, across processes, and sweeps when it is time. Failing to is no reason
