@@ -4,39 +4,39 @@
 //! JSON-RPC and reaches files only through [`CallContext::workspace`].
 
 mod alias;
-pub mod answer;
-pub mod args;
-pub mod context;
-pub mod copy;
-pub mod delete;
+pub(crate) mod answer;
+pub(crate) mod args;
+pub(crate) mod context;
+mod copy;
+mod delete;
 mod destination;
-pub mod edit;
+mod edit;
 mod erased;
-pub mod error;
-pub mod glob;
-pub mod grep;
-pub mod ls;
-pub mod mkdir;
-pub mod move_path;
-pub mod omissions;
+mod error;
+mod glob;
+mod grep;
+mod ls;
+mod mkdir;
+mod move_path;
+mod omissions;
 mod paging;
 mod plan;
-pub mod read;
+mod read;
 mod read_before_write;
-pub mod restore;
-pub mod schema;
+pub(crate) mod restore;
+mod schema;
 mod shown_diff;
 mod tool;
 mod toolbox;
-pub mod undo;
+mod undo;
 mod with_history;
-pub mod write;
+mod write;
 
 use std::sync::LazyLock;
 
 pub use alias::{Alias, FlagValue};
 pub use answer::{Answer, Content};
-pub use context::{Blocking, CallContext, ReadBeforeWrite, Settings};
+pub use context::{Blocking, CallContext, ProgressSink, ProgressUpdate, ReadBeforeWrite, Settings};
 pub use erased::ErasedTool;
 pub use error::{Kind, ToolError};
 pub use plan::{Change, Fingerprint, Plan, Preview};

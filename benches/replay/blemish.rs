@@ -68,7 +68,7 @@ fn removed(change: &Change) -> impl Iterator<Item = &String> {
     change.old.iter().enumerate().filter(move |(at, old)| !stays(*at, old)).map(|(_, old)| old)
 }
 
-/// Whether lines can be told from one another without their white space. Of two lines that differ in nothing else nobody
+/// Whether lines can be distinguished without their white space. Of two lines that differ in nothing else nobody
 /// knows which one goes, nor of a line that goes here and comes there whether it is the one that has the file's white
 /// space: one that is moved, or a blank one among those that are replaced.
 fn tells_spaces(change: &Change) -> bool {
@@ -144,9 +144,9 @@ fn repairable() -> Vec<Blemish> {
         },
         apply("CR LF request", damage::crlf_request),
         apply("white space at line ends lost", |change, random| {
-            tells_spaces(change).then(|| damage::trail_lost(change, random))?
+            tells_spaces(change).then(|| damage::trailing_lost(change, random))?
         }),
-        apply("white space at line ends added", damage::trail_added),
+        apply("white space at line ends added", damage::trailing_added),
         apply("indentation lost", damage::indent_lost),
         apply("indentation less by a level", damage::indent_less),
         apply("indentation more by a level", damage::indent_more),
@@ -172,9 +172,9 @@ fn repairable() -> Vec<Blemish> {
         }),
         apply("a blank line missing", |change, random| case(change, &blank_missing(change, random)?, random)),
         apply("a blank line extra", |change, random| case(change, &blank_extra(change, random)?, random)),
-        apply("a slip on a kept line", |change, random| case(change, &slip(change, random)?, random)),
-        apply("a slip on a kept line, in old_string only", |change, random| {
-            case(change, &(slip(change, random)?.0, change.new_lines()), random)
+        apply("a typo on a kept line", |change, random| case(change, &typo(change, random)?, random)),
+        apply("a typo on a kept line, in old_string only", |change, random| {
+            case(change, &(typo(change, random)?.0, change.new_lines()), random)
         }),
     ]
 }
@@ -198,18 +198,18 @@ fn pairs() -> Vec<Blemish> {
     vec![
         both("indentation lost, curly quotes", |c, r| mapped(c, plain(c), dedent, r), curly),
         both("indentation lost, HTML entities", |c, r| mapped(c, plain(c), dedent, r), entities),
-        both("indentation lost, white space added", |c, r| mapped(c, plain(c), dedent, r), trail),
-        both("indentation lost, a slip", slip, dedent),
+        both("indentation lost, white space added", |c, r| mapped(c, plain(c), dedent, r), trailing),
+        both("indentation lost, a typo", typo, dedent),
         both("indentation lost, a blank line missing", blank_missing, dedent),
         both("tabs for spaces or the reverse, curly quotes", |c, r| mapped(c, plain(c), curly, r), retabbed),
-        both("tabs for spaces or the reverse, a slip", slip, retabbed),
-        both("curly quotes, a slip", slip, curly),
-        both("curly quotes, white space added", |c, r| mapped(c, plain(c), curly, r), trail),
-        both("white space added, a slip", slip, trail),
-        both("white space added, a blank line extra", blank_extra, trail),
+        both("tabs for spaces or the reverse, a typo", typo, retabbed),
+        both("curly quotes, a typo", typo, curly),
+        both("curly quotes, white space added", |c, r| mapped(c, plain(c), curly, r), trailing),
+        both("white space added, a typo", typo, trailing),
+        both("white space added, a blank line extra", blank_extra, trailing),
         simple("indentation lost, gutter", Duty::Apply, damage::indent_lost_with_gutter),
         crlf("CR LF file, indentation lost", damage::indent_lost),
-        crlf("CR LF file, a slip", |change, random| case(change, &slip(change, random)?, random)),
+        crlf("CR LF file, a typo", |change, random| case(change, &typo(change, random)?, random)),
     ]
 }
 
@@ -217,7 +217,7 @@ fn pairs() -> Vec<Blemish> {
 fn doubtful() -> Vec<Blemish> {
     let doubtful = |name, make| simple(name, Duty::ApplyOrRefuse, make);
     vec![
-        doubtful("a slip on a line that changes", spelling::slip_on_changed),
+        doubtful("a typo on a line that changes", spelling::typo_on_changed),
         doubtful("a word in another casing", |change, random| {
             let filled = change.old.iter().any(|line| spelling::words(line).next().is_some());
             filled.then(|| spelling::casing(change, random))?
@@ -304,11 +304,11 @@ fn curly(change: &Change, _: &mut Random) -> Option<EditLine> {
         .then(|| -> EditLine { Box::new(move |line| spelling::curled(line, doubles, singles)) })
 }
 
-fn trail(change: &Change, random: &mut Random) -> Option<EditLine> {
-    let trail = *random.pick(&[" ", "  ", "\t"]);
+fn trailing(change: &Change, random: &mut Random) -> Option<EditLine> {
+    let trailing = *random.pick(&[" ", "  ", "\t"]);
     let is_shown = change.old.iter().any(|line| !line.is_empty());
     is_shown.then(|| -> EditLine {
-        Box::new(move |line| if line.is_empty() { String::new() } else { format!("{line}{trail}") })
+        Box::new(move |line| if line.is_empty() { String::new() } else { format!("{line}{trailing}") })
     })
 }
 
@@ -358,15 +358,15 @@ fn blank_extra(change: &Change, random: &mut Random) -> Option<View> {
     Some((old, new))
 }
 
-/// A slip of the pen on one line of the context, in both texts.
-fn slip(change: &Change, random: &mut Random) -> Option<View> {
+/// A typo on one line of the context, in both texts.
+fn typo(change: &Change, random: &mut Random) -> Option<View> {
     let mut places = kept(change, 0);
     let (mut old, mut new) = plain(change);
     while !places.is_empty() {
         let (old_at, new_at) = places.swap_remove(random.below(places.len()));
-        if let Some(slipped) = spelling::slipped(&change.old[old_at], random) {
-            old[old_at].clone_from(&slipped);
-            new[new_at] = slipped;
+        if let Some(misspelled) = spelling::misspelled(&change.old[old_at], random) {
+            old[old_at].clone_from(&misspelled);
+            new[new_at] = misspelled;
             return Some((old, new));
         }
     }

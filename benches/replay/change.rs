@@ -59,7 +59,7 @@ impl Change {
         (!is_same).then_some(Self { new, ..change })
     }
 
-    /// Whether no other place of the file has the same letters, whatever stands between them.
+    /// Whether no other place of the file has the same letters, whatever is between them.
     pub(crate) fn is_single(&self) -> bool {
         let letters = |lines: &[String]| -> String {
             lines.iter().flat_map(|line| line.chars()).filter(|one| one.is_alphanumeric()).collect()

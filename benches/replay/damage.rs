@@ -106,13 +106,13 @@ pub(crate) fn no_final_newline(change: &Change, random: &mut Random) -> Option<C
 }
 
 /// The change in a file with white space at some line ends that the request knows nothing of.
-pub(crate) fn trail_lost(change: &Change, random: &mut Random) -> Option<Case> {
+pub(crate) fn trailing_lost(change: &Change, random: &mut Random) -> Option<Case> {
     let trails: Vec<&str> = (0..change.old.len()).map(|_| *random.pick(&["", " ", "  ", "\t", ""])).collect();
     let clean = change.map(|line| line.trim_end_matches([' ', '\t']).to_owned());
     let mut dirty = clean.clone();
-    for (index, trail) in trails.iter().enumerate() {
-        dirty.old[index].push_str(trail);
-        dirty.lines[change.start + index].push_str(trail);
+    for (index, trailing) in trails.iter().enumerate() {
+        dirty.old[index].push_str(trailing);
+        dirty.lines[change.start + index].push_str(trailing);
     }
     for line in &mut dirty.new {
         if let Some(from) = line.from.filter(|from| line.text == clean.old[*from]) {
@@ -135,10 +135,10 @@ pub(crate) fn trail_lost(change: &Change, random: &mut Random) -> Option<Case> {
     Case::new(&dirty, old, new)
 }
 
-pub(crate) fn trail_added(change: &Change, random: &mut Random) -> Option<Case> {
-    let trail = *random.pick(&[" ", "  ", "\t"]);
+pub(crate) fn trailing_added(change: &Change, random: &mut Random) -> Option<Case> {
+    let trailing = *random.pick(&[" ", "  ", "\t"]);
     let blank_too = random.one_in(2);
-    seen(change, random, |line| if line.is_empty() && !blank_too { String::new() } else { format!("{line}{trail}") })
+    seen(change, random, |line| if line.is_empty() && !blank_too { String::new() } else { format!("{line}{trailing}") })
 }
 
 /// What all lines that are not blank begin with.
@@ -282,10 +282,10 @@ pub(crate) fn blank_lines_around(change: &Change, random: &mut Random) -> Option
 }
 
 pub(crate) fn newline_in_old_only(change: &Change, _: &mut Random) -> Option<Case> {
-    let trail = change.map(|line| format!("{line} "));
+    let trailing = change.map(|line| format!("{line} "));
     let ends_blank = |lines: &[String]| lines.last().is_none_or(|line| line.trim().is_empty());
     let is_shown = !ends_blank(&change.old) && !ends_blank(&change.new_lines());
-    is_shown.then(|| Case::new(change, trail.old.join("\n") + "\n", change.new_lines().join("\n")))?
+    is_shown.then(|| Case::new(change, trailing.old.join("\n") + "\n", change.new_lines().join("\n")))?
 }
 
 pub(crate) fn half_indent(change: &Change, random: &mut Random) -> Option<Case> {

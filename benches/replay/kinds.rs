@@ -74,8 +74,8 @@ fn repairable() -> Vec<Kind> {
         apply("LF file, CR LF request", damage::crlf_request),
         apply("file of mixed endings, LF request", damage::mixed_endings),
         apply("no final newline in the file", damage::no_final_newline),
-        apply("white space at line ends lost", damage::trail_lost),
-        apply("white space at line ends added", damage::trail_added),
+        apply("white space at line ends lost", damage::trailing_lost),
+        apply("white space at line ends added", damage::trailing_added),
         apply("indentation lost", damage::indent_lost),
         apply("indentation less by a level", damage::indent_less),
         apply("indentation more by a level", damage::indent_more),
@@ -97,14 +97,14 @@ fn repairable() -> Vec<Kind> {
         kind(r"\n spelled out", Duty::Apply, (2, 12), damage::newlines_escaped),
         apply("quotes escaped", damage::quotes_escaped),
         kind("escaped as JSON once too often", Duty::Apply, (2, 12), damage::json_escaped),
-        kind("a slip in a comment of a long block", Duty::Apply, (6, 14), |change, random| {
-            spelling::slip(change, random, 1, true)
+        kind("a typo in a comment of a long block", Duty::Apply, (6, 14), |change, random| {
+            spelling::typo(change, random, 1, true)
         }),
-        kind("a slip in the code of a long block", Duty::Apply, (6, 14), |change, random| {
-            spelling::slip(change, random, 1, false)
+        kind("a typo in the code of a long block", Duty::Apply, (6, 14), |change, random| {
+            spelling::typo(change, random, 1, false)
         }),
-        kind("two slips in a long block", Duty::Apply, (8, 16), |change, random| {
-            spelling::slip(change, random, 2, false)
+        kind("two typos in a long block", Duty::Apply, (8, 16), |change, random| {
+            spelling::typo(change, random, 2, false)
         }),
     ]
 }
@@ -144,13 +144,13 @@ fn combined() -> Vec<Kind> {
         kind(name, Duty::Apply, lines, move |change, random| Some(make(change, random)?.in_crlf()))
     };
     vec![
-        in_crlf("CR LF and white space at line ends lost", (1, 12), damage::trail_lost),
+        in_crlf("CR LF and white space at line ends lost", (1, 12), damage::trailing_lost),
         in_crlf("CR LF and indentation lost", (1, 12), damage::indent_lost),
         in_crlf("CR LF and spaces for tabs", (1, 12), damage::spaces_for_tabs),
         in_crlf("CR LF and curly quotes", (1, 12), spelling::curly_request),
         in_crlf("CR LF and a gutter", (1, 12), |change, random| damage::gutter(change, random, 6, "\t")),
         in_crlf("CR LF and escapes", (2, 12), damage::json_escaped),
-        in_crlf("CR LF and a slip", (6, 14), |change, random| spelling::slip(change, random, 1, true)),
+        in_crlf("CR LF and a typo", (6, 14), |change, random| spelling::typo(change, random, 1, true)),
         kind("UTF-16 and indentation lost", Duty::Apply, (1, 12), |change, random| {
             damage::indent_lost(change, random)?.in_encoding(UTF_16LE)
         }),
@@ -158,7 +158,7 @@ fn combined() -> Vec<Kind> {
             damage::gutter(&spelling::in_language(change, 0), random, 6, "\t")?.in_encoding(SHIFT_JIS)
         }),
         kind("windows-1252 and white space lost", Duty::Apply, (1, 12), |change, random| {
-            damage::trail_lost(&spelling::in_language(change, 2), random)?.in_encoding(WINDOWS_1252)
+            damage::trailing_lost(&spelling::in_language(change, 2), random)?.in_encoding(WINDOWS_1252)
         }),
     ]
 }
@@ -227,8 +227,8 @@ fn doubtful() -> Vec<Kind> {
         doubtful("lines joined", (3, 12), damage::lines_joined),
         doubtful("curly quotes and indentation lost", (1, 12), spelling::curly_and_indent_lost),
         doubtful("quotes of the other kind", (1, 12), spelling::other_quotes),
-        doubtful("a slip on the line that changes", (6, 14), spelling::slip_on_changed),
-        doubtful("a slip in the first line", (6, 14), spelling::slip_in_first),
+        doubtful("a typo on the line that changes", (6, 14), spelling::typo_on_changed),
+        doubtful("a typo in the first line", (6, 14), spelling::typo_in_first),
     ]
 }
 
@@ -243,7 +243,7 @@ fn hopeless() -> Vec<Kind> {
         refuse("two copies, gutter of neither", (2, 8), traps::two_copies_gutter),
         refuse("absent", (2, 12), traps::absent),
         refuse("same ends with another middle", (5, 12), traps::other_middle),
-        refuse("near-duplicate twenty lines on, a slip", (6, 12), traps::near_duplicate),
+        refuse("near-duplicate twenty lines on, a typo", (6, 12), traps::near_duplicate),
         refuse("only in a commented copy", (2, 8), traps::commented_copy),
         refuse("another number", (3, 12), traps::other_number),
         refuse("another operator", (3, 12), traps::other_operator),

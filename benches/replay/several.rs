@@ -21,7 +21,7 @@ const DAMAGES: [Damage; 10] = [
     damage::nothing,
     damage::fragment,
     damage::crlf_request,
-    damage::trail_added,
+    damage::trailing_added,
     damage::indent_lost,
     damage::indent_more,
     |change, random| damage::gutter(change, random, 6, "\t"),
@@ -163,7 +163,7 @@ pub(crate) fn one_absent(change: &Change, random: &mut Random) -> Option<Case> {
 
 pub(crate) fn one_ambiguous(change: &Change, random: &mut Random) -> Option<Case> {
     let case = exact(change, random)?;
-    // A word that stands often enough to do so after the other edits as well.
+    // A word that occurs often enough to do so after the other edits as well.
     let whole = text(&change.lines);
     let word = spelling::words(&whole).map(|(_, word)| word).find(|word| {
         let is_touched = case.old.contains(word) || case.more.iter().any(|(old, _)| old.contains(word));

@@ -1,4 +1,4 @@
-//! Damage to characters and words: typography, Unicode, slips of memory; and text in other languages.
+//! Damage to characters and words: typography, Unicode, misremembered words; and text in other languages.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -9,7 +9,7 @@ use super::{
     random::Random,
 };
 
-/// Words in which letters may slip have at least so many of them.
+/// Words in which letters may be mistyped have at least so many of them.
 const LONG_WORD: usize = 6;
 
 /// Sentences of one language each.
@@ -165,7 +165,7 @@ pub(crate) fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// A letter of a long word left out, doubled or changed places with its neighbour.
-pub(crate) fn slipped(line: &str, random: &mut Random) -> Option<String> {
+pub(crate) fn misspelled(line: &str, random: &mut Random) -> Option<String> {
     let long: Vec<(usize, &str)> = words(line)
         .filter(|(_, word)| word.len() >= LONG_WORD && word.chars().all(|one| one.is_ascii_alphabetic()))
         .collect();
@@ -183,8 +183,8 @@ pub(crate) fn slipped(line: &str, random: &mut Random) -> Option<String> {
     (other != word).then(|| format!("{}{other}{}", &line[..at], &line[at + word.len()..]))
 }
 
-/// The change with slips in `count` lines that it leaves alone, none of them the first or last.
-pub(crate) fn slip(change: &Change, random: &mut Random, count: usize, in_comment: bool) -> Option<Case> {
+/// The change with typos in `count` lines that it leaves alone, none of them the first or last.
+pub(crate) fn typo(change: &Change, random: &mut Random, count: usize, in_comment: bool) -> Option<Case> {
     let kept = |index: usize| {
         let mut lines = change.new.iter().filter(|line| line.from == Some(index));
         lines.next().is_some_and(|line| line.text == change.old[index])
@@ -195,7 +195,7 @@ pub(crate) fn slip(change: &Change, random: &mut Random, count: usize, in_commen
     let (mut old, mut new) = (change.old.clone(), change.new.clone());
     for _ in 0..count {
         let place = if places.is_empty() { None } else { Some(places.remove(random.below(places.len()))) }?;
-        let text = slipped(&change.old[place], random)?;
+        let text = misspelled(&change.old[place], random)?;
         for line in new.iter_mut().filter(|line: &&mut NewLine| line.from == Some(place)) {
             line.text.clone_from(&text);
         }
@@ -206,19 +206,19 @@ pub(crate) fn slip(change: &Change, random: &mut Random, count: usize, in_commen
     Case::new(change, old, new)
 }
 
-pub(crate) fn slip_on_changed(change: &Change, random: &mut Random) -> Option<Case> {
+pub(crate) fn typo_on_changed(change: &Change, random: &mut Random) -> Option<Case> {
     let changed = |line: &&NewLine| line.from.is_some_and(|from| line.text != change.old[from]);
     let place = change.new.iter().find(changed)?.from?;
     let mut old = change.old.clone();
-    old[place] = slipped(&old[place], random)?;
+    old[place] = misspelled(&old[place], random)?;
     let (old, new) = request(&old, &change.new_lines(), random);
     Case::new(change, old, new)
 }
 
-pub(crate) fn slip_in_first(change: &Change, random: &mut Random) -> Option<Case> {
+pub(crate) fn typo_in_first(change: &Change, random: &mut Random) -> Option<Case> {
     let (mut old, mut new) = (change.old.clone(), change.new_lines());
     let is_kept = new.first() == old.first();
-    old[0] = slipped(&old[0], random)?;
+    old[0] = misspelled(&old[0], random)?;
     if is_kept {
         new[0].clone_from(&old[0]);
     }

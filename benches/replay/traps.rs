@@ -47,8 +47,9 @@ pub(crate) fn two_copies(change: &Change, random: &mut Random) -> Option<Case> {
 }
 
 pub(crate) fn two_copies_trail_lost(change: &Change, random: &mut Random) -> Option<Case> {
-    let spaced =
-        |trail: &str| -> Vec<String> { change.old.iter().map(|line| format!("{}{trail}", line.trim_end())).collect() };
+    let spaced = |trailing: &str| -> Vec<String> {
+        change.old.iter().map(|line| format!("{}{trailing}", line.trim_end())).collect()
+    };
     let file = with_copy(&with_block(change, &spaced(" ")), &spaced("  "));
     hopeless(&file, &change.old, &change.new_lines(), random)
 }
@@ -101,7 +102,7 @@ pub(crate) fn other_middle(change: &Change, random: &mut Random) -> Option<Case>
 }
 
 pub(crate) fn near_duplicate(change: &Change, random: &mut Random) -> Option<Case> {
-    let case = spelling::slip(change, random, 1, false)?;
+    let case = spelling::typo(change, random, 1, false)?;
     let middle = change.old.len() / 2;
     // A name of few letters in a block of many: near enough to be taken for the other.
     let (at, word) = words(&change.old[middle]).find(|(_, word)| (3..8).contains(&word.len()))?;

@@ -156,17 +156,14 @@ fn regions(prepared: &Prepared<'_>, old: &[LineKey<'_>], slack: usize) -> Vec<Ra
 fn hull(anchors: &[Anchor], near: &[&Anchor], count: usize) -> Option<Range<usize>> {
     let (first, last) = (near.first()?, near.last()?);
     let (mut start, mut end) = ((first.0, first.1), (last.0, last.1));
+    let follows = |first: (usize, usize), next: (usize, usize)| {
+        next.0 > first.0 && next.1 > first.1 && next.1 - first.1 <= FARTHEST + (next.0 - first.0)
+    };
     for (old, file, _) in anchors {
-        let is_next = *old > end.0 && *file > end.1 && file - end.1 <= FARTHEST + (old - end.0);
-        if is_next {
-            end = (*old, *file);
-        }
+        end = if follows(end, (*old, *file)) { (*old, *file) } else { end };
     }
     for (old, file, _) in anchors.iter().rev() {
-        let is_next = *old < start.0 && *file < start.1 && start.1 - file <= FARTHEST + (start.0 - old);
-        if is_next {
-            start = (*old, *file);
-        }
+        start = if follows((*old, *file), start) { (*old, *file) } else { start };
     }
     let low = near.iter().map(|(old, file, _)| file.saturating_sub(*old)).min()?;
     let high = near.iter().map(|(old, file, _)| file + count - old).max()?;

@@ -25,12 +25,9 @@ pub(super) fn diagnose(prepared: &Prepared<'_>, refusals: &[Refusal]) -> Diagnos
             summary: explanation(prepared, Refusal::AlreadyApplied(start)),
             // Not the nearest block: that is not the place meant.
             details: applied_lines(prepared, start),
-            already_applied: true,
             next: Next::Look,
         },
-        Some(refusal) => {
-            Diagnosis { summary: explanation(prepared, refusal), already_applied: false, ..by_nearest(prepared) }
-        }
+        Some(refusal) => Diagnosis { summary: explanation(prepared, refusal), ..by_nearest(prepared) },
         None => by_nearest(prepared),
     }
 }
@@ -102,8 +99,8 @@ fn by_nearest(prepared: &Prepared<'_>) -> Diagnosis {
         .is_some_and(|nearest| nearest.clauses.iter().any(|clause| clause.contains(differences::LEAVES_OUT)));
     if let Some(line) = placeholder::line_of_old(prepared).filter(|_| !already_applied && !is_named) {
         add(&format!(
-            "; line {line} of old_string looks like a placeholder for code that was left out: write that code out, or send a \
-             smaller part without it"
+            "; line {line} of old_string looks like a placeholder for code that was left out: write that code out, or \
+             send a smaller part without it"
         ));
     }
     let Some(nearest) = nearest else {
@@ -111,7 +108,7 @@ fn by_nearest(prepared: &Prepared<'_>) -> Diagnosis {
             add(" and nothing in the file resembles it");
         }
         let next = if already_applied { Next::Look } else { Next::Read };
-        return Diagnosis { summary, details: String::new(), already_applied, next };
+        return Diagnosis { summary, details: String::new(), next };
     };
     match nearest.other_case.filter(|_| !already_applied) {
         Some(line) => _ = add(&format!("; the same text in another casing is at line {line}")),
@@ -130,7 +127,7 @@ fn by_nearest(prepared: &Prepared<'_>) -> Diagnosis {
         (false, true) => Next::LeaveOutPath,
         (false, false) => Next::Copy,
     };
-    Diagnosis { summary, details, already_applied, next }
+    Diagnosis { summary, details, next }
 }
 
 /// Line of the new text, where that is long enough to be no accident and not a part of the old one.

@@ -2,7 +2,10 @@
 //!
 //! Lines end at LF only: a CR is content, shown as it is.
 
-use std::time::{Duration, Instant};
+use std::{
+    ops::Range,
+    time::{Duration, Instant},
+};
 
 use similar::{Algorithm, ChangeTag, DiffOp, TextDiffConfig, udiff::UnifiedHunkHeader};
 
@@ -69,8 +72,7 @@ impl Window<'_> {
         let mut left = max_lines.unwrap_or(usize::MAX);
         diff.text = format!("--- a/{path}\n+++ b/{path}\n");
         for ops in changes.grouped_ops(CONTEXT).iter().filter(|ops| !ops.is_empty()) {
-            let placed: Vec<DiffOp> = ops.iter().map(|op| moved(*op, self.lines_before)).collect();
-            diff.push(&mut left, &UnifiedHunkHeader::new(&placed).to_string(), "\n");
+            diff.push(&mut left, &header(ops, self.lines_before), "\n");
             for change in ops.iter().flat_map(|op| changes.iter_changes(op)) {
                 let sign = match change.tag() {
                     ChangeTag::Equal => " ",
@@ -144,22 +146,13 @@ fn lines_on(text: &[u8], lines: usize) -> usize {
     memchr::memchr_iter(b'\n', text).nth(lines).map_or(text.len(), |end| end + 1)
 }
 
-/// The operation so many lines further down in both texts.
-fn moved(op: DiffOp, by: usize) -> DiffOp {
-    match op {
-        DiffOp::Equal { old_index, new_index, len } => {
-            DiffOp::Equal { old_index: old_index + by, new_index: new_index + by, len }
-        }
-        DiffOp::Delete { old_index, old_len, new_index } => {
-            DiffOp::Delete { old_index: old_index + by, old_len, new_index: new_index + by }
-        }
-        DiffOp::Insert { old_index, new_index, new_len } => {
-            DiffOp::Insert { old_index: old_index + by, new_index: new_index + by, new_len }
-        }
-        DiffOp::Replace { old_index, old_len, new_index, new_len } => {
-            DiffOp::Replace { old_index: old_index + by, old_len, new_index: new_index + by, new_len }
-        }
-    }
+/// The line that begins a hunk of `ops`, which are so many lines further down in both texts.
+fn header(ops: &[DiffOp], lines_before: usize) -> String {
+    let range = |range: fn(&DiffOp) -> Range<usize>| range(&ops[0]).start..range(&ops[ops.len() - 1]).end;
+    let (old, new) = (range(DiffOp::old_range), range(DiffOp::new_range));
+    let (old_index, new_index) = (old.start + lines_before, new.start + lines_before);
+    UnifiedHunkHeader::new(&[DiffOp::Replace { old_index, old_len: old.len(), new_index, new_len: new.len() }])
+        .to_string()
 }
 
 impl Diff {

@@ -3,8 +3,6 @@
 //! A kind of entity counts only when `old` has no such character as it is; a file that has the entities itself is
 //! found as it is, or with `&amp;lt;` for them.
 
-use std::borrow::Cow;
-
 use super::{Reading, Strategy};
 
 /// The characters that are written as entities, and how.
@@ -18,7 +16,7 @@ const KINDS: [(char, &[&str]); 5] = [
 
 /// The request with its entities resolved; `None` where it has none, or where it is unclear which are meant
 /// literally.
-pub(super) fn reading<'r>(request: &Reading<'_>) -> Option<Reading<'r>> {
+pub(super) fn reading(request: &Reading) -> Option<Reading> {
     let (old_entities, old_plain) = present(&request.old);
     let (new_entities, new_plain) = present(&request.new);
     let escaped: Vec<bool> = (0..KINDS.len()).map(|kind| old_entities[kind] && !old_plain[kind]).collect();
@@ -30,10 +28,9 @@ pub(super) fn reading<'r>(request: &Reading<'_>) -> Option<Reading<'r>> {
     if (0..KINDS.len()).any(is_unclear) {
         return None;
     }
-    let resolved = |text: &str| Cow::Owned(resolve(text));
     Some(Reading {
-        old: resolved(&request.old),
-        new: resolved(&request.new),
+        old: resolve(&request.old),
+        new: resolve(&request.new),
         by: request.by.with(Strategy::Entities),
         is_doubtful: request.is_doubtful,
     })

@@ -3,15 +3,13 @@
 //! A kind of escape counts only when `old` has no such character as it is. Which kinds were escaped too often
 //! is found by trying; more than one reading that fits is no match.
 
-use std::borrow::Cow;
-
 use super::{Reading, Strategy};
 
 /// Escapes and what they mean. The backslash itself comes last: it decides how the others are read.
 const KINDS: [(char, char); 5] = [('n', '\n'), ('t', '\t'), ('"', '"'), ('\'', '\''), ('\\', '\\')];
 
 /// The request with its escapes resolved, in each way that is possible.
-pub(super) fn readings<'r>(request: &Reading<'_>) -> Vec<Reading<'r>> {
+pub(super) fn readings(request: &Reading) -> Vec<Reading> {
     let Some(new) = resolve_brought_in(&request.old, &request.new) else { return Vec::new() };
     let present: Vec<usize> = (0..KINDS.len()).filter(|kind| is_over_escaped(&request.old, KINDS[*kind])).collect();
     // All escapes of the text are the likeliest reading, but every other is tried too.
@@ -24,12 +22,7 @@ pub(super) fn readings<'r>(request: &Reading<'_>) -> Vec<Reading<'r>> {
         }
         let is_doubtful = kinds.len() < present.len();
         let (old, new) = (resolve(&request.old, &kinds), resolve_new(&new, &kinds)?);
-        Some(Reading {
-            old: Cow::Owned(old),
-            new: Cow::Owned(new),
-            by: request.by.with(Strategy::Escapes),
-            is_doubtful,
-        })
+        Some(Reading { old, new, by: request.by.with(Strategy::Escapes), is_doubtful })
     });
     readings.collect()
 }

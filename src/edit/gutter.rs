@@ -3,8 +3,6 @@
 //! `read` prints `     1<tab>text`; other tools print `12: text` or `12→text`. A gutter is one only when every
 //! line has it and the numbers count up by one.
 
-use std::borrow::Cow;
-
 use super::{Reading, Strategy};
 
 /// What may be between number and text.
@@ -15,7 +13,7 @@ pub(super) const DELIMITERS: [&str; 7] = ["\t", "→", ": ", ":", " | ", "| ", "
 const SURE_DELIMITERS: [&str; 2] = ["\t", "→"];
 
 /// The request without its gutter, for each that it may have.
-pub(super) fn readings<'r>(request: &Reading<'_>) -> Vec<Reading<'r>> {
+pub(super) fn readings(request: &Reading) -> Vec<Reading> {
     let mut longer: Vec<&str> = Vec::new();
     let stripped = DELIMITERS.iter().filter_map(|delimiter| {
         let old = strip(&request.old, delimiter)?;
@@ -25,12 +23,7 @@ pub(super) fn readings<'r>(request: &Reading<'_>) -> Vec<Reading<'r>> {
         let new = strip_new(&request.new, delimiter)?;
         let is_single = !old.strip_suffix('\n').unwrap_or(&old).contains('\n');
         let is_sure = !is_single || SURE_DELIMITERS.contains(delimiter);
-        is_sure.then(|| Reading {
-            old: Cow::Owned(old),
-            new: Cow::Owned(new),
-            by: request.by.with(Strategy::LineNumbers),
-            is_doubtful,
-        })
+        is_sure.then(|| Reading { old, new, by: request.by.with(Strategy::LineNumbers), is_doubtful })
     });
     stripped.collect()
 }
@@ -38,32 +31,32 @@ pub(super) fn readings<'r>(request: &Reading<'_>) -> Vec<Reading<'r>> {
 /// `text` without its gutter, which every line must have.
 fn strip(text: &str, delimiter: &str) -> Option<String> {
     let mut next = None;
-    let body = text.strip_suffix('\n').unwrap_or(text);
-    let lines = body.split('\n').map(|line| {
+    map_lines(text, |line| {
         let (number, rest) = numbered(line, delimiter)?;
         let counts = next.is_none_or(|next| next == number);
         next = number.checked_add(1);
         counts.then_some(rest)
-    });
-    let stripped = lines.collect::<Option<Vec<&str>>>()?.join("\n");
-    Some(if body.len() < text.len() { stripped + "\n" } else { stripped })
+    })
 }
 
 /// New text may have a gutter as well, whatever its numbers, or none at all. Of lines of both kinds nobody
 /// knows which are meant.
 fn strip_new(text: &str, delimiter: &str) -> Option<String> {
-    let body = text.strip_suffix('\n').unwrap_or(text);
-    let lines = body.split('\n').filter(|line| !line.trim().is_empty());
-    let (with, without): (Vec<&str>, Vec<&str>) = lines.partition(|line| numbered(line, delimiter).is_some());
-    if with.is_empty() {
+    let has_gutter = |line: &str| numbered(line, delimiter).is_some();
+    if !text.lines().any(|line| !line.trim().is_empty() && has_gutter(line)) {
         return Some(text.to_owned());
     }
-    if !without.is_empty() {
-        return None;
-    }
-    let stripped = body.split('\n').map(|line| numbered(line, delimiter).map_or("", |(_, rest)| rest));
-    let stripped = stripped.collect::<Vec<&str>>().join("\n");
-    Some(if body.len() < text.len() { stripped + "\n" } else { stripped })
+    map_lines(text, |line| match numbered(line, delimiter) {
+        Some((_, rest)) => Some(rest),
+        None => line.trim().is_empty().then_some(""),
+    })
+}
+
+/// The text with each line but the empty one behind a final newline replaced; `None` where one cannot be.
+fn map_lines<'t>(text: &'t str, mut replaced: impl FnMut(&'t str) -> Option<&'t str>) -> Option<String> {
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    let lines = body.split('\n').map(&mut replaced).collect::<Option<Vec<&str>>>()?;
+    Some(lines.join("\n") + &text[body.len()..])
 }
 
 /// Number and text of a line with a gutter. Behind the number of an empty line everything may be lost.

@@ -40,15 +40,15 @@ pub(super) enum NoShift {
 }
 
 /// What the rest of the file says about indentation.
-pub(super) trait Surroundings {
-    fn indentation(&self) -> FileIndentation;
+pub(super) struct Surroundings<'f> {
+    pub(super) indentation: FileIndentation,
     /// Whether some line is indented by exactly this.
-    fn occurs(&self, indent: &str) -> bool;
+    pub(super) occurs: &'f dyn Fn(&str) -> bool,
 }
 
 impl IndentShift {
     /// The shift shown by `pairs` of indentations (in `old`, in the file), able to place all of `wanted`.
-    pub(super) fn of(pairs: &[(&str, &str)], wanted: &[&str], file: &impl Surroundings) -> Result<Self, NoShift> {
+    pub(super) fn of(pairs: &[(&str, &str)], wanted: &[&str], file: &Surroundings<'_>) -> Result<Self, NoShift> {
         let mut known = HashMap::new();
         for (old, file) in pairs {
             if known.insert((*old).to_owned(), (*file).to_owned()).is_some_and(|earlier| earlier != **file) {
@@ -73,13 +73,13 @@ impl IndentShift {
 
     /// With a single level, a shift differs from another step between levels (two columns for the file's four) only in
     /// the result, which is on the file's levels.
-    fn is_plausible(&self, written: &[String], surroundings: &impl Surroundings) -> bool {
+    fn is_plausible(&self, written: &[String], surroundings: &Surroundings<'_>) -> bool {
         let mut known = self.known.iter();
         let (Some((old, file)), None, false) = (known.next(), known.next(), written.is_empty()) else { return true };
         if written.iter().any(|indent| indent.contains('\t')) || file.contains('\t') || old.contains('\t') {
             return true;
         }
-        let step = surroundings.indentation().step.filter(|step| file.len().is_multiple_of(*step));
+        let step = surroundings.indentation.step.filter(|step| file.len().is_multiple_of(*step));
         let Some(step) = step else { return true };
         old.len().abs_diff(file.len()).is_multiple_of(step)
             && written.iter().all(|indent| indent.len().is_multiple_of(step))
@@ -141,26 +141,26 @@ const fn is_within(part: (bool, bool), whole: (bool, bool)) -> bool {
 
 /// Whether request and file use the same characters, as far as the old lines show it; else new lines in other ones than
 /// the file's may have been meant as the file's own, and only such an indentation is sure that the file has as well.
-fn speaks_alike(pairs: &[(&str, &str)], written: &[String], surroundings: &impl Surroundings) -> bool {
+fn speaks_alike(pairs: &[(&str, &str)], written: &[String], surroundings: &Surroundings<'_>) -> bool {
     if written.is_empty() {
         return true;
     }
     let old = kinds(pairs.iter().map(|(old, _)| *old));
     let shown = kinds(pairs.iter().map(|(_, file)| *file));
-    let indentation = surroundings.indentation();
+    let indentation = surroundings.indentation;
     let usual = (shown.0 || indentation.tabs >= indentation.spaces, shown.1 || indentation.spaces >= indentation.tabs);
     if old != (false, false) && is_within(old, usual) {
         return true;
     }
     written.iter().all(|indent| {
         is_within(kinds(std::iter::once(indent.as_str())), usual)
-            || shown == (false, false) && surroundings.occurs(indent)
+            || shown == (false, false) && (surroundings.occurs)(indent)
     })
 }
 
 /// Tabs on one side and spaces on the other: the tab width and the shift that explain every pair and give every
 /// unseen indentation one form.
-fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &impl Surroundings) -> Result<Rest, NoShift> {
+fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &Surroundings<'_>) -> Result<Rest, NoShift> {
     let (old, file) = (kinds(pairs.iter().map(|(old, _)| *old)), kinds(pairs.iter().map(|(_, file)| *file)));
     let to_tabs = match (old.0, file.0) {
         (false, true) => true,
@@ -191,7 +191,7 @@ fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &impl Surround
     let step = if to_tabs {
         smallest_step(pairs.iter().map(|(old, _)| *old).chain(unseen.iter().copied()))
     } else {
-        surroundings.indentation().step
+        surroundings.indentation.step
     };
     let is_step = |rest: &Rest| matches!(rest, Rest::Columns { tab, .. } if Some(*tab) == step);
     let has_rival = !is_step(rest) && explanations.iter().any(|(other, written)| is_step(other) && written != text);
@@ -224,23 +224,15 @@ fn smallest_step<'a>(indents: impl Iterator<Item = &'a str>) -> Option<usize> {
 mod tests {
     use super::*;
 
-    struct File(FileIndentation, &'static [&'static str]);
-
-    impl Surroundings for File {
-        fn indentation(&self) -> FileIndentation {
-            self.0
-        }
-
-        fn occurs(&self, indent: &str) -> bool {
-            self.1.contains(&indent)
-        }
+    const fn file(tabs: usize, spaces: usize, step: Option<usize>) -> Surroundings<'static> {
+        Surroundings { indentation: FileIndentation { tabs, spaces, step }, occurs: &|_| false }
     }
 
-    const TABS: File = File(FileIndentation { tabs: 9, spaces: 0, step: None }, &[]);
-    const SPACES: File = File(FileIndentation { tabs: 0, spaces: 9, step: Some(4) }, &[]);
+    const TABS: Surroundings<'_> = file(9, 0, None);
+    const SPACES: Surroundings<'_> = file(0, 9, Some(4));
 
     /// What becomes of the one `wanted` indentation.
-    fn shifted(pairs: &[(&str, &str)], wanted: &str, file: &File) -> Result<String, NoShift> {
+    fn shifted(pairs: &[(&str, &str)], wanted: &str, file: &Surroundings<'_>) -> Result<String, NoShift> {
         IndentShift::of(pairs, &[wanted], file).map(|shift| shift.apply(wanted).unwrap())
     }
 
@@ -253,7 +245,7 @@ mod tests {
 
     #[test]
     fn spaces_of_a_makefile_stay_spaces_where_a_piece_in_front_explains_all() {
-        let makefile = File(FileIndentation { tabs: 9, spaces: 2, step: None }, &["        "]);
+        let makefile = Surroundings { occurs: &|indent| indent == "        ", ..file(9, 2, None) };
         assert_eq!(shifted(&[("    ", "")], "            ", &makefile).unwrap(), "        ");
         assert_eq!(shifted(&[("", "\t"), ("    ", "\t    ")], "        ", &makefile).unwrap(), "\t        ");
         assert_eq!(shifted(&[("    ", ""), ("            ", "        ")], "        ", &TABS).unwrap(), "    ");
@@ -314,7 +306,7 @@ mod tests {
 
     #[test]
     fn white_space_alone_is_shifted_where_that_is_sure() {
-        let blank = |pairs: &[(&str, &str)], white: &str, file: &File| {
+        let blank = |pairs: &[(&str, &str)], white: &str, file: &Surroundings<'_>| {
             IndentShift::of(pairs, &[], file).unwrap().apply_blank(white)
         };
         assert_eq!(blank(&[("    ", "\t")], "        ", &TABS).unwrap(), "\t\t");

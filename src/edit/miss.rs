@@ -49,8 +49,6 @@ pub struct Diagnosis {
     pub summary: String,
     /// Further differences and the nearest block with line numbers; may be empty.
     pub details: String,
-    /// Whether the file has the new text already.
-    pub already_applied: bool,
     /// What to do about it.
     pub next: Next,
 }
@@ -58,7 +56,7 @@ pub struct Diagnosis {
 impl Diagnosis {
     /// There is no place to be shown.
     pub(super) fn without_place(summary: String) -> Self {
-        Self { summary, details: String::new(), already_applied: false, next: Next::Read }
+        Self { summary, details: String::new(), next: Next::Read }
     }
 }
 

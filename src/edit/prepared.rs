@@ -33,13 +33,13 @@ pub(super) struct Prepared<'a> {
     lines: OnceCell<Vec<Line>>,
     indentation: OnceCell<FileIndentation>,
     content_hashes: OnceCell<Vec<u64>>,
-    texts: &'a OnceCell<Vec<Reading<'a>>>,
+    texts: &'a OnceCell<Vec<Reading>>,
     readings: OnceCell<Vec<LineReading<'a>>>,
 }
 
 impl<'a> Prepared<'a> {
     /// `texts` is where the readings of the request are kept, which their lines borrow from.
-    pub(super) fn new(text: &'a str, request: &Request<'a>, texts: &'a OnceCell<Vec<Reading<'a>>>) -> Self {
+    pub(super) fn new(text: &'a str, request: &Request<'a>, texts: &'a OnceCell<Vec<Reading>>) -> Self {
         let wants_all = request.wants_all();
         Self {
             text,
@@ -92,8 +92,8 @@ impl<'a> Prepared<'a> {
     pub(super) fn readings(&self) -> &[LineReading<'a>] {
         self.readings.get_or_init(|| {
             let given = || Reading {
-                old: self.canonical_old.clone(),
-                new: self.canonical_new.clone(),
+                old: self.canonical_old.to_string(),
+                new: self.canonical_new.to_string(),
                 by: Strategies::default(),
                 is_doubtful: false,
             };
@@ -116,10 +116,10 @@ impl<'a> Prepared<'a> {
 }
 
 /// Every way in which a request may have been meant.
-fn all_readings<'r>(given: Reading<'r>) -> Vec<Reading<'r>> {
+fn all_readings(given: Reading) -> Vec<Reading> {
     let mut all = vec![given];
     all.extend(gutter::readings(&all[0]));
-    let entities: Vec<Reading<'r>> = all.iter().filter_map(entities::reading).collect();
+    let entities: Vec<Reading> = all.iter().filter_map(entities::reading).collect();
     all.extend(escapes::readings(&all[0]));
     all.extend(entities);
     all

@@ -1,13 +1,13 @@
 //! The ways in which a request may have been meant, each with its lines.
 
-use std::{borrow::Cow, cell::OnceCell};
+use std::cell::OnceCell;
 
 use super::{LineEdit, Strategies, Strategy};
 
 /// The texts of a request as it may have been meant; lines end with LF only.
-pub(super) struct Reading<'r> {
-    pub(super) old: Cow<'r, str>,
-    pub(super) new: Cow<'r, str>,
+pub(super) struct Reading {
+    pub(super) old: String,
+    pub(super) new: String,
     /// What had to be assumed.
     pub(super) by: Strategies,
     /// Whether only a place with the same indentation shows that it was meant so.
@@ -16,12 +16,12 @@ pub(super) struct Reading<'r> {
 
 /// A reading and its lines, compared once for all steps.
 pub(super) struct LineReading<'r> {
-    pub(super) text: &'r Reading<'r>,
+    pub(super) text: &'r Reading,
     edit: OnceCell<Option<LineEdit<'r>>>,
 }
 
 impl<'r> LineReading<'r> {
-    pub(super) fn new(text: &'r Reading<'r>) -> Self {
+    pub(super) fn new(text: &'r Reading) -> Self {
         Self { text, edit: OnceCell::new() }
     }
 

@@ -42,17 +42,6 @@ pub(super) fn has_unusual_ends(edit: &LineEdit<'_>) -> bool {
     edit.old.iter().chain(&edit.new).any(is_unusual)
 }
 
-/// How the file's lines at `site` spell those of `old`; both as they are compared.
-pub(super) fn learned<'t>(
-    prepared: &Prepared<'_>,
-    (old_text, file_text): (&'t str, &'t str),
-    (old, file): (&[&'t str], &[&'t str]),
-) -> Spelling<'t> {
-    let mut spelling = Spelling::learned(old_text, file_text, prepared.text);
-    spelling.learn_lines(old, file);
-    spelling
-}
-
 /// The new lines of a hunk, what they share with its old lines spelled as in the file.
 pub(super) fn lines(hunk: &Hunk<'_>, spelling: &Spelling<'_>, pasted: Option<&str>) -> Option<Vec<String>> {
     // A line that is only reindented is the file's.

@@ -223,7 +223,8 @@ impl<'t> Spelling<'t> {
         spelling
     }
 
-    pub(super) fn learn_lines(&mut self, old: &[&'t str], file: &[&'t str]) {
+    /// The same with whole lines, `old` and the file's.
+    pub(super) fn with_lines(mut self, old: &[&'t str], file: &[&'t str]) -> Self {
         for (old, file) in old.iter().zip(file) {
             let ((old_indent, old, _), (file_indent, file, _)) = (line_parts::parts(old), line_parts::parts(file));
             // Indentation by other spaces belongs to what is spelled differently.
@@ -232,6 +233,7 @@ impl<'t> Spelling<'t> {
                 self.lines.entry(old).and_modify(agree).or_insert(Some(file));
             }
         }
+        self
     }
 
     /// The file's spelling of a cluster that the request brings in.

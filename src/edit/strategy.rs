@@ -27,35 +27,23 @@ pub enum Strategy {
     BlankLines,
 }
 
-impl Strategy {
-    const ALL: [Self; 10] = [
-        Self::Exact,
-        Self::LineEndings,
-        Self::TrailingWhitespace,
-        Self::Indentation,
-        Self::Typography,
-        Self::LineNumbers,
-        Self::Escapes,
-        Self::Entities,
-        Self::Typos,
-        Self::BlankLines,
-    ];
-}
+/// All of them in their order, with what they are called.
+const NAMES: [(Strategy, &str); 10] = [
+    (Strategy::Exact, "exact"),
+    (Strategy::LineEndings, "line endings"),
+    (Strategy::TrailingWhitespace, "trailing white space"),
+    (Strategy::Indentation, "indentation"),
+    (Strategy::Typography, "typographic characters"),
+    (Strategy::LineNumbers, "line-number gutter"),
+    (Strategy::Escapes, "literal escapes"),
+    (Strategy::Entities, "HTML entities"),
+    (Strategy::Typos, "typos in unchanged lines"),
+    (Strategy::BlankLines, "blank lines"),
+];
 
 impl fmt::Display for Strategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Exact => "exact",
-            Self::LineEndings => "line endings",
-            Self::TrailingWhitespace => "trailing white space",
-            Self::Indentation => "indentation",
-            Self::Typography => "typographic characters",
-            Self::LineNumbers => "line-number gutter",
-            Self::Escapes => "literal escapes",
-            Self::Entities => "HTML entities",
-            Self::Typos => "typos in unchanged lines",
-            Self::BlankLines => "blank lines",
-        })
+        f.write_str(NAMES[*self as usize].1)
     }
 }
 
@@ -92,7 +80,7 @@ impl Strategies {
 
     /// Each of them, from strict to tolerant; only [`Strategy::Exact`] where there is no other.
     pub fn iter(self) -> impl Iterator<Item = Strategy> {
-        Strategy::ALL.into_iter().filter(move |strategy| self.has(*strategy))
+        NAMES.into_iter().map(|(strategy, _)| strategy).filter(move |strategy| self.has(*strategy))
     }
 }
 

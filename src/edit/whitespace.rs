@@ -42,6 +42,7 @@ pub(super) fn pasted<'r>(prepared: &Prepared<'_>, edit: &LineEdit<'r>, site: Sit
 #[cfg(test)]
 mod tests {
     use crate::edit::{
+        Next,
         Strategy::TrailingWhitespace,
         testing::{assert_ambiguous, assert_edited, assert_missed},
     };
@@ -120,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_change_already_made_is_not_made_twice() {
-        assert!(assert_missed("one \ntwo\nthree\n", "one\ntwo\n", "one \ntwo\nthree\n").already_applied);
-        assert!(assert_missed("one  \ntwo  \nthree  \n", "one\ntwo\n", "one\ntwo\nthree\n").already_applied);
+        assert!(assert_missed("one \ntwo\nthree\n", "one\ntwo\n", "one \ntwo\nthree\n").next == Next::Look);
+        assert!(assert_missed("one  \ntwo  \nthree  \n", "one\ntwo\n", "one\ntwo\nthree\n").next == Next::Look);
     }
 }

@@ -8,7 +8,9 @@ use super::{
     block::{self, Fold},
     indent,
     line_parts::{self, without_trailing_whitespace},
-    placeholder, respell, typography, whitespace,
+    placeholder, respell,
+    spelling::Spelling,
+    typography, whitespace,
 };
 
 /// What a comparison looks through besides white space at line ends.
@@ -61,8 +63,8 @@ pub(super) fn without_entities(prepared: &Prepared<'_>) -> Outcome {
 
 /// The places of those readings that have any, at the strictest comparison; two that differ are none, since nobody can
 /// tell which one was meant.
-fn find(prepared: &Prepared<'_>, is_meant: fn(&Reading<'_>) -> bool) -> Outcome {
-    let edits: Vec<(&LineEdit<'_>, &Reading<'_>)> = prepared
+fn find(prepared: &Prepared<'_>, is_meant: fn(&Reading) -> bool) -> Outcome {
+    let edits: Vec<(&LineEdit<'_>, &Reading)> = prepared
         .readings()
         .iter()
         .filter(|reading| is_meant(reading.text) && may_occur(prepared, &reading.text.old))
@@ -188,14 +190,14 @@ fn rewritten(
         }
         (false, true) => {
             let texts = (typography::joined(&edit.old), typography::joined(&file));
-            let spelling = respell::learned(prepared, (&texts.0, &texts.1), (&edit.old, &file));
+            let spelling = Spelling::learned(&texts.0, &texts.1, prepared.text).with_lines(&edit.old, &file);
             block::rewrite(prepared, edit, site, &mut |hunk| respell::lines(hunk, &spelling, pasted))
         }
         (true, true) => {
             let shift = indent::shift(prepared, edit, site)?;
             let (old, bare) = (without_indents(&edit.old), without_indents(&file));
             let texts = (typography::joined(&old), typography::joined(&bare));
-            let spelling = respell::learned(prepared, (&texts.0, &texts.1), (&old, &bare));
+            let spelling = Spelling::learned(&texts.0, &texts.1, prepared.text).with_lines(&old, &bare);
             block::rewrite(prepared, edit, site, &mut |hunk| {
                 let (old, file, new) =
                     (without_indents(hunk.old), without_indents(hunk.file), without_indents(hunk.new));

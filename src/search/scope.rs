@@ -61,6 +61,12 @@ impl Scope {
         self.starts.len() > 1 && workspace.in_inner_root(path)
     }
 
+    /// Whether something with exactly this path, glob characters included, is below a start.
+    pub fn holds(&self, workspace: &Workspace, path: &str) -> bool {
+        let path = path.trim().trim_start_matches("./").trim_start_matches('/');
+        self.starts.iter().any(|start| start.join(path).is_ok_and(|path| workspace.stat(&path).is_ok()))
+    }
+
     /// The file that is the whole scope, where it is not a directory.
     pub fn file(&self) -> Option<&WorkspacePath> {
         match self.kind {

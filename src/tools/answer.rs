@@ -61,7 +61,7 @@ impl Answer {
 }
 
 /// `text` with what is to be said beside it, each behind a semicolon. The data of an answer has the same notes.
-pub fn noted(mut text: String, notes: &[String]) -> String {
+pub(crate) fn noted(mut text: String, notes: &[String]) -> String {
     for note in notes {
         text.push_str("; ");
         text.push_str(note);
@@ -70,7 +70,7 @@ pub fn noted(mut text: String, notes: &[String]) -> String {
 }
 
 /// `1 file`, `2 files`: a number with its noun.
-pub fn count(n: usize, noun: &str) -> String {
+pub(crate) fn count(n: usize, noun: &str) -> String {
     let plural = match noun {
         "match" => "matches",
         "entry" => "entries",

@@ -16,13 +16,13 @@ use super::{Alias, FlagValue, Settings, Spec, ToolError};
 use scalars::{clip, lenient_bool, scalar, shown, wrong_type};
 use unknown::unknown;
 
-pub use exact_numbers::{parse as parse_exact, quote_numbers};
+pub(crate) use exact_numbers::{parse as parse_exact, quote_numbers};
 
 /// Brings `arguments` into the schema's own names and types.
 ///
 /// # Errors
 /// `invalid_input`, naming the argument and the value, for what cannot be read.
-pub fn normalise(
+pub(crate) fn normalise(
     arguments: Map<String, Value>,
     schema: &Map<String, Value>,
     spec: &Spec,
@@ -92,7 +92,7 @@ fn missing(name: &str, spec: &Spec) -> ToolError {
 ///
 /// # Errors
 /// `invalid_input`, for too many arguments and for lists or objects too deep in one another.
-pub fn bounded(arguments: &Map<String, Value>, settings: &Settings) -> Result<(), ToolError> {
+pub(crate) fn bounded(arguments: &Map<String, Value>, settings: &Settings) -> Result<(), ToolError> {
     let (count, most) = (arguments.len(), settings.max_arguments);
     if count > most {
         return Err(ToolError::invalid(format!("{count} arguments were sent; a call takes at most {most}"))
@@ -118,7 +118,7 @@ fn is_deeper(value: &Value, limit: usize) -> bool {
 }
 
 /// Decodes normalised arguments.
-pub fn decode<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolError> {
+pub(crate) fn decode<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolError> {
     serde_json::from_value(Value::Object(arguments))
         .map_err(|error| ToolError::invalid(format!("unusable arguments: {error}")).hint("correct it and call again"))
 }

@@ -70,6 +70,12 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Bytes of the list in an answer: what [`Self::max_output`] leaves beside its header and footer.
+    pub fn max_list(&self) -> usize {
+        const HEADER_AND_FOOTER: usize = 1024;
+        self.max_output.saturating_sub(HEADER_AND_FOOTER).max(HEADER_AND_FOOTER / 2)
+    }
+
     /// Threads that one search uses. Counting the processors costs dozens of system calls, so that is
     /// left to the first search.
     pub fn search_threads(&self) -> usize {

@@ -25,12 +25,12 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// The tool.
 #[derive(Debug)]
-pub struct Copy;
+pub(crate) struct Copy;
 
 /// Arguments of `copy`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub(crate) struct Args {
     /// The file or directory to copy.
     source: String,
     /// The path of the copy, name included; missing parent directories are made.
@@ -41,7 +41,7 @@ pub struct Args {
 
 /// The complete result as data.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Output {
+pub(crate) struct Output {
     /// What was copied.
     source: String,
     /// The copy.

@@ -22,12 +22,12 @@ use super::{
 
 /// The tool.
 #[derive(Debug)]
-pub struct Delete;
+pub(crate) struct Delete;
 
 /// Arguments of `delete`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub(crate) struct Args {
     /// The file, link or directory to delete.
     path: String,
     /// Delete a directory with everything in it. Default: false.
@@ -36,7 +36,7 @@ pub struct Args {
 
 /// The complete result as data.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Output {
+pub(crate) struct Output {
     /// What was deleted, as paths are printed.
     path: String,
     /// Files that were deleted.

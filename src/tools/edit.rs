@@ -34,12 +34,12 @@ const MAX_EDITS: usize = 100;
 
 /// Replaces text that occurs once, or everywhere, in one file.
 #[derive(Debug)]
-pub struct Edit;
+pub(crate) struct Edit;
 
 /// Arguments of `edit`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub(crate) struct Args {
     /// The file to change; it must have been read.
     path: String,
     /// The text to replace, exactly as in the file and unique in it. Empty creates a file that is
@@ -62,7 +62,7 @@ pub struct Args {
 /// One of several edits.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct One {
+pub(crate) struct One {
     /// The text to replace.
     old_string: String,
     /// The text to put in its place.
@@ -73,7 +73,7 @@ pub struct One {
 
 /// The complete result as data.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+pub(crate) struct Output {
     /// The file, as paths are printed.
     path: String,
     /// Unified diff of the file's change, cut to 60 lines; a long line is cut to what changed in it.

@@ -19,19 +19,19 @@ use super::{
 
 /// The tool.
 #[derive(Debug)]
-pub struct Mkdir;
+pub(crate) struct Mkdir;
 
 /// Arguments of `mkdir`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub(crate) struct Args {
     /// The directory to make; missing parents are made, too.
     path: String,
 }
 
 /// The complete result as data.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Output {
+pub(crate) struct Output {
     /// The directory, as paths are printed.
     path: String,
     /// Directories that were made, parents included; 0 when it was there.

@@ -22,12 +22,12 @@ use super::{
 
 /// The tool.
 #[derive(Debug)]
-pub struct Move;
+pub(crate) struct Move;
 
 /// Arguments of `move`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub(crate) struct Args {
     /// The file, link or directory to move.
     source: String,
     /// Its new path, name included; missing parent directories are made.
@@ -38,7 +38,7 @@ pub struct Args {
 
 /// The complete result as data.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Output {
+pub(crate) struct Output {
     /// Where it was.
     source: String,
     /// Where it is.

@@ -1,5 +1,7 @@
 //! What an answer leaves out, in words: files skipped by reason, ignored files, limits of the system and of time.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,7 +16,7 @@ use super::{CallContext, answer::count};
 
 /// Files left out, by reason.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
-pub struct SkippedFiles {
+pub(crate) struct SkippedFiles {
     /// They hold NUL bytes.
     binary: usize,
     /// Over the size limit of directory searches.
@@ -82,7 +84,7 @@ pub(super) fn limit_notes(tally: &Tally, limits_hit: &LimitsHit) -> Vec<String> 
 
 /// Results in what the ignore rules leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct InIgnored {
+pub(crate) struct InIgnored {
     /// How many were found there.
     pub(super) count: usize,
     /// Whether all of it was looked into.
@@ -98,6 +100,11 @@ impl InIgnored {
             (n, false) => format!("at least {n} more in ignored files; pass no_ignore"),
         }
     }
+}
+
+/// How long ignored files are looked through: longer if nothing was found elsewhere.
+pub(super) fn time_for_ignored(found_any: bool) -> Duration {
+    Duration::from_millis(if found_any { 50 } else { 300 })
 }
 
 /// What is said when the time limit ended the work after `n` of `noun`; `next` is what to do.

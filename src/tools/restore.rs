@@ -28,7 +28,11 @@ const FEWEST_DIGITS: usize = 4;
 
 /// The recorded changes of the served roots, oldest first; with `path`, those of that file or below
 /// that directory.
-pub fn records(workspace: &Workspace, session: &Session, path: Option<&str>) -> Result<Vec<JournalRecord>, ToolError> {
+pub(crate) fn records(
+    workspace: &Workspace,
+    session: &Session,
+    path: Option<&str>,
+) -> Result<Vec<JournalRecord>, ToolError> {
     let roots: Vec<&str> = workspace.roots().iter().map(|root| root.key()).collect();
     let mut records = session.history.records(&roots).map_err(|error| {
         ToolError::new(Kind::Internal, format!("the history could not be read: {}", error.kind()))
@@ -50,7 +54,7 @@ pub fn records(workspace: &Workspace, session: &Session, path: Option<&str>) -> 
 /// Puts back what `path` held: the content with this revision, or the newest recorded one that
 /// differs from what is there. A deleted directory comes back with everything that was in it.
 /// Returns what was done, with a diff.
-pub fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<String, ToolError> {
+pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> Result<String, ToolError> {
     let revision = revision.map(str::to_ascii_lowercase);
     if let Some(digits) = &revision
         && (digits.len() < FEWEST_DIGITS || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()))

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
 /// The schema of a tool's arguments.
-pub fn input<T: JsonSchema>() -> Map<String, Value> {
+pub(crate) fn input<T: JsonSchema>() -> Map<String, Value> {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
     settings.meta_schema = None;
@@ -18,7 +18,7 @@ pub fn input<T: JsonSchema>() -> Map<String, Value> {
 }
 
 /// The schema of a tool's structured result.
-pub fn output<T: JsonSchema>() -> Map<String, Value> {
+pub(crate) fn output<T: JsonSchema>() -> Map<String, Value> {
     let mut settings = SchemaSettings::draft2020_12().for_serialize();
     settings.inline_subschemas = true;
     settings.meta_schema = None;

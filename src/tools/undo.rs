@@ -27,19 +27,19 @@ use revert::Checked;
 
 /// The tool.
 #[derive(Debug)]
-pub struct Undo;
+pub(crate) struct Undo;
 
 /// Arguments of `undo`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub(crate) struct Args {
     /// Revert the last change to this path. Default: the last change of this session.
     path: Option<String>,
 }
 
 /// The complete result as data.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Output {
+pub(crate) struct Output {
     /// What was reverted, as paths are printed.
     path: String,
     /// The tool whose change was reverted.

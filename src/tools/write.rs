@@ -28,12 +28,12 @@ use content::{Appended, Planned, appended, created, replaced};
 
 /// The tool.
 #[derive(Debug)]
-pub struct Write;
+pub(crate) struct Write;
 
 /// Arguments of `write`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub(crate) struct Args {
     /// The file to write; missing parent directories are made.
     path: String,
     /// The whole new text, or the text to append.
@@ -56,7 +56,7 @@ enum Mode {
 
 /// The complete result as data.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+pub(crate) struct Output {
     /// The file, as paths are printed.
     path: String,
     /// Unified diff of a replacement, cut to 60 lines; a long line is cut to what changed in it.
@@ -308,7 +308,7 @@ impl Planning {
         let lines = text::view(&self.planned.bytes, None).map_or(0, |text| match LineEnding::of(&text) {
             // Counted as what was appended is, and as the diff shows them.
             LineEnding::Cr => text::lines_ended_by_cr(&text).count(),
-            _ => super::read::lines(&text),
+            _ => text::lines(&text).count(),
         });
         let facts = Facts {
             created: committed.created,

@@ -6,6 +6,7 @@ mod links;
 mod next_start;
 mod paths;
 mod race;
+mod tree_failures;
 mod trees;
 mod walks;
 mod writes;

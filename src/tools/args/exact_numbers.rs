@@ -12,7 +12,7 @@ use serde_json::Number;
 ///
 /// # Errors
 /// Those of the parser.
-pub fn parse<T: DeserializeOwned>(json: &str) -> Result<T, serde_json::Error> {
+pub(crate) fn parse<T: DeserializeOwned>(json: &str) -> Result<T, serde_json::Error> {
     match quote_numbers(json.as_bytes()) {
         Some(quoted) => serde_json::from_slice(&quoted),
         None => serde_json::from_str(json),
@@ -21,7 +21,7 @@ pub fn parse<T: DeserializeOwned>(json: &str) -> Result<T, serde_json::Error> {
 
 /// The JSON text with each number quoted whose value would not be printed as it is spelled; `None` where
 /// there is none, as in nearly every text. What is not JSON stays what it is.
-pub fn quote_numbers(json: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn quote_numbers(json: &[u8]) -> Option<Vec<u8>> {
     let mut quoted: Option<Vec<u8>> = None;
     // Up to where `json` has been copied into `quoted`.
     let (mut copied, mut at) = (0, 0);

@@ -4,11 +4,8 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use schemars::JsonSchema;
-use serde::Serialize;
-
 use crate::{
-    search::{ContentHits, FileHits, HitLine, PathSource, Scope},
+    search::{ContentHits, FileHits, HitLine, Scope},
     tools::{
         Answer, CallContext,
         answer::count,
@@ -17,17 +14,19 @@ use crate::{
     },
 };
 
-use super::{OutputMode, Request};
+use super::{
+    args::OutputMode,
+    output::{Facts, FileResult, MatchLine, Output},
+    request::GrepRequest,
+};
 
-/// Bytes kept free for header and footer.
-const RESERVED: usize = 1024;
 /// What a capped answer advises.
 const NARROW: &str = "Narrow the path or add a glob filter, or continue with";
 
 /// All that an answer is made of.
 #[derive(Debug)]
 pub(super) struct Report<'a> {
-    pub(super) request: &'a Request,
+    pub(super) request: &'a GrepRequest,
     pub(super) scope: &'a Scope,
     pub(super) found: &'a ContentHits,
     pub(super) hidden: Option<InIgnored>,
@@ -40,81 +39,7 @@ pub(super) struct Rendered {
     /// Results shown.
     shown: usize,
     /// In content mode the files shown (as places in what was found) and their lines.
-    files: Vec<(usize, Vec<Line>)>,
-}
-
-/// grep's result as data.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
-    /// What was asked for.
-    #[serde(rename = "output_mode")]
-    mode: OutputMode,
-    /// The numbers.
-    #[serde(flatten)]
-    facts: Facts,
-    /// The files shown, in the order shown.
-    results: Vec<FileResult>,
-    /// What the answer leaves out, in words.
-    notes: Vec<String>,
-}
-
-/// One file of the result.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct FileResult {
-    /// Its path, as it can be passed back.
-    path: String,
-    /// Matches in it, as far as it was searched.
-    matches: usize,
-    /// The lines shown, in content mode.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    lines: Vec<Line>,
-}
-
-/// One line shown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Line {
-    /// Its number, from 1.
-    #[serde(rename = "line")]
-    number: u64,
-    /// Its text, cut around the match where it is long.
-    text: String,
-    /// Whether it only stands beside a match.
-    context: bool,
-}
-
-/// The numbers for programs.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Facts {
-    /// Matches found, as far as the search went (with `files_with_matches`: files).
-    matches: usize,
-    /// Files with matches, as far as the search went.
-    files: usize,
-    /// Results shown: matches in content mode, else files.
-    shown: usize,
-    /// Whether there is more than is shown.
-    truncated: bool,
-    /// The offset of the next page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_offset: Option<usize>,
-    /// Whether every file was looked into.
-    complete: bool,
-    /// Files looked into.
-    searched_files: usize,
-    /// Files left out.
-    skipped: SkippedFiles,
-    /// Files without a match that are not UTF-8, where the pattern has characters beyond ASCII.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    not_utf8: Option<usize>,
-    /// What ignored files hold.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ignored: Option<InIgnored>,
-    /// Whether the names came from the path index or from a walk.
-    source: PathSource,
-    /// Why no path index can be kept, where it cannot.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    walked_because: Option<String>,
-    /// How long it took.
-    elapsed_ms: u64,
+    files: Vec<(usize, Vec<MatchLine>)>,
 }
 
 impl Rendered {
@@ -125,9 +50,8 @@ impl Rendered {
 }
 
 impl Report<'_> {
-    /// Renders as many results as fit into `max_output` bytes.
-    pub(super) fn render(&self, max_output: usize) -> Rendered {
-        let budget = max_output.saturating_sub(RESERVED).max(RESERVED / 2);
+    /// Renders as many results as fit into `budget` bytes.
+    pub(super) fn render(&self, budget: usize) -> Rendered {
         match self.request.mode {
             OutputMode::Content => self.render_lines(budget),
             OutputMode::FilesWithMatches | OutputMode::Count => self.render_files(budget),
@@ -185,7 +109,7 @@ impl Report<'_> {
                 let mark = if matching { ':' } else { '-' };
                 let _ = write!(out.body, "\n{path}{mark}{}{mark} {}", line.number, line.text);
                 if let Some((_, lines)) = out.files.last_mut() {
-                    lines.push(Line { number: line.number, text: line.text.clone(), context: !matching });
+                    lines.push(MatchLine { number: line.number, text: line.text.clone(), context: !matching });
                 }
                 if out.body.len() > budget && out.shown > usize::from(matching) {
                     // What is over the budget belongs to this match, or stands beside the last.

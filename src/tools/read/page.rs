@@ -9,13 +9,16 @@ use crate::{
 
 use super::{
     super::{Answer, CallContext, answer::count},
-    Facts, Output,
-    window::{Range, Totals},
+    output::{Facts, Output},
+    window::{Totals, WindowBounds},
 };
+
+/// Bytes of output kept back for the footer.
+pub(super) const FOOTER: usize = 160;
 
 /// What was read, ready to be said.
 pub(super) struct Page {
-    pub(super) range: Range,
+    pub(super) range: WindowBounds,
     pub(super) text: String,
     pub(super) kept: usize,
     pub(super) totals: Totals,

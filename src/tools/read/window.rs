@@ -12,7 +12,7 @@ pub(super) const LINE_CHARS: usize = 2000;
 
 /// Which lines to keep: `[skip, skip + take)`, numbered from 0.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Range {
+pub(super) struct WindowBounds {
     pub(super) skip: usize,
     pub(super) take: usize,
     /// Bytes of numbered text to keep at most; at least one line is kept.
@@ -22,7 +22,7 @@ pub(super) struct Range {
 /// Takes text in pieces and keeps the numbered lines of its range.
 #[derive(Debug)]
 pub(super) struct Window {
-    range: Range,
+    range: WindowBounds,
     /// The numbered lines kept.
     pub(super) text: String,
     /// How many lines were kept.
@@ -34,14 +34,14 @@ pub(super) struct Window {
     full: bool,
     /// Complete lines so far.
     lines: usize,
-    current: Line,
+    current: PartialLine,
     lf: usize,
     crlf: usize,
     last_was_cr: bool,
 }
 
 #[derive(Debug, Default)]
-struct Line {
+struct PartialLine {
     shown: String,
     chars: usize,
     started: bool,
@@ -57,7 +57,7 @@ pub(super) struct Totals {
 }
 
 impl Window {
-    pub(super) fn new(range: Range) -> Self {
+    pub(super) fn new(range: WindowBounds) -> Self {
         Self {
             range,
             text: String::new(),
@@ -66,7 +66,7 @@ impl Window {
             hidden_count: 0,
             full: false,
             lines: 0,
-            current: Line::default(),
+            current: PartialLine::default(),
             lf: 0,
             crlf: 0,
             last_was_cr: false,
@@ -127,7 +127,7 @@ impl Window {
             self.last_was_cr = false;
             from = end + 1;
             if self.wanted() {
-                self.current = Line::default();
+                self.current = PartialLine::default();
                 return &piece[from..];
             }
         }
@@ -201,7 +201,7 @@ impl Window {
     }
 }
 
-impl Line {
+impl PartialLine {
     fn push(&mut self, piece: &str) {
         self.started |= !piece.is_empty();
         // Memory stays bounded however long the line is: one character more than is shown, for the `\r`.
@@ -255,10 +255,10 @@ fn push_number(text: &mut String, mut number: usize) {
 mod tests {
     use super::*;
 
-    const ALL: Range = Range { skip: 0, take: usize::MAX, budget: usize::MAX };
+    const ALL: WindowBounds = WindowBounds { skip: 0, take: usize::MAX, budget: usize::MAX };
 
     /// The same text in one piece and cut everywhere must give the same window.
-    fn window(text: &str, range: Range) -> (String, Totals) {
+    fn window(text: &str, range: WindowBounds) -> (String, Totals) {
         let mut whole = Window::new(range);
         whole.push(text);
         let totals = whole.finish();
@@ -296,17 +296,17 @@ mod tests {
 
     #[test]
     fn only_the_range_is_kept_and_everything_is_counted() {
-        let (text, totals) = window("1\n2\r\n3\n4\r\n5\n", Range { skip: 2, take: 2, budget: usize::MAX });
+        let (text, totals) = window("1\n2\r\n3\n4\r\n5\n", WindowBounds { skip: 2, take: 2, budget: usize::MAX });
         assert_eq!(text, "     3\t3\n     4\t4\n");
         assert_eq!(totals, Totals { lines: 5, final_newline: true, lf: 3, crlf: 2 });
     }
 
     #[test]
     fn the_budget_cuts_at_a_whole_line_and_keeps_at_least_one() {
-        let (text, totals) = window("aaaa\nbbbb\ncccc\n", Range { skip: 0, take: 9, budget: 25 });
+        let (text, totals) = window("aaaa\nbbbb\ncccc\n", WindowBounds { skip: 0, take: 9, budget: 25 });
         assert_eq!(text, "     1\taaaa\n     2\tbbbb\n");
         assert_eq!(totals.lines, 3);
-        assert_eq!(window("aaaa\n", Range { skip: 0, take: 9, budget: 1 }).0, "     1\taaaa\n");
+        assert_eq!(window("aaaa\n", WindowBounds { skip: 0, take: 9, budget: 1 }).0, "     1\taaaa\n");
     }
 
     #[test]

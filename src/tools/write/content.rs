@@ -7,7 +7,7 @@ use crate::{
     workspace::{Snapshot, WorkspacePath},
 };
 
-use super::super::{ToolError, read, read_before_write};
+use super::super::{ToolError, read_before_write};
 
 /// The bytes that would be written.
 pub(super) struct Planned {
@@ -131,7 +131,7 @@ pub(super) fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Re
         )),
         _ => {}
     }
-    let appended = Some(Appended { bytes: tail.len(), lines: read::lines(content) });
+    let appended = Some(Appended { bytes: tail.len(), lines: text::lines(content).count() });
     Ok(Planned { bytes, old: Some(old), old_bytes, encoding: encoding.name(), appended, notes })
 }
 

@@ -14,6 +14,13 @@ pub(crate) enum Failure {
     Io(io::Error),
 }
 
+impl Failure {
+    /// Whether nothing is there.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Io(error)

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directory_that_another_process_has_locked_is_not_emptied() {
+    fn directory_locked_by_another_process_is_not_emptied() {
         let temp = tempfile::tempdir().unwrap();
         fs::create_dir_all(temp.path().join("d/sub")).unwrap();
         fs::write(temp.path().join("d/sub/f"), "f").unwrap();

@@ -46,10 +46,10 @@ impl Scan<'_> {
     pub(super) fn run(&self) -> Result<Tree, AccessError> {
         let top = &self.top.real;
         let root = top.root().dir();
-        let told = |failure| AccessError::from_failure(failure, self.asked);
-        let stat = root.stat_beneath(top.relative()).map_err(told)?;
+        let failed_at = |failure| AccessError::from_failure(failure, self.asked);
+        let stat = root.stat_beneath(top.relative()).map_err(failed_at)?;
         let parent = top.relative().parent().unwrap_or(Path::new(""));
-        let parent = root.dir_beneath(parent, Use::Pass).map_err(told)?;
+        let parent = root.dir_beneath(parent, Use::Pass).map_err(failed_at)?;
         let mut stack = DirectoryStack::new(&parent, Use::List);
         let mut below_top = PathStack::default();
         let mut entries = Vec::new();
@@ -63,9 +63,9 @@ impl Scan<'_> {
                 let here = top.child(below_top.step(&entry.position));
                 stack.leave_to(*depth);
                 let own = if *depth == 0 { top.file_name().unwrap_or_default() } else { name };
-                let told = |failure| AccessError::from_failure(failure, &here);
-                stack.enter(own).map_err(told)?;
-                let dir = stack.dir().map_err(told)?;
+                let failed_at = |failure| AccessError::from_failure(failure, &here);
+                stack.enter(own).map_err(failed_at)?;
+                let dir = stack.dir().map_err(failed_at)?;
                 let failed = |error| AccessError::from_io(error, &here);
                 let mut names = dir.list().map_err(failed)?;
                 self.repository(&here, below_top.as_path(), &names)?;

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn two_processes_never_have_one_directory_and_always_two() {
+    fn two_processes_lock_two_directories_but_not_the_same() {
         let temp = tempfile::tempdir().unwrap();
         fs::create_dir_all(temp.path().join("a/b")).unwrap();
         let (one, other) = (process(temp.path()), process(temp.path()));
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_one_process_share_a_directory_and_the_last_one_frees_it() {
+    fn calls_of_one_process_share_a_lock_until_the_last_one_ends() {
         let temp = tempfile::tempdir().unwrap();
         let (one, other) = (process(temp.path()), process(temp.path()));
         let first = locked(&one, &["x"]).unwrap();
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn directory_whose_file_system_does_not_answer_blocks_no_other() {
+    fn slow_flock_of_one_directory_blocks_no_other() {
         let temp = tempfile::tempdir().unwrap();
         fs::create_dir(temp.path().join("slow")).unwrap();
         let one = process(temp.path());
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_never_frees_a_directory_is_not_waited_for_for_ever() {
+    fn wait_for_another_process_ends_as_locked() {
         let directories = Arc::<DirectoryLocks>::default();
         directories.table().waiting = 2;
         let asked = |ago| {
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_another_process_gets_the_directory_when_it_is_free() {
+    fn waiting_process_gets_the_freed_directory() {
         let temp = tempfile::tempdir().unwrap();
         let (one, other) = (process(temp.path()), process(temp.path()));
         let held = locked(&one, &["x"]).unwrap();

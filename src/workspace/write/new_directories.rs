@@ -7,7 +7,6 @@ use super::super::error::{AccessError, AccessErrorKind};
 use super::super::path::WorkspacePath;
 use super::super::stat::{FileKind, Stat};
 use super::super::sys::{Dir, Use};
-use super::writable_path::is_missing;
 
 /// A directory that a change has made, known by what it is and not by its name alone.
 #[derive(Clone, Debug)]
@@ -73,7 +72,7 @@ pub(in crate::workspace) fn make_dirs(
     let mut new = NewDirs::default();
     match root.dir_beneath(path.relative(), Use::Pass) {
         Ok(dir) => return Ok((dir, new)),
-        Err(failure) if is_missing(&failure) => {}
+        Err(failure) if failure.is_missing() => {}
         Err(failure) => return Err(AccessError::from_failure(failure, asked)),
     }
     let mut here = match root.dir_beneath(Path::new(""), Use::Pass) {

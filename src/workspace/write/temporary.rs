@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_names_of_temporary_files_are_reserved() {
+    fn only_names_of_temporary_files_are_reserved() {
         assert!(is_reserved(&random_name()));
         assert_ne!(random_name(), random_name());
         for name in ["", ".rootbound-.tmp", ".rootbound-0123456789abcdef", ".rootbound-0123456789abcdeg.tmp", "x.tmp"] {
@@ -246,7 +246,7 @@ mod tests {
 
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
     #[test]
-    fn what_comes_out_of_an_exchange_is_removed_only_when_it_is_superseded() {
+    fn exchanged_file_is_removed_only_when_it_was_the_base() {
         let named = |entries: &[(&str, &str)]| -> Vec<(String, String)> {
             entries.iter().map(|(name, content)| ((*name).to_owned(), (*content).to_owned())).collect()
         };
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_aside_never_takes_the_name_of_something_else() {
+    fn kept_file_gets_a_free_name() {
         let temp = tempfile::tempdir().unwrap();
         let dir = Dir::open_ambient(temp.path(), false).unwrap();
         let long = "n".repeat(250);

@@ -1,0 +1,48 @@
+//! What `glob` returns as data.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::search::PathSource;
+
+use super::super::omissions::{InIgnored, SkippedFiles};
+
+/// glob's result as data.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    /// The paths shown; directories end with a slash.
+    pub(super) paths: Vec<String>,
+    /// The numbers.
+    #[serde(flatten)]
+    pub(super) facts: Facts,
+    /// What the answer leaves out, in words.
+    pub(super) notes: Vec<String>,
+}
+
+/// The numbers for programs.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Facts {
+    /// Paths found, as far as the walk went.
+    pub(super) found: usize,
+    /// Paths shown.
+    pub(super) shown: usize,
+    /// Whether there is more than is shown.
+    pub(super) truncated: bool,
+    /// The offset of the next page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next_offset: Option<usize>,
+    /// Whether the walk went to its end.
+    pub(super) complete: bool,
+    /// Files and folders left out.
+    pub(super) skipped: SkippedFiles,
+    /// What ignored folders hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) ignored: Option<InIgnored>,
+    /// Whether the names came from the path index or from a walk.
+    pub(super) source: PathSource,
+    /// Why no path index can be kept, where it cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) walked_because: Option<String>,
+    /// How long it took.
+    pub(super) elapsed_ms: u64,
+}

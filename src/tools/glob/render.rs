@@ -1,0 +1,91 @@
+//! The words of `glob`'s answer.
+
+use std::{fmt::Write as _, time::Instant};
+
+use crate::search::Tally;
+
+use super::{
+    super::{
+        Answer, CallContext,
+        answer::count,
+        omissions::{self, InIgnored, SkippedFiles, stopped_note, with_notes},
+        paging::shown_range,
+    },
+    output::{Facts, Output},
+    request::GlobRequest,
+    walk::GlobHits,
+};
+
+impl GlobRequest {
+    pub(super) fn answer(
+        &self,
+        cx: &CallContext,
+        found: &GlobHits,
+        hidden: Option<InIgnored>,
+        started: Instant,
+    ) -> Answer {
+        let mut body = String::new();
+        let mut paths = Vec::new();
+        let budget = cx.settings.max_list();
+        for (at, (path, directory)) in found.paths.iter().enumerate().skip(self.skip) {
+            let path = format!("{path}{}", if *directory { "/" } else { "" });
+            if !paths.is_empty() && body.len() + path.len() > budget {
+                break;
+            }
+            let _ = write!(body, "\n{}. {path}", at + 1);
+            paths.push(path);
+        }
+        let shown = paths.len();
+        let truncated = found.capped || found.total > self.skip + shown;
+        let next_offset = (truncated && shown > 0).then_some(self.skip + shown);
+
+        let mut notes = Vec::new();
+        if found.total == 0 && found.directories > 0 {
+            let matched = count(found.directories, "directory");
+            let verb = if found.directories == 1 { "matches" } else { "match" };
+            notes.push(format!("{matched} {verb}; pass include_dirs"));
+        }
+        notes.extend(hidden.map(InIgnored::note));
+        let next = "narrow the path or the pattern";
+        notes.extend(stopped_note(&cx.stop, found.stopped, found.visited, "name", next));
+        let tally = Tally::default();
+        notes.extend(omissions::limit_notes(&tally, &found.walk.limits_hit));
+        let skipped = SkippedFiles::of(&tally, &found.walk);
+        notes.extend(skipped.note(cx.settings.max_search_file_size));
+
+        let facts = Facts {
+            found: found.total,
+            shown,
+            truncated,
+            next_offset,
+            complete: !found.capped && found.stopped.is_none() && found.walk.limits_hit.is_empty(),
+            skipped,
+            ignored: hidden,
+            source: found.source,
+            walked_because: omissions::walked_because(cx, &self.scope),
+            elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        };
+        let text = with_notes(self.header(found, shown, next_offset) + &body, &notes);
+        Answer::text(text, &facts).data(cx, &Output { paths, facts, notes })
+    }
+
+    fn header(&self, found: &GlobHits, shown: usize, next_offset: Option<usize>) -> String {
+        if found.total == 0 {
+            return "No files matched".to_owned();
+        }
+        let head = if found.capped {
+            format!("Found more than {}", count(self.skip + self.take, "path"))
+        } else {
+            format!("Found {}{}", count(found.total, "path"), self.scope.under())
+        };
+        let range = shown_range(self.skip, shown);
+        match next_offset {
+            Some(next) => {
+                format!("{head}, showing {range}. Narrow the pattern or path, or continue with offset={next}.")
+            }
+            None if shown == 0 => format!("{head}, but offset={} is past the last", self.skip),
+            None if self.skip > 0 => format!("{head}, showing {range}"),
+            None => head,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The arguments of `glob`, checked and compiled, and the errors for those that cannot be used.
+
+use crate::{
+    search::{GlobError, NameGlob, Scope, literal_prefix},
+    text::shorten,
+    workspace::{Ignored, Workspace},
+};
+
+use super::{
+    super::{Kind, ToolError, paging},
+    args::{Args, Sort},
+};
+
+/// Results when the call does not say, and at most.
+const DEFAULT_RESULTS: usize = 200;
+const MAX_RESULTS: usize = 1000;
+
+/// The arguments, understood.
+#[derive(Debug)]
+pub(super) struct GlobRequest {
+    pub(super) glob: NameGlob,
+    pub(super) scope: Scope,
+    pub(super) directories: bool,
+    pub(super) newest: bool,
+    pub(super) skip: usize,
+    pub(super) take: usize,
+    pub(super) no_ignore: bool,
+}
+
+impl GlobRequest {
+    pub(super) fn read(workspace: &Workspace, args: &Args, longest: usize) -> Result<Self, ToolError> {
+        let given = args.path.as_deref().filter(|path| !path.trim().is_empty());
+        let mut scope = Scope::of(workspace, given).map_err(|error| ToolError::scope(workspace, error))?;
+        let mut pattern = args.pattern.as_str();
+        if let Some((below, rest)) = below_prefix(workspace, given.is_some().then_some(&scope), pattern)? {
+            (scope, pattern) = (below, rest);
+        }
+        let case_sensitive = args.case_sensitive.unwrap_or(true);
+        let glob = NameGlob::compile(pattern, case_sensitive, longest)
+            .or_else(|error| match error {
+                GlobError::Syntax(_) if scope.holds(workspace, pattern) => {
+                    NameGlob::literal(pattern, case_sensitive, longest)
+                }
+                _ => Err(error),
+            })
+            .map_err(|error| glob_error(&args.pattern, &error))?;
+        if let Some(file) = scope.file() {
+            return Err(ToolError::invalid(format!("{file} is not a directory"))
+                .hint("pass the directory to search in as path; read shows a file"));
+        }
+        Ok(Self {
+            glob,
+            scope,
+            directories: args.include_dirs.unwrap_or(false),
+            newest: args.sort != Some(Sort::Path),
+            skip: paging::offset(args.offset)?,
+            take: paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS),
+            no_ignore: args.no_ignore.unwrap_or(false),
+        })
+    }
+
+    pub(super) fn ignored(&self) -> Ignored {
+        if self.no_ignore { Ignored::Include } else { Ignored::Skip }
+    }
+}
+
+/// Models put the folder into the pattern: `/mnt/ws/src/**/*.rs`, or `mount/src/*.rs`. Where what
+/// comes before the first metacharacter is a place inside a root (and inside `path`, when that is
+/// given), it is where the search starts.
+fn below_prefix<'a>(
+    workspace: &Workspace,
+    given: Option<&Scope>,
+    pattern: &'a str,
+) -> Result<Option<(Scope, &'a str)>, ToolError> {
+    let Some((prefix, rest)) = literal_prefix(pattern) else { return Ok(None) };
+    let absolute = pattern.starts_with('/') || pattern.starts_with("~/");
+    let mounted = given.is_none()
+        && workspace.roots().iter().any(|root| {
+            root.name().is_some_and(|name| {
+                prefix.strip_prefix(name).is_some_and(|after| after.is_empty() || after.starts_with('/'))
+            })
+        });
+    if !(absolute || mounted) || prefix.split('/').any(|part| part == "..") {
+        return Ok(None);
+    }
+    // `/src/*.rs` means the root's own src: not a place outside.
+    let Ok(start) = workspace.resolve(prefix) else { return Ok(None) };
+    if let Some(base) = given.and_then(|scope| scope.starts().first()) {
+        let inside = start.root().key() == base.root().key() && start.relative().starts_with(base.relative());
+        if !inside {
+            return Err(ToolError::new(
+                Kind::InvalidInput,
+                format!("the pattern {pattern:?} lies outside path {base}"),
+            )
+            .hint("give a pattern relative to path, or leave path out"));
+        }
+    }
+    match Scope::at(workspace, start) {
+        Ok(scope) => Ok(Some((scope, rest))),
+        Err(error) => Err(ToolError::scope(workspace, error)),
+    }
+}
+
+fn glob_error(pattern: &str, error: &GlobError) -> ToolError {
+    let shown = shorten(pattern, 80);
+    let hint = match error {
+        GlobError::LeavesRoot => "give a pattern relative to path, and the folder to search in as path",
+        GlobError::TooLong { .. } => "match several simpler patterns, one call each",
+        GlobError::Empty | GlobError::Syntax(_) => "patterns look like \"**/*.rs\", \"src/*.{ts,tsx}\" or \"Makefile\"",
+    };
+    ToolError::invalid(format!("invalid pattern {shown:?}: {error}")).hint(hint)
+}

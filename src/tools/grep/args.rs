@@ -1,0 +1,66 @@
+//! What `grep` is asked for.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What to search for, where, and what to show.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// Regular expression (Rust syntax, as ripgrep), or plain text with literal=true.
+    pub(super) pattern: String,
+    /// Directory or file to search. Default: the root, or all roots.
+    pub(super) path: Option<String>,
+    /// Only files matching this glob: "*.ts", "src/**/*.py", "!*.min.js"; several by commas or braces. Default: all
+    /// files.
+    pub(super) glob: Option<String>,
+    /// Only files of this ripgrep type: rust, py, js, ts, go, java … Default: all.
+    #[serde(rename = "type")]
+    pub(super) kind: Option<String>,
+    /// pattern is plain text, not a regular expression. Default: false.
+    pub(super) literal: Option<bool>,
+    /// Match upper and lower case exactly. Default: false.
+    pub(super) case_sensitive: Option<bool>,
+    /// Match whole words only. Default: false.
+    pub(super) word: Option<bool>,
+    /// Matches may span lines and `.` matches line breaks. Default: false.
+    pub(super) multiline: Option<bool>,
+    /// Show matching lines, only file names, or matches per file. Default: content.
+    pub(super) output_mode: Option<OutputMode>,
+    /// Lines to show before and after each match, at most 50. Default: 0.
+    pub(super) context: Option<i64>,
+    /// Lines to show before each match. Default: context.
+    pub(super) before: Option<i64>,
+    /// Lines to show after each match. Default: context.
+    pub(super) after: Option<i64>,
+    /// Order of `files_with_matches`: by path, or newest first. Default: path.
+    pub(super) sort: Option<Sort>,
+    /// Most matching lines (or files, in the other modes) to return, at most 500. Default: 100.
+    pub(super) max_results: Option<i64>,
+    /// How many results to pass over: the next page. Default: 0.
+    pub(super) offset: Option<i64>,
+    /// Search files that ignore rules leave out too. Default: false.
+    pub(super) no_ignore: Option<bool>,
+}
+
+/// What is shown of a match.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OutputMode {
+    /// Matching lines.
+    Content,
+    /// File names.
+    FilesWithMatches,
+    /// Matches per file.
+    Count,
+}
+
+/// The order of files.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Sort {
+    /// By path.
+    Path,
+    /// Newest first.
+    Modified,
+}

@@ -1,0 +1,151 @@
+//! The arguments of `grep`, checked and compiled, and the errors for those that cannot be used.
+
+use crate::{
+    search::{
+        FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternLimits, PatternOptions, Scope,
+        SearchMode,
+    },
+    text::nearest_name::did_you_mean,
+    workspace::{Ignored, Workspace},
+};
+
+use super::{
+    super::{ToolError, paging},
+    args::{Args, OutputMode, Sort},
+};
+
+/// Results when the call does not say, and at most.
+const DEFAULT_RESULTS: usize = 100;
+const MAX_RESULTS: usize = 500;
+/// Context lines at most, on each side.
+const MAX_CONTEXT: usize = 50;
+
+/// The arguments, understood.
+#[derive(Debug)]
+pub(super) struct GrepRequest {
+    pub(super) pattern: Pattern,
+    pub(super) path: Option<String>,
+    pub(super) filter: FileFilter,
+    pub(super) mode: OutputMode,
+    pub(super) before: usize,
+    pub(super) after: usize,
+    pub(super) newest: bool,
+    pub(super) take: usize,
+    pub(super) skip: usize,
+    pub(super) no_ignore: bool,
+}
+
+impl GrepRequest {
+    pub(super) fn read(workspace: &Workspace, args: Args, limits: PatternLimits) -> Result<Self, ToolError> {
+        let options = PatternOptions {
+            literal: args.literal.unwrap_or(false),
+            case_sensitive: args.case_sensitive.unwrap_or(false),
+            word: args.word.unwrap_or(false),
+            multiline: args.multiline.unwrap_or(false),
+            limits,
+        };
+        if args.pattern.is_empty() {
+            return Err(
+                ToolError::invalid("the pattern is empty").hint("give the text to search for; to list files, use glob")
+            );
+        }
+        let pattern = Pattern::compile(&args.pattern, options).map_err(|error| pattern_error(error, options))?;
+        let kind = args.kind.as_deref();
+        let filter = FileFilter::new(args.glob.as_deref(), kind, limits.glob).or_else(|error| {
+            let is_name =
+                |glob: &str| Scope::of(workspace, args.path.as_deref()).is_ok_and(|scope| scope.holds(workspace, glob));
+            match (&error, &args.glob) {
+                (FilterError::Glob { error: GlobError::Syntax(_), .. }, Some(glob)) if is_name(glob) => {
+                    FileFilter::literal(glob, kind, limits.glob)
+                }
+                _ => Err(error),
+            }
+        });
+        let filter = filter.map_err(filter_error)?;
+        let mode = args.output_mode.unwrap_or(OutputMode::Content);
+        let newest = args.sort == Some(Sort::Modified);
+        if newest && mode != OutputMode::FilesWithMatches {
+            return Err(ToolError::invalid("sort=modified orders files, and this output_mode is ordered by path")
+                .hint("add output_mode=files_with_matches, or leave sort out"));
+        }
+        let context = paging::limited("context", args.context, MAX_CONTEXT)?;
+        Ok(Self {
+            pattern,
+            path: args.path,
+            filter,
+            mode,
+            before: paging::limited("before", args.before, MAX_CONTEXT)?.or(context).unwrap_or(0),
+            after: paging::limited("after", args.after, MAX_CONTEXT)?.or(context).unwrap_or(0),
+            newest,
+            take: paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS),
+            skip: paging::offset(args.offset)?,
+            no_ignore: args.no_ignore.unwrap_or(false),
+        })
+    }
+
+    pub(super) fn ignored(&self) -> Ignored {
+        if self.no_ignore { Ignored::Include } else { Ignored::Skip }
+    }
+
+    pub(super) fn keep(&self) -> Keep {
+        if self.newest {
+            Keep::Newest { limit: self.skip + self.take }
+        } else {
+            Keep::Page { skip: self.skip, take: self.take }
+        }
+    }
+
+    pub(super) fn search_mode(&self) -> SearchMode {
+        match self.mode {
+            OutputMode::Content => SearchMode::Lines { before: self.before, after: self.after },
+            OutputMode::FilesWithMatches => SearchMode::Files,
+            OutputMode::Count => SearchMode::Counts,
+        }
+    }
+}
+
+pub(super) fn pattern_error(error: PatternError, options: PatternOptions) -> ToolError {
+    const AS_TEXT: &str = "literal=true searches it as text";
+    match error {
+        PatternError::TooLong { length, limit } => {
+            ToolError::invalid(format!("the pattern has {length} bytes, more than {limit}"))
+                .hint("search for a short, distinctive part of it")
+        }
+        PatternError::Syntax { reason, column, place } => {
+            ToolError::invalid(format!("invalid regex at character {column}: {reason}\n{place}"))
+                .hint(format!("{AS_TEXT}; in a regex, escape it with a backslash"))
+        }
+        PatternError::LineBreak => ToolError::invalid(
+            "the pattern holds a line break, but lines are searched one by one",
+        )
+        .hint(if options.literal {
+            "set multiline=true, or search for one line of it"
+        } else {
+            "set multiline=true, or search for a part within one line"
+        }),
+        PatternError::Nul => ToolError::invalid("the pattern holds a NUL byte, which no text file has")
+            .hint("leave the NUL byte out; binary files are not searched"),
+        PatternError::TooBig { limit } => {
+            ToolError::invalid(format!("the pattern is too large: compiled, it has more than {limit} bytes"))
+                .hint(format!("use smaller repetition counts or fewer alternatives; {AS_TEXT}"))
+        }
+        PatternError::TooRepetitive { positions, limit } => ToolError::invalid(format!(
+            "the pattern is too large: its counted repetitions stand for {positions} positions, more than {limit}"
+        ))
+        .hint(format!("use smaller repetition counts; {AS_TEXT}")),
+    }
+}
+
+fn filter_error(error: FilterError) -> ToolError {
+    match error {
+        FilterError::Glob { glob, error } => ToolError::invalid(format!("invalid glob {glob:?}: {error}"))
+            .hint("globs look like \"*.rs\", \"src/**\", \"*.{ts,tsx}\" or \"!*.min.js\""),
+        FilterError::Type { name, nearest } => {
+            let error = ToolError::invalid(format!("unknown file type {name:?}"));
+            error.hint(match did_you_mean(nearest) {
+                Some(question) => format!("{question} or filter by name with glob"),
+                None => format!("filter by name instead: glob=\"*.{name}\""),
+            })
+        }
+    }
+}

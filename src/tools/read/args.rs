@@ -1,0 +1,41 @@
+//! What `read` is asked for.
+
+use encoding_rs::Encoding;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::super::ToolError;
+
+/// Arguments of `read`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The file to read.
+    pub(super) path: String,
+    /// How many lines to skip; a negative number counts from the end. Default: 0.
+    pub(super) offset: Option<i64>,
+    /// How many lines to return. Default: 2000.
+    pub(super) limit: Option<i64>,
+    /// First line to return, counted from 1. Not together with offset or limit.
+    pub(super) start_line: Option<i64>,
+    /// Last line to return, inclusive. Not together with offset or limit.
+    pub(super) end_line: Option<i64>,
+    /// Text encoding as a WHATWG label such as `shift_jis`. Default: detected.
+    pub(super) encoding: Option<String>,
+}
+
+impl Args {
+    /// Whether lines were asked for by their numbers.
+    pub(super) fn by_number(&self) -> bool {
+        self.start_line.is_some() || self.end_line.is_some()
+    }
+
+    /// The encoding, by its WHATWG label.
+    pub(super) fn encoding(&self) -> Result<Option<&'static Encoding>, ToolError> {
+        let Some(label) = &self.encoding else { return Ok(None) };
+        Encoding::for_label(label.as_bytes()).map(Some).ok_or_else(|| {
+            ToolError::invalid(format!("unknown encoding {label:?}"))
+                .hint("use a WHATWG label such as utf-8, utf-16le, windows-1252, shift_jis or gb18030, or leave it out")
+        })
+    }
+}

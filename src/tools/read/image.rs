@@ -1,0 +1,65 @@
+//! Images, which are returned as they are on the disk if a model can be shown them.
+
+use crate::{
+    text::{self, ImageFlaw},
+    workspace::{OpenFile, Revision, WorkspacePath},
+};
+
+use super::{
+    super::{Answer, CallContext, Content, Kind, ToolError},
+    output::{Facts, Output},
+    source::failed,
+};
+
+pub(super) fn image_answer(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    mut file: OpenFile,
+    mut bytes: Vec<u8>,
+    whole: bool,
+    image: text::ImageInfo,
+) -> Result<Answer, ToolError> {
+    let (size, limit) = (file.stat().size, cx.settings.max_image_size);
+    if size > limit {
+        return Err(ToolError::new(
+            Kind::TooLarge,
+            format!("{path} is an image of {size} bytes; at most {limit} bytes are returned"),
+        )
+        .hint("ask the person for a smaller version"));
+    }
+    if !whole {
+        file.read_to_limit(&mut bytes, limit).map_err(|error| failed(path, error))?;
+    }
+    cx.check()?;
+    text::check_image(&bytes, &image).map_err(|flaw| flawed(path, &image, bytes.len(), flaw))?;
+    let revision = Revision::of(&bytes);
+    cx.session.ledger.saw(file.real_path(), revision, None);
+    let facts = Facts {
+        revision: Some(revision.to_string()),
+        size: bytes.len() as u64,
+        width: Some(image.width),
+        height: Some(image.height),
+        ..Facts::default()
+    };
+    let said = format!("{path}: {} image, {}×{} pixels, {} bytes", image.mime, image.width, image.height, bytes.len());
+    let mut answer = Answer::text(said, &facts).data(
+        cx,
+        &Output { path: path.to_string(), text: None, mime_type: Some(image.mime.to_owned()), facts: facts.clone() },
+    );
+    answer.content.push(Content::Image { bytes, mime: image.mime });
+    Ok(answer)
+}
+
+/// The error for an image that no model could be shown.
+fn flawed(path: &WorkspacePath, image: &text::ImageInfo, size: usize, flaw: ImageFlaw) -> ToolError {
+    let what = format!("{path} is an image ({}, {}×{} pixels, {size} bytes)", image.mime, image.width, image.height);
+    match flaw {
+        ImageFlaw::TooLarge => ToolError::new(
+            Kind::TooLarge,
+            format!("{what}; at most 64 megapixels and {} on a side are shown", text::LONGEST_SIDE),
+        )
+        .hint("ask the person for a smaller version"),
+        ImageFlaw::Broken(why) => ToolError::new(Kind::Binary, format!("{what} that cannot be decoded: {why}"))
+            .hint("it is damaged or not finished; make it again, or ask the person for another copy"),
+    }
+}

@@ -1,0 +1,56 @@
+//! What `read` returns as data.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The complete result as data.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    /// The file, as paths are printed.
+    pub(super) path: String,
+    /// The lines, numbered as in the text; absent for an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<String>,
+    /// Media type of an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mime_type: Option<String>,
+    #[serde(flatten)]
+    pub(super) facts: Facts,
+}
+
+/// The numbers for programs.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub(super) struct Facts {
+    /// Lines in the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) total_lines: Option<usize>,
+    /// Lines returned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) returned_lines: Option<usize>,
+    /// Whether lines follow the returned ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) has_more: Option<bool>,
+    /// The offset that continues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next_offset: Option<usize>,
+    /// Revision of the content, for `expected_revision`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) revision: Option<String>,
+    /// Encoding of the text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) encoding: Option<String>,
+    /// Line endings: lf, crlf, cr, mixed or none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) line_ending: Option<String>,
+    /// Whether the last line ends with a line ending.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) final_newline: Option<bool>,
+    /// Bytes in the file.
+    pub(super) size: u64,
+    /// Pixels across an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) width: Option<usize>,
+    /// Pixels down an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) height: Option<usize>,
+}

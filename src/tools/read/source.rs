@@ -1,0 +1,65 @@
+//! Opening the file that is read, and the errors that its content can make.
+
+use crate::{
+    text::{self, DecodeError},
+    workspace::{AccessError, OpenFile, WorkspacePath},
+};
+
+use super::super::{CallContext, Kind, ToolError};
+
+/// Bytes of a file that are decoded whole; larger files are streamed.
+const WHOLE: u64 = text::HEAD as u64;
+/// Bytes of the largest file that is read inline: a fraction of a millisecond if it is UTF-8; the detection of another
+/// encoding takes a hundred times as long.
+const INLINE: usize = 64 << 10;
+
+/// A file and the start of its content.
+pub(super) struct Opened {
+    pub(super) path: WorkspacePath,
+    pub(super) file: OpenFile,
+    pub(super) head: Vec<u8>,
+    /// Whether `head` is all of it.
+    pub(super) whole: bool,
+}
+
+pub(super) fn open(cx: &CallContext, path: &str) -> Result<Opened, ToolError> {
+    let path = cx.workspace.resolve(path)?;
+    let mut file = cx.workspace.open_file(&path).map_err(|error| ToolError::access(&cx.workspace, error))?;
+    let mut head = Vec::new();
+    let whole = file.read_to_limit(&mut head, WHOLE).map_err(|error| failed(&path, error))?;
+    Ok(Opened { path, file, head, whole })
+}
+
+/// As [`open`], for a small file of UTF-8 text that the kernel has in memory.
+pub(super) fn open_cached(cx: &CallContext, path: &str) -> Result<Opened, ToolError> {
+    let path = cx.workspace.resolve_lexically(path).ok_or_else(ToolError::would_block)?;
+    let (file, head) = cx.workspace.read_cached(&path, INLINE).ok_or_else(ToolError::would_block)?;
+    if !text::is_plain(&head) || text::image_info(&head).is_some() {
+        return Err(ToolError::would_block());
+    }
+    Ok(Opened { path, file, head, whole: true })
+}
+
+/// The error for a file that is not text.
+pub(super) fn binary(path: &WorkspacePath, size: u64, error: &DecodeError) -> ToolError {
+    let DecodeError::Binary { kind } = error;
+    if ["PNG image", "JPEG image", "WebP image", "GIF image"].contains(&kind.as_str()) {
+        // One that decodes has been shown by now.
+        return ToolError::new(
+            Kind::Binary,
+            format!("{path} is a {kind} of {size} bytes whose header is damaged or cut off"),
+        )
+        .hint("make it again, or ask the person for another copy");
+    }
+    ToolError::new(Kind::Binary, format!("{path} is not text: {kind}, {size} bytes"))
+        .hint("only text and PNG, JPEG, WebP or GIF images can be read; for text in another encoding pass encoding")
+}
+
+pub(super) fn changed(path: &WorkspacePath, file: &OpenFile) -> Result<bool, ToolError> {
+    let now = file.restat().map_err(|error| failed(path, error))?;
+    Ok(!now.same_file_state(file.stat()))
+}
+
+pub(super) fn failed(path: &WorkspacePath, error: std::io::Error) -> ToolError {
+    AccessError::from_io(error, path).into()
+}

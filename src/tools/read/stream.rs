@@ -1,0 +1,145 @@
+//! Reading a file piece by piece, so that a slice of a log of gigabytes costs a pass over it and not its size in
+//! memory.
+
+use std::io::{Read as _, Seek as _};
+
+use encoding_rs::Encoding;
+
+use crate::{
+    text::{self, LineEnding},
+    workspace::{OpenFile, Revision, RevisionHasher, WorkspacePath},
+};
+
+use super::{
+    super::{CallContext, ToolError},
+    line_range::LineRange,
+    page::{FOOTER, Page},
+    source::{binary, changed, failed},
+    window::{Window, WindowBounds},
+};
+
+/// Bytes read at a time.
+const CHUNK: usize = 256 << 10;
+/// Bytes between two reports of progress.
+const REPORT_EVERY: u64 = 64 << 20;
+
+/// The lines asked for; the rest is only counted.
+pub(super) fn read_streamed(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    mut file: OpenFile,
+    head: &[u8],
+    encoding: Option<&'static Encoding>,
+    wanted: LineRange,
+) -> Result<Page, ToolError> {
+    let size = file.stat().size;
+    let encoding = text::encoding_of_head(head, encoding).map_err(|error| binary(path, size, &error))?;
+    // Only what can be edited needs a revision; hashing gigabytes would double the time.
+    let hash = size <= cx.settings.max_file_size;
+    let range = wanted.bounds(
+        || {
+            if ends_in_bytes(encoding) {
+                return count_lines(cx, path, &mut file);
+            }
+            let mut count = Window::new(WindowBounds { skip: 0, take: 0, budget: 0 });
+            stream(cx, path, &mut file, encoding, None, &mut count)?;
+            Ok(count.finish().lines)
+        },
+        cx.settings.max_output.saturating_sub(FOOTER),
+    )?;
+    let mut window = Window::new(range);
+    let mut hasher = hash.then(Revision::hasher);
+    let lossy = stream(cx, path, &mut file, encoding, hasher.as_mut(), &mut window)?;
+    let totals = window.finish();
+    let changed = changed(path, &file)?;
+    let revision = hasher.map(RevisionHasher::finish);
+    if let Some(revision) = revision.filter(|_| !changed) {
+        cx.session.ledger.saw(file.real_path(), revision, None);
+    }
+    Ok(Page {
+        range,
+        text: window.text,
+        kept: window.kept,
+        totals,
+        line_ending: match (totals.lf, totals.crlf) {
+            (0, 0) => LineEnding::None,
+            (_, 0) => LineEnding::Lf,
+            (0, _) => LineEnding::CrLf,
+            _ => LineEnding::Mixed,
+        },
+        encoding: encoding.name(),
+        revision,
+        size,
+        changed,
+        lossy,
+        hidden: window.hidden,
+        hidden_count: window.hidden_count,
+    })
+}
+
+/// Whether each LF of the text is a byte LF of the file, and the other way round.
+fn ends_in_bytes(encoding: &'static Encoding) -> bool {
+    encoding == encoding_rs::UTF_8 || encoding.is_single_byte()
+}
+
+/// The lines of the whole file, counted in its bytes: decoding them takes several times as long.
+fn count_lines(cx: &CallContext, path: &WorkspacePath, file: &mut OpenFile) -> Result<usize, ToolError> {
+    file.rewind().map_err(|error| failed(path, error))?;
+    let size = file.stat().size;
+    let mut bytes = vec![0; CHUNK];
+    let (mut done, mut ends, mut open, mut reported) = (0u64, 0, false, 0);
+    loop {
+        cx.check()?;
+        let n = file.read(&mut bytes).map_err(|error| failed(path, error))?;
+        let left = usize::try_from(size.saturating_sub(done)).unwrap_or(usize::MAX);
+        let piece = &bytes[..n.min(left)];
+        let Some(last) = piece.last() else { return Ok(ends + usize::from(open)) };
+        ends += memchr::memchr_iter(b'\n', piece).count();
+        open = *last != b'\n';
+        done += piece.len() as u64;
+        if done - reported >= REPORT_EVERY {
+            reported = done;
+            cx.report(done, Some(size), format!("counting the lines of {path}"));
+        }
+    }
+}
+
+/// Decodes the whole file into `window`, piece by piece; returns whether something was not valid.
+fn stream(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    file: &mut OpenFile,
+    encoding: &'static Encoding,
+    mut hasher: Option<&mut RevisionHasher>,
+    window: &mut Window,
+) -> Result<bool, ToolError> {
+    file.rewind().map_err(|error| failed(path, error))?;
+    let size = file.stat().size;
+    let mut decoder = encoding.new_decoder_with_bom_removal();
+    let mut bytes = vec![0; CHUNK];
+    let mut text = String::with_capacity(decoder.max_utf8_buffer_length(CHUNK).unwrap_or(CHUNK * 3));
+    let (mut done, mut lossy, mut reported) = (0u64, false, 0);
+    loop {
+        cx.check()?;
+        let n = file.read(&mut bytes).map_err(|error| failed(path, error))?;
+        // Not past the size at the start: a file that grows as fast as it is read has an end here.
+        let left = usize::try_from(size.saturating_sub(done)).unwrap_or(usize::MAX);
+        let piece = &bytes[..n.min(left)];
+        let last = piece.is_empty();
+        if let Some(hasher) = hasher.as_deref_mut() {
+            hasher.update(piece);
+        }
+        text.clear();
+        let (_, _, errors) = decoder.decode_to_string(piece, &mut text, last);
+        lossy |= errors;
+        window.push(&text);
+        done += piece.len() as u64;
+        if done - reported >= REPORT_EVERY {
+            reported = done;
+            cx.report(done, Some(size), format!("reading {path}"));
+        }
+        if last {
+            return Ok(lossy);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Reading a file that is small enough to be decoded whole.
+
+use encoding_rs::Encoding;
+
+use crate::{
+    session::PendingSighting,
+    text::{self, Document},
+    workspace::{OpenFile, Revision, WorkspacePath},
+};
+
+use super::{
+    super::{CallContext, ToolError},
+    line_range::LineRange,
+    page::{FOOTER, Page},
+    source::{binary, changed},
+    window::Window,
+};
+
+/// The lines asked for, and the sighting of the file, to be written down before they are sent.
+pub(super) fn read_whole(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    file: &OpenFile,
+    bytes: Vec<u8>,
+    encoding: Option<&'static Encoding>,
+    wanted: LineRange,
+) -> Result<(Page, Option<PendingSighting>), ToolError> {
+    let changed = changed(path, file)?;
+    let ledger = &cx.session.ledger;
+    let revision = ledger.revision_of(file.real_path(), &bytes).unwrap_or_else(|| Revision::of(&bytes));
+    let size = bytes.len() as u64;
+    let document = Document::decode(bytes, encoding).map_err(|error| binary(path, size, &error))?;
+    let range =
+        wanted.bounds(|| Ok(text::lines(document.text()).count()), cx.settings.max_output.saturating_sub(FOOTER))?;
+    let mut window = Window::new(range);
+    window.push(document.text());
+    let totals = window.finish();
+    let sighting = if changed { None } else { ledger.note(file.real_path(), revision, Some(document.bytes())) };
+    let page = Page {
+        range,
+        text: window.text,
+        kept: window.kept,
+        totals,
+        line_ending: document.line_ending(),
+        encoding: document.encoding().name(),
+        revision: Some(revision),
+        size,
+        changed,
+        lossy: document.had_errors(),
+        hidden: window.hidden,
+        hidden_count: window.hidden_count,
+    };
+    Ok((page, sighting))
+}
