@@ -26,7 +26,7 @@ use super::links::Location;
 use super::path::WorkspacePath;
 use super::shared::Workspace;
 use super::stat::Stat;
-use super::write::{WritablePath, is_missing};
+use super::write::WritablePath;
 
 pub use entries::{Node, Tree, TreeEntry};
 pub use guard::TreeGuard;
@@ -56,7 +56,7 @@ impl Workspace {
         let real = entry.path();
         match real.root().dir().stat_beneath(real.relative()) {
             Ok(stat) => Ok(Some(stat)),
-            Err(failure) if is_missing(&failure) => Ok(None),
+            Err(failure) if failure.is_missing() => Ok(None),
             Err(failure) => Err(AccessError::from_failure(failure, entry.asked())),
         }
     }

@@ -37,5 +37,5 @@ pub(super) use stale_temporaries::StaleTemporaries;
 pub(super) use temporary::{Exchanged, Temporary, exchange_if, free_name, is_reserved, keep_aside};
 pub use wait_limit::WaitLimit;
 pub use writable_path::WritablePath;
-pub(super) use writable_path::{allowed, is_missing, writable};
+pub(super) use writable_path::{allowed, writable};
 pub use write_guard::{Committed, PreviousFile, WriteGuard};

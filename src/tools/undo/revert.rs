@@ -280,7 +280,7 @@ fn not_as_left(path: &WorkspacePath, error: AccessError) -> ToolError {
 fn not_created(path: &WorkspacePath, error: AccessError) -> ToolError {
     match error.kind {
         AccessErrorKind::Exists => occupied(path),
-        AccessErrorKind::NotKept => not_kept(path),
+        AccessErrorKind::NotStored => not_kept(path),
         _ => error.into(),
     }
 }

@@ -5,20 +5,20 @@ use std::time::Duration;
 
 use super::*;
 
-fn entry(workspace: &Workspace, text: &str) -> WritablePath {
+pub(super) fn entry(workspace: &Workspace, text: &str) -> WritablePath {
     workspace.writable_entry(&workspace.resolve(text).unwrap()).unwrap()
 }
 
-fn revisions(workspace: &Workspace, tree: &Tree) -> Vec<Option<Revision>> {
+pub(super) fn revisions(workspace: &Workspace, tree: &Tree) -> Vec<Option<Revision>> {
     let file = |entry: &TreeEntry| matches!(entry.node, Node::File(_));
     tree.paths().map(|(path, one)| file(one).then(|| workspace.read(&path, 1 << 20).unwrap().revision)).collect()
 }
 
-fn yes() -> Approval {
+pub(super) fn yes() -> Approval {
     Approval::by_policy()
 }
 
-fn names(path: &Path) -> Vec<String> {
+pub(super) fn names(path: &Path) -> Vec<String> {
     let mut names: Vec<_> =
         fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
@@ -29,7 +29,7 @@ fn names(path: &Path) -> Vec<String> {
 type Meddle = fn(&Fixture);
 
 #[test]
-fn what_changed_after_it_was_recorded_is_not_removed_and_goes_back_to_its_place() {
+fn changed_tree_is_not_removed_and_goes_back() {
     let meddling: [Meddle; 5] = [
         |fixture| fixture.file("ws/d/a", "changed"),
         |fixture| fixture.file("ws/d/new", "new"),
@@ -64,7 +64,7 @@ fn what_changed_after_it_was_recorded_is_not_removed_and_goes_back_to_its_place(
 }
 
 #[test]
-fn a_recorded_tree_is_removed_without_a_trace_and_links_in_it_are_not_followed() {
+fn remove_follows_no_link() {
     Fixture::both(|fixture| {
         fixture.file("ws/d/a", "a");
         fixture.link("../../out", "ws/d/link");
@@ -80,7 +80,7 @@ fn a_recorded_tree_is_removed_without_a_trace_and_links_in_it_are_not_followed()
 }
 
 #[test]
-fn a_deep_tree_is_made_listed_and_removed() {
+fn deep_tree_is_created_listed_and_removed() {
     const DEEP: usize = 300;
     Fixture::both(|fixture| {
         let workspace = fixture.open();
@@ -99,7 +99,7 @@ fn a_deep_tree_is_made_listed_and_removed() {
 }
 
 #[test]
-fn climbing_back_through_a_deep_tree_ends_in_the_directories_it_came_through() {
+fn deep_tree_is_created_and_copied_with_files_on_the_way_back() {
     // Deeper than directories are kept open, with something to do in each on the way down and back.
     const DEEP: usize = 200;
     Fixture::both(|fixture| {
@@ -133,7 +133,7 @@ fn climbing_back_through_a_deep_tree_ends_in_the_directories_it_came_through() {
 }
 
 #[test]
-fn a_directory_swapped_for_a_link_while_a_deep_tree_is_built_leads_nowhere() {
+fn create_tree_fails_when_a_directory_becomes_a_link() {
     // The directory near the top is no longer open when the parts come back to it.
     const DEEP: usize = 100;
     Fixture::both(|fixture| {
@@ -159,7 +159,7 @@ fn a_directory_swapped_for_a_link_while_a_deep_tree_is_built_leads_nowhere() {
 }
 
 #[test]
-fn a_move_over_a_file_that_is_not_the_recorded_one_changes_nothing() {
+fn move_over_a_changed_file_changes_nothing() {
     Fixture::both(|fixture| {
         fixture.file("ws/a", "a");
         fixture.file("ws/b", "b");
@@ -181,7 +181,7 @@ fn a_move_over_a_file_that_is_not_the_recorded_one_changes_nothing() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_move_to_another_device_copies_compares_and_removes() {
+fn move_to_another_device_copies_and_removes() {
     let Ok(other) = tempfile::tempdir_in("/dev/shm") else { return };
     Fixture::both(|mut fixture| {
         let path = other.path().to_path_buf();
@@ -221,15 +221,15 @@ fn a_move_to_another_device_copies_compares_and_removes() {
 }
 
 #[test]
-fn orphans_of_a_killed_process_are_swept_and_what_may_be_in_use_is_not() {
-    let orphan = ".rootbound-0123456789abcdef.tmp";
+fn stale_temporaries_are_removed_and_recent_ones_are_not() {
+    let stale = ".rootbound-0123456789abcdef.tmp";
     let tree = ".rootbound-0123456789abcde0.tmp";
     for (after, left) in [
         (StaleAfter(Duration::ZERO), vec![".rootbound-mine.tmp", "new"]),
-        (StaleAfter::default(), vec![tree, orphan, ".rootbound-mine.tmp", "new"]),
+        (StaleAfter::default(), vec![tree, stale, ".rootbound-mine.tmp", "new"]),
     ] {
         Fixture::both(|fixture| {
-            fixture.file(&format!("ws/{orphan}"), "half");
+            fixture.file(&format!("ws/{stale}"), "half");
             fixture.file(&format!("ws/{tree}/a/b"), "half");
             fixture.link("../../out", &format!("ws/{tree}/link"));
             fixture.file("ws/.rootbound-mine.tmp", "a file of somebody's");
@@ -245,7 +245,7 @@ fn orphans_of_a_killed_process_are_swept_and_what_may_be_in_use_is_not() {
 }
 
 #[test]
-fn a_change_that_fails_takes_back_its_own_directories_and_none_put_there_meanwhile() {
+fn failed_change_removes_only_the_directories_it_made() {
     Fixture::both(|fixture| {
         let workspace = fixture.open();
         let path = workspace.resolve("a/b/c").unwrap();
@@ -272,13 +272,13 @@ mod raced {
 
     use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-    use super::super::race::{Done, PATIENCE, RUN};
+    use super::super::race::{Done, LONGEST, RUN};
     use super::*;
 
     /// Moves, copies, makes and deletes below a directory that is swapped for a link to the outside
     /// all the while.
     #[test]
-    fn a_swapped_directory_never_lets_an_entry_out_or_reaches_one_outside() {
+    fn tree_changes_stay_inside_while_a_directory_is_swapped_for_a_link() {
         Fixture::both(|fixture| {
             fixture.file("ws/dir/kept", "inside");
             fixture.link("../out", "ws/link");
@@ -295,7 +295,7 @@ mod raced {
                 let end = Done(&done);
                 let start = Instant::now();
                 let mut made = 0;
-                while start.elapsed() < if made > 0 { RUN } else { PATIENCE } {
+                while start.elapsed() < if made > 0 { RUN } else { LONGEST } {
                     made += usize::from(copy(&workspace, "stock", "dir/copy").is_ok());
                     let _ = move_tree(&workspace, "dir/copy", "moved");
                     let _ = move_tree(&workspace, "dir/secret.txt", "stolen");
@@ -343,7 +343,7 @@ mod raced {
 }
 
 #[test]
-fn a_copy_that_is_stopped_while_it_is_built_leaves_nothing_behind() {
+fn cancelled_copy_leaves_nothing_behind() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     Fixture::both(|fixture| {
         for n in 0..5 {
@@ -372,7 +372,7 @@ fn a_copy_that_is_stopped_while_it_is_built_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_file_that_grows_while_it_is_copied_is_not_copied() {
+fn copy_of_a_growing_file_is_stale() {
     use std::io::Write as _;
     use std::sync::atomic::{AtomicUsize, Ordering};
     Fixture::both(|fixture| {

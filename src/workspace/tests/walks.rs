@@ -40,7 +40,7 @@ fn entries_come_in_path_order_with_directories_before_their_content() {
 }
 
 #[test]
-fn a_report_holds_what_was_left_out_and_says_when_that_was_too_much() {
+fn report_lists_ignored_entries_up_to_a_limit() {
     let fixture = Fixture::new(false);
     fixture.file("ws/.ignore", "*.log\nout/\n");
     for name in ["a/x.log", "b/out/y", "c", "z.log"] {
@@ -60,7 +60,7 @@ fn a_report_holds_what_was_left_out_and_says_when_that_was_too_much() {
 }
 
 #[test]
-fn a_start_may_be_a_file_a_link_or_a_repository() {
+fn walk_starts_at_a_file_a_link_or_a_repository() {
     Fixture::both(|fixture| {
         fixture.file("ws/real/sub/x", "1");
         fixture.file("ws/.git/config", "2");
@@ -79,7 +79,7 @@ fn a_start_may_be_a_file_a_link_or_a_repository() {
 }
 
 #[test]
-fn entries_open_what_they_name_after_the_walk_too() {
+fn entries_can_be_opened_after_the_walk() {
     Fixture::both(|fixture| {
         fixture.file("ws/d/x", "1");
         fixture.file("ws/d/.env", "secret");
@@ -107,7 +107,7 @@ fn entries_open_what_they_name_after_the_walk_too() {
 }
 
 #[test]
-fn link_targets_are_told_only_inside_the_roots() {
+fn link_targets_are_shown_only_inside_the_roots() {
     let mut fixture = Fixture::new(false);
     fixture.policy.hide = vec!["hidden".into()];
     fixture.file("ws/hidden", "");
@@ -152,7 +152,7 @@ fn ignore_files_count_at_every_level_without_a_repository() {
 }
 
 #[test]
-fn an_ignored_directory_hides_what_a_negation_below_it_names() {
+fn negation_below_an_ignored_directory_does_not_count() {
     let fixture = Fixture::new(false);
     fixture.file("ws/.gitignore", "dir/\n!dir/keep\n");
     fixture.file("ws/dir/keep", "");
@@ -163,7 +163,7 @@ fn an_ignored_directory_hides_what_a_negation_below_it_names() {
 }
 
 #[test]
-fn a_nested_repository_does_not_inherit_gits_rules_but_has_its_exclude_file() {
+fn nested_repository_has_its_exclude_file_but_no_git_rules_from_above() {
     let fixture = Fixture::new(false);
     fixture.file("ws/.gitignore", "*.log\n");
     fixture.file("ws/.ignore", "*.bak\n");
@@ -175,7 +175,7 @@ fn a_nested_repository_does_not_inherit_gits_rules_but_has_its_exclude_file() {
 }
 
 #[test]
-fn junk_is_left_out_only_where_it_is_junk() {
+fn default_ignores_depend_on_siblings_and_markers() {
     let fixture = Fixture::new(false);
     for name in [
         "node_modules/m/i.js",
@@ -208,7 +208,7 @@ fn junk_is_left_out_only_where_it_is_junk() {
 }
 
 #[test]
-fn a_users_rule_can_keep_what_is_junk_by_default() {
+fn negated_rule_keeps_a_default_ignored_name() {
     let fixture = Fixture::new(false);
     fixture.file("ws/.gitignore", "!node_modules\n!tagged/\n");
     fixture.file("ws/node_modules/x", "");
@@ -217,7 +217,7 @@ fn a_users_rule_can_keep_what_is_junk_by_default() {
 }
 
 #[test]
-fn the_visitor_can_stop() {
+fn visitor_can_end_the_walk() {
     let fixture = Fixture::new(false);
     for name in ["a", "b", "c"] {
         fixture.file(&format!("ws/{name}"), "");
@@ -233,7 +233,7 @@ fn the_visitor_can_stop() {
 }
 
 #[test]
-fn reports_of_several_walks_add_up_and_name_no_more_than_one_does() {
+fn reports_add_up_and_name_at_most_five_directories() {
     let workspace = Fixture::new(false).open();
     let path = workspace.resolve("a").unwrap();
     let one = || WalkReport {
@@ -259,7 +259,7 @@ fn hidden_names_are_not_walked() {
 }
 
 #[test]
-fn an_unreadable_directory_is_counted_and_the_rest_is_walked() {
+fn unreadable_directory_is_counted_and_the_rest_is_walked() {
     use std::os::unix::fs::PermissionsExt as _;
     let fixture = Fixture::new(false);
     fixture.file("ws/a/x", "");
@@ -277,7 +277,7 @@ fn an_unreadable_directory_is_counted_and_the_rest_is_walked() {
 }
 
 #[test]
-fn a_very_deep_tree_is_walked_with_few_descriptors() {
+fn deep_tree_is_walked_with_few_descriptors() {
     Fixture::both(|fixture| {
         // Two branches at each level, so that every directory is needed again on the way back.
         const DEEP: usize = 600;
@@ -286,8 +286,8 @@ fn a_very_deep_tree_is_walked_with_few_descriptors() {
         for _ in 0..DEEP {
             dir.make_dir("z".as_ref(), false).unwrap();
             dir.make_dir("d".as_ref(), false).unwrap();
-            drop(dir.child_dir("z".as_ref(), sys::Use::Pass).unwrap().create("f".as_ref(), false).unwrap());
-            dir = dir.child_dir("d".as_ref(), sys::Use::Pass).unwrap();
+            drop(dir.child_dir("z".as_ref(), sys::OpenFor::Traverse).unwrap().create("f".as_ref(), false).unwrap());
+            dir = dir.child_dir("d".as_ref(), sys::OpenFor::Traverse).unwrap();
         }
         let mut seen = 0;
         let mut most = 0;

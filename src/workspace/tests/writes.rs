@@ -25,7 +25,7 @@ fn names(path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_write_below_a_hidden_name_does_not_tell_whether_it_exists() {
+fn error_below_a_hidden_name_does_not_show_whether_it_exists() {
     Fixture::both(|mut fixture| {
         fixture.policy.hide = vec!["hidden*".into(), "vault".into()];
         fixture.file("ws/hidden", "s");
@@ -41,7 +41,7 @@ fn a_write_below_a_hidden_name_does_not_tell_whether_it_exists() {
 }
 
 #[test]
-fn a_new_file_gets_its_missing_directories() {
+fn new_file_gets_its_missing_directories() {
     Fixture::both(|fixture| {
         let workspace = fixture.open();
         let committed = write(&workspace, "a/b/new", Base::Absent, b"x").unwrap();
@@ -55,7 +55,7 @@ fn a_new_file_gets_its_missing_directories() {
 }
 
 #[test]
-fn a_replaced_file_keeps_its_mode_without_the_set_id_bits() {
+fn replaced_file_keeps_its_mode_without_set_id_bits() {
     Fixture::both(|fixture| {
         fixture.file("ws/file", "old");
         fs::set_permissions(fixture.host("ws/file"), fs::Permissions::from_mode(0o6751)).unwrap();
@@ -70,7 +70,7 @@ fn a_replaced_file_keeps_its_mode_without_the_set_id_bits() {
 }
 
 #[test]
-fn a_write_through_a_link_changes_the_target_and_keeps_the_link() {
+fn write_through_a_link_changes_the_target_and_keeps_the_link() {
     Fixture::both(|fixture| {
         fixture.file("ws/real/file", "old");
         fixture.link("real/file", "ws/link");
@@ -86,7 +86,7 @@ fn a_write_through_a_link_changes_the_target_and_keeps_the_link() {
 }
 
 #[test]
-fn a_changed_base_is_stale_before_and_after_the_lock_and_nothing_is_left_behind() {
+fn changed_base_is_stale_before_and_after_the_lock() {
     Fixture::both(|fixture| {
         fixture.file("ws/file", "other");
         let workspace = fixture.open();
@@ -125,7 +125,7 @@ fn a_changed_base_is_stale_before_and_after_the_lock_and_nothing_is_left_behind(
 }
 
 #[test]
-fn a_hard_link_outside_keeps_its_content() {
+fn hard_link_outside_keeps_its_content() {
     let fixture = Fixture::new(false);
     fs::hard_link(fixture.host("out/secret.txt"), fixture.host("ws/file")).unwrap();
     let workspace = fixture.open();
@@ -197,7 +197,7 @@ fn user_attributes_survive_a_replacement() {
 }
 
 #[test]
-fn a_file_whose_content_is_at_hand_is_only_replaced_while_it_holds_just_that() {
+fn guard_over_known_bytes_is_stale_when_the_file_differs() {
     Fixture::both(|fixture| {
         let workspace = fixture.open();
         let long = "x".repeat(200 << 10);

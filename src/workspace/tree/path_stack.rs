@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_listing_of_names_tells_every_path() {
+    fn names_and_depths_give_every_path() {
         let listing = [(0, ""), (1, "a"), (2, "b"), (3, "c"), (2, "d"), (1, "e"), (1, "f"), (2, "g")];
         let mut path = PathStack::default();
         let paths: Vec<String> = listing

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn twenty_thousand_names_count_and_wildcards_up_to_a_line_that_is_named() {
+    fn names_all_count_and_wildcards_up_to_a_reported_line() {
         let lines = |line: &dyn Fn(usize) -> String| (0..20_000).map(line).collect::<Vec<_>>().join("\n");
         let names = lines(&|n| if n % 2 == 0 { format!("generated_{n}.txt") } else { format!("*.x{n}") });
         let compiled = compile_lines(&names, Path::new(""), FILE_MEMORY);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_globset_compiles_to_a_regex_cost_what_one_does() {
+    fn wildcard_rules_cost_the_memory_of_a_regex() {
         assert_eq!(memory_of("plain"), NAME_MEMORY + 5 * 4);
         for rule in ["a*b", "a?b", "[ab]", "{a,b}", "\\a", "!{a,b}"] {
             assert!(memory_of(rule) > WILDCARD_MEMORY, "{rule}");

@@ -32,9 +32,9 @@ const SOUND: &[u64] = &[
     0x8584_58F6, // ramfs
 ];
 
-/// What is told of the content of a directory of the tree.
+/// What is reported of the content of a directory of the tree.
 const ALL: WatchFlags = NAMES.union(WatchFlags::MODIFY).union(WatchFlags::CLOSE_WRITE).union(WatchFlags::ATTRIB);
-/// What is told of the names in it.
+/// What is reported of the names in it.
 const NAMES: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::DELETE)
     .union(WatchFlags::MOVE)

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mount_points_below_the_root_are_found_whatever_their_names() {
+    fn mount_points_below_the_root_are_found_and_unescaped() {
         let table = b"22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n\
             30 22 0:40 / /w/tree rw - tmpfs none rw\n\
             31 30 0:41 / /w/tree/a\\040b\\134c\\012 rw shared:2 master:1 - tmpfs none rw\n\

@@ -124,7 +124,7 @@ impl Watcher {
             }
             if event.ended {
                 rules.ended(event.watch);
-                // The directory is gone, which its parent has told; for a root nobody has.
+                // The directory is gone. The watch on its parent has reported that; a root has no such parent.
                 if let Some(old) = watched.remove(&event.watch) {
                     forget_one(by_path, old.owner(), event.watch);
                     changes.everything |= old == Watched::Directory(root.clone());

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use crate::workspace::error::AccessErrorKind;
 use crate::workspace::path::WorkspacePath;
-use crate::workspace::sys::{Dir, Locked};
+use crate::workspace::sys::{Dir, LockAttempt};
 
 use super::existing_directories::{ExistingDirectories, Identity, existing_directories};
 use super::path_locks::MOST_WAITING;
@@ -96,7 +96,7 @@ impl DirectoryLocks {
     /// A directory that may not be listed, or whose file system has no such locks, goes without.
     ///
     /// # Errors
-    /// `Stopped` when the wait limit ends first, `Locked` when another process does not free it, `Crowded`
+    /// `Stopped` when the wait limit ends first, `Locked` when another process does not free it, `TooManyWaiting`
     /// where too many calls wait already, `Limit` where too many files are open: to go without is for good reasons.
     pub(super) fn lock_holding(
         this: &Arc<Self>,
@@ -148,20 +148,20 @@ impl DirectoryLocks {
                     table.entries.remove(&identity);
                     this.freed.notify_all();
                     match answer {
-                        Locked::Here => {
+                        LockAttempt::Acquired => {
                             let held = Entry::Held { _dir: dir, calls: 1, since: Instant::now(), shared: false };
                             table.entries.insert(identity, held);
                             return Ok(lock());
                         }
-                        Locked::Nowhere => return Ok(None),
-                        Locked::Elsewhere => {}
+                        LockAttempt::Unsupported => return Ok(None),
+                        LockAttempt::HeldElsewhere => {}
                     }
                 }
             }
             if let Some(wait) = &wait {
                 wait.sleep(table, wait_limit)?;
             } else if table.waiting >= MOST_WAITING {
-                return Err(AccessErrorKind::Crowded);
+                return Err(AccessErrorKind::TooManyWaiting);
             } else {
                 table.waiting += 1;
                 wait = Some(Wait { directories: this, began: Instant::now() });
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn two_processes_never_have_one_directory_and_always_two() {
+    fn two_processes_lock_two_directories_but_not_the_same() {
         let temp = tempfile::tempdir().unwrap();
         fs::create_dir_all(temp.path().join("a/b")).unwrap();
         let (one, other) = (process(temp.path()), process(temp.path()));
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_one_process_share_a_directory_and_the_last_one_frees_it() {
+    fn calls_of_one_process_share_a_lock_until_the_last_one_ends() {
         let temp = tempfile::tempdir().unwrap();
         let (one, other) = (process(temp.path()), process(temp.path()));
         let first = locked(&one, &["x"]).unwrap();
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn directory_whose_file_system_does_not_answer_blocks_no_other() {
+    fn slow_flock_of_one_directory_blocks_no_other() {
         let temp = tempfile::tempdir().unwrap();
         fs::create_dir(temp.path().join("slow")).unwrap();
         let one = process(temp.path());
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_never_frees_a_directory_is_not_waited_for_for_ever() {
+    fn wait_for_another_process_ends_as_locked() {
         let directories = Arc::<DirectoryLocks>::default();
         directories.table().waiting = 2;
         let asked = |ago| {
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_another_process_gets_the_directory_when_it_is_free() {
+    fn waiting_process_gets_the_freed_directory() {
         let temp = tempfile::tempdir().unwrap();
         let (one, other) = (process(temp.path()), process(temp.path()));
         let held = locked(&one, &["x"]).unwrap();

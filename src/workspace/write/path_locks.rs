@@ -42,7 +42,7 @@ impl PathLocks {
     /// them all at once, so that two calls which want the same two never wait for each other.
     ///
     /// # Errors
-    /// `Stopped` when the wait limit ends first, `Crowded` where too many wait already.
+    /// `Stopped` when the wait limit ends first, `TooManyWaiting` where too many wait already.
     pub(in crate::workspace) fn lock_all(
         locks: &Arc<Self>,
         paths: &[&Path],
@@ -55,7 +55,7 @@ impl PathLocks {
         let mut table = locks.table.lock().unwrap_or_else(PoisonError::into_inner);
         if table.is_taken(&keys) {
             if table.waiting >= MOST_WAITING {
-                return Err(AccessErrorKind::Crowded);
+                return Err(AccessErrorKind::TooManyWaiting);
             }
             table.waiting += 1;
             drop(table);
@@ -111,46 +111,46 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_gives_up_when_its_patience_ends_and_gives_back_its_place_first() {
+    fn wait_ends_with_its_limit_and_calls_before_waiting_once() {
         let locks = Arc::new(PathLocks::default());
         let held = lock(&locks, "/a");
-        let told = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let calls = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let wait_limit = WaitLimit::until(|| true, {
-            let told = Arc::clone(&told);
+            let calls = Arc::clone(&calls);
             move || {
-                told.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             }
         });
         drop(PathLocks::lock_all(&locks, &[Path::new("/b")], &wait_limit).unwrap());
-        assert_eq!(told.load(std::sync::atomic::Ordering::Relaxed), 0);
+        assert_eq!(calls.load(std::sync::atomic::Ordering::Relaxed), 0);
         let refused = PathLocks::lock_all(&locks, &[Path::new("/a/b")], &wait_limit);
         assert_eq!(refused.unwrap_err(), AccessErrorKind::Stopped);
-        assert_eq!(told.load(std::sync::atomic::Ordering::Relaxed), 1);
+        assert_eq!(calls.load(std::sync::atomic::Ordering::Relaxed), 1);
         assert_eq!(locks.table.lock().unwrap().waiting, 0);
         drop(held);
         drop(lock(&locks, "/a/b"));
     }
 
     #[test]
-    fn where_too_many_wait_nobody_joins_them() {
+    fn too_many_waiting_calls_are_crowded() {
         let locks = Arc::new(PathLocks::default());
         let held = lock(&locks, "/a");
         locks.table.lock().unwrap().waiting = MOST_WAITING;
         let refused = PathLocks::lock_all(&locks, &[Path::new("/a")], &WaitLimit::default());
-        assert_eq!(refused.unwrap_err(), AccessErrorKind::Crowded);
+        assert_eq!(refused.unwrap_err(), AccessErrorKind::TooManyWaiting);
         drop(lock(&locks, "/b"));
         drop(held);
         drop(lock(&locks, "/a"));
     }
 
     #[test]
-    fn a_lock_covers_what_lies_below_and_nothing_beside() {
+    fn lock_covers_what_is_below_and_no_sibling() {
         assert!(covers("/a/b", "/a/b") && covers("/a/b", "/a/b/c"));
         assert!(!covers("/a/b", "/a/bc") && !covers("/a/b/c", "/a/b"));
     }
 
     #[test]
-    fn who_wants_a_path_below_a_held_one_waits_until_it_is_free() {
+    fn path_below_a_held_one_is_waited_for() {
         let locks = Arc::new(PathLocks::default());
         let held = PathLocks::lock_all(&locks, &[Path::new("/a"), Path::new("/z")], &WaitLimit::default()).unwrap();
         let (sender, receiver) = mpsc::channel();

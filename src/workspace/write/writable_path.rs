@@ -1,6 +1,5 @@
 //! A path that may be written, as a value that only the check makes.
 
-use std::io;
 use std::sync::Arc;
 
 use crate::workspace::access::readable;
@@ -11,7 +10,7 @@ use crate::workspace::policy::Verdict;
 use crate::workspace::repository;
 use crate::workspace::root::Access;
 use crate::workspace::shared::Shared;
-use crate::workspace::sys::{Failure, Use};
+use crate::workspace::sys::OpenFor;
 
 use super::temporary::is_reserved;
 
@@ -59,7 +58,7 @@ impl WritablePath {
     pub fn missing_above(&self) -> u64 {
         let root = self.real.root().dir();
         let is_missing =
-            |path: &WorkspacePath| root.stat_beneath(path.relative()).is_err_and(|failure| is_missing(&failure));
+            |path: &WorkspacePath| root.stat_beneath(path.relative()).is_err_and(|failure| failure.is_missing());
         let above = std::iter::successors(self.real.parent(), WorkspacePath::parent);
         above.take_while(is_missing).count() as u64
     }
@@ -92,8 +91,8 @@ pub(in crate::workspace) fn allowed(path: &WritablePath) -> Result<(), AccessErr
     }
     for name in path.names() {
         let policy = name.root().policy();
-        if let Verdict::Refused(rule) = policy.write(name.relative())
-            && !(policy.write_directory(name.relative()) == Verdict::Allowed && is_directory(real))
+        if let Verdict::Refused(rule) = policy.write(name.relative(), false)
+            && !(policy.write(name.relative(), true) == Verdict::Allowed && is_directory(real))
         {
             return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
         }
@@ -107,7 +106,7 @@ pub(in crate::workspace) fn allowed(path: &WritablePath) -> Result<(), AccessErr
 
 /// Whether a directory is there now. Not opened otherwise: a check asks for few system calls.
 fn is_directory(real: &WorkspacePath) -> bool {
-    real.root().dir().dir_beneath(real.relative(), Use::Pass).is_ok()
+    real.root().dir().dir_beneath(real.relative(), OpenFor::Traverse).is_ok()
 }
 
 /// What a hidden name is called where it would be written; it says nothing of what is there.
@@ -123,8 +122,4 @@ fn without_hidden(shared: &Shared, asked: &WorkspacePath, error: AccessError) ->
         return reserved(asked);
     }
     error
-}
-
-pub(in crate::workspace) fn is_missing(failure: &Failure) -> bool {
-    matches!(failure, Failure::Io(error) if error.kind() == io::ErrorKind::NotFound)
 }

@@ -18,7 +18,7 @@ use super::entry_locks::EntryLocks;
 use super::expected_content::{ExpectedContent, HashedBytes, has_content};
 use super::new_directories::{NewDirectory, make_dirs};
 use super::temporary::Temporary;
-use super::writable_path::{WritablePath, allowed, is_missing};
+use super::writable_path::{WritablePath, allowed};
 
 /// What a commit did.
 #[derive(Debug)]
@@ -74,8 +74,8 @@ impl<'b> WriteGuard<'b> {
     ) -> Result<Self, AccessError> {
         let root = path.path().root().dir();
         let old = match (root.file_beneath(path.path().relative()), base) {
-            (Err(failure), None) if is_missing(&failure) => None,
-            (Err(failure), Some(_)) if is_missing(&failure) => {
+            (Err(failure), None) if failure.is_missing() => None,
+            (Err(failure), Some(_)) if failure.is_missing() => {
                 return Err(AccessError::new(AccessErrorKind::Stale, path.asked()));
             }
             (Err(failure), _) => return Err(AccessError::from_failure(failure, path.asked())),
