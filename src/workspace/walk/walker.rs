@@ -363,7 +363,7 @@ impl<'w> Walk<'w> {
         self.rules.in_directory(above, here, |name| has(names, name), &mut on_source, &mut self.report.limits_hit)
     }
 
-    /// Goes into a directory; false where its ignore rules cannot be read, so that nobody knows what to show of it.
+    /// Goes into a directory; false where its ignore rules cannot be read, as ignored files would be shown then.
     fn enter(&mut self, dir: Arc<Dir>, names: Vec<Listed>, ignored: bool) -> bool {
         if has(&names, GIT) {
             self.visitor.repository(&dir, &self.path);
