@@ -15,6 +15,7 @@ use crate::workspace::path::WorkspacePath;
 use crate::workspace::shared::Shared;
 use crate::workspace::stat::FileKind;
 use crate::workspace::sys::{Dir, Failure, Listed, Use};
+use crate::workspace::write::is_reserved;
 
 use super::default_ignores;
 use super::entry::{Entry, WalkStart};
@@ -191,7 +192,11 @@ impl<'w> Walk<'w> {
         let directory = kind == FileKind::Directory;
         let frame = &self.frames[depth - 1];
         let listed = &frame.names[frame.next - 1];
-        if (directory && default_ignores::is_version_control(&listed.name)) || self.is_hidden() {
+        if (directory && default_ignores::is_version_control(&listed.name))
+            // Left by a killed process until it is swept: no file of a person has such a name.
+            || is_reserved(&listed.name)
+            || self.is_hidden()
+        {
             return ControlFlow::Continue(false);
         }
         let mut matched = Match::None;
