@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     server::{
         Options, Parts, Server,
-        for_fuzzing::{self, Cut, Meaning},
+        for_fuzzing::{self, Cut, ParsedLine},
     },
     session::Session,
     tools::{Selection, Settings, Toolbox},
@@ -49,14 +49,14 @@ pub fn check(world: &World, input: &[u8]) {
     answered(world, bytes, limit, &whole, &expected);
 }
 
-/// What a line means, beside an independent reading of it as JSON.
+/// What a line means, compared with an independent reading of it as JSON.
 fn one_line(line: &[u8], expected: &mut HashMap<String, usize>) {
     let scanned = for_fuzzing::scanned_id(line, usize::MAX);
     for size in [1, 3] {
         assert_eq!(for_fuzzing::scanned_id(line, size), scanned, "pieces must not matter");
     }
-    let meaning = for_fuzzing::meaning(line);
-    if let Meaning::Refused(_, _, message) = &meaning {
+    let meaning = for_fuzzing::parse(line);
+    if let ParsedLine::Refused(_, _, message) = &meaning {
         assert!(message.chars().count() < LONGEST_MESSAGE, "{message}");
         assert!(!message.contains("expected struct Head"), "{message}");
     }
@@ -65,7 +65,7 @@ fn one_line(line: &[u8], expected: &mut HashMap<String, usize>) {
         // What nobody looks at may hold bytes that are no text, or numbers beyond all.
         Err(_) if serde_json::from_slice::<IgnoredAny>(line).is_ok() => return,
         _ => {
-            assert!(matches!(meaning, Meaning::Refused(..)), "{meaning:?} for what is no object");
+            assert!(matches!(meaning, ParsedLine::Refused(..)), "{meaning:?} for what is no object");
             return;
         }
     };
@@ -77,8 +77,8 @@ fn one_line(line: &[u8], expected: &mut HashMap<String, usize>) {
     if is_id && value["jsonrpc"] == "2.0" && value["method"].is_string() {
         let id = value["id"].clone();
         match meaning {
-            Meaning::Request(found) | Meaning::Refused(found, ..) => assert_eq!(found, id),
-            // Refused as a whole where a member of the head stands twice.
+            ParsedLine::Request(found) | ParsedLine::Refused(found, ..) => assert_eq!(found, id),
+            // Refused as a whole where a member of the head occurs twice.
             other => panic!("{other:?} for the request {}", line.escape_ascii()),
         }
         *expected.entry(id.to_string()).or_default() += 1;

@@ -18,7 +18,7 @@ use crate::{
 
 use super::{
     blocking::no_thread,
-    call::{Call, Outcome, Trace, unrecorded},
+    call::{Call, Response, Trace, unrecorded},
     concurrency::{Load, area},
     dispatch::Dispatcher,
     overdue,
@@ -26,7 +26,7 @@ use super::{
 };
 
 /// Runs `call`; with an audit, writes its line.
-pub(super) async fn run(dispatcher: &Dispatcher, caller: Caller, mut call: Call) -> Result<Outcome, ToolError> {
+pub(super) async fn run(dispatcher: &Dispatcher, caller: Caller, mut call: Call) -> Result<Response, ToolError> {
     let Some(audit) = dispatcher.parts.options.audit.clone() else {
         return dispatcher.run(call).await;
     };
@@ -121,17 +121,17 @@ async fn on_thread<T: Send + 'static>(
     }
 }
 
-fn outcome(result: &Result<Outcome, ToolError>, trace: &Trace, started: Instant) -> AuditOutcome {
+fn outcome(result: &Result<Response, ToolError>, trace: &Trace, started: Instant) -> AuditOutcome {
     let kind = result.as_ref().err().map(ToolError::kind);
     let answered = match result {
-        Ok(Outcome::Answer(answer, _)) => answer.content.iter().map(length).sum(),
-        Ok(Outcome::Question(_)) => 0,
+        Ok(Response::Answer(answer, _)) => answer.content.iter().map(length).sum(),
+        Ok(Response::Question(_)) => 0,
         Err(error) => error.text().len(),
     };
     AuditOutcome {
         kind: match (result, kind) {
             (_, Some(kind)) => kind.as_str(),
-            (Ok(Outcome::Question(_)), None) => "asked",
+            (Ok(Response::Question(_)), None) => "asked",
             _ => "ok",
         },
         allowed: !matches!(kind, Some(Kind::Denied | Kind::ReadOnly | Kind::Declined | Kind::Quota)),

@@ -1,8 +1,8 @@
-//! The budget for large answers: how many bytes of them are lines that the client has not read.
+//! The budget for large answers: how many bytes of them may be lines that the client has not read yet.
 //!
-//! A large answer is made a line only when the budget has room for it, and holds its permit until the line is
-//! written; who waits keeps its place among the running calls, so that what waits is bounded, too.
-//! Small answers need no budget: the number of calls in flight bounds them.
+//! A large answer becomes a line only when the budget has room for it, and holds its permit until the line is written.
+//! A call that waits for room keeps its concurrency permit, so the answers that wait are bounded, too. Small answers
+//! need no budget: the number of calls in flight bounds them.
 
 use std::sync::{
     Arc,
@@ -13,11 +13,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::tools::{Answer, Content};
 
-/// Bytes of large answers that are lines, or about to be: a few images of the largest size.
+/// Bytes of large answers that are lines, or soon will be: a few images of the largest size.
 const BUDGET: usize = 16 << 20;
 /// Bytes of an answer that needs no budget.
 const SMALL: usize = 128 << 10;
-/// Bytes that are counted as one.
+/// Bytes that one permit of the semaphore counts for.
 const UNIT: usize = 1 << 10;
 
 /// What is left for large answers; cheap to clone.
@@ -25,7 +25,7 @@ const UNIT: usize = 1 << 10;
 pub(super) struct ResponseBudget {
     free: Arc<Semaphore>,
     waiting: Arc<AtomicUsize>,
-    /// How often somebody had to wait.
+    /// How many answers had to wait so far.
     waits: Arc<AtomicUsize>,
 }
 
@@ -42,7 +42,7 @@ impl Default for ResponseBudget {
 }
 
 impl ResponseBudget {
-    /// Waits until there is room for `answer`; none is taken by a small one.
+    /// Waits until there is room for `answer`; a small one takes none.
     pub(super) async fn reserve(&self, answer: &Answer) -> Option<ResponsePermit> {
         let bytes = on_the_wire(answer);
         if bytes < SMALL {
@@ -53,13 +53,13 @@ impl ResponseBudget {
             return Some(ResponsePermit { _permit: permit });
         }
         self.waits.fetch_add(1, Ordering::Relaxed);
-        let _waiting = Waiting::new(&self.waiting);
+        let _waiting = WaitingCount::new(&self.waiting);
         let permit = Arc::clone(&self.free).acquire_many_owned(units).await.ok()?;
         Some(ResponsePermit { _permit: permit })
     }
 
-    /// Whether an answer waits for the client to read those before it, or had to since there were
-    /// `waits`, which become those of now.
+    /// Whether an answer waits for the client to read earlier ones, or had to since [`Self::waits`] returned `waits`,
+    /// which is updated.
     pub(super) fn was_short_since(&self, waits: &mut usize) -> bool {
         let before = std::mem::replace(waits, self.waits());
         self.waiting.load(Ordering::Relaxed) > 0 || before != *waits
@@ -71,23 +71,23 @@ impl ResponseBudget {
     }
 }
 
-/// Counts one that waits until it is dropped, also where the call is.
-struct Waiting<'a>(&'a AtomicUsize);
+/// Counts an answer that waits, until the wait ends or the call is dropped.
+struct WaitingCount<'a>(&'a AtomicUsize);
 
-impl<'a> Waiting<'a> {
+impl<'a> WaitingCount<'a> {
     fn new(count: &'a AtomicUsize) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
         Self(count)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingCount<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// About how many bytes the line of `answer` will have; a text as data stands there twice.
+/// About how many bytes the line of `answer` will have. With structured output it holds a text twice.
 fn on_the_wire(answer: &Answer) -> usize {
     let block = |block: &Content| match block {
         Content::Text(text) if answer.data.is_some() => 2 * text.len(),
@@ -119,14 +119,17 @@ mod tests {
     }
 
     #[test]
-    fn large_answers_wait_for_one_another_and_small_ones_for_nobody() {
+    fn large_answers_wait_for_room_and_small_ones_do_not() {
         let budget = ResponseBudget::default();
         let large = image(BUDGET / 4);
         let first: Vec<_> = (0..2).map(|_| now(budget.reserve(&large)).expect("there is room")).collect();
         assert!(first.iter().all(Option::is_some));
         assert!(now(budget.reserve(&large)).is_none(), "a third more on the wire than on the disk");
         let mut waits = 0;
-        assert!(budget.was_short_since(&mut waits) && !budget.was_short_since(&mut waits), "who gave up does not wait");
+        assert!(
+            budget.was_short_since(&mut waits) && !budget.was_short_since(&mut waits),
+            "an abandoned reservation does not wait"
+        );
         assert!(now(budget.reserve(&image(1000))).expect("no wait").is_none());
         drop(first);
         let all = now(budget.reserve(&image(2 * BUDGET))).expect("one that is larger than all of it has all of it");

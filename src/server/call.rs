@@ -40,9 +40,9 @@ pub(super) struct Call {
     pub(super) budget: ResponseBudget,
 }
 
-/// What a call comes to.
+/// What the client gets for a call.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(super) enum Response {
     /// The tool's answer, with its share of the response budget if it is large.
     Answer(Answer, Option<ResponsePermit>),
     /// A question for the client to ask before it repeats the call.

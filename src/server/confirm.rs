@@ -36,7 +36,7 @@ use self::{
     signer::{InvalidToken, Signer},
 };
 
-/// Calls that wait for a person at the same time; each holds what it would write in memory.
+/// Calls that wait for a person at the same time; each holds its new content in memory.
 const MAX_WAITING: usize = 16;
 const ASK_AGAIN: &str = "repeat the call as it was, and the person is asked again";
 /// The server's side of asking, shared by its calls.
@@ -48,12 +48,12 @@ pub(super) struct Confirmation {
     signer: OnceLock<Option<Signer>>,
 }
 
-/// The way to the person behind one call.
+/// How to reach the person behind a call.
 #[derive(Debug)]
 pub(super) enum Person {
     /// The client answers questions while a call waits.
     Live(Peer<RoleServer>),
-    /// The client repeats the call, with what it was told and was answered.
+    /// The client repeats the call, with the state of the question and the answer.
     Retry {
         /// The state as the client returned it: not to be trusted.
         state: Option<String>,
@@ -64,12 +64,12 @@ pub(super) enum Person {
     OutOfReach,
 }
 
-/// What asking came to.
+/// The result of asking.
 #[derive(Debug)]
 pub(super) enum Reply {
     /// Yes.
     Approved(Approval),
-    /// The client is to ask and then repeat the call.
+    /// The client must ask and then repeat the call.
     Ask(Question),
 }
 
@@ -85,10 +85,11 @@ impl Question {
 }
 
 impl Person {
-    /// The way to the person that the client of `request` declared.
+    /// How the client of `request` says that it can ask.
     pub(super) fn of(context: &RequestContext<RoleServer>, modern: bool, request: &mut CallToolRequestParams) -> Self {
         let elicitation = context.client_capabilities().and_then(|declared| declared.elicitation);
-        // Before there were modes, an empty declaration meant forms.
+        // An empty declaration means forms, as before there were modes
+        // (https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation#capabilities).
         if !elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none()) {
             return Self::OutOfReach;
         }
@@ -102,7 +103,7 @@ impl Person {
 }
 
 impl Confirmation {
-    /// Asks about what `mode` says, and takes an answer for at most `limit`.
+    /// Asks about the changes of `mode`, and waits for an answer for at most `limit`.
     pub(super) fn new(mode: Confirm, limit: Duration) -> Self {
         Self { mode, limit, waiting: Semaphore::new(MAX_WAITING), signer: OnceLock::new() }
     }
@@ -170,7 +171,7 @@ impl Confirmation {
         Ok(Reply::Ask(Question(InputRequiredResult::new(Some(questions), Some(state)))))
     }
 
-    /// Made when first needed: most servers never ask.
+    /// Made at the first use: most servers never ask.
     fn signer(&self) -> Result<&Signer, ToolError> {
         self.signer.get_or_init(Signer::new).as_ref().ok_or_else(signer::no_randomness)
     }

@@ -10,20 +10,21 @@ use serde_json::{Map, Value};
 
 use crate::tools::{Answer, Content, Settings, ToolError, Toolbox};
 
-/// Where the facts of an answer stand in a result's `_meta`.
+/// The key of an answer's facts in a result's `_meta`.
 const RESULT_KEY: &str = "rootbound/result";
-/// Where the kind of an error stands in a result's `_meta`.
+/// The key of an error's kind in a result's `_meta`.
 const ERROR_KEY: &str = "rootbound/error";
-/// Tools page their own answers; the guard behind them leaves room for footers and notices.
+/// Tools page their own answers; this guard behind them leaves room for footers and notices.
 const GUARD_SLACK: usize = 512;
 
-/// The result of a call that went well.
+/// The result of a successful call.
 pub(super) fn answer(answer: Answer, settings: &Settings) -> CallToolResult {
     let mut left = settings.max_output.saturating_add(GUARD_SLACK);
     let content = answer.content.into_iter().map(|block| self::block(block, &mut left)).collect();
     let mut result = CallToolResult::success(content);
     if settings.structured_output {
-        // A declared output schema obliges every success to carry data.
+        // A tool with an output schema must return structured content with every success
+        // (https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema).
         result.structured_content = Some(answer.data.unwrap_or_else(|| Value::Object(answer.facts.clone())));
     }
     if !answer.facts.is_empty() {
@@ -40,7 +41,7 @@ pub(super) fn error(error: &ToolError, settings: &Settings) -> CallToolResult {
     result
 }
 
-/// The tools as a client is told about them, by name.
+/// The tools as `tools/list` shows them, ordered by name.
 pub(super) fn listing(toolbox: &Toolbox, settings: &Settings) -> Vec<Tool> {
     let mut tools: Vec<Tool> = toolbox
         .tools()
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_carries_its_facts_beside_its_text_and_no_data_unasked() {
+    fn answer_has_facts_in_meta_and_no_structured_content_by_default() {
         let wire = wire(&answer(Answer::text("hello", &json!({ "lines": 1 })), &settings(100, false)));
         assert_eq!(wire["content"], json!([{ "type": "text", "text": "hello" }]));
         assert_eq!(wire["_meta"], json!({ "rootbound/result": { "lines": 1 } }));
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn with_structured_output_every_success_carries_data() {
+    fn structured_output_fills_every_success() {
         let without = Answer::text("hello", &json!({ "lines": 1 }));
         let with = Answer { data: Some(json!({ "all": true })), ..without.clone() };
         assert_eq!(wire(&answer(with, &settings(100, true)))["structuredContent"], json!({ "all": true }));
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_carries_its_kind() {
+    fn error_has_its_kind_in_meta() {
         let failure = ToolError::new(Kind::NotFound, "no such file: a").hint("use ls");
         let wire = wire(&error(&failure, &settings(100, true)));
         assert_eq!(wire["isError"], true);
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn too_much_text_is_cut_at_a_character_and_says_so() {
+    fn text_over_the_limit_is_cut_at_a_character_and_says_so() {
         let text = "é".repeat(GUARD_SLACK);
         let wire = wire(&answer(Answer::text(text, &json!({})), &settings(1, false)));
         let text = wire["content"][0]["text"].as_str().expect("text");
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_is_base64_with_its_media_type() {
+    fn image_is_base64_with_its_media_type() {
         let image = Content::Image { bytes: vec![0, 1, 2, 255], mime: "image/png" };
         let wire = wire(&answer(Answer { content: vec![image], ..Answer::default() }, &settings(1, false)));
         assert_eq!(wire["content"], json!([{ "type": "image", "data": "AAEC/w==", "mimeType": "image/png" }]));

@@ -23,7 +23,7 @@ use crate::{
 
 use super::{
     blocking::{ended, no_thread, on_pool},
-    call::{Call, Outcome, Trace},
+    call::{Call, Response, Trace},
     commits::RunningCommits,
     concurrency::{ConcurrencyLimits, Load, Permit, area},
     confirm::{Confirmation, Proposal, Reply},
@@ -62,8 +62,8 @@ struct Admitted {
     deadline: time::Instant,
 }
 
-/// What planning came to.
-enum Planned {
+/// A planned call.
+enum PlannedCall {
     Answer(Answer),
     /// A change, and what a person must be shown of it first.
     Change(Box<dyn Change>, Option<Proposal>),
@@ -83,7 +83,7 @@ impl Dispatcher {
     }
 
     /// Runs `call` and logs how it went.
-    pub(super) async fn run(&self, call: Call) -> Result<Outcome, ToolError> {
+    pub(super) async fn run(&self, call: Call) -> Result<Response, ToolError> {
         let span = tracing::info_span!("call", tool = call.tool, id = call.id);
         async {
             let started = Instant::now();
@@ -95,7 +95,7 @@ impl Dispatcher {
         .await
     }
 
-    async fn answer(&self, call: Call) -> Result<Outcome, ToolError> {
+    async fn answer(&self, call: Call) -> Result<Response, ToolError> {
         if let Some(key) = &call.duplicate_key {
             return Err(ToolError::invalid(format!("duplicate key `{key}` in one object of the call"))
                 .hint(format!("send {key} once")));
@@ -106,14 +106,14 @@ impl Dispatcher {
         }
         let mut admitted = self.admit(call, cx).await?;
         let (change, proposal) = match self.plan(&mut admitted).await? {
-            Planned::Answer(answer) => return deliver(answer, &admitted.call).await,
-            Planned::Change(change, proposal) => (change, proposal),
+            PlannedCall::Answer(answer) => return deliver(answer, &admitted.call).await,
+            PlannedCall::Change(change, proposal) => (change, proposal),
         };
         let approval = match proposal {
             None => Approval::by_policy(),
             Some(proposal) => match self.approve(&mut admitted, &proposal).await? {
                 Reply::Approved(approval) => approval,
-                Reply::Ask(question) => return Ok(Outcome::Question(question)),
+                Reply::Ask(question) => return Ok(Response::Question(question)),
             },
         };
         self.commit(admitted, change, approval).await
@@ -130,7 +130,7 @@ impl Dispatcher {
     }
 
     /// The answer on this thread, if the call has one and a permit is free.
-    async fn answer_inline(&self, call: &Call, cx: &CallContext) -> Option<Result<Outcome, ToolError>> {
+    async fn answer_inline(&self, call: &Call, cx: &CallContext) -> Option<Result<Response, ToolError>> {
         if call.cancelled.is_cancelled() {
             return None;
         }
@@ -182,7 +182,7 @@ impl Dispatcher {
     }
 
     /// Plans the call on a thread, until it is cancelled or its time is used up.
-    async fn plan(&self, admitted: &mut Admitted) -> Result<Planned, ToolError> {
+    async fn plan(&self, admitted: &mut Admitted) -> Result<PlannedCall, ToolError> {
         let Admitted { call, load, cx, permit, deadline, .. } = admitted;
         let work = {
             let draft = self.confirmation.draft(&call.tool, &call.arguments);
@@ -193,11 +193,11 @@ impl Dispatcher {
                 Ok(match tool.plan(&cx, arguments)? {
                     Plan::Answer(mut answer) => {
                         answer.sighting.take().inspect(|sighting| cx.session.ledger.save(sighting));
-                        Planned::Answer(answer)
+                        PlannedCall::Answer(answer)
                     }
                     Plan::Change(change) => {
                         let proposal = draft.and_then(|draft| draft.proposal(&*change));
-                        Planned::Change(change, proposal)
+                        PlannedCall::Change(change, proposal)
                     }
                 })
             }
@@ -242,7 +242,7 @@ impl Dispatcher {
         admitted: Admitted,
         change: Box<dyn Change>,
         approval: Approval,
-    ) -> Result<Outcome, ToolError> {
+    ) -> Result<Response, ToolError> {
         let Admitted { call, mut cx, permit, .. } = admitted;
         if call.cancelled.is_cancelled() {
             return Err(ToolError::cancelled());
@@ -269,7 +269,7 @@ impl Dispatcher {
         loop {
             tokio::select! {
                 biased;
-                done = &mut commit => return ended(done).map(|answer| Outcome::Answer(answer, None)),
+                done = &mut commit => return ended(done).map(|answer| Response::Answer(answer, None)),
                 () = call.cancelled.cancelled(), if !is_cancelled => {
                     is_cancelled = true;
                     stop.cancel();
@@ -287,7 +287,7 @@ impl Dispatcher {
     }
 }
 
-/// Makes a change within the session's quotas, and tells the audit.
+/// Makes a change within the session's quotas, and announces it to the audit.
 fn make(change: Box<dyn Change>, cx: &CallContext, approval: Approval, trace: &Trace) -> Result<Answer, ToolError> {
     trace.announce()?;
     let cost = change.cost();
@@ -302,7 +302,7 @@ fn make(change: Box<dyn Change>, cx: &CallContext, approval: Approval, trace: &T
         Err(_) => quota.refund(&cost),
     }
     match (done, cx.stop.stopped()) {
-        // The locks below do not know why they were to stop waiting.
+        // The locks of the layers below do not know why they stopped waiting.
         (Err(error), Some(StopReason::Cancelled)) if error.kind() == Kind::TimedOut => Err(ToolError::cancelled()),
         (done, _) => done,
     }
@@ -310,19 +310,19 @@ fn make(change: Box<dyn Change>, cx: &CallContext, approval: Approval, trace: &T
 
 /// Waits for the answer's share of the response budget. The call keeps its permit meanwhile, so that no more answers
 /// than permits wait in memory for a client that does not read.
-async fn deliver(answer: Answer, call: &Call) -> Result<Outcome, ToolError> {
+async fn deliver(answer: Answer, call: &Call) -> Result<Response, ToolError> {
     let permit = tokio::select! {
         biased;
         () = call.cancelled.cancelled() => return Err(ToolError::cancelled()),
         permit = call.budget.reserve(&answer) => permit,
     };
-    Ok(Outcome::Answer(answer, permit))
+    Ok(Response::Answer(answer, permit))
 }
 
-fn log(result: &Result<Outcome, ToolError>, took: Duration) {
+fn log(result: &Result<Response, ToolError>, took: Duration) {
     match result {
-        Ok(Outcome::Answer(..)) => tracing::info!(?took, "answered"),
-        Ok(Outcome::Question(_)) => tracing::info!(?took, "asked for confirmation"),
+        Ok(Response::Answer(..)) => tracing::info!(?took, "answered"),
+        Ok(Response::Question(_)) => tracing::info!(?took, "asked for confirmation"),
         Err(error) => {
             if let Some(cause) = error.cause() {
                 tracing::warn!(?took, %error, %cause, "failed");

@@ -1,7 +1,7 @@
 //! The requests that the server answers, for both lifecycles.
 //!
-//! Only the tools capability is declared; whatever else rmcp would answer for us with an empty
-//! success is answered with "method not found".
+//! Only the tools capability is declared. rmcp would answer the requests of other capabilities with an empty success;
+//! here they are "method not found".
 
 use std::sync::{Arc, OnceLock};
 
@@ -22,7 +22,7 @@ use crate::{audit::Caller, text::shorten, tools::Toolbox};
 
 use super::{
     audited,
-    call::{Call, Outcome},
+    call::{Call, Response},
     confirm::Person,
     convert,
     dispatch::Dispatcher,
@@ -30,7 +30,7 @@ use super::{
     stdio::{DuplicateKey, OutputQueue},
 };
 
-/// How long a modern client may keep the list of tools: it cannot change while the process lives.
+/// How long a client of 2026-07-28 may keep the list of tools: it does not change while the process lives.
 const LISTING_TTL_MS: u64 = 3_600_000;
 /// Characters of an unknown tool's name that an error repeats.
 const NAME_SHOWN: usize = 64;
@@ -88,8 +88,8 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<InitializeResult, ErrorData> {
         let answer = self.negotiate_initialize(&request)?;
-        // What was agreed, not what was asked: the stock handler keeps the latter, and a second
-        // `initialize` with an unknown version then turns the session into one of another era.
+        // The version that was agreed on. rmcp's own handler stores the one that was asked for, and after a second
+        // `initialize` with an unknown version it judges every request by the rules of 2026-07-28.
         request.protocol_version = answer.protocol_version.clone();
         context.peer.set_peer_info(request);
         Ok(answer)
@@ -110,7 +110,7 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
         opened(&context)?;
-        // One page holds them all, so no cursor was ever given out.
+        // One page holds all tools, so no cursor was ever given out.
         if let Some(cursor) = request.and_then(|request| request.cursor) {
             let shown = shorten(&cursor, NAME_SHOWN);
             return Err(ErrorData::invalid_params(format!("unknown cursor {shown:?}"), None));
@@ -156,13 +156,13 @@ impl ServerHandler for Handler {
         let result = audited::run(&self.dispatcher, caller, call).await;
         progress.end();
         let result = match result {
-            Ok(Outcome::Answer(answer, permit)) => {
+            Ok(Response::Answer(answer, permit)) => {
                 if let Some(permit) = permit {
                     self.output.expect(context.id.clone(), permit, context.ct.clone());
                 }
                 convert::answer(answer, settings)
             }
-            Ok(Outcome::Question(question)) => return Ok(question.into_result().into()),
+            Ok(Response::Question(question)) => return Ok(question.into_result().into()),
             Err(error) => convert::error(&error, settings),
         };
         Ok(result.into())
@@ -201,7 +201,7 @@ impl ServerHandler for Handler {
     }
 }
 
-/// Whether the request belongs to the era without a handshake.
+/// Whether the request uses the protocol without a handshake (2026-07-28).
 fn is_modern(context: &Context) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }

@@ -1,4 +1,4 @@
-//! What a client may tell its model about this server: which tool is for what, and the roots.
+//! The server's instructions, which a client may show to its model: what each tool is for, and the roots.
 //!
 //! Short and without host paths; mentions only tools that are offered.
 
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_unnamed_root_means_relative_paths() {
+    fn single_unnamed_root_means_relative_paths() {
         let text = text(&Toolbox::new(&Selection::default()), &[root(None, Access::ReadWrite)]);
         assert!(text.contains("relative to the workspace root, which is read-write"), "{text}");
         assert!(text.contains("edit changes text"), "{text}");
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn many_roots_are_cut_honestly_below_the_limit() {
+    fn list_of_many_roots_is_cut_with_a_notice() {
         let roots: Vec<_> = (0..200).map(|n| root(Some(&format!("project-number-{n}")), Access::ReadWrite)).collect();
         let text = text(&Toolbox::new(&Selection::default()), &roots);
         assert!(text.chars().count() < LIMIT, "{}", text.chars().count());

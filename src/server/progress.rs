@@ -1,8 +1,8 @@
-//! Progress notifications: throttled, growing, never after the result, never in the way of the work.
+//! Progress notifications: throttled, growing, never after the result; the work never waits for them.
 //!
-//! The sink is called on the thread that does the work and puts the notification straight into the
-//! output, so it stands before the result that the same call puts there later. rmcp's own
-//! `notify_progress` is not used: it waits for the service loop, which is gone once the input ends.
+//! The sink runs on the thread that does the work and puts the notification straight into the output queue, before the
+//! result of the same call. rmcp's own `notify_progress` is not used: it waits for the service loop, which is gone
+//! once the input has ended.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -17,13 +17,13 @@ use crate::tools::context::{ProgressSink, ProgressUpdate};
 
 use super::stdio::OutputQueue;
 
-/// At most ten updates a second: more only costs the client time.
+/// At most ten updates a second.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The progress of one call.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
-    state: Option<Arc<Mutex<State>>>,
+    state: Option<Arc<Mutex<Throttle>>>,
     sink: Sink,
 }
 
@@ -31,7 +31,7 @@ impl Progress {
     /// Progress to the client that sent `token`; none without one.
     pub(super) fn new(token: Option<ProgressToken>, output: OutputQueue) -> Self {
         let Some(token) = token else { return Self::default() };
-        let state = Arc::new(Mutex::new(State::default()));
+        let state = Arc::new(Mutex::new(Throttle::default()));
         let shared = Arc::clone(&state);
         let sink: ProgressSink = Some(Arc::new(move |update: ProgressUpdate| {
             // The lock is held while the line is enqueued, so that none can follow `end`.
@@ -48,7 +48,7 @@ impl Progress {
         self.sink.0.clone()
     }
 
-    /// Nothing is sent from here on: the result follows. Work that was abandoned may still report.
+    /// Sends nothing from here on, as the result follows: work that was abandoned may still report.
     pub(super) fn end(&self) {
         if let Some(state) = &self.state {
             state.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
@@ -66,14 +66,14 @@ impl std::fmt::Debug for Sink {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct Throttle {
     last: Option<(Instant, u64)>,
     ended: bool,
 }
 
-impl State {
-    /// Whether an update may go out now: not too soon, and further than the last, as the protocol
-    /// asks of progress.
+impl Throttle {
+    /// Whether an update may go out now: not too soon, and with more done than the last one, as the protocol demands
+    /// (<https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress>).
     fn admits(&mut self, done: u64, now: Instant) -> bool {
         let due = self.last.is_none_or(|(at, before)| done > before && now.duration_since(at) >= INTERVAL);
         if self.ended || !due {
@@ -102,10 +102,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn updates_are_throttled_and_grow() {
+    fn updates_are_throttled_and_must_grow() {
         let start = Instant::now();
         let at = |millis| start + Duration::from_millis(millis);
-        let mut state = State::default();
+        let mut state = Throttle::default();
         assert!(state.admits(0, at(0)), "the first goes out at once");
         assert!(!state.admits(5, at(50)), "too soon");
         assert!(!state.admits(0, at(200)), "no further than before");
@@ -113,8 +113,8 @@ mod tests {
     }
 
     #[test]
-    fn nothing_follows_the_end() {
-        let mut state = State { ended: true, ..State::default() };
+    fn no_update_after_the_end() {
+        let mut state = Throttle { ended: true, ..Throttle::default() };
         assert!(!state.admits(1, Instant::now()));
     }
 }

@@ -1,23 +1,19 @@
-//! The transport: lines in, lines out, with an answer for every line that deserves one.
+//! The transport: JSON-RPC lines in and out, with an answer to every request, however broken.
 //!
-//! Replaces rmcp's stdio transport, which is silent on malformed input and loses answers at the end
-//! of the input. Reading and recognising lines is [`frame`]'s, meaning is [`incoming`]'s, writing is
-//! the [`OutputQueue`]'s; here are the requests in flight in both directions, and how a session ends.
+//! Replaces rmcp's stdio transport, which is silent on malformed input and loses answers at the end of the input.
+//! [`frame`] cuts the input into lines, [`incoming`] parses them, [`OutputQueue`] writes; this file keeps track of the
+//! requests in flight in both directions, and of how a session ends.
 
 mod duplicate_keys;
 #[cfg(all(any(test, fuzzing), unix))]
 pub(crate) mod for_fuzzing;
 mod frame;
 mod id_scanner;
+mod in_flight;
 mod incoming;
 mod output_queue;
 
-use std::{
-    collections::{HashMap, HashSet},
-    convert::Infallible,
-    future,
-    time::Duration,
-};
+use std::{collections::HashSet, convert::Infallible, future, time::Duration};
 
 use rmcp::{
     RoleServer,
@@ -36,19 +32,11 @@ pub(super) use output_queue::OutputQueue;
 
 use self::{
     frame::{Frame, FrameReader},
+    in_flight::InFlight,
     incoming::Incoming,
 };
 
 use super::parts::Options;
-
-/// Calls in flight at most. One more is refused at once instead of left in the client's pipe, where it
-/// would stand before the cancellation or the ping that comes after it.
-const MAX_CALLS: usize = 1024;
-/// Bytes of calls in flight at most.
-const MAX_BYTES: usize = 64 << 20;
-/// Requests in flight before reading pauses. Those that are no calls are answered as soon as they are
-/// looked at, so that a pause for them is short.
-const MAX_IN_FLIGHT: usize = MAX_CALLS + 256;
 
 /// One client on a pair of streams.
 #[derive(Debug)]
@@ -56,9 +44,9 @@ pub(super) struct SafeStdio<R> {
     frames: FrameReader<R>,
     output: OutputQueue,
     in_flight: InFlight,
-    /// The server's own requests that the client has not answered.
+    /// The server's own requests that the client has not answered yet.
     asked: HashSet<RequestId>,
-    /// When the input ended, until when answers are waited for.
+    /// Once the input has ended: how long answers may take.
     closing: Option<time::Instant>,
     grace: Duration,
     stop: CancellationToken,
@@ -78,7 +66,7 @@ impl<R: AsyncRead + Unpin> SafeStdio<R> {
         }
     }
 
-    /// What a frame means for the service: a message to deliver, or nothing as it was dealt with.
+    /// The message to deliver to the service; `None` if the line has been answered or is ignored.
     fn accept(&mut self, incoming: Incoming, bytes: usize) -> Option<RxJsonRpcMessage<RoleServer>> {
         match incoming {
             Incoming::Deliver(message) => {
@@ -99,7 +87,7 @@ impl<R: AsyncRead + Unpin> SafeStdio<R> {
                             }
                         }
                     }
-                    // Only once, and only what was asked.
+                    // Only to a request of the server, and only once.
                     JsonRpcMessage::Response(response) => {
                         if !self.asked.remove(&response.id) {
                             return None;
@@ -122,7 +110,7 @@ impl<R: AsyncRead + Unpin> SafeStdio<R> {
         }
     }
 
-    /// A question that nobody is left to answer, as a failure.
+    /// The failure of a request of the server that the client can no longer answer.
     fn unanswerable(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         let id = self.asked.iter().next().cloned()?;
         self.asked.remove(&id);
@@ -130,10 +118,10 @@ impl<R: AsyncRead + Unpin> SafeStdio<R> {
         Some(ClientJsonRpcMessage::error(error, Some(id)))
     }
 
-    /// Waits until the answers are out, or overdue.
+    /// Waits until the answers are written, or overdue.
     async fn drain(&mut self, until: time::Instant) {
         if !self.in_flight.is_empty() {
-            // An answer that is sent meanwhile ends this future: the service polls `receive` anew.
+            // An answer that is sent meanwhile ends this future: the service calls `receive` again.
             time::sleep_until(until).await;
             tracing::warn!(calls = self.in_flight.len(), "calls did not end in time after the input ended");
             self.stop.cancel();
@@ -162,8 +150,8 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for SafeStdio<R> {
                 }
             }
             JsonRpcMessage::Request(request) => {
-                // A call that waits for a person must not be what keeps the person's answer from being
-                // read. How many wait at once is bounded where they ask.
+                // A call that waits for a person must not keep the person's answer from being read. `confirm` bounds
+                // how many calls wait.
                 if let Some(origin) = request.request.extensions().get::<OriginatingRequestId>() {
                     self.in_flight.release_bytes(&origin.0);
                 }
@@ -181,7 +169,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for SafeStdio<R> {
         future::ready(Ok(()))
     }
 
-    /// Polled inside a `select!` and dropped at any await, so all state is in `self`.
+    /// rmcp polls this in a `select!` and drops it at any await, so all state is in `self`.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             if let Some(until) = self.closing {
@@ -192,7 +180,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for SafeStdio<R> {
                 return None;
             }
             if self.in_flight.is_full() {
-                // The answer that makes room polls this anew.
+                // The answer that makes room ends this future, and the service calls `receive` again.
                 future::pending::<()>().await;
             }
             self.output.drained().await;
@@ -213,64 +201,5 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for SafeStdio<R> {
     async fn close(&mut self) -> Result<(), Self::Error> {
         let _ = time::timeout(Duration::from_millis(500), self.output.flush()).await;
         Ok(())
-    }
-}
-
-/// The requests that are being answered.
-#[derive(Debug, Default)]
-struct InFlight {
-    /// With the sizes of those that are calls.
-    requests: HashMap<RequestId, Option<usize>>,
-    calls: usize,
-    bytes: usize,
-}
-
-impl InFlight {
-    /// Notes a request, of so many bytes where it is a call.
-    ///
-    /// # Errors
-    /// What it is refused with: its id is in use, or there are too many calls.
-    fn insert(&mut self, id: &RequestId, call: Option<usize>) -> Result<(), ErrorData> {
-        if self.requests.contains_key(id) {
-            return Err(incoming::duplicate(id));
-        }
-        if let Some(bytes) = call {
-            // A single call is served whatever its size: that is the frame's limit.
-            let too_large = self.bytes > 0 && self.bytes + bytes > MAX_BYTES;
-            if self.calls >= MAX_CALLS || too_large {
-                return Err(incoming::too_many(MAX_CALLS, MAX_BYTES));
-            }
-            self.calls += 1;
-            self.bytes += bytes;
-        }
-        self.requests.insert(id.clone(), call);
-        Ok(())
-    }
-
-    /// Whether `id` was there.
-    fn remove(&mut self, id: &RequestId) -> bool {
-        let Some(call) = self.requests.remove(id) else { return false };
-        self.calls -= usize::from(call.is_some());
-        self.bytes -= call.unwrap_or(0);
-        true
-    }
-
-    /// Counts the request no longer by its size.
-    fn release_bytes(&mut self, id: &RequestId) {
-        if let Some(Some(bytes)) = self.requests.get_mut(id) {
-            self.bytes -= std::mem::take(bytes);
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.requests.is_empty()
-    }
-
-    fn len(&self) -> usize {
-        self.requests.len()
-    }
-
-    fn is_full(&self) -> bool {
-        self.requests.len() >= MAX_IN_FLIGHT
     }
 }

@@ -22,8 +22,10 @@ use crate::tools::Settings;
 
 use super::parts::Options;
 
-/// Longer than anything takes, on a machine that has other work, too.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Longer than any call takes, even on a busy machine.
+const TEST_LIMIT: Duration = Duration::from_secs(120);
+/// Milliseconds of a call that never ends by itself.
+const FOREVER: u64 = 600_000;
 
 /// A client of a server of the test tools.
 struct Wire {
@@ -60,7 +62,7 @@ impl Wire {
     }
 
     async fn bytes(&mut self, bytes: &[u8]) {
-        timeout(PATIENCE, self.output.write_all(bytes)).await.expect("the server reads").expect("the pipe is open");
+        timeout(TEST_LIMIT, self.output.write_all(bytes)).await.expect("the server reads").expect("the pipe is open");
     }
 
     async fn line(&mut self, line: &str) {
@@ -83,7 +85,7 @@ impl Wire {
     /// The next message of the server; `None` when it has ended.
     async fn next(&mut self) -> Option<Value> {
         let mut line = String::new();
-        let read = timeout(PATIENCE, self.input.read_line(&mut line)).await.expect("the server answers");
+        let read = timeout(TEST_LIMIT, self.input.read_line(&mut line)).await.expect("the server answers");
         (read.expect("UTF-8") > 0).then(|| serde_json::from_str(&line).expect("a line of JSON"))
     }
 
@@ -127,7 +129,7 @@ impl Wire {
         while let Some(message) = self.next().await {
             rest.push(message);
         }
-        timeout(PATIENCE, self.service).await.expect("the service ends").expect("no panic").expect("no failure");
+        timeout(TEST_LIMIT, self.service).await.expect("the service ends").expect("no panic").expect("no failure");
         rest
     }
 }
@@ -136,7 +138,7 @@ fn initialize(version: &str) -> Value {
     json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } })
 }
 
-/// What a request of the era without a handshake carries.
+/// `params` of a request without a handshake (2026-07-28).
 fn modern(mut params: Value) -> Value {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});

@@ -30,25 +30,25 @@ type Job = Box<dyn FnOnce() + Send>;
 /// See the module; the threads end with it, once their work has ended.
 #[derive(Debug)]
 pub(super) struct ThreadPool {
-    shared: Arc<Shared>,
+    workers: Arc<Workers>,
 }
 
-struct Shared {
-    state: Mutex<State>,
+struct Workers {
+    state: Mutex<WorkerState>,
     work: Condvar,
     /// Runs first on each thread.
     prepare: fn(),
     max_threads: usize,
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for Workers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("max_threads", &self.max_threads).finish_non_exhaustive()
+        f.debug_struct("Workers").field("max_threads", &self.max_threads).finish_non_exhaustive()
     }
 }
 
 #[derive(Default)]
-struct State {
+struct WorkerState {
     queue: VecDeque<Job>,
     threads: usize,
     idle: usize,
@@ -58,8 +58,8 @@ struct State {
 impl ThreadPool {
     /// A pool without threads yet; each runs `prepare` first.
     pub(super) fn new(prepare: fn()) -> Self {
-        let shared = Shared { state: Mutex::default(), work: Condvar::new(), prepare, max_threads: MAX_THREADS };
-        Self { shared: Arc::new(shared) }
+        let workers = Workers { state: Mutex::default(), work: Condvar::new(), prepare, max_threads: MAX_THREADS };
+        Self { workers: Arc::new(workers) }
     }
 
     /// Runs `work` on a thread. If no more can be made, it waits for one that there is.
@@ -87,8 +87,8 @@ impl ThreadPool {
                 }
             }
         };
-        if let Err((_, job)) = self.shared.enqueue(Box::new(job)) {
-            fallback.shared.enqueue(job).map_err(|(error, _)| error)?;
+        if let Err((_, job)) = self.workers.enqueue(Box::new(job)) {
+            fallback.workers.enqueue(job).map_err(|(error, _)| error)?;
         }
         Ok(Task { result, taken })
     }
@@ -96,13 +96,13 @@ impl ThreadPool {
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
-        self.shared.state().ended = true;
-        self.shared.work.notify_all();
+        self.workers.state().ended = true;
+        self.workers.work.notify_all();
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl Workers {
+    fn state(&self) -> MutexGuard<'_, WorkerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -110,8 +110,8 @@ impl Shared {
     fn enqueue(self: &Arc<Self>, job: Job) -> Result<(), (io::Error, Job)> {
         let mut state = self.state();
         if state.idle <= state.queue.len() && state.threads < self.max_threads {
-            let shared = Arc::clone(self);
-            match Builder::new().name("call".to_owned()).spawn(move || shared.serve()) {
+            let workers = Arc::clone(self);
+            match Builder::new().name("call".to_owned()).spawn(move || workers.serve()) {
                 Ok(_) => state.threads += 1,
                 Err(error) if state.threads == 0 => return Err((error, job)),
                 Err(error) => tracing::warn!(%error, threads = state.threads, "no more threads; calls wait for one"),
@@ -180,8 +180,8 @@ mod tests {
     use super::*;
 
     fn pool_of(max_threads: usize) -> ThreadPool {
-        let shared = Shared { state: Mutex::default(), work: Condvar::new(), prepare: || {}, max_threads };
-        ThreadPool { shared: Arc::new(shared) }
+        let workers = Workers { state: Mutex::default(), work: Condvar::new(), prepare: || {}, max_threads };
+        ThreadPool { workers: Arc::new(workers) }
     }
 
     #[tokio::test]
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(first.await, Some(true));
         assert_eq!(second.await, None, "it never runs");
         assert!(third.await == Some(3));
-        assert_eq!(pool.shared.state().threads, 1);
+        assert_eq!(pool.workers.state().threads, 1);
     }
 
     #[tokio::test]
@@ -205,10 +205,10 @@ mod tests {
         for n in 0..20 {
             assert_eq!(pool.run(move || n).unwrap().await, Some(n));
             // The result is there a moment before its thread is idle again.
-            while pool.shared.state().idle == 0 {
+            while pool.workers.state().idle == 0 {
                 std::thread::yield_now();
             }
         }
-        assert_eq!(pool.shared.state().threads, 1);
+        assert_eq!(pool.workers.state().threads, 1);
     }
 }

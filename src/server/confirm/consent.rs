@@ -7,7 +7,7 @@ use crate::tools::{Kind, ToolError};
 
 use super::question::FIELD;
 
-/// A yes is an accepted form with its field ticked, and nothing else is.
+/// Consent is an accepted form with its field ticked, and nothing else.
 pub(super) fn consent(answer: &ElicitResult) -> Result<(), ToolError> {
     const NEXT: &str = "do not repeat the call unchanged; ask the user what to do instead";
     let ticked = answer.content.as_ref().is_some_and(|content| content.get(FIELD) == Some(&Value::Bool(true)));
@@ -15,7 +15,7 @@ pub(super) fn consent(answer: &ElicitResult) -> Result<(), ToolError> {
         ElicitationAction::Accept if ticked => return Ok(()),
         ElicitationAction::Accept => "the person sent the form without confirming the change",
         ElicitationAction::Decline => "the person declined this change",
-        // The client's own way out counts as no.
+        // Cancel: the person closed the form without a choice.
         _ => "the person dismissed the question about this change",
     };
     Err(declined(reason).hint(NEXT))
@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_accepted_and_ticked_form_is_a_yes() {
+    fn only_an_accepted_and_ticked_form_is_consent() {
         assert!(consent(&answer(json!({ "action": "accept", "content": { "confirm": true } }))).is_ok());
         for no in [
             json!({ "action": "accept", "content": { "confirm": false } }),

@@ -17,14 +17,15 @@ use crate::tools::{
 
 use super::{consent::declined, question};
 
-/// How often the client hears that the call still waits; several end a silent call after a minute.
+/// How often a progress notification says that the call still waits: several clients end a silent call after a
+/// minute.
 const STILL_WAITING: Duration = Duration::from_secs(10);
-/// How long it may take to hand over that a question is void; nothing is handed over at shutdown.
-const HAND_OVER: Duration = Duration::from_millis(200);
-/// Characters of a client's complaint that are repeated.
-const COMPLAINT: usize = 200;
+/// How long the cancellation of a question may take to be queued; at shutdown nothing takes it.
+const CANCEL: Duration = Duration::from_millis(200);
+/// Characters of a client's error that are repeated.
+const MAX_REASON: usize = 200;
 
-/// Asks, and waits for at most `limit`. Without an answer the question is taken back.
+/// Asks, and waits for at most `limit`. A question without an answer is cancelled.
 pub(super) async fn ask(
     peer: &Peer<RoleServer>,
     message: &str,
@@ -55,7 +56,7 @@ pub(super) async fn ask(
             () = &mut overdue => {
                 let error = declined(format!("the person did not answer within {limit:.0?}"))
                     .hint("ask the user whether to go on, then repeat the call");
-                break ("nobody answered in time", error);
+                break ("there was no answer in time", error);
             }
             _ = tick.tick() => {
                 if let Some(report) = &progress {
@@ -66,14 +67,14 @@ pub(super) async fn ask(
             }
         }
     };
-    let _ = time::timeout(HAND_OVER, question.cancel(Some(void.to_owned()))).await;
+    let _ = time::timeout(CANCEL, question.cancel(Some(void.to_owned()))).await;
     Err(error)
 }
 
-/// The client could not ask; its own words are shown in part.
+/// The client could not ask; the start of its error is shown.
 fn failed(error: ServiceError) -> ToolError {
     let reason = match &error {
-        ServiceError::McpError(error) => error.message.chars().filter(|c| !c.is_control()).take(COMPLAINT).collect(),
+        ServiceError::McpError(error) => error.message.chars().filter(|c| !c.is_control()).take(MAX_REASON).collect(),
         ServiceError::TransportClosed => "the session is ending".to_owned(),
         other => other.to_string(),
     };

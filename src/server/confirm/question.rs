@@ -1,7 +1,7 @@
 //! What a person is shown: the change in words and as a diff, bounded and free of tricks.
 //!
-//! Pure. The diff holds text that a hostile model wrote, so nothing in it may reach a terminal as a
-//! control sequence or show itself as something else, and whatever is left out is said first.
+//! Pure. A hostile model may have written the text in the diff, so nothing in it may reach a terminal as a control
+//! sequence or look like something else (CVE-2021-42574, "Trojan Source"), and what is left out is said first.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::{text::hidden, tools::Preview};
 
 /// The question's only field, and its name among the questions of one result.
 pub(super) const FIELD: &str = "confirm";
-/// Lines of a diff that are shown: several screens, as much as anybody looks through in a form.
+/// Lines of a diff that are shown: several screens.
 const LINES: usize = 200;
 /// Characters of one line that are shown.
 const LINE: usize = 400;
@@ -55,15 +55,14 @@ pub(super) fn text(preview: &Preview) -> String {
     text
 }
 
-/// Whether the lines that change end in CR LF here and in LF there: only then do their ends matter to
-/// a reader.
+/// Whether some of the changed lines end in CR LF and others in LF: only then are the endings shown.
 fn has_mixed_endings(diff: &str) -> bool {
     let mut changed = diff.split_terminator('\n').skip(2).filter(|line| line.starts_with(['+', '-']));
     let first = changed.next().map(|line| line.ends_with('\r'));
     changed.any(|line| Some(line.ends_with('\r')) != first)
 }
 
-/// Adds a line with everything visible that a terminal would obey or a person would not see.
+/// Adds a line, with everything escaped that a terminal would obey or a person would not see.
 fn push_line(out: &mut String, line: &str, show_returns: bool) {
     let line = if show_returns { line } else { line.strip_suffix('\r').unwrap_or(line) };
     let mut hidden = hidden::in_line(line).map(|one| one.column).peekable();
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_the_summary_and_the_diff() {
+    fn question_is_the_summary_and_the_diff() {
         assert_eq!(
             shown("--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-x\n+\ty\n"),
             "An agent asks to make this change:\nEdit a.txt\n\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-x\n+\ty\n"
@@ -100,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_said_before_the_diff() {
+    fn cut_is_announced_before_the_diff() {
         let diff = (0..1000).map(|line| format!("+{line}")).collect::<Vec<_>>().join("\n");
         let text = shown(&diff);
         assert!(
@@ -115,19 +114,19 @@ mod tests {
     }
 
     #[test]
-    fn nothing_hides_or_commands_a_terminal() {
+    fn control_and_invisible_characters_are_escaped() {
         let text = shown("+a\u{1b}[2Jb\u{7}c\rd\u{202e}e\u{200b}f\u{2028}g\u{85}\n");
         assert!(text.ends_with("+a\\u{1b}[2Jb\\u{7}c\\rd\\u{202e}e\\u{200b}f\\u{2028}g\\u{85}\n"), "{text}");
     }
 
     #[test]
-    fn carriage_returns_are_shown_where_they_change() {
+    fn carriage_returns_are_shown_if_they_change() {
         assert!(shown("---\n+++\n@@\n x\r\n-a\r\n+b\r\n").ends_with(" x\n-a\n+b\n"));
         assert!(shown("---\n+++\n@@\n-a\r\n+a\n").ends_with("-a\\r\n+a\n"));
     }
 
     #[test]
-    fn the_form_has_one_box_that_is_not_ticked() {
+    fn form_has_one_unticked_box() {
         let request = serde_json::to_value(request("Sure?")).expect("it serialises");
         assert_eq!(request["method"], "elicitation/create");
         assert_eq!(request["params"]["message"], "Sure?");

@@ -1,5 +1,5 @@
-//! What a client of 2026-07-28 carries from a question to its answer: an opaque state that it can
-//! neither make, change, use for another call nor use twice.
+//! The state that a client of 2026-07-28 carries from a question to its answer: opaque; it can neither be forged, nor
+//! changed, nor used for another call, nor used twice.
 //!
 //! HMAC-SHA-256 by rmcp's codec, under a key that lives as long as the process. The state holds no
 //! content: only a number used once and a digest of the change that was shown.
@@ -21,10 +21,10 @@ use crate::{
 
 use super::proposal::Proposal;
 
-/// Bytes of the number that makes each state another one.
+/// Bytes of the random number that makes each state unique.
 const NONCE: usize = 16;
 
-/// Signer states and opens them, each once.
+/// Signs states, and verifies each once.
 pub(super) struct Signer {
     codec: RequestStateCodec,
     /// The numbers of the states that were used, and when; forgotten after those have expired.
@@ -34,15 +34,14 @@ pub(super) struct Signer {
 /// Why a state is no proof of a yes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InvalidToken {
-    /// Forged, of another call or another process, expired or used before. Which of these is nobody's
-    /// business outside.
+    /// Forged, of another call or another process, expired or used before; the client does not learn which.
     Unverified,
     /// Genuine, but what the call would do now is not what was shown.
     OtherChange,
 }
 
 impl Signer {
-    /// Signer under a new random key; `None` where the system gives no random bytes.
+    /// A signer with a new random key; `None` where the system gives no random bytes.
     pub(super) fn new() -> Option<Self> {
         let codec = RequestStateCodec::try_new(random::<{ RequestStateCodec::MIN_KEY_LENGTH }>()?).ok()?;
         Some(Self { codec, used: Mutex::default() })
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_opens_once_for_the_change_it_was_made_for() {
+    fn state_is_accepted_once_for_its_own_change() {
         let (signer, shown) = (signer(), proposal(1, b"x"));
         let state = signer.sign(&shown, LIMIT).expect("signed");
         assert_ne!(state, signer.sign(&shown, LIMIT).expect("signed"), "no two states are alike");
@@ -131,16 +130,16 @@ mod tests {
     }
 
     #[test]
-    fn a_state_of_another_call_or_another_process_proves_nothing() {
+    fn state_of_another_call_or_process_is_refused() {
         let (signer, shown) = (signer(), proposal(1, b"x"));
         let state = signer.sign(&shown, LIMIT).expect("signed");
         assert_eq!(signer.verify(&state, &proposal(2, b"x"), LIMIT), Err(InvalidToken::Unverified));
         assert_eq!(self::signer().verify(&state, &shown, LIMIT), Err(InvalidToken::Unverified));
-        assert_eq!(signer.verify(&state, &shown, LIMIT), Ok(()), "failed tries use nothing up");
+        assert_eq!(signer.verify(&state, &shown, LIMIT), Ok(()), "failed attempts use nothing up");
     }
 
     #[test]
-    fn a_state_of_another_content_or_base_is_of_another_change() {
+    fn state_of_another_content_or_base_is_of_another_change() {
         let (signer, shown) = (signer(), proposal(1, b"x"));
         let state = || signer.sign(&shown, LIMIT).expect("signed");
         assert_eq!(signer.verify(&state(), &proposal(1, b"y"), LIMIT), Err(InvalidToken::OtherChange));
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn no_changed_character_goes_unnoticed() {
+    fn every_changed_character_is_noticed() {
         let (signer, shown) = (signer(), proposal(1, b"x"));
         let state = signer.sign(&shown, LIMIT).expect("signed");
         for at in 0..state.len() {

@@ -1,6 +1,6 @@
 //! Reads a JSON text, and finds a key that occurs twice in one object of it.
 //!
-//! Parsers keep the last of the two and say nothing.
+//! RFC 8259, section 4 leaves the meaning of duplicate keys open; most parsers silently keep the last one.
 
 use std::fmt;
 
@@ -13,26 +13,26 @@ use crate::text::shorten;
 const SHOWN: usize = 80;
 
 /// The value of `json`, and the first key that occurs twice in an object of it.
-pub(super) fn tree(json: &[u8]) -> Result<(Value, Option<String>), serde_json::Error> {
+pub(super) fn parse(json: &[u8]) -> Result<(Value, Option<String>), serde_json::Error> {
     let mut found = None;
     let mut parser = serde_json::Deserializer::from_slice(json);
-    let value = Tree { found: &mut found }.deserialize(&mut parser)?;
+    let value = ValueSeed { found: &mut found }.deserialize(&mut parser)?;
     parser.end()?;
     Ok((value, found))
 }
 
 /// Reads a value of any kind.
-struct Tree<'a> {
+struct ValueSeed<'a> {
     found: &'a mut Option<String>,
 }
 
-impl Tree<'_> {
-    fn inner(&mut self) -> Tree<'_> {
-        Tree { found: self.found }
+impl ValueSeed<'_> {
+    fn inner(&mut self) -> ValueSeed<'_> {
+        ValueSeed { found: self.found }
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Tree<'_> {
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -40,7 +40,7 @@ impl<'de> DeserializeSeed<'de> for Tree<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Tree<'_> {
+impl<'de> Visitor<'de> for ValueSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -97,31 +97,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_stands_twice_in_one_object_is_found_at_any_depth() {
+    fn duplicate_key_is_found_at_any_depth() {
         for (json, name) in [
             (r#"{"a":1,"b":2,"a":1}"#, "a"),
             (r#"{"x":[1,{"y":null,"z":true,"y":"s"}]}"#, "y"),
             (r#"{"path":1,"p\u0061th":2}"#, "path"),
             (r#"{"x":{"b":1.5,"b":-1},"x":2}"#, "b"),
         ] {
-            let (value, found) = tree(json.as_bytes()).unwrap();
+            let (value, found) = parse(json.as_bytes()).unwrap();
             assert_eq!(found.as_deref(), Some(name), "{json}");
             assert_eq!(value, serde_json::from_str::<Value>(json).unwrap(), "the last one counts");
         }
     }
 
     #[test]
-    fn one_name_in_several_objects_is_none() {
+    fn same_key_in_different_objects_is_no_duplicate() {
         for json in [r#"{"a":{"a":[{"a":1},{"a":-2}]}}"#, r#"{"a":"a","b":"\"a\":1"}"#, "[null,true,0.5]", "17"] {
             let plain: Value = serde_json::from_str(json).unwrap();
-            assert_eq!(tree(json.as_bytes()).unwrap(), (plain, None), "{json}");
+            assert_eq!(parse(json.as_bytes()).unwrap(), (plain, None), "{json}");
         }
     }
 
     #[test]
-    fn what_is_no_json_is_an_error() {
+    fn invalid_json_is_an_error() {
         for text in ["{", "", "{} x", r#"{"a":"\ud800"}"#] {
-            assert!(tree(text.as_bytes()).is_err(), "{text}");
+            assert!(parse(text.as_bytes()).is_err(), "{text}");
         }
     }
 }

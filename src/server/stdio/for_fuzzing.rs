@@ -31,7 +31,7 @@ pub(crate) enum Cut {
 
 /// What a line means.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Meaning {
+pub(crate) enum ParsedLine {
     /// A request for the service.
     Request(Value),
     /// An answer or a cancellation.
@@ -71,16 +71,16 @@ pub(crate) fn lines(input: &[u8], sizes: &[usize], limit: usize) -> (Vec<Cut>, R
 }
 
 /// What one line means.
-pub(crate) fn meaning(line: &[u8]) -> Meaning {
+pub(crate) fn parse(line: &[u8]) -> ParsedLine {
     match incoming::parse(line) {
         Incoming::Deliver(message) => match *message {
-            JsonRpcMessage::Request(request) => Meaning::Request(value(request.id)),
-            _ => Meaning::Other,
+            JsonRpcMessage::Request(request) => ParsedLine::Request(value(request.id)),
+            _ => ParsedLine::Other,
         },
         Incoming::Refuse { id, error } => {
-            Meaning::Refused(id.map_or(Value::Null, value), error.code.0, error.message.into_owned())
+            ParsedLine::Refused(id.map_or(Value::Null, value), error.code.0, error.message.into_owned())
         }
-        Incoming::Ignore => Meaning::Ignored,
+        Incoming::Ignore => ParsedLine::Ignored,
     }
 }
 

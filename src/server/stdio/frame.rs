@@ -1,6 +1,6 @@
-//! Lines in: cuts the input into lines of bounded length.
+//! Cuts the input into lines of bounded length.
 //!
-//! Knows no JSON, except that it has the id looked for in a line that is too long to keep.
+//! Knows no JSON; a line that is too long to keep goes through [`IdScanner`], so that the error can name its id.
 
 use std::ops::Range;
 
@@ -11,11 +11,11 @@ use super::id_scanner::IdScanner;
 
 /// Bytes asked for at once.
 pub(super) const CHUNK: usize = 16 << 10;
-/// Bytes asked for at once where a line is longer than that: what a pipe of Linux holds.
+/// Bytes asked for at once in a longer line: the capacity of a pipe on Linux (pipe(7)).
 const PIPE: usize = 64 << 10;
-/// A buffer that grew beyond this for one line is given back.
+/// A buffer that grew beyond this for one line is freed.
 const KEEP: usize = 1 << 20;
-/// Some programs begin what they write with it.
+/// The byte-order mark with which some programs begin their output.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
 /// One step of the input.
@@ -25,7 +25,7 @@ pub(super) enum Frame<'a> {
     Line(&'a [u8]),
     /// A line over the limit; its bytes are gone.
     TooLong {
-        /// The id that stood in it.
+        /// The id in it.
         id: Option<RequestId>,
         /// The limit, in bytes.
         limit: usize,
@@ -34,17 +34,17 @@ pub(super) enum Frame<'a> {
     End,
 }
 
-/// Reads lines; all state is in `self`, so that a `next` that is dropped loses nothing.
+/// Reads lines. All state is in `self`, so a `next` future that is dropped loses nothing.
 #[derive(Debug)]
 pub(super) struct FrameReader<R> {
     input: R,
     limit: usize,
     buffer: Vec<u8>,
-    /// Where the line at hand begins in the buffer.
+    /// Where the current line begins in the buffer.
     start: usize,
-    /// Up to where the buffer was searched for a line end.
+    /// How far the buffer was searched for a line end.
     searched: usize,
-    /// The line at hand is too long: it is scanned for its id and dropped.
+    /// Set while the current line is too long: it is scanned for its id and dropped.
     skipping: Option<IdScanner>,
     at_beginning: bool,
     ended: bool,
@@ -86,7 +86,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
                 Step::NeedMore if self.ended => return Frame::End,
                 Step::NeedMore => {}
             }
-            // A long line is read in pieces as large as a pipe gives, as far as the limit warrants that.
+            // A long line is read in pieces as large as a pipe gives, within the limit for lines.
             self.buffer.reserve(if self.buffer.is_empty() { CHUNK } else { self.limit.clamp(CHUNK, PIPE) });
             match self.input.read_buf(&mut self.buffer).await {
                 Ok(0) => self.ended = true,
@@ -132,7 +132,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         }
     }
 
-    /// Drops what was handed out, and what a line beyond the limit has no use for.
+    /// Drops the lines that were returned, and the bytes of a line beyond the limit.
     fn compact(&mut self) {
         self.buffer.drain(..self.start);
         self.start = 0;
@@ -150,8 +150,8 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         }
     }
 
-    /// The part of a line, or of what has come of it, that counts: without a mark and without the CR of
-    /// its end. What is left out here is no reason to drop a line, however the input is cut.
+    /// The part of a line, or of its start, that counts against the limit: without the byte-order mark and the CR of its
+    /// end, however the input is cut.
     fn trimmed(&self, from: usize, to: usize) -> Range<usize> {
         let line = &self.buffer[from..to];
         let front = if self.at_beginning && line.starts_with(BOM) { BOM.len() } else { 0 };

@@ -1,7 +1,7 @@
 //! Finds the id of a message that cannot be parsed: broken, or too long to keep.
 //!
-//! A byte-wise scan for the member `id` of the outermost object, bounded in memory. Best effort: what
-//! it finds in broken input is an id that stood there whole, or nothing.
+//! A byte-wise scan for the member `id` of the outermost object, bounded in memory. In broken input it finds an id that
+//! is there as a whole, or nothing.
 
 use rmcp::model::RequestId;
 
@@ -17,7 +17,7 @@ pub(super) struct IdScanner {
     /// Whether the next scalar of the outermost object is a value, not a key.
     at_value: bool,
     key_is_id: bool,
-    /// The key or the value of `id` at hand, as written.
+    /// The current key or the value of `id`, as written.
     token: Vec<u8>,
     overlong: bool,
     found: Option<RequestId>,
@@ -113,14 +113,14 @@ mod tests {
     }
 
     #[test]
-    fn the_outermost_id_is_found_wherever_it_stands() {
+    fn outermost_id_is_found_at_any_position() {
         assert_eq!(scan(r#"{"id":7,"method":"#), Some(RequestId::Number(7)));
         assert_eq!(scan(r#"{"method":"x","params":{"id":3,"a":[{"id":4}]},"id": 9 }"#), Some(RequestId::Number(9)));
         assert_eq!(scan(r#"{"id" : "a\"b,}" , "x": nonsense"#), Some(RequestId::String("a\"b,}".into())));
     }
 
     #[test]
-    fn what_only_looks_like_an_id_is_not_taken() {
+    fn nested_broken_and_overlong_ids_are_not_found() {
         assert_eq!(scan(r#"{"method":"id","params":"\"id\":5,"}"#), None);
         assert_eq!(scan(r#"{"id":{"id":5},"x":1}"#), None);
         assert_eq!(scan(r#"{"id":null}"#), None);

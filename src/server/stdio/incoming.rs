@@ -1,7 +1,7 @@
-//! What a line means: a message for the service, an error for the client, or nothing.
+//! Parses a line: a message for the service, an error for the client, or nothing.
 //!
-//! Pure. The head is read first and leniently, so that the id is known whatever is wrong with the
-//! rest; then the method decides the type, so that an error names what is wrong with its parameters.
+//! Pure. The head is parsed first and leniently, so that the id is known whatever is wrong with the rest; then the
+//! method decides the type, so that an error says what is wrong with its parameters.
 
 use rmcp::{
     ErrorData,
@@ -21,29 +21,29 @@ use crate::{
 
 use super::{duplicate_keys, id_scanner::IdScanner};
 
-/// Characters of a parser's complaint that are repeated; it may quote whole values.
+/// Characters of a parser's error that are repeated: it may quote whole values.
 const REASON: usize = 300;
 
 /// A key that occurs twice in one object of a call.
 #[derive(Clone, Debug)]
 pub(in crate::server) struct DuplicateKey(pub(in crate::server) String);
 
-/// The code of a request that is refused for now; JSON-RPC leaves -32000 to -32099 to servers.
+/// The code of a request that is refused for now: JSON-RPC reserves -32000 to -32099 for servers.
 const BUSY: ErrorCode = ErrorCode(-32000);
 
-/// The meaning of a line.
+/// A parsed line.
 #[derive(Debug)]
 pub(super) enum Incoming {
     /// For the service.
     Deliver(Box<ClientJsonRpcMessage>),
     /// To be answered with an error.
     Refuse {
-        /// The request's id, where it is known.
+        /// The request's id, if it is known.
         id: Option<RequestId>,
         /// The error.
         error: ErrorData,
     },
-    /// A notification that changes nothing here, or an answer without a question's id.
+    /// A notification that changes nothing here, or a response without an id.
     Ignore,
 }
 
@@ -62,7 +62,7 @@ struct Head {
     error: Option<IgnoredAny>,
 }
 
-/// A member that is there, be it null.
+/// A member that is present, even if it is null.
 fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
@@ -109,14 +109,14 @@ pub(super) fn too_long(id: Option<RequestId>, limit: usize) -> Incoming {
     refuse(id, ErrorCode::INVALID_REQUEST, format!("a message may hold at most {limit} bytes; send less at a time"))
 }
 
-/// The answer to a request whose id is that of one in flight: two answers could not be told apart.
+/// The answer to a request with the id of one in flight: the client could not tell two answers apart.
 pub(super) fn duplicate(id: &RequestId) -> ErrorData {
     let id = id.to_string();
     let shown = shorten(&id, REASON);
     ErrorData::invalid_request(format!("a request with the id {shown} is still being answered"), None)
 }
 
-/// The answer to a call that comes while as many are being answered as there may be.
+/// The answer to a call beyond the limits of those in flight.
 pub(super) fn too_many(calls: usize, bytes: usize) -> ErrorData {
     let size = exact_size(bytes as u64);
     let message = format!(
@@ -152,16 +152,16 @@ fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
 /// not wait for its time limit.
 fn answer(id: RequestId, line: &[u8]) -> Incoming {
     #[derive(Deserialize)]
-    struct Answer {
+    struct ElicitationAnswer {
         #[serde(default)]
         result: Option<ElicitResult>,
         #[serde(default)]
         error: Option<ErrorData>,
     }
     let failed = |reason| ErrorData::new(ErrorCode::INVALID_PARAMS, reason, None);
-    let message = match serde_json::from_slice::<Answer>(line) {
-        Ok(Answer { error: Some(error), .. }) => ClientJsonRpcMessage::error(error, Some(id)),
-        Ok(Answer { result: Some(result), .. }) => {
+    let message = match serde_json::from_slice::<ElicitationAnswer>(line) {
+        Ok(ElicitationAnswer { error: Some(error), .. }) => ClientJsonRpcMessage::error(error, Some(id)),
+        Ok(ElicitationAnswer { result: Some(result), .. }) => {
             ClientJsonRpcMessage::response(ClientResult::ElicitResult(result), id)
         }
         Ok(_) => ClientJsonRpcMessage::error(failed("its answer is empty".to_owned()), Some(id)),
@@ -196,7 +196,7 @@ fn call(line: &[u8]) -> Result<ClientRequest, serde_json::Error> {
     let spelled = with_quoted_arguments(line);
     let line = spelled.as_deref().unwrap_or(line);
     // One pass for both; the other way is for what is wrong, so that the error names the place.
-    let (tree, duplicate) = duplicate_keys::tree(line)?;
+    let (tree, duplicate) = duplicate_keys::parse(line)?;
     if duplicate.is_none()
         && let Ok(request) = CallToolRequest::deserialize(tree)
     {
@@ -212,7 +212,7 @@ fn call(line: &[u8]) -> Result<ClientRequest, serde_json::Error> {
 /// The line with those numbers of its arguments quoted that a parser would respell; `None` where there are none.
 fn with_quoted_arguments(line: &[u8]) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
-    struct Call<'a> {
+    struct CallLine<'a> {
         #[serde(borrow)]
         params: Params<'a>,
     }
@@ -223,7 +223,7 @@ fn with_quoted_arguments(line: &[u8]) -> Option<Vec<u8>> {
     }
     // Nearly every line has none at all, which is known without looking for the arguments.
     quote_numbers(line)?;
-    let arguments = serde_json::from_slice::<Call<'_>>(line).ok()?.params.arguments.get().as_bytes();
+    let arguments = serde_json::from_slice::<CallLine<'_>>(line).ok()?.params.arguments.get().as_bytes();
     let quoted = quote_numbers(arguments)?;
     // A `RawValue` is a piece of the line it was read from.
     let start = arguments.as_ptr().addr().checked_sub(line.as_ptr().addr())?;

@@ -1,4 +1,4 @@
-//! Lines out: one writer task, fed in the order in which lines are enqueued.
+//! The lines for the client: one task writes them in the order in which they are enqueued.
 
 use std::{
     collections::HashMap,
@@ -21,26 +21,26 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::backpressure::{ResponseBudget, ResponsePermit};
 
-/// Bytes that wait before progress is dropped: it must not grow where nobody reads.
+/// Bytes that wait before progress is dropped: a client that does not read must not make the queue grow.
 const PROGRESS_ROOM: usize = 256 << 10;
 /// Bytes that wait before reading pauses: a client that does not read its answers gets no more.
 const READING_ROOM: usize = 64 << 20;
-/// Bytes that a message takes beside its texts, and most messages in all.
+/// Bytes of a message without its texts, and of most messages in all.
 const FRAME: usize = 512;
 /// Bytes that one write gathers.
 const BATCH: usize = 64 << 10;
 
-/// Where lines for the client go; cheap to clone, never blocks.
+/// The queue; cheap to clone, never blocks.
 #[derive(Clone, Debug)]
 pub(in crate::server) struct OutputQueue {
-    queue: mpsc::UnboundedSender<Item>,
+    queue: mpsc::UnboundedSender<Queued>,
     backlog: Arc<Backlog>,
     budget: ResponseBudget,
     expected: Arc<Mutex<HashMap<RequestId, Expected>>>,
 }
 
-/// The share of a large answer that is under way to here; what else is held ends the wait for its
-/// cancellation.
+/// The permit of a large answer that is not enqueued yet. Dropping the sender ends the wait for the cancellation of its
+/// call.
 #[derive(Debug)]
 struct Expected {
     permit: ResponsePermit,
@@ -48,14 +48,14 @@ struct Expected {
 }
 
 impl OutputQueue {
-    /// Starts the writer task; `lost` is cancelled when nothing can be written any more.
+    /// Starts the task that writes; `lost` is cancelled when the client no longer reads.
     pub(in crate::server) fn start<W>(output: W, lost: CancellationToken) -> Self
     where
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let (queue, items) = mpsc::unbounded_channel();
+        let (queue, queued) = mpsc::unbounded_channel();
         let backlog = Arc::new(Backlog::default());
-        tokio::spawn(write(output, items, Arc::clone(&backlog), lost));
+        tokio::spawn(write(output, queued, Arc::clone(&backlog), lost));
         Self { queue, backlog, budget: ResponseBudget::default(), expected: Arc::default() }
     }
 
@@ -64,12 +64,12 @@ impl OutputQueue {
         &self.budget
     }
 
-    /// Keeps `permit` until the answer to `id` is written, or `cancelled`, as it never comes then.
+    /// Keeps `permit` until the answer to `id` is written, or the call is `cancelled` and gets no answer.
     pub(in crate::server) fn expect(&self, id: RequestId, permit: ResponsePermit, cancelled: CancellationToken) {
         let (sender, arrived) = oneshot::channel();
         let expected = Expected { permit, _arrived: sender };
         self.expected.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), expected);
-        // Holds nothing that keeps the writer from ending.
+        // Weak, so that this task does not keep the permits.
         let all = Arc::downgrade(&self.expected);
         tokio::spawn(async move {
             tokio::select! {
@@ -92,27 +92,27 @@ impl OutputQueue {
         }
     }
 
-    /// Enqueues an error; `id` is null where it is unknown, as JSON-RPC has it.
+    /// Enqueues an error. An unknown `id` is null (JSON-RPC 2.0, section 5: <https://www.jsonrpc.org/specification>).
     pub(super) fn refuse(&self, id: Option<&RequestId>, error: &ErrorData) {
         self.line(json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string().into_bytes(), None);
     }
 
-    /// Whether so little waits that progress may be added.
+    /// Whether few enough bytes wait that progress may be added.
     pub(in crate::server) fn has_room(&self) -> bool {
         self.backlog.bytes.load(Ordering::Relaxed) < PROGRESS_ROOM
     }
 
-    /// Waits while too much waits to be read by the client.
+    /// Waits while the client has too much left to read.
     pub(super) async fn drained(&self) {
         while self.backlog.bytes.load(Ordering::Relaxed) >= READING_ROOM && !self.queue.is_closed() {
             self.backlog.written.notified().await;
         }
     }
 
-    /// Waits until everything that was enqueued before is written, or cannot be.
+    /// Waits until everything enqueued before is written, or cannot be.
     pub(super) async fn flush(&self) {
         let (done, written) = oneshot::channel();
-        if self.queue.send(Item::Flush(done)).is_ok() {
+        if self.queue.send(Queued::Flush(done)).is_ok() {
             // The writer drops the sender when the output is gone; that ends the wait as well.
             let _ = written.await;
         }
@@ -122,7 +122,7 @@ impl OutputQueue {
         line.push(b'\n');
         self.backlog.bytes.fetch_add(line.len(), Ordering::Relaxed);
         // Fails only when the output is gone, which has ended the service already.
-        let _ = self.queue.send(Item::Line(line, permit));
+        let _ = self.queue.send(Queued::Line(line, permit));
     }
 }
 
@@ -130,7 +130,7 @@ fn arrive(expected: &Mutex<HashMap<RequestId, Expected>>, id: &RequestId) -> Opt
     expected.lock().unwrap_or_else(PoisonError::into_inner).remove(id).map(|expected| expected.permit)
 }
 
-/// About how many bytes a message takes, so that its line is not copied each time it doubles.
+/// About how many bytes a message takes: a buffer of that size is not copied again and again as it grows.
 fn about(message: &ServerJsonRpcMessage) -> usize {
     let JsonRpcMessage::Response(response) = message else { return FRAME };
     let ServerResult::CallToolResult(result) = &response.result else { return FRAME };
@@ -140,7 +140,7 @@ fn about(message: &ServerJsonRpcMessage) -> usize {
 }
 
 #[derive(Debug)]
-enum Item {
+enum Queued {
     Line(Vec<u8>, Option<ResponsePermit>),
     Flush(oneshot::Sender<()>),
 }
@@ -153,18 +153,18 @@ struct Backlog {
 
 async fn write<W>(
     mut output: W,
-    mut items: mpsc::UnboundedReceiver<Item>,
+    mut queued: mpsc::UnboundedReceiver<Queued>,
     backlog: Arc<Backlog>,
     lost: CancellationToken,
 ) where
     W: AsyncWrite + Send + Unpin,
 {
-    while let Some(first) = items.recv().await {
+    while let Some(first) = queued.recv().await {
         let (mut batch, mut permits, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
         let mut next = Some(first);
-        while let Some(item) = next {
-            match item {
-                Item::Line(line, permit) => {
+        while let Some(next_item) = next {
+            match next_item {
+                Queued::Line(line, permit) => {
                     permits.extend(permit);
                     if batch.is_empty() {
                         batch = line;
@@ -172,9 +172,9 @@ async fn write<W>(
                         batch.extend_from_slice(&line);
                     }
                 }
-                Item::Flush(done) => waiting.push(done),
+                Queued::Flush(done) => waiting.push(done),
             }
-            next = if batch.len() < BATCH { items.try_recv().ok() } else { None };
+            next = if batch.len() < BATCH { queued.try_recv().ok() } else { None };
         }
         let written = match output.write_all(&batch).await {
             Ok(()) => output.flush().await,
@@ -184,7 +184,7 @@ async fn write<W>(
         drop((batch, permits));
         if let Err(error) = written {
             tracing::warn!(%error, "the client no longer reads; ending");
-            items.close();
+            queued.close();
             backlog.written.notify_waiters();
             lost.cancel();
             return;

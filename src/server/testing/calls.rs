@@ -7,19 +7,16 @@ use serde_json::{Value, json};
 use crate::tools::Settings;
 
 use super::{
-    Options, Wire, error_kind, text,
+    FOREVER, Options, Wire, error_kind, text,
     tools::{begun, made, release, steps_of},
 };
-
-/// Longer than any test waits.
-const FOREVER: u64 = 600_000;
 
 async fn with(options: Options) -> Wire {
     Wire::with(options, Settings::default()).greet().await
 }
 
 #[tokio::test]
-async fn an_unknown_tool_is_a_protocol_error_that_names_the_known_ones() {
+async fn unknown_tool_is_a_protocol_error_that_names_the_offered_ones() {
     let mut wire = Wire::open().await;
     let answer = wire.ask(1, "tools/call", json!({ "name": "ecko" })).await;
     assert_eq!(answer["error"]["code"], -32602);
@@ -32,7 +29,7 @@ async fn an_unknown_tool_is_a_protocol_error_that_names_the_known_ones() {
 }
 
 #[tokio::test]
-async fn a_wrong_argument_is_a_tool_error() {
+async fn wrong_argument_is_a_tool_error() {
     let mut wire = Wire::open().await;
     let answer = wire.ask(1, "tools/call", json!({ "name": "echo", "arguments": { "texd": "x" } })).await;
     assert_eq!(error_kind(&answer), "invalid_input");
@@ -40,7 +37,7 @@ async fn a_wrong_argument_is_a_tool_error() {
 }
 
 #[tokio::test]
-async fn an_answer_carries_its_facts() {
+async fn answer_has_its_facts_in_meta() {
     let mut wire = Wire::open().await;
     let answer = wire.ask(1, "tools/call", json!({ "name": "echo", "arguments": { "text": "four" } })).await;
     assert_eq!(answer["result"]["_meta"]["rootbound/result"], json!({ "length": 4 }));
@@ -51,7 +48,7 @@ async fn an_answer_carries_its_facts() {
 }
 
 #[tokio::test]
-async fn a_panic_costs_one_call() {
+async fn panic_fails_one_call() {
     let mut wire = Wire::open().await;
     let answer = wire.ask(1, "tools/call", json!({ "name": "crash", "arguments": { "text": "/host/path" } })).await;
     assert_eq!(error_kind(&answer), "internal");
@@ -81,7 +78,7 @@ async fn inline_panic_fails_one_call() {
 }
 
 #[tokio::test]
-async fn a_read_does_not_wait_behind_searches() {
+async fn light_call_does_not_wait_for_searches() {
     let mut wire = with(Options { max_concurrent: Some(1), ..Options::default() }).await;
     for id in 1..=3 {
         wire.call(id, "search", json!({ "millis": FOREVER })).await;
@@ -92,7 +89,7 @@ async fn a_read_does_not_wait_behind_searches() {
 }
 
 #[tokio::test]
-async fn a_call_that_waits_for_its_turn_is_served_when_it_comes() {
+async fn queued_calls_are_served_in_order() {
     let mut wire = with(Options { max_concurrent: Some(1), ..Options::default() }).await;
     for id in 1..=3 {
         wire.call(id, "search", json!({ "millis": 20 })).await;
@@ -104,7 +101,7 @@ async fn a_call_that_waits_for_its_turn_is_served_when_it_comes() {
 }
 
 #[tokio::test]
-async fn a_cancelled_call_stops_and_has_no_answer() {
+async fn cancelled_call_stops_and_gets_no_answer() {
     let grace = Duration::from_millis(FOREVER);
     let mut wire = with(Options { max_concurrent: Some(1), grace, ..Options::default() }).await;
     wire.call(1, "search", json!({ "text": "cancelled", "millis": FOREVER })).await;
@@ -123,7 +120,7 @@ async fn a_cancelled_call_stops_and_has_no_answer() {
 }
 
 #[tokio::test]
-async fn a_call_over_its_time_says_so() {
+async fn call_beyond_its_deadline_is_timed_out() {
     let mut wire = with(Options { deadline: Duration::from_millis(50), ..Options::default() }).await;
     let answer = wire.ask(1, "tools/call", json!({ "name": "nap", "arguments": { "millis": FOREVER } })).await;
     assert_eq!(error_kind(&answer), "timed_out");
@@ -131,10 +128,10 @@ async fn a_call_over_its_time_says_so() {
 }
 
 #[tokio::test]
-async fn a_call_that_hears_nothing_is_abandoned_and_keeps_its_place() {
+async fn call_that_ignores_its_deadline_is_abandoned_and_keeps_its_permit() {
     let mut wire =
         with(Options { deadline: Duration::from_millis(50), max_concurrent: Some(1), ..Options::default() }).await;
-    wire.call("stubborn", "stubborn", json!({ "text": "hears nothing", "millis": FOREVER })).await;
+    wire.call("stubborn", "stubborn", json!({ "text": "ignores its deadline", "millis": FOREVER })).await;
     wire.call("queued", "search", json!({ "millis": 1 })).await;
     let mut answers = [wire.answer().await, wire.answer().await];
     answers.sort_by_key(|answer| answer["id"].to_string());
@@ -144,11 +141,11 @@ async fn a_call_that_hears_nothing_is_abandoned_and_keeps_its_place() {
     assert_eq!((&stubborn["id"], error_kind(&stubborn)), (&json!("stubborn"), "timed_out"));
     assert!(text(&stubborn).contains("was abandoned; nothing was changed"), "{stubborn}");
     wire.alive().await;
-    release("hears nothing");
+    release("ignores its deadline");
 }
 
 #[tokio::test]
-async fn a_commit_that_has_begun_is_answered_with_what_happened_whatever_the_clock_says() {
+async fn commit_beyond_its_deadline_is_answered_with_its_result() {
     // On a machine that has other work the commit may not begin within the first of these.
     for deadline in [50, 1_000, 10_000] {
         let mut wire = with(Options { deadline: Duration::from_millis(deadline), ..Options::default() }).await;
@@ -166,7 +163,7 @@ async fn a_commit_that_has_begun_is_answered_with_what_happened_whatever_the_clo
 }
 
 #[tokio::test]
-async fn a_commit_that_has_begun_is_not_stopped_by_a_cancellation() {
+async fn running_commit_is_not_stopped_by_a_cancellation() {
     let mut wire = Wire::open().await;
     wire.call(1, "commit", json!({ "text": "unwanted", "millis": FOREVER })).await;
     begun("unwanted").await;
@@ -185,7 +182,7 @@ async fn a_commit_that_has_begun_is_not_stopped_by_a_cancellation() {
 }
 
 #[tokio::test]
-async fn progress_grows_and_stands_before_the_result() {
+async fn progress_grows_and_comes_before_the_result() {
     let mut wire = Wire::open().await;
     let params = json!({ "name": "report", "arguments": { "millis": 400 }, "_meta": { "progressToken": "token" } });
     wire.request(1, "tools/call", params).await;
@@ -207,14 +204,14 @@ async fn progress_grows_and_stands_before_the_result() {
 }
 
 #[tokio::test]
-async fn there_is_no_progress_without_a_token() {
+async fn no_progress_without_a_token() {
     let mut wire = Wire::open().await;
     let answer = wire.ask(1, "tools/call", json!({ "name": "report", "arguments": { "millis": 50 } })).await;
     assert_eq!(text(&answer), "reported");
 }
 
 #[tokio::test]
-async fn changes_that_wait_for_another_one_keep_nobody_out_and_heed_the_client() {
+async fn waiting_changes_hold_no_permit_and_can_be_cancelled() {
     let options = Options { deadline: Duration::from_millis(FOREVER), ..Options::default() };
     let mut wire = with(options).await;
     let waiting = 3 * crate::server::concurrency::LIGHT_CALLS;
@@ -232,7 +229,7 @@ async fn changes_that_wait_for_another_one_keep_nobody_out_and_heed_the_client()
 }
 
 #[tokio::test]
-async fn a_change_that_waits_for_another_one_ends_with_its_time() {
+async fn waiting_change_ends_at_its_deadline() {
     let mut wire = with(Options { deadline: Duration::from_millis(300), ..Options::default() }).await;
     wire.call(1, "queue", json!({})).await;
     assert_eq!(error_kind(&wire.answer().await), "timed_out");

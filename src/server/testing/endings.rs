@@ -11,15 +11,12 @@ use tokio::{
 use crate::tools::Settings;
 
 use super::{
-    Options, PATIENCE, Wire, error_kind, modern, text,
+    FOREVER, Options, TEST_LIMIT, Wire, error_kind, modern, text,
     tools::{begun, release},
 };
 
-/// Longer than any test waits.
-const FOREVER: u64 = 600_000;
-
 #[tokio::test]
-async fn an_idle_server_ends_with_its_input() {
+async fn idle_server_ends_with_its_input() {
     let mut silent = Wire::raw();
     silent.end_input().await;
     assert_eq!(silent.ended().await, Vec::<Value>::new());
@@ -29,7 +26,7 @@ async fn an_idle_server_ends_with_its_input() {
 }
 
 #[tokio::test]
-async fn a_last_line_without_its_end_is_served() {
+async fn last_line_without_line_break_is_served() {
     let mut wire = Wire::open().await;
     wire.bytes(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
     wire.end_input().await;
@@ -37,7 +34,7 @@ async fn a_last_line_without_its_end_is_served() {
 }
 
 #[tokio::test]
-async fn a_last_line_over_the_limit_is_refused() {
+async fn last_line_over_the_limit_is_refused() {
     let options = Options { max_line: 1_000, ..Options::default() };
     let mut wire = Wire::with(options, Settings::default());
     wire.bytes(format!(r#"{{"id":1,"x":"{}"#, "y".repeat(50_000)).as_bytes()).await;
@@ -48,7 +45,7 @@ async fn a_last_line_over_the_limit_is_refused() {
 }
 
 #[tokio::test]
-async fn a_reporting_call_is_answered_after_the_input_has_ended() {
+async fn call_with_progress_is_answered_after_the_input_has_ended() {
     let options = Options { grace: Duration::from_millis(FOREVER), ..Options::default() };
     let mut wire = Wire::with(options, Settings::default()).greet().await;
     let params = json!({ "name": "report", "arguments": { "millis": 300 }, "_meta": { "progressToken": 1 } });
@@ -61,7 +58,7 @@ async fn a_reporting_call_is_answered_after_the_input_has_ended() {
 }
 
 #[tokio::test]
-async fn a_large_answer_is_delivered_whole_after_the_input_has_ended() {
+async fn large_answer_is_complete_after_the_input_has_ended() {
     let settings = Settings { max_output: 8 << 20, ..Settings::default() };
     let options = Options { grace: Duration::from_millis(FOREVER), ..Options::default() };
     let mut wire = Wire::with(options, settings).greet().await;
@@ -72,7 +69,7 @@ async fn a_large_answer_is_delivered_whole_after_the_input_has_ended() {
 }
 
 #[tokio::test]
-async fn a_listening_client_does_not_hold_the_server() {
+async fn subscription_does_not_keep_the_server_running() {
     let mut wire = Wire::raw();
     let listen = modern(json!({ "notifications": { "toolsListChanged": true } }));
     wire.request(1, "subscriptions/listen", listen).await;
@@ -82,7 +79,7 @@ async fn a_listening_client_does_not_hold_the_server() {
 }
 
 #[tokio::test]
-async fn calls_that_outlast_the_grace_are_cancelled_and_answered() {
+async fn calls_beyond_the_grace_period_are_cancelled_and_answered() {
     let options = Options { grace: Duration::from_millis(50), ..Options::default() };
     let mut wire = Wire::with(options, Settings::default()).greet().await;
     wire.call(1, "nap", json!({ "text": "outlasting", "millis": FOREVER })).await;
@@ -93,14 +90,14 @@ async fn calls_that_outlast_the_grace_are_cancelled_and_answered() {
 }
 
 #[tokio::test]
-async fn a_signal_before_the_first_request_ends_the_server() {
+async fn signal_before_the_first_request_ends_the_server() {
     let wire = Wire::raw();
     wire.stop.cancel();
     assert_eq!(wire.ended().await, Vec::<Value>::new());
 }
 
 #[tokio::test]
-async fn a_signal_cancels_what_runs_and_its_answer_is_flushed() {
+async fn signal_cancels_running_calls_and_flushes_their_answers() {
     let mut wire = Wire::open().await;
     wire.call(1, "nap", json!({ "text": "signalled", "millis": FOREVER })).await;
     begun("signalled").await;
@@ -110,7 +107,7 @@ async fn a_signal_cancels_what_runs_and_its_answer_is_flushed() {
 }
 
 #[tokio::test]
-async fn a_signal_does_not_wait_for_a_call_that_hears_nothing() {
+async fn signal_does_not_wait_for_a_call_that_ignores_it() {
     let mut wire = Wire::open().await;
     wire.call(1, "stubborn", json!({ "text": "deaf", "millis": FOREVER })).await;
     wire.alive().await;
@@ -121,11 +118,11 @@ async fn a_signal_does_not_wait_for_a_call_that_hears_nothing() {
 }
 
 #[tokio::test]
-async fn a_server_whose_output_is_gone_ends_though_its_input_is_open() {
+async fn closed_output_ends_the_server() {
     let mut wire = Wire::open().await;
     wire.call(1, "nap", json!({ "millis": FOREVER })).await;
     wire.alive().await;
     wire.input = BufReader::new(duplex(1).0);
     wire.request(2, "ping", json!({})).await;
-    timeout(PATIENCE, wire.service).await.expect("the service ends").expect("no panic").expect("no failure");
+    timeout(TEST_LIMIT, wire.service).await.expect("the service ends").expect("no panic").expect("no failure");
 }

@@ -1,4 +1,4 @@
-//! Lines that are no proper message: each gets an error with its id, and the session goes on.
+//! Lines that are no valid message: each gets an error with its id, and the session goes on.
 
 use std::{collections::HashSet, mem};
 
@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::tools::Settings;
 
-use super::{Options, Wire, error_kind, text};
+use super::{FOREVER, Options, Wire, error_kind, text};
 
 const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
@@ -27,7 +27,7 @@ async fn malformed_json_is_answered_with_its_id() {
 }
 
 #[tokio::test]
-async fn a_line_of_plain_text_is_answered_with_a_null_id() {
+async fn plain_text_is_answered_with_a_null_id() {
     let mut wire = Wire::open().await;
     assert_eq!(wire.refused(b"Listening on port 3000").await, (PARSE_ERROR, Value::Null));
     wire.alive().await;
@@ -45,7 +45,7 @@ async fn deep_nesting_is_refused_with_its_id() {
 }
 
 #[tokio::test]
-async fn a_line_over_the_limit_is_refused_with_its_id_wherever_it_stands() {
+async fn line_over_the_limit_is_refused_with_its_id() {
     let options = Options { max_line: 100_000, ..Options::default() };
     let mut wire = Wire::with(options, Settings::default()).greet().await;
     let long = "x".repeat(300_000);
@@ -59,7 +59,7 @@ async fn a_line_over_the_limit_is_refused_with_its_id_wherever_it_stands() {
 }
 
 #[tokio::test]
-async fn a_long_line_within_the_limit_is_served() {
+async fn long_line_within_the_limit_is_served() {
     let mut wire =
         Wire::with(Options::default(), Settings { max_output: 2 << 20, ..Settings::default() }).greet().await;
     let long = "é".repeat(500_000);
@@ -68,7 +68,7 @@ async fn a_long_line_within_the_limit_is_served() {
 }
 
 #[tokio::test]
-async fn badly_shaped_parameters_of_a_known_method_are_invalid_params() {
+async fn wrong_types_in_a_known_method_are_invalid_params() {
     let mut wire = Wire::open().await;
     for (id, params) in [
         (1, json!({})),
@@ -86,7 +86,7 @@ async fn badly_shaped_parameters_of_a_known_method_are_invalid_params() {
 }
 
 #[tokio::test]
-async fn absent_and_null_arguments_are_none() {
+async fn absent_and_null_arguments_are_accepted() {
     let mut wire = Wire::open().await;
     for params in [json!({ "name": "echo" }), json!({ "name": "echo", "arguments": null })] {
         let answer = wire.ask(1, "tools/call", params).await;
@@ -95,7 +95,7 @@ async fn absent_and_null_arguments_are_none() {
 }
 
 #[tokio::test]
-async fn what_was_not_declared_is_not_found() {
+async fn methods_of_undeclared_capabilities_are_not_found() {
     let mut wire = Wire::open().await;
     for (method, params) in [
         ("logging/setLevel", json!({ "level": "debug" })),
@@ -135,7 +135,7 @@ async fn invalid_utf8_and_lone_surrogates_are_invalid_params() {
 }
 
 #[tokio::test]
-async fn what_is_no_request_is_refused() {
+async fn invalid_requests_are_refused_with_their_id() {
     let mut wire = Wire::open().await;
     for (line, id) in [
         (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, Value::Null),
@@ -158,7 +158,7 @@ async fn what_is_no_request_is_refused() {
 }
 
 #[tokio::test]
-async fn an_error_says_what_was_expected_in_words_of_json() {
+async fn parse_error_names_json_types() {
     let mut wire = Wire::open().await;
     wire.line("17").await;
     let answer = wire.answer().await;
@@ -167,7 +167,7 @@ async fn an_error_says_what_was_expected_in_words_of_json() {
 }
 
 #[tokio::test]
-async fn line_ends_blank_lines_and_a_byte_order_mark_do_not_matter() {
+async fn crlf_blank_lines_and_byte_order_mark_are_accepted() {
     let mut wire = Wire::raw();
     wire.bytes(b"\xEF\xBB\xBF\r\n\n   \n").await;
     wire.bytes(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\r\n").await;
@@ -175,7 +175,7 @@ async fn line_ends_blank_lines_and_a_byte_order_mark_do_not_matter() {
 }
 
 #[tokio::test]
-async fn a_message_may_arrive_in_pieces_and_several_at_once() {
+async fn messages_may_arrive_in_pieces_or_several_at_once() {
     let mut wire = Wire::open().await;
     let line = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     for byte in line {
@@ -204,7 +204,7 @@ async fn notifications_and_responses_before_the_first_request_are_ignored() {
 }
 
 #[tokio::test]
-async fn an_id_that_is_in_flight_cannot_be_used_again() {
+async fn id_in_flight_cannot_be_used_again() {
     let mut wire = Wire::open().await;
     wire.call(1, "nap", json!({ "millis": 200 })).await;
     let again = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -231,7 +231,7 @@ fn call(id: usize, tool: &str, arguments: Value) -> String {
 }
 
 #[tokio::test]
-async fn a_thousand_pipelined_calls_are_all_served() {
+async fn thousand_pipelined_calls_are_all_served() {
     const CALLS: usize = 1_000;
     let mut wire = Wire::open().await;
     let sending =
@@ -246,16 +246,16 @@ async fn a_thousand_pipelined_calls_are_all_served() {
 }
 
 #[tokio::test]
-async fn a_flood_of_calls_does_not_stand_before_a_ping_or_a_cancellation() {
+async fn flood_of_calls_does_not_delay_a_ping_or_a_cancellation() {
     const CALLS: usize = 3_000;
     let mut wire = Wire::open().await;
-    let mut lines: Vec<_> = (0..CALLS).map(|id| call(id, "nap", json!({ "millis": 600_000 }))).collect();
+    let mut lines: Vec<_> = (0..CALLS).map(|id| call(id, "nap", json!({ "millis": FOREVER }))).collect();
     // One that was taken makes room for another when it is cancelled.
     lines.push(
         json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } }).to_string(),
     );
     lines.push(json!({ "jsonrpc": "2.0", "id": "ping", "method": "ping" }).to_string());
-    lines.push(call(CALLS, "nap", json!({ "millis": 600_000 })));
+    lines.push(call(CALLS, "nap", json!({ "millis": FOREVER })));
     lines.push(json!({ "jsonrpc": "2.0", "id": "again", "method": "ping" }).to_string());
     let sending = send_all(&mut wire, lines);
 
@@ -285,10 +285,10 @@ async fn a_flood_of_calls_does_not_stand_before_a_ping_or_a_cancellation() {
 }
 
 #[tokio::test]
-async fn calls_of_more_bytes_than_the_server_holds_are_refused_and_one_alone_is_not() {
+async fn calls_beyond_the_limit_of_bytes_are_refused() {
     let mut wire = Wire::open().await;
     let padding = " ".repeat(15 << 20);
-    let padded = |id| call(id, "nap", json!({ "millis": 600_000 })) + &padding;
+    let padded = |id| call(id, "nap", json!({ "millis": FOREVER })) + &padding;
     let mut lines: Vec<_> = (0..5).map(padded).collect();
     lines.push(json!({ "jsonrpc": "2.0", "id": "ping", "method": "ping" }).to_string());
     let sending = send_all(&mut wire, lines);
@@ -305,7 +305,7 @@ async fn calls_of_more_bytes_than_the_server_holds_are_refused_and_one_alone_is_
 }
 
 #[tokio::test]
-async fn a_name_that_stands_twice_in_the_arguments_is_refused_by_name() {
+async fn duplicate_key_in_the_arguments_is_refused_by_name() {
     let mut wire = Wire::open().await;
     for (arguments, name) in [
         (r#"{"text":"a","text":"b"}"#, "text"),
@@ -323,7 +323,7 @@ async fn a_name_that_stands_twice_in_the_arguments_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn a_line_that_just_fits_is_taken_however_it_arrives() {
+async fn line_of_exactly_the_limit_is_served() {
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let options = Options { max_line: 250, ..Options::default() };
     let mut wire = Wire::with(options, Settings::default()).greet().await;

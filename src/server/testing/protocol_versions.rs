@@ -1,4 +1,4 @@
-//! Both lifecycles from one process, and what a client is told.
+//! Every protocol version in one process, and what `initialize`, `server/discover` and `tools/list` answer.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::tools::Settings;
 use super::{Options, Wire, initialize, modern, text};
 
 #[tokio::test]
-async fn every_revision_with_a_handshake_is_echoed() {
+async fn every_version_with_a_handshake_is_negotiated() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let answer = Wire::raw().ask(1, "initialize", initialize(version)).await;
         assert_eq!(answer["result"]["protocolVersion"], version);
@@ -19,7 +19,7 @@ async fn every_revision_with_a_handshake_is_echoed() {
 }
 
 #[tokio::test]
-async fn the_server_introduces_itself_and_declares_only_tools() {
+async fn initialize_declares_only_tools() {
     let answer = Wire::raw().ask(1, "initialize", initialize("2025-11-25")).await;
     let result = &answer["result"];
     assert_eq!(result["serverInfo"]["name"], "rootbound");
@@ -31,7 +31,7 @@ async fn the_server_introduces_itself_and_declares_only_tools() {
 }
 
 #[tokio::test]
-async fn a_second_initialize_with_an_unknown_revision_keeps_the_session() {
+async fn second_initialize_with_an_unknown_version_keeps_the_session() {
     let mut wire = Wire::open().await;
     let answer = wire.ask(1, "initialize", initialize("2099-01-01")).await;
     assert_eq!(answer["result"]["protocolVersion"], "2025-11-25");
@@ -40,7 +40,7 @@ async fn a_second_initialize_with_an_unknown_revision_keeps_the_session() {
 }
 
 #[tokio::test]
-async fn discover_is_answered_before_either_era_is_chosen() {
+async fn discover_is_answered_before_a_handshake() {
     let mut wire = Wire::raw();
     let answer = wire.ask(1, "server/discover", modern(json!({}))).await;
     let result = &answer["result"];
@@ -53,7 +53,7 @@ async fn discover_is_answered_before_either_era_is_chosen() {
 }
 
 #[tokio::test]
-async fn a_discover_without_its_metadata_is_an_error_and_the_handshake_still_works() {
+async fn discover_without_metadata_is_an_error_and_a_handshake_still_works() {
     let mut wire = Wire::raw();
     assert_eq!(wire.ask(1, "server/discover", json!({})).await["error"]["code"], -32602);
     wire.greet().await.alive().await;
@@ -76,7 +76,7 @@ async fn modern_requests_need_no_handshake() {
 }
 
 #[tokio::test]
-async fn a_modern_request_must_be_complete_and_of_a_known_revision() {
+async fn modern_request_needs_all_metadata_and_a_known_version() {
     let mut wire = Wire::raw();
     let mut half = modern(json!({}));
     half["_meta"].as_object_mut().expect("object").remove("io.modelcontextprotocol/clientCapabilities");
@@ -89,7 +89,7 @@ async fn a_modern_request_must_be_complete_and_of_a_known_revision() {
 }
 
 #[tokio::test]
-async fn without_a_handshake_or_metadata_nothing_is_served() {
+async fn request_without_handshake_or_metadata_is_refused() {
     let mut wire = Wire::raw();
     for (method, params) in [("tools/list", json!({})), ("tools/call", json!({ "name": "echo" }))] {
         let answer = wire.ask(1, method, params).await;
@@ -111,7 +111,7 @@ async fn both_protocol_versions_are_served_side_by_side() {
 }
 
 #[tokio::test]
-async fn the_list_is_ordered_complete_and_the_same_every_time() {
+async fn tools_list_is_ordered_complete_and_stable() {
     let mut wire = Wire::open().await;
     let first = wire.ask(1, "tools/list", json!({})).await["result"].clone();
     let tools = first["tools"].as_array().expect("tools");

@@ -144,7 +144,7 @@ tool!(
 );
 
 tool!(
-    /// Takes its time, and stops when told.
+    /// Takes its time, and stops when it is cancelled.
     Nap, "nap", false, |cx, args| {
         nap(cx, &args)?;
         Ok(Plan::Answer(Answer::text("rested", &json!({}))))
@@ -168,7 +168,7 @@ fn wait(args: &Args) {
 }
 
 tool!(
-    /// Takes its time, and hears nothing.
+    /// Takes its time, and never checks whether to stop.
     Stubborn, "stubborn", true, |_cx, args| {
         wait(&args);
         Ok(Plan::Answer(Answer::text("done at last", &json!({}))))
@@ -212,13 +212,13 @@ tool!(
 tool!(
     /// Plans at once, and takes its time to commit, as `stubborn` does.
     Commit, "commit", false, |_cx, args| {
-        Ok(Plan::Change(Box::new(Slow(args))))
+        Ok(Plan::Change(Box::new(SlowChange(args))))
     }
 );
 
-struct Slow(Args);
+struct SlowChange(Args);
 
-impl Change for Slow {
+impl Change for SlowChange {
     fn preview(&self) -> Preview {
         Preview { summary: "a slow change".to_owned(), diff: String::new(), destructive: false }
     }
@@ -238,13 +238,13 @@ impl Change for Slow {
 tool!(
     /// Plans at once, and waits in its commit for a change that never ends, as long as it may.
     Queue, "queue", false, |_cx, args| {
-        Ok(Plan::Change(Box::new(Waiting(args))))
+        Ok(Plan::Change(Box::new(EndlessChange(args))))
     }
 );
 
-struct Waiting(Args);
+struct EndlessChange(Args);
 
-impl Change for Waiting {
+impl Change for EndlessChange {
     fn preview(&self) -> Preview {
         Preview { summary: "a change that waits".to_owned(), diff: String::new(), destructive: false }
     }
@@ -259,7 +259,7 @@ impl Change for Waiting {
         }
         log("begun", &self.0);
         loop {
-            // As the locks answer, which do not know why they were told to end.
+            // As the locks answer, which do not know why they must stop waiting.
             cx.check().map_err(|_| ToolError::new(Kind::TimedOut, "the time was used up"))?;
             thread::sleep(Duration::from_millis(2));
         }
@@ -282,7 +282,7 @@ pub(super) fn steps_of(text: &str) -> Vec<String> {
     steps.iter().filter(done).cloned().collect()
 }
 
-/// Ends the wait of the call with `text`, which hears nothing else.
+/// Ends the wait of the call with `text`, which nothing else ends.
 pub(super) fn release(text: &str) {
     STEPS.lock().expect("no test panics with the lock held").push(format!("release {text}"));
 }
