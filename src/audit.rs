@@ -149,7 +149,7 @@ fn paths(arguments: &Map<String, Value>, canonical: Canonical<'_>, workspace: &W
     let named = arguments.iter().filter(|(name, _)| is_in(PATHS, name, canonical));
     named
         .filter_map(|(name, value)| Some((name, value.as_str()?)))
-        .map(|(name, text)| match workspace.whereabouts(text) {
+        .map(|(name, text)| match workspace.printed_and_host_path(text) {
             Some((public, real)) => json!({ "argument": name, "public": public, "resolved": shown_path(&real) }),
             None => json!({ "argument": name, "public": null, "resolved": null }),
         })

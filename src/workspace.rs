@@ -1,9 +1,20 @@
-//! The sandbox: roots, paths, policy, opening, walking, writing, and the kernel's sandbox.
+//! Access to files: roots, paths, policy, opening, walking, watching, writing, and the kernel's sandbox.
 //!
-//! The only layer that touches files. A text becomes a [`WorkspacePath`] at the gate, and what it
-//! leads to is opened beneath a root's directory handle, with links followed only inside the
-//! roots: check and use are one step, so nothing can be swapped in between. What is read, planned
-//! or shown is decided above.
+//! The only layer that touches files. `resolve` makes a [`WorkspacePath`] of a caller's text, and the file is opened
+//! beneath a root's directory handle, with links followed only inside the roots. Check and use are one step, so nothing
+//! can be swapped in between: servers that compare a canonical path with a prefix and then open it have been escaped
+//! from again and again (CVE-2025-53109, CVE-2025-53110). What is read, planned or shown is decided above.
+//!
+//! | question | file |
+//! |---|---|
+//! | Which texts are which paths? | `resolve` |
+//! | Which names are secret, run later or hidden? | `policy/secrets`, `policy/run_later`, `policy` |
+//! | Where does a link lead? | `links` |
+//! | How is a path opened beneath a root? | `sys/beneath` |
+//! | What may the process do at all? | `confine` |
+//!
+//! Limits: hard links inside a root are not looked through, since package managers depend on them, and a process of the
+//! same user may change files directly. On Windows and macOS there is no sandbox of the kernel.
 
 #![expect(clippy::disallowed_types, reason = "this layer is the one that opens files")]
 
@@ -59,7 +70,7 @@ pub use root::{Access, Root, RootGone, RootSpec};
 pub use shared::Workspace;
 pub use start::{Opened, Options};
 pub use stat::{FileKind, Stat};
-pub use state::{Alone, AppendLog, Durable, StateDir, StateFile};
+pub use state::{AppendLog, Durable, FolderLock, StateDir, StateFile};
 pub use tree::{
     CreatedTree, MovedTree, NewNode, Node, NotRemoved, Purpose, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
 };
@@ -76,9 +87,9 @@ impl Workspace {
         self.shared.roots.list()
     }
 
-    /// Whether a path lies in another root that is inside its own.
-    pub fn in_inner_root(&self, path: &WorkspacePath) -> bool {
-        self.shared.roots.is_in_inner(path)
+    /// Whether a path is in another root that is nested in its own.
+    pub fn in_nested_root(&self, path: &WorkspacePath) -> bool {
+        self.shared.roots.is_in_nested(path)
     }
 
     /// A root directory itself.
@@ -89,7 +100,7 @@ impl Workspace {
     /// What a caller's text means: the printed form, a path relative to the first root, a host path
     /// or `file://` URI under a root, `~/…`, each with an optional leading `@`. At most 4096 bytes below the root.
     ///
-    /// By letters alone, but for one look whether an entry literally begins with `@`.
+    /// Looks at the disk in one case only: whether the name of an entry begins with `@`.
     pub fn resolve(&self, text: &str) -> Result<WorkspacePath, PathError> {
         resolve::resolve(&self.shared.roots, text, |path| self.shared.stat(path).is_ok())
     }
@@ -110,7 +121,7 @@ impl Workspace {
 
     /// Whether policy denies the content of what is at a path, after links inside the roots.
     pub fn is_secret(&self, path: &WorkspacePath) -> Result<bool, AccessError> {
-        self.shared.stat(path).map(|(_, way)| way.secret())
+        self.shared.stat(path).map(|(_, location)| location.secret())
     }
 
     /// Opens a regular file for reading; never blocks on a special one.
@@ -130,8 +141,8 @@ impl Workspace {
         self.shared.read(path, max_bytes, |_, _| None)
     }
 
-    /// As [`Self::read`], where `known` may tell the revision of what is at a real path from its bytes: what it
-    /// returns must be theirs. Hashing is most of the work on a large file.
+    /// As [`Self::read`], where `known` may know the revision of the bytes at a real path: what it returns must be
+    /// theirs. Hashing is most of the work on a large file.
     pub fn read_known(
         &self,
         path: &WorkspacePath,
@@ -141,7 +152,7 @@ impl Workspace {
         self.shared.read(path, max_bytes, known)
     }
 
-    /// Visits what lies below `start` in path order; a file as start visits just itself.
+    /// Visits the entries below `start` in path order; if `start` is a file, only that.
     pub fn walk(
         &self,
         start: &WorkspacePath,
@@ -164,7 +175,7 @@ impl Workspace {
     /// Begins to watch a root, for [`Watcher::survey`] and [`Watcher::changes`].
     ///
     /// # Errors
-    /// Where the system cannot tell of every change.
+    /// Where the system does not report every change.
     pub fn watch(&self, root: &Arc<Root>) -> Result<Watcher, Unwatchable> {
         Watcher::new(&self.shared, root)
     }
@@ -183,33 +194,31 @@ impl Workspace {
     /// Real root and real names, after links inside the roots; for what is missing, the real
     /// directory and the missing rest.
     pub fn canonical(&self, path: &WorkspacePath) -> Result<WorkspacePath, AccessError> {
-        self.shared.locate(path).map(|way| way.real)
+        self.shared.locate(path).map(|location| location.real)
     }
 
-    /// Installs the kernel's sandbox around the whole process: the roots with their rights and the folders
-    /// for state and audit, nothing else, no TCP; and takes the system calls from it that a file server
-    /// never needs. Call it before any other thread starts,
-    /// and once those folders exist (see [`StateDir::open`], [`AppendLog::open`]).
+    /// Installs the kernel's sandbox around the process: no files but those of the roots, with their rights, and of
+    /// `folders` (for state and audit); no TCP; none of the system calls that a file server never needs. Call it before
+    /// any other thread starts, and once those folders exist (see [`StateDir::open`], [`AppendLog::open`]).
     pub fn confine(&self, how: Confine, folders: &[&Path]) -> Result<ConfineReport, String> {
         confine::confine(&self.shared.roots, how, folders)
     }
 
-    /// Whether a folder of the host, by its canonical path, lies in a root or holds one: a log must not
-    /// lie where calls can reach it, nor the rights to write it reach into a root.
+    /// Whether a folder of the host, by its canonical path, lies in a root or holds one. A log must not be where calls
+    /// reach it, and the right to write it must not cover a root.
     pub fn overlaps(&self, folder: &Path) -> bool {
         let roots = &self.shared.roots;
-        roots.holding(folder, true).is_some() || roots.list().iter().any(|root| root.canonical().starts_with(folder))
+        roots.containing(folder, true).is_some() || roots.list().iter().any(|root| root.canonical().starts_with(folder))
     }
 
-    /// What `text` names, as it is printed and as the host path it truly leads to: for logs that no
-    /// model reads.
-    pub fn whereabouts(&self, text: &str) -> Option<(String, PathBuf)> {
+    /// The path that `text` means, as it is printed, and the host path that it leads to: for logs that no model reads.
+    pub fn printed_and_host_path(&self, text: &str) -> Option<(String, PathBuf)> {
         let path = self.resolve(text).ok()?;
         let real = self.canonical(&path).ok()?;
         Some((path.to_string(), real.host()))
     }
 
-    /// Whether the kernel confines each open beneath a root, or it is walked name by name.
+    /// Whether the kernel confines each open beneath a root (`openat2`); else it is opened name by name.
     pub fn confined_opens(&self) -> bool {
         self.roots().iter().all(|root| root.dir().is_confined())
     }

@@ -95,7 +95,7 @@ fn roots(out: &mut Report, config: &Config, parts: &Parts) {
             Access::ReadOnly => "read-only",
             Access::ReadWrite => "read-write",
         };
-        let host = parts.workspace.whereabouts(&root.public()).map(|(_, host)| host.display().to_string());
+        let host = parts.workspace.printed_and_host_path(&root.public()).map(|(_, host)| host.display().to_string());
         let name = root.name().unwrap_or(UNNAMED);
         let text = format!("{name}  {rights}  {}", host.unwrap_or_default());
         if number == 0 { out.head("directories", &text) } else { out.line(&text) }

@@ -14,7 +14,7 @@ use clap_complete::Shell;
 use super::{
     action::{Action, Document},
     option::{NamedChoice, OptionRow, ValueKind},
-    options::OPTIONS,
+    options::{SECTIONS, options},
     raw::{RawArgs, Source},
 };
 
@@ -98,7 +98,7 @@ pub(crate) fn command() -> Command {
         .subcommand_precedence_over_arg(true)
         .disable_help_subcommand(true)
         .arg(directories())
-        .args(OPTIONS.iter().map(flag))
+        .args(flags())
         .subcommand(
             Command::new("call")
                 .about("Run one tool through the server and print its text; exit 1 when the tool answers with an error")
@@ -120,7 +120,7 @@ pub(crate) fn command() -> Command {
                     "Show what protects a run with these options; exit 1 when something is not as configured, 2 when \
                      it cannot start with them",
                 )
-                .defer(|command| command.arg(directories()).args(OPTIONS.iter().map(flag))),
+                .defer(|command| command.arg(directories()).args(flags())),
         )
         .subcommand(Command::new("tools").about("List the tools that a client would be offered").defer(tools))
         .subcommand(Command::new("completions").about("Print the completion script of a shell").defer(completions))
@@ -138,13 +138,13 @@ fn call(command: Command) -> Command {
                 .num_args(0..)
                 .help("One JSON object, or arguments as words: pattern=main max_results=5"),
         )
-        .args(OPTIONS.iter().map(flag))
+        .args(flags())
 }
 
 fn history(command: Command) -> Command {
     command
         .arg(Arg::new("path").value_name("PATH").help("Only changes of this file, or below this directory"))
-        .args(OPTIONS.iter().map(flag))
+        .args(flags())
 }
 
 fn restore(command: Command) -> Command {
@@ -155,13 +155,13 @@ fn restore(command: Command) -> Command {
                 .value_name("REVISION")
                 .help("Its first digits, as `rootbound history` lists it [default: the newest that differs]"),
         )
-        .args(OPTIONS.iter().map(flag))
+        .args(flags())
 }
 
 fn tools(command: Command) -> Command {
     command
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the complete tools/list answer"))
-        .args(OPTIONS.iter().map(flag))
+        .args(flags())
 }
 
 fn completions(command: Command) -> Command {
@@ -179,13 +179,16 @@ fn directories() -> Arg {
         .help("Directories to offer, taken literally; the same as --root without a name")
 }
 
+fn flags() -> impl Iterator<Item = Arg> {
+    SECTIONS.iter().flat_map(|(heading, options)| options.iter().map(|option| flag(option).help_heading(*heading)))
+}
+
 fn flag(option: &'static OptionRow) -> Arg {
     let arg = Arg::new(option.flag)
         .long(option.flag)
         .value_name(option.value)
         .value_parser(value_parser!(OsString))
         .help(option.full_help())
-        .help_heading(option.heading)
         .hide_possible_values(true);
     match option.kind {
         ValueKind::List => arg.action(ArgAction::Append),
@@ -218,7 +221,7 @@ impl TypedValueParser for Choices {
 /// Reads the options of one level. clap's global arguments would let the values after the subcommand replace those
 /// before it, and a list must hold both.
 fn collect(matches: &ArgMatches, raw: &mut RawArgs, problems: &mut Vec<String>) {
-    for option in OPTIONS {
+    for option in options() {
         for value in matches.get_many::<OsString>(option.flag).into_iter().flatten() {
             match value.to_str() {
                 Some(text) => raw.push(option, text.to_owned(), Source::CommandLine),

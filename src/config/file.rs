@@ -13,7 +13,7 @@ use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
 use super::{
     option::{OptionRow, ValueKind},
-    options::{OPTIONS, PER_ROOT},
+    options::{PER_ROOT, options},
     raw::{RawArgs, RootTable, Source},
 };
 
@@ -35,34 +35,28 @@ fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) 
         let line = line_of(text, error.span().map_or(0, |span| span.start));
         problems.push(format!("{name}:{line}: not valid TOML: {}", error.message().trim().replace('\n', ", ")));
     }
-    let file = File { text, name };
+    let mut reader = Reader { text, name, problems };
     for (key, value) in table.get_ref() {
-        let line = file.line(key.span().start);
+        let line = reader.line(key.span().start);
         let key: &str = key.get_ref();
-        match OPTIONS.iter().find(|option| option.key() == key && option.flag != "config") {
-            Some(option) if option.flag == "root" => file.roots(option, value, line, raw, problems),
-            Some(option) => file.values(option, value, line, raw, problems),
-            None => problems.push(file.at(line, &unknown(key))),
+        match options().find(|option| option.key() == key && option.flag != "config") {
+            Some(option) if option.flag == "root" => reader.roots(option, value, line, raw),
+            Some(option) => reader.values(option, value, line, raw),
+            None => reader.problem(line, &unknown(key)),
         }
     }
 }
 
-/// The text that is read, for the line numbers in messages.
-struct File<'f> {
+/// The text that is read, for the line numbers in messages, and where the messages go.
+struct Reader<'f> {
     text: &'f str,
     name: &'f str,
+    problems: &'f mut Vec<String>,
 }
 
-impl File<'_> {
+impl Reader<'_> {
     /// The values of one option.
-    fn values(
-        &self,
-        option: &'static OptionRow,
-        value: &Spanned<DeValue<'_>>,
-        line: usize,
-        raw: &mut RawArgs,
-        problems: &mut Vec<String>,
-    ) {
+    fn values(&mut self, option: &'static OptionRow, value: &Spanned<DeValue<'_>>, line: usize, raw: &mut RawArgs) {
         let values = match (&option.kind, value.get_ref()) {
             (ValueKind::List, DeValue::Array(values)) => values.iter().collect(),
             // `tools = ["read", "grep"]` means the same as "read,grep".
@@ -81,19 +75,12 @@ impl File<'_> {
                     raw.push(option, text, self.source(line));
                 }
             }
-            None => problems.push(self.at(line, &wrong_type(option, &option.key(), value.get_ref()))),
+            None => self.problem(line, &wrong_type(option, &option.key(), value.get_ref())),
         }
     }
 
     /// `root = ["a", "b=c:ro"]`, or tables with their own rules, or both.
-    fn roots(
-        &self,
-        option: &'static OptionRow,
-        value: &Spanned<DeValue<'_>>,
-        line: usize,
-        raw: &mut RawArgs,
-        problems: &mut Vec<String>,
-    ) {
+    fn roots(&mut self, option: &'static OptionRow, value: &Spanned<DeValue<'_>>, line: usize, raw: &mut RawArgs) {
         let values = match value.get_ref() {
             DeValue::Array(values) => values.iter().collect(),
             _ => vec![value],
@@ -101,21 +88,14 @@ impl File<'_> {
         for value in values {
             let line = if value.span().is_empty() { line } else { self.line(value.span().start) };
             match value.get_ref() {
-                DeValue::Table(table) => self.root_table(option, table, line, raw, problems),
+                DeValue::Table(table) => self.root_table(option, table, line, raw),
                 DeValue::String(text) => raw.push(option, text.clone().into_owned(), self.source(line)),
-                other => problems.push(self.at(line, &wrong_type(option, "root", other))),
+                other => self.problem(line, &wrong_type(option, "root", other)),
             }
         }
     }
 
-    fn root_table(
-        &self,
-        option: &'static OptionRow,
-        table: &DeTable<'_>,
-        line: usize,
-        raw: &mut RawArgs,
-        problems: &mut Vec<String>,
-    ) {
+    fn root_table(&mut self, option: &'static OptionRow, table: &DeTable<'_>, line: usize, raw: &mut RawArgs) {
         let (mut path, mut root) = (None, RootTable::default());
         for (key, value) in table {
             let line = self.line(key.span().start);
@@ -124,23 +104,21 @@ impl File<'_> {
                 match value.get_ref() {
                     DeValue::String(text) if key == "path" => path = Some(text.clone().into_owned()),
                     DeValue::String(text) => root.name = Some(text.clone().into_owned()),
-                    other => problems.push(self.at(line, &format!("{key} is {}, but must be text", other.type_str()))),
+                    other => self.problem(line, &format!("{key} is {}, but must be text", other.type_str())),
                 }
-                continue;
-            }
-            if let Some(option) = per_root().find(|option| option.key() == key) {
-                self.values(option, value, line, &mut root.own, problems);
+            } else if let Some(option) = per_root().find(|option| option.key() == key) {
+                self.values(option, value, line, &mut root.own);
             } else {
                 let own = per_root().map(OptionRow::key);
                 let names: Vec<String> = ["path", "name"].map(str::to_owned).into_iter().chain(own).collect();
-                problems.push(self.at(line, &no_such_key(key, "key of a root", &names)));
+                self.problem(line, &no_such_key(key, "key of a root", &names));
             }
         }
         match path {
             Some(path) => raw.push_root(option, path, self.source(line), root),
             // A path that is not text is reported already.
             None if table.contains_key("path") => {}
-            None => problems.push(self.at(line, "a root without a path: add path = \"/srv/docs\"")),
+            None => self.problem(line, "a root without a path: add path = \"/srv/docs\""),
         }
     }
 
@@ -152,14 +130,14 @@ impl File<'_> {
         Source::File { name: self.name.to_owned(), line }
     }
 
-    fn at(&self, line: usize, problem: &str) -> String {
-        format!("{}:{line}: {problem}", self.name)
+    fn problem(&mut self, line: usize, problem: &str) {
+        self.problems.push(format!("{}:{line}: {problem}", self.name));
     }
 }
 
 /// The options that a `[[root]]` table may have.
 fn per_root() -> impl Iterator<Item = &'static OptionRow> {
-    OPTIONS.iter().filter(|option| PER_ROOT.contains(&option.flag))
+    options().filter(|option| PER_ROOT.contains(&option.flag))
 }
 
 fn wrong_type(option: &OptionRow, key: &str, value: &DeValue<'_>) -> String {
@@ -176,7 +154,7 @@ fn unknown(key: &str) -> String {
     if key == "config" {
         return "a configuration file cannot name another: remove config".to_owned();
     }
-    let names: Vec<String> = OPTIONS.iter().map(OptionRow::key).filter(|name| name != "config").collect();
+    let names: Vec<String> = options().map(OptionRow::key).filter(|name| name != "config").collect();
     no_such_key(key, "key", &names)
 }
 
@@ -233,8 +211,7 @@ mod tests {
 
     #[test]
     fn every_option_but_config_is_a_key() {
-        let text: String = OPTIONS
-            .iter()
+        let text: String = options()
             .filter(|option| option.flag != "config")
             .map(|option| match option.kind {
                 ValueKind::Switch(_) => format!("{} = true\n", option.key()),
@@ -244,7 +221,7 @@ mod tests {
             .collect();
         let (raw, problems) = read_text(&text);
         assert!(problems.is_empty(), "{problems:?}");
-        for option in OPTIONS.iter().filter(|option| option.flag != "config") {
+        for option in options().filter(|option| option.flag != "config") {
             let expected = if option.is_list() { 2 } else { 1 };
             assert_eq!(raw.highest(option.flag).len(), expected, "{}", option.flag);
         }

@@ -21,8 +21,6 @@ pub(super) struct OptionRow {
     pub(super) value: &'static str,
     /// Without the default of a number, which is read from the field.
     pub(super) help: &'static str,
-    /// The heading of the help that lists it.
-    pub(super) heading: &'static str,
     pub(super) kind: ValueKind,
 }
 

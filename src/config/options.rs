@@ -13,43 +13,49 @@ const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-const ROOTS: &str = "Directories";
-const TOOLS: &str = "Tools";
-const POLICY: &str = "Policy (patterns are globs on paths below a root, in addition to the built-in lists)";
-const LIMITS: &str = "Limits";
-const AUDIT: &str = "Audit";
-const PROCESS: &str = "Process";
+/// The headings of the help, each with its options, in this order.
+pub(super) const SECTIONS: &[(&str, &[OptionRow])] = &[
+    ("Directories", ROOTS),
+    ("Tools", TOOLS),
+    ("Policy (patterns are globs on paths below a root, in addition to the built-in lists)", POLICY),
+    ("Limits", LIMITS),
+    ("Audit", AUDIT),
+    ("Process", PROCESS),
+];
 
-/// Every option there is, in the order of the help.
-pub(super) const OPTIONS: &[OptionRow] = &[
+/// Every option.
+pub(super) fn options() -> impl Iterator<Item = &'static OptionRow> {
+    SECTIONS.iter().flat_map(|(_, options)| *options)
+}
+
+const ROOTS: &[OptionRow] = &[
     OptionRow {
         flag: "root",
         value: "[NAME=]PATH[:ro]",
         help: "Offer a directory, under NAME if one is given: a plain word, or a virtual absolute path such as \
                /mnt/user-data/workspace. `:ro` makes it read-only. Write a path that contains `=` as `=PATH`, and one \
                that ends in `:ro` as `PATH:rw`",
-        heading: ROOTS,
         kind: ValueKind::List,
     },
     OptionRow {
         flag: "read-only",
         value: "BOOL",
         help: "Offer only the tools that change nothing, and open every directory read-only",
-        heading: ROOTS,
         kind: ValueKind::Switch(|config| &mut config.selection.read_only),
     },
+];
+
+const TOOLS: &[OptionRow] = &[
     OptionRow {
         flag: "tools",
         value: "LIST",
         help: "Offer only these tools: names separated by commas",
-        heading: TOOLS,
         kind: ValueKind::Text,
     },
     OptionRow {
         flag: "allow",
         value: "GROUP",
         help: "Also offer an optional group of tools: `manage` (mkdir, move, copy, delete, undo)",
-        heading: TOOLS,
         kind: ValueKind::List,
     },
     OptionRow {
@@ -57,7 +63,6 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         value: "BOOL",
         help: "Also send each result as data, and advertise its schema. Off by default: several clients then hide the \
                text and images from the model",
-        heading: TOOLS,
         kind: ValueKind::Switch(|config| &mut config.settings.structured_output),
     },
     OptionRow {
@@ -66,7 +71,6 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         help: "`strict` (default): a file must have been read, and be unchanged since, before it is changed (delete \
                accepts unread files, because it can be undone); `changed-only`: a file that was read must be \
                unchanged since; `off`: no check",
-        heading: TOOLS,
         kind: ValueKind::Choice(&[
             ("strict", |config| config.settings.read_before_write = ReadBeforeWrite::Strict),
             ("changed-only", |config| config.settings.read_before_write = ReadBeforeWrite::ChangedOnly),
@@ -79,7 +83,6 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         help: "Show a person each change and make it only if they approve: `never` (default); `destructive`: changes \
                that replace or remove something; `writes`: all changes. Such a change is refused if the client cannot \
                ask",
-        heading: TOOLS,
         kind: ValueKind::Choice(&[
             ("never", |config| config.server.confirm = Confirm::Never),
             ("destructive", |config| config.server.confirm = Confirm::Destructive),
@@ -91,56 +94,41 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         value: "BOOL",
         help: "Do not skip names that are never source (node_modules, caches, build output …); .gitignore and .ignore \
                still apply",
-        heading: TOOLS,
         kind: ValueKind::Switch(|config| &mut config.workspace.ignore.no_default),
     },
     OptionRow {
         flag: "ignore",
         value: "PATTERN",
         help: "Skip matching paths in ls, glob and grep; gitignore syntax",
-        heading: TOOLS,
         kind: ValueKind::List,
     },
-    OptionRow {
-        flag: "deny",
-        value: "GLOB",
-        help: "Refuse the content of these files",
-        heading: POLICY,
-        kind: ValueKind::List,
-    },
+];
+
+const POLICY: &[OptionRow] = &[
+    OptionRow { flag: "deny", value: "GLOB", help: "Refuse the content of these files", kind: ValueKind::List },
     OptionRow {
         flag: "deny-extension",
         value: "EXT",
         help: "Refuse the content of files with this extension: `exe`, `.pem`, `tar.gz`; case is ignored",
-        heading: POLICY,
         kind: ValueKind::List,
     },
     OptionRow {
         flag: "hide",
         value: "GLOB",
         help: "Refuse these files and do not show their names",
-        heading: POLICY,
         kind: ValueKind::List,
     },
-    OptionRow {
-        flag: "protect",
-        value: "GLOB",
-        help: "Refuse to create or change these files",
-        heading: POLICY,
-        kind: ValueKind::List,
-    },
+    OptionRow { flag: "protect", value: "GLOB", help: "Refuse to create or change these files", kind: ValueKind::List },
     OptionRow {
         flag: "allow-secret",
         value: "GLOB",
         help: "Show the content of these files although the built-in list of secrets names them",
-        heading: POLICY,
         kind: ValueKind::List,
     },
     OptionRow {
         flag: "allow-protected",
         value: "GLOB",
         help: "Allow changes to these files although the built-in list of files that run later names them",
-        heading: POLICY,
         kind: ValueKind::List,
     },
     OptionRow {
@@ -149,17 +137,18 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         help: "`auto` (default): also refuse what files at the top of a directory forbid to agents \
                (`permissions.deny` of `.claude/settings.json`, `.cursorignore` and the like); `off`: do not read \
                these files",
-        heading: POLICY,
         kind: ValueKind::Choice(&[
             ("auto", |config| config.workspace.agent_rules = true),
             ("off", |config| config.workspace.agent_rules = false),
         ]),
     },
+];
+
+const LIMITS: &[OptionRow] = &[
     OptionRow {
         flag: "max-output",
         value: "BYTES",
         help: "Longest text of one answer; 11000 suits DeerFlow",
-        heading: LIMITS,
         // An error with its hint needs up to a thousand bytes; no model takes 10 MiB.
         kind: ValueKind::Size(1_000..=10 * MIB, |config| NumberField::Usize(&mut config.settings.max_output)),
     },
@@ -167,14 +156,12 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         flag: "max-file-size",
         value: "BYTES",
         help: "Largest file that edit and write accept",
-        heading: LIMITS,
         kind: ValueKind::Size(1..=u32::MAX as u64, |config| NumberField::U64(&mut config.settings.max_file_size)),
     },
     OptionRow {
         flag: "max-image-size",
         value: "BYTES",
         help: "Largest image that read shows; clients refuse larger ones than the default",
-        heading: LIMITS,
         // The message with the image is in memory several times.
         kind: ValueKind::Size(1..=256 * MIB, |config| NumberField::U64(&mut config.settings.max_image_size)),
     },
@@ -182,14 +169,12 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         flag: "max-search-file-size",
         value: "BYTES",
         help: "Largest file that grep reads when it searches a directory",
-        heading: LIMITS,
         kind: ValueKind::Size(1..=UNBOUNDED, |config| NumberField::U64(&mut config.settings.max_search_file_size)),
     },
     OptionRow {
         flag: "time-limit",
         value: "SECONDS",
         help: "Time that one call may take before it changes anything",
-        heading: LIMITS,
         // Clients give up long before an hour.
         kind: ValueKind::Seconds(3_600.0, |config| &mut config.server.deadline),
     },
@@ -197,7 +182,6 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         flag: "confirm-time-limit",
         value: "SECONDS",
         help: "Time that a person may take to answer; without an answer the change is not made",
-        heading: LIMITS,
         // A person may be away for a day.
         kind: ValueKind::Seconds(86_400.0, |config| &mut config.server.confirm_limit),
     },
@@ -206,21 +190,18 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         value: "N",
         help: "Searches that run at the same time [default: twice the processors, at least 4]. At most 1024 calls, of \
                64 MiB in all, wait or run at the same time; others are refused and can be sent again",
-        heading: LIMITS,
         kind: ValueKind::Count(1..=256, |config| NumberField::OptUsize(&mut config.server.max_concurrent)),
     },
     OptionRow {
         flag: "max-files-created",
         value: "N",
         help: "Files and directories that one session may create",
-        heading: LIMITS,
         kind: ValueKind::Count(0..=UNBOUNDED, |config| NumberField::U64(&mut config.quota.files)),
     },
     OptionRow {
         flag: "max-bytes-written",
         value: "BYTES",
         help: "Bytes that one session may write",
-        heading: LIMITS,
         kind: ValueKind::Size(0..=UNBOUNDED, |config| NumberField::U64(&mut config.quota.bytes)),
     },
     OptionRow {
@@ -228,28 +209,24 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         value: "BYTES",
         help: "Refuse to write below a directory whose files would exceed this in total; counted at most once per \
                minute, and up to 500000 entries [default: no limit]",
-        heading: LIMITS,
         kind: ValueKind::Size(0..=UNBOUNDED, |config| NumberField::OptU64(&mut config.quota.root_bytes)),
     },
     OptionRow {
         flag: "max-arguments",
         value: "N",
         help: "Number of arguments of one call",
-        heading: LIMITS,
         kind: ValueKind::Count(1..=10_000, |config| NumberField::Usize(&mut config.settings.max_arguments)),
     },
     OptionRow {
         flag: "max-nesting",
         value: "N",
         help: "Depth of lists and objects in the arguments of one call",
-        heading: LIMITS,
         kind: ValueKind::Count(1..=100, |config| NumberField::Usize(&mut config.settings.max_nesting)),
     },
     OptionRow {
         flag: "max-glob",
         value: "BYTES",
         help: "Longest glob. Braces are not expanded, so this also limits the compiled glob",
-        heading: LIMITS,
         // The parser needs time and stack in proportion to the pattern.
         kind: ValueKind::Size(1..=MIB, |config| NumberField::Usize(&mut config.settings.patterns.glob)),
     },
@@ -257,14 +234,12 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         flag: "max-regex",
         value: "BYTES",
         help: "Longest pattern of grep",
-        heading: LIMITS,
         kind: ValueKind::Size(1..=MIB, |config| NumberField::Usize(&mut config.settings.patterns.regex)),
     },
     OptionRow {
         flag: "max-regex-size",
         value: "BYTES",
         help: "Largest compiled pattern of grep, which also limits the time to compile it",
-        heading: LIMITS,
         // Below 64 KiB a class such as `\w` does not compile; each search thread may need this size.
         kind: ValueKind::Size(64 * KIB..=GIB, |config| NumberField::Usize(&mut config.settings.patterns.compiled)),
     },
@@ -272,47 +247,47 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         flag: "max-regex-repeats",
         value: "N",
         help: "Positions that the counted repetitions of a pattern may expand to, such as 6000 for `(.{1,100}){1,60}`",
-        heading: LIMITS,
         kind: ValueKind::Count(1..=1_000_000, |config| NumberField::Usize(&mut config.settings.patterns.repeated)),
     },
     OptionRow {
         flag: "max-message",
         value: "BYTES",
         help: "Longest message that is read from the client",
-        heading: LIMITS,
         // A write of a source file needs up to 64 KiB.
         kind: ValueKind::Size(64 * KIB..=256 * MIB, |config| NumberField::Usize(&mut config.server.max_line)),
     },
+];
+
+const AUDIT: &[OptionRow] = &[
     OptionRow {
         flag: "audit",
         value: "FILE",
         help: "Append one JSON line for each call: when, who, what, where and how it ended; of content only its \
                length and SHA-256. The folder of the file must be outside of the directories offered",
-        heading: AUDIT,
         kind: ValueKind::Text,
     },
     OptionRow {
         flag: "audit-required",
         value: "BOOL",
         help: "Refuse calls that cannot be recorded; a change is recorded before it is made as well",
-        heading: AUDIT,
         kind: ValueKind::Switch(|config| &mut config.audit.required),
     },
     OptionRow {
         flag: "audit-size",
         value: "BYTES",
         help: "Size at which the audit file is renamed to FILE.1 (up to FILE.5)",
-        heading: AUDIT,
         // A line takes up to 64 KiB.
         kind: ValueKind::Size(64 * KIB..=UNBOUNDED, |config| NumberField::U64(&mut config.audit.size)),
     },
+];
+
+const PROCESS: &[OptionRow] = &[
     OptionRow {
         flag: "confine",
         value: "MODE",
         help: "Let the kernel confine the whole process to the directories (Landlock) and refuse it programs, sockets \
                and the like (seccomp): `auto` (default): as far as the kernel supports it; `required`: do not start \
                without it; `off`",
-        heading: PROCESS,
         kind: ValueKind::Choice(&[
             ("auto", |config| config.confine = Confine::Auto),
             ("required", |config| config.confine = Confine::Required),
@@ -324,7 +299,6 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         value: "WAY",
         help: "How paths are opened below a directory: `auto` (default): in one step that the kernel confines, where \
                it can; `walk`: name by name, as on systems without openat2. For diagnosis",
-        heading: PROCESS,
         kind: ValueKind::Choice(&[
             ("auto", |config| config.workspace.force_fallback = false),
             ("walk", |config| config.workspace.force_fallback = true),
@@ -336,7 +310,6 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         help: "Folder for the record of files that have been read, for clients that start a new process for each \
                call, and for the former content of files; `off` keeps both in memory [default: \
                $XDG_STATE_HOME/rootbound]",
-        heading: PROCESS,
         kind: ValueKind::Text,
     },
     OptionRow {
@@ -344,7 +317,6 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         value: "MODE",
         help: "Keep an index of the paths below a directory and an n-gram filter over its files in memory between calls: \
                `auto` (default) for large trees after their first search, `eager` for every tree from the start, `off`",
-        heading: PROCESS,
         kind: ValueKind::Choice(&[
             ("auto", |config| config.index = IndexMode::Auto),
             ("eager", |config| config.index = IndexMode::Eager),
@@ -356,7 +328,6 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         value: "MODE",
         help: "Keep the content of files before they are changed or deleted, for `undo`, `rootbound history` and \
                `rootbound restore`: `auto` (default): in the state folder; `off`: in memory, until the server ends",
-        heading: PROCESS,
         kind: ValueKind::Choice(&[
             ("auto", |config| config.history.on_disk = true),
             ("off", |config| config.history.on_disk = false),
@@ -366,7 +337,6 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         flag: "history-size",
         value: "BYTES",
         help: "Disk space for former content; the oldest is removed first, and all of it after 30 days",
-        heading: PROCESS,
         // Less would not hold the former content of one larger file.
         kind: ValueKind::Size(MIB..=UNBOUNDED, |config| NumberField::U64(&mut config.history.bytes)),
     },
@@ -374,14 +344,12 @@ pub(super) const OPTIONS: &[OptionRow] = &[
         flag: "config",
         value: "FILE",
         help: "Read options from a TOML file; paths in it are relative to its folder",
-        heading: PROCESS,
         kind: ValueKind::Text,
     },
     OptionRow {
         flag: "log",
         value: "LEVEL",
         help: "What is logged to stderr: off, error, warn (default), info, debug or trace",
-        heading: PROCESS,
         kind: ValueKind::Choice(&[
             ("off", |config| config.log = LevelFilter::OFF),
             ("error", |config| config.log = LevelFilter::ERROR),
@@ -405,14 +373,14 @@ mod tests {
 
     #[test]
     fn flag_gives_key_and_variable() {
-        let option = OPTIONS.iter().find(|option| option.flag == "max-output").expect("in the table");
+        let option = options().find(|option| option.flag == "max-output").expect("in the table");
         assert_eq!(option.key(), "max_output");
         assert_eq!(option.variable(), "ROOTBOUND_MAX_OUTPUT");
     }
 
     #[test]
     fn each_default_is_within_its_range_and_in_the_help() {
-        for option in OPTIONS {
+        for option in options() {
             let help = option.full_help();
             match &option.kind {
                 ValueKind::Size(range, _) | ValueKind::Count(range, _) => match option.default_number() {
@@ -439,13 +407,11 @@ mod tests {
             let about = command.get_about().expect("a description");
             let _ = writeln!(text, "| `rootbound {}` | {about} |", command.get_name());
         }
-        let mut heading = "";
-        for option in OPTIONS {
-            if option.heading != heading {
-                heading = option.heading;
-                let _ = writeln!(text, "\n## {heading}\n\n| option | meaning |\n|---|---|");
+        for (heading, options) in SECTIONS {
+            let _ = writeln!(text, "\n## {heading}\n\n| option | meaning |\n|---|---|");
+            for option in *options {
+                let _ = writeln!(text, "{}", option.markdown_row());
             }
-            let _ = writeln!(text, "{}", option.markdown_row());
         }
         text + "\n"
     }
@@ -467,7 +433,7 @@ mod tests {
             assert_eq!(rows, expected, "docs/options.md differs from the table: run the command that it names");
         }
         let readme = std::fs::read_to_string(top.join("README.md")).expect("README.md");
-        let known: Vec<String> = OPTIONS.iter().map(OptionRow::markdown_row).collect();
+        let known: Vec<String> = options().map(OptionRow::markdown_row).collect();
         for row in readme.lines().filter(|line| line.starts_with("| `--")) {
             assert!(known.iter().any(|known| known == row), "{row}");
         }
@@ -476,7 +442,7 @@ mod tests {
     #[test]
     fn no_flag_is_one_that_deerflow_refuses_to_register() {
         for refused in ["print", "eval", "shell", "call"] {
-            assert!(OPTIONS.iter().all(|option| option.flag != refused), "--{refused}");
+            assert!(options().all(|option| option.flag != refused), "--{refused}");
         }
     }
 }

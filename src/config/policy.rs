@@ -80,11 +80,11 @@ fn extensions(raw: &RawArgs, problems: &mut Vec<String>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{options::OPTIONS, raw::Source};
+    use crate::config::{options::options, raw::Source};
 
     fn denied(given: &[&str]) -> (Vec<String>, Vec<String>) {
         let (mut raw, mut problems) = (RawArgs::default(), Vec::new());
-        let option = OPTIONS.iter().find(|option| option.flag == "deny-extension").expect("in the table");
+        let option = options().find(|option| option.flag == "deny-extension").expect("in the table");
         for text in given {
             raw.push(option, (*text).to_owned(), Source::CommandLine);
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{environment::Environment, option::OptionRow, options::OPTIONS};
+use super::{environment::Environment, option::OptionRow, options::options};
 
 /// One value as it was given, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl RawArgs {
     }
 
     fn of(&self, flag: &str) -> impl Iterator<Item = &RawValue> {
-        debug_assert!(OPTIONS.iter().any(|option| option.flag == flag), "no option is called {flag}");
+        debug_assert!(options().any(|option| option.flag == flag), "no option is called {flag}");
         self.all().filter(move |value| value.option.flag == flag)
     }
 }
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn higher_source_wins_and_last_value_within_one() {
-        let option = OPTIONS.iter().find(|option| option.flag == "log").expect("in the table");
+        let option = options().find(|option| option.flag == "log").expect("in the table");
         let mut raw = RawArgs::default();
         raw.push(option, "debug".into(), Source::CommandLine);
         raw.push(option, "trace".into(), Source::CommandLine);

@@ -15,7 +15,7 @@ use crate::{
 
 use super::{
     Action, Config, Environment, host_path,
-    options::OPTIONS,
+    options::options,
     parse_value, policy,
     raw::{RawArgs, RawValue, Source},
     roots,
@@ -34,7 +34,7 @@ pub(super) fn config(
     placeholders(raw, directories, &mut problems);
     let mut warnings = Vec::new();
     let mut config = Config { action, ..Config::default() };
-    for option in OPTIONS {
+    for option in options() {
         parse_value::apply(option, raw, &mut config, &mut problems);
     }
     selection(raw, &mut config.selection, &mut problems);

@@ -6,7 +6,7 @@ use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
 use super::{
     option::{OptionRow, PREFIX},
-    options::OPTIONS,
+    options::options,
     raw::{RawArgs, Source},
 };
 
@@ -19,8 +19,8 @@ pub(super) fn read(
 ) {
     for (name, value) in variables {
         let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX)) else { continue };
-        let Some(option) = OPTIONS.iter().find(|option| option.variable() == name) else {
-            let names: Vec<String> = OPTIONS.iter().map(OptionRow::variable).collect();
+        let Some(option) = options().find(|option| option.variable() == name) else {
+            let names: Vec<String> = options().map(OptionRow::variable).collect();
             // Without the prefix, which alone would make any two names alike.
             let words = names.iter().map(|name| &name[PREFIX.len()..]);
             let near = nearest_names(&name[PREFIX.len()..], words, ONE_OF_FEW);

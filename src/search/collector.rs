@@ -32,16 +32,9 @@ pub(super) struct FileLimits {
     pub(super) content: usize,
 }
 
-/// The sink of one file.
-#[derive(Debug)]
-pub(super) struct Collector<'a> {
-    matcher: &'a RegexMatcher,
-    multiline: bool,
-    mode: SearchMode,
-    limits: FileLimits,
-    stop: &'a StopSignal,
-    /// The whole content, where it is in memory and not transcoded, to look for NUL bytes in.
-    whole: Option<&'a [u8]>,
+/// What was found in one file so far.
+#[derive(Debug, Default)]
+pub(super) struct FileMatches {
     /// Lines kept so far.
     pub(super) lines: Vec<HitLine>,
     /// Bytes of text kept so far.
@@ -56,6 +49,21 @@ pub(super) struct Collector<'a> {
     pub(super) stopped: Option<StopReason>,
     /// A line that is kept is not ASCII.
     pub(super) foreign: bool,
+    /// The file is not UTF-8, and in no encoding that is recognised.
+    pub(super) undecoded: bool,
+}
+
+/// The sink of one file.
+#[derive(Debug)]
+pub(super) struct Collector<'a> {
+    matcher: &'a RegexMatcher,
+    multiline: bool,
+    mode: SearchMode,
+    limits: FileLimits,
+    stop: &'a StopSignal,
+    /// The whole content, where it is in memory and not transcoded, to look for NUL bytes in.
+    whole: Option<&'a [u8]>,
+    pub(super) found: FileMatches,
     /// What such lines are shown in, where the file is not UTF-8.
     encoding: Option<&'static Encoding>,
 }
@@ -69,22 +77,7 @@ impl<'a> Collector<'a> {
         stop: &'a StopSignal,
         whole: Option<&'a [u8]>,
     ) -> Self {
-        Self {
-            matcher,
-            multiline,
-            mode,
-            limits,
-            stop,
-            whole,
-            lines: Vec::new(),
-            bytes: 0,
-            matches: 0,
-            binary: false,
-            cut: false,
-            stopped: None,
-            foreign: false,
-            encoding: None,
-        }
+        Self { matcher, multiline, mode, limits, stop, whole, found: FileMatches::default(), encoding: None }
     }
 
     /// Shows lines in this encoding, one in which ASCII is itself.
@@ -98,7 +91,7 @@ impl<'a> Collector<'a> {
         if line.is_ascii() {
             return excerpt(line, hit);
         }
-        self.foreign = true;
+        self.found.foreign = true;
         let Some(encoding) = self.encoding else { return excerpt(line, hit) };
         let decoded = |bytes| encoding.decode_without_bom_handling(bytes).0;
         let hit = hit(line).map(|hit| {
@@ -122,13 +115,13 @@ impl<'a> Collector<'a> {
     }
 
     fn keep(&mut self, number: u64, text: String, hit: Option<usize>) {
-        self.bytes += text.len() + size_of::<HitLine>();
-        self.lines.push(HitLine { number, text, hit });
+        self.found.bytes += text.len() + size_of::<HitLine>();
+        self.found.lines.push(HitLine { number, text, hit });
     }
 
     fn full(&mut self) -> bool {
-        self.cut = self.matches >= self.limits.matches || self.bytes >= self.limits.text;
-        self.cut
+        self.found.cut = self.found.matches >= self.limits.matches || self.found.bytes >= self.limits.text;
+        self.found.cut
     }
 
     /// Splits a block of adjacent lines into its matches and calls `each` with the lines of one.
@@ -162,7 +155,7 @@ impl<'a> Collector<'a> {
 
     fn take_spanning(&mut self, found: &SinkMatch<'_>) {
         let mut blocks = Vec::new();
-        let room = self.limits.matches.saturating_sub(self.matches);
+        let room = self.limits.matches.saturating_sub(self.found.matches);
         let counting = matches!(self.mode, SearchMode::Counts);
         let mut count = 0;
         self.split(found, |lines, hit| {
@@ -173,15 +166,15 @@ impl<'a> Collector<'a> {
             count < room
         });
         if counting {
-            self.matches += count;
+            self.found.matches += count;
             return;
         }
         let buffer = found.buffer();
         let mut number = found.line_number().unwrap_or(1);
         let mut at = found.bytes_range_in_buffer().start;
         for (lines, hit) in blocks {
-            let index = self.matches;
-            self.matches += 1;
+            let index = self.found.matches;
+            self.found.matches += 1;
             if !self.keeps(index) {
                 continue;
             }
@@ -199,11 +192,11 @@ impl<'a> Collector<'a> {
                 }
             }
             if more > 0
-                && let Some(last) = self.lines.last_mut()
+                && let Some(last) = self.found.lines.last_mut()
             {
                 let _ = write!(last.text, " (… {more} more lines of this match)");
             }
-            if self.bytes >= self.limits.text {
+            if self.found.bytes >= self.limits.text {
                 return;
             }
         }
@@ -216,24 +209,24 @@ impl Sink for Collector<'_> {
     fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
         // The searcher itself looks for NUL only in the first 64 KiB and in matching lines.
         if self.whole.take().is_some_and(|bytes| bytes.contains(&0)) {
-            self.binary = true;
+            self.found.binary = true;
             return Ok(false);
         }
-        if self.matches % CHECK_EVERY == CHECK_EVERY - 1 {
-            self.stopped = self.stop.stopped();
-            if self.stopped.is_some() {
+        if self.found.matches % CHECK_EVERY == CHECK_EVERY - 1 {
+            self.found.stopped = self.stop.stopped();
+            if self.found.stopped.is_some() {
                 return Ok(false);
             }
         }
         if self.mode == SearchMode::Files {
-            self.matches = 1;
+            self.found.matches = 1;
             return Ok(false);
         }
         if self.multiline && searcher.multi_line_with_matcher(self.matcher) {
             self.take_spanning(found);
         } else {
-            let index = self.matches;
-            self.matches += 1;
+            let index = self.found.matches;
+            self.found.matches += 1;
             if self.keeps(index) {
                 let matcher = self.matcher;
                 let text = self.excerpt(found.bytes(), |line| find_in(matcher, line));
@@ -244,20 +237,20 @@ impl Sink for Collector<'_> {
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
-        if self.keeps(self.matches) {
+        if self.keeps(self.found.matches) {
             let text = self.excerpt(context.bytes(), |_| None);
             self.keep(context.line_number().unwrap_or(0), text, None);
         }
-        Ok(self.bytes < self.limits.text || !self.full())
+        Ok(self.found.bytes < self.limits.text || !self.full())
     }
 
     fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, io::Error> {
-        self.binary = true;
+        self.found.binary = true;
         Ok(false)
     }
 
     fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> Result<(), io::Error> {
-        self.binary |= finish.binary_byte_offset().is_some();
+        self.found.binary |= finish.binary_byte_offset().is_some();
         Ok(())
     }
 }
@@ -318,10 +311,10 @@ mod tests {
         let mut sink = Collector::new(pattern.matcher(), multiline, mode, limits, &stop, Some(text));
         searcher.search_slice(pattern.matcher(), text, &mut sink).unwrap();
         Seen {
-            lines: sink.lines.into_iter().map(|line| (line.number, line.text, line.hit)).collect(),
-            matches: sink.matches,
-            binary: sink.binary,
-            cut: sink.cut,
+            lines: sink.found.lines.into_iter().map(|line| (line.number, line.text, line.hit)).collect(),
+            matches: sink.found.matches,
+            binary: sink.found.binary,
+            cut: sink.found.cut,
         }
     }
 
@@ -409,6 +402,9 @@ mod tests {
             .build()
             .search_slice(pattern.matcher(), &text, &mut sink)
             .unwrap();
-        assert_eq!((sink.lines[0].number, sink.lines[0].text.as_str(), sink.binary), (2, "zwei ä", false));
+        assert_eq!(
+            (sink.found.lines[0].number, sink.found.lines[0].text.as_str(), sink.found.binary),
+            (2, "zwei ä", false)
+        );
     }
 }

@@ -9,7 +9,7 @@
 
 use std::{
     cell::Cell,
-    fmt,
+    io,
     time::{Duration, Instant},
 };
 
@@ -55,48 +55,41 @@ pub(super) struct InterruptibleMatcher<'a> {
     pub(super) piece_size: &'a PieceSize,
 }
 
-/// The call was cancelled or has used up its time.
-#[derive(Debug)]
-pub(super) struct SearchStopped;
-
-impl fmt::Display for SearchStopped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the search was stopped")
-    }
+/// What ends a search that should stop; the searcher passes it on.
+pub(super) fn stopped_error() -> io::Error {
+    io::Error::other("the search was stopped")
 }
 
-impl std::error::Error for SearchStopped {}
-
 impl InterruptibleMatcher<'_> {
-    fn check(&self) -> Result<(), SearchStopped> {
-        self.stop.stopped().map_or(Ok(()), |_| Err(SearchStopped))
+    fn check(&self) -> io::Result<()> {
+        self.stop.stopped().map_or(Ok(()), |_| Err(stopped_error()))
     }
 }
 
 /// What the inner matcher never fails with.
-fn infallible<T>(result: Result<T, grep_matcher::NoError>) -> Result<T, SearchStopped> {
-    result.map_err(|_| SearchStopped)
+fn infallible<T>(result: Result<T, grep_matcher::NoError>) -> io::Result<T> {
+    result.map_err(|_| stopped_error())
 }
 
 impl Matcher for InterruptibleMatcher<'_> {
     type Captures = NoCaptures;
-    type Error = SearchStopped;
+    type Error = io::Error;
 
-    fn find_at(&self, haystack: &[u8], at: usize) -> Result<Option<Match>, SearchStopped> {
+    fn find_at(&self, haystack: &[u8], at: usize) -> io::Result<Option<Match>> {
         self.check()?;
         infallible(self.inner.find_at(haystack, at))
     }
 
-    fn new_captures(&self) -> Result<NoCaptures, SearchStopped> {
+    fn new_captures(&self) -> io::Result<NoCaptures> {
         Ok(NoCaptures::new())
     }
 
-    fn shortest_match_at(&self, haystack: &[u8], at: usize) -> Result<Option<usize>, SearchStopped> {
+    fn shortest_match_at(&self, haystack: &[u8], at: usize) -> io::Result<Option<usize>> {
         self.check()?;
         infallible(self.inner.shortest_match_at(haystack, at))
     }
 
-    fn is_match_at(&self, haystack: &[u8], at: usize) -> Result<bool, SearchStopped> {
+    fn is_match_at(&self, haystack: &[u8], at: usize) -> io::Result<bool> {
         infallible(self.inner.is_match_at(haystack, at))
     }
 
@@ -108,7 +101,7 @@ impl Matcher for InterruptibleMatcher<'_> {
         self.inner.line_terminator()
     }
 
-    fn find_candidate_line(&self, haystack: &[u8]) -> Result<Option<LineMatchKind>, SearchStopped> {
+    fn find_candidate_line(&self, haystack: &[u8]) -> io::Result<Option<LineMatchKind>> {
         // Without a line terminator the pattern may be anchored to where the haystack begins.
         if self.inner.line_terminator().is_none() || haystack.is_empty() {
             return infallible(self.inner.find_candidate_line(haystack));

@@ -70,6 +70,7 @@ pub enum IndexMode {
 }
 
 /// What is kept of all roots between calls. Cheap when nothing is.
+#[derive(Default)]
 pub struct PathIndex {
     mode: IndexMode,
     roots: Mutex<Vec<RootSlot>>,
@@ -106,12 +107,6 @@ impl fmt::Debug for PathIndex {
     }
 }
 
-impl Default for PathIndex {
-    fn default() -> Self {
-        Self::new(IndexMode::default())
-    }
-}
-
 /// A search is under way.
 #[derive(Debug)]
 pub(in crate::search) struct SearchInProgress<'i>(&'i PathIndex);
@@ -128,7 +123,7 @@ impl PathIndex {
 
     /// Nothing is kept yet.
     pub fn new(mode: IndexMode) -> Self {
-        Self { mode, roots: Mutex::default(), searches: AtomicUsize::new(0), building: AtomicBool::new(false) }
+        Self { mode, ..Self::default() }
     }
 
     /// In a few words on each root, for diagnosis: its public name, and whether it is indexed or why not.

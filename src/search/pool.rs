@@ -42,7 +42,8 @@ pub(super) struct SearchPool<'a> {
     /// Signalled after each chunk.
     pub(super) merged: Condvar,
     done: AtomicBool,
-    searched: AtomicUsize,
+    /// Files searched so far.
+    pub(super) searched: AtomicUsize,
 }
 
 impl<'a> SearchPool<'a> {
@@ -60,11 +61,6 @@ impl<'a> SearchPool<'a> {
     /// Whether nothing that is found from now on can be shown.
     pub(super) fn is_done(&self) -> bool {
         self.done.load(Ordering::Relaxed)
-    }
-
-    /// Files searched so far.
-    pub(super) fn searched(&self) -> usize {
-        self.searched.load(Ordering::Relaxed)
     }
 
     pub(super) fn go_on(&self) -> ControlFlow<()> {

@@ -5,7 +5,7 @@
 
 use std::{
     ops::ControlFlow,
-    sync::PoisonError,
+    sync::{PoisonError, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -113,7 +113,7 @@ impl<'a> Producer<'a> {
         self.size = (self.size * 2).min(LARGEST_CHUNK);
         if self.reported.elapsed() >= progress::EVERY {
             self.reported = Instant::now();
-            (self.pool.query.progress)(SearchProgress::Files(self.pool.searched()));
+            (self.pool.query.progress)(SearchProgress::Files(self.pool.searched.load(Ordering::Relaxed)));
         }
         if self.helping == 0 {
             return self.pool.search(&mut self.worker, chunk);

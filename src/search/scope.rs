@@ -58,7 +58,7 @@ impl Scope {
 
     /// Whether a path that a walk from a start meets belongs to another start: one root may lie in another.
     pub fn belongs_to_other_start(&self, workspace: &Workspace, path: &WorkspacePath) -> bool {
-        self.starts.len() > 1 && workspace.in_inner_root(path)
+        self.starts.len() > 1 && workspace.in_nested_root(path)
     }
 
     /// Whether something with exactly this path, glob characters included, is below a start.

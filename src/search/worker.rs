@@ -20,10 +20,10 @@ use crate::{
 };
 
 use super::{
-    collector::{Collector, FileLimits},
+    collector::{Collector, FileLimits, FileMatches},
     file_content::FileContent,
-    hits::{FileHits, HitLine, SeenContent, Skipped, Tally},
-    interruptible::{InterruptibleMatcher, PieceSize, SearchStopped},
+    hits::{FileHits, SeenContent, Skipped, Tally},
+    interruptible::{InterruptibleMatcher, PieceSize, stopped_error},
     progress::ProgressReader,
     query::{Query, SearchMode},
     read_buffer::{SMALL, read_long_line, read_small},
@@ -176,7 +176,7 @@ impl<'a> Worker<'a> {
         let found = self.search_text(&mut file, &SearchTarget { content, size, limits, named });
         let result = match found {
             Err(why) => Searched::Skipped(why),
-            Ok(TextHits { matches: 0, stopped: None, undecoded: true, .. }) => Searched::NotUtf8,
+            Ok(FileMatches { matches: 0, stopped: None, undecoded: true, .. }) => Searched::NotUtf8,
             Ok(found) => {
                 let stopped = found.stopped;
                 let hits = (found.matches > 0).then(|| self.file_hits(path, &file, content, limits, found));
@@ -196,9 +196,9 @@ impl<'a> Worker<'a> {
         file: &OpenFile,
         content: FileContent<'_>,
         limits: FileLimits,
-        found: TextHits,
+        found: FileMatches,
     ) -> Box<FileHits> {
-        let TextHits { lines, bytes, matches, cut, .. } = found;
+        let FileMatches { lines, bytes, matches, cut, .. } = found;
         let shown = matches!(self.query.mode, SearchMode::Lines { .. }) && !lines.is_empty();
         let seen = (shown && content.whole).then(|| SeenContent {
             revision: Revision::of(content.bytes),
@@ -211,7 +211,7 @@ impl<'a> Worker<'a> {
     /// Searches what `read` would show of the file. Its bytes are searched as they are where they are text
     /// in UTF-8, or nearly: in other encodings ASCII is the same, and lines end alike. What holds no bytes of
     /// that kind (UTF-16), and for a pattern beyond ASCII every other encoding, is decoded.
-    fn search_text(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>) -> Result<TextHits, Skipped> {
+    fn search_text(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>) -> Result<FileMatches, Skipped> {
         let content = target.content.bytes;
         let marked = Encoding::for_bom(content).is_some();
         if target.content.whole && marked {
@@ -228,29 +228,31 @@ impl<'a> Worker<'a> {
         }
         // A NUL anywhere, as where a larger file is streamed.
         let late = target.content.whole && content.len() > SMALL && memchr::memchr(0, content).is_some();
-        let mut found = if late { Pass::Binary } else { self.run(file, target, Input::Bytes(None))? };
-        let may_look_otherwise = !marked && matches!(&found, Pass::Text(text) if text.foreign);
+        let mut found = if late {
+            FileMatches { binary: true, ..FileMatches::default() }
+        } else {
+            self.run(file, target, Input::Bytes(None))?
+        };
+        let may_look_otherwise = !marked && !found.binary && found.foreign;
         if may_look_otherwise && !target.content.is_utf8(file)? {
             // Once more, with the lines as they are to be shown.
             if let Some(encoding) = target.content.encoding(file)?.filter(|encoding| *encoding != UTF_8) {
                 found = self.run(file, target, Input::Bytes(Some(encoding)))?;
             }
         }
-        match found {
-            Pass::Binary if target.content.may_be_text(file)? => self.search_decoded(file, target),
-            Pass::Binary => Err(Skipped::Binary),
-            // The searcher looks for NUL in what comes first and in matching lines. That is enough among
-            // many files; for one that is named the answer says so.
-            Pass::Text(text) if target.named && text.matches == 0 && target.content.holds_nul() => Err(Skipped::Binary),
-            Pass::Text(text) if (target.named || text.matches > 0) && text::binary_kind(content).is_some() => {
-                Err(Skipped::Binary)
-            }
-            Pass::Text(text) => Ok(TextHits { undecoded, ..text }),
+        if found.binary && target.content.may_be_text(file)? {
+            return self.search_decoded(file, target);
         }
+        // The searcher looks for NUL in what comes first and in matching lines. That is enough among
+        // many files; for one that is named the answer says so.
+        let is_binary = found.binary
+            || target.named && found.matches == 0 && target.content.holds_nul()
+            || (target.named || found.matches > 0) && text::binary_kind(content).is_some();
+        if is_binary { Err(Skipped::Binary) } else { Ok(FileMatches { undecoded, ..found }) }
     }
 
     /// Searches what the file decodes to; an error where that is no text.
-    fn search_decoded(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>) -> Result<TextHits, Skipped> {
+    fn search_decoded(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>) -> Result<FileMatches, Skipped> {
         let found = if target.content.whole && target.content.bytes.len() <= text::HEAD {
             let text = text::view(target.content.bytes, None).map_err(|_| Skipped::Binary)?;
             self.run(file, target, Input::Decoded(&text))
@@ -258,14 +260,16 @@ impl<'a> Worker<'a> {
             let encoding = target.content.encoding(file)?.ok_or(Skipped::Binary)?;
             self.run(file, target, Input::Stream(encoding))
         };
-        match found? {
-            Pass::Text(text) => Ok(text),
-            Pass::Binary => Err(Skipped::Binary),
-        }
+        found.and_then(|found| if found.binary { Err(Skipped::Binary) } else { Ok(found) })
     }
 
     /// One pass of the searcher over the file in that form.
-    fn run(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>, input: Input<'_>) -> Result<Pass, Skipped> {
+    fn run(
+        &mut self,
+        file: &mut OpenFile,
+        target: &SearchTarget<'_>,
+        input: Input<'_>,
+    ) -> Result<FileMatches, Skipped> {
         let (stop, multiline) = (self.query.stop, self.query.pattern.multiline());
         let content = target.content.bytes;
         let slice = match input {
@@ -295,20 +299,17 @@ impl<'a> Worker<'a> {
                 _ => self.searcher.search_reader(&matcher, reader, &mut sink),
             }
         };
-        let Collector { lines, bytes, matches, binary, cut, mut stopped, foreign, .. } = sink;
+        let mut found = sink.found;
         if let Err(error) = result {
             match stop.stopped() {
                 // Only an error of that kind is of our own making, or of the searcher's.
-                Some(reason) if error.kind() == io::ErrorKind::Other => stopped = Some(reason),
+                Some(reason) if error.kind() == io::ErrorKind::Other => found.stopped = Some(reason),
                 // The searcher's heap limit: one line, or for multiline the file, is too long.
                 _ if error.kind() == io::ErrorKind::Other => return Err(Skipped::TooLarge),
                 _ => return Err(Skipped::Unreadable),
             }
         }
-        if binary {
-            return Ok(Pass::Binary);
-        }
-        Ok(Pass::Text(TextHits { lines, bytes, matches, cut, stopped, foreign, undecoded: false }))
+        Ok(found)
     }
 }
 
@@ -321,25 +322,6 @@ enum Input<'i> {
     Decoded(&'i str),
     /// Decoded as it comes.
     Stream(&'static Encoding),
-}
-
-/// What a pass of the searcher came to.
-enum Pass {
-    /// There is a NUL byte.
-    Binary,
-    Text(TextHits),
-}
-
-struct TextHits {
-    lines: Vec<HitLine>,
-    bytes: usize,
-    matches: usize,
-    cut: bool,
-    stopped: Option<StopReason>,
-    /// A line that is kept is not ASCII.
-    foreign: bool,
-    /// The file is not UTF-8, and in no encoding that is recognised.
-    undecoded: bool,
 }
 
 fn builder(query: &Query<'_>) -> SearcherBuilder {
@@ -383,7 +365,7 @@ struct Stoppable<'a> {
 impl Read for Stoppable<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.stop.stopped().is_some() {
-            return Err(io::Error::other(SearchStopped));
+            return Err(stopped_error());
         }
         self.inner.read(buffer)
     }

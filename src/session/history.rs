@@ -68,7 +68,7 @@ impl History {
     pub fn new(state: Option<&StateDir>, limits: &HistoryLimits) -> Self {
         let store = state.filter(|_| limits.on_disk).and_then(|state| {
             let failed = |error: &io::Error| tracing::warn!(%error, "former contents are kept in memory only");
-            state.again().inspect_err(failed).ok().map(|state| DiskStore::new(state, limits.clone()))
+            state.try_clone().inspect_err(failed).ok().map(|state| DiskStore::new(state, limits.clone()))
         });
         Self {
             store,

@@ -248,7 +248,7 @@ struct LedgerLine<'a> {
 /// Appends `line`, and keeps the file within its bound, alone: what another process appended while the file is
 /// rewritten would be lost.
 fn keep(state: &StateDir, file: &str, line: &str, now: SystemTime) -> std::io::Result<()> {
-    let _alone = state.alone();
+    let _lock = state.lock();
     state.append(file, line.as_bytes())?;
     if state.size(file)? > COMPACT_AT {
         let bytes = state.read(file, READ_AT_MOST)?;
@@ -350,7 +350,7 @@ mod tests {
             #[expect(clippy::disallowed_types, reason = "sets a time, which no other handle can")]
             std::fs::File::options().append(true).open(folder.path().join(name)).unwrap().set_modified(then).unwrap();
         }
-        Ledger::new(state.again().ok()).saw(&workspace.resolve("f").unwrap(), Revision::of(b"x"), None);
+        Ledger::new(state.try_clone().ok()).saw(&workspace.resolve("f").unwrap(), Revision::of(b"x"), None);
         assert!(state.size("seen-old").is_err());
         for kept in ["seen-yesterday", "other", &file_name(workspace.roots()[0].key())] {
             assert!(state.size(kept).is_ok(), "{kept}");

@@ -284,7 +284,7 @@ impl From<AccessError> for ToolError {
             A::Special(_) => (Kind::InvalidInput, "only regular files can be read or written"),
             A::TooLarge { .. } => (Kind::TooLarge, "work with a smaller file; read and grep also take larger ones"),
             A::TooMany { .. } => (Kind::TooLarge, "work on the directories below it one by one"),
-            A::NotKept => (Kind::NotFound, "write it anew"),
+            A::NotStored => (Kind::NotFound, "write it anew"),
             A::IsRoot => (Kind::Denied, "name something below it"),
             A::Permission => (Kind::Denied, "the operating system refuses it; choose another file or ask the person"),
             A::Changed => (Kind::Stale, "another program is changing it; read it again"),
@@ -294,7 +294,7 @@ impl From<AccessError> for ToolError {
                 Kind::TimedOut,
                 "nothing was changed; wait for the other changes there to end, or ask for less at a time",
             ),
-            A::Crowded => {
+            A::TooManyWaiting => {
                 (Kind::Stale, "nothing was changed; wait for the answers of the other calls, then send it again")
             }
             A::Locked => (
@@ -303,7 +303,9 @@ impl From<AccessError> for ToolError {
             ),
             A::TooManyLinks => (Kind::InvalidInput, "its links lead in a circle; use the path of the file itself"),
             A::NameTooLong => (Kind::InvalidInput, "use a shorter name"),
-            A::InPart => (Kind::Internal, "nothing is lost; ask the person to remove what is left at the old path"),
+            A::MovedInPart => {
+                (Kind::Internal, "nothing is lost; ask the person to remove what is left at the old path")
+            }
             A::RootGone(RootGone::Replaced) => (
                 Kind::NotFound,
                 "nothing was changed; tell the person to restart the server, which then serves the directory that is there now",

@@ -93,7 +93,7 @@ pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> R
                 }
                 let Some(bytes) = cx.session.history.content(old) else {
                     if revision.is_some() {
-                        return Err(real.not_kept().into());
+                        return Err(real.not_stored().into());
                     }
                     continue;
                 };

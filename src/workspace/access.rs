@@ -1,4 +1,7 @@
-//! What policy and the kind of a file say about access to it, as errors about the path that was asked for.
+//! Whether policy and the kind of a file allow access to it; else an error about the path that was asked for.
+//!
+//! Policy is asked about every name of a file: the real one and each alias that a link gives it. A link called
+//! `notes.txt` does not open `.env`, nor one called `.env` a plain file (CVE-2026-25724).
 
 use std::io;
 
@@ -8,7 +11,7 @@ use super::path::WorkspacePath;
 use super::policy::Verdict;
 use super::stat::{FileKind, Stat};
 
-/// Refuses secret content by one of its names, naming the path as it was asked for.
+/// Refuses secret content by one of its names. The error is about the path that was asked for.
 pub(super) fn readable(name: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
     match name.root().policy().content(name.relative()) {
         Verdict::Allowed => Ok(()),
@@ -16,7 +19,7 @@ pub(super) fn readable(name: &WorkspacePath, asked: &WorkspacePath) -> Result<()
     }
 }
 
-/// Names that policy hides are not there, and a root that is gone is said to be.
+/// Refuses names that policy hides as missing, and paths in a root that is gone.
 pub(super) fn visible(way: &Location, asked: &WorkspacePath) -> Result<(), AccessError> {
     present(&way.real, asked)?;
     if way.hidden() || asked.hidden() {
@@ -25,12 +28,12 @@ pub(super) fn visible(way: &Location, asked: &WorkspacePath) -> Result<(), Acces
     Ok(())
 }
 
-/// Refuses what lies in a root that is no longer where it was opened.
+/// Refuses a path in a root that is no longer where it was opened.
 pub(super) fn present(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
     real.root().presence().map_err(|gone| AccessError::new(AccessErrorKind::RootGone(gone), asked))
 }
 
-/// Only regular files are read and written.
+/// Refuses all but regular files: reading a FIFO or a device may block for ever or have side effects.
 pub(super) fn regular(stat: &Stat, asked: &WorkspacePath) -> Result<(), AccessError> {
     let kind = match stat.kind {
         FileKind::File => return Ok(()),
@@ -41,14 +44,14 @@ pub(super) fn regular(stat: &Stat, asked: &WorkspacePath) -> Result<(), AccessEr
     Err(AccessError::new(kind, asked))
 }
 
-/// Opening a socket or some devices fails with codes that say little: look what it is.
+/// Opening a socket (ENXIO) or some devices fails with errors that say little: looks at what it is.
 pub(super) fn explain(error: io::Error, real: &WorkspacePath, asked: &WorkspacePath) -> AccessError {
-    let told = AccessError::from_io(error, asked);
-    if told.kind != AccessErrorKind::Io {
-        return told;
+    let refused = AccessError::from_io(error, asked);
+    if refused.kind != AccessErrorKind::Io {
+        return refused;
     }
     match real.root().dir().stat_beneath(real.relative()) {
         Ok(stat) if stat.kind == FileKind::Other => AccessError::new(AccessErrorKind::Special(stat.special()), asked),
-        _ => told,
+        _ => refused,
     }
 }

@@ -1,6 +1,8 @@
-//! Reading the rule files that people wrote for agents, once, at start.
+//! Reads the rule files that people wrote for agents, once, at start.
 //!
-//! Never a reason not to start: what cannot be read or understood is said, and the rest is in force.
+//! No rule file keeps the server from starting: one that cannot be read or parsed is reported, and the rest is in force.
+//!
+//! Limits: only the files of `RULE_FILES` at the top of a root; a change takes effect at the next start.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -20,7 +22,7 @@ const LONGEST: u64 = 1 << 20;
 /// One rule file of one root.
 #[derive(Debug)]
 pub(super) struct FoundRules {
-    /// The root that it lies at the top of.
+    /// The root that has it at its top.
     pub(super) root: Arc<Root>,
     /// Where it is on the host.
     pub(super) host: PathBuf,
@@ -103,7 +105,7 @@ fn content(roots: &Roots, path: &WorkspacePath) -> Option<Result<Vec<u8>, String
             return None;
         }
         Err(Failure::Io(error)) => return Some(Err(format!("it cannot be read: {}", error.kind()))),
-        Err(Failure::Link) => return Some(Err("it kept changing".to_owned())),
+        Err(Failure::Link) => return Some(Err("it changed again and again while it was read".to_owned())),
     };
     Some(bytes(file))
 }

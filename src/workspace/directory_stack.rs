@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::sys::{Dir, Failure, Use};
+use super::sys::{Dir, Failure, OpenFor};
 
 /// How many directories below the top stay open. The soft limit of a process is usually 1024 descriptors
 /// (`RLIMIT_NOFILE`, getrlimit(2)), and several calls walk at once.
@@ -19,7 +19,7 @@ const OPEN_AT_ONCE: usize = 64;
 #[derive(Debug)]
 pub(super) struct DirectoryStack<T> {
     top: T,
-    purpose: Use,
+    purpose: OpenFor,
     open_at_once: usize,
     below: Vec<StackedDirectory>,
 }
@@ -34,7 +34,7 @@ struct StackedDirectory {
 
 impl<T: Deref<Target = Dir>> DirectoryStack<T> {
     /// Just the top. All others are opened for `purpose`.
-    pub(super) fn new(top: T, purpose: Use) -> Self {
+    pub(super) fn new(top: T, purpose: OpenFor) -> Self {
         Self { top, purpose, open_at_once: OPEN_AT_ONCE, below: Vec::new() }
     }
 

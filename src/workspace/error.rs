@@ -1,4 +1,7 @@
-//! Why a path was refused, in sentences that show nothing the caller did not know.
+//! Why a path was refused, as a kind for the program and a sentence for the caller.
+//!
+//! A sentence shows nothing that the caller did not know: no host path, no target of a link, and outside the roots not
+//! even whether a file is there. Clients show these sentences to a model, and logs with host paths have leaked that way.
 
 use std::fmt;
 use std::io;
@@ -67,7 +70,7 @@ pub struct AccessError {
     pub kind: AccessErrorKind,
     /// The path as it was asked for.
     pub path: WorkspacePath,
-    /// What lies behind: the system's answer, or the policy rule that matched.
+    /// The cause: the system's error, or the policy rule that matched.
     pub source: Option<io::Error>,
 }
 
@@ -84,9 +87,9 @@ pub enum AccessErrorKind {
     ProtectedWrite,
     /// The root is read-only.
     ReadOnly,
-    /// A file was wanted.
+    /// A directory where a file is needed.
     IsDirectory,
-    /// A directory was wanted.
+    /// A file where a directory is needed.
     NotADirectory,
     /// A FIFO, socket or device.
     Special(&'static str),
@@ -106,26 +109,26 @@ pub enum AccessErrorKind {
     },
     /// It is a root, which is never moved, copied over or deleted.
     IsRoot,
-    /// A content that should be put there is not kept any more.
-    NotKept,
+    /// A content that should be restored here is no longer stored.
+    NotStored,
     /// It changed during the operation, again and again.
     Changed,
     /// It is already there.
     Exists,
     /// It is not what the plan saw.
     Stale,
-    /// The call was ended, or its time was used up, before anything of the change could be seen.
+    /// The call was cancelled or ran out of time before any of the change could be seen.
     Stopped,
-    /// Too many calls wait for other changes already.
-    Crowded,
-    /// Another process does not free the lock of the directory that it lies in.
+    /// Too many calls already wait for other changes.
+    TooManyWaiting,
+    /// Another process does not free the lock of its directory.
     Locked,
     /// More than 40 links on the way, or a loop.
     TooManyLinks,
     /// The system has no names that long.
     NameTooLong,
-    /// All of it is here, but its old place was emptied only in part.
-    InPart,
+    /// All of it is here, but its old location was removed only in part.
+    MovedInPart,
     /// Its root is no longer where it was opened.
     RootGone(RootGone),
     /// A limit that the system sets this process, its user or the file system.
@@ -135,9 +138,9 @@ pub enum AccessErrorKind {
 }
 
 impl WorkspacePath {
-    /// The refusal for a content that should be put here and is not kept any more.
-    pub fn not_kept(&self) -> AccessError {
-        AccessError::new(AccessErrorKind::NotKept, self)
+    /// The refusal for a content that should be restored here and is no longer stored.
+    pub fn not_stored(&self) -> AccessError {
+        AccessError::new(AccessErrorKind::NotStored, self)
     }
 }
 
@@ -161,7 +164,7 @@ impl AccessError {
         }
     }
 
-    /// The kind that fits a system's answer.
+    /// The kind for an error of the system. `ENOENT` may also mean that the whole root is gone.
     pub fn from_io(error: io::Error, path: &WorkspacePath) -> Self {
         let kind = match error.kind() {
             io::ErrorKind::NotFound => {
@@ -203,46 +206,40 @@ impl fmt::Display for AccessError {
                 write!(f, "{path} has {size} bytes, more than the limit of {limit}")
             }
             AccessErrorKind::TooMany { limit } => write!(f, "{path} holds more than {limit} entries"),
-            AccessErrorKind::IsRoot => write!(f, "{path} is a workspace root, which stays where it is"),
-            AccessErrorKind::NotKept => write!(f, "what {path} held before is not kept any more"),
+            AccessErrorKind::IsRoot => {
+                write!(f, "{path} is a workspace root, which cannot be moved, replaced or deleted")
+            }
+            AccessErrorKind::NotStored => write!(f, "the earlier content of {path} is no longer stored"),
             AccessErrorKind::Permission => {
                 write!(f, "the system's permissions forbid access to {path}")
             }
             AccessErrorKind::Changed => write!(f, "{path} kept changing during the call"),
             AccessErrorKind::Exists => write!(f, "{path} already exists"),
             AccessErrorKind::Stale => write!(f, "{path} has changed since it was read"),
-            AccessErrorKind::Stopped => write!(f, "the time of this call was used up before {path} was changed"),
-            AccessErrorKind::Crowded => {
-                write!(f, "{path} is part of another change, and too many calls wait for such changes already")
+            AccessErrorKind::Stopped => write!(f, "this call ran out of time before {path} was changed"),
+            AccessErrorKind::TooManyWaiting => {
+                write!(f, "{path} is part of another change, and too many calls already wait for it")
             }
             AccessErrorKind::Locked => {
-                write!(f, "another process keeps the directory of {path} locked, and {path} was not changed")
+                write!(f, "another process holds the lock of the directory of {path}, and {path} was not changed")
             }
             AccessErrorKind::TooManyLinks => write!(f, "{path} passes through too many links"),
             AccessErrorKind::NameTooLong => write!(f, "a name in {path} is too long for the system"),
-            AccessErrorKind::InPart => {
-                write!(f, "{path} holds all that was to be moved, but the old place could be emptied only in part")
+            AccessErrorKind::MovedInPart => {
+                write!(f, "{path} has all that was to be moved, but the old location could be removed only in part")
             }
-            AccessErrorKind::RootGone(gone) => {
-                match path.root().name() {
-                    Some(name) => write!(f, "the workspace root {name} ")?,
-                    None => f.write_str("the workspace root directory ")?,
-                }
-                f.write_str(match gone {
-                    RootGone::Deleted => "was deleted after the server started",
-                    RootGone::Moved => "was moved away or renamed after the server started",
-                    RootGone::Replaced => {
-                        "was replaced after the server started: another directory, or a mounted file system, is in its place"
-                    }
-                })
+            AccessErrorKind::RootGone(gone) => match path.root().name() {
+                Some(name) => write!(f, "the workspace root {name} {gone}"),
+                None => write!(f, "the workspace root directory {gone}"),
+            },
+            AccessErrorKind::Limit(limit) => {
+                let verb = match limit {
+                    Limit::OpenFiles(_) | Limit::OpenFilesOfAll => "opened",
+                    Limit::Memory => "loaded into memory",
+                    Limit::FileSize(_) | Limit::Space | Limit::DiskQuota => "written",
+                };
+                write!(f, "{path} could not be {verb}: {limit}")
             }
-            AccessErrorKind::Limit(limit @ (Limit::OpenFiles(_) | Limit::OpenFilesOfAll)) => {
-                write!(f, "{path} could not be opened: {limit}")
-            }
-            AccessErrorKind::Limit(limit @ Limit::Memory) => {
-                write!(f, "{path} could not be taken into memory: {limit}")
-            }
-            AccessErrorKind::Limit(limit) => write!(f, "{path} could not be written: {limit}"),
             AccessErrorKind::Io => match &self.source {
                 Some(source) => write!(f, "{path} could not be accessed: {}", words(source)),
                 None => write!(f, "{path} could not be accessed"),

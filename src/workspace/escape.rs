@@ -1,7 +1,8 @@
-//! Names that cannot be shown as they are: printed with escapes, and read back exactly.
+//! Escapes names that cannot be shown as they are, and reads them back exactly.
 //!
-//! `\\` stands for a backslash, `\xNN` for a byte that is no UTF-8, `\u{…}` for a control or
-//! invisible character. A name is escaped only when it must be, so `a\b` stays `a\b`.
+//! `\\` means a backslash, `\xNN` a byte that is not UTF-8, `\u{…}` a control or invisible character: a name with a
+//! newline would forge a line of an answer, one with escape sequences would drive a terminal, and one with invisible
+//! characters would hide instructions from a person. A name is escaped only when it must be, so `a\b` stays `a\b`.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -23,8 +24,8 @@ pub fn escape_name(name: &OsStr) -> Cow<'_, str> {
     }
 }
 
-/// The name that a printed component stands for. None when it hides a separator, a NUL or a dot
-/// name behind an escape.
+/// The name that a printed component means. None when it hides a separator, a NUL or a dot name
+/// behind an escape.
 pub(super) fn unescape_name(text: &str) -> Option<OsString> {
     // Where a backslash separates names there is none in a name, and so no escape.
     let escapes = !std::path::is_separator('\\') && text.contains('\\');
@@ -48,7 +49,7 @@ fn name_of(bytes: Vec<u8>) -> Option<OsString> {
     String::from_utf8(bytes).ok().map(OsString::from)
 }
 
-/// Text that came from a caller, fit to stand in one line of an answer, cut to 200 characters.
+/// Text from a caller for one line of an answer, cut to 200 characters.
 pub(super) fn escape_text(text: &str) -> String {
     let mut out = String::new();
     for character in shorten(text, SHOWN).chars() {
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_names_are_printed_as_they_are() {
+    fn ordinary_names_are_printed_unchanged() {
         for plain in ["a.txt", "größe.md", "日本.rs", "a\\b", "-", " x ", "❤\u{fe0f}.md"] {
             assert_eq!(escape_name(OsStr::new(plain)), plain);
             assert_eq!(unescape_name(plain), Some(plain.into()));
@@ -192,14 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn a_separator_a_nul_or_dots_behind_an_escape_are_refused() {
+    fn escaped_separator_nul_and_dots_are_refused() {
         for hidden in ["\\x2f", "a\\u{2f}b", "\\x00", "\\x2e\\x2e", ".\\x2e", "\\u{2e}"] {
             assert_eq!(unescape_name(hidden), None, "{hidden}");
         }
     }
 
     #[test]
-    fn a_refused_text_is_shown_in_one_short_line() {
+    fn refused_text_is_shown_on_one_short_line() {
         let shown = escape_text(&format!("a\nb{}", "x".repeat(500)));
         assert!(shown.starts_with("a\\u{a}b") && shown.chars().count() < 220, "{shown}");
     }

@@ -1,13 +1,13 @@
-//! The limits that the system sets this process: those that can be met in words, and their words.
+//! Limits that the system sets this process, its user or the file system: raised where possible, named in errors.
 //!
-//! Looked at once, before anything is written or any thread starts; see `setrlimit(2)`.
+//! See `setrlimit(2)`. The process is prepared once, before anything is written and before any thread starts.
 
 use std::fmt;
 use std::io;
 
 use super::sys;
 
-/// Makes the process ready for its limits: a write beyond `ulimit -f` becomes an error of that write
+/// Prepares the process for its limits: a write beyond `ulimit -f` becomes an error of that write
 /// (EFBIG) instead of the end of the process (SIGXFSZ), and as many files may be open as the hard limit
 /// of `ulimit -n` allows, up to some thousands. Call it before the first write.
 pub fn prepare_process() {
@@ -34,7 +34,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The limit that a system's answer names, if it names one.
+    /// The limit that an error of the system is about, if it is about one.
     pub fn of(error: &io::Error) -> Option<Self> {
         match error.kind() {
             io::ErrorKind::StorageFull => Some(Self::Space),
@@ -52,12 +52,12 @@ impl Limit {
         Self::of(error).filter(|limit| limit.is_open_files())
     }
 
-    /// That of open files, where it is known to have been met.
+    /// The limit of open files of this process.
     pub fn open_files() -> Self {
         Self::OpenFiles(sys::open_files())
     }
 
-    /// Whether it is the number of open files that was met: what cannot be opened now can be later.
+    /// Whether it is a limit of open files: a file that cannot be opened now can be opened later.
     pub fn is_open_files(self) -> bool {
         matches!(self, Self::OpenFiles(_) | Self::OpenFilesOfAll)
     }
@@ -80,7 +80,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// A system's answer in words, without its number.
+/// An error of the system in words, without its number.
 pub(super) fn words(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limit_is_named_and_system_answer_has_no_number() {
+    fn limit_is_named_and_system_error_has_no_number() {
         assert_eq!(Limit::of(&io::ErrorKind::StorageFull.into()), Some(Limit::Space));
         assert_eq!(Limit::of(&io::ErrorKind::NotFound.into()), None);
         let text = Limit::OpenFiles(Some(64)).to_string();

@@ -1,8 +1,9 @@
-//! What links with a protected name lead to: the file that runs is then the target, whatever it is called.
+//! Finds the targets of links with a protected name: `.husky -> scripts` makes `scripts` a folder of hooks.
 //!
-//! Looked for once, at start: at the top of each root, and in the directories there that the lists know
-//! (`.vscode`, `.claude`, `.git/hooks` …). Deeper links, and those that come later, are judged only where a path
-//! leads through them.
+//! Looks once, at start: at the top of each root, and there in the directories that the default lists name (`.vscode`,
+//! `.claude`, `.git/hooks` …).
+//!
+//! Limits: deeper links and later ones are judged only where a path leads through them.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -14,13 +15,13 @@ use super::policy::{Policy, Verdict};
 use super::root::Root;
 use super::roots::Roots;
 use super::stat::FileKind;
-use super::sys::{Listed, Use};
+use super::sys::{Listed, OpenFor};
 
 /// Entries that are looked at below one root: a start must not wait for a large directory.
 const MOST_ENTRIES: usize = 4_000;
 /// How deep below the top.
 const DEEPEST: usize = 4;
-/// What is never looked into: thousands of files that no program runs.
+/// Directories that are never searched: thousands of files that no program runs.
 const SKIPPED: &[&str] = &["objects", "refs", "logs", "lfs", "worktrees", "modules", "node_modules", "cache"];
 
 /// The target of a link, and what the link is called.
@@ -52,10 +53,10 @@ impl Look<'_> {
     }
 
     fn directory(&mut self, below: &Path, depth: usize) {
-        let Ok(dir) = self.root.dir().dir_beneath(below, Use::List) else { return };
+        let Ok(dir) = self.root.dir().dir_beneath(below, OpenFor::List) else { return };
         let Ok(mut names) = dir.list_at_most(self.left) else { return };
         if names.len() == self.left && depth == 1 {
-            // Too many to look at: those that the lists know, by name.
+            // Too many to look at: only the names on the lists.
             names = Policy::first_names()
                 .filter_map(|name| Some(Listed { kind: dir.child_stat(name.as_ref()).ok()?.kind, name: name.into() }))
                 .collect();
@@ -76,7 +77,7 @@ impl Look<'_> {
     fn link(&mut self, path: &Path) {
         let policy = self.root.policy();
         let secret = policy.content(path) != Verdict::Allowed;
-        let whole = secret || policy.write(path) != Verdict::Allowed;
+        let whole = secret || policy.write(path, false) != Verdict::Allowed;
         let rests = if whole { Vec::new() } else { Policy::rests_below(path) };
         if !whole && rests.is_empty() {
             return;
@@ -93,8 +94,8 @@ impl Look<'_> {
     }
 
     fn found(&mut self, link: &WorkspacePath, target: &WorkspacePath, secret: bool) {
-        // An example is made to be shown, also where a link gives it the name of the real thing; and what people
-        // write for agents under a name of its own (`.claude/CLAUDE.md -> ../CLAUDE.md`) is edited every day.
+        // An example stays readable, even where a link gives it the name of a secret, and instructions for agents
+        // (`.claude/CLAUDE.md -> ../CLAUDE.md`) stay writable: people edit them every day.
         let is_text = target.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().ends_with(".md"));
         let is_public = if secret { Policy::is_public(target.relative()) } else { is_text };
         if !target.is_root() && !is_public {

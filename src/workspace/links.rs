@@ -19,7 +19,7 @@ use super::path::WorkspacePath;
 use super::root::Root;
 use super::roots::Roots;
 use super::stat::FileKind;
-use super::sys::{Dir, Failure, Use};
+use super::sys::{Dir, Failure, OpenFor};
 
 /// Where an asked path leads, and by which names.
 #[derive(Clone, Debug)]
@@ -69,12 +69,6 @@ pub(super) fn follow(roots: &Roots, asked: &WorkspacePath) -> Result<Location, A
     Ok(Location { real, aliases: walk.aliases })
 }
 
-/// Whether a link that says `target` stays harmless at the place `link`: by its letters, it leads
-/// to the same place as anywhere (an absolute one) or nowhere outside its root.
-pub(super) fn stays_put(roots: &Roots, link: &WorkspacePath, target: &Path) -> bool {
-    target.has_root() || stays_inside(roots, link, target)
-}
-
 /// Whether a link that says `target` leads, by its letters, to a place inside a root when it is put
 /// at the place `link`.
 pub(super) fn stays_inside(roots: &Roots, link: &WorkspacePath, target: &Path) -> bool {
@@ -87,14 +81,14 @@ pub(super) fn stays_inside(roots: &Roots, link: &WorkspacePath, target: &Path) -
             // Outside stays outside: what `..` means there is not known.
             Component::ParentDir => {
                 at.pop();
-                if !target.has_root() && roots.holding(&at, false).is_none() {
+                if !target.has_root() && roots.containing(&at, false).is_none() {
                     return false;
                 }
             }
             Component::CurDir | Component::Prefix(_) | Component::RootDir => {}
         }
     }
-    roots.holding(&at, false).is_some()
+    roots.containing(&at, false).is_some()
 }
 
 /// The walk along one path.
@@ -162,7 +156,7 @@ impl Walk<'_> {
         match kind {
             FileKind::Symlink => return self.link(here, &name),
             FileKind::Directory if !self.todo.is_empty() => {
-                here.dir = here.dir.child_dir(&name, Use::Pass).map_err(|error| match error.kind() {
+                here.dir = here.dir.child_dir(&name, OpenFor::Traverse).map_err(|error| match error.kind() {
                     // It was a directory a moment ago: somebody is swapping names.
                     io::ErrorKind::NotADirectory => self.refused(AccessErrorKind::Changed),
                     _ => AccessError::from_io(error, self.asked),
@@ -222,7 +216,7 @@ impl Walk<'_> {
         }
         let mut above = here.root.canonical().to_path_buf();
         above.pop();
-        match self.roots.holding(&above, false) {
+        match self.roots.containing(&above, false) {
             Some(path) => self.enter(path.root(), path.relative().iter().map(OsStr::to_os_string).collect()),
             None => Ok(Position::Outside(above)),
         }
@@ -231,7 +225,7 @@ impl Walk<'_> {
     /// Opens a directory of real names; a link there by now means that something changed.
     fn enter(&self, root: &Arc<Root>, names: Vec<OsString>) -> Result<Position, AccessError> {
         let below: PathBuf = names.iter().collect();
-        match root.dir().dir_beneath(&below, Use::Pass) {
+        match root.dir().dir_beneath(&below, OpenFor::Traverse) {
             Ok(dir) => Ok(Position::Inside(Inside { root: Arc::clone(root), names, dir })),
             Err(Failure::Link) => Err(self.refused(AccessErrorKind::Changed)),
             Err(Failure::Io(error)) => Err(AccessError::from_io(error, self.asked)),

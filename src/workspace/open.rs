@@ -1,7 +1,7 @@
-//! Opening what a path leads to: confined by the kernel first, through links only when there are any.
+//! Opens the file that a path leads to: confined by the kernel first, through links only when there are any.
 //!
-//! Check and use are one step. Policy is asked about the real names and about every link name on the way to
-//! them, so neither an alias of a secret nor a link with a secret's name dodges it.
+//! Check and use are one step: the kernel refuses a link while it opens, and only then the links are followed one by one
+//! (`links`) and the real path is opened, with links refused again. A path without links costs one system call.
 
 use std::io::Read as _;
 
@@ -13,14 +13,14 @@ use super::path::WorkspacePath;
 use super::revision::Revision;
 use super::shared::Shared;
 use super::stat::{FileKind, Stat};
-use super::sys::{self, Dir, Failure, Use};
+use super::sys::{self, Dir, Failure, OpenFor};
 
 /// How often a lookup that raced with a rename is tried again, and a read that saw a change.
 const ATTEMPTS: usize = 8;
 const READ_ATTEMPTS: usize = 4;
 
 impl Shared {
-    /// Runs `operation` on the real place of `asked`, which must refuse links itself.
+    /// Runs `operation`, which must refuse links itself, on the real path of `asked`.
     pub(super) fn reach<T>(
         &self,
         asked: &WorkspacePath,
@@ -58,7 +58,7 @@ impl Shared {
     }
 
     /// The directory at `asked`.
-    pub(super) fn directory(&self, asked: &WorkspacePath, purpose: Use) -> Result<(Dir, Location), AccessError> {
+    pub(super) fn directory(&self, asked: &WorkspacePath, purpose: OpenFor) -> Result<(Dir, Location), AccessError> {
         self.reach(asked, |real| real.root().dir().dir_beneath(real.relative(), purpose))
     }
 
@@ -90,7 +90,7 @@ impl Shared {
         Some((OpenFile { file, asked: asked.clone(), real, stat }, bytes))
     }
 
-    /// The whole content of a file, as it was at one moment. `known` may tell the revision of a content.
+    /// The whole content of a file, as it was at one moment. `known` may know the revision of a content.
     pub(super) fn read(
         &self,
         asked: &WorkspacePath,
@@ -107,7 +107,7 @@ impl Shared {
             }
             let expected = usize::try_from(before.size).unwrap_or(0);
             let mut bytes = Vec::with_capacity(expected.saturating_add(1));
-            // One byte more than allowed tells a file that grew from one that just fits.
+            // One byte more than allowed, to distinguish a file that grew from one that just fits.
             (&mut open).take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
             let after = open.restat().map_err(failed)?;
             if bytes.len() as u64 > limit {

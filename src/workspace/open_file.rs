@@ -25,7 +25,7 @@ impl OpenFile {
         &self.asked
     }
 
-    /// Where it truly is, after links inside the roots.
+    /// Its real path, after links inside the roots.
     pub fn real_path(&self) -> &WorkspacePath {
         &self.real
     }
@@ -86,6 +86,6 @@ pub struct Snapshot {
     pub revision: Revision,
     /// What the file was, before and after it was read.
     pub stat: Stat,
-    /// Where it truly is.
+    /// Its real path.
     pub path: WorkspacePath,
 }

@@ -1,4 +1,4 @@
-//! A path lexically inside one root: the only kind of path the rest of the program holds.
+//! A path lexically inside one root: the only kind of path that the rest of the program has.
 //!
 //! Made by `resolve` and by the walk. It does not prove that anything is there; opening is
 //! what finds out.
@@ -16,6 +16,21 @@ use super::root::Root;
 
 /// A root and a path below it without `.`, `..` or empty components. Prints its public form, never
 /// a host path. Cheap to clone.
+///
+/// # Examples
+/// ```
+/// use rootbound::workspace::{Access, Options, PolicyRules, RootSpec, Workspace};
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().to_owned();
+/// let root = RootSpec { name: Some("app".into()), path, access: Access::ReadOnly, policy: PolicyRules::default() };
+/// let workspace = Workspace::open(&[root], Options::default()).unwrap().workspace;
+///
+/// let path = workspace.resolve("src/./lib/../main.rs").unwrap();
+/// assert_eq!(path.to_string(), "app/src/main.rs");
+/// assert_eq!(workspace.resolve(&path.to_string()).unwrap(), path);
+/// assert!(workspace.resolve("../other").is_err());
+/// ```
 #[derive(Clone)]
 pub struct WorkspacePath {
     root: Arc<Root>,
@@ -28,7 +43,7 @@ impl WorkspacePath {
         Self { root: Arc::clone(root), relative: Arc::from(relative) }
     }
 
-    /// The root it lies in.
+    /// The root that contains it.
     pub fn root(&self) -> &Arc<Root> {
         &self.root
     }
@@ -43,7 +58,7 @@ impl WorkspacePath {
         self.relative.file_name()
     }
 
-    /// The directory it lies in; none for the root.
+    /// The directory that contains it; none for the root.
     pub fn parent(&self) -> Option<Self> {
         Some(Self::new(&self.root, self.relative.parent()?))
     }

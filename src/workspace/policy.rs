@@ -1,8 +1,11 @@
-//! Policy: which real names hold secrets, which run later, which are hidden.
+//! Policy: which names are secrets, which run later, which are hidden.
 //!
-//! Pure: a path below a root goes in, a verdict with the rule that matched comes out. Names are
-//! compared case-folded, with invisible characters and trailing dots and spaces stripped, because
-//! some file system somewhere does the same (CVE-2025-59944). The default rules are in `secrets` and `run_later`.
+//! Pure: a path below a root goes in, a verdict with the rule that matched comes out. It is asked about every name of a
+//! file, and about files that do not exist yet: an agent that may create `.git/hooks/pre-commit` or `.mcp.json` runs
+//! programs (CVE-2025-61260, CVE-2026-21852, CVE-2026-25725). Names are compared folded (`fold`), since a file system
+//! may take several spellings for one name (CVE-2025-59944).
+//!
+//! Limits: decides by names alone. A secret in a file with an ordinary name is read, and a `Makefile` is written. The default rules are in `secrets` and `run_later`.
 
 mod agent_file;
 mod agent_rules;
@@ -58,7 +61,7 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// Compiles the rules; a pattern that is no glob is left out (see [`PolicyRules::check`]).
+    /// Compiles the rules; a pattern that is no glob is skipped (see [`PolicyRules::check`]).
     pub(super) fn new(rules: &PolicyRules) -> Self {
         Self {
             deny: Refusals::new(&rules.deny),
@@ -72,12 +75,12 @@ impl Policy {
         }
     }
 
-    /// The same rules with what start-up found out.
+    /// The same rules with those that start-up found.
     pub(super) fn with_startup_rules(&self, startup: StartupRules) -> Self {
         Self { startup, ..self.clone() }
     }
 
-    /// May the content at this real path be read or replaced?
+    /// Whether the content at this path may be read or replaced.
     pub(super) fn content(&self, relative: &Path) -> Verdict {
         if self.deny.is_empty() && self.startup.allows_all_reads() && self.secrets.rules_out(relative) {
             return Verdict::Allowed;
@@ -91,17 +94,9 @@ impl Policy {
         or_linked(verdict, self.startup.secrets.why(relative, &path), &path, &self.allow_secret)
     }
 
-    /// May this real path be created, replaced, moved or deleted, as far as names go?
-    pub(super) fn write(&self, relative: &Path) -> Verdict {
-        self.write_to(relative, run_later::rules())
-    }
-
-    /// The same for a path that is a directory, which some names are harmless for.
-    pub(super) fn write_directory(&self, relative: &Path) -> Verdict {
-        self.write_to(relative, run_later::rules_of_directories())
-    }
-
-    fn write_to(&self, relative: &Path, rules: impl Iterator<Item = Rule>) -> Verdict {
+    /// Whether this path, a directory or not, may be created, replaced, moved or deleted. Some names are harmless for
+    /// directories.
+    pub(super) fn write(&self, relative: &Path, is_directory: bool) -> Verdict {
         if self.protect.is_empty() && self.startup.allows_all_writes() && self.run_later.rules_out(relative) {
             return Verdict::Allowed;
         }
@@ -110,12 +105,13 @@ impl Policy {
             return Verdict::Refused(rule);
         }
         let refused = self.protect.first_match(&path, relative);
+        let rules = run_later::rules().filter(|rule| !is_directory || !run_later::is_harmless_directory(*rule));
         let verdict = decide(&path, refused, &self.allow_protected, rules, &[]);
         or_linked(verdict, self.startup.run_later.why(relative, &path), &path, &self.allow_protected)
     }
 
-    /// May this entry be made, replaced, moved or deleted, as far as the next start goes? For real paths alone: what
-    /// lies behind a link that the server starts from is no file that it starts from.
+    /// Whether this is no file that the server starts from, and may be changed. For real paths alone: a
+    /// file behind a link that the server starts from is not itself one.
     pub(super) fn server_file(&self, relative: &Path) -> Verdict {
         if self.startup.server_files.is_empty() {
             return Verdict::Allowed;
@@ -126,8 +122,7 @@ impl Policy {
             .map_or(Verdict::Allowed, |why| Verdict::Refused(why.to_owned()))
     }
 
-    /// May a link be called so? Behind it, files with plain names would be ones that run later, or that the server
-    /// starts from.
+    /// Whether a link may have this name. Behind `.vscode -> plain`, the file `plain/tasks.json` would run later.
     pub(super) fn link(&self, relative: &Path) -> Verdict {
         let path = fold(relative);
         if let Some(why) = self.startup.server_files.why_above(relative, &path) {
@@ -141,8 +136,8 @@ impl Policy {
         }
     }
 
-    /// What default rules are about below a directory of this name, and whether they are rules of secrets. None for
-    /// rules that are about all of it.
+    /// The paths below a directory of this name that default rules match, each with whether it is a secret; without
+    /// rules that match the whole directory.
     pub(super) fn rests_below(directory: &Path) -> Vec<(&'static str, bool)> {
         let path = fold(directory);
         let of = |rules: &mut dyn Iterator<Item = Rule>, secret| -> Vec<(&'static str, bool)> {
@@ -153,22 +148,22 @@ impl Policy {
         rests
     }
 
-    /// Whether the configuration lets this path be written although something about it is protected by default.
+    /// Whether the configuration allows a write to this path although it is protected by default.
     pub(super) fn allows_protected(&self, relative: &Path) -> bool {
         !self.allow_protected.is_empty() && self.allow_protected.first_match(fold(relative).as_str()).is_some()
     }
 
-    /// Whether a name is, in whatever spelling, one of these.
+    /// Whether a name is one of these in any spelling.
     pub(super) fn is_one_of(name: &OsStr, names: &[&str]) -> bool {
         names.contains(&fold(Path::new(name)).as_str())
     }
 
-    /// The names that paths on the default lists begin with, as they are written there.
+    /// The first names of the paths on the default lists.
     pub(super) fn first_names() -> impl Iterator<Item = &'static str> {
         run_later::rules().chain(secrets()).filter_map(Rule::first_name)
     }
 
-    /// Whether a default rule is about this directory, or about something below it by this name.
+    /// Whether a default rule matches this directory or a path below it.
     pub(super) fn leads_to_protected(directory: &Path) -> bool {
         let path = fold(directory);
         run_later::rules()
@@ -176,13 +171,13 @@ impl Policy {
             .any(|rule| rule.rest_below(&path).is_some() || (rule.covers_directory() && rule.matches(&path)))
     }
 
-    /// Whether the default rules have a name that is made to be shown at this path.
+    /// Whether this path is a public exception to the default secrets (`.env.example`).
     pub(super) fn is_public(relative: &Path) -> bool {
         let path = fold(relative);
         PUBLIC.iter().any(|rule| rule.matches(&path))
     }
 
-    /// Is this real path to be treated as not there?
+    /// Whether this path is treated as missing.
     pub(super) fn hidden(&self, relative: &Path) -> bool {
         !self.hide.is_empty() && self.hide.first_match(&fold(relative), relative).is_some()
     }
@@ -240,7 +235,7 @@ mod tests {
     }
 
     fn protected(policy: &Policy, path: &str) -> bool {
-        policy.write(Path::new(path)) != Verdict::Allowed
+        policy.write(Path::new(path), false) != Verdict::Allowed
     }
 
     #[test]
@@ -481,7 +476,7 @@ mod tests {
     fn a_verdict_names_its_rule() {
         let policy = policy(|_| {});
         assert_eq!(policy.content(Path::new("a/x.pem")), Verdict::Refused("`*.pem`".into()));
-        assert_eq!(policy.write(Path::new(".git/x")), Verdict::Refused("`.git/`".into()));
+        assert_eq!(policy.write(Path::new(".git/x"), false), Verdict::Refused("`.git/`".into()));
     }
 
     #[test]

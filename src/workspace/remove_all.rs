@@ -11,14 +11,14 @@ use std::io;
 
 use super::directory_stack::DirectoryStack;
 use super::stat::FileKind;
-use super::sys::{Dir, Use};
+use super::sys::{Dir, OpenFor};
 
 /// Removes the entry called `name`, following no link.
 pub(super) fn remove_all(dir: &Dir, name: &OsStr) -> io::Result<()> {
     if dir.child_stat(name)?.kind != FileKind::Directory {
         return dir.remove(name);
     }
-    let mut stack = DirectoryStack::new(dir, Use::List);
+    let mut stack = DirectoryStack::new(dir, OpenFor::List);
     stack.enter(name)?;
     let mut left = vec![remove_files(stack.dir()?)?];
     while let Some(directories) = left.last_mut() {

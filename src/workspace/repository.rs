@@ -1,9 +1,9 @@
-//! A git repository is known by its content: `HEAD`, `objects` and `refs`, whatever the directory is called.
+//! Recognises a git repository by its content: `HEAD`, `objects` and `refs`, whatever the directory is called.
 //!
-//! Bare ones, mirrors, `--separate-git-dir`, the directories of submodules and of worktrees: git runs the hooks
-//! and obeys the `config` of each of them, so none is written. Looked at on the disk for each change, since a
-//! checkout may have made one a moment ago. The conditions are those of `is_git_directory` in git's `setup.c`,
-//! without a look into the files.
+//! Bare repositories, mirrors, `--separate-git-dir`, the directories of submodules and of worktrees: git runs the hooks
+//! and obeys the `config` of each of them (`core.fsmonitor`, `core.hooksPath`), so none is written. Checked on the disk
+//! before each change, since a checkout may have made one a moment ago. The conditions are those of `is_git_directory`
+//! in git's `setup.c`, without a look into the files.
 
 use std::ffi::OsStr;
 use std::io;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use super::path::WorkspacePath;
 use super::policy::Policy;
 use super::stat::FileKind;
-use super::sys::{Dir, Listed, Use};
+use super::sys::{Dir, Listed, OpenFor};
 
 /// Names that a directory which has `HEAD` lacks to be a repository.
 const REST: [&str; 3] = ["objects", "refs", "commondir"];
@@ -25,7 +25,7 @@ const REST: [&str; 3] = ["objects", "refs", "commondir"];
 pub(super) fn why_refused(real: &WorkspacePath) -> io::Result<Option<String>> {
     let policy = real.root().policy();
     let mut at = PathBuf::new();
-    let mut dir = real.root().dir().again()?;
+    let mut dir = real.root().dir().try_clone()?;
     let mut names = real.relative().iter().peekable();
     while let Some(name) = names.next() {
         if kind_of(&dir, "HEAD")?.is_some_and(may_be_head) {
@@ -44,8 +44,8 @@ pub(super) fn why_refused(real: &WorkspacePath) -> io::Result<Option<String>> {
             break;
         }
         at.push(name);
-        // What is missing is no repository, and neither is what lies below it.
-        dir = match dir.child_dir(name, Use::Pass) {
+        // A missing directory is no repository, and has none below it.
+        dir = match dir.child_dir(name, OpenFor::Traverse) {
             Err(error) if is_nothing(&error) => return Ok(None),
             answer => answer?,
         };
@@ -62,7 +62,7 @@ fn kind_of(dir: &Dir, name: &str) -> io::Result<Option<FileKind>> {
     }
 }
 
-/// A link counts as nothing, too: the path was real a moment ago, and whoever uses it refuses one.
+/// A link counts as missing, too: the path was real a moment ago, and its use refuses a link.
 fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -1,7 +1,10 @@
-//! Resolving: text from a caller becomes a [`WorkspacePath`] or is refused, by its letters alone.
+//! Resolves text from a caller to a [`WorkspacePath`], or refuses it.
 //!
-//! Looks at the disk in one case only, whether a name begins with a literal `@`. What a name leads
-//! to is found out when it is opened.
+//! Compares whole components: a root `/a/root` does not hold `/a/root-evil`, as it does for servers that compare a
+//! prefix of the text (CVE-2025-53110). Outside the roots the answer is the same whether or not a file is there.
+//!
+//! Limits: decides by the text alone and looks at the disk in one case only, whether a name begins with `@`. Where a
+//! path leads is known once it is opened; see `links` and `sys/beneath`.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -18,36 +21,23 @@ use super::roots::Roots;
 
 /// Longest path below a root, in bytes: Linux's `PATH_MAX`.
 const LONGEST: usize = 4096;
-/// Longest text that is taken for a path, in bytes. An escape has six for one (`\u{1f}`), and a mount
-/// name stands before: what is printed for a path must be taken back.
+/// Longest text that is read as a path, in bytes: every printed path must resolve, and an escape has six bytes for one
+/// (`\u{1f}`), with a mount name before the path.
 const LONGEST_TEXT: usize = 8 * LONGEST;
 
-/// What `text` means. `is_there` says whether a path (taken literally) exists.
+/// What `text` means. `is_there` says whether a path exists.
 pub(super) fn resolve(
     roots: &Roots,
     text: &str,
     is_there: impl Fn(&WorkspacePath) -> bool,
 ) -> Result<WorkspacePath, PathError> {
-    let given = text;
     check_text(text)?;
-    let path = understood(roots, text, given, is_there)?;
-    bounded(path, given)
-}
-
-fn understood(
-    roots: &Roots,
-    text: &str,
-    given: &str,
-    is_there: impl Fn(&WorkspacePath) -> bool,
-) -> Result<WorkspacePath, PathError> {
-    if let Some(mention) = text.strip_prefix('@') {
+    let path = match (text.strip_prefix('@'), interpret(roots, text)) {
         // Clients write `@file` for a mention of `file`; a file may also be called that.
-        return match interpret(roots, text, given) {
-            Ok(path) if is_there(&path) => Ok(path),
-            _ => interpret(roots, mention, given),
-        };
-    }
-    interpret(roots, text, given)
+        (Some(mention), literal) if !literal.as_ref().is_ok_and(is_there) => interpret(roots, mention),
+        (_, literal) => literal,
+    };
+    check_length(path.map_err(|refusal| refusal.of(text))?, text)
 }
 
 impl WorkspacePath {
@@ -56,14 +46,40 @@ impl WorkspacePath {
     pub fn join(&self, text: &str) -> Result<Self, PathError> {
         check_text(text)?;
         if is_absolute(text) {
-            return Err(denied(text));
+            return Err(Refusal::Denied.of(text));
         }
         let start = self.relative().iter().map(OsStr::to_os_string).collect();
-        bounded(descend(self.root(), start, text, text)?, text)
+        check_length(descend(self.root(), start, text).map_err(|refusal| refusal.of(text))?, text)
     }
 }
 
-fn bounded(path: WorkspacePath, given: &str) -> Result<WorkspacePath, PathError> {
+/// Why a text is no path.
+enum Refusal {
+    Denied,
+    Invalid(&'static str),
+}
+
+impl Refusal {
+    fn of(self, given: &str) -> PathError {
+        let given = given.to_owned();
+        match self {
+            Self::Denied => PathError::Denied { given },
+            Self::Invalid(reason) => PathError::Invalid { given, reason },
+        }
+    }
+}
+
+/// A NUL ends a path where the system reads it: `a\0b` would be checked as one name and opened as `a`.
+const NUL: &str = "it holds a NUL character";
+
+fn check_text(text: &str) -> Result<(), PathError> {
+    if text.contains('\0') {
+        return Err(Refusal::Invalid(NUL).of(text));
+    }
+    if text.len() > LONGEST_TEXT { Err(too_long(text)) } else { Ok(()) }
+}
+
+fn check_length(path: WorkspacePath, given: &str) -> Result<WorkspacePath, PathError> {
     if path.relative().as_os_str().len() > LONGEST { Err(too_long(given)) } else { Ok(path) }
 }
 
@@ -71,38 +87,27 @@ fn too_long(given: &str) -> PathError {
     PathError::TooLong { given: given.to_owned(), limit: LONGEST }
 }
 
-fn check_text(text: &str) -> Result<(), PathError> {
-    if text.contains('\0') {
-        return Err(PathError::Invalid { given: text.to_owned(), reason: "it holds a NUL character" });
-    }
-    if text.len() > LONGEST_TEXT { Err(too_long(text)) } else { Ok(()) }
-}
-
-fn denied(given: &str) -> PathError {
-    PathError::Denied { given: given.to_owned() }
-}
-
-fn interpret(roots: &Roots, text: &str, given: &str) -> Result<WorkspacePath, PathError> {
+fn interpret(roots: &Roots, text: &str) -> Result<WorkspacePath, Refusal> {
     if let Some(uri) = strip_scheme(text) {
-        return from_uri(roots, uri, given);
+        return from_uri(roots, uri);
     }
     if let Some(rest) = home_relative(text) {
-        let home = home_dir().ok_or_else(|| denied(given))?;
-        return from_host(roots, &home.join(rest.trim_start_matches(is_separator)), given);
+        let home = home_dir().ok_or(Refusal::Denied)?;
+        return from_host(roots, &home.join(rest.trim_start_matches(is_separator)));
     }
     if is_absolute(text) {
-        // Dots first: what counts is where they lead, be it through the root's own name.
+        // Dots first: what counts is where they lead, even through the name of the root itself.
         let normal = lexically_normal(Path::new(text));
         if let Some((root, rest)) = normal.to_str().and_then(|text| mounted(roots, text)) {
-            return descend(root, Vec::new(), rest, given);
+            return descend(root, Vec::new(), rest);
         }
-        return from_host(roots, &normal, given);
+        return from_host(roots, &normal);
     }
     if let Some((root, rest)) = mounted(roots, text) {
-        return descend(root, Vec::new(), rest, given);
+        return descend(root, Vec::new(), rest);
     }
-    let first = roots.list().first().ok_or_else(|| denied(given))?;
-    descend(first, Vec::new(), text, given)
+    let first = roots.list().first().ok_or(Refusal::Denied)?;
+    descend(first, Vec::new(), text)
 }
 
 /// The rest of a text that begins with a root's mount name, component by component. With one
@@ -133,49 +138,49 @@ fn strip_part<'t>(text: &'t str, part: &str) -> Option<&'t str> {
 }
 
 /// Applies the components of `text` below `root`, starting at `names`.
-fn descend(root: &Arc<Root>, mut names: Vec<OsString>, text: &str, given: &str) -> Result<WorkspacePath, PathError> {
+fn descend(root: &Arc<Root>, mut names: Vec<OsString>, text: &str) -> Result<WorkspacePath, Refusal> {
     for part in text.split(is_separator) {
         match part {
             "" | "." => {}
             ".." => {
-                names.pop().ok_or_else(|| denied(given))?;
+                names.pop().ok_or(Refusal::Denied)?;
             }
-            _ => names.push(unescape_name(part).filter(|name| is_name(name)).ok_or_else(|| PathError::Invalid {
-                given: given.to_owned(),
-                reason: "a name in it cannot be a file name",
-            })?),
+            _ => {
+                let name = unescape_name(part).filter(|name| is_name(name));
+                names.push(name.ok_or(Refusal::Invalid("a name in it cannot be a file name"))?);
+            }
         }
     }
     Ok(WorkspacePath::new(root, &names.into_iter().collect::<PathBuf>()))
 }
 
-/// A host path that lies under a root, by its letters.
-fn from_host(roots: &Roots, host: &Path, given: &str) -> Result<WorkspacePath, PathError> {
+/// A host path under a root, by its text.
+fn from_host(roots: &Roots, host: &Path) -> Result<WorkspacePath, Refusal> {
     let normal = lexically_normal(host);
-    let found = roots.holding(&normal, true).ok_or_else(|| denied(given))?;
-    if found.relative().iter().all(is_name) { Ok(found) } else { Err(denied(given)) }
+    let found = roots.containing(&normal, true).ok_or(Refusal::Denied)?;
+    if found.relative().iter().all(is_name) { Ok(found) } else { Err(Refusal::Denied) }
 }
 
-/// `file:///path` or `file://localhost/path`, percent-decoded.
-fn from_uri(roots: &Roots, uri: &str, given: &str) -> Result<WorkspacePath, PathError> {
-    let at = uri.find('/').ok_or_else(|| denied(given))?;
+/// `file:///path` or `file://localhost/path` (RFC 8089), percent-decoded. Plain paths are not: a file may be called
+/// `a%20b`.
+fn from_uri(roots: &Roots, uri: &str) -> Result<WorkspacePath, Refusal> {
+    let at = uri.find('/').ok_or(Refusal::Denied)?;
     let (host, path) = uri.split_at(at);
     if !host.is_empty() && !host.eq_ignore_ascii_case("localhost") {
-        return Err(denied(given));
+        return Err(Refusal::Denied);
     }
     let bytes: Vec<u8> = percent_decode_str(path).collect();
     if bytes.contains(&0) {
-        let reason = "it holds a NUL character";
-        return Err(PathError::Invalid { given: given.to_owned(), reason });
+        return Err(Refusal::Invalid(NUL));
     }
-    let path = lexically_normal(&host_path(bytes, given)?);
+    let path = lexically_normal(&host_path(bytes)?);
     // A root with a virtual absolute name is addressed by that name in URIs, too.
     if let Some((root, rest)) = path.to_str().and_then(|text| mounted(roots, text)) {
         let names: PathBuf = rest.split(is_separator).collect();
-        let below_root = lexically_below(&names).ok_or_else(|| denied(given))?;
+        let below_root = lexically_below(&names).ok_or(Refusal::Denied)?;
         return Ok(WorkspacePath::new(root, &below_root));
     }
-    from_host(roots, &path, given)
+    from_host(roots, &path)
 }
 
 fn strip_scheme(text: &str) -> Option<&str> {
@@ -202,15 +207,15 @@ fn is_absolute(text: &str) -> bool {
 
 #[cfg(unix)]
 #[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
-fn host_path(bytes: Vec<u8>, _given: &str) -> Result<PathBuf, PathError> {
+fn host_path(bytes: Vec<u8>) -> Result<PathBuf, Refusal> {
     use std::os::unix::ffi::OsStringExt as _;
     Ok(OsString::from_vec(bytes).into())
 }
 
 /// `/C:/x` is how a URI writes `C:/x`.
 #[cfg(not(unix))]
-fn host_path(bytes: Vec<u8>, given: &str) -> Result<PathBuf, PathError> {
-    let text = String::from_utf8(bytes).map_err(|_| denied(given))?;
+fn host_path(bytes: Vec<u8>) -> Result<PathBuf, Refusal> {
+    let text = String::from_utf8(bytes).map_err(|_| Refusal::Denied)?;
     Ok(text.trim_start_matches('/').replace('/', "\\").into())
 }
 
@@ -220,8 +225,9 @@ fn is_name(_name: impl AsRef<OsStr>) -> bool {
     true
 }
 
-/// Windows reads more into a name than a name: streams (`a:b`), devices (`CON`, `COM¹`), short
-/// names (`PROGRA~1`), and it drops trailing dots and spaces, so two texts mean one file.
+/// Windows reads more into a name than a name: streams (`a:b`), devices (`CON`, `COM¹`), short names (`PROGRA~1`), and it
+/// drops trailing dots and spaces, so that two texts mean one file. See "Naming Files, Paths, and Namespaces" at
+/// <https://learn.microsoft.com/windows/win32/fileio/naming-a-file>.
 #[cfg(not(unix))]
 fn is_name(name: impl AsRef<OsStr>) -> bool {
     let Some(name) = name.as_ref().to_str() else {

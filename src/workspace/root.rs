@@ -47,12 +47,12 @@ pub struct Root {
     configured: PathBuf,
     given: PathBuf,
     dir: Dir,
-    /// The path that led to `dir` at start-up, and the device and inode that it led to. None where the
-    /// system has no such numbers, or they do not last.
+    /// A path that led to `dir` at start-up, with the device and inode of `dir`. None where the system has no such
+    /// numbers, or where they change.
     identity: Option<(PathBuf, (u64, u64))>,
 }
 
-/// What became of a root while it was served.
+/// How a root disappeared while it was served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootGone {
     /// It was deleted, and nothing is in its place.
@@ -62,6 +62,19 @@ pub enum RootGone {
     /// Another directory is in its place: made or moved there, mounted over it, or a link on the way
     /// leads there now.
     Replaced,
+}
+
+impl fmt::Display for RootGone {
+    /// As the end of a sentence about the root.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Deleted => "was deleted after the server started",
+            Self::Moved => "was moved away or renamed after the server started",
+            Self::Replaced => {
+                "was replaced after the server started: another directory, or a mounted file system, is in its place"
+            }
+        })
+    }
 }
 
 /// A configured directory, open, before it has its number and its name.
@@ -141,7 +154,7 @@ impl Root {
         self.index
     }
 
-    /// What stands before a relative path when it is printed, "" for a single unnamed root.
+    /// What is printed before a relative path, "" for a single unnamed root.
     pub(super) fn prefix(&self) -> &str {
         &self.prefix
     }
@@ -164,8 +177,8 @@ impl Root {
         &self.dir
     }
 
-    /// Whether the directory that was opened at start-up is still the one that a person sees there. Through the
-    /// handle alone nobody would notice: a deleted directory is an empty one, a moved one goes on.
+    /// Whether the directory that was opened at start-up is still the one at its path. The handle alone does not show
+    /// it: through it a deleted directory is an empty one, and a moved one works as before.
     pub(super) fn presence(&self) -> Result<(), RootGone> {
         let Some((path, known)) = &self.identity else { return Ok(()) };
         match sys::identity(path) {
@@ -175,7 +188,7 @@ impl Root {
                 let deleted = self.dir.stat().is_ok_and(|stat| stat.links() == 0);
                 Err(if deleted { RootGone::Deleted } else { RootGone::Moved })
             }
-            // A directory above it may not be looked into any more: that says nothing of the root.
+            // A directory above it may have become unreadable (EACCES): that says nothing about the root.
             Err(_) => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! All roots: which of them holds a path, and which lies inside another.
+//! All roots: which of them contains a path, and which is inside another.
 //!
 //! Nothing here is called with a caller's text.
 
@@ -65,7 +65,7 @@ impl Roots {
 
     /// The deepest root that holds a lexically normal absolute host path, and the path below it.
     /// `aliases`: roots also count by the path they were configured with.
-    pub(super) fn holding(&self, host: &Path, aliases: bool) -> Option<WorkspacePath> {
+    pub(super) fn containing(&self, host: &Path, aliases: bool) -> Option<WorkspacePath> {
         let ways = |root: &Arc<Root>| {
             let by = |base: &Path| host.strip_prefix(base).ok().map(Path::to_path_buf);
             by(root.canonical()).or_else(|| by(root.configured()).filter(|_| aliases))
@@ -77,20 +77,19 @@ impl Roots {
             .map(|(root, rest)| WorkspacePath::new(root, &rest))
     }
 
-    /// Whether a real path is treated as not there: by the root it is reached through, or by the deepest
-    /// one that holds it.
+    /// Whether policy hides a real path: that of the root it is reached through, or of the deepest one that holds it.
     pub(super) fn hidden(&self, root: &Root, relative: &Path) -> bool {
-        let by_inner = || self.inner(root, relative).is_some_and(|(inner, rest)| inner.policy().hidden(rest));
-        root.policy().hidden(relative) || by_inner()
+        let by_nested = || self.nested_root(root, relative).is_some_and(|(inner, rest)| inner.policy().hidden(rest));
+        root.policy().hidden(relative) || by_nested()
     }
 
-    /// Whether a path lies below a root that is inside its own.
-    pub(super) fn is_in_inner(&self, path: &WorkspacePath) -> bool {
-        self.inner(path.root(), path.relative()).is_some_and(|(_, rest)| !rest.as_os_str().is_empty())
+    /// Whether a path is below a root that is nested in its own.
+    pub(super) fn is_in_nested(&self, path: &WorkspacePath) -> bool {
+        self.nested_root(path.root(), path.relative()).is_some_and(|(_, rest)| !rest.as_os_str().is_empty())
     }
 
     /// The deepest root inside `root` that holds the path below it, and the path below that one.
-    fn inner<'p>(&self, root: &Root, relative: &'p Path) -> Option<(&Arc<Root>, &'p Path)> {
+    fn nested_root<'p>(&self, root: &Root, relative: &'p Path) -> Option<(&Arc<Root>, &'p Path)> {
         self.nested
             .iter()
             .filter(|(outer, ..)| *outer == root.index())
@@ -99,7 +98,7 @@ impl Roots {
 
     /// The same place, seen from the deepest root that holds it: that one's rights count.
     pub(super) fn deepest(&self, path: &WorkspacePath) -> WorkspacePath {
-        match self.inner(path.root(), path.relative()) {
+        match self.nested_root(path.root(), path.relative()) {
             Some((inner, rest)) => WorkspacePath::new(inner, rest),
             None => path.clone(),
         }

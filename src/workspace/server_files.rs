@@ -48,21 +48,16 @@ impl Identities {
 pub(super) struct PathChain {
     /// Each link on the way, and what is at the end, by real names.
     steps: Vec<PathBuf>,
-    /// Directories that a `..` leaves: a link in the place of one leads elsewhere. What lies in them does not matter.
+    /// Directories that a `..` leaves: a link in the place of one leads elsewhere. Their content does not matter.
     left: Vec<PathBuf>,
 }
 
 /// Adds those steps of `chain` that are below `root`.
 pub(super) fn add(places: &mut ProtectedPaths, root: &Root, chain: &PathChain, identities: &mut Identities) {
     let same = root.dir().stat().ok().map(|stat| stat.device_and_inode()).filter(|identity| *identity != (0, 0));
-    for path in &chain.steps {
-        for below in below(root, same, path, identities) {
-            places.add(&below, WHY.to_owned());
-        }
-    }
-    for path in &chain.left {
-        for below in below(root, same, path, identities) {
-            places.add_entry(&below, WHY.to_owned());
+    for (paths, deep) in [(&chain.steps, true), (&chain.left, false)] {
+        for below in paths.iter().flat_map(|path| below(root, same, path, identities)) {
+            places.add(&below, deep, WHY);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Opening a workspace: the roots, and what is looked for in them once, before any call is served.
+//! Opens a workspace: the roots, and the rules that are found in them once, before any call is served.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::write::{StaleAfter, StaleTemporaries};
 pub struct Options {
     /// Secrets, protected and hidden names, in all roots.
     pub policy: PolicyRules,
-    /// What walks leave out.
+    /// What walks ignore.
     pub ignore: IgnoreRules,
     /// Never use `openat2`; open one component at a time instead.
     pub force_fallback: bool,
@@ -28,11 +28,11 @@ pub struct Options {
     /// Files of the host, by absolute paths, that the next start reads or runs: neither they nor a link that leads to
     /// them is written, whatever the rules allow.
     pub server_files: Vec<PathBuf>,
-    /// Whether the rules that people wrote for agents bind here, too.
+    /// Whether the rules that people wrote for agents apply.
     pub agent_rules: bool,
 }
 
-/// What start-up learned about the roots.
+/// The workspace, and what start-up has to report.
 #[derive(Debug)]
 pub struct Opened {
     /// At least one root, open.
@@ -68,7 +68,7 @@ impl Workspace {
         Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings, agent_files })
     }
 
-    /// One directory as an unnamed root without rules of its own, for unit tests.
+    /// One directory as an unnamed root without rules, for unit tests.
     #[cfg(test)]
     pub(crate) fn of_directory(path: impl Into<PathBuf>, access: super::Access) -> Self {
         let spec = RootSpec { name: None, path: path.into(), access, policy: PolicyRules::default() };
@@ -88,7 +88,7 @@ fn add_startup_rules(roots: &Roots, mut files: Vec<PathBuf>, agents: &[agent_fil
         server_files::add(&mut rules.server_files, root, &chain, &mut identities);
         for (below, target) in link_targets::below(root, &targets) {
             let list = if target.secret { &mut rules.secrets } else { &mut rules.run_later };
-            list.add(&below, target.why.clone());
+            list.add(&below, true, &target.why);
         }
         rules.agents = agents.iter().flat_map(|found| found.rules_below(root)).collect();
         root.add_startup_rules(rules);

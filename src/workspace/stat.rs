@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::time::SystemTime;
 
-/// What a name stands for, links not followed unless said otherwise.
+/// What an entry is, links not followed unless said otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileKind {
     /// A regular file.
@@ -28,7 +28,7 @@ pub struct Stat {
     pub(crate) identity: FileIdentity,
 }
 
-/// What tells one file, and one state of it, from another. All zero where the system has none.
+/// The numbers that identify a file and one state of it (`stat(2)`). All zero where the system has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FileIdentity {
     pub(crate) device: u64,

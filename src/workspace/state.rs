@@ -1,29 +1,31 @@
-//! A private per-user folder for what outlives the process, such as what a session has seen.
+//! A private folder of the user for what outlives the process, such as what a session has seen.
 //!
-//! Opened once; files in it are reached by bare names through its handle, never through a link.
+//! Opened once; files in it are reached by bare names through its handle, never through a link, so that a link put
+//! there by another process is neither read nor written through.
 
 mod append_log;
 mod objects;
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::stat::FileKind;
-use super::sys::{self, Dir, Locked, Use};
+use super::sys::{self, Dir, LockAttempt, OpenFor};
 use super::write::{StaleAfter, Temporary, is_reserved};
 
 pub use append_log::AppendLog;
 pub use objects::{Durable, StateFile};
 
-/// How long [`StateDir::alone`] tries.
-const ALONE_WITHIN: Duration = Duration::from_millis(100);
+/// How long [`StateDir::lock`] tries.
+const LOCK_WITHIN: Duration = Duration::from_millis(100);
 
-/// See [`StateDir::alone`].
+/// The lock of [`StateDir::lock`], until it is dropped.
 #[derive(Debug)]
-pub struct Alone {
+pub struct FolderLock {
     _handle: Option<Dir>,
 }
 
@@ -56,32 +58,32 @@ impl StateDir {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
                 _ => {}
             }
-            dir = dir.child_dir(name, Use::Pass)?;
+            dir = dir.child_dir(name, OpenFor::Traverse)?;
         }
         Ok(Self { dir })
     }
 
     /// The same folder through another handle.
-    pub fn again(&self) -> io::Result<Self> {
-        Ok(Self { dir: self.dir.again()? })
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { dir: self.dir.try_clone()? })
     }
 
-    /// Keeps other processes, and other calls, that ask for the same from this folder until the answer is dropped.
-    /// Where that is not to be had within 0.1 s, as another process was stopped in the middle, it is gone without.
-    pub fn alone(&self) -> Alone {
+    /// Takes the advisory lock of this folder, against other processes and other calls. Goes on without it after 0.1 s,
+    /// as the process that has it may have been stopped.
+    pub fn lock(&self) -> FolderLock {
         let began = Instant::now();
-        let handle = self.dir.reopen(Use::List).ok();
+        let handle = self.dir.reopen(OpenFor::List).ok();
         if let Some(handle) = &handle {
-            while handle.try_lock() == Locked::Elsewhere && began.elapsed() < ALONE_WITHIN {
+            while handle.try_lock() == LockAttempt::HeldElsewhere && began.elapsed() < LOCK_WITHIN {
                 thread::sleep(Duration::from_micros(200));
             }
         }
-        Alone { _handle: handle }
+        FolderLock { _handle: handle }
     }
 
     /// Removes temporary files that a killed process left behind.
     pub fn sweep(&self) -> io::Result<()> {
-        for listed in self.dir.reopen(Use::List)?.list()?.iter().filter(|listed| is_reserved(&listed.name)) {
+        for listed in self.dir.reopen(OpenFor::List)?.list()?.iter().filter(|listed| is_reserved(&listed.name)) {
             // Another process may remove it at this moment.
             let Ok(stat) = self.dir.child_stat(&listed.name) else { continue };
             let age = stat.modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
@@ -94,11 +96,16 @@ impl StateDir {
 
     /// Appends `line` as it is, in one write, so that lines of several processes do not mix.
     pub fn append(&self, file: &str, line: &[u8]) -> io::Result<()> {
+        self.append_to(file, line).map(drop)
+    }
+
+    fn append_to(&self, file: &str, line: &[u8]) -> io::Result<File> {
         let mut open = self.dir.append(bare(file)?)?;
         if sys::file_stat(&open)?.kind != FileKind::File {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        open.write_all(line)
+        open.write_all(line)?;
+        Ok(open)
     }
 
     /// How many bytes a file has.
@@ -139,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_kept_is_found_by_the_next_process() {
+    fn next_process_reads_what_was_written() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("a/b");
         let state = StateDir::open(&path).unwrap();
@@ -156,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_one_component() {
+    fn name_with_a_separator_is_refused() {
         let temp = tempfile::tempdir().unwrap();
         let state = StateDir::open(temp.path()).unwrap();
         for name in ["", ".", "..", "a/b", "/etc/passwd"] {
@@ -167,7 +174,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_folder_is_private_and_links_in_it_are_refused() {
+    fn folder_is_private_and_refuses_links() {
         use std::os::unix::fs::{PermissionsExt as _, symlink};
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("state");

@@ -13,7 +13,7 @@ use crate::text::nearest_name::{ONE_OF_MANY, nearest_names};
 use super::path::WorkspacePath;
 use super::shared::Shared;
 use super::stat::FileKind;
-use super::sys::Use;
+use super::sys::OpenFor;
 use super::walk::{self, Ignored, WalkOptions};
 
 /// Most suggestions.
@@ -41,7 +41,7 @@ fn nearby(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
     // The deepest directory of the path that exists.
     let here = (0..names.len()).rev().find_map(|count| {
         let path = WorkspacePath::new(missing.root(), &names[..count].iter().collect::<PathBuf>());
-        shared.directory(&path, Use::List).ok().map(|(dir, _)| (count, path, dir))
+        shared.directory(&path, OpenFor::List).ok().map(|(dir, _)| (count, path, dir))
     });
     let Some((count, path, dir)) = here else {
         return Vec::new();

@@ -29,7 +29,7 @@ mod windows;
 pub(crate) use attributes::carry_attributes;
 pub(crate) use beneath::met_a_link;
 pub(crate) use cached::identity_cached;
-pub(crate) use contract::{Failure, Listed, Locked, Use};
+pub(crate) use contract::{Failure, Listed, LockAttempt, OpenFor};
 #[cfg(unix)]
 pub(crate) use entries::set_mode;
 #[cfg(unix)]

@@ -3,9 +3,9 @@
 #![expect(clippy::disallowed_methods, reason = "the tests arrange and look from outside the sandbox")]
 
 mod links;
-mod next_start;
 mod paths;
 mod race;
+mod startup_rules;
 mod tree_failures;
 mod trees;
 mod walks;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 
-/// A temporary folder holding `ws` (the root) and `out` (which nobody may reach).
+/// A temporary folder holding `ws` (the root) and `out` (outside all roots).
 struct Fixture {
     temp: tempfile::TempDir,
     force_fallback: bool,
@@ -74,14 +74,39 @@ impl Fixture {
     }
 
     fn open(&self) -> Workspace {
-        let options = Options {
+        self.open_with(|_| {})
+    }
+
+    fn open_with(&self, change: impl FnOnce(&mut Options)) -> Workspace {
+        let mut options = Options {
             policy: self.policy.clone(),
             ignore: self.ignore.clone(),
             force_fallback: self.force_fallback,
             ..Options::default()
         };
+        change(&mut options);
         Workspace::open(&self.specs, options).unwrap().workspace
     }
+}
+
+/// Every file, ignored ones too.
+const ALL_FILES: WalkOptions =
+    WalkOptions { ignored: Ignored::Include, max_depth: None, directories: false, symlinks: false };
+
+/// The error of a write to `text`, if it is refused.
+fn write_error(workspace: &Workspace, text: &str) -> Option<AccessError> {
+    workspace.writable(&workspace.resolve(text).unwrap()).err()
+}
+
+/// The entry at `text`, to be moved or deleted.
+fn entry(workspace: &Workspace, text: &str) -> Result<WritablePath, AccessErrorKind> {
+    workspace.writable_entry(&workspace.resolve(text).unwrap()).map_err(|error| error.kind)
+}
+
+/// Plans to move an entry; nothing is moved.
+fn plan_move(workspace: &Workspace, from: &str, to: &str) -> Result<(), AccessErrorKind> {
+    let (from, to) = (entry(workspace, from)?, entry(workspace, to)?);
+    workspace.tree(&from, Purpose::Move(&to)).map(drop).map_err(|error| error.kind)
 }
 
 fn read(workspace: &Workspace, text: &str) -> Result<String, AccessErrorKind> {

@@ -292,9 +292,9 @@ fn a_pattern_that_can_never_match_is_a_configuration_problem() {
     let printed = project.run(&[options.as_slice(), &more].concat()).failed(2);
     for complaint in [
         "--deny pattern \"../x\" would never match as it is meant: `..` is no name",
-        "--hide pattern \"~/x\" would never match as it is meant: ~ stands for no directory here",
+        "--hide pattern \"~/x\" would never match as it is meant: ~ is no directory here",
         "would never match as it is meant: it is a path of this machine, but a pattern begins at the root: write /keys/*.pem",
-        "--allow-secret pattern \"!.env\" would never match as it is meant: a leading ! does not turn a pattern round",
+        "--allow-secret pattern \"!.env\" would never match as it is meant: a leading ! does not negate a pattern",
         "would never match as it is meant: it is a path of this machine outside of the directories offered",
         "--deny pattern \"C:\\\\keys\" would never match as it is meant: it is an absolute path",
         "r.toml:3: hide pattern \"a//b\" would never match as it is meant: a name between two slashes is missing",

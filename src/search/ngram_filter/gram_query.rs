@@ -4,7 +4,7 @@
 //! file without a match, never refuse one with a match. Follows the idea of Cox, "Regular Expression
 //! Matching with a Trigram Index" (2012), with sliding windows in place of prefix and suffix sets.
 
-use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
+use regex_syntax::hir::{Class, ClassBytesRange, ClassUnicodeRange, Hir, HirKind, Repetition};
 
 use super::gram::{self, GRAM, Gram};
 
@@ -56,12 +56,7 @@ impl GramQuery {
                 other => all.push(other),
             }
         }
-        dedup(&mut all);
-        match all.len() {
-            0 => Self::All,
-            1 => all.swap_remove(0),
-            _ => Self::And(all),
-        }
+        single_or(all, Self::All, Self::And)
     }
 
     fn or(parts: impl IntoIterator<Item = Self>) -> Self {
@@ -74,12 +69,7 @@ impl GramQuery {
                 other => any.push(other),
             }
         }
-        dedup(&mut any);
-        match any.len() {
-            0 => Self::Nothing,
-            1 => any.swap_remove(0),
-            _ => Self::Or(any),
-        }
+        single_or(any, Self::Nothing, Self::Or)
     }
 
     fn grams(&self) -> usize {
@@ -91,14 +81,19 @@ impl GramQuery {
     }
 }
 
-/// Drops neighbours that are equal, and of single grams every repetition.
-fn dedup(parts: &mut Vec<GramQuery>) {
+/// `empty`, the only part, or `many`. Equal neighbours, and single grams that occur again, count once.
+fn single_or(mut parts: Vec<GramQuery>, empty: GramQuery, many: fn(Vec<GramQuery>) -> GramQuery) -> GramQuery {
     let mut seen = std::collections::HashSet::new();
     parts.retain(|part| match part {
         GramQuery::Gram(gram) => seen.insert(*gram),
         _ => true,
     });
     parts.dedup();
+    match parts.len() {
+        0 => empty,
+        1 => parts.swap_remove(0),
+        _ => many(parts),
+    }
 }
 
 /// A part of a match, in the order of the text.
@@ -135,25 +130,22 @@ fn sequence(pattern: &Hir, lines: bool) -> Sequence {
 }
 
 fn class(class: &Class, lines: bool) -> PatternPart {
-    let mut strings = Vec::new();
-    match class {
+    let size = match class {
+        Class::Unicode(class) => class.iter().map(ClassUnicodeRange::len).sum(),
+        Class::Bytes(class) => class.iter().map(ClassBytesRange::len).sum::<usize>(),
+    };
+    if size > MAX_CLASS {
+        return PatternPart::Gap(GramQuery::All);
+    }
+    let characters = |range: &ClassUnicodeRange| range.start()..=range.end();
+    let mut strings: Vec<_> = match class {
         Class::Unicode(class) => {
-            for range in class.ranges() {
-                if strings.len() + range.len() > MAX_CLASS {
-                    return PatternPart::Gap(GramQuery::All);
-                }
-                strings.extend((range.start()..=range.end()).map(|character| folded(character.to_string().as_bytes())));
-            }
+            class.iter().flat_map(characters).map(|one| folded(one.to_string().as_bytes())).collect()
         }
         Class::Bytes(class) => {
-            for range in class.ranges() {
-                if strings.len() + range.len() > MAX_CLASS {
-                    return PatternPart::Gap(GramQuery::All);
-                }
-                strings.extend((range.start()..=range.end()).map(|byte| folded(&[byte])));
-            }
+            class.iter().flat_map(|range| range.start()..=range.end()).map(|byte| folded(&[byte])).collect()
         }
-    }
+    };
     if lines {
         strings.retain(|string| string != b"\n");
     }

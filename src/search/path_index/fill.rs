@@ -3,7 +3,7 @@
 //! What was read counts only if no event says that the file has changed meanwhile.
 
 use std::{
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant, SystemTime},
 };
 
@@ -106,7 +106,7 @@ fn take_in(index: &mut RootIndex, files: Vec<ReadFile>) {
         list.items.change(at, |item| {
             item.content = content;
             if let Some(known) = known {
-                item.set_known(known);
+                item.known = OnceLock::from(known);
             }
         });
     }

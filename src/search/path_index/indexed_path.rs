@@ -115,10 +115,6 @@ impl IndexedPath {
         self.known.get().map(|known| known.fingerprint)
     }
 
-    pub(super) fn set_known(&mut self, known: KnownStat) {
-        self.known = OnceLock::from(known);
-    }
-
     /// Whether its content is known, so that a search need not always open it.
     pub(super) fn is_known(&self) -> bool {
         !matches!(self.content, KnownContent::Unread | KnownContent::AlwaysSearch)

@@ -26,15 +26,13 @@ impl PathList {
     /// # Errors
     /// When the root itself cannot be listed.
     pub(super) fn read(root: &WorkspacePath, watcher: &mut Watcher) -> Result<Self, AccessError> {
-        let mut list = Self { items: PathTable::default(), root: root.clone(), next_id: 0 };
-        let mut items = PathTable::default();
+        let (mut items, mut next_id) = (PathTable::default(), 0);
         watcher.watch_tree(root, true, &mut |listed| {
-            list.next_id += 1;
-            items.push(Arc::new(IndexedPath::new(listed, list.next_id)));
+            next_id += 1;
+            items.push(Arc::new(IndexedPath::new(listed, next_id)));
         })?;
         items.shrink_to_fit();
-        list.items = items;
-        Ok(list)
+        Ok(Self { items, root: root.clone(), next_id })
     }
 
     /// Files that are no ignored ones.

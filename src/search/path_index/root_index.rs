@@ -84,21 +84,19 @@ impl RootSlot {
 
     fn refresh_with(&mut self, refresh: impl FnOnce(&mut RootIndex) -> bool) -> Option<&mut RootIndex> {
         let RootState::Indexed(index) = &mut self.state else { return None };
-        if refresh(index) {
-            // Borrowed again, since the borrow above ends in the other arm.
-            match &mut self.state {
-                RootState::Indexed(index) => return Some(index),
-                _ => return None,
-            }
+        if !refresh(index) {
+            self.failures += 1;
+            let why = index.watcher.failure().unwrap_or(Unwatchable::Refused);
+            self.state = if self.failures >= MAX_FAILURES && why != Unwatchable::Refused || self.failures == u8::MAX {
+                RootState::Unwatchable(why)
+            } else {
+                RootState::Unknown
+            };
         }
-        self.failures += 1;
-        let why = index.watcher.failure().unwrap_or(Unwatchable::Refused);
-        self.state = if self.failures >= MAX_FAILURES && why != Unwatchable::Refused || self.failures == u8::MAX {
-            RootState::Unwatchable(why)
-        } else {
-            RootState::Unknown
-        };
-        None
+        match &mut self.state {
+            RootState::Indexed(index) => Some(index),
+            _ => None,
+        }
     }
 }
 

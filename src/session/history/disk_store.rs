@@ -69,7 +69,7 @@ impl DiskStore {
     /// Keeps a content.
     pub(super) fn keep(&self, content: &mut dyn Read, durable: Durable) -> io::Result<Revision> {
         let folder = self.folder()?;
-        let (revision, size) = folder.keep(content, self.capacity(), durable)?;
+        let (revision, size) = folder.store(content, self.capacity(), durable)?;
         self.added(&folder, size);
         Ok(revision)
     }
@@ -77,19 +77,19 @@ impl DiskStore {
     /// Keeps a content whose revision is known; on the disk when it returns.
     pub(super) fn keep_content(&self, content: HashedBytes<'_>) -> io::Result<()> {
         let folder = self.folder()?;
-        folder.keep_content(content, self.capacity())?;
+        folder.store_content(content, self.capacity())?;
         self.added(&folder, content.bytes().len() as u64);
         Ok(())
     }
 
     /// Puts on the disk what was kept without waiting for it.
     pub(super) fn settle(&self) -> io::Result<()> {
-        self.folder()?.settle()
+        self.folder()?.sync()
     }
 
     /// Whether a content is kept already; if so it counts as new.
     pub(super) fn keeps(&self, revision: Revision) -> bool {
-        self.folder().is_ok_and(|folder| folder.keeps(revision))
+        self.folder().is_ok_and(|folder| folder.refresh(revision))
     }
 
     /// A kept content.
@@ -145,10 +145,10 @@ impl DiskStore {
     fn folder(&self) -> io::Result<StateDir> {
         let mut folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(folder) = &*folder {
-            return folder.again();
+            return folder.try_clone();
         }
         let opened = self.state.folder(FOLDER)?;
-        folder.insert(opened).again()
+        folder.insert(opened).try_clone()
     }
 
     /// Counts what was added, across processes, and sweeps when it is time. Failing to is no reason

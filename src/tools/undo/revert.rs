@@ -280,7 +280,7 @@ fn gone(path: &WorkspacePath, error: AccessError) -> ToolError {
 fn taken(path: &WorkspacePath, error: AccessError) -> ToolError {
     match error.kind {
         AccessErrorKind::Exists => occupied(path),
-        AccessErrorKind::NotKept => lost(path),
+        AccessErrorKind::NotStored => lost(path),
         _ => error.into(),
     }
 }

@@ -132,7 +132,7 @@ impl FormerEntry {
             FormerNode::Directory { mode } => NewNode::Directory { mode: *mode },
             FormerNode::Link(says) => NewNode::Link(says.clone()),
             FormerNode::File(former) => {
-                let bytes = cx.session.history.content(former.revision).ok_or_else(|| top.not_kept())?;
+                let bytes = cx.session.history.content(former.revision).ok_or_else(|| top.not_stored())?;
                 NewNode::File { mode: former.mode, content: Box::new(io::Cursor::new(bytes)) }
             }
         };

@@ -71,8 +71,8 @@ impl Matchers {
     }
 }
 
-/// From the top down, as git has it: what lies in a directory that is left out is left out, whatever is said of
-/// it by name.
+/// From the top down, as git does: everything in an ignored directory is ignored, whatever a pattern says about its
+/// name (gitignore(5): a file cannot be re-included if a parent directory is excluded).
 fn matched(patterns: &Gitignore, path: &Path) -> Option<String> {
     let names: Vec<&OsStr> = path.iter().collect();
     let mut at = PathBuf::new();

@@ -8,7 +8,7 @@ use ignore::gitignore::GitignoreBuilder;
 /// What a pattern is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start {
-    /// The top of the root that the file lies in.
+    /// The top of the root that has the file.
     Top,
     /// `/` of the host.
     Host,
@@ -51,7 +51,7 @@ pub(super) fn check(line: &str) -> Result<(), String> {
     })
 }
 
-/// The names of an absolute path, without what stands before the first one.
+/// The names of an absolute path, without its prefix and root.
 pub(super) fn names_of(host: &Path) -> PathBuf {
     let drive = |prefix: &OsStr| -> PathBuf {
         let text = prefix.to_string_lossy();

@@ -1,4 +1,9 @@
-//! Names as policy compares them: every spelling that some file system takes for the same name.
+//! Folds names to the form in which policy compares them: one form for all spellings that some file system takes for the
+//! same name.
+//!
+//! APFS and NTFS ignore case (CVE-2025-59944: `.cUrSoR/mcp.json`), NTFS drops trailing dots and spaces and reads streams
+//! (`.git::$INDEX_ALLOCATION`, CVE-2019-1352), HFS+ ignores invisible characters (CVE-2014-9390: `.g\u{200c}it`).
+//! Folding on every system costs little and errs on the side of refusing.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -96,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_of_ntfs_is_its_file_and_other_colons_are_names() {
+    fn ntfs_streams_fold_to_their_file_and_other_colons_stay() {
         for (name, folded) in [
             (".git::$INDEX_ALLOCATION/config", ".git/config"),
             (".git:$I30:$INDEX_ALLOCATION", ".git"),

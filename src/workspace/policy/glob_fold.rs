@@ -75,7 +75,7 @@ fn push_literal(out: &mut String, text: &str) {
 }
 
 /// Text of a pattern as the same text in a name is folded. What folds to nothing stays: a pattern
-/// must not match everything because its only letter is one that nobody sees.
+/// must not match everything because its only letter is invisible.
 fn fold_piece(text: &str, begins: bool, ends: bool) -> String {
     let folded = match (begins, ends) {
         (true, true) => fold_text(text),
@@ -105,7 +105,7 @@ fn ends_name(pieces: &[Piece], at: usize) -> bool {
     }
 }
 
-/// The brace that opens or closes the group which the comma at `at` stands in.
+/// The brace that opens or closes the group of the comma at `at`.
 fn partner(pieces: &[Piece], at: usize, closing: bool) -> Option<usize> {
     let mut depth = 0_usize;
     let mut look = |index: &usize| {
@@ -144,7 +144,7 @@ fn push_class(out: &mut String, negated: bool, ranges: &[(char, char)], folded: 
     }
     let of_class = |byte: &u8| *byte != b'/' && ascii.contains(&byte.to_ascii_lowercase()) != negated;
     let chosen: Vec<char> = (0..0x80_u8).filter(of_class).map(char::from).collect();
-    // `!`, `^`, `-` and `]` mean something in a class, depending on where they stand.
+    // `!`, `^`, `-` and `]` have a meaning in a class, depending on their position.
     let (odd, plain): (Vec<char>, Vec<char>) = chosen.into_iter().partition(|c| matches!(c, '!' | '^' | '-' | ']'));
     let mut alternatives = Vec::new();
     if !plain.is_empty() {

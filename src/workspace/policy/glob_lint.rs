@@ -15,20 +15,19 @@ pub(super) fn why_never(pattern: &str) -> Option<String> {
     }
     if let Some(rest) = pattern.strip_prefix('!') {
         return Some(format!(
-            "a leading ! does not turn a pattern round: exceptions are --allow-secret and --allow-protected (write \
+            "a leading ! does not negate a pattern: exceptions are --allow-secret and --allow-protected (write \
              **/!{rest} for a name that begins with !)"
         ));
     }
     if pattern == "~" || pattern.starts_with("~/") {
         return Some(
-            "~ stands for no directory here: write the path below the root (or [~] for a folder of that name)"
-                .to_owned(),
+            "~ is no directory here: write the path below the root (or [~] for a folder of that name)".to_owned(),
         );
     }
     if !is_separator('\\')
         && let Some(letter) = escaped_letter(pattern)
     {
-        return Some(format!("\\ parts no names, it only takes {letter:?} as it is: write / between names"));
+        return Some(format!("\\ does not separate names, it only escapes {letter:?}: write / between names"));
     }
     let parted = pattern.strip_prefix("./").unwrap_or(pattern).trim_end_matches('/');
     let parted = parted.strip_prefix('/').unwrap_or(parted);

@@ -43,8 +43,8 @@ impl Globs {
     }
 }
 
-/// A configured list that refuses: a name is on it as it is compared, or as it is. A wildcard may
-/// stand for what folding takes away (`*.` for `a.`), and then only the name itself can tell.
+/// A configured list that refuses: a name matches folded, or as it is. A wildcard may
+/// match what folding removes (`*.` for `a.`), and then only the unfolded name matches.
 #[derive(Clone, Debug)]
 pub(super) struct Refusals {
     folded: Globs,

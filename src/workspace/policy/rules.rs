@@ -40,7 +40,16 @@ impl PolicyRules {
         }
     }
 
-    /// Whether `pattern` can stand in one of the lists.
+    /// Whether `pattern` can be an element of one of the lists.
+    ///
+    /// # Examples
+    /// ```
+    /// use rootbound::workspace::PolicyRules;
+    ///
+    /// assert!(PolicyRules::check("/docs/*.{txt,md}").is_ok());
+    /// // A path below a root never matches it, so that a person would believe in a rule that does nothing.
+    /// assert!(PolicyRules::check("../secrets").unwrap_err().contains("write the path below the root"));
+    /// ```
     ///
     /// # Errors
     /// What it is or does instead, in a few words that follow the pattern.

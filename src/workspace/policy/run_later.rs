@@ -1,6 +1,6 @@
-//! The default list of files that some program runs or obeys later, without asking.
+//! The default list of files that run later: some program runs or obeys them without asking, so no call writes them.
 //!
-//! One row for each, with the page that says so. What one edits every day stays out, though something runs it:
+//! A new name is one row, with the page that says so. What one edits every day stays out, though something runs it:
 //! workflows, a `Makefile`, `package.json`, `conftest.py` (README, "What is denied by default").
 
 use super::rule::Rule;
@@ -14,10 +14,10 @@ pub(super) fn rules() -> impl Iterator<Item = Rule> {
     RUN_LATER.iter().map(|Row(rule, _)| *rule)
 }
 
-/// The same for directories: none called `head` is what git begins a repository with (`is_git_directory` in its
-/// `setup.c` wants a file or a link), and commands and parts of pages are called so.
-pub(super) fn rules_of_directories() -> impl Iterator<Item = Rule> {
-    rules().filter(|rule| *rule != HEAD)
+/// Whether a directory may have the name of a rule: none called `head` is what git begins a repository with
+/// (`is_git_directory` in its `setup.c` wants a file or a link), and commands and parts of pages are called so.
+pub(super) fn is_harmless_directory(rule: Rule) -> bool {
+    rule == HEAD
 }
 
 const HEAD: Rule = Rule::Name("head");
@@ -306,7 +306,7 @@ mod tests {
     use crate::workspace::policy::{Policy, PolicyRules, Verdict};
 
     fn protected(policy: &Policy, path: &str) -> bool {
-        policy.write(Path::new(path)) != Verdict::Allowed
+        policy.write(Path::new(path), false) != Verdict::Allowed
     }
 
     #[test]

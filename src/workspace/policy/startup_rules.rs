@@ -15,27 +15,18 @@ pub(in crate::workspace) struct ProtectedPaths(Vec<ProtectedPath>);
 struct ProtectedPath {
     exact: PathBuf,
     folded: String,
-    /// Whether what lies below is meant, too.
+    /// Whether the paths below are meant, too.
     deep: bool,
     why: String,
 }
 
 impl ProtectedPaths {
-    /// Adds a place; `why` is what a refusal names as its rule.
-    pub(in crate::workspace) fn add(&mut self, relative: &Path, why: String) {
-        self.push(relative, true, why);
-    }
-
-    /// Adds a place without what lies below it; not where it is one already.
-    pub(in crate::workspace) fn add_entry(&mut self, relative: &Path, why: String) {
-        self.push(relative, false, why);
-    }
-
-    fn push(&mut self, relative: &Path, deep: bool, why: String) {
+    /// Adds a path, with all below it where `deep`; `why` is what a refusal names as its rule.
+    pub(in crate::workspace) fn add(&mut self, relative: &Path, deep: bool, why: &str) {
         // The root itself is none: it is refused as a root, and everything is below it.
         if !relative.as_os_str().is_empty() && self.0.iter().all(|known| known.exact != relative) {
             let folded = fold(relative).as_str().to_owned();
-            self.0.push(ProtectedPath { exact: relative.to_owned(), folded, deep, why });
+            self.0.push(ProtectedPath { exact: relative.to_owned(), folded, deep, why: why.to_owned() });
         }
     }
 
@@ -52,7 +43,7 @@ impl ProtectedPaths {
         self.0.iter().find(holds).map(|place| place.why.as_str())
     }
 
-    /// Why a path that a place lies below is refused, if there is such a place.
+    /// Why a path above one of these is refused, if it is above one.
     pub(super) fn why_above(&self, relative: &Path, folded: &Folded) -> Option<&str> {
         let lies_below = |place: &&ProtectedPath| {
             place.exact.starts_with(relative) || below(&place.folded, folded.as_str()).is_some()

@@ -1,6 +1,6 @@
-//! A file that only grows, one line at a time, and is set aside when it has grown enough.
+//! An append-only log of lines that is rotated at a size.
 //!
-//! Several processes may write to one log. What a line says is decided above.
+//! Several processes may write to one log: a line is one `write(2)` with `O_APPEND`, which no other one is mixed with.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
@@ -10,7 +10,7 @@ use super::StateDir;
 use crate::workspace::stat::FileKind;
 use crate::workspace::sys::{self, Dir};
 
-/// How many former logs are kept: `FILE.1` is the newest of them.
+/// Rotated files that are kept: `FILE.1` is the newest.
 const KEPT: usize = 5;
 
 /// An append-only file in an open folder.
@@ -18,7 +18,7 @@ const KEPT: usize = 5;
 pub struct AppendLog {
     dir: Dir,
     name: OsString,
-    /// Bytes after which the file is set aside.
+    /// Bytes after which the file is rotated.
     limit: u64,
     folder: PathBuf,
 }
@@ -38,7 +38,7 @@ impl AppendLog {
         Ok(log)
     }
 
-    /// Every file that a log at `path` may be in: the one that grows, and those that were set aside.
+    /// Every file that a log at `path` may be in: the one that grows, and the rotated ones.
     pub fn names(path: &Path) -> Vec<PathBuf> {
         let numbered = |number: usize| {
             let mut name = path.as_os_str().to_owned();
@@ -48,7 +48,7 @@ impl AppendLog {
         std::iter::once(path.to_owned()).chain((1..=KEPT).map(numbered)).collect()
     }
 
-    /// The folder that the log lies in, without links.
+    /// The folder of the log, without links.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -60,10 +60,10 @@ impl AppendLog {
         if stat.kind != FileKind::File {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        // Without the lock another process is setting it aside; a line over the limit harms nobody.
+        // Without the lock another process is rotating it; a line over the limit does no harm.
         if stat.size > 0 && stat.size + line.len() as u64 > self.limit && sys::try_lock(&file) {
             let named = self.dir.child_stat(&self.name)?;
-            // Else it was set aside between the open and the lock.
+            // Else it was rotated between the open and the lock.
             if named.same_file(&stat) {
                 self.rotate()?;
             }
@@ -75,12 +75,12 @@ impl AppendLog {
     /// `FILE.4` becomes `FILE.5` and so on up to `FILE`, which becomes `FILE.1`.
     fn rotate(&self) -> io::Result<()> {
         for number in (1..KEPT).rev() {
-            match self.dir.rename(&self.numbered(number), &self.numbered(number + 1)) {
+            match self.dir.move_over(&self.numbered(number), &self.dir, &self.numbered(number + 1)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
         }
-        self.dir.rename(&self.name, &self.numbered(1))
+        self.dir.move_over(&self.name, &self.dir, &self.numbered(1))
     }
 
     fn numbered(&self, number: usize) -> OsString {
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_log_is_set_aside_and_five_former_ones_are_kept() {
+    fn full_log_is_rotated_and_five_old_ones_are_kept() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("new/audit.log");
         let log = AppendLog::open(&path, 10).unwrap();
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_longer_than_the_limit_is_kept_whole() {
+    fn line_over_the_limit_is_written_whole() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("log");
         let log = AppendLog::open(&path, 4).unwrap();
@@ -127,7 +127,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_in_the_place_of_the_log_is_refused() {
+    fn link_in_the_place_of_the_log_is_refused() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("log");
         std::os::unix::fs::symlink(temp.path().join("other"), &path).unwrap();

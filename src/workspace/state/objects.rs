@@ -1,8 +1,7 @@
-//! Content kept by its hash in a folder of its own, and records about it, on the disk before the
-//! call returns.
+//! A store of contents, each named by its hash, on the disk before the call returns.
 //!
-//! Knows no paths and no tools. An object is named by its revision and is believed only when it
-//! still hashes to its name, so that a half-written one after a power failure counts as missing.
+//! Knows no paths and no tools. An object counts only while it still hashes to its name, so that a half-written one
+//! after a power failure counts as missing.
 
 use std::fs::File;
 use std::io::{self, Read, Write as _};
@@ -10,7 +9,7 @@ use std::time::SystemTime;
 
 use super::super::revision::Revision;
 use super::super::stat::FileKind;
-use super::super::sys::{self, Use};
+use super::super::sys::{self, OpenFor};
 use super::super::write::{HashedBytes, Temporary, is_reserved};
 use super::{StateDir, bare};
 
@@ -30,7 +29,7 @@ pub struct StateFile {
 pub enum Durable {
     /// When the call returns.
     Now,
-    /// When [`StateDir::settle`] returns: for many contents in a row.
+    /// When [`StateDir::sync`] returns: for many contents in a row.
     Soon,
 }
 
@@ -44,24 +43,19 @@ impl StateDir {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        Ok(Self { dir: self.dir.child_dir(name, Use::Pass)? })
+        Ok(Self { dir: self.dir.child_dir(name, OpenFor::Traverse)? })
     }
 
     /// As [`Self::append`], on the disk when it returns.
     pub fn append_synced(&self, file: &str, line: &[u8]) -> io::Result<()> {
-        let mut open = self.dir.append(bare(file)?)?;
-        if sys::file_stat(&open)?.kind != FileKind::File {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        open.write_all(line)?;
-        open.sync_data()
+        self.append_to(file, line)?.sync_data()
     }
 
-    /// Keeps `content`, at most `limit` bytes of it, and returns its revision and length.
+    /// Stores `content`, at most `limit` bytes of it, and returns its revision and length.
     ///
     /// # Errors
     /// `FileTooLarge` when there is more.
-    pub fn keep(&self, content: &mut dyn Read, limit: u64, durable: Durable) -> io::Result<(Revision, u64)> {
+    pub fn store(&self, content: &mut dyn Read, limit: u64, durable: Durable) -> io::Result<(Revision, u64)> {
         let mut temporary = Temporary::create(&self.dir, true)?;
         let mut hasher = Revision::hasher();
         let mut buffer = vec![0; 128 * 1024];
@@ -80,48 +74,38 @@ impl StateDir {
             temporary.file().write_all(&buffer[..count])?;
         }
         let revision = hasher.finish();
-        let file = temporary.file().try_clone()?;
-        {
-            let _alone = self.alone();
-            temporary.replace_any(revision.to_string().as_ref())?;
-        }
+        let file = self.name_object(temporary, revision)?;
         if durable == Durable::Now || !SYNCS_ALL_AT_ONCE {
-            // After the rename: what is synced is the file with its name.
             file.sync_all()?;
         }
         Ok((revision, size))
     }
 
-    /// As [`Self::keep`] with [`Durable::Now`], for a content that has been hashed.
-    pub fn keep_content(&self, content: HashedBytes<'_>, limit: u64) -> io::Result<()> {
+    /// As [`Self::store`] with [`Durable::Now`], for a content that has been hashed.
+    pub fn store_content(&self, content: HashedBytes<'_>, limit: u64) -> io::Result<()> {
         if content.bytes().len() as u64 > limit {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let mut temporary = Temporary::create(&self.dir, true)?;
         temporary.file().write_all(content.bytes())?;
-        let file = temporary.file().try_clone()?;
-        {
-            let _alone = self.alone();
-            temporary.replace_any(content.revision().to_string().as_ref())?;
-        }
-        file.sync_all()
+        self.name_object(temporary, content.revision())?.sync_all()
     }
 
-    /// Puts everything that was kept [`Durable::Soon`] on the disk.
-    pub fn settle(&self) -> io::Result<()> {
+    /// Writes everything that was stored with [`Durable::Soon`] to the disk.
+    pub fn sync(&self) -> io::Result<()> {
         self.dir.sync_file_system().map(|_| ())
     }
 
-    /// Whether an object is there, whole; if so it counts as written now.
-    pub fn keeps(&self, revision: Revision) -> bool {
-        let renewed = || -> io::Result<bool> {
-            let open = self.open_object(revision)?;
+    /// Whether an object is there, whole; if so its time becomes now, so that it is not swept as an old one.
+    pub fn refresh(&self, revision: Revision) -> bool {
+        let refreshed = || -> io::Result<bool> {
+            let mut open = self.open_object(revision)?;
             let seen = sys::file_stat(&open)?;
-            if hash(open)? != revision {
+            if Revision::of_reader(&mut open)? != revision {
                 return Ok(false);
             }
             // Another process may have been about to sweep it.
-            let _alone = self.alone();
+            let _lock = self.lock();
             let name = revision.to_string();
             if !self.dir.child_stat(name.as_ref())?.same_file(&seen) {
                 return Ok(false);
@@ -130,7 +114,7 @@ impl StateDir {
             self.dir.append(name.as_ref())?.set_modified(SystemTime::now())?;
             Ok(true)
         };
-        renewed().unwrap_or(false)
+        refreshed().unwrap_or(false)
     }
 
     /// The content of an object; `NotFound` when it is not there or is damaged, `FileTooLarge` when
@@ -147,7 +131,7 @@ impl StateDir {
 
     /// The regular files in this folder, but for temporary ones.
     pub fn files(&self) -> io::Result<Vec<StateFile>> {
-        let listed = self.dir.reopen(Use::List)?.list()?;
+        let listed = self.dir.reopen(OpenFor::List)?.list()?;
         let file = |name: std::ffi::OsString| {
             let stat = self.dir.child_stat(&name).ok()?;
             let name = name.into_string().ok().filter(|_| stat.kind == FileKind::File)?;
@@ -163,8 +147,16 @@ impl StateDir {
     /// Removes a file, if it is still as old as it was when it was listed.
     pub fn discard(&self, file: &StateFile) -> io::Result<()> {
         let name = bare(&file.name)?;
-        let _alone = self.alone();
+        let _lock = self.lock();
         if self.dir.child_stat(name)?.modified == Some(file.modified) { self.dir.remove(name) } else { Ok(()) }
+    }
+
+    /// Gives a written object its name, and returns its file: synced after that, both are on the disk.
+    fn name_object(&self, mut temporary: Temporary<'_>, revision: Revision) -> io::Result<File> {
+        let file = temporary.file().try_clone()?;
+        let _lock = self.lock();
+        temporary.replace_any(revision.to_string().as_ref())?;
+        Ok(file)
     }
 
     fn open_object(&self, revision: Revision) -> io::Result<File> {
@@ -174,10 +166,6 @@ impl StateDir {
             _ => Err(io::ErrorKind::NotFound.into()),
         }
     }
-}
-
-fn hash(mut file: File) -> io::Result<Revision> {
-    Revision::of_reader(&mut file)
 }
 
 #[cfg(test)]
@@ -195,54 +183,54 @@ mod tests {
     #[test]
     fn equal_contents_are_one_object() {
         let (temp, state) = folder();
-        let (revision, size) = state.keep(&mut &b"content"[..], 100, Durable::Now).unwrap();
+        let (revision, size) = state.store(&mut &b"content"[..], 100, Durable::Now).unwrap();
         assert_eq!((revision, size), (Revision::of(b"content"), 7));
-        assert_eq!(state.keep(&mut &b"content"[..], 100, Durable::Now).unwrap().0, revision);
+        assert_eq!(state.store(&mut &b"content"[..], 100, Durable::Now).unwrap().0, revision);
         assert_eq!(std::fs::read_dir(temp.path().join("objects")).unwrap().count(), 1);
         assert_eq!(state.object(revision, 100).unwrap(), b"content");
-        assert!(state.keeps(revision));
+        assert!(state.refresh(revision));
     }
 
     #[test]
-    fn a_content_that_was_hashed_before_is_the_same_object() {
+    fn content_hashed_by_the_caller_is_the_same_object() {
         let (temp, state) = folder();
         let content = HashedBytes::of(b"content");
-        state.keep_content(content, 100).unwrap();
+        state.store_content(content, 100).unwrap();
         assert_eq!(state.object(content.revision(), 100).unwrap(), b"content");
-        assert_eq!(state.keep_content(content, 6).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(state.store_content(content, 6).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
         assert_eq!(std::fs::read_dir(temp.path().join("objects")).unwrap().count(), 1);
     }
 
     #[test]
-    fn what_is_too_large_leaves_nothing_behind() {
+    fn too_large_content_leaves_no_file() {
         let (temp, state) = folder();
-        let error = state.keep(&mut &b"content"[..], 6, Durable::Now).unwrap_err();
+        let error = state.store(&mut &b"content"[..], 6, Durable::Now).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
         assert_eq!(std::fs::read_dir(temp.path().join("objects")).unwrap().count(), 0);
     }
 
     #[test]
-    fn a_damaged_object_counts_as_missing_and_is_kept_anew() {
+    fn damaged_object_counts_as_missing_and_can_be_stored_again() {
         let (temp, state) = folder();
-        let (revision, _) = state.keep(&mut &b"content"[..], 100, Durable::Now).unwrap();
+        let (revision, _) = state.store(&mut &b"content"[..], 100, Durable::Now).unwrap();
         std::fs::write(temp.path().join("objects").join(revision.to_string()), "damaged").unwrap();
-        assert!(!state.keeps(revision));
+        assert!(!state.refresh(revision));
         assert_eq!(state.object(revision, 100).unwrap_err().kind(), io::ErrorKind::NotFound);
-        state.keep(&mut &b"content"[..], 100, Durable::Now).unwrap();
+        state.store(&mut &b"content"[..], 100, Durable::Now).unwrap();
         assert_eq!(state.object(revision, 100).unwrap(), b"content");
     }
 
     #[test]
-    fn a_file_that_was_renewed_after_the_listing_is_not_discarded() {
+    fn file_refreshed_after_the_listing_is_not_discarded() {
         let (_temp, state) = folder();
-        let (revision, _) = state.keep(&mut &b"content"[..], 100, Durable::Now).unwrap();
+        let (revision, _) = state.store(&mut &b"content"[..], 100, Durable::Now).unwrap();
         let mut listed = state.files().unwrap();
         let file = listed.pop().unwrap();
         assert_eq!((file.name.clone(), file.size), (revision.to_string(), 7));
         let older = StateFile { modified: SystemTime::UNIX_EPOCH, ..file.clone() };
         state.discard(&older).unwrap();
-        assert!(state.keeps(revision));
+        assert!(state.refresh(revision));
         state.discard(&state.files().unwrap()[0]).unwrap();
-        assert!(!state.keeps(revision));
+        assert!(!state.refresh(revision));
     }
 }

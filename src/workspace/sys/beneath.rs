@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 
 use super::Dir;
-use super::contract::{Failure, Use};
+use super::contract::{Failure, OpenFor};
 #[cfg(target_os = "linux")]
 use super::flags::{READ, flags_for};
 #[cfg(target_os = "linux")]
@@ -19,7 +19,7 @@ use crate::workspace::stat::{FileKind, Stat};
 
 impl Dir {
     /// A directory beneath this one.
-    pub(crate) fn dir_beneath(&self, relative: &Path, purpose: Use) -> Result<Self, Failure> {
+    pub(crate) fn dir_beneath(&self, relative: &Path, purpose: OpenFor) -> Result<Self, Failure> {
         if relative.as_os_str().is_empty() {
             return Ok(self.reopen(purpose)?);
         }
@@ -76,16 +76,16 @@ impl Dir {
 /// The directory that holds the last component, and that component.
 fn parent<'p>(dir: &Dir, relative: &'p Path) -> Result<(Dir, &'p OsStr), Failure> {
     let name = relative.file_name().ok_or(io::Error::from(io::ErrorKind::InvalidInput))?;
-    let mut here = dir.again()?;
+    let mut here = dir.try_clone()?;
     for above in relative.parent().into_iter().flatten() {
-        here = step(&here, above, Use::Pass)?;
+        here = step(&here, above, OpenFor::Traverse)?;
     }
     Ok((here, name))
 }
 
 /// One directory down, telling a link from other refusals. A directory that was refused and is one
 /// now was a link in between: the caller looks again.
-fn step(dir: &Dir, name: &OsStr, purpose: Use) -> Result<Dir, Failure> {
+fn step(dir: &Dir, name: &OsStr, purpose: OpenFor) -> Result<Dir, Failure> {
     dir.child_dir(name, purpose).map_err(|error| match (error.kind(), dir.child_stat(name)) {
         (_, Ok(stat)) if stat.kind == FileKind::Symlink => Failure::Link,
         (io::ErrorKind::NotADirectory, Ok(stat)) if stat.kind == FileKind::Directory => Failure::Link,

@@ -46,23 +46,22 @@ pub(crate) struct Listed {
     pub(crate) kind: FileKind,
 }
 
-/// What became of a try to lock a directory.
+/// The result of an attempt to lock a directory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Locked {
+pub(crate) enum LockAttempt {
     /// This handle has the lock until it is dropped.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "this system locks no directories"))]
-    Here,
+    Acquired,
     /// Another handle has it, of this process or of another one.
-    Elsewhere,
+    HeldElsewhere,
     /// This file system, or this system, has no such locks.
-    Nowhere,
+    Unsupported,
 }
 
-/// How a directory is going to be used.
+/// What a directory is opened for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Use {
+pub(crate) enum OpenFor {
     /// As the start of further opens; needs no read permission.
-    Pass,
-    /// Its names will be listed.
+    Traverse,
+    /// To list its names.
     List,
 }

@@ -12,23 +12,13 @@ use rustix::io::Errno;
 
 use super::Dir;
 use super::attributes::{carry_owner, permission_bits};
-use super::contract::Use;
+use super::contract::OpenFor;
 use crate::workspace::stat::Stat;
 
 impl Dir {
     /// Unlinks a file.
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(self, name, AtFlags::empty())?)
-    }
-
-    /// Renames within this directory, replacing what is there.
-    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        self.move_over(from, self, to)
-    }
-
-    /// Swaps two names of this directory in one step; `Unsupported` where that cannot be done.
-    pub(crate) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<()> {
-        self.swap(one, self, other)
     }
 
     /// Gives `from` the name `to`, which must be free (`AlreadyExists` otherwise).
@@ -42,7 +32,7 @@ impl Dir {
             Ok(()) => self.remove(from),
             Err(Errno::EXIST) => Err(io::ErrorKind::AlreadyExists.into()),
             Err(_) if self.child_stat(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
-            Err(_) => self.rename(from, to),
+            Err(_) => self.move_over(from, self, to),
         }
     }
 
@@ -113,7 +103,7 @@ impl Dir {
     pub(crate) fn sync_file_system(&self) -> io::Result<bool> {
         #[cfg(target_os = "linux")]
         {
-            rustix::fs::syncfs(self.reopen(Use::List)?)?;
+            rustix::fs::syncfs(self.reopen(OpenFor::List)?)?;
             Ok(true)
         }
         #[cfg(not(target_os = "linux"))]
@@ -125,13 +115,13 @@ impl Dir {
 
     /// Gives this directory the permission bits of `mode`.
     pub(crate) fn set_mode(&self, mode: u32) -> io::Result<()> {
-        let listed = self.reopen(Use::List)?;
+        let listed = self.reopen(OpenFor::List)?;
         Ok(fchmod(listed.as_fd(), Mode::from_raw_mode(permission_bits(mode)))?)
     }
 
     /// Gives it to the owner and the group of what `stat` describes, as far as the system lets this process.
     pub(crate) fn set_owner_of(&self, stat: &Stat) {
-        let (Ok(listed), Ok(now)) = (self.reopen(Use::List), self.stat()) else { return };
+        let (Ok(listed), Ok(now)) = (self.reopen(OpenFor::List), self.stat()) else { return };
         carry_owner(&listed, stat, &now);
     }
 }

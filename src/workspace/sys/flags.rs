@@ -2,7 +2,7 @@
 
 use rustix::fs::OFlags;
 
-use super::contract::Use;
+use super::contract::OpenFor;
 
 /// `NONBLOCK`: the open of a FIFO without a writer would block for ever, and no check before it helps, as the name may
 /// be swapped. `NOCTTY`: a terminal device must not become ours. `NOFOLLOW`: no link at the end. `CLOEXEC`: nothing
@@ -14,13 +14,14 @@ const LIST: OFlags = READ.union(OFlags::DIRECTORY);
 
 /// `O_PATH` needs no read permission and starts no I/O.
 #[cfg(target_os = "linux")]
-pub(super) const PASS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+pub(super) const TRAVERSE: OFlags =
+    OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
-pub(super) const PASS: OFlags = LIST;
+pub(super) const TRAVERSE: OFlags = LIST;
 
-pub(super) fn flags_for(purpose: Use) -> OFlags {
+pub(super) fn flags_for(purpose: OpenFor) -> OFlags {
     match purpose {
-        Use::Pass => PASS,
-        Use::List => LIST,
+        OpenFor::Traverse => TRAVERSE,
+        OpenFor::List => LIST,
     }
 }

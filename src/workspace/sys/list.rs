@@ -12,12 +12,12 @@ use super::contract::Listed;
 use crate::workspace::stat::FileKind;
 
 impl Dir {
-    /// The names in this directory, in no order. Needs [`Use::List`].
+    /// The names in this directory, in no order. Needs [`OpenFor::List`].
     pub(crate) fn list(&self) -> io::Result<Vec<Listed>> {
         self.list_at_most(usize::MAX)
     }
 
-    /// As [`Self::list`], of the first so many names alone. Needs [`Use::List`].
+    /// As [`Self::list`], of the first so many names alone. Needs [`OpenFor::List`].
     pub(crate) fn list_at_most(&self, most: usize) -> io::Result<Vec<Listed>> {
         let mut names = Vec::new();
         self.each_name(|name, kind| {
@@ -32,7 +32,7 @@ impl Dir {
                 FileType::RegularFile => FileKind::File,
                 FileType::Directory => FileKind::Directory,
                 FileType::Symlink => FileKind::Symlink,
-                // Some file systems do not tell; a name that is gone by now is left out.
+                // Some file systems do not say (DT_UNKNOWN); a name that is gone by now is skipped.
                 FileType::Unknown => match self.child_stat(&name) {
                     Ok(stat) => stat.kind,
                     Err(_) => return ControlFlow::Continue(()),

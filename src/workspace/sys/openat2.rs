@@ -14,7 +14,7 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, fstatfs, openat2};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use super::contract::Failure;
-use super::flags::PASS;
+use super::flags::TRAVERSE;
 use super::fstat::stat_of;
 use super::process::wait_for_files;
 use crate::workspace::stat::Stat;
@@ -50,7 +50,7 @@ pub(super) fn open_beneath(dir: impl AsFd, relative: &Path, flags: OFlags) -> Re
     while rest.len() > PIECE {
         let cut = rest[..PIECE].iter().rposition(|byte| *byte == b'/').unwrap_or(PIECE);
         let from = here.as_ref().map_or(dir.as_fd(), AsFd::as_fd);
-        here = Some(open_piece(from, Path::new(OsStr::from_bytes(&rest[..cut])), PASS)?);
+        here = Some(open_piece(from, Path::new(OsStr::from_bytes(&rest[..cut])), TRAVERSE)?);
         rest = rest.get(cut + 1..).unwrap_or_default();
     }
     let from = here.as_ref().map_or(dir.as_fd(), AsFd::as_fd);

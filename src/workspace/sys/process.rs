@@ -54,24 +54,24 @@ pub(super) fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::R
     }
 }
 
-/// How long, in milliseconds, an open waits for another call to close a file, and how long after a wait that was in
-/// vain the next ones do not wait: a search would wait once for each of its files.
+/// How long, in milliseconds, an open waits for another call to close a file.
 const WAIT: u32 = 50;
-const IN_VAIN: u64 = 1000;
+/// How long, in milliseconds, no open waits after such a wait failed: a search would wait once for each file.
+const NO_WAIT_AFTER: u64 = 1000;
 
-/// Waits a moment where too many files are open; false when it has been long enough. Most files are open for some
-/// microseconds, so that calls at once get by with a low limit.
+/// Waits 1 ms where too many files are open; false when it has waited long enough. Most files are open for some
+/// microseconds, so that concurrent calls work with a low limit.
 pub(super) fn wait_for_files(waited: &mut u32) -> bool {
     static START: OnceLock<Instant> = OnceLock::new();
-    /// When the last wait was in vain, in milliseconds since `START`; 0 for never.
-    static LAST: AtomicU64 = AtomicU64::new(0);
+    /// When the last wait failed, in milliseconds since `START`; 0 for never.
+    static LAST_FAILED: AtomicU64 = AtomicU64::new(0);
     let now = u64::try_from(START.get_or_init(Instant::now).elapsed().as_millis()).unwrap_or(u64::MAX) + 1;
-    let last = LAST.load(Ordering::Relaxed);
-    if *waited == 0 && last > 0 && now < last + IN_VAIN {
+    let last = LAST_FAILED.load(Ordering::Relaxed);
+    if *waited == 0 && last > 0 && now < last + NO_WAIT_AFTER {
         return false;
     }
     if *waited >= WAIT {
-        LAST.store(now, Ordering::Relaxed);
+        LAST_FAILED.store(now, Ordering::Relaxed);
         return false;
     }
     *waited += 1;

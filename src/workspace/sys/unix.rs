@@ -11,8 +11,8 @@ use rustix::fs::{
     AtFlags, CWD, FlockOperation, Mode, OFlags, flock, fstat, fsync, mkdirat, openat, readlinkat, statat,
 };
 
-use super::contract::{Locked, Use};
-use super::flags::{PASS, READ, flags_for};
+use super::contract::{LockAttempt, OpenFor};
+use super::flags::{READ, TRAVERSE, flags_for};
 use super::fstat::stat_of;
 #[cfg(target_os = "linux")]
 use super::openat2;
@@ -35,7 +35,7 @@ impl Dir {
 
     /// Opens a root by its host path; only for start-up, before any call is served.
     pub(crate) fn open_ambient(path: &Path, force_component: bool) -> io::Result<Self> {
-        let fd = openat(CWD, path, PASS, Mode::empty())?;
+        let fd = openat(CWD, path, TRAVERSE, Mode::empty())?;
         #[cfg(target_os = "linux")]
         let (kernel, local) = (!force_component && openat2::available(&fd), openat2::is_local(&fd));
         #[cfg(not(target_os = "linux"))]
@@ -52,17 +52,17 @@ impl Dir {
     }
 
     /// The same directory through another descriptor.
-    pub(crate) fn again(&self) -> io::Result<Self> {
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
         Ok(self.with(self.fd.try_clone()?))
     }
 
-    /// The same directory, opened anew for `purpose`.
-    pub(crate) fn reopen(&self, purpose: Use) -> io::Result<Self> {
+    /// The same directory, opened again for `purpose`.
+    pub(crate) fn reopen(&self, purpose: OpenFor) -> io::Result<Self> {
         self.child_dir(OsStr::new("."), purpose)
     }
 
     /// A directory directly in this one; a link is refused.
-    pub(crate) fn child_dir(&self, name: &OsStr, purpose: Use) -> io::Result<Self> {
+    pub(crate) fn child_dir(&self, name: &OsStr, purpose: OpenFor) -> io::Result<Self> {
         let fd = retry(|| openat(&self.fd, name, flags_for(purpose), Mode::empty()))?;
         Ok(self.with(fd))
     }
@@ -116,18 +116,18 @@ impl Dir {
 
     /// Writes the directory's own changes to the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        Ok(fsync(self.reopen(Use::List)?.fd)?)
+        Ok(fsync(self.reopen(OpenFor::List)?.fd)?)
     }
 
     /// Tries to take the advisory lock of this directory (`flock(2)`), which excludes every other handle
-    /// that was opened on its own, and which the kernel frees when the process dies. Needs [`Use::List`]:
+    /// that was opened on its own, and which the kernel frees when the process dies. Needs [`OpenFor::List`]:
     /// a handle that only passes (`O_PATH`) has no locks.
-    pub(crate) fn try_lock(&self) -> Locked {
+    pub(crate) fn try_lock(&self) -> LockAttempt {
         match retry(|| flock(&self.fd, FlockOperation::NonBlockingLockExclusive)) {
-            Ok(()) => Locked::Here,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Locked::Elsewhere,
+            Ok(()) => LockAttempt::Acquired,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => LockAttempt::HeldElsewhere,
             // ENOLCK, EOPNOTSUPP, ENOSYS, EBADF (NFS wants a handle that may write), whatever else.
-            Err(_) => Locked::Nowhere,
+            Err(_) => LockAttempt::Unsupported,
         }
     }
 

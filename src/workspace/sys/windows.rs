@@ -10,7 +10,7 @@ use std::path::Path;
 
 use cap_std::fs::{Metadata, OpenOptions};
 
-use super::contract::{Listed, Locked, Use};
+use super::contract::{Listed, LockAttempt, OpenFor};
 use crate::workspace::stat::{FileIdentity, FileKind, Stat};
 
 /// An open directory.
@@ -36,17 +36,17 @@ impl Dir {
     }
 
     /// The same directory through another handle.
-    pub(crate) fn again(&self) -> io::Result<Self> {
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { inner: self.inner.try_clone()? })
     }
 
-    /// The same directory, opened anew for `purpose`.
-    pub(crate) fn reopen(&self, _purpose: Use) -> io::Result<Self> {
-        self.again()
+    /// The same directory, opened again for `purpose`.
+    pub(crate) fn reopen(&self, _purpose: OpenFor) -> io::Result<Self> {
+        self.try_clone()
     }
 
     /// A directory directly in this one; a link is refused.
-    pub(crate) fn child_dir(&self, name: &OsStr, _purpose: Use) -> io::Result<Self> {
+    pub(crate) fn child_dir(&self, name: &OsStr, _purpose: OpenFor) -> io::Result<Self> {
         match self.child_stat(name)?.kind {
             FileKind::Directory => Ok(Self { inner: self.inner.open_dir(name)? }),
             _ => Err(io::ErrorKind::NotADirectory.into()),
@@ -120,22 +120,12 @@ impl Dir {
         self.inner.remove_file(name)
     }
 
-    /// Renames within this directory, replacing what is there.
-    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        self.move_over(from, self, to)
-    }
-
-    /// There is no exchange here.
-    pub(crate) fn exchange(&self, one: &OsStr, other: &OsStr) -> io::Result<()> {
-        self.swap(one, self, other)
-    }
-
     /// Gives `from` the name `to`, which must be free (`AlreadyExists` otherwise).
     pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         match self.inner.hard_link(from, &self.inner, to) {
             Ok(()) => self.remove(from),
             Err(_) if self.child_stat(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
-            Err(_) => self.rename(from, to),
+            Err(_) => self.move_over(from, self, to),
         }
     }
 
@@ -190,8 +180,8 @@ impl Dir {
 
     /// `LockFileEx` takes a file, and a directory is none.
     #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
-    pub(crate) fn try_lock(&self) -> Locked {
-        Locked::Nowhere
+    pub(crate) fn try_lock(&self) -> LockAttempt {
+        LockAttempt::Unsupported
     }
 
     /// Owners are not carried over here.
@@ -282,7 +272,7 @@ fn stat_of(metadata: &Metadata) -> Stat {
         kind: kind_of(metadata.file_type()),
         size: metadata.len(),
         modified,
-        // There is no stable file number; the time of creation tells most replacements apart.
+        // There is no stable file number; the time of creation distinguishes most replacements.
         identity: FileIdentity {
             modified: since(modified).unwrap_or_default(),
             changed: since(time(metadata.created())).unwrap_or_default(),

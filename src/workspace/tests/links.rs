@@ -1,4 +1,4 @@
-//! Links: those inside the roots work, those out of them do not, and policy sees real names.
+//! Links inside the roots are followed, links out of them are refused, and policy sees real names.
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn links_inside_a_root_are_followed() {
 }
 
 #[test]
-fn links_out_of_the_roots_are_denied_whether_or_not_anything_is_there() {
+fn link_out_of_the_roots_is_denied_whether_or_not_its_target_exists() {
     Fixture::both(|fixture| {
         fixture.link(fixture.host("out/secret.txt"), "ws/file");
         fixture.link(fixture.host("out/none"), "ws/dangling");
@@ -75,7 +75,7 @@ fn links_out_of_the_roots_are_denied_whether_or_not_anything_is_there() {
 }
 
 #[test]
-fn loops_and_dangling_links_end() {
+fn link_loops_and_dangling_links_are_errors() {
     Fixture::both(|fixture| {
         fixture.link("b", "ws/a");
         fixture.link("a", "ws/b");
@@ -93,7 +93,7 @@ fn loops_and_dangling_links_end() {
 }
 
 #[test]
-fn a_link_into_another_root_takes_that_roots_rights() {
+fn link_into_another_root_has_that_roots_rights() {
     Fixture::both(|mut fixture| {
         fixture.root(Some("ro"), "ro", Access::ReadOnly);
         fixture.file("ro/file", "x");
@@ -102,12 +102,12 @@ fn a_link_into_another_root_takes_that_roots_rights() {
         check(&workspace, "ws/other/file", Ok("x"));
         let path = workspace.resolve("ws/other/file").unwrap();
         assert_eq!(workspace.canonical(&path).unwrap().to_string(), "ro/file");
-        assert_eq!(workspace.writable(&path).unwrap_err().kind, AccessErrorKind::ReadOnly);
+        assert_eq!(write_error(&workspace, "ws/other/file").unwrap().kind, AccessErrorKind::ReadOnly);
     });
 }
 
 #[test]
-fn the_deepest_of_nested_roots_gives_the_rights() {
+fn deepest_nested_root_gives_the_rights() {
     Fixture::both(|mut fixture| {
         fixture.root(Some("inner"), "ws/a/inner", Access::ReadOnly);
         fixture.file("ws/a/inner/x", "x");
@@ -124,7 +124,7 @@ fn the_deepest_of_nested_roots_gives_the_rights() {
 }
 
 #[test]
-fn a_link_is_no_way_around_policy() {
+fn policy_applies_to_the_target_of_a_link() {
     Fixture::both(|mut fixture| {
         fixture.policy.hide = vec!["hidden".into()];
         fixture.file("ws/.env", "s");
@@ -141,7 +141,7 @@ fn a_link_is_no_way_around_policy() {
         }
         check(&workspace, "meta/config", Ok("s"));
         for text in ["meta/config", "meta/hooks/new", ".git/hooks/new"] {
-            let error = workspace.writable(&workspace.resolve(text).unwrap()).unwrap_err();
+            let error = write_error(&workspace, text).unwrap();
             assert_eq!(error.kind, AccessErrorKind::ProtectedWrite, "{text}");
             assert!(error.to_string().ends_with("(matches `.git/`)"), "{error}");
         }
@@ -163,7 +163,7 @@ fn special_files_are_refused_without_blocking() {
 }
 
 #[test]
-fn a_file_that_is_too_large_is_told_from_one_that_just_fits() {
+fn read_limit_is_exact() {
     let fixture = Fixture::new(false);
     fixture.file("ws/file", "12345");
     let workspace = fixture.open();
@@ -179,7 +179,7 @@ fn a_file_that_is_too_large_is_told_from_one_that_just_fits() {
 }
 
 #[test]
-fn paths_deeper_than_the_kernel_takes_in_one_call_are_opened() {
+fn path_longer_than_path_max_is_opened() {
     Fixture::both(|fixture| {
         let workspace = fixture.open();
         let name = "d".repeat(200);
@@ -187,7 +187,7 @@ fn paths_deeper_than_the_kernel_takes_in_one_call_are_opened() {
         let mut below = PathBuf::new();
         for _ in 0..50 {
             dir.make_dir(name.as_ref(), false).unwrap();
-            dir = dir.child_dir(name.as_ref(), sys::Use::Pass).unwrap();
+            dir = dir.child_dir(name.as_ref(), sys::OpenFor::Traverse).unwrap();
             below.push(&name);
         }
         std::io::Write::write_all(&mut dir.create("file".as_ref(), false).unwrap(), b"deep").unwrap();
@@ -198,7 +198,7 @@ fn paths_deeper_than_the_kernel_takes_in_one_call_are_opened() {
 }
 
 #[test]
-fn both_ways_of_opening_give_the_same_answers() {
+fn openat2_and_fallback_give_the_same_answers() {
     let fixture = Fixture::new(false);
     fixture.file("ws/a/f", "1");
     fixture.file("ws/b/f", "2");
@@ -209,26 +209,25 @@ fn both_ways_of_opening_give_the_same_answers() {
         fixture.link(target, &format!("ws/{name}"));
     }
     let kernel = fixture.open();
-    let options = Options { force_fallback: true, ..Options::default() };
-    let careful = Workspace::open(&fixture.specs, options).unwrap().workspace;
+    let fallback = fixture.open_with(|options| options.force_fallback = true);
     let names = ["a", "b", "f", "l", "m", "o"];
     for one in names {
         for two in names {
             for three in names {
                 let text = format!("{one}/{two}/{three}");
-                assert_eq!(read(&kernel, &text), read(&careful, &text), "{text}");
+                assert_eq!(read(&kernel, &text), read(&fallback, &text), "{text}");
                 let stat = |workspace: &Workspace| {
                     let path = workspace.resolve(&text).unwrap();
                     workspace.stat(&path).map(|stat| stat.kind).map_err(|error| error.kind)
                 };
-                assert_eq!(stat(&kernel), stat(&careful), "{text}");
+                assert_eq!(stat(&kernel), stat(&fallback), "{text}");
             }
         }
     }
 }
 
 #[test]
-fn the_rules_of_a_root_count_below_it_and_not_in_a_root_inside_it() {
+fn rules_of_a_root_do_not_apply_in_a_nested_root() {
     Fixture::both(|mut fixture| {
         fixture.policy.deny = vec!["everywhere".into()];
         fixture.specs[0].policy.deny = vec!["*.outer".into(), "inner/x.mine".into()];
@@ -253,26 +252,27 @@ fn the_rules_of_a_root_count_below_it_and_not_in_a_root_inside_it() {
             ("ghost", Ok("s"), Err(AccessErrorKind::NotFound)),
             ("dev.pem", secret.clone(), Ok("s")),
             ("everywhere", secret.clone(), secret.clone()),
-            // A link has the rules of where it leads.
+            // The rules for the target of a link apply.
             ("link", secret.clone(), secret.clone()),
         ] {
             check(&workspace, &format!("ws/{name}"), outer);
             check(&workspace, &format!("inner/{name}"), inner.clone());
             check(&workspace, &format!("ws/inner/{name}"), inner);
         }
-        let writable = |text: &str| workspace.writable(&workspace.resolve(text).unwrap()).map_err(|error| error.kind);
-        assert_eq!(writable("ws/new.lock").unwrap_err(), AccessErrorKind::ProtectedWrite);
-        assert!(writable("inner/new.lock").is_ok() && writable("ws/inner/new.lock").is_ok());
-        assert_eq!(writable("inner/ghost").unwrap_err(), AccessErrorKind::ProtectedWrite);
+        for refused in ["ws/new.lock", "inner/ghost"] {
+            assert_eq!(write_error(&workspace, refused).unwrap().kind, AccessErrorKind::ProtectedWrite);
+        }
+        for allowed in ["inner/new.lock", "ws/inner/new.lock"] {
+            assert!(write_error(&workspace, allowed).is_none());
+        }
 
-        let options = WalkOptions { ignored: Ignored::Include, max_depth: None, directories: false, symlinks: false };
         let mut names = Vec::new();
         let start = workspace.resolve("ws").unwrap();
         let visit = &mut |entry: Entry| {
             names.push(entry.path().to_string());
             ControlFlow::Continue(())
         };
-        workspace.walk(&start, &options, visit).unwrap();
+        workspace.walk(&start, &ALL_FILES, visit).unwrap();
         assert!(names.contains(&"ws/ghost".into()) && !names.contains(&"ws/inner/ghost".into()), "{names:?}");
     });
 }

@@ -1,4 +1,4 @@
-//! The gate: which texts are which paths.
+//! Resolving: which texts are which paths.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ fn shown(workspace: &Workspace, text: &str) -> Option<String> {
 }
 
 #[test]
-fn a_single_root_without_a_name_prints_plain_paths() {
+fn single_unnamed_root_prints_plain_paths() {
     let fixture = Fixture::new(false);
     let workspace = fixture.open();
     for (text, path) in [
@@ -33,7 +33,7 @@ fn a_single_root_without_a_name_prints_plain_paths() {
 }
 
 #[test]
-fn host_paths_and_file_uris_under_a_root_are_its_paths() {
+fn host_paths_and_file_uris_resolve_below_a_root() {
     let mut fixture = Fixture::new(false);
     fixture.link("ws", "alias");
     fixture.specs[0].path = fixture.host("alias");
@@ -79,7 +79,7 @@ fn host_paths_and_file_uris_under_a_root_are_its_paths() {
 }
 
 #[test]
-fn several_roots_are_told_apart_by_their_names() {
+fn several_roots_are_distinguished_by_mount_name() {
     let mut fixture = Fixture::new(false);
     fixture.root(None, "other/ws", Access::ReadOnly);
     fixture.root(Some("docs"), "d", Access::ReadOnly);
@@ -94,7 +94,7 @@ fn several_roots_are_told_apart_by_their_names() {
 }
 
 #[test]
-fn a_named_root_takes_paths_with_and_without_its_name() {
+fn mount_name_is_optional_for_the_first_root() {
     let mut fixture = Fixture::new(false);
     fixture.specs[0].name = Some("ws".into());
     let workspace = fixture.open();
@@ -124,7 +124,7 @@ fn overlapping_names_and_no_usable_root_are_errors() {
 }
 
 #[test]
-fn a_mention_is_a_name_when_such_a_file_exists() {
+fn leading_at_sign_is_kept_when_such_a_file_exists() {
     let fixture = Fixture::new(false);
     fixture.file("ws/@scope/x", "1");
     let workspace = fixture.open();
@@ -153,7 +153,7 @@ fn paths_are_ordered_by_components() {
 }
 
 #[test]
-fn joining_stays_in_the_root() {
+fn join_stays_in_the_root() {
     let workspace = Fixture::new(false).open();
     let base = workspace.resolve("a/b").unwrap();
     assert_eq!(base.join("../c").unwrap().to_string(), "a/c");
@@ -181,7 +181,7 @@ fn oracle(text: &str) -> Option<Vec<&str>> {
 }
 
 #[test]
-fn the_gate_agrees_with_an_oracle_by_components() {
+fn resolve_agrees_with_an_oracle_by_components() {
     let workspace = Fixture::new(false).open();
     let part =
         prop_oneof![Just("a"), Just(".."), Just("."), Just("/"), Just("//"), Just("~"), Just("b/"), Just("../"),];
@@ -199,7 +199,7 @@ fn the_gate_agrees_with_an_oracle_by_components() {
 }
 
 #[test]
-fn what_is_printed_resolves_to_the_same_path() {
+fn printed_path_resolves_to_itself() {
     use std::os::unix::ffi::OsStrExt as _;
     let fixture = Fixture::new(false);
     let odd: [&[u8]; 9] = [b"~", b"@x", b"a\nb", b"\xff", b"\\x41", b"a\\b", b"file:", b" ", "\u{202e}txt".as_bytes()];
@@ -221,7 +221,7 @@ fn what_is_printed_resolves_to_the_same_path() {
 }
 
 #[test]
-fn a_path_that_prints_longer_than_it_is_resolves_and_one_that_is_too_long_does_not() {
+fn length_limit_applies_to_the_path_not_to_its_printed_form() {
     let mut fixture = Fixture::new(false);
     fixture.specs[0].name = Some("/mnt/data".into());
     let workspace = fixture.open();
@@ -232,7 +232,7 @@ fn a_path_that_prints_longer_than_it_is_resolves_and_one_that_is_too_long_does_n
         assert_eq!(workspace.resolve(&printed).unwrap(), path);
         let longer = format!("{printed}/{}", "y".repeat(4096));
         let refused = workspace.resolve(&longer).unwrap_err().to_string();
-        // The limit stands where it is read, not behind thousands of characters.
+        // The limit is named at the end of a short sentence.
         assert!(refused.ends_with("is longer than the 4096 bytes that a path may have below its root"), "{refused}");
         assert!(refused.contains(&format!("({} bytes)", longer.len())) && refused.len() < 600, "{refused}");
         assert!(path.join(&"y".repeat(4096)).is_err());

@@ -272,7 +272,7 @@ mod raced {
 
     use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-    use super::super::race::{Done, PATIENCE, RUN};
+    use super::super::race::{Done, LONGEST, RUN};
     use super::*;
 
     /// Moves, copies, makes and deletes below a directory that is swapped for a link to the outside
@@ -295,7 +295,7 @@ mod raced {
                 let end = Done(&done);
                 let start = Instant::now();
                 let mut made = 0;
-                while start.elapsed() < if made > 0 { RUN } else { PATIENCE } {
+                while start.elapsed() < if made > 0 { RUN } else { LONGEST } {
                     made += usize::from(copy(&workspace, "stock", "dir/copy").is_ok());
                     let _ = move_tree(&workspace, "dir/copy", "moved");
                     let _ = move_tree(&workspace, "dir/secret.txt", "stolen");

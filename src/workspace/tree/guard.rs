@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::workspace::error::{AccessError, AccessErrorKind};
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::shared::{Shared, Workspace};
-use crate::workspace::sys::{Dir, Use};
+use crate::workspace::sys::{Dir, OpenFor};
 use crate::workspace::write::{
     Approval, EntryLocks, NewDirectory, NewDirs, WaitLimit, WritablePath, allowed, make_dirs, remove_made, writable,
 };
@@ -23,7 +23,7 @@ impl TreeGuard {
     /// Waits for the locks of all entries at once.
     ///
     /// # Errors
-    /// `Crowded` where too many calls wait already, `Locked` when another process does not free a directory.
+    /// `TooManyWaiting` where too many calls wait already, `Locked` when another process does not free a directory.
     pub fn acquire(workspace: &Workspace, entries: &[&WritablePath]) -> Result<Self, AccessError> {
         Self::acquire_within(workspace, entries, WaitLimit::default())
     }
@@ -73,7 +73,7 @@ impl TreeGuard {
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
         };
-        let dir = real.root().dir().dir_beneath(parent.relative(), Use::Pass);
+        let dir = real.root().dir().dir_beneath(parent.relative(), OpenFor::Traverse);
         Ok((dir.map_err(|failure| AccessError::from_failure(failure, asked))?, name.to_os_string()))
     }
 

@@ -100,7 +100,7 @@ impl TreeGuard {
                     }
                     Err(not) => {
                         let error = self.take_back(from, tree, to, &to_dir, &created, not);
-                        if error.kind == AccessErrorKind::InPart {
+                        if error.kind == AccessErrorKind::MovedInPart {
                             new.keep();
                         }
                         return Err(error);
@@ -134,7 +134,7 @@ impl TreeGuard {
             if let Some(replaced) = &created.replaced {
                 let _ = remove_all(to_dir, replaced);
             }
-            return AccessError::new(AccessErrorKind::InPart, to.asked());
+            return AccessError::new(AccessErrorKind::MovedInPart, to.asked());
         }
         if let (Some(replaced), Some(name)) = (&created.replaced, to.path().file_name()) {
             put_replaced_back(to_dir, replaced, name, created);
@@ -178,8 +178,8 @@ fn stat_of(path: &WorkspacePath) -> Result<Stat, AccessError> {
 
 /// Gives the file that a copy replaced its name again, and removes the copy if it is still that.
 fn put_replaced_back(dir: &Dir, replaced: &OsStr, name: &OsStr, created: &CreatedTree) {
-    if dir.exchange(replaced, name).is_err() {
-        let _ = dir.rename(replaced, name);
+    if dir.swap(replaced, dir, name).is_err() {
+        let _ = dir.move_over(replaced, dir, name);
         return;
     }
     let copy = dir.child_file(replaced).and_then(|file| hash(&file)).ok();
@@ -187,7 +187,7 @@ fn put_replaced_back(dir: &Dir, replaced: &OsStr, name: &OsStr, created: &Create
         let _ = dir.remove(replaced);
     } else {
         // Somebody wrote to it meanwhile: that is what they see under the name.
-        let _ = dir.exchange(replaced, name);
+        let _ = dir.swap(replaced, dir, name);
     }
 }
 

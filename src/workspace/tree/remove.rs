@@ -11,7 +11,7 @@ use crate::workspace::error::{AccessError, AccessErrorKind};
 use crate::workspace::limits::Limit;
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::revision::Revision;
-use crate::workspace::sys::{Dir, Use};
+use crate::workspace::sys::{Dir, OpenFor};
 use crate::workspace::write::{Approval, WritablePath, free_name, is_unchanged, keep_aside};
 
 use super::entries::{Node, Tree};
@@ -129,7 +129,7 @@ fn remove_checked(
 
 /// Whether the entry called `name` holds exactly the recorded tree.
 fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>]) -> io::Result<bool> {
-    let mut stack = DirectoryStack::new(dir, Use::List);
+    let mut stack = DirectoryStack::new(dir, OpenFor::List);
     let mut listed = 0;
     for (entry, revision) in tree.entries().iter().zip(revisions) {
         let TreePosition { depth, name: own } = &entry.position;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::workspace::directory_stack::DirectoryStack;
 use crate::workspace::limits::Limit;
-use crate::workspace::sys::{Dir, Locked, Use};
+use crate::workspace::sys::{Dir, LockAttempt, OpenFor};
 
 use super::entries::{Node, Tree, TreeEntry};
 use super::path_stack::TreePosition;
@@ -32,7 +32,7 @@ pub(super) struct RemovalStopped {
 /// Removes the tree called `name` in `dir`.
 pub(super) fn remove_in_place(dir: &Dir, name: &OsStr, tree: &Tree) -> Result<(), RemovalStopped> {
     let entries = tree.entries();
-    let mut chain = Chain { stack: DirectoryStack::new(dir, Use::List), open: Vec::new() };
+    let mut chain = Chain { stack: DirectoryStack::new(dir, OpenFor::List), open: Vec::new() };
     let holders = holders(entries);
     // The directory that is being emptied, and its lock; the guard has that of the one above the top.
     let mut alone: Option<(usize, Option<Dir>)> = None;
@@ -116,16 +116,16 @@ fn remove_one(holder: &Dir, name: &OsStr, entry: &TreeEntry) -> io::Result<()> {
 /// `WouldBlock` where another process does not end; the system's where too many files are open.
 pub(super) fn lock_out_others(inside: &Dir) -> io::Result<Option<Dir>> {
     let began = Instant::now();
-    let handle = match inside.reopen(Use::List) {
+    let handle = match inside.reopen(OpenFor::List) {
         Ok(handle) => handle,
         Err(error) if Limit::of(&error).is_some_and(Limit::is_open_files) => return Err(error),
         Err(_) => return Ok(None),
     };
     loop {
         match handle.try_lock() {
-            Locked::Here => return Ok(Some(handle)),
-            Locked::Nowhere => return Ok(None),
-            Locked::Elsewhere => {}
+            LockAttempt::Acquired => return Ok(Some(handle)),
+            LockAttempt::Unsupported => return Ok(None),
+            LockAttempt::HeldElsewhere => {}
         }
         // It may itself be waiting for the directory that we hold.
         if began.elapsed() > OTHERS_END {
@@ -155,8 +155,8 @@ mod tests {
         let tree = workspace.tree(&target, Purpose::Remove).unwrap();
         let dir = Dir::open_ambient(temp.path(), false).unwrap();
 
-        let other = Dir::open_ambient(&temp.path().join("d/sub"), false).unwrap().reopen(Use::List).unwrap();
-        assert_eq!(other.try_lock(), Locked::Here);
+        let other = Dir::open_ambient(&temp.path().join("d/sub"), false).unwrap().reopen(OpenFor::List).unwrap();
+        assert_eq!(other.try_lock(), LockAttempt::Acquired);
         let stopped = remove_in_place(&dir, OsStr::new("d"), &tree).unwrap_err();
         assert_eq!((stopped.error.kind(), stopped.gone_from), (io::ErrorKind::WouldBlock, 3));
         assert_eq!(fs::read_to_string(temp.path().join("d/sub/f")).unwrap(), "f");

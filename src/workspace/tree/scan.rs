@@ -13,7 +13,7 @@ use super::super::policy::Verdict;
 use super::super::repository;
 use super::super::shared::Shared;
 use super::super::stat::{FileKind, Stat};
-use super::super::sys::{Dir, Listed, Use};
+use super::super::sys::{Dir, Listed, OpenFor};
 use super::super::write::WritablePath;
 use super::entries::{Node, Tree, TreeEntry};
 use super::path_stack::{PathStack, TreePosition};
@@ -49,8 +49,8 @@ impl Scan<'_> {
         let failed_at = |failure| AccessError::from_failure(failure, self.asked);
         let stat = root.stat_beneath(top.relative()).map_err(failed_at)?;
         let parent = top.relative().parent().unwrap_or(Path::new(""));
-        let parent = root.dir_beneath(parent, Use::Pass).map_err(failed_at)?;
-        let mut stack = DirectoryStack::new(&parent, Use::List);
+        let parent = root.dir_beneath(parent, OpenFor::Traverse).map_err(failed_at)?;
+        let mut stack = DirectoryStack::new(&parent, OpenFor::List);
         let mut below_top = PathStack::default();
         let mut entries = Vec::new();
         let mut waiting = vec![self.entry(TreePosition::top(), Path::new(""), stat, &parent)?];
@@ -112,7 +112,9 @@ impl Scan<'_> {
             self.judge_link(&path, below)?;
         }
         if let (Node::Link(target), Purpose::Move(to)) = (&node, self.purpose)
-            && !links::stays_put(&self.shared.roots, &to.path().child(below), Path::new(target))
+            // An absolute link leads to the same file from anywhere.
+            && !Path::new(target).has_root()
+            && !links::stays_inside(&self.shared.roots, &to.path().child(below), Path::new(target))
         {
             return Err(AccessError::new(AccessErrorKind::Denied, &path));
         }
@@ -182,7 +184,7 @@ fn secret(name: &WorkspacePath, path: &WorkspacePath) -> Result<(), AccessError>
 
 fn protected(name: &WorkspacePath, path: &WorkspacePath, directory: bool) -> Result<(), AccessError> {
     let policy = name.root().policy();
-    let verdict = if directory { policy.write_directory(name.relative()) } else { policy.write(name.relative()) };
+    let verdict = policy.write(name.relative(), directory);
     refused(verdict, path)
 }
 

@@ -9,7 +9,7 @@ use crate::workspace::error::{AccessError, AccessErrorKind};
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::revision::Revision;
 use crate::workspace::stat::Stat;
-use crate::workspace::sys::{self, Dir, Use};
+use crate::workspace::sys::{self, Dir, OpenFor};
 use crate::workspace::write::{NewDirectory, WaitLimit};
 
 use super::new_node::{CHANGED, MovedNode, NewNode, NewNodes};
@@ -45,8 +45,13 @@ pub(super) fn build(
     let moved = |failure| AccessError::from_failure(failure, asked);
     let failed = |error| AccessError::from_io(error, asked);
     let mut created = CreatedTree::default();
-    let mut builder =
-        TreeBuilder { stack: DirectoryStack::new(dir, Use::Pass), modes: Vec::new(), synced: 0, asked, wait_limit };
+    let mut builder = TreeBuilder {
+        stack: DirectoryStack::new(dir, OpenFor::Traverse),
+        modes: Vec::new(),
+        synced: 0,
+        asked,
+        wait_limit,
+    };
     for node in nodes {
         builder.check_cancelled()?;
         let (position, node) = node?;

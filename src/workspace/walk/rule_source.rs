@@ -16,7 +16,7 @@ use crate::workspace::path::WorkspacePath;
 use crate::workspace::root::Root;
 use crate::workspace::roots::Roots;
 use crate::workspace::stat::FileKind;
-use crate::workspace::sys::{self, Dir, Failure, Use};
+use crate::workspace::sys::{self, Dir, Failure, OpenFor};
 
 use super::compile_ignores::LONGEST;
 use super::ignore_names::{EXCLUDE, GIT};
@@ -72,12 +72,12 @@ impl LocatedDir<'_> {
         if name != EXCLUDE {
             return self.dir.child_file(name.as_ref());
         }
-        let git = self.dir.child_dir(GIT.as_ref(), Use::Pass).map_err(|error| {
+        let git = self.dir.child_dir(GIT.as_ref(), OpenFor::Traverse).map_err(|error| {
             // Linked worktrees and submodules have a file of that name (gitrepository-layout(5)): nothing is below it.
             let is_file = || self.dir.child_stat(GIT.as_ref()).is_ok_and(|stat| stat.kind == FileKind::File);
             if is_link(&error) && is_file() { io::ErrorKind::NotFound.into() } else { error }
         })?;
-        git.child_dir("info".as_ref(), Use::Pass)?.child_file("exclude".as_ref())
+        git.child_dir("info".as_ref(), OpenFor::Traverse)?.child_file("exclude".as_ref())
     }
 }
 

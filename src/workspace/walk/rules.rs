@@ -15,7 +15,7 @@ use ignore::gitignore::Gitignore;
 use crate::workspace::limits::Limit;
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::roots::Roots;
-use crate::workspace::sys::{Failure, Use};
+use crate::workspace::sys::{Failure, OpenFor};
 
 use super::compile_ignores::compile;
 use super::ignore_names::{EXCLUDE, GIT, GITIGNORE, IGNORE};
@@ -90,7 +90,7 @@ impl Rules<'_> {
         ancestors.into_iter().try_fold(None, |above, relative| {
             // Asked for by name: a directory above may hold any number of others, and `ls` starts a
             // walk in each directory that it shows.
-            match start.root().dir().dir_beneath(relative, Use::Pass) {
+            match start.root().dir().dir_beneath(relative, OpenFor::Traverse) {
                 Ok(dir) => {
                     let here = LocatedDir { root: start.root(), relative, dir: &dir };
                     let has = |name: &str| dir.child_stat(name.as_ref()).is_ok();

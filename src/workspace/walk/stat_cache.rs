@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::workspace::directory_stack::DirectoryStack;
 use crate::workspace::error::AccessError;
 use crate::workspace::stat::Stat;
-use crate::workspace::sys::{Dir, Use};
+use crate::workspace::sys::{Dir, OpenFor};
 
 use super::entry::Entry;
 
@@ -22,8 +22,8 @@ impl StatCache {
         let failed = |failure| AccessError::from_failure(failure, entry.path());
         let root = parent.root();
         if self.0.as_ref().is_none_or(|(index, _)| *index != root.index()) {
-            let top = root.dir().dir_beneath(Path::new(""), Use::Pass).map_err(failed)?;
-            self.0 = Some((root.index(), DirectoryStack::new(Box::new(top), Use::Pass)));
+            let top = root.dir().dir_beneath(Path::new(""), OpenFor::Traverse).map_err(failed)?;
+            self.0 = Some((root.index(), DirectoryStack::new(Box::new(top), OpenFor::Traverse)));
         }
         let Some((_, stack)) = &mut self.0 else { return entry.stat() };
         let same = stack.names().zip(parent.relative()).take_while(|(one, other)| one == other).count();

@@ -14,7 +14,7 @@ use crate::workspace::limits::Limit;
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::shared::Shared;
 use crate::workspace::stat::FileKind;
-use crate::workspace::sys::{Dir, Failure, Listed, Use};
+use crate::workspace::sys::{Dir, Failure, Listed, OpenFor};
 
 use super::default_ignores;
 use super::entry::{Entry, WalkStart};
@@ -122,7 +122,7 @@ impl<'w> Walk<'w> {
         let rules = Rules { ignores: &shared.ignores, roots: &shared.roots, needed };
         let failed = |error| AccessError::from_io(error, &start.asked);
         // The names were real a moment ago, so a link among them now is not followed.
-        let opened = real.root().dir().dir_beneath(real.relative(), Use::List);
+        let opened = real.root().dir().dir_beneath(real.relative(), OpenFor::List);
         let dir = Arc::new(opened.map_err(|failure| AccessError::from_failure(failure, &start.asked))?);
         let _ = visitor.opened(&dir, real.relative());
         let names = sorted(&dir).map_err(failed)?;
@@ -137,7 +137,7 @@ impl<'w> Walk<'w> {
             visitor,
             report,
             frames: Vec::new(),
-            dirs: DirectoryStack::new(Arc::clone(&dir), Use::List),
+            dirs: DirectoryStack::new(Arc::clone(&dir), OpenFor::List),
             path: real.relative().to_path_buf(),
         };
         let ignores = walk.ignores(above, &dir, &names).map_err(failed)?;
@@ -303,7 +303,7 @@ impl<'w> Walk<'w> {
     /// Opens the current entry as a directory, and lists it when it is going to be entered. One that cannot be
     /// opened is counted, and visited all the same.
     fn open_child(&mut self, list: bool) -> Option<Subdirectory> {
-        let purpose = if list { Use::List } else { Use::Pass };
+        let purpose = if list { OpenFor::List } else { OpenFor::Traverse };
         let mut opened = self.open_current(purpose);
         if opened.as_ref().is_err_and(is_out_of_files) {
             self.dirs.close_below();
@@ -333,7 +333,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn open_current(&mut self, purpose: Use) -> io::Result<Dir> {
+    fn open_current(&mut self, purpose: OpenFor) -> io::Result<Dir> {
         let name = self.path.file_name().unwrap_or_default();
         let parent = self.dirs.dir().map_err(|failure| match failure {
             Failure::Link => io::ErrorKind::NotFound.into(),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::workspace::error::{AccessError, AccessErrorKind};
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::stat::FileKind;
-use crate::workspace::sys::{Dir, Use};
+use crate::workspace::sys::{Dir, OpenFor};
 use crate::workspace::walk::{self, Entry, Ignored, RuleSource, Visitor, WalkOptions};
 
 use super::unwatchable::Unwatchable;
@@ -134,7 +134,7 @@ impl Visitor for WatchTree<'_> {
 
     fn repository(&mut self, dir: &Dir, path: &Path) {
         let owner = self.path(path);
-        let open = |dir: &Dir, name: &str| dir.child_dir(OsStr::new(name), Use::Pass).ok();
+        let open = |dir: &Dir, name: &str| dir.child_dir(OsStr::new(name), OpenFor::Traverse).ok();
         let mut watch = |dir: &Dir, name| {
             if let Err(why) = self.watcher.watch(dir, &Watched::Repository(owner.clone(), name)) {
                 self.watcher.fail(why);

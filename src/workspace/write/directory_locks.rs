@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use crate::workspace::error::AccessErrorKind;
 use crate::workspace::path::WorkspacePath;
-use crate::workspace::sys::{Dir, Locked};
+use crate::workspace::sys::{Dir, LockAttempt};
 
 use super::existing_directories::{ExistingDirectories, Identity, existing_directories};
 use super::path_locks::MOST_WAITING;
@@ -96,7 +96,7 @@ impl DirectoryLocks {
     /// A directory that may not be listed, or whose file system has no such locks, goes without.
     ///
     /// # Errors
-    /// `Stopped` when the wait limit ends first, `Locked` when another process does not free it, `Crowded`
+    /// `Stopped` when the wait limit ends first, `Locked` when another process does not free it, `TooManyWaiting`
     /// where too many calls wait already, `Limit` where too many files are open: to go without is for good reasons.
     pub(super) fn lock_holding(
         this: &Arc<Self>,
@@ -148,20 +148,20 @@ impl DirectoryLocks {
                     table.entries.remove(&identity);
                     this.freed.notify_all();
                     match answer {
-                        Locked::Here => {
+                        LockAttempt::Acquired => {
                             let held = Entry::Held { _dir: dir, calls: 1, since: Instant::now(), shared: false };
                             table.entries.insert(identity, held);
                             return Ok(lock());
                         }
-                        Locked::Nowhere => return Ok(None),
-                        Locked::Elsewhere => {}
+                        LockAttempt::Unsupported => return Ok(None),
+                        LockAttempt::HeldElsewhere => {}
                     }
                 }
             }
             if let Some(wait) = &wait {
                 wait.sleep(table, wait_limit)?;
             } else if table.waiting >= MOST_WAITING {
-                return Err(AccessErrorKind::Crowded);
+                return Err(AccessErrorKind::TooManyWaiting);
             } else {
                 table.waiting += 1;
                 wait = Some(Wait { directories: this, began: Instant::now() });

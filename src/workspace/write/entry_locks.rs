@@ -24,7 +24,7 @@ impl EntryLocks {
     /// Waits for all of them.
     ///
     /// # Errors
-    /// `Stopped` when the wait limit ends first, `Crowded` where too many wait already, `Locked` when another
+    /// `Stopped` when the wait limit ends first, `TooManyWaiting` where too many wait already, `Locked` when another
     /// process does not free a directory, `Limit` where too many files are open.
     pub(in crate::workspace) fn hold(
         shared: &Shared,

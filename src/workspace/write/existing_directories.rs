@@ -3,7 +3,7 @@
 use crate::workspace::error::AccessErrorKind;
 use crate::workspace::limits::Limit;
 use crate::workspace::path::WorkspacePath;
-use crate::workspace::sys::{Dir, Failure, Use};
+use crate::workspace::sys::{Dir, Failure, OpenFor};
 
 /// Device and inode: two processes that want the same two directories take them in this order.
 pub(super) type Identity = (u64, u64);
@@ -36,7 +36,7 @@ fn nearest(path: &WorkspacePath) -> Result<Option<(usize, Identity, Dir)>, Acces
         return Ok(None);
     }
     for above in std::iter::successors(path.parent(), WorkspacePath::parent) {
-        match above.root().dir().dir_beneath(above.relative(), Use::List) {
+        match above.root().dir().dir_beneath(above.relative(), OpenFor::List) {
             Ok(dir) => {
                 let stat = dir.stat().ok();
                 return Ok(stat.map(|stat| (above.relative().iter().count(), stat.device_and_inode(), dir)));

@@ -24,7 +24,7 @@ impl FileLock {
     /// Waits for it.
     ///
     /// # Errors
-    /// `Stopped`, `Crowded` or `Locked` when it is not free within `wait_limit`.
+    /// `Stopped`, `TooManyWaiting` or `Locked` when it is not free within `wait_limit`.
     pub fn acquire(workspace: &Workspace, path: WritablePath, wait_limit: &WaitLimit) -> Result<Self, AccessError> {
         let shared = Arc::clone(&workspace.shared);
         let held = EntryLocks::hold(&shared, &[path.path()], wait_limit)
@@ -68,7 +68,7 @@ impl WriteGuard<'static> {
         Self::acquire_within(workspace, path, base, &WaitLimit::default())
     }
 
-    /// As [`Self::acquire`]; `Stopped`, `Crowded` or `Locked` when the lock is not free within `wait_limit`.
+    /// As [`Self::acquire`]; `Stopped`, `TooManyWaiting` or `Locked` when the lock is not free within `wait_limit`.
     pub fn acquire_within(
         workspace: &Workspace,
         path: WritablePath,

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::super::error::{AccessError, AccessErrorKind};
 use super::super::path::WorkspacePath;
 use super::super::stat::{FileKind, Stat};
-use super::super::sys::{Dir, Use};
+use super::super::sys::{Dir, OpenFor};
 
 /// A directory that a change has made, known by what it is and not by its name alone.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ impl NewDirectory {
     /// Removes it, if it is still the same one and empty; whether it is gone.
     pub(in crate::workspace) fn remove(&self) -> bool {
         let (Some(parent), Some(name)) = (self.path.parent(), self.path.file_name()) else { return false };
-        let Ok(dir) = self.path.root().dir().dir_beneath(parent.relative(), Use::Pass) else { return false };
+        let Ok(dir) = self.path.root().dir().dir_beneath(parent.relative(), OpenFor::Traverse) else { return false };
         let is_own = dir.child_stat(name).is_ok_and(|now| now.kind == FileKind::Directory && now.same_file(&self.stat));
         is_own && dir.remove_dir(name).is_ok()
     }
@@ -70,12 +70,12 @@ pub(in crate::workspace) fn make_dirs(
     let failed = |error| AccessError::from_io(error, asked);
     let root = path.root().dir();
     let mut new = NewDirs::default();
-    match root.dir_beneath(path.relative(), Use::Pass) {
+    match root.dir_beneath(path.relative(), OpenFor::Traverse) {
         Ok(dir) => return Ok((dir, new)),
         Err(failure) if failure.is_missing() => {}
         Err(failure) => return Err(AccessError::from_failure(failure, asked)),
     }
-    let mut here = match root.dir_beneath(Path::new(""), Use::Pass) {
+    let mut here = match root.dir_beneath(Path::new(""), OpenFor::Traverse) {
         Ok(dir) => dir,
         Err(failure) => return Err(AccessError::from_failure(failure, asked)),
     };
@@ -87,7 +87,9 @@ pub(in crate::workspace) fn make_dirs(
     for (above, name) in path.relative().iter().enumerate() {
         level.push(name);
         if above < there {
-            here = here.child_dir(name, Use::Pass).map_err(|_| AccessError::new(AccessErrorKind::Changed, asked))?;
+            here = here
+                .child_dir(name, OpenFor::Traverse)
+                .map_err(|_| AccessError::new(AccessErrorKind::Changed, asked))?;
             continue;
         }
         let made = match here.make_dir(name, false) {
@@ -95,9 +97,9 @@ pub(in crate::workspace) fn make_dirs(
             answer => answer.is_ok(),
         };
         if made && holds_new.is_none() {
-            holds_new = here.again().ok();
+            holds_new = here.try_clone().ok();
         }
-        here = here.child_dir(name, Use::Pass).map_err(|error| match here.child_stat(name) {
+        here = here.child_dir(name, OpenFor::Traverse).map_err(|error| match here.child_stat(name) {
             Ok(stat) if stat.kind == FileKind::Symlink => AccessError::new(AccessErrorKind::Changed, asked),
             _ => failed(error),
         })?;

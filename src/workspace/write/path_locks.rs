@@ -42,7 +42,7 @@ impl PathLocks {
     /// them all at once, so that two calls which want the same two never wait for each other.
     ///
     /// # Errors
-    /// `Stopped` when the wait limit ends first, `Crowded` where too many wait already.
+    /// `Stopped` when the wait limit ends first, `TooManyWaiting` where too many wait already.
     pub(in crate::workspace) fn lock_all(
         locks: &Arc<Self>,
         paths: &[&Path],
@@ -55,7 +55,7 @@ impl PathLocks {
         let mut table = locks.table.lock().unwrap_or_else(PoisonError::into_inner);
         if table.is_taken(&keys) {
             if table.waiting >= MOST_WAITING {
-                return Err(AccessErrorKind::Crowded);
+                return Err(AccessErrorKind::TooManyWaiting);
             }
             table.waiting += 1;
             drop(table);
@@ -137,7 +137,7 @@ mod tests {
         let held = lock(&locks, "/a");
         locks.table.lock().unwrap().waiting = MOST_WAITING;
         let refused = PathLocks::lock_all(&locks, &[Path::new("/a")], &WaitLimit::default());
-        assert_eq!(refused.unwrap_err(), AccessErrorKind::Crowded);
+        assert_eq!(refused.unwrap_err(), AccessErrorKind::TooManyWaiting);
         drop(lock(&locks, "/b"));
         drop(held);
         drop(lock(&locks, "/a"));

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 use crate::workspace::path::WorkspacePath;
 use crate::workspace::remove_all::remove_all;
 use crate::workspace::stat::{FileKind, Stat};
-use crate::workspace::sys::{Dir, Use};
+use crate::workspace::sys::{Dir, OpenFor};
 
 use super::temporary::is_reserved;
 
@@ -51,7 +51,7 @@ impl StaleTemporaries {
         if !self.is_first_look(path.host()) {
             return;
         }
-        let Ok(names) = dir.reopen(Use::List).and_then(|dir| dir.list()) else { return };
+        let Ok(names) = dir.reopen(OpenFor::List).and_then(|dir| dir.list()) else { return };
         for listed in names.iter().filter(|listed| is_reserved(&listed.name)) {
             let Ok(stat) = dir.child_stat(&listed.name) else { continue };
             let StaleAfter(quiet) = self.after;

@@ -65,7 +65,7 @@ impl<'d> Temporary<'d> {
 
     /// Replaces by its name whatever is there, for its metadata does not matter.
     pub(in crate::workspace) fn replace_any(mut self, name: &OsStr) -> io::Result<()> {
-        self.dir.rename(&self.name, name)?;
+        self.dir.move_over(&self.name, self.dir, name)?;
         self.armed = false;
         Ok(())
     }
@@ -100,7 +100,7 @@ pub(in crate::workspace) fn exchange_if(
     is_base: impl Fn(&Dir, &OsStr) -> io::Result<bool>,
 ) -> io::Result<Exchanged> {
     let own = dir.child_stat(aside)?;
-    match dir.exchange(aside, name) {
+    match dir.swap(aside, dir, name) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Exchanged::No),
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
@@ -108,7 +108,7 @@ pub(in crate::workspace) fn exchange_if(
             if !is_base(dir, name)? {
                 return Ok(Exchanged::No);
             }
-            dir.rename(aside, name)?;
+            dir.move_over(aside, dir, name)?;
             return Ok(Exchanged::NoneLeft { replaced: true });
         }
         Err(error) => return Err(error),
@@ -125,7 +125,7 @@ pub(in crate::workspace) fn exchange_if(
 fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr, mut shown: Stat) -> Exchanged {
     for round in 0..PUT_BACK {
         let Ok(in_hand) = dir.child_stat(aside) else { break };
-        match dir.exchange(aside, name) {
+        match dir.swap(aside, dir, name) {
             Ok(()) => {}
             // What was shown is gone, so the name is free, or was a moment ago.
             Err(error) if error.kind() == io::ErrorKind::NotFound => match dir.rename_new(aside, name) {

@@ -10,7 +10,7 @@ use crate::workspace::policy::Verdict;
 use crate::workspace::repository;
 use crate::workspace::root::Access;
 use crate::workspace::shared::Shared;
-use crate::workspace::sys::Use;
+use crate::workspace::sys::OpenFor;
 
 use super::temporary::is_reserved;
 
@@ -91,8 +91,8 @@ pub(in crate::workspace) fn allowed(path: &WritablePath) -> Result<(), AccessErr
     }
     for name in path.names() {
         let policy = name.root().policy();
-        if let Verdict::Refused(rule) = policy.write(name.relative())
-            && !(policy.write_directory(name.relative()) == Verdict::Allowed && is_directory(real))
+        if let Verdict::Refused(rule) = policy.write(name.relative(), false)
+            && !(policy.write(name.relative(), true) == Verdict::Allowed && is_directory(real))
         {
             return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
         }
@@ -106,7 +106,7 @@ pub(in crate::workspace) fn allowed(path: &WritablePath) -> Result<(), AccessErr
 
 /// Whether a directory is there now. Not opened otherwise: a check asks for few system calls.
 fn is_directory(real: &WorkspacePath) -> bool {
-    real.root().dir().dir_beneath(real.relative(), Use::Pass).is_ok()
+    real.root().dir().dir_beneath(real.relative(), OpenFor::Traverse).is_ok()
 }
 
 /// What a hidden name is called where it would be written; it says nothing of what is there.

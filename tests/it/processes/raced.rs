@@ -4,7 +4,6 @@ use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use rootbound::{
     session::Session,
-    stop::StopSignal,
     tools::{CallContext, Change, Kind, Plan, Selection, ToolError, Toolbox},
     workspace::{Access, Approval, Options, PolicyRules, RootSpec, StateDir, Workspace},
 };
@@ -226,9 +225,9 @@ fn nothing_is_changed_in_a_directory_that_another_process_has_locked() {
         [("write", append("two\n")), ("edit", edit("one", "1")), ("write", json!({ "path": "new/g", "content": "x" }))]
     {
         let change = caller.change(tool, arguments);
-        caller.cx.stop = StopSignal::after(Duration::from_millis(20));
+        caller.cx.stop = rootbound::stop::StopSignal::after(Duration::from_millis(20));
         refused(caller.commit(change), Kind::TimedOut);
-        caller.cx.stop = StopSignal::after(Duration::from_secs(300));
+        caller.cx.stop = rootbound::stop::StopSignal::after(Duration::from_secs(300));
     }
     let names = || fs::read_dir(folder.path().join("root")).unwrap().count();
     assert_eq!((content(&folder).as_str(), names()), ("one\n", 1));

@@ -10,8 +10,8 @@ use seccompiler::{
 
 /// Calls that are refused whatever their arguments.
 const REFUSED: &[c_long] = &[
-    // Sockets of any family: Landlock knows TCP alone. `socketpair` stays, it leads nowhere else (tokio tells itself
-    // of signals by one).
+    // Sockets of any family: Landlock knows TCP alone. `socketpair` stays, it leads nowhere else (the self-pipe
+    // of tokio for signals).
     libc::SYS_socket,
     libc::SYS_connect,
     libc::SYS_bind,
@@ -166,7 +166,7 @@ pub(super) fn conditions() -> Result<BpfProgram, BackendError> {
     filter.try_into()
 }
 
-/// `ioctl` on a console: pastes its selection, among other things.
+/// `ioctl` on a console: among others, it pastes the selection.
 const TIOCLINUX: libc::Ioctl = 0x541c;
 
 fn when(index: u8, how: SeccompCmpOp, value: u64) -> Result<SeccompRule, BackendError> {

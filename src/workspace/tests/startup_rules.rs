@@ -1,14 +1,13 @@
-//! What start-up looks for, and what is looked at before each change.
+//! Rules that start-up finds on the disk, and repositories, which are recognised before each change.
 
 use super::*;
 
 fn refusal(workspace: &Workspace, text: &str) -> Option<String> {
-    let path = workspace.resolve(text).unwrap();
-    workspace.writable(&path).err().map(|error| error.to_string())
+    write_error(workspace, text).map(|error| error.to_string())
 }
 
 #[test]
-fn policy_sees_every_name_on_the_way() {
+fn policy_applies_to_every_alias_of_a_path() {
     Fixture::both(|mut fixture| {
         fixture.policy.hide = vec!["ghost".into()];
         fixture.policy.deny = vec!["/denied/x".into()];
@@ -44,7 +43,7 @@ fn policy_sees_every_name_on_the_way() {
 }
 
 #[test]
-fn targets_of_protected_links_are_found_in_a_directory_of_any_size() {
+fn targets_of_protected_links_are_found_in_large_directories() {
     Fixture::both(|fixture| {
         for number in 0..4_200 {
             fixture.file(&format!("ws/{number}.txt"), "");
@@ -69,7 +68,7 @@ fn targets_of_protected_links_are_found_in_a_directory_of_any_size() {
 }
 
 #[test]
-fn what_people_write_for_agents_stays_writable_behind_a_link() {
+fn instructions_for_agents_are_writable_behind_a_link() {
     let mut fixture = Fixture::new(false);
     fixture.file("ws/AGENTS.md", "x");
     fixture.file("ws/run.sh", "x");
@@ -82,7 +81,7 @@ fn what_people_write_for_agents_stays_writable_behind_a_link() {
 }
 
 #[test]
-fn a_repository_is_known_by_its_content_at_the_time_of_the_change() {
+fn repository_is_recognised_by_content_at_write_time() {
     Fixture::both(|mut fixture| {
         fixture.file("ws/a/b/config", "x");
         let workspace = fixture.open();
@@ -105,7 +104,7 @@ fn a_repository_is_known_by_its_content_at_the_time_of_the_change() {
 }
 
 #[test]
-fn a_directory_called_head_makes_no_repository() {
+fn directory_named_head_makes_no_repository() {
     Fixture::both(|fixture| {
         for file in ["ws/HEAD/x", "ws/objects/x", "ws/refs/x", "ws/sub/HEAD.md", "ws/sub/objects/x", "ws/sub/refs/x"] {
             fixture.file(file, "x");
@@ -118,7 +117,7 @@ fn a_directory_called_head_makes_no_repository() {
 }
 
 #[test]
-fn a_directory_called_head_can_be_changed_and_a_file_can_not() {
+fn directory_named_head_is_writable_and_a_file_is_not() {
     Fixture::both(|fixture| {
         fixture.file("ws/uu/head/src/head.rs", "x");
         fixture.file("ws/bin/head", "x");
@@ -128,85 +127,66 @@ fn a_directory_called_head_can_be_changed_and_a_file_can_not() {
         for file in ["bin/head", "bin/HEAD", "uu/HEAD.", "other/head"] {
             assert!(refusal(&workspace, file).is_some_and(|why| why.contains("`head`")), "{file}");
         }
-        let entry = |text: &str| workspace.writable_entry(&workspace.resolve(text).unwrap());
-        let tree = |from: &str, to: &str| {
-            let (from, to) = (entry(from).unwrap(), entry(to).unwrap());
-            workspace.tree(&from, Purpose::Move(&to)).map(drop).map_err(|error| error.kind)
-        };
-        assert_eq!(tree("uu", "moved"), Ok(()));
+        assert_eq!(plan_move(&workspace, "uu", "moved"), Ok(()));
         for from in ["bin", "link"] {
-            assert_eq!(tree(from, "moved"), Err(AccessErrorKind::ProtectedWrite), "{from}");
+            assert_eq!(plan_move(&workspace, from, "moved"), Err(AccessErrorKind::ProtectedWrite), "{from}");
         }
     });
 }
 
 #[test]
-fn own_files_are_protected_whatever_the_rules_allow() {
+fn server_files_are_protected_whatever_the_rules_allow() {
     Fixture::both(|mut fixture| {
         fixture.policy.allow_protected = vec!["**".into()];
         fixture.file("out/conf/r.toml", "");
         fixture.link(fixture.host("out/conf"), "ws/way");
         fixture.file("ws/plain", "");
         let server_files = vec![fixture.host("ws/way/r.toml"), fixture.host("ws/bin/tool")];
-        let options = Options { server_files, policy: fixture.policy.clone(), ..Options::default() };
-        let workspace = Workspace::open(&fixture.specs, options).unwrap().workspace;
-        let entry = |text: &str| workspace.writable_entry(&workspace.resolve(text).unwrap()).map(drop);
+        let workspace = fixture.open_with(|options| options.server_files = server_files);
         for text in ["way", "WAY", "bin/tool", "bin/tool/below"] {
-            assert_eq!(entry(text).unwrap_err().kind, AccessErrorKind::ProtectedWrite, "{text}");
+            assert_eq!(entry(&workspace, text).unwrap_err(), AccessErrorKind::ProtectedWrite, "{text}");
         }
         for text in ["plain", "bin", "bin/tools", "ways"] {
-            assert!(entry(text).is_ok(), "{text}");
+            assert!(entry(&workspace, text).is_ok(), "{text}");
         }
     });
 }
 
 #[test]
-fn a_directory_that_the_way_to_an_own_file_leaves_again_stays_and_what_lies_in_it_does_not_matter() {
+fn directory_left_by_dot_dot_before_a_server_file_is_protected_without_its_content() {
     Fixture::both(|fixture| {
         fixture.file("ws/src/deep/x", "");
         fixture.file("ws/r.toml", "");
         let server_files = vec![fixture.host("ws/src/deep/../../r.toml")];
-        let workspace =
-            Workspace::open(&fixture.specs, Options { server_files, ..Options::default() }).unwrap().workspace;
-        let entry = |text: &str| workspace.writable_entry(&workspace.resolve(text).unwrap()).map(drop);
+        let workspace = fixture.open_with(|options| options.server_files = server_files);
         for text in ["src", "SRC", "src/deep", "r.toml"] {
-            assert_eq!(entry(text).unwrap_err().kind, AccessErrorKind::ProtectedWrite, "{text}");
+            assert_eq!(entry(&workspace, text).unwrap_err(), AccessErrorKind::ProtectedWrite, "{text}");
         }
         for text in ["src/x", "src/deep/x", "src/deep/new/y", "sr"] {
-            assert!(entry(text).is_ok(), "{text}");
+            assert!(entry(&workspace, text).is_ok(), "{text}");
         }
     });
 }
 
 #[test]
-fn no_link_takes_a_name_above_a_protected_place() {
+fn link_cannot_take_a_name_above_a_protected_path() {
     Fixture::both(|mut fixture| {
         fixture.file("ws/plain/tasks.json", "{}");
         fixture.file("ws/dir/x", "");
         fixture.link("plain", "ws/evil");
         fixture.link("gone", "ws/.vscode");
         let server_files = vec![fixture.host("ws/early/tool")];
-        let open = |fixture: &Fixture| {
-            let options =
-                Options { server_files: server_files.clone(), policy: fixture.policy.clone(), ..Options::default() };
-            Workspace::open(&fixture.specs, options).unwrap().workspace
-        };
-        let moved = |workspace: &Workspace, from: &str, to: &str| {
-            let entry = |text: &str| workspace.writable_entry(&workspace.resolve(text).unwrap());
-            let (from, to) = (entry(from)?, entry(to)?);
-            workspace.tree(&from, Purpose::Move(&to)).map(drop)
-        };
+        let open = |fixture: &Fixture| fixture.open_with(|options| options.server_files = server_files.clone());
         let workspace = open(&fixture);
         // `gone` is what `.vscode` leads to, `early` a directory in which the program is looked for.
         for to in ["gone", "early", ".config", "sub/.github", "a/.VSCODE", ".yarn."] {
-            let error = moved(&workspace, "evil", to).unwrap_err();
-            assert_eq!(error.kind, AccessErrorKind::ProtectedWrite, "{to}");
+            assert_eq!(plan_move(&workspace, "evil", to), Err(AccessErrorKind::ProtectedWrite), "{to}");
         }
-        assert!(moved(&workspace, "plain", "gone").is_err(), "with tasks.json in it");
+        assert!(plan_move(&workspace, "plain", "gone").is_err(), "with tasks.json in it");
         for (from, to) in [("evil", "other"), ("evil", "sub/config"), ("dir", "early"), ("dir", "gone")] {
-            assert!(moved(&workspace, from, to).is_ok(), "{from} to {to}");
+            assert!(plan_move(&workspace, from, to).is_ok(), "{from} to {to}");
         }
         fixture.policy.allow_protected = vec![".config".into()];
-        assert!(moved(&open(&fixture), "evil", ".config").is_ok());
+        assert!(plan_move(&open(&fixture), "evil", ".config").is_ok());
     });
 }
