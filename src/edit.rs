@@ -211,7 +211,7 @@ mod tests {
         }
 
         #[test]
-        fn an_answer_is_given_for_any_strings(text in any::<String>(), old in any::<String>(), new in any::<String>()) {
+        fn locate_answers_for_any_strings(text in any::<String>(), old in any::<String>(), new in any::<String>()) {
             let request = Request { old: &old, new: &new, replace_all: false, expected_replacements: None };
             if let Err(Miss::NotFound(diagnosis)) = locate(&text, &request) {
                 prop_assert!(diagnosis.summary.chars().count() <= 300);

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn new_text_that_the_file_has_by_chance_is_no_obstacle() {
+    fn new_text_in_the_file_by_chance_does_not_count_as_applied() {
         let text = "    return x;\n}\nfn f() {\n        log(a, b);\n}\n";
         assert_edited(
             text,

@@ -1,6 +1,6 @@
 //! Unified diffs, such that `patch` turns the old text into the new one.
 //!
-//! Lines end at LF only: a CR is content, shown as it is.
+//! Lines end at LF only, as for `diff -u`: a CR is content, shown as it is.
 
 use std::{
     ops::Range,
@@ -42,6 +42,15 @@ pub struct Diff {
 
 /// The unified diff with `--- a/path` and `+++ b/path`; at most `max_lines` lines of hunks, their `@@` lines
 /// counted. `path` must be printable; it is not escaped here.
+///
+/// # Examples
+/// ```
+/// use rootbound::edit::unified_diff;
+///
+/// let diff = unified_diff("a.txt", "one\ntwo\n", "one\n2\n", None);
+/// assert_eq!(diff.text, "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
+/// assert_eq!((diff.added, diff.removed), (1, 1));
+/// ```
 pub fn unified_diff(path: &str, old: &str, new: &str, max_lines: Option<usize>) -> Diff {
     if old == new {
         return Diff::empty();

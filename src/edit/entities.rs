@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn entities_of_the_file_are_its_own() {
+    fn entities_that_the_file_has_are_kept() {
         let html = "<b>a &lt; b</b>\n<i>c</i>\n";
         assert_edited(html, "a &lt; b", "a &gt; b", Exact, &html.replace("&lt;", "&gt;"));
         assert_edited(

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_that_the_file_has_itself_stay() {
+    fn escapes_that_the_file_has_are_kept() {
         assert_edited(
             "print(\"one\\n\")\n",
             r#"print(\"one\n\")"#,

@@ -1,7 +1,7 @@
 //! A line-number gutter pasted along with the text.
 //!
-//! `read` prints `     1<tab>text`; other tools print `12: text` or `12→text`. A gutter is one only when every
-//! line has it and the numbers count up by one.
+//! `read` prints `1<tab>text`, Claude Code `  12→text` (<https://github.com/anthropics/claude-code/issues/37403>), other
+//! tools `12: text`. A gutter is one only when every line has it and the numbers count up by one.
 
 use super::{Reading, Strategy};
 

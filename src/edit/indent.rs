@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn spaces_become_the_files_tabs_and_tabs_its_spaces() {
+    fn new_lines_take_the_tabs_or_spaces_of_the_file() {
         assert_edited(
             "fn f() {\n\tif a {\n\t\tone();\n\t}\n}\n",
             "    if a {\n        one();\n    }\n",
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_cannot_take_the_new_lines_is_a_place_all_the_same() {
+    fn a_place_that_cannot_take_the_new_lines_still_makes_another_ambiguous() {
         let text = "  a(1)\n  b(2)\n\tc(3)\n        a(1)\n \tb(2)\n";
         assert_eq!(assert_ambiguous(text, "a(1)\nb(2)\n", "a(1)\nx()\nb(2)\n"), [1, 4]);
         let request =
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shift_that_is_not_uniform_is_none() {
+    fn indentation_that_differs_from_line_to_line_is_not_found() {
         assert_missed("  foo\n      bar\n", "foo\n  bar\n", "foo\n");
         assert_missed("\tfoo\n        bar\n", "foo\nbar\n", "baz\n");
     }
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn braces_alone_describe_no_place() {
+    fn braces_alone_are_not_found() {
         assert_missed("    {\n    }\n", "{\n}\n", "{ }\n");
     }
 

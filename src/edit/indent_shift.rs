@@ -1,5 +1,8 @@
 //! What becomes of the indentation of new lines where the old ones are indented differently in the file.
 //!
+//! Models send spaces for a file's tabs so often that edits of such files fail where a tool wants the exact text
+//! (<https://github.com/anthropics/claude-code/issues/9163>, <https://github.com/anthropics/claude-code/issues/18050>).
+//!
 //! An explanation maps the indentation of every old line to the file's: the same piece more or less in front of each,
 //! or spaces for tabs (or tabs for spaces) of one width. The piece wins over a change of characters, and no shift over
 //! any; where explanations would write a new line differently, nobody can tell which is meant, and there is none.
@@ -260,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn no_shift_wins_over_any() {
+    fn the_unshifted_explanation_wins() {
         assert_eq!(shifted(&[("    ", "\t")], "        ", &TABS).unwrap(), "\t\t");
         assert_eq!(shifted(&[("        ", "\t")], "                ", &TABS).unwrap(), "\t\t");
         assert_eq!(shifted(&[("  ", "\t"), ("    ", "\t\t")], "      ", &TABS).unwrap(), "\t\t\t");
@@ -291,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stray_column_is_no_shift() {
+    fn a_stray_column_is_not_a_shift() {
         for (old, file) in [("     ", "\t"), ("\t", "     "), (" ", "\t"), ("       ", "\t\t")] {
             let pairs = [(old, file), (&format!("{old}{old}"), "\t\t\t\t\t")];
             assert_eq!(shifted(&pairs, "x", &TABS), Err(NoShift::NotUniform), "{old:?} {file:?}");

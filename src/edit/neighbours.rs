@@ -19,6 +19,17 @@ const BYTES: usize = 6 << 10;
 
 /// For each of the `places` of `old` in `text` the lines before or behind it that no other place has, numbered as
 /// `read` does; bounded in places and bytes.
+///
+/// # Examples
+/// ```
+/// use rootbound::edit::{Miss, Request, locate, neighbours};
+///
+/// let text = "fn a() {\n    go();\n}\nfn b() {\n    go();\n}\n";
+/// let request = Request { old: "go();", new: "stop();", replace_all: false, expected_replacements: None };
+/// let Err(Miss::Ambiguous { places, .. }) = locate(text, &request) else { panic!("two places") };
+/// let shown = neighbours(text, "go();", &places);
+/// assert!(shown.starts_with("line 2, unique with line 1 before it:\n1\tfn a() {\n"), "{shown}");
+/// ```
 pub fn neighbours(text: &str, old: &str, places: &[Place]) -> String {
     let old = text::with_lf(old);
     let old = old.strip_suffix('\n').unwrap_or(&old);

@@ -27,6 +27,15 @@ pub struct TruncatedDiff {
 
 impl TruncatedDiff {
     /// As much of `diff` as fits into `lines` lines of hunks and `room` bytes; `cut_lines` of it are gone already.
+    ///
+    /// # Examples
+    /// ```
+    /// use rootbound::edit::TruncatedDiff;
+    ///
+    /// let diff = "--- a/a\n+++ b/a\n@@ -1,2 +0,0 @@\n-one\n-two\n";
+    /// let shown = TruncatedDiff::of(diff, 0, 2, 1000);
+    /// assert_eq!(shown.with_note(), "--- a/a\n+++ b/a\n@@ -1,2 +0,0 @@\n-one\n… 1 more lines of diff");
+    /// ```
     pub fn of(diff: &str, cut_lines: usize, lines: usize, room: usize) -> Self {
         let mut this = Self { text: String::new(), cut_lines };
         let all: Vec<&str> = diff.split_terminator('\n').collect();
@@ -146,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_counted_line_by_line() {
+    fn lines_that_do_not_fit_are_counted() {
         let diff = unified_diff("f", &"line\n".repeat(100), "", None);
         let (by_lines, by_bytes) =
             (TruncatedDiff::of(&diff.text, 7, 10, 50_000), TruncatedDiff::of(&diff.text, 0, 60, 100));

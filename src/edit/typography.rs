@@ -1,5 +1,7 @@
 //! Typographic characters taken for their plain likes, in whole lines.
 //!
+//! Models type a plain quote for a curly one and the reverse without meaning it
+//! (<https://github.com/anthropics/claude-code/issues/26141>, <https://github.com/anthropics/claude-code/issues/31863>).
 //! Curly quotes, dashes, unusual spaces and the ellipsis count as what a keyboard has, and letters count as
 //! equal whatever their Unicode normal form. What a request leaves alone within a changed line keeps the
 //! file's characters.
@@ -31,7 +33,8 @@ pub(super) fn folded(text: &str) -> String {
     folded
 }
 
-/// What a keyboard has for a typographic character.
+/// What a keyboard has for a typographic character. Fewer than the confusables of UTS #39
+/// (<https://www.unicode.org/reports/tr39/#Confusable_Detection>): letters that look alike are different names.
 pub(super) fn plain(character: char) -> Option<&'static str> {
     match character {
         '\u{2018}'..='\u{201B}' | '\u{2032}' => Some("'"),

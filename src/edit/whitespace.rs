@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn several_places_are_ambiguous_and_blank_text_is_none() {
+    fn several_places_are_ambiguous_and_blank_text_is_not_found() {
         assert_eq!(assert_ambiguous("a \nb\na\t\nb\n", "a\nb\n", "x\n"), [1, 3]);
         assert_eq!(assert_ambiguous("x \nx \nx \n", "x\nx\n", "y\n"), [1, 2]);
         assert_missed("a\n \n \n", "\n\n  \n", "x");

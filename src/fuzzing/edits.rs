@@ -126,7 +126,7 @@ fn places(text: &str, request: &Request<'_>, located: &Located) {
         if located.strategy.is_exact() {
             assert_eq!(covered, request.old);
         } else if !located.strategy.has(Strategy::Escapes) {
-            // One line of escapes stands for several.
+            // One line of escapes becomes several.
             assert!(breaks(covered) <= breaks(request.old), "{covered:?} for {:?}", request.old);
         }
     }
@@ -280,7 +280,7 @@ fn whole_call(
     }
 }
 
-/// Whether a text stands in the file or in the call, so that an answer may repeat it.
+/// Whether a text is in the file or in the call, so that an answer may repeat it.
 fn holds(pairs: &[EditPair], document: &Document, text: &str) -> bool {
     document.text().contains(text) || pairs.iter().any(|one| one.old.contains(text) || one.new.contains(text))
 }
@@ -296,7 +296,7 @@ fn refused(world: &World, file: &[u8]) {
     }
 }
 
-/// The bytes of the file: `field` as it stands, or its text in an encoding.
+/// The bytes of the file: `field` as it is, or its text in an encoding.
 fn written(field: &[u8], encoding: usize, bom: bool) -> Vec<u8> {
     let label = ENCODINGS[encoding % ENCODINGS.len()];
     let Some(encoding) = Encoding::for_label(label.as_bytes()) else { return field.to_vec() };

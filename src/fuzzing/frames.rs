@@ -49,7 +49,7 @@ pub fn check(world: &World, input: &[u8]) {
     answered(world, bytes, limit, &whole, &expected);
 }
 
-/// What a line means, beside an independent reading of it as JSON.
+/// What a line means, compared with an independent reading of it as JSON.
 fn one_line(line: &[u8], expected: &mut HashMap<String, usize>) {
     let scanned = for_fuzzing::scanned_id(line, usize::MAX);
     for size in [1, 3] {
@@ -78,7 +78,7 @@ fn one_line(line: &[u8], expected: &mut HashMap<String, usize>) {
         let id = value["id"].clone();
         match meaning {
             ParsedLine::Request(found) | ParsedLine::Refused(found, ..) => assert_eq!(found, id),
-            // Refused as a whole where a member of the head stands twice.
+            // Refused as a whole where a member of the head occurs twice.
             other => panic!("{other:?} for the request {}", line.escape_ascii()),
         }
         *expected.entry(id.to_string()).or_default() += 1;

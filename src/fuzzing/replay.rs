@@ -31,21 +31,21 @@ fn replay(target: &str, check: fn(&World, &[u8])) {
 }
 
 #[test]
-fn the_corpus_of_frames_holds() {
+fn frames_corpus_passes() {
     replay("frames", frames::check);
 }
 
 #[test]
-fn the_corpus_of_paths_holds() {
+fn paths_corpus_passes() {
     replay("paths", paths::check);
 }
 
 #[test]
-fn the_corpus_of_patterns_holds() {
+fn patterns_corpus_passes() {
     replay("patterns", patterns::check);
 }
 
 #[test]
-fn the_corpus_of_edits_holds() {
+fn edits_corpus_passes() {
     replay("edits", edits::check);
 }

@@ -42,6 +42,15 @@ impl Document {
     ///
     /// # Errors
     /// [`DecodeError::Binary`] for content with NUL characters, or that is plainly something else than text.
+    ///
+    /// # Examples
+    /// ```
+    /// use rootbound::text::Document;
+    ///
+    /// let document = Document::decode(b"d\xe9j\xe0 vu, caf\xe9\r\n".to_vec(), None).unwrap();
+    /// assert_eq!((document.text(), document.encoding().name()), ("déjà vu, café\r\n", "windows-1252"));
+    /// assert!(Document::decode(b"\x7fELF\0".to_vec(), None).is_err());
+    /// ```
     pub fn decode(bytes: Vec<u8>, encoding: Option<&'static Encoding>) -> Result<Self, DecodeError> {
         if let Some((_, bom_len)) = plain(&bytes, encoding) {
             return Ok(Self::from_parts(bytes, UTF_8, bom_len));
@@ -117,6 +126,16 @@ impl Document {
     /// # Errors
     /// [`SpliceError`] when the new text cannot be written in the encoding, or when the new bytes would not
     /// read back as the new text. Nothing is replaced by a substitute character, ever.
+    ///
+    /// # Examples
+    /// ```
+    /// use rootbound::text::Document;
+    ///
+    /// // A byte that is no UTF-8 survives a change next to it.
+    /// let document = Document::decode(b"caf\xff one\n".to_vec(), None).unwrap();
+    /// let at = document.text().find("one").unwrap();
+    /// assert_eq!(document.splice(&[(at..at + 3, "two")]).unwrap().bytes(), b"caf\xff two\n");
+    /// ```
     ///
     /// # Panics
     /// When a span lies outside the text, off a character boundary, or before the end of the one before it.

@@ -1,7 +1,7 @@
 //! From text to bytes, without a single substitute character.
 //!
-//! `encoding_rs` writes UTF-16 as UTF-8 and unmappable characters as `&#1234;`; here the first is done by
-//! hand and the second is an error.
+//! The WHATWG standard encodes for forms and URLs (<https://encoding.spec.whatwg.org/#output-encodings>): UTF-16 comes
+//! out as UTF-8, and unmappable characters as `&#1234;`. Here the first is done by hand and the second is an error.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
@@ -17,6 +17,15 @@ use super::{
 /// # Errors
 /// [`SpliceError::Unrepresentable`] for a character that the encoding cannot write so that it reads back as
 /// itself, [`SpliceError::Unstable`] where the whole text does not.
+///
+/// # Examples
+/// ```
+/// use encoding_rs::{UTF_16LE, WINDOWS_1252};
+/// use rootbound::text::{LineEnding, encode};
+///
+/// assert_eq!(encode("a\n", UTF_16LE, true, LineEnding::CrLf).unwrap(), b"\xff\xfea\0\r\0\n\0");
+/// assert!(encode("日本", WINDOWS_1252, false, LineEnding::Lf).is_err());
+/// ```
 pub fn encode(
     text: &str,
     encoding: &'static Encoding,
@@ -86,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_encoding_cannot_hold_is_an_error_and_never_a_substitute() {
+    fn an_unrepresentable_character_is_an_error() {
         let character = |result: Result<Vec<u8>, SpliceError>| match result {
             Err(SpliceError::Unrepresentable { character, .. }) => Some(character),
             _ => None,

@@ -47,7 +47,8 @@ pub(super) fn unit(encoding: &'static Encoding, pair: &[u8]) -> u16 {
 }
 
 /// The first character of `text` that does not come back when written and read. Some encoders fold
-/// look-alikes (`Shift_JIS` writes U+00A5 as a backslash), so that mappable alone does not mean faithful.
+/// look-alikes (`Shift_JIS` writes U+00A5 as a backslash, <https://encoding.spec.whatwg.org/#shift_jis-encoder>), so
+/// that mappable alone does not mean faithful.
 pub(super) fn unrepresentable(encoding: &'static Encoding, text: &str) -> Option<char> {
     let mut buffer = [0; 4];
     text.chars().filter(|character| !character.is_ascii()).find(|character| {

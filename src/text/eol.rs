@@ -49,6 +49,14 @@ impl LineEnding {
     }
 
     /// Classifies the whole of `text`; stops at the first proof of a mixture.
+    ///
+    /// # Examples
+    /// ```
+    /// use rootbound::text::LineEnding;
+    ///
+    /// assert_eq!(LineEnding::of("a\r\nb\r\n"), LineEnding::CrLf);
+    /// assert_eq!(LineEnding::of("a\r\nb\n"), LineEnding::Mixed);
+    /// ```
     pub fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
         // Nearly every text: two fast scans instead of a stop at each line.

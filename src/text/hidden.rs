@@ -14,6 +14,15 @@ pub struct Hidden {
 }
 
 /// The hidden characters of one line, in order.
+///
+/// # Examples
+/// ```
+/// use rootbound::text::hidden;
+///
+/// let columns: Vec<usize> = hidden::in_line("if admin\u{202e} {").map(|hidden| hidden.column).collect();
+/// assert_eq!(columns, [9]);
+/// assert_eq!(hidden::in_line("👩\u{200d}💻 می\u{200c}خواهم").count(), 0);
+/// ```
 pub fn in_line(line: &str) -> impl Iterator<Item = Hidden> + '_ {
     // All of them are at U+00AD or above: a line of ASCII is decided by one fast scan.
     let suspicious = !line.is_ascii();
@@ -111,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reorders_or_hides_is_found_at_its_column() {
+    fn reordering_and_invisible_characters_are_found_at_their_column() {
         assert_eq!(found("if admin\u{202e} { // }"), [(9, 0x202e)]);
         assert_eq!(found("a\u{200b}b\u{feff}"), [(2, 0x200b), (4, 0xfeff)]);
         assert_eq!(found("x\u{e0069}\u{e0067}"), [(2, 0xe0069), (3, 0xe0067)]);

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_truncated_image_and_a_bitmap_are_none_to_show() {
+    fn truncated_images_and_bitmaps_are_not_shown() {
         assert_eq!(image_info(&png(1, 1)[..10]), None);
         assert_eq!(image_info(b"BM\x46\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x02\0\0\0\x02\0\0\0\x01\0\x18\0"), None);
         assert_eq!(image_info(b"plain text"), None);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn text_in_any_encoding_is_no_binary() {
+    fn text_in_any_encoding_is_not_binary() {
         for bytes in [
             &b""[..],
             b"plain\n",

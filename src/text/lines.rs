@@ -33,6 +33,15 @@ pub struct Lines<'t> {
 
 /// The lines of `text` as `read` numbers them: ended by LF, a CR before it belonging to the terminator.
 /// A lone CR is content. A final terminator opens no further, empty line.
+///
+/// # Examples
+/// ```
+/// use rootbound::text::lines;
+///
+/// let text = "one\r\ntwo\n";
+/// let contents: Vec<&str> = lines(text).map(|line| line.content(text)).collect();
+/// assert_eq!(contents, ["one", "two"]);
+/// ```
 pub fn lines(text: &str) -> Lines<'_> {
     Lines { text, at: 0, separator: '\n' }
 }

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn more_pixels_than_memory_is_worth_are_too_many() {
+    fn too_many_pixels_are_refused() {
         let mut png = sample(ImageFormat::Png);
         for (width, height) in [(16_385_u32, 1_u32), (1, 16_385), (16_384, 16_384), (u32::MAX, u32::MAX)] {
             png[16..20].copy_from_slice(&width.to_be_bytes());
