@@ -32,22 +32,11 @@ pub(super) async fn run(dispatcher: &Dispatcher, caller: Caller, mut call: Call)
     };
     let started = Instant::now();
     let record = describe(dispatcher, caller, call.tool.clone(), call.arguments.clone()).await?;
-    let trace = Arc::new(Trace::of(audit.clone(), record));
+    let trace = Arc::new(Trace::of(audit, record));
     call.trace = Arc::clone(&trace);
     let result = dispatcher.run(call).await;
     let outcome = outcome(&result, &trace, started);
-    let conclude = {
-        let trace = Arc::clone(&trace);
-        move || trace.record.as_ref().map_or(Ok(()), |(audit, record)| audit.conclude(record, &outcome))
-    };
-    match on_thread(&dispatcher.pools.normal, dispatcher.parts.options.deadline, conclude).await.unwrap_or_else(Err) {
-        Ok(()) => result,
-        Err(error) => {
-            tracing::error!(%error, "the audit could not be written");
-            // What was changed stays changed, and the answer says what truly happened.
-            if audit.is_required() && !trace.has_changed() { Err(unrecorded(error)) } else { result }
-        }
-    }
+    conclude(dispatcher, trace, outcome).await.and(result)
 }
 
 /// Writes the line of a call of a tool that does not exist.
@@ -62,18 +51,21 @@ pub(super) async fn unknown(
 ) -> Result<(), ToolError> {
     let Some(audit) = dispatcher.parts.options.audit.clone() else { return Ok(()) };
     let started = Instant::now();
-    let record = describe(dispatcher, caller, tool, arguments).await?;
-    let is_required = audit.is_required();
-    let conclude = move || {
-        let duration = started.elapsed();
-        let outcome = AuditOutcome { kind: "unknown_tool", allowed: false, answered: 0, written: 0, duration };
-        audit.conclude(&record, &outcome)
-    };
-    match on_thread(&dispatcher.pools.normal, dispatcher.parts.options.deadline, conclude).await.unwrap_or_else(Err) {
+    let trace = Arc::new(Trace::of(audit, describe(dispatcher, caller, tool, arguments).await?));
+    let duration = started.elapsed();
+    let outcome = AuditOutcome { kind: "unknown_tool", allowed: false, answered: 0, written: 0, duration };
+    conclude(dispatcher, trace, outcome).await
+}
+
+/// Writes how a call ended. What was changed stays changed, and its answer says what truly happened.
+async fn conclude(dispatcher: &Dispatcher, trace: Arc<Trace>, outcome: AuditOutcome) -> Result<(), ToolError> {
+    let is_needed = trace.record.as_ref().is_some_and(|(audit, _)| audit.is_required()) && !trace.has_changed();
+    let write = move || trace.record.as_ref().map_or(Ok(()), |(audit, record)| audit.conclude(record, &outcome));
+    match on_thread(&dispatcher.pools.normal, dispatcher.parts.options.deadline, write).await.unwrap_or_else(Err) {
         Ok(()) => Ok(()),
         Err(error) => {
             tracing::error!(%error, "the audit could not be written");
-            if is_required { Err(unrecorded(error)) } else { Ok(()) }
+            if is_needed { Err(unrecorded(error)) } else { Ok(()) }
         }
     }
 }

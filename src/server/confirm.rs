@@ -19,7 +19,7 @@ use rmcp::{
     service::RequestContext,
 };
 use serde::Deserialize as _;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -40,9 +40,7 @@ use self::{
 const MAX_WAITING: usize = 16;
 const ASK_AGAIN: &str = "repeat the call as it was, and the person is asked again";
 /// The server's side of asking, shared by its calls.
-#[derive(Debug)]
 pub(super) struct Confirmation {
-    mode: Confirm,
     limit: Duration,
     waiting: Semaphore,
     signer: OnceLock<Option<Signer>>,
@@ -103,14 +101,9 @@ impl Person {
 }
 
 impl Confirmation {
-    /// Asks about the changes of `mode`, and waits for an answer for at most `limit`.
-    pub(super) fn new(mode: Confirm, limit: Duration) -> Self {
-        Self { mode, limit, waiting: Semaphore::new(MAX_WAITING), signer: OnceLock::new() }
-    }
-
-    /// The draft of a call's proposal; `None` if nobody is ever asked.
-    pub(super) fn draft(&self, tool: &str, arguments: &Map<String, Value>) -> Option<Draft> {
-        Draft::of(self.mode, tool, arguments)
+    /// Waits for an answer for at most `limit`.
+    pub(super) fn new(limit: Duration) -> Self {
+        Self { limit, waiting: Semaphore::new(MAX_WAITING), signer: OnceLock::new() }
     }
 
     /// Asks the person, or finds the answer in a call that was repeated.

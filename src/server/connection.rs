@@ -25,7 +25,6 @@ pub(super) const STREAMS: usize = 2;
 const STREAMS_STAY: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// A server that is not connected yet.
-#[derive(Debug)]
 pub struct Server {
     pub(super) dispatcher: Arc<Dispatcher>,
     instructions: String,

@@ -26,7 +26,7 @@ use super::{
     call::{Call, Response, Trace},
     commits::RunningCommits,
     concurrency::{ConcurrencyLimits, Load, Permit, area},
-    confirm::{Confirmation, Proposal, Reply},
+    confirm::{Confirmation, Draft, Proposal, Reply},
     inline,
     overdue::{self, WIND_UP, idle_for, is_silent_after},
     parts::Parts,
@@ -42,7 +42,6 @@ const STUCK_COMMIT: Duration = Duration::from_secs(10);
 const MAX_WAITING_CHANGE: u64 = 1 << 20;
 
 /// Runs calls, and holds what they share.
-#[derive(Debug)]
 pub(super) struct Dispatcher {
     pub(super) parts: Arc<Parts>,
     pub(super) limits: ConcurrencyLimits,
@@ -77,7 +76,7 @@ impl Dispatcher {
             limits: ConcurrencyLimits::new(options.max_concurrent),
             pools: Pools::default(),
             commits: Arc::default(),
-            confirmation: Confirmation::new(options.confirm, options.confirm_limit),
+            confirmation: Confirmation::new(options.confirm_limit),
             parts: Arc::new(parts),
         }
     }
@@ -185,7 +184,7 @@ impl Dispatcher {
     async fn plan(&self, admitted: &mut Admitted) -> Result<PlannedCall, ToolError> {
         let Admitted { call, load, cx, permit, deadline, .. } = admitted;
         let work = {
-            let draft = self.confirmation.draft(&call.tool, &call.arguments);
+            let draft = Draft::of(self.parts.options.confirm, &call.tool, &call.arguments);
             let (parts, cx) = (Arc::clone(&self.parts), cx.clone());
             let (tool, arguments) = (call.tool.clone(), mem::take(&mut call.arguments));
             move || {

@@ -36,7 +36,6 @@ const LISTING_TTL_MS: u64 = 3_600_000;
 const NAME_SHOWN: usize = 64;
 
 /// Answers one client.
-#[derive(Debug)]
 pub(super) struct Handler {
     dispatcher: Arc<Dispatcher>,
     instructions: String,

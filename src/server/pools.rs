@@ -8,7 +8,6 @@ use crate::workspace::{Priority, lower_priority};
 use super::thread_pool::ThreadPool;
 
 /// See the module.
-#[derive(Debug)]
 pub(super) struct Pools {
     /// Where calls run.
     pub(super) normal: ThreadPool,

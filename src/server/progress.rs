@@ -21,10 +21,10 @@ use super::stdio::OutputQueue;
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The progress of one call.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Progress {
     state: Option<Arc<Mutex<Throttle>>>,
-    sink: Sink,
+    sink: ProgressSink,
 }
 
 impl Progress {
@@ -40,12 +40,12 @@ impl Progress {
                 output.message(&notification(token.clone(), update));
             }
         }));
-        Self { state: Some(state), sink: Sink(sink) }
+        Self { state: Some(state), sink }
     }
 
     /// Where the work reports to.
     pub(super) fn sink(&self) -> ProgressSink {
-        self.sink.0.clone()
+        self.sink.clone()
     }
 
     /// Sends nothing from here on, as the result follows: work that was abandoned may still report.
@@ -53,15 +53,6 @@ impl Progress {
         if let Some(state) = &self.state {
             state.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
         }
-    }
-}
-
-#[derive(Clone, Default)]
-struct Sink(ProgressSink);
-
-impl std::fmt::Debug for Sink {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "on" } else { "off" })
     }
 }
 

@@ -28,7 +28,6 @@ const MAX_THREADS: usize = 512;
 type Job = Box<dyn FnOnce() + Send>;
 
 /// See the module; the threads end with it, once their work has ended.
-#[derive(Debug)]
 pub(super) struct ThreadPool {
     workers: Arc<Workers>,
 }
@@ -39,12 +38,6 @@ struct Workers {
     /// Runs first on each thread.
     prepare: fn(),
     max_threads: usize,
-}
-
-impl std::fmt::Debug for Workers {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Workers").field("max_threads", &self.max_threads).finish_non_exhaustive()
-    }
 }
 
 #[derive(Default)]

@@ -40,7 +40,7 @@ pub(in crate::server) struct Proposal {
 
 impl Draft {
     /// A draft for a call; `None` if nobody is ever asked.
-    pub(super) fn of(mode: Confirm, tool: &str, arguments: &Map<String, Value>) -> Option<Self> {
+    pub(in crate::server) fn of(mode: Confirm, tool: &str, arguments: &Map<String, Value>) -> Option<Self> {
         if mode == Confirm::Never {
             return None;
         }

@@ -6,7 +6,6 @@
 
 use std::{
     collections::VecDeque,
-    fmt,
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -71,12 +70,6 @@ impl Signer {
         }
         used.push_back((Instant::now(), *nonce));
         if shown == digest(&proposal.fingerprint) { Ok(()) } else { Err(InvalidToken::OtherChange) }
-    }
-}
-
-impl fmt::Debug for Signer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Signer").finish_non_exhaustive()
     }
 }
 

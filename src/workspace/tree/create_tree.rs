@@ -1,4 +1,4 @@
-//! Making an entry with everything below it: built under a name nobody uses, then renamed.
+//! Making an entry with everything below it: built under a temporary name, then renamed.
 //!
 //! Whoever looks sees all of it or nothing, by renameat2(2) with `RENAME_NOREPLACE` where the file system has it.
 

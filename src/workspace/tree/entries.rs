@@ -1,4 +1,4 @@
-//! An entry with everything below it, as a listing, and what tells one state of it from another.
+//! An entry with everything below it, as a listing, and the marks by which two states of it are compared.
 
 use std::ffi::OsString;
 

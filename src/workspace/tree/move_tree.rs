@@ -142,7 +142,7 @@ impl TreeGuard {
             let (asked, top) = (to.asked(), Location::direct(to.path().clone()));
             let copy = Scan { shared: &self.shared, top: &top, asked, purpose: Purpose::Remove }.run();
             if let Ok(copy) = copy {
-                // Compared as any entry that is removed: somebody may have changed it meanwhile.
+                // Compared as any entry that is removed: another program may have changed it meanwhile.
                 let _ = self.remove_recorded(to, &copy, &created.revisions);
             }
         }
@@ -191,7 +191,7 @@ fn put_replaced_back(dir: &Dir, replaced: &OsStr, name: &OsStr, created: &Create
     }
 }
 
-/// Whether the name still stands for the entry that was listed.
+/// Whether the name is still that of the entry that was listed.
 fn is_top_of(dir: &Dir, name: &OsStr, tree: &Tree) -> io::Result<bool> {
     Ok(match tree.node() {
         Node::Link(target) => dir.child_link(name).is_ok_and(|now| now == *target),

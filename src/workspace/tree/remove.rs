@@ -42,8 +42,8 @@ impl TreeGuard {
     ///
     /// # Errors
     /// `Stale`, with everything in its place, when something in it is not what was recorded, and `Locked` when
-    /// another process does not end a change in it. The same where the rights of a directory forbid it. When the system forbids a removal half-way for
-    /// another reason, what is left goes back to its place.
+    /// another process does not end a change in it; `Permission` before anything is gone where the rights of a
+    /// directory forbid it. When the system refuses a removal in the middle, what is left gets its name back.
     pub fn remove(
         &self,
         entry: &WritablePath,
@@ -140,7 +140,7 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
             (Node::Directory(seen), _) => {
                 stack.enter(own)?;
                 let inside = stack.dir()?;
-                // Put aside, it has another name by now: whoever comes later sees that, and changes nothing in it.
+                // It has another name by now: a process that gets the lock later sees that, and changes nothing in it.
                 lock_out_others(inside)?;
                 let names = inside.list()?.len();
                 // Before anything is gone: as a cache of read-only directories has it, for one.
@@ -161,7 +161,7 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
     Ok(listed + 1 == tree.entries().len())
 }
 
-/// Gives back the old name; where somebody has taken it meanwhile, a name that no sweep touches.
+/// Gives back the old name; where that is taken by now, one that is not removed as a stale temporary.
 fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr) {
     if dir.rename_new(aside, name).is_err() {
         keep_aside(dir, aside, name);

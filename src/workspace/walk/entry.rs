@@ -41,7 +41,7 @@ pub struct Entry {
     path: WorkspacePath,
     kind: FileKind,
     depth: usize,
-    /// The directory it lies in, while the walk still has it open.
+    /// The directory that holds it, while the walk still has it open.
     dir: Weak<Dir>,
 }
 

@@ -11,7 +11,7 @@ const NAMED: usize = 3;
 /// What is missing from a walk, and why. Its answers are true but not complete.
 #[derive(Clone, Debug, Default)]
 pub struct LimitsHit {
-    /// Directories that could not be opened for want of open files.
+    /// Directories that could not be opened as too many files were open.
     pub directories: usize,
     /// The limit that was met.
     pub limit: Option<Limit>,

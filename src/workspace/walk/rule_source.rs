@@ -21,7 +21,7 @@ use crate::workspace::sys::{self, Dir, Failure, OpenFor};
 use super::compile_ignores::LONGEST;
 use super::ignore_names::{EXCLUDE, GIT};
 
-/// What rules were read from, for whoever keeps their effect.
+/// What rules were read from, for a caller that caches what they ignore.
 #[derive(Debug)]
 pub(in crate::workspace) enum RuleSource<'f> {
     /// A file of that name, which is open and has not been read yet.

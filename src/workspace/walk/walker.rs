@@ -15,6 +15,7 @@ use crate::workspace::path::WorkspacePath;
 use crate::workspace::shared::Shared;
 use crate::workspace::stat::FileKind;
 use crate::workspace::sys::{Dir, Failure, Listed, OpenFor};
+use crate::workspace::write::is_reserved;
 
 use super::default_ignores;
 use super::entry::{Entry, WalkStart};
@@ -191,7 +192,11 @@ impl<'w> Walk<'w> {
         let directory = kind == FileKind::Directory;
         let frame = &self.frames[depth - 1];
         let listed = &frame.names[frame.next - 1];
-        if (directory && default_ignores::is_version_control(&listed.name)) || self.is_hidden() {
+        if (directory && default_ignores::is_version_control(&listed.name))
+            // Left by a killed process until it is swept: no file of a person has such a name.
+            || is_reserved(&listed.name)
+            || self.is_hidden()
+        {
             return ControlFlow::Continue(false);
         }
         let mut matched = Match::None;
@@ -363,7 +368,7 @@ impl<'w> Walk<'w> {
         self.rules.in_directory(above, here, |name| has(names, name), &mut on_source, &mut self.report.limits_hit)
     }
 
-    /// Goes into a directory; false where its ignore rules cannot be read, so that nobody knows what to show of it.
+    /// Goes into a directory; false where its ignore rules cannot be read, as ignored files would be shown then.
     fn enter(&mut self, dir: Arc<Dir>, names: Vec<Listed>, ignored: bool) -> bool {
         if has(&names, GIT) {
             self.visitor.repository(&dir, &self.path);

@@ -23,7 +23,7 @@ pub struct WatchedEntry {
     pub ignored: bool,
     /// It is a directory that cannot be listed.
     pub unreadable: bool,
-    /// It is a directory that cannot be watched: what lies below it, and whether a mark in it makes it
+    /// It is a directory that cannot be watched: what is below it, and whether a marker in it makes it
     /// an ignored one, has to be looked at each time. Nothing below it is listed.
     pub unwatched: bool,
     /// Something is mounted there, so that a file has a parent elsewhere.
@@ -31,7 +31,7 @@ pub struct WatchedEntry {
 }
 
 impl Watcher {
-    /// Lists `start`, all that lies below it when `deep`, else its own names only, in path order;
+    /// Lists `start` in path order: all that is below it when `deep`, else its own names only;
     /// what is listed was watched before.
     ///
     /// # Errors

@@ -140,7 +140,7 @@ impl Watcher {
             }
         });
         changes.everything |= read.is_err();
-        // A mount moves with a directory above it, of which the mount table tells nothing: when it ends, what is
+        // A mount moves with a directory above it, which the mount table does not show: when it ends, what is
         // listed under its new path has to be looked at.
         if directories_moved
             && !self.mounts_below.mounted.is_empty()

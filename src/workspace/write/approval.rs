@@ -18,7 +18,7 @@ pub struct Approval {
 }
 
 impl Approval {
-    /// The policy in force asks nobody.
+    /// The policy in force asks no person.
     pub fn by_policy() -> Self {
         Self { by_person: false }
     }

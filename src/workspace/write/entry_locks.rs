@@ -1,4 +1,4 @@
-//! The right to look at entries and then change them: nobody who takes it too does so meanwhile.
+//! The locks of some entries: no other call and no other process of this program changes them meanwhile.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::path_locks::{PathLock, PathLocks};
 use super::wait_limit::WaitLimit;
 
 /// The locks of entries: on their paths within this process, and on the directories that hold them, which
-/// other processes take, too. Within the process a lock covers what lies below its path, as well.
+/// other processes take, too. Within the process a lock covers what is below its path, as well.
 #[derive(Debug)]
 pub(in crate::workspace) struct EntryLocks {
     // In this order: who waits for the path shares the directory then, and both counts as one turn.

@@ -33,7 +33,7 @@ impl NewDirectory {
 /// Directories that a change has made, the outermost first; dropped without [`Self::keep`], those that
 /// are empty go again, so that a change that fails leaves nothing that no account has counted.
 ///
-/// A directory that somebody has meanwhile put under such a name is not this change's: it stays.
+/// A directory that another program has put under such a name meanwhile stays.
 #[derive(Debug, Default)]
 pub(in crate::workspace) struct NewDirs(Vec<NewDirectory>);
 

@@ -179,7 +179,8 @@ impl<'b> WriteGuard<'b> {
             }
         }
         let made = new.keep();
-        // The file is there; that its directory entry may not be on the disk yet undoes nothing.
+        // fsync(2): the entry in the directory is on the disk only after a sync of the directory. The file is there
+        // for every process already, so a failure undoes nothing.
         let _ = dir.sync();
         let committed =
             Committed { created: self.old.is_none(), revision: content.revision(), path: real.clone(), made };
