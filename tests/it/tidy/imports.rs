@@ -331,7 +331,7 @@ mod tests {
             ("a/inner.rs", "pub struct Noun; fn f() { super::verb() }"),
             ("b.rs", "use crate::a; fn g() -> a::Noun { println!(\"{}\", a::verb()); a::Noun }"),
         ]);
-        let used: Vec<(&str, &str)> =
+        let arrows: Vec<(&str, &str)> =
             uses.edges.iter().flat_map(|(from, to)| to.keys().map(move |to| (from.as_str(), to.as_str()))).collect();
         assert_eq!(arrows, [("a/inner", "a"), ("b", "a"), ("b", "a/inner")]);
         assert!(uses.circles().is_empty(), "a re-export is no use");
