@@ -3,8 +3,7 @@
 //! A sentence shows nothing that the caller did not know: no host path, no target of a link, and outside the roots not
 //! even whether a file is there. Clients show these sentences to a model, and logs with host paths have leaked that way.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use crate::text::shorten;
 

@@ -1,9 +1,6 @@
 //! Listing a directory through its handle.
 
-use std::ffi::OsString;
-use std::io;
-use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStringExt as _;
+use std::{ffi::OsString, io, ops::ControlFlow, os::unix::ffi::OsStringExt as _};
 
 use rustix::fs::FileType;
 

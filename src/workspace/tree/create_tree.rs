@@ -2,8 +2,7 @@
 //!
 //! Whoever looks sees all of it or nothing, by renameat2(2) with `RENAME_NOREPLACE` where the file system has it.
 
-use std::ffi::OsStr;
-use std::path::Path;
+use std::{ffi::OsStr, path::Path};
 
 use crate::workspace::remove_all::remove_all;
 use crate::workspace::write::{Exchanged, exchange_if, free_name, is_unchanged};

@@ -1,7 +1,6 @@
 //! The right to change whole entries, for as long as their locks are held.
 
-use std::ffi::OsString;
-use std::sync::Arc;
+use std::{ffi::OsString, sync::Arc};
 
 use crate::workspace::write::{EntryLocks, NewDirs, allowed, make_dirs, remove_made, writable};
 use crate::workspace::{
@@ -85,11 +84,5 @@ impl TreeGuard {
         let (dir, new) = make_dirs(&parent, asked, self.locks.there(real))?;
         self.shared.stale_temporaries.sweep_once(&parent, &dir);
         Ok((dir, name.to_os_string(), new))
-    }
-}
-
-impl std::fmt::Debug for TreeGuard {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TreeGuard").finish_non_exhaustive()
     }
 }

@@ -3,8 +3,7 @@
 //! The system cannot across devices, and overlayfs cannot for the directories of a lower layer: both say EXDEV. When
 //! the removal fails then, what is gone comes back from the copy, and the copy goes.
 
-use std::ffi::OsStr;
-use std::io;
+use std::{ffi::OsStr, io};
 
 use crate::workspace::remove_all::remove_all;
 use crate::workspace::write::{hash, is_unchanged};

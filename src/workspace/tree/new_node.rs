@@ -1,7 +1,6 @@
 //! The entries of a tree that is going to be made, and the reader that copies a file only while it stays the same.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 
@@ -36,18 +35,6 @@ pub struct MovedNode {
     pub(super) stat: Stat,
     /// Of a file: what it holds, and itself, for its attributes.
     pub(super) content: Option<(Box<dyn Read>, File)>,
-}
-
-impl fmt::Debug for NewNode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Directory { mode } => write!(f, "Directory({mode:o})"),
-            Self::File { mode, .. } => write!(f, "File({mode:o})"),
-            Self::Link(target) => write!(f, "Link({})", target.display()),
-            Self::ExistingDirectory => f.write_str("ExistingDirectory"),
-            Self::Moved(original) => write!(f, "Moved({:?})", original.stat.kind),
-        }
-    }
 }
 
 /// Entries to be made, each directory before what it holds, the top first.

@@ -3,8 +3,7 @@
 //! Under a name that nobody else uses the entry is compared with what was recorded; when it is
 //! something else, it goes back to where it was.
 
-use std::ffi::OsStr;
-use std::io;
+use std::{ffi::OsStr, io};
 
 use crate::workspace::write::{free_name, is_unchanged, keep_aside};
 use crate::workspace::{

@@ -1,7 +1,6 @@
 //! The directories above what is written: made where missing, and taken back when the change fails.
 
-use std::io;
-use std::path::Path;
+use std::{io, path::Path};
 
 use crate::workspace::{AccessError, AccessErrorKind, Dir, FileKind, OpenFor, Stat, WorkspacePath};
 

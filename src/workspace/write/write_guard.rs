@@ -51,12 +51,6 @@ pub struct PreviousFile<'g> {
     pub known: Option<HashedBytes<'g>>,
 }
 
-impl std::fmt::Debug for PreviousFile<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "PreviousFile({}, {} bytes)", self.revision, self.size)
-    }
-}
-
 impl<'b> WriteGuard<'b> {
     /// Looks at what is there, under the lock.
     pub(super) fn checked(
@@ -179,11 +173,5 @@ impl<'b> WriteGuard<'b> {
             Committed { created: self.old.is_none(), revision: content.revision(), path: real.clone(), made };
         note(&committed);
         Ok(committed)
-    }
-}
-
-impl std::fmt::Debug for WriteGuard<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("WriteGuard").field(&self.path).finish()
     }
 }
