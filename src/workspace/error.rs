@@ -179,6 +179,18 @@ impl AccessError {
     }
 }
 
+/// Says of what path an error of the system is.
+pub(super) trait AtPath<T> {
+    /// With [`AccessError::from_failure`].
+    fn at(self, path: &WorkspacePath) -> Result<T, AccessError>;
+}
+
+impl<T, E: Into<Failure>> AtPath<T> for Result<T, E> {
+    fn at(self, path: &WorkspacePath) -> Result<T, AccessError> {
+        self.map_err(|error| AccessError::from_failure(error.into(), path))
+    }
+}
+
 impl fmt::Display for AccessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = &self.path;

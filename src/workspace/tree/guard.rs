@@ -4,8 +4,8 @@ use std::{ffi::OsString, sync::Arc};
 
 use crate::workspace::write::{EntryLocks, NewDirs, allowed, make_dirs, remove_made, writable};
 use crate::workspace::{
-    AccessError, AccessErrorKind, Approval, Dir, NewDirectory, OpenFor, Shared, WaitLimit, Workspace, WorkspacePath,
-    WritablePath,
+    AccessError, AccessErrorKind, Approval, AtPath as _, Dir, NewDirectory, OpenFor, Shared, WaitLimit, Workspace,
+    WorkspacePath, WritablePath,
 };
 
 /// The locks of the entries that a change touches; nobody in this process changes them, or anything
@@ -71,7 +71,7 @@ impl TreeGuard {
             return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
         };
         let dir = real.root().dir().dir_beneath(parent.relative(), OpenFor::Traverse);
-        Ok((dir.map_err(|failure| AccessError::from_failure(failure, asked))?, name.to_os_string()))
+        Ok((dir.at(asked)?, name.to_os_string()))
     }
 
     /// As [`Self::holder`], making the directory where it is missing.

@@ -45,15 +45,6 @@ impl TreeGuard {
         revisions: &[Option<Revision>],
         _: Approval,
     ) -> Result<(), NotRemoved> {
-        self.remove_recorded(entry, tree, revisions)
-    }
-
-    pub(super) fn remove_recorded(
-        &self,
-        entry: &WritablePath,
-        tree: &Tree,
-        revisions: &[Option<Revision>],
-    ) -> Result<(), NotRemoved> {
         let asked = entry.asked();
         let whole = |error| NotRemoved { error, in_part: false, gone_from: tree.entries().len() };
         let failed = |error| whole(AccessError::from_io(error, asked));
