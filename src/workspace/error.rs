@@ -9,10 +9,8 @@ use std::io;
 use crate::text::shorten;
 
 use super::escape::escape_text;
-use super::limits::{Limit, words};
-use super::path::WorkspacePath;
-use super::root::RootGone;
-use super::sys::Failure;
+use super::limits::words;
+use super::{Failure, Limit, RootGone, WorkspacePath};
 
 /// Why a text is no path of this workspace.
 #[derive(Debug)]

@@ -2,12 +2,11 @@
 
 use std::ffi::OsString;
 
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::revision::{Revision, RevisionHasher};
-use crate::workspace::stat::Stat;
 use crate::workspace::write::hash;
+use crate::workspace::{Revision, RevisionHasher, Stat, WorkspacePath};
 
-use super::path_stack::{PathStack, TreePosition};
+use super::TreePosition;
+use super::path_stack::PathStack;
 
 /// Bytes and files of the largest tree that is marked by its content.
 const MOST_HASHED: u64 = 32 << 20;

@@ -6,21 +6,14 @@
 use std::ffi::OsStr;
 use std::io;
 
-use crate::workspace::error::{AccessError, AccessErrorKind};
-use crate::workspace::links::Location;
-use crate::workspace::path::WorkspacePath;
 use crate::workspace::remove_all::remove_all;
-use crate::workspace::revision::Revision;
-use crate::workspace::stat::Stat;
-use crate::workspace::sys::Dir;
-use crate::workspace::write::{Approval, NewDirectory, WritablePath, hash, is_unchanged};
+use crate::workspace::write::{hash, is_unchanged};
+use crate::workspace::{
+    AccessError, AccessErrorKind, Approval, Dir, Location, NewDirectory, Revision, Stat, WorkspacePath, WritablePath,
+};
 
-use super::entries::{Node, Tree, TreeEntry};
-use super::guard::TreeGuard;
-use super::new_node::{NewNode, moved_node};
-use super::remove::NotRemoved;
-use super::scan::{Purpose, Scan};
-use super::tree_builder::CreatedTree;
+use super::new_node::moved_node;
+use super::{CreatedTree, NewNode, Node, NotRemoved, Purpose, Scan, Tree, TreeEntry, TreeGuard};
 
 /// The file that a move or a copy replaces, as it was when its content was recorded.
 #[derive(Clone, Debug)]

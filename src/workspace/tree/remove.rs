@@ -6,18 +6,13 @@
 use std::ffi::OsStr;
 use std::io;
 
-use crate::workspace::directory_stack::DirectoryStack;
-use crate::workspace::error::{AccessError, AccessErrorKind};
-use crate::workspace::limits::Limit;
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::revision::Revision;
-use crate::workspace::sys::{Dir, OpenFor};
-use crate::workspace::write::{Approval, WritablePath, free_name, is_unchanged, keep_aside};
+use crate::workspace::write::{free_name, is_unchanged, keep_aside};
+use crate::workspace::{
+    AccessError, AccessErrorKind, Approval, Dir, DirectoryStack, Limit, OpenFor, Revision, WorkspacePath, WritablePath,
+};
 
-use super::entries::{Node, Tree};
-use super::guard::TreeGuard;
-use super::path_stack::TreePosition;
 use super::remove_in_place::{RemovalStopped, lock_out_others, remove_in_place};
+use super::{Node, Tree, TreeGuard, TreePosition};
 
 /// Why a tree was not removed.
 #[derive(Debug)]

@@ -5,18 +5,13 @@
 
 use std::path::Path;
 
-use super::super::directory_stack::DirectoryStack;
-use super::super::error::{AccessError, AccessErrorKind};
-use super::super::links::{self, Location};
-use super::super::path::WorkspacePath;
-use super::super::policy::Verdict;
-use super::super::repository;
-use super::super::shared::Shared;
-use super::super::stat::{FileKind, Stat};
-use super::super::sys::{Dir, Listed, OpenFor};
-use super::super::write::WritablePath;
-use super::entries::{Node, Tree, TreeEntry};
-use super::path_stack::{PathStack, TreePosition};
+use crate::workspace::{
+    AccessError, AccessErrorKind, Dir, DirectoryStack, FileKind, Listed, Location, OpenFor, Shared, Stat, Verdict,
+    WorkspacePath, WritablePath, links, repository,
+};
+
+use super::path_stack::PathStack;
+use super::{Node, Tree, TreeEntry, TreePosition};
 
 /// Entries of the largest tree that is moved, copied or deleted in one call.
 const MOST_ENTRIES: usize = 20_000;

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use crate::workspace::limits::Limit;
-use crate::workspace::path::WorkspacePath;
+use crate::workspace::{Limit, WorkspacePath};
 
 /// How many ignore files a report names.
 const NAMED: usize = 3;

@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::sys::Dir;
+use crate::workspace::{Dir, WorkspacePath};
 
 use super::{Entry, IgnoredEntries, LimitsHit, RuleSource};
 

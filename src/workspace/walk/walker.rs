@@ -8,22 +8,18 @@ use std::sync::{Arc, Weak};
 
 use ignore::Match;
 
-use crate::workspace::directory_stack::DirectoryStack;
-use crate::workspace::error::{AccessError, AccessErrorKind};
-use crate::workspace::limits::Limit;
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::shared::Shared;
-use crate::workspace::stat::FileKind;
-use crate::workspace::sys::{Dir, Failure, Listed, OpenFor};
 use crate::workspace::write::is_reserved;
+use crate::workspace::{
+    AccessError, AccessErrorKind, Dir, DirectoryStack, Failure, FileKind, Limit, Listed, OpenFor, Shared, WorkspacePath,
+};
 
-use super::default_ignores;
-use super::entry::{Entry, WalkStart};
+use super::entry::WalkStart;
 use super::ignore_names::GIT;
 use super::listing::{has, position, sorted};
-use super::rule_source::{LocatedDir, RuleSource};
+use super::rule_source::LocatedDir;
 use super::rules::{DirectoryIgnores, Rules};
-use super::visit::{Ignored, NAMED, Visitor, WalkOptions, WalkReport};
+use super::visit::NAMED;
+use super::{Entry, Ignored, RuleSource, Visitor, WalkOptions, WalkReport, default_ignores};
 
 /// See [`Workspace::walk`](crate::workspace::Workspace::walk).
 pub(in crate::workspace) fn walk(

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::workspace::path::WorkspacePath;
+use crate::workspace::WorkspacePath;
 use crate::workspace::walk::{holds_rules, is_marker};
 
 use super::Event;

@@ -13,8 +13,9 @@ use rustix::fs::fstatfs;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
 
-use super::unwatchable::Unwatchable;
-use crate::workspace::sys::Dir;
+use crate::workspace::Dir;
+
+use super::Unwatchable;
 
 /// Bytes read at once: some 500 events.
 const BUFFER: usize = 16 << 10;

@@ -5,14 +5,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::workspace::error::{AccessError, AccessErrorKind};
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::stat::FileKind;
-use crate::workspace::sys::{Dir, OpenFor};
-use crate::workspace::walk::{self, Entry, Ignored, RuleSource, Visitor, WalkOptions};
+use crate::workspace::walk::{RuleSource, Visitor};
+use crate::workspace::{
+    AccessError, AccessErrorKind, Dir, Entry, FileKind, Ignored, OpenFor, WalkOptions, WorkspacePath, walk,
+};
 
-use super::unwatchable::Unwatchable;
-use super::watcher::{Watched, Watcher};
+use super::watcher::Watched;
+use super::{Unwatchable, Watcher};
 
 /// One name that was listed.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! The yes to a change, and what the plan that was approved had seen.
 
-use crate::workspace::revision::Revision;
+use crate::workspace::Revision;
 
 /// What the plan saw at a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -15,13 +15,11 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::workspace::error::AccessErrorKind;
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::sys::{Dir, LockAttempt};
+use crate::workspace::{AccessErrorKind, Dir, LockAttempt, WorkspacePath};
 
+use super::WaitLimit;
 use super::existing_directories::{ExistingDirectories, Identity, existing_directories};
 use super::path_locks::MOST_WAITING;
-use super::wait_limit::WaitLimit;
 
 /// How long calls of this process may join one that has the lock. Eight processes that all have calls in flight
 /// come round in less than a second; for one alone, each turn costs the [`REST`] and the wait for its last call.

@@ -2,13 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::workspace::error::AccessErrorKind;
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::shared::Shared;
+use crate::workspace::{AccessErrorKind, Shared, WorkspacePath};
 
-use super::directory_locks::{DirectoryLocks, LockedDirectories};
-use super::path_locks::{PathLock, PathLocks};
-use super::wait_limit::WaitLimit;
+use super::directory_locks::LockedDirectories;
+use super::path_locks::PathLock;
+use super::{DirectoryLocks, PathLocks, WaitLimit};
 
 /// The locks of entries: on their paths within this process, and on the directories that hold them, which
 /// other processes take, too. Within the process a lock covers what is below its path, as well.

@@ -3,10 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::super::error::{AccessError, AccessErrorKind};
-use super::super::path::WorkspacePath;
-use super::super::stat::{FileKind, Stat};
-use super::super::sys::{Dir, OpenFor};
+use crate::workspace::{AccessError, AccessErrorKind, Dir, FileKind, OpenFor, Stat, WorkspacePath};
 
 /// A directory that a change has made, known by what it is and not by its name alone.
 #[derive(Clone, Debug)]

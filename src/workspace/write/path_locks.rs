@@ -9,8 +9,9 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::wait_limit::WaitLimit;
-use crate::workspace::error::AccessErrorKind;
+use crate::workspace::AccessErrorKind;
+
+use super::WaitLimit;
 
 /// Changes that wait at once for other changes; each holds a thread, and the server has more.
 pub const MOST_WAITING: usize = 256;

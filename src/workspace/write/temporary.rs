@@ -10,8 +10,7 @@ use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 
-use crate::workspace::stat::Stat;
-use crate::workspace::sys::Dir;
+use crate::workspace::{Dir, Stat};
 
 /// A new file in an open directory; removed when dropped before it was published.
 #[derive(Debug)]
