@@ -27,7 +27,7 @@ pub enum ReadBeforeWrite {
     Off,
 }
 
-/// What the tools are told by the configuration.
+/// The options of the tools.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Bytes of text in one answer; what does not fit is cut and said.
@@ -48,7 +48,7 @@ pub struct Settings {
     pub max_arguments: usize,
     /// Lists and objects within one another in the arguments of one call.
     pub max_nesting: usize,
-    /// What globs and regular expressions may come to.
+    /// Limits of globs and regular expressions.
     pub patterns: PatternLimits,
 }
 

@@ -55,7 +55,7 @@ pub(crate) struct Args {
     expected_replacements: Option<i64>,
     /// Show the diff and change nothing. Default: false.
     dry_run: Option<bool>,
-    /// Revision that the file must have; stands in for having read it.
+    /// Revision that the file must have; with it the file need not have been read.
     expected_revision: Option<String>,
 }
 

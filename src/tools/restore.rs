@@ -113,7 +113,7 @@ pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> R
     }
     let which = revision.map_or_else(String::new, |digits| format!(" with the revision {digits}"));
     Err(ToolError::new(Kind::NotFound, format!("no content of {path}{which} is kept that could be restored"))
-        .hint("see what there is with `rootbound history`"))
+        .hint("list what is kept with `rootbound history`"))
 }
 
 /// A deleted directory, as its records describe it.
@@ -167,7 +167,7 @@ fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&JournalRecord]) -> Re
     Ok(text)
 }
 
-/// Where a path truly is; a deleted entry by its own name.
+/// The canonical path; for a deleted entry the path itself.
 fn real(workspace: &Workspace, path: &WorkspacePath) -> WorkspacePath {
     workspace.canonical(path).unwrap_or_else(|_| path.clone())
 }

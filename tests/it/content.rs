@@ -102,7 +102,7 @@ fn an_append_says_what_was_appended() {
     let (_, text) = appended(b"a\rb\r", "c\n");
     assert!(text.contains("; CR line endings kept") && text.ends_with(" b\n+c"), "{text}");
     let (_, text) = appended(b"a\n", "c\r\n");
-    assert!(text.contains("the content has CRLF line endings of its own, where the file has LF"), "{text}");
+    assert!(text.contains("the content has CRLF line endings, the file LF"), "{text}");
     let (_, text) = appended(b"a\n", &"line\n".repeat(200));
     assert!(text.lines().count() < 70 && text.contains("more lines of diff"), "{text}");
 }

@@ -130,7 +130,7 @@ pub(super) fn pattern_error(error: PatternError, options: PatternOptions) -> Too
                 .hint(format!("use smaller repetition counts or fewer alternatives; {AS_TEXT}"))
         }
         PatternError::TooRepetitive { positions, limit } => ToolError::invalid(format!(
-            "the pattern is too large: its counted repetitions stand for {positions} positions, more than {limit}"
+            "the pattern is too large: its counted repetitions make {positions} positions, more than {limit}"
         ))
         .hint(format!("use smaller repetition counts; {AS_TEXT}")),
     }
