@@ -9,7 +9,6 @@
 use std::{
     fmt::Write as _,
     io,
-    path::Path,
     time::{Duration, SystemTime},
 };
 
@@ -43,7 +42,8 @@ const DEPTH: usize = 4;
 #[derive(Debug)]
 pub struct Audit {
     log: AppendLog,
-    required: bool,
+    /// Whether a call whose line cannot be written is refused.
+    pub required: bool,
 }
 
 /// Who called, and what.
@@ -57,9 +57,7 @@ pub struct Caller {
 
 /// A call that has been described but not answered yet.
 #[derive(Debug)]
-pub struct CallRecord {
-    line: Map<String, Value>,
-}
+pub struct CallRecord(Map<String, Value>);
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug)]
@@ -77,14 +75,9 @@ pub struct AuditOutcome {
 }
 
 impl Audit {
-    /// An audit to `log`. `required`: a call whose line cannot be written is refused.
+    /// An audit to `log`.
     pub fn new(log: AppendLog, required: bool) -> Self {
         Self { log, required }
-    }
-
-    /// Whether a call whose line cannot be written is refused.
-    pub fn is_required(&self) -> bool {
-        self.required
     }
 
     /// Describes a call, with what its paths mean before it is made. `canonical`: what the tool calls an argument
@@ -109,7 +102,7 @@ impl Audit {
         let text = shown.to_string();
         line.insert("arguments".into(), if text.len() > LINE { digest(text.as_bytes()) } else { shown });
         line.insert("paths".into(), paths(arguments, &canonical, workspace).into());
-        CallRecord { line }
+        CallRecord(line)
     }
 
     /// Writes that a change is about to be made. Only where the audit is required: the file may be gone
@@ -118,14 +111,14 @@ impl Audit {
         if !self.required {
             return Ok(());
         }
-        let mut line = record.line.clone();
+        let mut line = record.0.clone();
         line.insert("event".into(), "intent".into());
         self.write(line)
     }
 
     /// Writes how the call ended.
     pub fn conclude(&self, record: &CallRecord, outcome: &AuditOutcome) -> io::Result<()> {
-        let mut line = record.line.clone();
+        let mut line = record.0.clone();
         line.insert("event".into(), "call".into());
         line.insert("decision".into(), if outcome.allowed { "allowed" } else { "denied" }.into());
         line.insert("outcome".into(), outcome.kind.into());
@@ -150,7 +143,8 @@ fn paths(arguments: &Map<String, Value>, canonical: Canonical<'_>, workspace: &W
     named
         .filter_map(|(name, value)| Some((name, value.as_str()?)))
         .map(|(name, text)| match workspace.printed_and_host_path(text) {
-            Some((public, real)) => json!({ "argument": name, "public": public, "resolved": shown_path(&real) }),
+            // Lossy for names that are not UTF-8: JSON can hold nothing else.
+            Some((public, real)) => json!({ "argument": name, "public": public, "resolved": real.to_string_lossy() }),
             None => json!({ "argument": name, "public": null, "resolved": null }),
         })
         .collect()
@@ -158,11 +152,6 @@ fn paths(arguments: &Map<String, Value>, canonical: Canonical<'_>, workspace: &W
 
 fn is_in(list: &[&str], given: &str, canonical: Canonical<'_>) -> bool {
     list.contains(&canonical(given).unwrap_or(given))
-}
-
-fn shown_path(path: &Path) -> String {
-    // Lossy for names that are no UTF-8: JSON can hold nothing else.
-    path.to_string_lossy().into_owned()
 }
 
 fn shown_object(object: &Map<String, Value>, depth: usize, canonical: Canonical<'_>) -> Value {

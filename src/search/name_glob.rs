@@ -2,18 +2,20 @@
 //!
 //! Pure matching of paths relative to where a search starts, on ripgrep's own matcher.
 
-use std::{fmt, path::Path};
+use std::path::Path;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::{glob_unicode::GlobEncoding, literal_glob};
 
 /// Why a glob cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GlobError {
     /// Nothing was given.
+    #[error("it is empty")]
     Empty,
     /// Longer than the limit, in bytes.
+    #[error("it has {length} bytes, more than {limit}")]
     TooLong {
         /// Bytes given.
         length: usize,
@@ -21,27 +23,16 @@ pub enum GlobError {
         limit: usize,
     },
     /// It has a `..` component.
+    #[error("`..` leaves the root")]
     LeavesRoot,
     /// Not a glob, or too big when compiled.
+    #[error("{0}")]
     Syntax(String),
-}
-
-impl fmt::Display for GlobError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("it is empty"),
-            Self::TooLong { length, limit } => write!(f, "it has {length} bytes, more than {limit}"),
-            Self::LeavesRoot => f.write_str("`..` leaves the root"),
-            Self::Syntax(reason) => f.write_str(reason),
-        }
-    }
 }
 
 /// The pattern of the glob tool.
 #[derive(Clone, Debug)]
-pub struct NameGlob {
-    matcher: Matcher,
-}
+pub struct NameGlob(Matcher);
 
 #[derive(Clone, Debug)]
 enum Matcher {
@@ -71,7 +62,7 @@ impl NameGlob {
             && !ending.is_empty()
             && !ending.contains(['*', '?', '[', ']', '{', '}', ',', '!', '\\', '/'])
         {
-            return Ok(Self { matcher: Matcher::Ending(ending.to_owned()) });
+            return Ok(Self(Matcher::Ending(ending.to_owned())));
         }
         glob_set([anchored.as_str()], case_sensitive)?;
         Self::of(
@@ -101,12 +92,12 @@ impl NameGlob {
             let set = glob_set(encoded.iter().map(String::as_str), case_sensitive).ok()?;
             Some((encoding, set))
         });
-        Ok(Self { matcher: Matcher::Any { set, unicode } })
+        Ok(Self(Matcher::Any { set, unicode }))
     }
 
     /// Whether a path relative to the start matches.
     pub fn matches(&self, relative: &Path) -> bool {
-        match &self.matcher {
+        match &self.0 {
             Matcher::Ending(ending) => relative.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes()),
             Matcher::Any { set, unicode } => {
                 match unicode.as_ref().and_then(|(encoding, set)| Some((encoding.encode_path(relative)?, set))) {
@@ -240,7 +231,7 @@ mod tests {
         for (pattern, ending) in [("*.c", true), ("**/*.c", true), ("*c", true), ("**/*.[c]", false), ("*.{c}", false)]
         {
             let glob = NameGlob::compile(pattern, true, LONGEST).unwrap();
-            assert_eq!(matches!(glob.matcher, Matcher::Ending(_)), ending, "{pattern}");
+            assert_eq!(matches!(glob.0, Matcher::Ending(_)), ending, "{pattern}");
             let anchored = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
             let compiled = GlobBuilder::new(&anchored).literal_separator(true).build().unwrap().compile_matcher();
             for path in paths {

@@ -53,8 +53,7 @@ pub struct PatternOptions {
 /// A compiled pattern; cloning it gives a thread its own caches.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    matcher: RegexMatcher,
-    multiline: bool,
+    pub(super) matcher: RegexMatcher,
     source: Arc<(String, PatternOptions)>,
 }
 
@@ -91,9 +90,7 @@ impl Pattern {
             builder.line_terminator(Some(b'\n')).dot_matches_new_line(false);
         }
         match builder.build(&wrapped) {
-            Ok(matcher) => {
-                Ok(Self { matcher, multiline: options.multiline, source: Arc::new((text.to_owned(), options)) })
-            }
+            Ok(matcher) => Ok(Self { matcher, source: Arc::new((text.to_owned(), options)) }),
             Err(error) => Err(match error.kind() {
                 ErrorKind::NotAllowed(_) => PatternError::LineBreak,
                 ErrorKind::Banned(_) => PatternError::Nul,
@@ -105,10 +102,6 @@ impl Pattern {
         }
     }
 
-    pub(super) fn matcher(&self) -> &RegexMatcher {
-        &self.matcher
-    }
-
     /// Whether the pattern names a character beyond ASCII, which files in other encodings than UTF-8
     /// do not hold in that form: such files are decoded for it.
     pub fn beyond_ascii(&self) -> bool {
@@ -118,7 +111,7 @@ impl Pattern {
     }
 
     pub(super) fn multiline(&self) -> bool {
-        self.multiline
+        self.source.1.multiline
     }
 
     /// The pattern as regex-syntax reads it with the options of the matcher, but for `word`, which
@@ -207,7 +200,7 @@ mod tests {
     use super::*;
 
     fn matches(pattern: &str, options: PatternOptions, text: &str) -> bool {
-        Pattern::compile(pattern, options).unwrap().matcher().is_match(text.as_bytes()).unwrap()
+        Pattern::compile(pattern, options).unwrap().matcher.is_match(text.as_bytes()).unwrap()
     }
 
     #[test]

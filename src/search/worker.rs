@@ -14,7 +14,7 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 
 use crate::{
-    stop::{StopReason, StopSignal},
+    stop::StopReason,
     text,
     workspace::{AccessError, AccessErrorKind, Entry, OpenFile, Revision, Workspace, WorkspacePath},
 };
@@ -23,7 +23,7 @@ use super::{
     collector::{Collector, FileLimits, FileMatches},
     file_content::FileContent,
     hits::{FileHits, SeenContent, Skipped, Tally},
-    interruptible::{InterruptibleMatcher, PieceSize, stopped_error},
+    interruptible::{InterruptibleMatcher, PieceSize},
     progress::ProgressReader,
     query::{Query, SearchMode},
     read_buffer::{SMALL, read_long_line, read_small},
@@ -39,14 +39,13 @@ const KEPT_CONTENT: usize = 64 << 10;
 /// A file to be searched: met on the walk, or named by the caller.
 #[derive(Clone, Debug)]
 pub(super) enum Haystack {
-    /// Met on the walk of a directory.
-    Walked(Entry),
+    /// Met on the walk of a directory. Where the lines that may match are known, those, and the fingerprint of the
+    /// state in which there are no others.
+    Walked(Entry, Option<(Vec<Range<u32>>, u64)>),
     /// Named as the path of the call.
     Named(WorkspacePath),
     /// Met before and counted: wanted for its lines.
     Again(WorkspacePath),
-    /// Met, with lines that may match, and nowhere else while it is in the state of this fingerprint.
-    Within(Entry, Vec<Range<u32>>, u64),
     /// Consecutive files that need not be opened: the path index knows their result.
     Cached(Tally),
 }
@@ -67,7 +66,6 @@ pub(super) enum Searched {
 }
 
 /// One thread's searcher.
-#[derive(Debug)]
 pub(super) struct Worker<'a> {
     workspace: &'a Workspace,
     query: &'a Query<'a>,
@@ -94,7 +92,7 @@ impl<'a> Worker<'a> {
         Self {
             workspace,
             query,
-            matcher: query.pattern.matcher().clone(),
+            matcher: query.pattern.matcher.clone(),
             beyond_ascii: query.pattern.beyond_ascii(),
             searcher: builder(query).build(),
             buffer: Vec::new(),
@@ -110,12 +108,8 @@ impl<'a> Worker<'a> {
         let named = matches!(haystack, Haystack::Named(_));
         let mut within = None;
         let (path, opened) = match haystack {
-            Haystack::Within(entry, lines, state) => {
-                within = Some((lines, state));
-                let opened = entry.open();
-                (entry.into_path(), opened)
-            }
-            Haystack::Walked(entry) => {
+            Haystack::Walked(entry, lines) => {
+                within = lines;
                 let opened = entry.open();
                 (entry.into_path(), opened)
             }
@@ -270,7 +264,7 @@ impl<'a> Worker<'a> {
         target: &SearchTarget<'_>,
         input: Input<'_>,
     ) -> Result<FileMatches, Skipped> {
-        let (stop, multiline) = (self.query.stop, self.query.pattern.multiline());
+        let stop = self.query.stop;
         let content = target.content.bytes;
         let slice = match input {
             Input::Decoded(text) => Some(text.as_bytes()),
@@ -278,22 +272,23 @@ impl<'a> Worker<'a> {
             Input::Stream(_) => None,
         };
         let shown_in = if let Input::Bytes(encoding) = input { encoding } else { None };
-        let mut sink =
-            Collector::new(&self.matcher, multiline, self.query.mode, target.limits, stop, slice).shown_in(shown_in);
+        let mut sink = Collector::new(&self.matcher, self.query.mode, target.limits, stop, slice, shown_in);
         let matcher = InterruptibleMatcher { inner: &self.matcher, stop, piece_size: &self.piece_size };
         let result = if let Some(content) = slice {
             self.searcher.search_slice(&matcher, content, &mut sink)
         } else {
             // What a small file that grew had at first, then the rest.
             file.seek(SeekFrom::Start(content.len() as u64)).map_err(|_| Skipped::Unreadable)?;
-            let reader = Cursor::new(content).chain(Stoppable { inner: file, stop });
+            let reader = Cursor::new(content).chain(file);
             // Of one file among many, the number of files is enough.
-            let reader = ProgressReader::new(reader, target.size, target.named.then_some(self.query.progress));
+            let report = target.named.then_some(self.query.progress);
+            let reader = ProgressReader::new(reader, target.size, stop, report);
             match input {
                 Input::Stream(encoding) => {
                     // `read` shows a NUL character that comes after the bytes by which the encoding is recognised.
+                    let encoding = grep_searcher::Encoding::new(encoding.name()).ok();
                     let mut searcher =
-                        builder(self.query).binary_detection(BinaryDetection::none()).encoding(label(encoding)).build();
+                        builder(self.query).binary_detection(BinaryDetection::none()).encoding(encoding).build();
                     searcher.search_reader(&matcher, reader, &mut sink)
                 }
                 _ => self.searcher.search_reader(&matcher, reader, &mut sink),
@@ -340,11 +335,6 @@ fn builder(query: &Query<'_>) -> SearcherBuilder {
     builder
 }
 
-/// The searcher's name for an encoding; it knows all of them.
-fn label(encoding: &'static Encoding) -> Option<grep_searcher::Encoding> {
-    grep_searcher::Encoding::new(encoding.name()).ok()
-}
-
 fn skipped_by(kind: &AccessErrorKind) -> Searched {
     match kind {
         AccessErrorKind::Secret => Searched::Skipped(Skipped::Secret),
@@ -352,21 +342,5 @@ fn skipped_by(kind: &AccessErrorKind) -> Searched {
         AccessErrorKind::Limit(limit) if limit.is_open_files() => Searched::Skipped(Skipped::OutOfFiles),
         AccessErrorKind::TooLarge { .. } => Searched::Skipped(Skipped::TooLarge),
         _ => Searched::Skipped(Skipped::Unreadable),
-    }
-}
-
-/// A reader that ends with an error once the call should stop, so that a large file without a
-/// match does not outlive its call.
-struct Stoppable<'a> {
-    inner: &'a mut OpenFile,
-    stop: &'a StopSignal,
-}
-
-impl Read for Stoppable<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.stop.stopped().is_some() {
-            return Err(stopped_error());
-        }
-        self.inner.read(buffer)
     }
 }

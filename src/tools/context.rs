@@ -105,8 +105,8 @@ pub type ProgressSink = Option<Arc<dyn Fn(ProgressUpdate) + Send + Sync>>;
 pub enum Blocking {
     /// It may: it has a thread to itself.
     Allowed,
-    /// It must not: it runs on the thread that reads the client's requests. Where it would have to, it fails with
-    /// [`ToolError::would_block`].
+    /// It must not: it runs on the thread that reads the client's requests. Where it would have to, it fails, and the
+    /// call is planned again on a thread where it may.
     Never,
 }
 
