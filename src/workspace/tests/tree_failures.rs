@@ -79,6 +79,20 @@ fn copy_keeps_links_inside_and_rights_and_leaves_out_links_to_the_outside() {
 }
 
 #[test]
+fn copy_leaves_out_temporary_files_of_running_writes() {
+    Fixture::both(|fixture| {
+        fixture.file("ws/d/a", "a");
+        fixture.file("ws/d/.rootbound-0123456789abcdef.tmp", "half of it");
+        fixture.file("ws/d/.rootbound-fedcba9876543210.tmp/b", "half of a tree");
+        let workspace = fixture.open();
+        let to = entry(&workspace, "e");
+        let tree = workspace.tree_to_copy(&workspace.resolve("d").unwrap(), &to).unwrap();
+        TreeGuard::acquire(&workspace, &[&to]).unwrap().copy(&tree, &to, yes()).unwrap();
+        assert_eq!(names(&fixture.host("ws/e")), ["a"]);
+    });
+}
+
+#[test]
 fn one_protected_entry_refuses_the_whole_tree() {
     let refused = |arrange: &dyn Fn(&mut Fixture), kind: AccessErrorKind| {
         let mut fixture = Fixture::new(false);

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use crate::workspace::access::{changeable, readable};
+use crate::workspace::write::is_reserved;
 use crate::workspace::{
     AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, FileKind, Listed, Location, OpenFor, Shared, Stat,
     WorkspacePath, WritablePath, links, repository,
@@ -67,6 +68,10 @@ impl Scan<'_> {
                     return Err(self.too_many());
                 }
                 names.sort_unstable_by(|one, two| two.name.as_encoded_bytes().cmp(one.name.as_encoded_bytes()));
+                if matches!(self.purpose, Purpose::Copy(_)) {
+                    // A write that is running in another call, or was killed: no part of what the tree holds.
+                    names.retain(|listed| !is_reserved(&listed.name));
+                }
                 for listed in names {
                     let stat = dir.child_stat(&listed.name).at(&here)?;
                     let below = below_top.join(&listed.name);
