@@ -217,7 +217,7 @@ impl Workspace {
     /// reach it, and the right to write it must not cover a root.
     pub fn overlaps(&self, folder: &Path) -> bool {
         let roots = &self.shared.roots;
-        roots.containing(folder, true).is_some() || roots.list().iter().any(|root| root.canonical().starts_with(folder))
+        roots.containing(folder, true).is_some() || roots.list().iter().any(|root| root.canonical.starts_with(folder))
     }
 
     /// The path that `text` means, as it is printed, and the host path that it leads to: for logs that no model reads.
@@ -229,6 +229,6 @@ impl Workspace {
 
     /// Whether the kernel confines each open beneath a root (`openat2`); else it is opened name by name.
     pub fn confined_opens(&self) -> bool {
-        self.roots().iter().all(|root| root.dir().is_confined())
+        self.roots().iter().all(|root| root.dir.is_confined())
     }
 }
