@@ -13,7 +13,7 @@ use crate::{
 pub(super) const WIND_UP: Duration = Duration::from_secs(2);
 
 const STUCK_FILE_SYSTEM: &str =
-    "work elsewhere, or ask for less; tell the person that the file system (a network or FUSE mount?) may hang there";
+    "work elsewhere, or ask for less; inform the user that the file system (a network or FUSE mount?) may hang there";
 
 /// Returns when the work behind `stop` has not checked it for `limit`.
 pub(super) async fn idle_for(limit: Duration, stop: &StopSignal) {
@@ -40,12 +40,12 @@ pub(super) async fn is_silent_after(deadline: time::Instant, stop: &StopSignal) 
 pub(super) fn no_permit(area_is_full: bool, limit: Duration) -> ToolError {
     if area_is_full {
         let message = format!(
-            "the call waited {limit:.0?} for other calls in the same directory, which do not end, and was not begun; \
+            "the call waited {limit:.0?} for other calls in the same directory, which do not end, and was not started; \
              nothing was changed"
         );
         return ToolError::new(Kind::TimedOut, message).hint(STUCK_FILE_SYSTEM);
     }
-    too_much(format!("the call waited {limit:.0?} for other calls to end and was not begun; nothing was changed"))
+    too_much(format!("the call waited {limit:.0?} for other calls to end and was not started; nothing was changed"))
 }
 
 /// Planning was given up; `is_silent` if its file system does not answer.
@@ -62,15 +62,15 @@ pub(super) fn abandoned(is_silent: bool, limit: Duration) -> ToolError {
 /// A change whose file system does not answer.
 pub(super) fn stuck_commit(limit: Duration) -> ToolError {
     let message = format!(
-        "the file system did not answer the change within {limit:.0?}; whether it was made, or still will be, is not known"
+        "the file system did not answer the change within {limit:.0?}; it may have been made, or may still be made"
     );
     ToolError::new(Kind::TimedOut, message)
-        .hint("look at what is there before you send it again; tell the person that the file system hangs there")
+        .hint("look at what is there before you send it again; inform the user that the file system hangs there")
 }
 
 /// The audit could not look at the paths of the call.
 pub(super) fn undescribed(limit: Duration) -> ToolError {
-    let message = format!("the file system did not answer within {limit:.0?}, and the call was not begun");
+    let message = format!("the file system did not answer within {limit:.0?}, and the call was not started");
     ToolError::new(Kind::TimedOut, message).hint(STUCK_FILE_SYSTEM)
 }
 

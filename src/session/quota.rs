@@ -81,16 +81,13 @@ impl fmt::Display for QuotaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Files { limit } => {
-                write!(
-                    f,
-                    "with this, the session would have made more than {limit} files and directories, which is its limit"
-                )
+                write!(f, "this call would exceed the session's limit of {limit} new files and directories")
             }
             Self::Bytes { left, limit } => {
-                write!(f, "{left} of the {limit} bytes that this session may write are left, fewer than this takes")
+                write!(f, "{left} of the {limit} bytes that this session may write are left; this call needs more")
             }
             Self::Root { root, holds, limit } => {
-                write!(f, "{root} holds {holds} bytes; with this it would pass the limit of {limit}")
+                write!(f, "{root} has {holds} bytes; this call would exceed its limit of {limit}")
             }
         }
     }

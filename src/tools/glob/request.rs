@@ -88,11 +88,8 @@ fn below_prefix<'a>(
     if let Some(base) = given.and_then(|scope| scope.starts().first()) {
         let inside = start.root().key() == base.root().key() && start.relative().starts_with(base.relative());
         if !inside {
-            return Err(ToolError::new(
-                Kind::InvalidInput,
-                format!("the pattern {pattern:?} lies outside path {base}"),
-            )
-            .hint("give a pattern relative to path, or leave path out"));
+            return Err(ToolError::new(Kind::InvalidInput, format!("the pattern {pattern:?} is outside path {base}"))
+                .hint("give a pattern relative to path, or leave path out"));
         }
     }
     match Scope::at(workspace, start) {
