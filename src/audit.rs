@@ -9,7 +9,6 @@
 use std::{
     fmt::Write as _,
     io,
-    path::Path,
     time::{Duration, SystemTime},
 };
 
@@ -150,7 +149,8 @@ fn paths(arguments: &Map<String, Value>, canonical: Canonical<'_>, workspace: &W
     named
         .filter_map(|(name, value)| Some((name, value.as_str()?)))
         .map(|(name, text)| match workspace.printed_and_host_path(text) {
-            Some((public, real)) => json!({ "argument": name, "public": public, "resolved": shown_path(&real) }),
+            // Lossy for names that are not UTF-8: JSON can hold nothing else.
+            Some((public, real)) => json!({ "argument": name, "public": public, "resolved": real.to_string_lossy() }),
             None => json!({ "argument": name, "public": null, "resolved": null }),
         })
         .collect()
@@ -158,11 +158,6 @@ fn paths(arguments: &Map<String, Value>, canonical: Canonical<'_>, workspace: &W
 
 fn is_in(list: &[&str], given: &str, canonical: Canonical<'_>) -> bool {
     list.contains(&canonical(given).unwrap_or(given))
-}
-
-fn shown_path(path: &Path) -> String {
-    // Lossy for names that are no UTF-8: JSON can hold nothing else.
-    path.to_string_lossy().into_owned()
 }
 
 fn shown_object(object: &Map<String, Value>, depth: usize, canonical: Canonical<'_>) -> Value {

@@ -22,9 +22,7 @@ mod entities;
 mod escapes;
 mod exact;
 mod excerpt;
-mod file_indentation;
 mod gutter;
-mod ignoring_whitespace;
 mod indent;
 mod indent_shift;
 mod line_edit;
@@ -71,8 +69,6 @@ use reading::{LineReading, Reading};
 use refusal::Refusal;
 use site::Site;
 
-#[cfg(all(any(test, fuzzing), unix))]
-pub(crate) use diff::patched;
 pub use diff::{Diff, unified_diff};
 pub use miss::{Diagnosis, MAX_PLACES, Miss, Next, Place};
 pub use neighbours::neighbours;

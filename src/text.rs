@@ -16,34 +16,20 @@ pub mod nearest_name;
 mod offsets;
 mod shorten;
 
-use std::fmt;
-
 pub use detect::looks_like_utf16;
 pub use document::{Document, HEAD, encoding_of_head, is_plain, view};
 pub use encode::encode;
 pub use eol::{LineEnding, with_lf};
 pub use image::{ImageFlaw, ImageInfo, LONGEST_SIDE, binary_kind, check_image, image_info};
-pub use lines::{Line, Lines, lines, lines_ended_by_cr};
+pub use lines::{Line, lines, lines_ended_by_cr};
 pub use shorten::{shorten, shorten_around};
 
-/// Why bytes are not text.
+/// The content is not text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DecodeError {
-    /// The content is no text; `kind` names it for a person, as in "PDF document" or "binary data".
-    Binary {
-        /// A noun phrase without an article.
-        kind: String,
-    },
+pub struct DecodeError {
+    /// What it is instead, for a person: a noun phrase without an article, as in "PDF document" or "binary data".
+    pub kind: String,
 }
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::Binary { kind } = self;
-        write!(f, "the content is not text but {kind}")
-    }
-}
-
-impl std::error::Error for DecodeError {}
 
 /// Why a change cannot be written back in the file's own encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,18 +48,3 @@ pub enum SpliceError {
         encoding: &'static str,
     },
 }
-
-impl fmt::Display for SpliceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unrepresentable { character, encoding } => {
-                write!(f, "the file's encoding {encoding} has no {character:?} (U+{:04X})", u32::from(*character))
-            }
-            Self::Unstable { encoding } => {
-                write!(f, "the change cannot be made in {encoding} without touching other bytes of the file")
-            }
-        }
-    }
-}
-
-impl std::error::Error for SpliceError {}

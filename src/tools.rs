@@ -26,6 +26,8 @@ mod read_before_write;
 pub(crate) mod restore;
 mod schema;
 mod shown_diff;
+#[cfg(all(test, unix))]
+mod tests;
 mod tool;
 mod toolbox;
 mod undo;

@@ -57,6 +57,14 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use directory_stack::DirectoryStack;
+use links::Location;
+use policy::{Policy, Verdict};
+use roots::Roots;
+use shared::Shared;
+use stat::FileIdentity;
+use sys::{Dir, Failure, Listed, LockAttempt, OpenFor};
+
 pub use confine::{Confine, ConfineReport};
 pub use error::{AccessError, AccessErrorKind, PathError};
 pub use escape::{escape_controls, escape_name};

@@ -147,7 +147,7 @@ impl Case {
     pub(crate) fn run(&self) -> Outcome {
         let document = match Document::decode(self.file.clone(), None) {
             Ok(document) => document,
-            Err(error) => return Outcome::Unfit(error.to_string()),
+            Err(error) => return Outcome::Unfit(format!("{error:?}")),
         };
         let request = Request {
             old: &self.old,
@@ -166,7 +166,7 @@ impl Case {
         match document.splice(&spans) {
             Ok(changed) => self.judged(changed.into_bytes(), Some(located.strategy)),
             Err(SpliceError::Unrepresentable { .. }) => Outcome::NoMatch,
-            Err(error) => Outcome::Unfit(error.to_string()),
+            Err(error) => Outcome::Unfit(format!("{error:?}")),
         }
     }
 

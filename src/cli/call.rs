@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     config::{BAD_CONFIGURATION, suggested_call},
-    server::{self, Block, Server},
+    server::{self, Server},
     tools::{Selection, Toolbox, args::parse_exact},
 };
 
@@ -26,16 +26,7 @@ pub fn call(server: Server, offered: &Selection, tool: &str, words: &[String]) -
         Ok(outcome) => outcome,
         Err(why) => return fail(&why, 1),
     };
-    let text: Vec<String> = outcome
-        .content
-        .iter()
-        .map(|block| match block {
-            Block::Text(text) => text.clone(),
-            // Four characters of base64 are three bytes.
-            Block::Image { mime, data } => format!("[image: {mime}, about {} KB]", data.len() * 3 / 4 / 1000 + 1),
-        })
-        .collect();
-    let text = text.join("\n");
+    let text = outcome.text();
     if outcome.is_error { fail(&text, 1) } else { print(&text) }
 }
 

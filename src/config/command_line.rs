@@ -186,18 +186,18 @@ fn flags() -> impl Iterator<Item = Arg> {
 fn flag(option: &'static OptionRow) -> Arg {
     let arg = Arg::new(option.flag)
         .long(option.flag)
-        .value_name(option.value)
+        .value_name(option.value_name())
         .value_parser(value_parser!(OsString))
         .help(option.full_help())
         .hide_possible_values(true);
     match option.kind {
-        ValueKind::List => arg.action(ArgAction::Append),
+        ValueKind::List(_) => arg.action(ArgAction::Append),
         // `--read-only` and `--read-only=false`, never `--read-only false`, which would take a DIR.
         ValueKind::Switch(_) => {
             arg.action(ArgAction::Set).num_args(0..=1).require_equals(true).default_missing_value("true")
         }
-        ValueKind::Choice(choices) => arg.action(ArgAction::Set).value_parser(ValueParser::new(Choices(choices))),
-        _ if option.value == "FILE" => arg.action(ArgAction::Set).value_hint(ValueHint::FilePath),
+        ValueKind::Choice(_, choices) => arg.action(ArgAction::Set).value_parser(ValueParser::new(Choices(choices))),
+        ValueKind::Text("FILE") => arg.action(ArgAction::Set).value_hint(ValueHint::FilePath),
         _ => arg.action(ArgAction::Set),
     }
 }

@@ -58,9 +58,9 @@ impl Reader<'_> {
     /// The values of one option.
     fn values(&mut self, option: &'static OptionRow, value: &Spanned<DeValue<'_>>, line: usize, raw: &mut RawArgs) {
         let values = match (&option.kind, value.get_ref()) {
-            (ValueKind::List, DeValue::Array(values)) => values.iter().collect(),
+            (ValueKind::List(_), DeValue::Array(values)) => values.iter().collect(),
             // `tools = ["read", "grep"]` means the same as "read,grep".
-            (ValueKind::Text, DeValue::Array(values)) if option.flag == "tools" => values.iter().collect(),
+            (ValueKind::Text(_), DeValue::Array(values)) if option.flag == "tools" => values.iter().collect(),
             _ => vec![value],
         };
         let texts: Option<Vec<(String, usize)>> =
@@ -143,8 +143,8 @@ fn per_root() -> impl Iterator<Item = &'static OptionRow> {
 fn wrong_type(option: &OptionRow, key: &str, value: &DeValue<'_>) -> String {
     let expected = match option.kind {
         ValueKind::Switch(_) => "true or false",
-        ValueKind::List if option.flag == "root" => "text, a table, or a list of them",
-        ValueKind::List => "text or a list of texts: [\"first\", \"second\"]",
+        ValueKind::List(_) if option.flag == "root" => "text, a table, or a list of them",
+        ValueKind::List(_) => "text or a list of texts: [\"first\", \"second\"]",
         _ => "text or a number",
     };
     format!("{key} is {}, but must be {expected}", value.type_str())
@@ -170,7 +170,7 @@ fn scalar(option: &OptionRow, value: &Spanned<DeValue<'_>>) -> Option<String> {
         (ValueKind::Switch(_), DeValue::Boolean(truth)) => Some(truth.to_string()),
         (ValueKind::Switch(_), _) => None,
         (_, DeValue::String(text)) => Some(text.clone().into_owned()),
-        (ValueKind::List, _) => None,
+        (ValueKind::List(_), _) => None,
         (_, DeValue::Integer(number)) if number.radix() == 10 => Some(number.as_str().to_owned()),
         (_, DeValue::Float(number)) => Some(number.as_str().to_owned()),
         _ => None,
@@ -215,7 +215,7 @@ mod tests {
             .filter(|option| option.flag != "config")
             .map(|option| match option.kind {
                 ValueKind::Switch(_) => format!("{} = true\n", option.key()),
-                ValueKind::List => format!("{} = [\"x\", \"y\"]\n", option.key()),
+                ValueKind::List(_) => format!("{} = [\"x\", \"y\"]\n", option.key()),
                 _ => format!("{} = \"x\"\n", option.key()),
             })
             .collect();

@@ -17,8 +17,6 @@ pub(super) const PREFIX: &str = "ROOTBOUND_";
 pub(super) struct OptionRow {
     /// The flag without its dashes; key and variable are derived from it.
     pub(super) flag: &'static str,
-    /// The name of its value in the help.
-    pub(super) value: &'static str,
     /// Without the default of a number, which is read from the field.
     pub(super) help: &'static str,
     pub(super) kind: ValueKind,
@@ -32,13 +30,13 @@ impl PartialEq for OptionRow {
 
 impl Eq for OptionRow {}
 
-/// What an option takes, and the field that it sets.
+/// What an option takes, and the field that it sets. The text is the name of the value in the help.
 #[derive(Debug)]
 pub(super) enum ValueKind {
     /// True or false; the bare flag means true.
     Switch(fn(&mut Config) -> &mut bool),
     /// One of these names, upper and lower case alike.
-    Choice(&'static [NamedChoice]),
+    Choice(&'static str, &'static [NamedChoice]),
     /// A whole number.
     Count(RangeInclusive<u64>, fn(&mut Config) -> NumberField<'_>),
     /// Bytes, or a number with a unit.
@@ -46,9 +44,9 @@ pub(super) enum ValueKind {
     /// Seconds above 0, up to this many.
     Seconds(f64, fn(&mut Config) -> &mut Duration),
     /// One text, which `validate` reads by the option's name.
-    Text,
+    Text(&'static str),
     /// Any number of texts, which `validate` reads by the option's name.
-    List,
+    List(&'static str),
 }
 
 /// The name of a choice, and what choosing it does.
@@ -95,9 +93,20 @@ impl OptionRow {
         format!("{PREFIX}{}", self.key().to_uppercase())
     }
 
+    /// The name of its value in the help.
+    pub(super) fn value_name(&self) -> &'static str {
+        match self.kind {
+            ValueKind::Switch(_) => "BOOL",
+            ValueKind::Count(..) => "N",
+            ValueKind::Size(..) => "BYTES",
+            ValueKind::Seconds(..) => "SECONDS",
+            ValueKind::Choice(name, _) | ValueKind::Text(name) | ValueKind::List(name) => name,
+        }
+    }
+
     /// Whether it takes any number of values.
     pub(super) fn is_list(&self) -> bool {
-        matches!(self.kind, ValueKind::List)
+        matches!(self.kind, ValueKind::List(_))
     }
 
     /// The help with the default of a number.
@@ -122,7 +131,8 @@ impl OptionRow {
     /// The row of a table in the documentation.
     #[cfg(test)]
     pub(super) fn markdown_row(&self) -> String {
-        let value = if matches!(self.kind, ValueKind::Switch(_)) { String::new() } else { format!(" {}", self.value) };
+        let value =
+            if matches!(self.kind, ValueKind::Switch(_)) { String::new() } else { format!(" {}", self.value_name()) };
         let many = if self.is_list() { " (repeatable)" } else { "" };
         format!("| `--{}{value}`{many} | {} |", self.flag, self.full_help())
     }

@@ -31,15 +31,13 @@ pub(super) fn options() -> impl Iterator<Item = &'static OptionRow> {
 const ROOTS: &[OptionRow] = &[
     OptionRow {
         flag: "root",
-        value: "[NAME=]PATH[:ro]",
         help: "Offer a directory, under NAME if one is given: a plain word, or a virtual absolute path such as \
                /mnt/user-data/workspace. `:ro` makes it read-only. Write a path that contains `=` as `=PATH`, and one \
                that ends in `:ro` as `PATH:rw`",
-        kind: ValueKind::List,
+        kind: ValueKind::List("[NAME=]PATH[:ro]"),
     },
     OptionRow {
         flag: "read-only",
-        value: "BOOL",
         help: "Offer only the tools that change nothing, and open every directory read-only",
         kind: ValueKind::Switch(|config| &mut config.selection.read_only),
     },
@@ -48,210 +46,186 @@ const ROOTS: &[OptionRow] = &[
 const TOOLS: &[OptionRow] = &[
     OptionRow {
         flag: "tools",
-        value: "LIST",
         help: "Offer only these tools: names separated by commas",
-        kind: ValueKind::Text,
+        kind: ValueKind::Text("LIST"),
     },
     OptionRow {
         flag: "allow",
-        value: "GROUP",
         help: "Also offer an optional group of tools: `manage` (mkdir, move, copy, delete, undo)",
-        kind: ValueKind::List,
+        kind: ValueKind::List("GROUP"),
     },
     OptionRow {
         flag: "structured-output",
-        value: "BOOL",
         help: "Also send each result as data, and advertise its schema. Off by default: several clients then hide the \
                text and images from the model",
         kind: ValueKind::Switch(|config| &mut config.settings.structured_output),
     },
     OptionRow {
         flag: "read-before-write",
-        value: "MODE",
         help: "`strict` (default): a file must have been read, and be unchanged since, before it is changed (delete \
                accepts unread files, because it can be undone); `changed-only`: a file that was read must be \
                unchanged since; `off`: no check",
-        kind: ValueKind::Choice(&[
-            ("strict", |config| config.settings.read_before_write = ReadBeforeWrite::Strict),
-            ("changed-only", |config| config.settings.read_before_write = ReadBeforeWrite::ChangedOnly),
-            ("off", |config| config.settings.read_before_write = ReadBeforeWrite::Off),
-        ]),
+        kind: ValueKind::Choice(
+            "MODE",
+            &[
+                ("strict", |config| config.settings.read_before_write = ReadBeforeWrite::Strict),
+                ("changed-only", |config| config.settings.read_before_write = ReadBeforeWrite::ChangedOnly),
+                ("off", |config| config.settings.read_before_write = ReadBeforeWrite::Off),
+            ],
+        ),
     },
     OptionRow {
         flag: "confirm",
-        value: "MODE",
         help: "Show a person each change and make it only if they approve: `never` (default); `destructive`: changes \
                that replace or remove something; `writes`: all changes. Such a change is refused if the client cannot \
                ask",
-        kind: ValueKind::Choice(&[
-            ("never", |config| config.server.confirm = Confirm::Never),
-            ("destructive", |config| config.server.confirm = Confirm::Destructive),
-            ("writes", |config| config.server.confirm = Confirm::Writes),
-        ]),
+        kind: ValueKind::Choice(
+            "MODE",
+            &[
+                ("never", |config| config.server.confirm = Confirm::Never),
+                ("destructive", |config| config.server.confirm = Confirm::Destructive),
+                ("writes", |config| config.server.confirm = Confirm::Writes),
+            ],
+        ),
     },
     OptionRow {
         flag: "no-default-ignore",
-        value: "BOOL",
         help: "Do not skip names that are never source (node_modules, caches, build output …); .gitignore and .ignore \
                still apply",
         kind: ValueKind::Switch(|config| &mut config.workspace.ignore.no_default),
     },
     OptionRow {
         flag: "ignore",
-        value: "PATTERN",
         help: "Skip matching paths in ls, glob and grep; gitignore syntax",
-        kind: ValueKind::List,
+        kind: ValueKind::List("PATTERN"),
     },
 ];
 
 const POLICY: &[OptionRow] = &[
-    OptionRow { flag: "deny", value: "GLOB", help: "Refuse the content of these files", kind: ValueKind::List },
+    OptionRow { flag: "deny", help: "Refuse the content of these files", kind: ValueKind::List("GLOB") },
     OptionRow {
         flag: "deny-extension",
-        value: "EXT",
         help: "Refuse the content of files with this extension: `exe`, `.pem`, `tar.gz`; case is ignored",
-        kind: ValueKind::List,
+        kind: ValueKind::List("EXT"),
     },
-    OptionRow {
-        flag: "hide",
-        value: "GLOB",
-        help: "Refuse these files and do not show their names",
-        kind: ValueKind::List,
-    },
-    OptionRow { flag: "protect", value: "GLOB", help: "Refuse to create or change these files", kind: ValueKind::List },
+    OptionRow { flag: "hide", help: "Refuse these files and do not show their names", kind: ValueKind::List("GLOB") },
+    OptionRow { flag: "protect", help: "Refuse to create or change these files", kind: ValueKind::List("GLOB") },
     OptionRow {
         flag: "allow-secret",
-        value: "GLOB",
         help: "Show the content of these files although the built-in list of secrets names them",
-        kind: ValueKind::List,
+        kind: ValueKind::List("GLOB"),
     },
     OptionRow {
         flag: "allow-protected",
-        value: "GLOB",
         help: "Allow changes to these files although the built-in list of files that run later names them",
-        kind: ValueKind::List,
+        kind: ValueKind::List("GLOB"),
     },
     OptionRow {
         flag: "agent-rules",
-        value: "MODE",
         help: "`auto` (default): also refuse what files at the top of a directory forbid to agents \
                (`permissions.deny` of `.claude/settings.json`, `.cursorignore` and the like); `off`: do not read \
                these files",
-        kind: ValueKind::Choice(&[
-            ("auto", |config| config.workspace.agent_rules = true),
-            ("off", |config| config.workspace.agent_rules = false),
-        ]),
+        kind: ValueKind::Choice(
+            "MODE",
+            &[
+                ("auto", |config| config.workspace.agent_rules = true),
+                ("off", |config| config.workspace.agent_rules = false),
+            ],
+        ),
     },
 ];
 
 const LIMITS: &[OptionRow] = &[
     OptionRow {
         flag: "max-output",
-        value: "BYTES",
         help: "Longest text of one answer; 11000 suits DeerFlow",
         // An error with its hint needs up to a thousand bytes; no model takes 10 MiB.
         kind: ValueKind::Size(1_000..=10 * MIB, |config| NumberField::Usize(&mut config.settings.max_output)),
     },
     OptionRow {
         flag: "max-file-size",
-        value: "BYTES",
         help: "Largest file that edit and write accept",
         kind: ValueKind::Size(1..=u32::MAX as u64, |config| NumberField::U64(&mut config.settings.max_file_size)),
     },
     OptionRow {
         flag: "max-image-size",
-        value: "BYTES",
         help: "Largest image that read shows; clients refuse larger ones than the default",
         // The message with the image is in memory several times.
         kind: ValueKind::Size(1..=256 * MIB, |config| NumberField::U64(&mut config.settings.max_image_size)),
     },
     OptionRow {
         flag: "max-search-file-size",
-        value: "BYTES",
         help: "Largest file that grep reads when it searches a directory",
         kind: ValueKind::Size(1..=UNBOUNDED, |config| NumberField::U64(&mut config.settings.max_search_file_size)),
     },
     OptionRow {
         flag: "time-limit",
-        value: "SECONDS",
         help: "Time that one call may take before it changes anything",
         // Clients give up long before an hour.
         kind: ValueKind::Seconds(3_600.0, |config| &mut config.server.deadline),
     },
     OptionRow {
         flag: "confirm-time-limit",
-        value: "SECONDS",
         help: "Time that a person may take to answer; without an answer the change is not made",
         // A person may be away for a day.
         kind: ValueKind::Seconds(86_400.0, |config| &mut config.server.confirm_limit),
     },
     OptionRow {
         flag: "max-concurrent",
-        value: "N",
         help: "Searches that run at the same time [default: twice the processors, at least 4]. At most 1024 calls, of \
                64 MiB in all, wait or run at the same time; others are refused and can be sent again",
         kind: ValueKind::Count(1..=256, |config| NumberField::OptUsize(&mut config.server.max_concurrent)),
     },
     OptionRow {
         flag: "max-files-created",
-        value: "N",
         help: "Files and directories that one session may create",
         kind: ValueKind::Count(0..=UNBOUNDED, |config| NumberField::U64(&mut config.quota.files)),
     },
     OptionRow {
         flag: "max-bytes-written",
-        value: "BYTES",
         help: "Bytes that one session may write",
         kind: ValueKind::Size(0..=UNBOUNDED, |config| NumberField::U64(&mut config.quota.bytes)),
     },
     OptionRow {
         flag: "max-root-size",
-        value: "BYTES",
         help: "Refuse to write below a directory whose files would exceed this in total; counted at most once per \
                minute, and up to 500000 entries [default: no limit]",
         kind: ValueKind::Size(0..=UNBOUNDED, |config| NumberField::OptU64(&mut config.quota.root_bytes)),
     },
     OptionRow {
         flag: "max-arguments",
-        value: "N",
         help: "Number of arguments of one call",
         kind: ValueKind::Count(1..=10_000, |config| NumberField::Usize(&mut config.settings.max_arguments)),
     },
     OptionRow {
         flag: "max-nesting",
-        value: "N",
         help: "Depth of lists and objects in the arguments of one call",
         kind: ValueKind::Count(1..=100, |config| NumberField::Usize(&mut config.settings.max_nesting)),
     },
     OptionRow {
         flag: "max-glob",
-        value: "BYTES",
         help: "Longest glob. Braces are not expanded, so this also limits the compiled glob",
         // The parser needs time and stack in proportion to the pattern.
         kind: ValueKind::Size(1..=MIB, |config| NumberField::Usize(&mut config.settings.patterns.glob)),
     },
     OptionRow {
         flag: "max-regex",
-        value: "BYTES",
         help: "Longest pattern of grep",
         kind: ValueKind::Size(1..=MIB, |config| NumberField::Usize(&mut config.settings.patterns.regex)),
     },
     OptionRow {
         flag: "max-regex-size",
-        value: "BYTES",
         help: "Largest compiled pattern of grep, which also limits the time to compile it",
         // Below 64 KiB a class such as `\w` does not compile; each search thread may need this size.
         kind: ValueKind::Size(64 * KIB..=GIB, |config| NumberField::Usize(&mut config.settings.patterns.compiled)),
     },
     OptionRow {
         flag: "max-regex-repeats",
-        value: "N",
         help: "Positions that the counted repetitions of a pattern may expand to, such as 6000 for `(.{1,100}){1,60}`",
         kind: ValueKind::Count(1..=1_000_000, |config| NumberField::Usize(&mut config.settings.patterns.repeated)),
     },
     OptionRow {
         flag: "max-message",
-        value: "BYTES",
         help: "Longest message that is read from the client",
         // A write of a source file needs up to 64 KiB.
         kind: ValueKind::Size(64 * KIB..=256 * MIB, |config| NumberField::Usize(&mut config.server.max_line)),
@@ -261,20 +235,17 @@ const LIMITS: &[OptionRow] = &[
 const AUDIT: &[OptionRow] = &[
     OptionRow {
         flag: "audit",
-        value: "FILE",
         help: "Append one JSON line for each call: when, who, what, where and how it ended; of content only its \
                length and SHA-256. The folder of the file must be outside of the directories offered",
-        kind: ValueKind::Text,
+        kind: ValueKind::Text("FILE"),
     },
     OptionRow {
         flag: "audit-required",
-        value: "BOOL",
         help: "Refuse calls that cannot be recorded; a change is recorded before it is made as well",
         kind: ValueKind::Switch(|config| &mut config.audit.required),
     },
     OptionRow {
         flag: "audit-size",
-        value: "BYTES",
         help: "Size at which the audit file is renamed to FILE.1 (up to FILE.5)",
         // A line takes up to 64 KiB.
         kind: ValueKind::Size(64 * KIB..=UNBOUNDED, |config| NumberField::U64(&mut config.audit.size)),
@@ -284,80 +255,84 @@ const AUDIT: &[OptionRow] = &[
 const PROCESS: &[OptionRow] = &[
     OptionRow {
         flag: "confine",
-        value: "MODE",
         help: "Let the kernel confine the whole process to the directories (Landlock) and refuse it programs, sockets \
                and the like (seccomp): `auto` (default): as far as the kernel supports it; `required`: do not start \
                without it; `off`",
-        kind: ValueKind::Choice(&[
-            ("auto", |config| config.confine = Confine::Auto),
-            ("required", |config| config.confine = Confine::Required),
-            ("off", |config| config.confine = Confine::Off),
-        ]),
+        kind: ValueKind::Choice(
+            "MODE",
+            &[
+                ("auto", |config| config.confine = Confine::Auto),
+                ("required", |config| config.confine = Confine::Required),
+                ("off", |config| config.confine = Confine::Off),
+            ],
+        ),
     },
     OptionRow {
         flag: "resolver",
-        value: "WAY",
         help: "How paths are opened below a directory: `auto` (default): in one step that the kernel confines, where \
                it can; `walk`: name by name, as on systems without openat2. For diagnosis",
-        kind: ValueKind::Choice(&[
-            ("auto", |config| config.workspace.force_fallback = false),
-            ("walk", |config| config.workspace.force_fallback = true),
-        ]),
+        kind: ValueKind::Choice(
+            "WAY",
+            &[
+                ("auto", |config| config.workspace.force_fallback = false),
+                ("walk", |config| config.workspace.force_fallback = true),
+            ],
+        ),
     },
     OptionRow {
         flag: "state-dir",
-        value: "DIR",
         help: "Folder for the record of files that have been read, for clients that start a new process for each \
                call, and for the former content of files; `off` keeps both in memory [default: \
                $XDG_STATE_HOME/rootbound]",
-        kind: ValueKind::Text,
+        kind: ValueKind::Text("DIR"),
     },
     OptionRow {
         flag: "index",
-        value: "MODE",
         help: "Keep an index of the paths below a directory and an n-gram filter over its files in memory between calls: \
                `auto` (default) for large trees after their first search, `eager` for every tree from the start, `off`",
-        kind: ValueKind::Choice(&[
-            ("auto", |config| config.index = IndexMode::Auto),
-            ("eager", |config| config.index = IndexMode::Eager),
-            ("off", |config| config.index = IndexMode::Off),
-        ]),
+        kind: ValueKind::Choice(
+            "MODE",
+            &[
+                ("auto", |config| config.index = IndexMode::Auto),
+                ("eager", |config| config.index = IndexMode::Eager),
+                ("off", |config| config.index = IndexMode::Off),
+            ],
+        ),
     },
     OptionRow {
         flag: "history",
-        value: "MODE",
         help: "Keep the content of files before they are changed or deleted, for `undo`, `rootbound history` and \
                `rootbound restore`: `auto` (default): in the state folder; `off`: in memory, until the server ends",
-        kind: ValueKind::Choice(&[
-            ("auto", |config| config.history.on_disk = true),
-            ("off", |config| config.history.on_disk = false),
-        ]),
+        kind: ValueKind::Choice(
+            "MODE",
+            &[("auto", |config| config.history.on_disk = true), ("off", |config| config.history.on_disk = false)],
+        ),
     },
     OptionRow {
         flag: "history-size",
-        value: "BYTES",
         help: "Disk space for former content; the oldest is removed first, and all of it after 30 days",
         // Less would not hold the former content of one larger file.
         kind: ValueKind::Size(MIB..=UNBOUNDED, |config| NumberField::U64(&mut config.history.bytes)),
     },
     OptionRow {
         flag: "config",
-        value: "FILE",
         help: "Read options from a TOML file; paths in it are relative to its folder",
-        kind: ValueKind::Text,
+        kind: ValueKind::Text("FILE"),
     },
     OptionRow {
         flag: "log",
-        value: "LEVEL",
         help: "What is logged to stderr: off, error, warn (default), info, debug or trace",
-        kind: ValueKind::Choice(&[
-            ("off", |config| config.log = LevelFilter::OFF),
-            ("error", |config| config.log = LevelFilter::ERROR),
-            ("warn", |config| config.log = LevelFilter::WARN),
-            ("info", |config| config.log = LevelFilter::INFO),
-            ("debug", |config| config.log = LevelFilter::DEBUG),
-            ("trace", |config| config.log = LevelFilter::TRACE),
-        ]),
+        kind: ValueKind::Choice(
+            "LEVEL",
+            &[
+                ("off", |config| config.log = LevelFilter::OFF),
+                ("error", |config| config.log = LevelFilter::ERROR),
+                ("warn", |config| config.log = LevelFilter::WARN),
+                ("info", |config| config.log = LevelFilter::INFO),
+                ("debug", |config| config.log = LevelFilter::DEBUG),
+                ("trace", |config| config.log = LevelFilter::TRACE),
+            ],
+        ),
     },
 ];
 
@@ -391,11 +366,11 @@ mod tests {
                     None => assert!(help.contains("[default: "), "{help}"),
                 },
                 ValueKind::Seconds(..) => assert!(help.contains("[default: "), "{help}"),
-                ValueKind::Choice(choices) => {
+                ValueKind::Choice(_, choices) => {
                     assert!(help.contains("(default)"), "{help}");
                     assert!(choices.iter().all(|(name, _)| help.contains(name)), "{help}");
                 }
-                ValueKind::Switch(_) | ValueKind::Text | ValueKind::List => {}
+                ValueKind::Switch(_) | ValueKind::Text(_) | ValueKind::List(_) => {}
             }
         }
     }

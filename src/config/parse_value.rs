@@ -22,7 +22,7 @@ pub(super) fn apply(option: &OptionRow, raw: &RawArgs, config: &mut Config, prob
             "false" | "0" => return *field(config) = false,
             _ => format!("{:?} is neither true nor false: write true, false, 1 or 0", given.text),
         },
-        ValueKind::Choice(choices) => {
+        ValueKind::Choice(_, choices) => {
             if let Some((_, choose)) = choices.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)) {
                 return choose(config);
             }
@@ -62,7 +62,7 @@ pub(super) fn apply(option: &OptionRow, raw: &RawArgs, config: &mut Config, prob
                 field(config).as_secs()
             ),
         },
-        ValueKind::Text | ValueKind::List => return,
+        ValueKind::Text(_) | ValueKind::List(_) => return,
     };
     problems.push(format!("{} {wrong}", given.origin()));
 }

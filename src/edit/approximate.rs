@@ -1,4 +1,5 @@
-//! Finds, by pieces of it, a text that is a part of a line, or that no line of the file resembles.
+//! Finds a text that no line of the file resembles: by pieces of it, as a part of a line, or where its lines are broken
+//! differently (joined, wrapped, or with other spaces between words).
 
 use std::{collections::HashMap, ops::Range};
 
@@ -18,6 +19,9 @@ const PLACES: usize = 16;
 
 /// Shorter texts are found everywhere and nowhere.
 const SHORTEST: usize = 10;
+
+/// Shorter texts are found by chance.
+const SHORTEST_UNSPACED: usize = 12;
 
 /// The bytes of `text` that hold the most pieces of `old`, where those are a good part of it.
 pub(super) fn substring(text: &str, old: &str) -> Option<Range<usize>> {
@@ -62,6 +66,21 @@ pub(super) fn substring(text: &str, old: &str) -> Option<Range<usize>> {
     Some(start..end)
 }
 
+/// The bytes of the only place where `text` is `old` when white space does not count.
+pub(super) fn ignoring_whitespace(text: &str, old: &str) -> Option<Range<usize>> {
+    let is_black = |byte: &u8| !byte.is_ascii_whitespace();
+    let wanted: Vec<u8> = old.bytes().filter(is_black).collect();
+    if wanted.len() < SHORTEST_UNSPACED || wanted.len() > text.len() {
+        return None;
+    }
+    let squeezed: Vec<u8> = text.bytes().filter(is_black).collect();
+    let mut places = memmem::find_iter(&squeezed, &wanted);
+    let (start, None) = (places.next()?, places.next()) else { return None };
+    let mut black = text.bytes().enumerate().filter(|(_, byte)| is_black(byte)).map(|(at, _)| at);
+    let first = black.nth(start)?;
+    Some(first..black.nth(wanted.len() - 2)? + 1)
+}
+
 /// The bytes `part` of the line at `line` in `text`, widened until they occur once in the text and, where there is
 /// room, show what is around them; `None` where at most `most` bytes do not suffice.
 pub(super) fn unique(text: &str, line: &Range<usize>, part: Range<usize>, most: usize) -> Option<Range<usize>> {
@@ -102,6 +121,18 @@ mod tests {
     fn unrelated_text_has_no_place() {
         assert_eq!(substring(&"let value = compute(1);\n".repeat(50), "completely unrelated words"), None);
         assert_eq!(substring("", "completely unrelated words"), None);
+    }
+
+    #[test]
+    fn a_text_is_found_whatever_white_space_is_in_it() {
+        let text = "one(a);\n- name: check out\n  uses: it@v1\nnext: é\n";
+        for old in ["- name: check out uses: it@v1", "name:  check\n\n out\nuses: it@v1\n", "uses: it@v1 next: é"] {
+            let black = |text: &str| text.split_ascii_whitespace().collect::<String>();
+            assert_eq!(black(&text[ignoring_whitespace(text, old).unwrap()]), black(old));
+        }
+        assert_eq!(ignoring_whitespace(text, "- name: check in uses: it@v1"), None);
+        assert_eq!(ignoring_whitespace(&text.repeat(2), "- name: check out uses: it@v1"), None);
+        assert_eq!(ignoring_whitespace(text, "one(a);"), None);
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(super) fn deadline(pieces: usize, patience: Duration) -> Option<Instant> {
 const MOST: usize = 4 << 20;
 
 /// A unified diff and its size.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
     /// Headers and hunks, each line ended by LF; empty for equal texts, cut at 4 MiB.
     pub text: String,
@@ -53,48 +53,10 @@ pub struct Diff {
 /// ```
 pub fn unified_diff(path: &str, old: &str, new: &str, max_lines: Option<usize>) -> Diff {
     if old == new {
-        return Diff::empty();
+        return Diff::default();
     }
     let narrow = Window::of(old, new).diff(path, max_lines);
-    narrow.or_else(|| Window::whole(old, new).diff(path, max_lines)).unwrap_or_else(Diff::empty)
-}
-
-impl Window<'_> {
-    /// The diff of the texts; `None` where a change came out too near an edge of the window, as one among
-    /// equal lines does, to be shown as it would be without one.
-    fn diff(&self, path: &str, max_lines: Option<usize>) -> Option<Diff> {
-        let old_lines: Vec<&str> = self.old.split_inclusive('\n').collect();
-        let new_lines: Vec<&str> = self.new.split_inclusive('\n').collect();
-        let mut config = TextDiffConfig::default();
-        config.algorithm(Algorithm::Myers);
-        if let Some(deadline) = deadline(old_lines.len() + new_lines.len(), PATIENCE) {
-            config.deadline(deadline);
-        }
-        let changes = config.diff_slices(&old_lines, &new_lines);
-        let is_context = |op: Option<&DiffOp>| matches!(op, Some(DiffOp::Equal { len, .. }) if *len >= CONTEXT);
-        if (self.lines_before > 0 && !is_context(changes.ops().first()))
-            || (self.is_cut && !is_context(changes.ops().last()))
-        {
-            return None;
-        }
-        let mut diff = Diff::empty();
-        let mut left = max_lines.unwrap_or(usize::MAX);
-        diff.text = format!("--- a/{path}\n+++ b/{path}\n");
-        for ops in changes.grouped_ops(CONTEXT).iter().filter(|ops| !ops.is_empty()) {
-            diff.push(&mut left, &header(ops, self.lines_before), "\n");
-            for change in ops.iter().flat_map(|op| changes.iter_changes(op)) {
-                let sign = match change.tag() {
-                    ChangeTag::Equal => " ",
-                    ChangeTag::Delete => "-",
-                    ChangeTag::Insert => "+",
-                };
-                diff.added += usize::from(change.tag() == ChangeTag::Insert);
-                diff.removed += usize::from(change.tag() == ChangeTag::Delete);
-                diff.push(&mut left, sign, change.value());
-            }
-        }
-        Some(diff)
-    }
+    narrow.or_else(|| Window::whole(old, new).diff(path, max_lines)).unwrap_or_default()
 }
 
 /// What is left of two texts without the lines that they share at both ends, but for those shown around a
@@ -126,6 +88,41 @@ impl<'t> Window<'t> {
 
     fn whole(old: &'t str, new: &'t str) -> Self {
         Self { old, new, lines_before: 0, is_cut: false }
+    }
+
+    /// The diff of the texts; `None` where a change came out too near an edge of the window, as one among
+    /// equal lines does, to be shown as it would be without one.
+    fn diff(&self, path: &str, max_lines: Option<usize>) -> Option<Diff> {
+        let old_lines: Vec<&str> = self.old.split_inclusive('\n').collect();
+        let new_lines: Vec<&str> = self.new.split_inclusive('\n').collect();
+        let mut config = TextDiffConfig::default();
+        config.algorithm(Algorithm::Myers);
+        if let Some(deadline) = deadline(old_lines.len() + new_lines.len(), PATIENCE) {
+            config.deadline(deadline);
+        }
+        let changes = config.diff_slices(&old_lines, &new_lines);
+        let is_context = |op: Option<&DiffOp>| matches!(op, Some(DiffOp::Equal { len, .. }) if *len >= CONTEXT);
+        if (self.lines_before > 0 && !is_context(changes.ops().first()))
+            || (self.is_cut && !is_context(changes.ops().last()))
+        {
+            return None;
+        }
+        let mut diff = Diff { text: format!("--- a/{path}\n+++ b/{path}\n"), ..Diff::default() };
+        let mut left = max_lines.unwrap_or(usize::MAX);
+        for ops in changes.grouped_ops(CONTEXT).iter().filter(|ops| !ops.is_empty()) {
+            diff.push(&mut left, &header(ops, self.lines_before), "\n");
+            for change in ops.iter().flat_map(|op| changes.iter_changes(op)) {
+                let sign = match change.tag() {
+                    ChangeTag::Equal => " ",
+                    ChangeTag::Delete => "-",
+                    ChangeTag::Insert => "+",
+                };
+                diff.added += usize::from(change.tag() == ChangeTag::Insert);
+                diff.removed += usize::from(change.tag() == ChangeTag::Delete);
+                diff.push(&mut left, sign, change.value());
+            }
+        }
+        Some(diff)
     }
 }
 
@@ -165,10 +162,6 @@ fn header(ops: &[DiffOp], lines_before: usize) -> String {
 }
 
 impl Diff {
-    fn empty() -> Self {
-        Self { text: String::new(), added: 0, removed: 0, cut_lines: 0 }
-    }
-
     /// Adds one line while there are lines `left`. A last line without LF gets the mark `patch` expects.
     fn push(&mut self, left: &mut usize, sign: &str, line: &str) {
         if *left == 0 {
@@ -191,38 +184,6 @@ impl Diff {
     }
 }
 
-#[cfg(any(test, fuzzing))]
-/// What `patch` makes of `old`, for a diff that applies where it says; for tests.
-pub(crate) fn patched(old: &str, diff: &str) -> String {
-    let old: Vec<&str> = old.split_inclusive('\n').collect();
-    let (mut at, mut result) = (0, String::new());
-    let lines: Vec<&str> = diff.split_inclusive('\n').skip(2).collect();
-    for (index, line) in lines.iter().enumerate() {
-        let is_unterminated = lines.get(index + 1).is_some_and(|next| next.starts_with('\\'));
-        let content = if is_unterminated { &line[1..line.len() - 1] } else { &line[1..] };
-        match line.as_bytes()[0] {
-            b'@' => {
-                let range = line.split(['-', ' ']).nth(2).expect("a range");
-                let (start, length) = range.split_once(',').unwrap_or((range, "1"));
-                let start = start.parse::<usize>().expect("a line") - usize::from(length != "0");
-                result.extend(old[at..start].iter().copied());
-                at = start;
-            }
-            b'+' => result.push_str(content),
-            b'\\' => {}
-            sign => {
-                assert_eq!(old[at], content, "a line of the diff that is not in the file");
-                at += 1;
-                if sign == b' ' {
-                    result.push_str(content);
-                }
-            }
-        }
-    }
-    result.extend(old[at..].iter().copied());
-    result
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::{prop_assert_eq, proptest};
@@ -233,14 +194,6 @@ mod tests {
     fn a_small_change_is_compared_to_the_end_however_long_it_takes() {
         assert_eq!(deadline(FEW, Duration::ZERO), None);
         assert!(deadline(FEW + 1, Duration::ZERO).is_some_and(|deadline| deadline <= Instant::now()));
-    }
-
-    proptest! {
-        #[test]
-        fn the_old_text_patched_is_the_new_one(old in "([ab\r]?\n|[cd]){0,30}", new in "([ab\r]?\n|[cd]){0,30}") {
-            let diff = unified_diff("f", &old, &new, None);
-            prop_assert_eq!(patched(&old, &diff.text), new);
-        }
     }
 
     /// The diff with nothing set aside beforehand.

@@ -19,13 +19,11 @@ const KINDS: [(char, &[&str]); 5] = [
 pub(super) fn reading(request: &Reading) -> Option<Reading> {
     let (old_entities, old_plain) = present(&request.old);
     let (new_entities, new_plain) = present(&request.new);
-    let escaped: Vec<bool> = (0..KINDS.len()).map(|kind| old_entities[kind] && !old_plain[kind]).collect();
-    if !escaped.contains(&true) || (0..KINDS.len()).any(|kind| old_entities[kind] && old_plain[kind]) {
-        return None;
-    }
     // What only the new text has as entities was escaped alike, unless it has such characters as they are, too.
-    let is_unclear = |kind: usize| new_entities[kind] && (new_plain[kind] || old_plain[kind]);
-    if (0..KINDS.len()).any(is_unclear) {
+    let is_unclear = |kind: usize| {
+        old_entities[kind] && old_plain[kind] || new_entities[kind] && (new_plain[kind] || old_plain[kind])
+    };
+    if !old_entities.contains(&true) || (0..KINDS.len()).any(is_unclear) {
         return None;
     }
     Some(Reading {

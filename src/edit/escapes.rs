@@ -6,7 +6,7 @@
 use super::{Reading, Strategy};
 
 /// Escapes and what they mean. The backslash itself comes last: it decides how the others are read.
-const KINDS: [(char, char); 5] = [('n', '\n'), ('t', '\t'), ('"', '"'), ('\'', '\''), ('\\', '\\')];
+const KINDS: [(char, &str); 5] = [('n', "\n"), ('t', "\t"), ('"', "\""), ('\'', "'"), ('\\', "\\")];
 
 /// The request with its escapes resolved, in each way that is possible.
 pub(super) fn readings(request: &Reading) -> Vec<Reading> {
@@ -15,9 +15,9 @@ pub(super) fn readings(request: &Reading) -> Vec<Reading> {
     // All escapes of the text are the likeliest reading, but every other is tried too.
     let readings = (1_u32..1 << present.len()).rev().filter_map(|reading| {
         let chosen = present.iter().enumerate().filter(|(bit, _)| reading >> bit & 1 == 1);
-        let kinds: Vec<(char, char)> = chosen.map(|(_, kind)| KINDS[*kind]).collect();
+        let kinds: Vec<(char, &str)> = chosen.map(|(_, kind)| KINDS[*kind]).collect();
         // A resolved backslash alone changes too little to tell one reading from another.
-        if kinds == [('\\', '\\')] {
+        if kinds == [('\\', "\\")] {
             return None;
         }
         let is_doubtful = kinds.len() < present.len();
@@ -27,16 +27,25 @@ pub(super) fn readings(request: &Reading) -> Vec<Reading> {
     readings.collect()
 }
 
+/// The characters of `text`, a backslash together with the one behind it.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let count = if rest.starts_with('\\') { 2 } else { 1 };
+        let piece;
+        (piece, rest) = rest.split_at(rest.chars().take(count).map(char::len_utf8).sum());
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+/// The letter of a piece that is an escape.
+fn escape(piece: &str) -> Option<char> {
+    piece.strip_prefix('\\')?.chars().next()
+}
+
 /// The letters behind a backslash in `text`.
 fn escapes(text: &str) -> Vec<char> {
-    let mut characters = text.chars();
-    let mut found = Vec::new();
-    while let Some(one) = characters.next() {
-        if one == '\\' {
-            found.extend(characters.next());
-        }
-    }
-    found
+    pieces(text).filter_map(escape).collect()
 }
 
 /// `new` with those escapes resolved that `old` has none of, so that it says nothing about them; `None` where nobody
@@ -49,7 +58,7 @@ fn resolve_brought_in(old: &str, new: &str) -> Option<String> {
         if new.replace("\\\"", "").contains(['"', '\'', '`']) {
             return None;
         }
-        new = resolve(&new, &[('"', '"')]);
+        new = resolve(&new, &[('"', "\"")]);
     }
     if brought_in.contains(&'t') {
         new = with_indenting_tabs(&new);
@@ -63,67 +72,31 @@ fn resolve_brought_in(old: &str, new: &str) -> Option<String> {
 
 /// `text` with each `\t` resolved that has only white space before it in its line.
 fn with_indenting_tabs(text: &str) -> String {
-    let mut result = String::with_capacity(text.len());
-    let mut rest = text;
     let mut indents = true;
-    while let Some(one) = rest.chars().next() {
-        let (len, written) = match one {
-            '\\' if rest.starts_with("\\t") && indents => (2, "\t"),
-            '\\' => {
-                indents = rest.starts_with("\\n");
-                let len = 1 + rest[1..].chars().next().map_or(0, char::len_utf8);
-                (len, &rest[..len])
-            }
-            _ => {
-                indents = one == '\n' || indents && one.is_whitespace();
-                (one.len_utf8(), &rest[..one.len_utf8()])
-            }
-        };
-        result.push_str(written);
-        rest = &rest[len..];
-    }
-    result
+    let resolved = pieces(text).map(|piece| {
+        let is_tab = indents && piece == "\\t";
+        indents = is_tab || matches!(piece, "\n" | "\\n") || indents && piece.trim().is_empty();
+        if is_tab { "\t" } else { piece }
+    });
+    resolved.collect()
 }
 
 /// Whether `text` has an escape of this kind and not a single such character as it is.
-fn is_over_escaped(text: &str, (letter, character): (char, char)) -> bool {
-    let mut has_escape = false;
-    let mut has_plain = false;
-    let mut characters = text.strip_suffix('\n').unwrap_or(text).chars();
-    while let Some(one) = characters.next() {
-        if one == '\\' {
-            has_escape |= characters.next() == Some(letter);
-        } else {
-            has_plain |= one == character;
-        }
-    }
-    has_escape && !has_plain
+fn is_over_escaped(text: &str, (letter, character): (char, &str)) -> bool {
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    let has_plain = || pieces(body).any(|piece| !piece.starts_with('\\') && piece == character);
+    pieces(body).any(|piece| escape(piece) == Some(letter)) && !has_plain()
 }
 
 /// `text` with the escapes of `kinds` resolved and all others left.
-fn resolve(text: &str, kinds: &[(char, char)]) -> String {
-    let mut result = String::with_capacity(text.len());
-    let mut characters = text.chars();
-    while let Some(one) = characters.next() {
-        if one != '\\' {
-            result.push(one);
-            continue;
-        }
-        let Some(letter) = characters.next() else {
-            result.push('\\');
-            break;
-        };
-        match kinds.iter().find(|(known, _)| *known == letter) {
-            Some((_, character)) => result.push(*character),
-            None => result.extend(['\\', letter]),
-        }
-    }
-    result
+fn resolve(text: &str, kinds: &[(char, &str)]) -> String {
+    let meant = |piece| kinds.iter().find(|(letter, _)| escape(piece) == Some(*letter));
+    pieces(text).map(|piece| meant(piece).map_or(piece, |(_, character)| character)).collect()
 }
 
 /// New text is resolved likewise where it was escaped likewise; where it has such a character both ways, nobody
 /// knows which is meant.
-fn resolve_new(text: &str, kinds: &[(char, char)]) -> Option<String> {
+fn resolve_new(text: &str, kinds: &[(char, &str)]) -> Option<String> {
     let mut over_escaped = Vec::new();
     for kind in kinds {
         let is_escaped = text.contains(&format!("\\{}", kind.0));

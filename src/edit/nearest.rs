@@ -9,7 +9,7 @@ use super::{
     align::{self, Alignment, Pair},
     approximate, differences,
     excerpt::Part,
-    ignoring_whitespace, line_key,
+    line_key,
     plain_request::PlainRequest,
     rewritten_paths, similarity,
 };
@@ -131,7 +131,7 @@ impl Nearest {
     /// Lines that are the request but for the white space in and between them.
     fn by_unspaced_text(prepared: &Prepared<'_>, request: &PlainRequest<'_>) -> Option<Self> {
         let lines = prepared.lines();
-        let bytes = ignoring_whitespace::find(prepared.text, &request.old)?;
+        let bytes = approximate::ignoring_whitespace(prepared.text, &request.old)?;
         let first = lines.partition_point(|line| line.next <= bytes.start);
         let end = lines.partition_point(|line| line.start < bytes.end);
         let count = |lines: &mut dyn Iterator<Item = &str>| lines.filter(|line| !line.trim().is_empty()).count();

@@ -119,22 +119,15 @@ impl From<Found> for Outcome {
 
 /// Line numbers and lines of ascending offsets.
 fn places(text: &str, starts: impl Iterator<Item = usize>) -> Vec<Place> {
-    let mut line = 1;
-    let mut counted_to = 0;
-    let mut cached: Option<(usize, String)> = None;
-    starts
-        .take(MAX_PLACES)
-        .map(|start| {
-            line += text[counted_to..start].matches('\n').count();
-            counted_to = start;
-            let shown = match cached.take() {
-                Some((number, shown)) if number == line => shown,
-                _ => line_at(text, start),
-            };
-            cached = Some((line, shown.clone()));
-            Place { line, text: shown }
-        })
-        .collect()
+    let (mut line, mut counted_to) = (1, 0);
+    let mut places: Vec<Place> = Vec::new();
+    for start in starts.take(MAX_PLACES) {
+        line += text[counted_to..start].matches('\n').count();
+        counted_to = start;
+        let known = places.last().filter(|last| last.line == line).map(|last| last.text.clone());
+        places.push(Place { line, text: known.unwrap_or_else(|| line_at(text, start)) });
+    }
+    places
 }
 
 /// The line around `offset`, cut.

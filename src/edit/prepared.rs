@@ -7,7 +7,7 @@ use std::{borrow::Cow, cell::OnceCell};
 
 use super::{
     Found, LineEdit, LineReading, MAX_PLACES, Outcome, Reading, Refusal, Request, Strategies, entities, escapes,
-    file_indentation::FileIndentation, gutter, line_parts, typography,
+    gutter, indent_shift::FileIndentation, line_parts, typography,
 };
 use crate::text::{self, Line, LineEnding};
 

@@ -33,7 +33,7 @@ pub(super) fn transfer_spelling(old: &str, file: &str, new: &str, spelling: &Spe
         // A space between two new words is repeated by chance; theirs is the one that was typed.
         let by_chance = |offset: usize| {
             let (old, new) = (op.old_range().start + offset, op.new_range().start + offset);
-            new_clusters[new].trim().is_empty() && words_around(&old_clusters, old) != words_around(&new_clusters, new)
+            new_clusters[new].trim().is_empty() && !are_alike(&old_clusters, old, &new_clusters, new)
         };
         if let Some((start, end)) = repeated.filter(|_| !(0..op.new_range().len()).any(by_chance)) {
             result.push_str(&file[start..end]);
@@ -52,22 +52,19 @@ pub(super) fn transfer_spelling(old: &str, file: &str, new: &str, spelling: &Spe
     Some(result)
 }
 
-/// The words on both sides of a space; two spaces are alike where they share both, or one
-/// that is more than punctuation.
-struct Words<'l>(Vec<&'l str>, Vec<&'l str>);
-
-impl PartialEq for Words<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        let is_word = |clusters: &[&str]| clusters.iter().any(|cluster| cluster.starts_with(char::is_alphanumeric));
-        let (before, after) = (self.0 == other.0, self.1 == other.1);
-        before && (after || is_word(&self.0)) || after && is_word(&self.1)
-    }
+/// Whether two spaces have the same words on both sides, or on one a word that is more than punctuation.
+fn are_alike(old: &[&str], old_space: usize, new: &[&str], new_space: usize) -> bool {
+    let (old, new) = (words_around(old, old_space), words_around(new, new_space));
+    let is_word = |clusters: &[&str]| clusters.iter().any(|cluster| cluster.starts_with(char::is_alphanumeric));
+    let (before, after) = (old.0 == new.0, old.1 == new.1);
+    before && (after || is_word(&old.0)) || after && is_word(&old.1)
 }
 
-fn words_around<'l>(clusters: &[&'l str], space: usize) -> Words<'l> {
+/// The words before and behind a space.
+fn words_around<'l>(clusters: &[&'l str], space: usize) -> (Vec<&'l str>, Vec<&'l str>) {
     let is_word = |cluster: &&str| !cluster.trim().is_empty();
     let before = clusters[..space].iter().rev().copied().take_while(is_word).collect();
-    Words(before, clusters[space + 1..].iter().copied().take_while(is_word).collect())
+    (before, clusters[space + 1..].iter().copied().take_while(is_word).collect())
 }
 
 /// What is next to a cluster.
@@ -96,8 +93,10 @@ pub(super) struct Spelling<'t> {
     anywhere: HashMap<&'t str, Option<&'t str>>,
     /// Whole lines without their indentation, in which both agree.
     lines: HashMap<&'t str, Option<&'t str>>,
-    /// What became of the typographic characters of `old`, by their [`class`].
-    typed: [Typed; CLASSES],
+    /// Classes of typographic characters of `old` for some of which the file has plain ones.
+    plain: [bool; CLASSES],
+    /// Those for some of which it has the same.
+    kept: [bool; CLASSES],
     /// Classes of typographic characters that the file has anywhere.
     in_file: [bool; CLASSES],
 }
@@ -142,15 +141,6 @@ pub(super) fn plained(line: &str, plained: [bool; CLASSES]) -> String {
         }
         text
     })
-}
-
-/// What the file has for the typographic characters of one class in `old`.
-#[derive(Clone, Copy, Debug, Default)]
-struct Typed {
-    /// Plain ones for some of them.
-    plain: bool,
-    /// The same for some of them.
-    kept: bool,
 }
 
 /// Kinds of typographic characters that whatever produces them produces together.
@@ -207,14 +197,15 @@ impl<'t> Spelling<'t> {
             in_context: HashMap::new(),
             anywhere: HashMap::new(),
             lines: HashMap::new(),
-            typed: [Typed::default(); CLASSES],
+            plain: [false; CLASSES],
+            kept: [false; CLASSES],
             in_file: classes(text),
         };
         for (index, cluster) in old_clusters.iter().enumerate() {
             let Some(seen) = in_file.get(&(old_bounds[index].folded, old_bounds[index + 1].folded)) else { continue };
             if let Some((_, class)) = typographic(cluster) {
-                let typed = &mut spelling.typed[class];
-                (typed.plain, typed.kept) = (typed.plain || seen != cluster, typed.kept || seen == cluster);
+                spelling.plain[class] |= seen != cluster;
+                spelling.kept[class] |= seen == cluster;
             }
             let agree = |known: &mut Option<&str>| *known = known.filter(|known| known == seen);
             spelling.in_context.entry(context(&old_clusters, index)).and_modify(agree).or_insert(Some(seen));
@@ -263,13 +254,14 @@ impl Spelling<'_> {
     /// for the file's plain ones, as it then has them everywhere.
     fn of_unseen<'s>(&self, cluster: &'s str) -> Option<&'s str> {
         let Some((plain, class)) = typographic(cluster) else { return Some(cluster) };
-        let Typed { plain: is_plain, kept } = self.typed[class];
-        if !self.typed.iter().any(|typed| typed.plain) {
+        if !self.plain.contains(&true) {
             return Some(cluster);
         }
         // Other dashes than those of `old` may be meant; those of another class say less.
-        let is_doubtful =
-            class == DASHES || cluster.contains(is_wide_space) || kept || !is_plain && self.in_file[class];
+        let is_doubtful = class == DASHES
+            || cluster.contains(is_wide_space)
+            || self.kept[class]
+            || !self.plain[class] && self.in_file[class];
         (!is_doubtful).then_some(plain)
     }
 

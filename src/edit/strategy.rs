@@ -41,12 +41,6 @@ const NAMES: [(Strategy, &str); 10] = [
     (Strategy::BlankLines, "blank lines"),
 ];
 
-impl fmt::Display for Strategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(NAMES[*self as usize].1)
-    }
-}
-
 /// All that one match looked through: several damages can come at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strategies(u16);
@@ -98,10 +92,7 @@ impl PartialEq<Strategy> for Strategies {
 
 impl fmt::Display for Strategies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, strategy) in self.iter().enumerate() {
-            let separator = if index == 0 { "" } else { ", " };
-            write!(f, "{separator}{strategy}")?;
-        }
-        Ok(())
+        let names: Vec<&str> = self.iter().map(|strategy| NAMES[strategy as usize].1).collect();
+        f.write_str(&names.join(", "))
     }
 }

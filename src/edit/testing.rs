@@ -22,7 +22,7 @@ pub(super) fn assert_edited(text: &str, old: &str, new: &str, strategy: Strategy
     match edited(text, old, new) {
         Ok((by, result)) => {
             assert_eq!(result, expected, "by {by}");
-            assert!(by.has(strategy), "by {by}, not {strategy}");
+            assert!(by.has(strategy), "by {by}, not {strategy:?}");
         }
         Err(miss) => panic!("not applied: {miss:?}"),
     }

@@ -95,7 +95,7 @@ fn one_edit(document: &Document, request: &Request<'_>) -> Option<Document> {
                 expected.replace_range(span.clone(), new);
             }
             let diff = edit::unified_diff("draft", text, &expected, None);
-            assert_eq!(edit::patched(text, &diff.text), expected, "{}", diff.text);
+            assert_eq!(patched(text, &diff.text), expected, "{}", diff.text);
             let new = document.splice(&spans).ok()?;
             assert_eq!(new.text(), expected, "the bytes do not read as the new text");
             assert_eq!((new.encoding(), new.has_bom()), (document.encoding(), document.has_bom()));
@@ -263,7 +263,7 @@ fn whole_call(
                 assert!(is_put, "the tool makes an edit that the engine refuses: {}", preview.diff);
                 return;
             };
-            assert_eq!(edit::patched(before.text(), &preview.diff), after.text(), "{}", preview.diff);
+            assert_eq!(patched(before.text(), &preview.diff), after.text(), "{}", preview.diff);
             let fingerprint = change.fingerprint();
             assert_eq!(fingerprint.content, Some(Revision::of(after.bytes())), "{}", preview.diff);
         }
@@ -348,5 +348,51 @@ fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(object) => object,
         other => panic!("{other} is no object"),
+    }
+}
+
+/// What `patch` makes of `old`, for a diff that applies where it says.
+fn patched(old: &str, diff: &str) -> String {
+    let old: Vec<&str> = old.split_inclusive('\n').collect();
+    let (mut at, mut result) = (0, String::new());
+    let lines: Vec<&str> = diff.split_inclusive('\n').skip(2).collect();
+    for (index, line) in lines.iter().enumerate() {
+        let is_unterminated = lines.get(index + 1).is_some_and(|next| next.starts_with('\\'));
+        let content = if is_unterminated { &line[1..line.len() - 1] } else { &line[1..] };
+        match line.as_bytes()[0] {
+            b'@' => {
+                let range = line.split(['-', ' ']).nth(2).expect("a range");
+                let (start, length) = range.split_once(',').unwrap_or((range, "1"));
+                let start = start.parse::<usize>().expect("a line") - usize::from(length != "0");
+                result.extend(old[at..start].iter().copied());
+                at = start;
+            }
+            b'+' => result.push_str(content),
+            b'\\' => {}
+            sign => {
+                assert_eq!(old[at], content, "a line of the diff that is not in the file");
+                at += 1;
+                if sign == b' ' {
+                    result.push_str(content);
+                }
+            }
+        }
+    }
+    result.extend(old[at..].iter().copied());
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop_assert_eq, proptest};
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_old_text_patched_is_the_new_one(old in "([ab\r]?\n|[cd]){0,30}", new in "([ab\r]?\n|[cd]){0,30}") {
+            let diff = edit::unified_diff("f", &old, &new, None);
+            prop_assert_eq!(patched(&old, &diff.text), new);
+        }
     }
 }

@@ -57,33 +57,26 @@ pub(super) struct FileMatches {
 #[derive(Debug)]
 pub(super) struct Collector<'a> {
     matcher: &'a RegexMatcher,
-    multiline: bool,
     mode: SearchMode,
     limits: FileLimits,
     stop: &'a StopSignal,
     /// The whole content, where it is in memory and not transcoded, to look for NUL bytes in.
     whole: Option<&'a [u8]>,
     pub(super) found: FileMatches,
-    /// What such lines are shown in, where the file is not UTF-8.
+    /// What such lines are shown in, where the file is not UTF-8: an encoding in which ASCII is itself.
     encoding: Option<&'static Encoding>,
 }
 
 impl<'a> Collector<'a> {
     pub(super) fn new(
         matcher: &'a RegexMatcher,
-        multiline: bool,
         mode: SearchMode,
         limits: FileLimits,
         stop: &'a StopSignal,
         whole: Option<&'a [u8]>,
+        encoding: Option<&'static Encoding>,
     ) -> Self {
-        Self { matcher, multiline, mode, limits, stop, whole, found: FileMatches::default(), encoding: None }
-    }
-
-    /// Shows lines in this encoding, one in which ASCII is itself.
-    pub(super) fn shown_in(mut self, encoding: Option<&'static Encoding>) -> Self {
-        self.encoding = encoding;
-        self
+        Self { matcher, mode, limits, stop, whole, found: FileMatches::default(), encoding }
     }
 
     /// What is shown of a line, around `hit`.
@@ -222,7 +215,7 @@ impl Sink for Collector<'_> {
             self.found.matches = 1;
             return Ok(false);
         }
-        if self.multiline && searcher.multi_line_with_matcher(self.matcher) {
+        if searcher.multi_line_with_matcher(self.matcher) {
             self.take_spanning(found);
         } else {
             let index = self.found.matches;
@@ -308,7 +301,7 @@ mod tests {
             .binary_detection(BinaryDetection::quit(0))
             .build();
         let stop = StopSignal::after(Duration::from_secs(3600));
-        let mut sink = Collector::new(pattern.matcher(), multiline, mode, limits, &stop, Some(text));
+        let mut sink = Collector::new(pattern.matcher(), mode, limits, &stop, Some(text), None);
         searcher.search_slice(pattern.matcher(), text, &mut sink).unwrap();
         Seen {
             lines: sink.found.lines.into_iter().map(|line| (line.number, line.text, line.hit)).collect(),
@@ -396,7 +389,7 @@ mod tests {
         let text: Vec<u8> = "\u{FEFF}eins\nzwei ä\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let pattern = Pattern::compile("zwei", PatternOptions::default()).unwrap();
         let stop = StopSignal::after(Duration::from_secs(3600));
-        let mut sink = Collector::new(pattern.matcher(), false, lines(0, 0), ALL, &stop, None);
+        let mut sink = Collector::new(pattern.matcher(), lines(0, 0), ALL, &stop, None, None);
         SearcherBuilder::new()
             .binary_detection(BinaryDetection::quit(0))
             .build()

@@ -28,7 +28,7 @@ impl GlobEncoding {
     /// many different characters or holds control characters.
     pub(super) fn of(pattern: &str, folded: bool) -> Option<Self> {
         let needed = pattern.contains(['?', '[']) || (folded && !pattern.is_ascii());
-        if !needed || pattern.chars().any(is_code) {
+        if !needed || pattern.contains(|letter: char| letter.is_ascii_control()) {
             return None;
         }
         let mut known: Vec<char> = pattern.chars().filter(|letter| !letter.is_ascii()).collect();
@@ -51,7 +51,9 @@ impl GlobEncoding {
     /// The path as it is compared; none where it is compared as it is: it is ASCII, or no text, or has
     /// control characters itself.
     pub(super) fn encode_path(&self, path: &Path) -> Option<PathBuf> {
-        let text = path.to_str().filter(|text| !text.is_ascii() && !text.chars().any(is_code))?;
+        let text = path
+            .to_str()
+            .filter(|text| !text.is_ascii() && !text.contains(|letter: char| letter.is_ascii_control()))?;
         Some(text.chars().map(|letter| self.code(letter)).collect::<String>().into())
     }
 
@@ -71,10 +73,6 @@ impl GlobEncoding {
 /// The control character with this number.
 fn code(number: usize) -> Option<char> {
     CODES.into_iter().flat_map(|(first, last)| first..=last).nth(number).map(char::from)
-}
-
-fn is_code(letter: char) -> bool {
-    letter.is_ascii_control()
 }
 
 /// The lower case where it is one character.

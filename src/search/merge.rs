@@ -3,9 +3,9 @@
 //! The answer depends only on the order of the files, never on which thread was faster: a chunk
 //! counts once everything before it has come.
 
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::collections::BTreeMap;
 
-use crate::stop::StopReason;
+use crate::{stop::StopReason, workspace::WorkspacePath};
 
 use super::{
     hits::{FileHits, Tally},
@@ -46,7 +46,7 @@ pub(super) struct Merge {
     waiting: BTreeMap<usize, ChunkHits>,
     /// Files kept, each with the number of results before it.
     pub(super) kept: Vec<(usize, Box<FileHits>)>,
-    newest: Option<Newest<ByPath>>,
+    newest: Option<Newest<WorkspacePath, Box<FileHits>>>,
     /// Results in path order so far: matches where lines are shown, else files.
     pub(super) results: usize,
     pub(super) matches: usize,
@@ -110,7 +110,7 @@ impl Merge {
     /// The kept files, in path order or the newest first.
     pub(super) fn into_kept(self) -> Vec<(usize, Box<FileHits>)> {
         match self.newest {
-            Some(newest) => newest.into_sorted().into_iter().enumerate().map(|(at, hits)| (at, hits.0)).collect(),
+            Some(newest) => newest.into_sorted().enumerate().map(|(at, (_, hits))| (at, hits)).collect(),
             None => self.kept,
         }
     }
@@ -148,34 +148,10 @@ impl Merge {
             }
             Keep::Newest { .. } => {
                 if let Some(newest) = &mut self.newest {
-                    newest.push(hits.stat.modified, ByPath(hits));
+                    newest.push(hits.stat.modified, hits.path.clone(), hits);
                 }
             }
             Keep::Nothing => {}
         }
-    }
-}
-
-/// Orders files of one time by path.
-#[derive(Debug)]
-struct ByPath(Box<FileHits>);
-
-impl PartialEq for ByPath {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.path == other.0.path
-    }
-}
-
-impl Eq for ByPath {}
-
-impl PartialOrd for ByPath {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for ByPath {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.path.cmp(&other.0.path)
     }
 }

@@ -39,9 +39,7 @@ impl fmt::Display for GlobError {
 
 /// The pattern of the glob tool.
 #[derive(Clone, Debug)]
-pub struct NameGlob {
-    matcher: Matcher,
-}
+pub struct NameGlob(Matcher);
 
 #[derive(Clone, Debug)]
 enum Matcher {
@@ -71,7 +69,7 @@ impl NameGlob {
             && !ending.is_empty()
             && !ending.contains(['*', '?', '[', ']', '{', '}', ',', '!', '\\', '/'])
         {
-            return Ok(Self { matcher: Matcher::Ending(ending.to_owned()) });
+            return Ok(Self(Matcher::Ending(ending.to_owned())));
         }
         glob_set([anchored.as_str()], case_sensitive)?;
         Self::of(
@@ -101,12 +99,12 @@ impl NameGlob {
             let set = glob_set(encoded.iter().map(String::as_str), case_sensitive).ok()?;
             Some((encoding, set))
         });
-        Ok(Self { matcher: Matcher::Any { set, unicode } })
+        Ok(Self(Matcher::Any { set, unicode }))
     }
 
     /// Whether a path relative to the start matches.
     pub fn matches(&self, relative: &Path) -> bool {
-        match &self.matcher {
+        match &self.0 {
             Matcher::Ending(ending) => relative.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes()),
             Matcher::Any { set, unicode } => {
                 match unicode.as_ref().and_then(|(encoding, set)| Some((encoding.encode_path(relative)?, set))) {
@@ -240,7 +238,7 @@ mod tests {
         for (pattern, ending) in [("*.c", true), ("**/*.c", true), ("*c", true), ("**/*.[c]", false), ("*.{c}", false)]
         {
             let glob = NameGlob::compile(pattern, true, LONGEST).unwrap();
-            assert_eq!(matches!(glob.matcher, Matcher::Ending(_)), ending, "{pattern}");
+            assert_eq!(matches!(glob.0, Matcher::Ending(_)), ending, "{pattern}");
             let anchored = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
             let compiled = GlobBuilder::new(&anchored).literal_separator(true).build().unwrap().compile_matcher();
             for path in paths {

@@ -1,49 +1,39 @@
 //! Keeps the most recently modified of many files without holding them all.
 
-use std::{cmp::Reverse, collections::BinaryHeap, time::SystemTime};
+use std::{cmp::Reverse, collections::BTreeMap, time::SystemTime};
 
-/// The `limit` newest of what is pushed, ties by the item's own order; holds no more than that.
+/// The `limit` newest of what is pushed, ties by their keys, of which each is pushed once; holds no more than that.
 #[derive(Debug)]
-pub struct Newest<T: Ord> {
-    heap: BinaryHeap<(Reverse<Option<SystemTime>>, T)>,
+pub struct Newest<K: Ord, V> {
+    kept: BTreeMap<(Reverse<Option<SystemTime>>, K), V>,
     limit: usize,
-    seen: usize,
 }
 
-impl<T: Ord> Newest<T> {
+impl<K: Ord, V> Newest<K, V> {
     /// Keeps at most `limit` items.
     pub fn new(limit: usize) -> Self {
-        Self { heap: BinaryHeap::new(), limit, seen: 0 }
+        Self { kept: BTreeMap::new(), limit }
     }
 
     /// Offers an item.
-    pub fn push(&mut self, modified: Option<SystemTime>, item: T) {
-        self.seen += 1;
-        self.heap.push((Reverse(modified), item));
-        if self.heap.len() > self.limit {
-            self.heap.pop();
+    pub fn push(&mut self, modified: Option<SystemTime>, key: K, value: V) {
+        self.kept.insert((Reverse(modified), key), value);
+        if self.kept.len() > self.limit {
+            self.kept.pop_last();
         }
     }
 
-    /// Offers an item that comes after all others in their own order: made only when it is kept.
-    pub fn push_next(&mut self, modified: Option<SystemTime>, item: impl FnOnce() -> T) {
-        let kept =
-            self.heap.len() < self.limit || self.heap.peek().is_some_and(|(Reverse(oldest), _)| modified > *oldest);
-        if kept {
-            self.push(modified, item());
-        } else {
-            self.seen += 1;
+    /// Offers an item whose key comes after all others; the key is made only when it is kept.
+    pub fn push_next(&mut self, modified: Option<SystemTime>, key: impl FnOnce() -> K, value: V) {
+        let is_newer = |((Reverse(oldest), _), _): (&(_, _), _)| modified > *oldest;
+        if self.kept.len() < self.limit || self.kept.last_key_value().is_some_and(is_newer) {
+            self.push(modified, key(), value);
         }
-    }
-
-    /// How many items were offered.
-    pub fn seen(&self) -> usize {
-        self.seen
     }
 
     /// What was kept, the newest first.
-    pub fn into_sorted(self) -> Vec<T> {
-        self.heap.into_sorted_vec().into_iter().map(|(_, item)| item).collect()
+    pub fn into_sorted(self) -> impl Iterator<Item = (K, V)> {
+        self.kept.into_iter().map(|((_, key), value)| (key, value))
     }
 }
 
@@ -54,14 +44,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn newest_keeps_the_latest_and_counts_all() {
+    fn newest_keeps_the_latest() {
         let at = |seconds| Some(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
         let mut newest = Newest::new(3);
         for (time, name) in [(1, "old"), (9, "b"), (9, "a"), (5, "mid"), (2, "older")] {
-            newest.push(at(time), name);
+            newest.push(at(time), name, ());
         }
-        assert_eq!(newest.seen(), 5);
-        assert_eq!(newest.into_sorted(), ["a", "b", "mid"]);
+        assert!(newest.into_sorted().map(|(name, ())| name).eq(["a", "b", "mid"]));
     }
 
     #[test]
@@ -71,11 +60,10 @@ mod tests {
             let (mut all, mut in_order) = (Newest::new(limit), Newest::new(limit));
             for (at, time) in times.into_iter().enumerate() {
                 let modified = (time > 0).then(|| SystemTime::UNIX_EPOCH + Duration::from_secs(time));
-                all.push(modified, at);
-                in_order.push_next(modified, || at);
+                all.push(modified, at, ());
+                in_order.push_next(modified, || at, ());
             }
-            assert_eq!(in_order.seen(), times.len());
-            assert_eq!(in_order.into_sorted(), all.into_sorted(), "{limit}");
+            assert!(in_order.into_sorted().eq(all.into_sorted()), "{limit}");
         }
     }
 }

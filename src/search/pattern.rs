@@ -54,7 +54,6 @@ pub struct PatternOptions {
 #[derive(Clone, Debug)]
 pub struct Pattern {
     matcher: RegexMatcher,
-    multiline: bool,
     source: Arc<(String, PatternOptions)>,
 }
 
@@ -91,9 +90,7 @@ impl Pattern {
             builder.line_terminator(Some(b'\n')).dot_matches_new_line(false);
         }
         match builder.build(&wrapped) {
-            Ok(matcher) => {
-                Ok(Self { matcher, multiline: options.multiline, source: Arc::new((text.to_owned(), options)) })
-            }
+            Ok(matcher) => Ok(Self { matcher, source: Arc::new((text.to_owned(), options)) }),
             Err(error) => Err(match error.kind() {
                 ErrorKind::NotAllowed(_) => PatternError::LineBreak,
                 ErrorKind::Banned(_) => PatternError::Nul,
@@ -118,7 +115,7 @@ impl Pattern {
     }
 
     pub(super) fn multiline(&self) -> bool {
-        self.multiline
+        self.source.1.multiline
     }
 
     /// The pattern as regex-syntax reads it with the options of the matcher, but for `word`, which

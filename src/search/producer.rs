@@ -250,7 +250,7 @@ impl Visit for StartVisitor<'_, '_> {
                     to_open => self.producer.chunk.push(to_open),
                 }
             }
-            _ => self.producer.chunk.push(Haystack::Walked(met.into_entry())),
+            _ => self.producer.chunk.push(Haystack::Walked(met.into_entry(), None)),
         }
         if self.producer.chunk.len() < self.producer.size {
             return pool.go_on();
@@ -270,23 +270,22 @@ impl Visit for StartVisitor<'_, '_> {
 /// What has to be searched of an indexed file, or the result where it is known.
 fn haystack(item: &IndexedPath, candidates: &mut Candidates, max_file_size: u64, beyond_ascii: bool) -> Haystack {
     let mut tally = Tally::default();
+    let to_open = |lines| Haystack::Walked(item.entry.clone(), lines);
     match &item.content {
         KnownContent::Secret => tally.skip(Skipped::Secret),
         KnownContent::Binary(bytes) if u64::from(*bytes) <= max_file_size => tally.skip(Skipped::Binary),
         KnownContent::Filtered(segments, bytes, utf8) if u64::from(*bytes) <= max_file_size => {
             // As in `pass`.
             if !utf8 && beyond_ascii {
-                return Haystack::Walked(item.entry.clone());
+                return to_open(None);
             }
-            match (candidates.may_match(segments), item.state()) {
-                (MayMatch::Nowhere, _) => tally.searched = 1,
-                (MayMatch::Within(lines), Some(state)) => {
-                    return Haystack::Within(item.entry.clone(), lines, state);
-                }
-                _ => return Haystack::Walked(item.entry.clone()),
+            match candidates.may_match(segments) {
+                MayMatch::Nowhere => tally.searched = 1,
+                MayMatch::Within(lines) => return to_open(item.state().map(|state| (lines, state))),
+                MayMatch::Anywhere => return to_open(None),
             }
         }
-        _ => return Haystack::Walked(item.entry.clone()),
+        _ => return to_open(None),
     }
     Haystack::Cached(tally)
 }

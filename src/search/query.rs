@@ -1,6 +1,6 @@
 //! What a content search is asked for: the pattern, which results and in what form, and its bounds.
 
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
 use crate::{stop::StopSignal, workspace::IgnoredEntries};
 
@@ -72,11 +72,5 @@ impl Query<'_> {
     /// before a file to know which of its lines to keep, and several threads do not know it.
     pub(super) fn counts_first(&self) -> bool {
         self.threads > 1 && matches!((self.mode, self.keep), (SearchMode::Lines { .. }, Keep::Page { skip: 1.., .. }))
-    }
-}
-
-impl fmt::Debug for Query<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Query").field("mode", &self.mode).field("keep", &self.keep).finish_non_exhaustive()
     }
 }

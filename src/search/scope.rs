@@ -9,7 +9,6 @@ use crate::workspace::{AccessError, FileKind, PathError, Workspace, WorkspacePat
 pub struct Scope {
     starts: Vec<WorkspacePath>,
     kind: FileKind,
-    under: Option<String>,
 }
 
 /// Why a path cannot be a start.
@@ -35,11 +34,7 @@ impl Scope {
             // What is kept of it between calls would still answer.
             workspace.stat(start).map_err(ScopeError::Access)?;
         }
-        let under = match starts.as_slice() {
-            [only] => Some(only.to_string()),
-            _ => None,
-        };
-        Ok(Self { starts, kind: FileKind::Directory, under })
+        Ok(Self { starts, kind: FileKind::Directory })
     }
 
     /// The scope that starts at `start`.
@@ -48,7 +43,7 @@ impl Scope {
     /// When it is missing or unreadable.
     pub fn at(workspace: &Workspace, start: WorkspacePath) -> Result<Self, ScopeError> {
         let kind = workspace.stat(&start).map_err(ScopeError::Access)?.kind;
-        Ok(Self { under: Some(start.to_string()), starts: vec![start], kind })
+        Ok(Self { starts: vec![start], kind })
     }
 
     /// Where the search starts.
@@ -77,6 +72,9 @@ impl Scope {
 
     /// ` under X`, or nothing where there are several starts.
     pub fn under(&self) -> String {
-        self.under.as_ref().map(|under| format!(" under {under}")).unwrap_or_default()
+        match self.starts.as_slice() {
+            [only] => format!(" under {only}"),
+            _ => String::new(),
+        }
     }
 }

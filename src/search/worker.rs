@@ -39,14 +39,13 @@ const KEPT_CONTENT: usize = 64 << 10;
 /// A file to be searched: met on the walk, or named by the caller.
 #[derive(Clone, Debug)]
 pub(super) enum Haystack {
-    /// Met on the walk of a directory.
-    Walked(Entry),
+    /// Met on the walk of a directory. Where the lines that may match are known, those, and the fingerprint of the
+    /// state in which there are no others.
+    Walked(Entry, Option<(Vec<Range<u32>>, u64)>),
     /// Named as the path of the call.
     Named(WorkspacePath),
     /// Met before and counted: wanted for its lines.
     Again(WorkspacePath),
-    /// Met, with lines that may match, and nowhere else while it is in the state of this fingerprint.
-    Within(Entry, Vec<Range<u32>>, u64),
     /// Consecutive files that need not be opened: the path index knows their result.
     Cached(Tally),
 }
@@ -67,7 +66,6 @@ pub(super) enum Searched {
 }
 
 /// One thread's searcher.
-#[derive(Debug)]
 pub(super) struct Worker<'a> {
     workspace: &'a Workspace,
     query: &'a Query<'a>,
@@ -110,12 +108,8 @@ impl<'a> Worker<'a> {
         let named = matches!(haystack, Haystack::Named(_));
         let mut within = None;
         let (path, opened) = match haystack {
-            Haystack::Within(entry, lines, state) => {
-                within = Some((lines, state));
-                let opened = entry.open();
-                (entry.into_path(), opened)
-            }
-            Haystack::Walked(entry) => {
+            Haystack::Walked(entry, lines) => {
+                within = lines;
                 let opened = entry.open();
                 (entry.into_path(), opened)
             }
@@ -270,7 +264,7 @@ impl<'a> Worker<'a> {
         target: &SearchTarget<'_>,
         input: Input<'_>,
     ) -> Result<FileMatches, Skipped> {
-        let (stop, multiline) = (self.query.stop, self.query.pattern.multiline());
+        let stop = self.query.stop;
         let content = target.content.bytes;
         let slice = match input {
             Input::Decoded(text) => Some(text.as_bytes()),
@@ -278,8 +272,7 @@ impl<'a> Worker<'a> {
             Input::Stream(_) => None,
         };
         let shown_in = if let Input::Bytes(encoding) = input { encoding } else { None };
-        let mut sink =
-            Collector::new(&self.matcher, multiline, self.query.mode, target.limits, stop, slice).shown_in(shown_in);
+        let mut sink = Collector::new(&self.matcher, self.query.mode, target.limits, stop, slice, shown_in);
         let matcher = InterruptibleMatcher { inner: &self.matcher, stop, piece_size: &self.piece_size };
         let result = if let Some(content) = slice {
             self.searcher.search_slice(&matcher, content, &mut sink)
@@ -292,8 +285,9 @@ impl<'a> Worker<'a> {
             match input {
                 Input::Stream(encoding) => {
                     // `read` shows a NUL character that comes after the bytes by which the encoding is recognised.
+                    let encoding = grep_searcher::Encoding::new(encoding.name()).ok();
                     let mut searcher =
-                        builder(self.query).binary_detection(BinaryDetection::none()).encoding(label(encoding)).build();
+                        builder(self.query).binary_detection(BinaryDetection::none()).encoding(encoding).build();
                     searcher.search_reader(&matcher, reader, &mut sink)
                 }
                 _ => self.searcher.search_reader(&matcher, reader, &mut sink),
@@ -338,11 +332,6 @@ fn builder(query: &Query<'_>) -> SearcherBuilder {
         .binary_detection(BinaryDetection::quit(0))
         .heap_limit(Some(HEAP));
     builder
-}
-
-/// The searcher's name for an encoding; it knows all of them.
-fn label(encoding: &'static Encoding) -> Option<grep_searcher::Encoding> {
-    grep_searcher::Encoding::new(encoding.name()).ok()
 }
 
 fn skipped_by(kind: &AccessErrorKind) -> Searched {

@@ -30,10 +30,7 @@ pub(super) struct ResponseBudget {
 }
 
 /// What one answer takes of the budget, until it is dropped.
-#[derive(Debug)]
-pub(super) struct ResponsePermit {
-    _permit: OwnedSemaphorePermit,
-}
+pub(super) type ResponsePermit = OwnedSemaphorePermit;
 
 impl Default for ResponseBudget {
     fn default() -> Self {
@@ -50,12 +47,11 @@ impl ResponseBudget {
         }
         let units = u32::try_from(bytes.min(BUDGET).div_ceil(UNIT)).unwrap_or(u32::MAX);
         if let Ok(permit) = Arc::clone(&self.free).try_acquire_many_owned(units) {
-            return Some(ResponsePermit { _permit: permit });
+            return Some(permit);
         }
         self.waits.fetch_add(1, Ordering::Relaxed);
         let _waiting = WaitingCount::new(&self.waiting);
-        let permit = Arc::clone(&self.free).acquire_many_owned(units).await.ok()?;
-        Some(ResponsePermit { _permit: permit })
+        Arc::clone(&self.free).acquire_many_owned(units).await.ok()
     }
 
     /// Whether an answer waits for the client to read earlier ones, or had to since [`Self::waits`] returned `waits`,

@@ -39,6 +39,7 @@ use self::{
 /// Calls that wait for a person at the same time; each holds its new content in memory.
 const MAX_WAITING: usize = 16;
 const ASK_AGAIN: &str = "repeat the call unchanged; the user is asked again";
+
 /// The server's side of asking, shared by its calls.
 pub(super) struct Confirmation {
     limit: Duration,
@@ -73,14 +74,7 @@ pub(super) enum Reply {
 
 /// The question as a call's result.
 #[derive(Debug)]
-pub(super) struct Question(InputRequiredResult);
-
-impl Question {
-    /// The result on the wire.
-    pub(super) fn into_result(self) -> InputRequiredResult {
-        self.0
-    }
-}
+pub(super) struct Question(pub(super) InputRequiredResult);
 
 impl Person {
     /// How the client of `request` says that it can ask.

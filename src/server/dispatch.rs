@@ -61,13 +61,6 @@ struct Admitted {
     deadline: time::Instant,
 }
 
-/// A planned call.
-enum PlannedCall {
-    Answer(Answer),
-    /// A change, and what a person must be shown of it first.
-    Change(Box<dyn Change>, Option<Proposal>),
-}
-
 impl Dispatcher {
     /// A dispatcher of calls of the tools of `parts`.
     pub(super) fn new(parts: Parts) -> Self {
@@ -105,8 +98,8 @@ impl Dispatcher {
         }
         let mut admitted = self.admit(call, cx).await?;
         let (change, proposal) = match self.plan(&mut admitted).await? {
-            PlannedCall::Answer(answer) => return deliver(answer, &admitted.call).await,
-            PlannedCall::Change(change, proposal) => (change, proposal),
+            (Plan::Answer(answer), _) => return deliver(answer, &admitted.call).await,
+            (Plan::Change(change), proposal) => (change, proposal),
         };
         let approval = match proposal {
             None => Approval::by_policy(),
@@ -180,8 +173,9 @@ impl Dispatcher {
         }
     }
 
-    /// Plans the call on a thread, until it is cancelled or its time is used up.
-    async fn plan(&self, admitted: &mut Admitted) -> Result<PlannedCall, ToolError> {
+    /// Plans the call on a thread, until it is cancelled or its time is used up. With a change comes what a person must
+    /// be shown of it first.
+    async fn plan(&self, admitted: &mut Admitted) -> Result<(Plan, Option<Proposal>), ToolError> {
         let Admitted { call, load, cx, permit, deadline, .. } = admitted;
         let work = {
             let draft = Draft::of(self.parts.options.confirm, &call.tool, &call.arguments);
@@ -189,16 +183,15 @@ impl Dispatcher {
             let (tool, arguments) = (call.tool.clone(), mem::take(&mut call.arguments));
             move || {
                 let tool = parts.toolbox.get(&tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
-                Ok(match tool.plan(&cx, arguments)? {
-                    Plan::Answer(mut answer) => {
+                let mut plan = tool.plan(&cx, arguments)?;
+                let proposal = match &mut plan {
+                    Plan::Answer(answer) => {
                         answer.sighting.take().inspect(|sighting| cx.session.ledger.save(sighting));
-                        PlannedCall::Answer(answer)
+                        None
                     }
-                    Plan::Change(change) => {
-                        let proposal = draft.and_then(|draft| draft.proposal(&*change));
-                        PlannedCall::Change(change, proposal)
-                    }
-                })
+                    Plan::Change(change) => draft.and_then(|draft| draft.proposal(&**change)),
+                };
+                Ok((plan, proposal))
             }
         };
         let is_one_of_several = *load == Load::Heavy && self.limits.is_crowded();

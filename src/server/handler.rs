@@ -1,18 +1,16 @@
 //! The requests that the server answers, for both lifecycles.
 //!
-//! Only the tools capability is declared. rmcp would answer the requests of other capabilities with an empty success;
-//! here they are "method not found".
+//! Only the tools capability is declared. rmcp would answer some requests of other capabilities with an empty success;
+//! [`super::stdio`] never delivers them as such, so they are "method not found".
 
 use std::sync::{Arc, OnceLock};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
-        CompleteResult, DiscoverResult, Implementation, InitializeRequestParams, InitializeResult,
-        ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
-        ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-        ServerCapabilities, ServerConfig, Tool,
+        CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, Implementation, InitializeRequestParams,
+        InitializeResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+        Tool,
     },
     service::RequestContext,
 };
@@ -161,42 +159,10 @@ impl ServerHandler for Handler {
                 }
                 convert::answer(answer, settings)
             }
-            Ok(Response::Question(question)) => return Ok(question.into_result().into()),
+            Ok(Response::Question(question)) => return Ok(question.0.into()),
             Err(error) => convert::error(&error, settings),
         };
         Ok(result.into())
-    }
-
-    fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.listing().iter().find(|tool| tool.name == name).cloned()
-    }
-
-    async fn complete(&self, _: CompleteRequestParams, _: Context) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
-    }
-
-    async fn list_prompts(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: Context,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
-    }
-
-    async fn list_resources(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: Context,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
-    }
-
-    async fn list_resource_templates(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: Context,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::{io, sync::Arc};
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex, split},
@@ -20,13 +21,18 @@ const PIPE: usize = 1 << 20;
 const REVISION: &str = "2025-11-25";
 
 /// One block of an outcome.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
 pub enum Block {
     /// Text for the model.
-    Text(String),
+    Text {
+        /// The text.
+        text: String,
+    },
     /// An image.
     Image {
         /// Its media type.
+        #[serde(rename = "mimeType")]
         mime: String,
         /// Its bytes in base64.
         data: String,
@@ -34,54 +40,37 @@ pub enum Block {
 }
 
 /// What a call came to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct CallOutcome {
     /// The blocks, in order.
     pub content: Vec<Block>,
     /// Whether the tool reports an error.
+    #[serde(default, rename = "isError")]
     pub is_error: bool,
     /// The result's `_meta`: facts under `rootbound/result`, or the kind of error under `rootbound/error`.
+    #[serde(default, rename = "_meta")]
     pub meta: Map<String, Value>,
     /// The complete result as data, where structured output is on.
+    #[serde(rename = "structuredContent")]
     pub structured: Option<Value>,
 }
 
 impl CallOutcome {
-    /// The text blocks, joined by line breaks.
+    /// The blocks as lines of text; an image is only named.
     pub fn text(&self) -> String {
-        let texts: Vec<&str> = self
-            .content
-            .iter()
-            .filter_map(|block| match block {
-                Block::Text(text) => Some(text.as_str()),
-                Block::Image { .. } => None,
-            })
-            .collect();
-        texts.join("\n")
-    }
-
-    fn of(result: &Value) -> Self {
-        let word = |block: &Value, key: &str| block[key].as_str().unwrap_or_default().to_owned();
-        let content = result["content"].as_array().map_or(&[][..], Vec::as_slice).iter().map(|block| {
-            if block["type"] == "image" {
-                Block::Image { mime: word(block, "mimeType"), data: word(block, "data") }
-            } else {
-                Block::Text(word(block, "text"))
-            }
+        let texts = self.content.iter().map(|block| match block {
+            Block::Text { text } => text.clone(),
+            // Four characters of base64 are three bytes.
+            Block::Image { mime, data } => format!("[image: {mime}, about {} KB]", data.len() * 3 / 4 / 1000 + 1),
         });
-        Self {
-            content: content.collect(),
-            is_error: result["isError"] == true,
-            meta: result["_meta"].as_object().cloned().unwrap_or_default(),
-            structured: result.get("structuredContent").cloned(),
-        }
+        texts.collect::<Vec<_>>().join("\n")
     }
 }
 
 /// A connected client; the server ends with it.
 #[derive(Debug)]
 pub struct InProcessClient {
-    runtime: Option<Runtime>,
+    runtime: Runtime,
     input: BufReader<ReadHalf<DuplexStream>>,
     output: WriteHalf<DuplexStream>,
     stop: CancellationToken,
@@ -118,7 +107,7 @@ impl InProcessClient {
         let stop = CancellationToken::new();
         runtime.spawn(server.serve(server_input, server_output, stop.clone()));
         let (input, output) = split(near);
-        Ok(Self { runtime: Some(runtime), input: BufReader::new(input), output, stop, last_id: 0 })
+        Ok(Self { runtime, input: BufReader::new(input), output, stop, last_id: 0 })
     }
 
     /// Calls a tool.
@@ -129,16 +118,8 @@ impl InProcessClient {
     pub fn call(&mut self, tool: &str, arguments: Map<String, Value>) -> Result<CallOutcome, String> {
         let mut params = json!({ "name": tool });
         params["arguments"] = Value::Object(arguments);
-        let result = self.request("tools/call", params)?;
-        Ok(CallOutcome::of(&result))
-    }
-
-    /// Ends the server when the process is asked to end, as a server on stdin and stdout.
-    fn end_on_signal(&self) {
-        if let Some(runtime) = &self.runtime {
-            let _inside = runtime.enter();
-            stop_on_signal(&self.stop);
-        }
+        serde_json::from_value(self.request("tools/call", params)?)
+            .map_err(|error| format!("the server sent what is no result of a call: {error}"))
     }
 
     /// Sends a request and waits for its result.
@@ -169,8 +150,7 @@ impl InProcessClient {
     /// When the server went away.
     pub fn send(&mut self, line: &str) -> Result<(), String> {
         let line = format!("{line}\n");
-        let output = &mut self.output;
-        block_on(self.runtime.as_ref(), async move { output.write_all(line.as_bytes()).await })
+        self.runtime.block_on(self.output.write_all(line.as_bytes())).map_err(|error| broken(&error))
     }
 
     /// The next message of the server, whatever it is.
@@ -178,14 +158,12 @@ impl InProcessClient {
     /// # Errors
     /// When the server went away, or sent something that is not JSON.
     pub fn receive(&mut self) -> Result<Value, String> {
-        let input = &mut self.input;
-        let line = block_on(self.runtime.as_ref(), async move {
-            let mut line = String::new();
-            match input.read_line(&mut line).await? {
-                0 => Err(io::ErrorKind::UnexpectedEof.into()),
-                _ => Ok(line),
-            }
-        })?;
+        let mut line = String::new();
+        match self.runtime.block_on(self.input.read_line(&mut line)) {
+            Ok(0) => return Err(broken(&io::ErrorKind::UnexpectedEof.into())),
+            Ok(_) => {}
+            Err(error) => return Err(broken(&error)),
+        }
         serde_json::from_str(&line).map_err(|error| format!("the server sent what is not JSON: {error}"))
     }
 }
@@ -193,9 +171,6 @@ impl InProcessClient {
 impl Drop for InProcessClient {
     fn drop(&mut self) {
         self.stop.cancel();
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 
@@ -207,7 +182,10 @@ pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> R
     log_panics();
     let commits = Arc::clone(&server.dispatcher.commits);
     let mut client = InProcessClient::open(server)?;
-    client.end_on_signal();
+    {
+        let _inside = client.runtime.enter();
+        stop_on_signal(&client.stop);
+    }
     let outcome = client.call(tool, arguments);
     let stopped = client.stop.is_cancelled();
     drop(client);
@@ -226,13 +204,6 @@ pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> R
 /// A sentence, when the server cannot be started.
 pub fn list_once(server: Server) -> Result<Value, String> {
     InProcessClient::open(server)?.request("tools/list", json!({}))
-}
-
-fn block_on<T>(runtime: Option<&Runtime>, work: impl Future<Output = io::Result<T>>) -> Result<T, String> {
-    match runtime {
-        Some(runtime) => runtime.block_on(work).map_err(|error| broken(&error)),
-        None => Err("the server has ended".to_owned()),
-    }
 }
 
 fn broken(error: &io::Error) -> String {

@@ -12,9 +12,6 @@ use crate::{
 /// How long work at its deadline may take to return what it has found.
 pub(super) const WIND_UP: Duration = Duration::from_secs(2);
 
-const STUCK_FILE_SYSTEM: &str =
-    "work elsewhere, or ask for less; inform the user that the file system (a network or FUSE mount?) may hang there";
-
 /// Returns when the work behind `stop` has not checked it for `limit`.
 pub(super) async fn idle_for(limit: Duration, stop: &StopSignal) {
     let mut checks = stop.checks();
@@ -39,11 +36,10 @@ pub(super) async fn is_silent_after(deadline: time::Instant, stop: &StopSignal) 
 /// No permit was free in time; `area_is_full` if calls in the same directory held them.
 pub(super) fn no_permit(area_is_full: bool, limit: Duration) -> ToolError {
     if area_is_full {
-        let message = format!(
+        return stuck(format!(
             "the call waited {limit:.0?} for other calls in the same directory, which do not end, and was not started; \
              nothing was changed"
-        );
-        return ToolError::new(Kind::TimedOut, message).hint(STUCK_FILE_SYSTEM);
+        ));
     }
     too_much(format!("the call waited {limit:.0?} for other calls to end and was not started; nothing was changed"))
 }
@@ -51,10 +47,9 @@ pub(super) fn no_permit(area_is_full: bool, limit: Duration) -> ToolError {
 /// Planning was given up; `is_silent` if its file system does not answer.
 pub(super) fn abandoned(is_silent: bool, limit: Duration) -> ToolError {
     if is_silent {
-        let message = format!(
+        return stuck(format!(
             "the file system did not answer within {limit:.0?}, and the call was abandoned; nothing was changed"
-        );
-        return ToolError::new(Kind::TimedOut, message).hint(STUCK_FILE_SYSTEM);
+        ));
     }
     too_much(format!("the call did not end within {limit:.0?} and was abandoned; nothing was changed"))
 }
@@ -70,8 +65,14 @@ pub(super) fn stuck_commit(limit: Duration) -> ToolError {
 
 /// The audit could not look at the paths of the call.
 pub(super) fn undescribed(limit: Duration) -> ToolError {
-    let message = format!("the file system did not answer within {limit:.0?}, and the call was not started");
-    ToolError::new(Kind::TimedOut, message).hint(STUCK_FILE_SYSTEM)
+    stuck(format!("the file system did not answer within {limit:.0?}, and the call was not started"))
+}
+
+fn stuck(message: String) -> ToolError {
+    ToolError::new(Kind::TimedOut, message).hint(
+        "work elsewhere, or ask for less; inform the user that the file system (a network or FUSE mount?) may hang \
+         there",
+    )
 }
 
 fn too_much(message: String) -> ToolError {

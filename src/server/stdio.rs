@@ -70,36 +70,24 @@ impl<R: AsyncRead + Unpin> SafeStdio<R> {
     fn accept(&mut self, incoming: Incoming, bytes: usize) -> Option<RxJsonRpcMessage<RoleServer>> {
         match incoming {
             Incoming::Deliver(message) => {
-                match &*message {
+                let is_expected = match &*message {
                     JsonRpcMessage::Request(request) => {
                         let is_call = matches!(request.request, ClientRequest::CallToolRequest(_));
-                        if let Err(error) = self.in_flight.insert(&request.id, is_call.then_some(bytes)) {
-                            self.output.refuse(Some(&request.id), &error);
-                            return None;
-                        }
+                        let inserted = self.in_flight.insert(&request.id, is_call.then_some(bytes));
+                        inserted.map_err(|error| self.output.refuse(Some(&request.id), &error)).is_ok()
                     }
                     // rmcp drops the answer to a cancelled request, so it is in flight no longer.
-                    JsonRpcMessage::Notification(notification) => {
-                        if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
-                            let known = cancelled.params.request_id.as_ref();
-                            if !known.is_some_and(|id| self.in_flight.remove(id)) {
-                                return None;
-                            }
+                    JsonRpcMessage::Notification(notification) => match &notification.notification {
+                        ClientNotification::CancelledNotification(cancelled) => {
+                            cancelled.params.request_id.as_ref().is_some_and(|id| self.in_flight.remove(id))
                         }
-                    }
+                        _ => true,
+                    },
                     // Only to a request of the server, and only once.
-                    JsonRpcMessage::Response(response) => {
-                        if !self.asked.remove(&response.id) {
-                            return None;
-                        }
-                    }
-                    JsonRpcMessage::Error(error) => {
-                        if !error.id.as_ref().is_some_and(|id| self.asked.remove(id)) {
-                            return None;
-                        }
-                    }
-                }
-                Some(*message)
+                    JsonRpcMessage::Response(response) => self.asked.remove(&response.id),
+                    JsonRpcMessage::Error(error) => error.id.as_ref().is_some_and(|id| self.asked.remove(id)),
+                };
+                is_expected.then_some(*message)
             }
             Incoming::Refuse { id, error } => {
                 tracing::debug!(code = error.code.0, reason = %error.message, "refused a message");
@@ -126,9 +114,8 @@ impl<R: AsyncRead + Unpin> SafeStdio<R> {
             tracing::warn!(calls = self.in_flight.len(), "calls did not end in time after the input ended");
             self.stop.cancel();
         }
-        let _ =
-            time::timeout_at(until.max(time::Instant::now() + time::Duration::from_millis(100)), self.output.flush())
-                .await;
+        let flushed = until.max(time::Instant::now() + Duration::from_millis(100));
+        let _ = time::timeout_at(flushed, self.output.flush()).await;
     }
 }
 

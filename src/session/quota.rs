@@ -116,11 +116,6 @@ impl Quota {
         Self { limits, spent: Mutex::default() }
     }
 
-    /// The bounds.
-    pub fn limits(&self) -> QuotaLimits {
-        self.limits
-    }
-
     /// Takes what a change costs off what is left, all of it or nothing.
     pub fn spend(&self, workspace: &Workspace, cost: &Cost) -> Result<(), QuotaError> {
         let counted = match (self.limits.root_bytes, &cost.root) {

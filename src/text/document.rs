@@ -41,7 +41,7 @@ impl Document {
     /// byte order, since the label `utf-16` names no particular one.
     ///
     /// # Errors
-    /// [`DecodeError::Binary`] for content with NUL characters, or that is plainly something else than text.
+    /// [`DecodeError`] for content with NUL characters, or that is plainly something else than text.
     ///
     /// # Examples
     /// ```
@@ -56,7 +56,7 @@ impl Document {
             return Ok(Self::from_parts(bytes, UTF_8, bom_len));
         }
         if let Some(kind) = binary_without_override(&bytes, encoding) {
-            return Err(DecodeError::Binary { kind });
+            return Err(DecodeError { kind });
         }
         let (encoding, bom_len) = match (encoding, Encoding::for_bom(&bytes)) {
             (None, Some(found)) => found,
@@ -68,7 +68,7 @@ impl Document {
         };
         let document = Self::from_parts(bytes, encoding, bom_len);
         if has_nul(document.text().as_bytes()) {
-            return Err(DecodeError::Binary { kind: image::name(document.bytes()) });
+            return Err(DecodeError { kind: image::name(document.bytes()) });
         }
         Ok(document)
     }

@@ -76,19 +76,10 @@ fn is_hidden(character: char, before: &Context, next: Option<char>, right_to_lef
             before.last.is_none_or(|last| matches!(last, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}'))
         }
         // Embeddings, overrides and isolates reorder what a person sees; the rest is not seen at all.
-        '\u{202a}'..='\u{202e}'
-        | '\u{2066}'..='\u{2069}'
-        | '\u{200b}'
-        | '\u{2060}'..='\u{2064}'
-        | '\u{206a}'..='\u{206f}'
-        | '\u{feff}'
-        | '\u{180e}'
-        | '\u{115f}'
-        | '\u{1160}'
-        | '\u{3164}'
-        | '\u{ffa0}'
-        | '\u{fff9}'..='\u{fffb}' => true,
-        _ => false,
+        _ => matches!(character,
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}' | '\u{2060}'..='\u{2064}'
+            | '\u{206a}'..='\u{206f}' | '\u{feff}' | '\u{180e}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'),
     }
 }
 

@@ -23,14 +23,6 @@ impl Line {
     }
 }
 
-/// Iterator over the lines of a text; see [`lines`].
-#[derive(Clone, Debug)]
-pub struct Lines<'t> {
-    text: &'t str,
-    at: usize,
-    separator: char,
-}
-
 /// The lines of `text` as `read` numbers them: ended by LF, a CR before it belonging to the terminator.
 /// A lone CR is content. A final terminator opens no further, empty line.
 ///
@@ -42,33 +34,28 @@ pub struct Lines<'t> {
 /// let contents: Vec<&str> = lines(text).map(|line| line.content(text)).collect();
 /// assert_eq!(contents, ["one", "two"]);
 /// ```
-pub fn lines(text: &str) -> Lines<'_> {
-    Lines { text, at: 0, separator: '\n' }
+pub fn lines(text: &str) -> impl Iterator<Item = Line> {
+    split(text, '\n')
 }
 
 /// The lines of a text whose only terminator is a lone CR.
-pub fn lines_ended_by_cr(text: &str) -> Lines<'_> {
-    Lines { text, at: 0, separator: '\r' }
+pub fn lines_ended_by_cr(text: &str) -> impl Iterator<Item = Line> {
+    split(text, '\r')
 }
 
-impl Iterator for Lines<'_> {
-    type Item = Line;
-
-    fn next(&mut self) -> Option<Line> {
-        let start = self.at;
-        let rest = self.text.get(start..).filter(|rest| !rest.is_empty())?;
-        let (end, next) = match rest.find(self.separator) {
-            None => (self.text.len(), self.text.len()),
-            Some(found) => {
-                let terminator = start + found;
-                let before = self.text.as_bytes()[start..terminator].last();
-                let is_crlf = self.separator == '\n' && before == Some(&b'\r');
-                (terminator - usize::from(is_crlf), terminator + 1)
-            }
-        };
-        self.at = next;
+fn split(text: &str, separator: char) -> impl Iterator<Item = Line> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let start = next;
+        let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
+        let mut end = text.len();
+        next = end;
+        if let Some(found) = rest.find(separator) {
+            let is_crlf = separator == '\n' && rest[..found].ends_with('\r');
+            (end, next) = (start + found - usize::from(is_crlf), start + found + 1);
+        }
         Some(Line { start, end, next })
-    }
+    })
 }
 
 #[cfg(test)]

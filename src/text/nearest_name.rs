@@ -18,8 +18,13 @@ pub const ONE_OF_MANY: f64 = 0.75;
 /// the product of both lengths, and `given` may be megabytes.
 const LONGEST: usize = 255;
 
+/// How alike two names are that one slip parts, where the longer one has three letters: `scr` for `src`. A slip in two
+/// letters says nothing.
+const ONE_SLIP: f64 = 2.0 / 3.0;
+
 /// Those of `known` that `given` may mean, the most similar first, equal ones in their order. `least` is the smallest
-/// similarity, where 1 is the same name up to case, Unicode form (NFKC), `-` and `_`.
+/// similarity, where 1 is the same name up to case, Unicode form (NFKC), `-` and `_`; one slip in three letters or more
+/// is always near.
 ///
 /// # Examples
 /// ```
@@ -35,8 +40,13 @@ pub fn nearest_names<N: AsRef<str>>(given: &str, known: impl IntoIterator<Item =
         return Vec::new();
     }
     let given = folded(given);
-    let cutoff = osa::Args::default().score_cutoff(least);
-    let similarity = |name: &str| osa::normalized_similarity_with_args(given.chars(), folded(name).chars(), &cutoff);
+    let cutoff = osa::Args::default().score_cutoff(least.min(ONE_SLIP));
+    let similarity = |name: &str| {
+        let name = folded(name);
+        let similarity = osa::normalized_similarity_with_args(given.chars(), name.chars(), &cutoff)?;
+        let is_near = similarity >= least || osa::distance(given.chars(), name.chars()) == 1;
+        is_near.then_some(similarity)
+    };
     let mut near: Vec<(f64, N)> =
         known.into_iter().filter_map(|name| Some((similarity(name.as_ref())?, name))).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -74,6 +84,15 @@ mod tests {
     fn one_slip_in_four_letters_is_near_among_many() {
         assert_eq!(nearest_names("mian.rs", ["main.rs"], ONE_OF_MANY), ["main.rs"]);
         assert!(nearest_names("mnia.rs", ["main.rs"], ONE_OF_MANY).is_empty());
+    }
+
+    #[test]
+    fn one_slip_is_near_in_three_letters_and_says_nothing_in_two() {
+        for (given, known) in [("scr", "src"), ("lob", "lib"), ("sr", "src"), ("a.r", "a.rs"), ("srcs", "src")] {
+            assert_eq!(nearest_names(given, [known], ONE_OF_MANY), [known]);
+        }
+        assert!(nearest_names("ab", ["ac"], ONE_OF_MANY).is_empty());
+        assert!(nearest_names("abc", ["xyc"], ONE_OF_FEW).is_empty());
     }
 
     #[test]

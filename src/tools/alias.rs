@@ -19,7 +19,7 @@ pub enum Alias {
         given: &'static str,
         /// What the schema calls it.
         name: &'static str,
-        /// The value that a true flag stands for.
+        /// The value that a true flag means.
         value: FlagValue,
     },
     /// Accepted and without effect: it asks for what the tool does anyway.
@@ -29,7 +29,7 @@ pub enum Alias {
     },
 }
 
-/// What a true flag stands for.
+/// The value that a true flag means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagValue {
     /// A truth value.
@@ -50,7 +50,7 @@ impl Alias {
         }
     }
 
-    /// The argument it stands for, if any.
+    /// The argument that it means, if any.
     pub(super) fn name_of(&self) -> Option<&'static str> {
         match self {
             Self::Name { name, .. } | Self::Flag { name, .. } => Some(name),

@@ -27,7 +27,7 @@ pub enum ReadBeforeWrite {
     Off,
 }
 
-/// What the tools are told by the configuration.
+/// The options of the tools.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Bytes of text in one answer; what does not fit is cut and said.
@@ -48,7 +48,7 @@ pub struct Settings {
     pub max_arguments: usize,
     /// Lists and objects within one another in the arguments of one call.
     pub max_nesting: usize,
-    /// What globs and regular expressions may come to.
+    /// Limits of globs and regular expressions.
     pub patterns: PatternLimits,
 }
 
@@ -105,8 +105,8 @@ pub type ProgressSink = Option<Arc<dyn Fn(ProgressUpdate) + Send + Sync>>;
 pub enum Blocking {
     /// It may: it has a thread to itself.
     Allowed,
-    /// It must not: it runs on the thread that reads the client's requests. Where it would have to, it fails with
-    /// [`ToolError::would_block`].
+    /// It must not: it runs on the thread that reads the client's requests. Where it would have to, it fails, and the
+    /// call is planned again on a thread where it may.
     Never,
 }
 

@@ -16,7 +16,7 @@ use crate::{
 use super::{
     Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     answer::{count, noted},
-    destination::{self, Destination, Over},
+    destination::{self, Destination, Occupant},
     read_before_write, with_history,
 };
 
@@ -80,10 +80,10 @@ impl Tool for Copy {
         if let Err(error) = cx.workspace.stat(&source) {
             return Err(ToolError::access(&cx.workspace, error));
         }
-        let to = destination::destination(cx, &source, &args.destination, args.overwrite.unwrap_or(false))?;
+        let to = destination::resolve(cx, &source, &args.destination, args.overwrite.unwrap_or(false))?;
         let tree = cx.workspace.tree_to_copy(&source, &to.target)?;
-        destination::apart(tree.top(), to.target.path())?;
-        to.takes(&tree)?;
+        destination::check_apart(tree.top(), to.target.path())?;
+        to.check_replaces(&tree)?;
         if tree.bytes() > MOST_BYTES {
             return Err(ToolError::new(
                 Kind::TooLarge,
@@ -91,18 +91,18 @@ impl Tool for Copy {
             )
             .hint("copy what is below it piece by piece"));
         }
-        Ok(Plan::Change(Box::new(Pending { source, tree, to })))
+        Ok(Plan::Change(Box::new(PlannedCopy { source, tree, to })))
     }
 }
 
-struct Pending {
+struct PlannedCopy {
     source: WorkspacePath,
     tree: Tree,
     to: Destination,
 }
 
-impl Pending {
-    /// Over a file: as a write of the other's content, which keeps the mode and owner it has.
+impl PlannedCopy {
+    /// Occupant a file: as a write of the other's content, which keeps the mode and owner it has.
     fn replace(&self, cx: &CallContext, base: Base, approval: Approval) -> Result<Output, ToolError> {
         let snapshot = cx.workspace.read(&self.source, cx.settings.max_file_size)?;
         let guard = WriteGuard::acquire_within(&cx.workspace, self.to.target.clone(), base, &cx.wait_limit())?;
@@ -157,17 +157,17 @@ impl Pending {
     }
 }
 
-impl Change for Pending {
+impl Change for PlannedCopy {
     fn fingerprint(&self) -> super::Fingerprint {
         super::Fingerprint {
             path: format!("{} to {}", self.tree.top(), self.to.target.path()),
-            base: self.to.over.base(),
+            base: self.to.occupant.base(),
             content: Some(self.tree.mark()),
         }
     }
 
     fn preview(&self) -> Preview {
-        let replaces = self.to.over != Over::Nothing;
+        let replaces = self.to.occupant != Occupant::Nothing;
         let over = if replaces { ", replacing the file there" } else { "" };
         let summary = format!(
             "Copy {} ({}, {} bytes) to {}{over}",
@@ -181,7 +181,7 @@ impl Change for Pending {
 
     fn cost(&self) -> Cost {
         let bytes = self.tree.bytes();
-        let replaces = self.to.over != Over::Nothing;
+        let replaces = self.to.occupant != Occupant::Nothing;
         Cost {
             root: Some(Arc::clone(self.to.target.path().root())),
             files: if replaces { 0 } else { self.tree.entries().len() as u64 + self.to.target.missing_above() },
@@ -192,13 +192,13 @@ impl Change for Pending {
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let output = match (self.to.over, self.tree.node()) {
-            (Over::File(Some(revision)), Node::File(_)) => self.replace(cx, Base::Revision(revision), approval)?,
-            (Over::File(_), _) => {
+        let output = match (self.to.occupant, self.tree.node()) {
+            (Occupant::File(Some(revision)), Node::File(_)) => self.replace(cx, Base::Revision(revision), approval)?,
+            (Occupant::File(_), _) => {
                 return Err(ToolError::new(Kind::TooLarge, format!("{} is too large to be replaced", self.to.path))
                     .hint("choose another destination, or delete it first"));
             }
-            (Over::Nothing, _) => self.make(cx, approval)?,
+            (Occupant::Nothing, _) => self.make(cx, approval)?,
         };
         let mut text = format!("Copied {} to {}: ", self.source, self.to.path);
         if self.tree.is_directory() {

@@ -80,11 +80,11 @@ impl Tool for Delete {
             Node::File(_) => read_before_write::check_deletable(cx, &path, &target)?,
             _ => None,
         };
-        Ok(Plan::Change(Box::new(Pending { path, target, tree, revision })))
+        Ok(Plan::Change(Box::new(PlannedDelete { path, target, tree, revision })))
     }
 }
 
-struct Pending {
+struct PlannedDelete {
     path: WorkspacePath,
     target: WritablePath,
     tree: Tree,
@@ -92,7 +92,7 @@ struct Pending {
     revision: Option<Revision>,
 }
 
-impl Change for Pending {
+impl Change for PlannedDelete {
     fn fingerprint(&self) -> super::Fingerprint {
         super::Fingerprint {
             path: self.target.path().to_string(),

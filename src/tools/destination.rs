@@ -1,5 +1,5 @@
 //! Where a change puts something: the new path of a file, and what `move` and `copy` share, two paths and what
-//! may stand at the second.
+//! may be at the second.
 
 use crate::workspace::{Base, FileKind, Revision, Tree, WorkspacePath, WritablePath};
 
@@ -30,15 +30,15 @@ pub(super) const ALIASES: &[Alias] = &[
 pub(super) struct Destination {
     pub(super) path: WorkspacePath,
     pub(super) target: WritablePath,
-    pub(super) over: Over,
+    pub(super) occupant: Occupant,
     /// Bytes of the file there.
     pub(super) bytes: u64,
 }
 
 impl Destination {
     /// Refuses a directory over a file.
-    pub(super) fn takes(&self, tree: &Tree) -> Result<(), ToolError> {
-        if tree.is_directory() && self.over != Over::Nothing {
+    pub(super) fn check_replaces(&self, tree: &Tree) -> Result<(), ToolError> {
+        if tree.is_directory() && self.occupant != Occupant::Nothing {
             return Err(ToolError::invalid(format!(
                 "{} is a file, and a directory does not replace a file",
                 self.path
@@ -49,16 +49,16 @@ impl Destination {
     }
 }
 
-/// What stands there.
+/// What is at a destination before the change.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Over {
+pub(super) enum Occupant {
     /// Nothing.
     Nothing,
     /// A file that may be replaced; its content, where it was looked at.
     File(Option<Revision>),
 }
 
-impl Over {
+impl Occupant {
     /// What a commit must find there.
     pub(super) fn base(self) -> Base {
         match self {
@@ -69,7 +69,7 @@ impl Over {
 }
 
 /// Looks at the destination. `name` is what the entry is called, for a hint.
-pub(super) fn destination(
+pub(super) fn resolve(
     cx: &CallContext,
     source: &WorkspacePath,
     text: &str,
@@ -77,21 +77,21 @@ pub(super) fn destination(
 ) -> Result<Destination, ToolError> {
     let path = cx.workspace.resolve(text)?;
     if path == *source {
-        return Err(both(source));
+        return Err(same_path(source));
     }
     let target = cx.workspace.writable_entry(&path).map_err(|error| match cx.workspace.stat(&path) {
-        Ok(stat) if stat.kind == FileKind::Directory && path.is_root() => into(source, &path),
+        Ok(stat) if stat.kind == FileKind::Directory && path.is_root() => is_directory(source, &path),
         _ => error.into(),
     })?;
     let stat = cx.workspace.entry_stat(&target)?;
     let bytes = stat.as_ref().map_or(0, |stat| stat.size);
-    let over = match stat.map(|stat| stat.kind) {
-        None => Over::Nothing,
-        Some(FileKind::Directory) => return Err(into(source, &path)),
+    let occupant = match stat.map(|stat| stat.kind) {
+        None => Occupant::Nothing,
+        Some(FileKind::Directory) => return Err(is_directory(source, &path)),
         Some(FileKind::Symlink) if cx.workspace.stat(&path).is_ok_and(|stat| stat.kind == FileKind::Directory) => {
-            return Err(into(source, &path));
+            return Err(is_directory(source, &path));
         }
-        Some(FileKind::File) if overwrite => Over::File(read_before_write::check_replaceable(cx, &path, &target)?),
+        Some(FileKind::File) if overwrite => Occupant::File(read_before_write::check_replaceable(cx, &path, &target)?),
         Some(FileKind::File) => {
             return Err(ToolError::invalid(format!("{path} already exists"))
                 .hint("choose another destination, or pass overwrite=true to replace that file"));
@@ -101,10 +101,10 @@ pub(super) fn destination(
                 .hint("choose another destination"));
         }
     };
-    Ok(Destination { path, target, over, bytes })
+    Ok(Destination { path, target, occupant, bytes })
 }
 
-fn into(source: &WorkspacePath, directory: &WorkspacePath) -> ToolError {
+fn is_directory(source: &WorkspacePath, directory: &WorkspacePath) -> ToolError {
     let error = ToolError::invalid(format!("{directory} is a directory; the destination is the entry's own new path"));
     match directory.join(&source.display_name()) {
         Ok(inside) if !source.is_root() => error.hint(format!("pass destination={inside} to put it there")),
@@ -112,18 +112,18 @@ fn into(source: &WorkspacePath, directory: &WorkspacePath) -> ToolError {
     }
 }
 
-fn both(path: &WorkspacePath) -> ToolError {
+fn same_path(path: &WorkspacePath) -> ToolError {
     ToolError::invalid(format!("source and destination are both {path}"))
         .hint("pass another destination; name and directory may differ")
 }
 
 /// Refuses a destination in or at the source itself.
-pub(super) fn apart(source: &WorkspacePath, destination: &WorkspacePath) -> Result<(), ToolError> {
+pub(super) fn check_apart(source: &WorkspacePath, destination: &WorkspacePath) -> Result<(), ToolError> {
     if source.root().key() != destination.root().key() {
         return Ok(());
     }
     if source == destination {
-        return Err(both(source));
+        return Err(same_path(source));
     }
     if destination.relative().starts_with(source.relative()) {
         return Err(ToolError::invalid(format!(

@@ -1,7 +1,7 @@
 //! Errors of tools: a kind for programs, a sentence and next steps for the model, a cause for the log.
 //!
 //! The wording avoids what clients classify by substring ("timeout", "connection", bare status
-//! numbers, "not configured", "disabled"), and its point stands in the first 480 characters.
+//! numbers, "not configured", "disabled"), and its point is in the first 480 characters.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::{
     workspace::{AccessError, AccessErrorKind, Limit, PathError, RootGone, Workspace, WorkspacePath, escape_controls},
 };
 
-/// The closed set of error kinds, as they stand in `_meta` under `rootbound/error`.
+/// The closed set of error kinds, as they are named in `_meta` under `rootbound/error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An argument is missing, unknown or unusable.
@@ -107,7 +107,7 @@ impl ToolError {
             .hint("read it again, then repeat the call on what is there now; the user is asked again")
     }
 
-    /// The file at `path` would come to hold more than may be written to one.
+    /// The file at `path` would grow beyond the limit for one file.
     pub fn would_grow(path: impl fmt::Display, size: u64, limit: u64) -> Self {
         Self::new(Kind::TooLarge, format!("{path} would grow to {size} bytes; at most {limit} are allowed"))
             .hint("nothing was changed; write the new text to another file")
@@ -120,7 +120,7 @@ impl ToolError {
         self
     }
 
-    /// Adds what stands after the hints: a diff, the nearest block, a list of places.
+    /// Adds what follows the hints: a diff, the nearest block, a list of places.
     #[must_use]
     pub fn details(mut self, details: impl Into<String>) -> Self {
         self.details = details.into();
@@ -134,7 +134,7 @@ impl ToolError {
         self
     }
 
-    /// Says where in the arguments the error lies.
+    /// Adds where in the arguments the error is.
     #[must_use]
     pub fn within(mut self, place: &str) -> Self {
         self.message = format!("in {place}: {}", self.message);
@@ -152,7 +152,7 @@ impl ToolError {
     }
 
     /// What the model reads. Sentences repeat arguments, so what could drive a terminal is escaped in
-    /// them; details may hold file content and stand as they are.
+    /// them; details may hold file content and are not escaped.
     pub fn text(&self) -> String {
         let hint = self.hints.first().map_or(0, |hint| hint.chars().count());
         let mut text = elided(&escape_controls(&self.message), hint);
@@ -225,7 +225,7 @@ impl From<PathError> for ToolError {
             PathError::Denied { .. } => Self::new(Kind::Denied, error.to_string())
                 .hint("use a path relative to a workspace root; ls without a path lists the roots"),
             PathError::TooLong { .. } => Self::invalid(error.to_string())
-                .hint("name a directory above it in fewer bytes; what lies deeper is shown, but not read or changed"),
+                .hint("use a shorter path: what is deeper in the tree is listed, but cannot be read or changed"),
             PathError::Invalid { .. } => {
                 Self::invalid(error.to_string()).hint("pass a path as ls, glob or grep print it")
             }
@@ -250,7 +250,7 @@ fn limit_words(limit: Limit) -> (Kind, &'static str) {
     match limit {
         Limit::OpenFiles(_) | Limit::OpenFilesOfAll => (
             Kind::Internal,
-            "call again when other calls are answered; if it fails again, ask the user, who can raise the limit",
+            "call again after other calls are answered; if it fails again, ask the user, who can raise the limit",
         ),
         Limit::FileSize(_) => {
             (Kind::TooLarge, "nothing was changed; write the new text to another file, or ask the user")
@@ -296,12 +296,11 @@ impl From<AccessError> for ToolError {
                 "nothing was changed; wait for the other changes there to end, or ask for less at a time",
             ),
             A::TooManyWaiting => {
-                (Kind::Stale, "nothing was changed; wait for the answers of the other calls, then send it again")
+                (Kind::Stale, "nothing was changed; wait until the other calls are answered, then send it again")
             }
             A::Locked => (
                 Kind::TimedOut,
-                "repeat the call; if it fails again, inform the user that some process keeps that directory locked \
-                 (flock)",
+                "repeat the call; if it fails again, report it to the user that a process holds a lock (flock) on that directory",
             ),
             A::TooManyLinks => (Kind::InvalidInput, "its links lead in a circle; use the path of the file itself"),
             A::NameTooLong => (Kind::InvalidInput, "use a shorter name"),

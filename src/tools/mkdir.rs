@@ -25,7 +25,7 @@ pub(crate) struct Mkdir;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// The directory to make; missing parents are made, too.
+    /// The directory to make; missing parents are made as well.
     path: String,
 }
 
@@ -70,16 +70,16 @@ impl Tool for Mkdir {
             Err(_) => {}
         }
         let target = cx.workspace.writable_entry(&path)?;
-        Ok(Plan::Change(Box::new(Pending { path, target })))
+        Ok(Plan::Change(Box::new(PlannedMkdir { path, target })))
     }
 }
 
-struct Pending {
+struct PlannedMkdir {
     path: WorkspacePath,
     target: WritablePath,
 }
 
-impl Change for Pending {
+impl Change for PlannedMkdir {
     fn fingerprint(&self) -> super::Fingerprint {
         super::Fingerprint { path: self.target.path().to_string(), base: Base::Absent, content: None }
     }
@@ -89,7 +89,7 @@ impl Change for Pending {
     }
 
     fn cost(&self) -> Cost {
-        // A directory takes room, too.
+        // A directory counts as a file.
         let files = 1 + self.target.missing_above();
         Cost { root: Some(Arc::clone(self.target.path().root())), files, bytes: 0, ..Cost::default() }
     }

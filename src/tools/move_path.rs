@@ -16,7 +16,7 @@ use crate::{
 use super::{
     Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError,
     answer::{count, noted},
-    destination::{self, Destination, Over},
+    destination::{self, Destination, Occupant},
     read_before_write, with_history,
 };
 
@@ -74,26 +74,26 @@ impl Tool for Move {
         if cx.workspace.entry_stat(&from)?.is_none() {
             return Err(ToolError::not_found(&cx.workspace, &source));
         }
-        let to = destination::destination(cx, &source, &args.destination, args.overwrite.unwrap_or(false))?;
-        destination::apart(from.path(), to.target.path())?;
+        let to = destination::resolve(cx, &source, &args.destination, args.overwrite.unwrap_or(false))?;
+        destination::check_apart(from.path(), to.target.path())?;
         let tree = cx.workspace.tree(&from, Purpose::Move(&to.target))?;
-        to.takes(&tree)?;
-        Ok(Plan::Change(Box::new(Pending { source, from, tree, to })))
+        to.check_replaces(&tree)?;
+        Ok(Plan::Change(Box::new(PlannedMove { source, from, tree, to })))
     }
 }
 
-struct Pending {
+struct PlannedMove {
     source: WorkspacePath,
     from: WritablePath,
     tree: Tree,
     to: Destination,
 }
 
-impl Change for Pending {
+impl Change for PlannedMove {
     fn fingerprint(&self) -> super::Fingerprint {
         super::Fingerprint {
             path: format!("{} to {}", self.from.path(), self.to.target.path()),
-            base: self.to.over.base(),
+            base: self.to.occupant.base(),
             content: Some(self.tree.mark()),
         }
     }
@@ -104,7 +104,7 @@ impl Change for Pending {
         } else {
             String::new()
         };
-        let replaces = self.to.over != Over::Nothing;
+        let replaces = self.to.occupant != Occupant::Nothing;
         let over = if replaces { ", replacing the file there" } else { "" };
         let summary = format!("Move {}{what} to {}{over}", self.source, self.to.path);
         Preview { summary, diff: String::new(), destructive: replaces }
@@ -128,9 +128,9 @@ impl Change for Pending {
         if tree.mark() != planned.mark() {
             return Err(with_history::changed(&source));
         }
-        let replaced = match to.over {
-            Over::Nothing => None,
-            Over::File(revision) => Some(with_history::keep_replaced(cx, &to.path, revision)?),
+        let replaced = match to.occupant {
+            Occupant::Nothing => None,
+            Occupant::File(revision) => Some(with_history::keep_replaced(cx, &to.path, revision)?),
         };
         let kind = match tree.node() {
             Node::Directory(_) => RecordKind::Directory,

@@ -71,7 +71,7 @@ pub(super) fn limit_notes(tally: &Tally, limits_hit: &LimitsHit) -> Vec<String> 
     if !left_out.is_empty() {
         let limit = limits_hit.limit.unwrap_or_else(Limit::open_files);
         notes.push(format!(
-            "incomplete: {} could not be opened, because {limit}; call again when other calls are answered, or \
+            "incomplete: {} could not be opened, because {limit}; call again after other calls are answered, or \
              search a part of it",
             left_out.join(" and ")
         ));
@@ -126,7 +126,7 @@ pub(super) fn walked_because(cx: &CallContext, scope: &Scope) -> Option<String> 
 /// Joins an answer's lines and what is said below them.
 pub(super) fn with_notes(mut text: String, notes: &[String]) -> String {
     if !notes.is_empty() {
-        // Reasons for nothing stand right below the sentence; below a list they are set apart.
+        // Notes follow "nothing found" directly, and a list after an empty line.
         text.push_str(if text.contains('\n') { "\n\n" } else { "\n" });
         text.push_str(&notes.join("\n"));
     }

@@ -1,4 +1,4 @@
-//! What planning a call comes to: an answer, or a change that waits for its approval.
+//! The result of planning a call: an answer, or a change that waits for its approval.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ impl fmt::Debug for Plan {
     }
 }
 
-/// A change to the disk that has been worked out but not made.
+/// A change to the disk that is planned but not made.
 pub trait Change: Send {
     /// What a person is shown before it is made.
     fn preview(&self) -> Preview;
@@ -53,7 +53,7 @@ pub struct Preview {
     pub destructive: bool,
 }
 
-/// What a change comes to, as values: two plans of equal effect make the same change to the same
+/// The effect of a change as values: two plans of equal effect make the same change to the same
 /// files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint {

@@ -136,13 +136,12 @@ fn unreadable(bytes: &[u8]) -> Option<String> {
     if text::image_info(bytes).is_some_and(|image| text::check_image(bytes, &image).is_ok()) {
         return None;
     }
-    let DecodeError::Binary { kind } = text::view(bytes, None).err()?;
-    Some(kind)
+    text::view(bytes, None).err().map(|error| error.kind)
 }
 
 /// The error for a file that is to be changed in part, and is no text.
 pub(super) fn not_text(path: &WorkspacePath, size: u64, now: Revision, error: &DecodeError) -> ToolError {
-    let DecodeError::Binary { kind } = error;
+    let kind = &error.kind;
     ToolError::new(Kind::Binary, format!("{path} is not text but {kind}, {size} bytes, and only text can be changed"))
         .hint(replace_whole(now))
 }

@@ -167,7 +167,7 @@ fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&JournalRecord]) -> Re
     Ok(text)
 }
 
-/// Where a path truly is; a deleted entry by its own name.
+/// The canonical path; for a deleted entry the path itself.
 fn real(workspace: &Workspace, path: &WorkspacePath) -> WorkspacePath {
     workspace.canonical(path).unwrap_or_else(|_| path.clone())
 }

@@ -6,10 +6,10 @@ use super::CallContext;
 
 /// Lines of a diff that are shown.
 pub(super) const DIFF_LINES: usize = 60;
-/// Bytes of an answer kept back for what stands around a diff.
+/// Bytes of an answer reserved for the text around a diff.
 const AROUND: usize = 400;
 
-/// The whole diff between two contents, where both are text; none of them stands for a file that is not there.
+/// The whole diff between two contents, where both are text; `None` is a file that does not exist.
 pub(super) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u8>>) -> String {
     let text = |bytes: Option<Vec<u8>>| match bytes {
         None => Some(String::new()),

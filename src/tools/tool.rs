@@ -5,7 +5,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Alias, CallContext, Plan, ToolError};
 
-/// What is fixed about a tool: its name and what a client is told about it.
+/// What is fixed about a tool: its name and what clients see of it.
 #[derive(Debug)]
 pub struct Spec {
     /// Name on the wire, `[a-z_]+`.

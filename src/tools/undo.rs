@@ -23,7 +23,7 @@ use super::{
     Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES, answer::count,
     shown_diff,
 };
-use revert::Checked;
+use revert::RevertPlan;
 
 /// The tool.
 #[derive(Debug)]
@@ -89,19 +89,19 @@ impl Tool for Undo {
                    earlier ones",
             ));
         };
-        let Checked { diff, cost } = revert::check(cx, &change)?;
-        Ok(Plan::Change(Box::new(Pending { number, change, diff, cost })))
+        let RevertPlan { diff, cost } = revert::check(cx, &change)?;
+        Ok(Plan::Change(Box::new(PlannedUndo { number, change, diff, cost })))
     }
 }
 
-struct Pending {
+struct PlannedUndo {
     number: u64,
     change: UndoableChange,
     diff: String,
     cost: Cost,
 }
 
-impl Pending {
+impl PlannedUndo {
     fn path(&self) -> &WorkspacePath {
         match &self.change.effect {
             Effect::Wrote { path, .. } | Effect::Removed { path, .. } => path,
@@ -131,7 +131,7 @@ impl Pending {
     }
 }
 
-impl Change for Pending {
+impl Change for PlannedUndo {
     fn fingerprint(&self) -> super::Fingerprint {
         // The number of the change stands for all it did; the revert itself checks that nothing has
         // happened to the file since.

@@ -24,7 +24,7 @@ use super::{
     shown_diff,
     with_history::{self, Rewrite},
 };
-use content::{Appended, Planned, appended, created, replaced};
+use content::{Appended, NewContent, appended, created, replaced};
 
 /// The tool.
 #[derive(Debug)]
@@ -132,14 +132,14 @@ impl Tool for Write {
             )
             .hint("split it over several files"));
         }
-        let job = Job { path, target, content: args.content, mode, expected };
-        let (base, planned) = job.work_out(cx)?;
-        Ok(Plan::Change(Box::new(Planning { job, base, planned })))
+        let request = WriteRequest { path, target, content: args.content, mode, expected };
+        let (base, planned) = request.plan_content(cx)?;
+        Ok(Plan::Change(Box::new(PlannedWrite { request, base, planned })))
     }
 }
 
 /// What was asked for.
-struct Job {
+struct WriteRequest {
     path: WorkspacePath,
     target: WritablePath,
     content: String,
@@ -147,26 +147,26 @@ struct Job {
     expected: Option<Revision>,
 }
 
-impl Job {
-    /// What it comes to on the file as it is now; writes nothing.
-    fn work_out(&self, cx: &CallContext) -> Result<(Base, Planned), ToolError> {
+impl WriteRequest {
+    /// The new content on the file as it is now; writes nothing.
+    fn plan_content(&self, cx: &CallContext) -> Result<(Base, NewContent), ToolError> {
         let known = if self.mode == Mode::Append { StartFrom::Grown } else { StartFrom::LastSeen };
-        self.worked_out(cx, |now| read_before_write::check(cx, &self.path, &self.target, now, self.expected, known))
+        self.plan_on(cx, |now| read_before_write::check(cx, &self.path, &self.target, now, self.expected, known))
     }
 
-    /// As [`Self::work_out`], once more, where another change came between that and the commit.
-    fn work_out_again(&self, cx: &CallContext) -> Result<(Base, Planned), ToolError> {
-        self.worked_out(cx, |now| {
+    /// As [`Self::plan_content`], once more, where another change came between that and the commit.
+    fn plan_again(&self, cx: &CallContext) -> Result<(Base, NewContent), ToolError> {
+        self.plan_on(cx, |now| {
             read_before_write::check_again(cx, &self.path, &now, self.expected)?;
             Ok(now)
         })
     }
 
-    fn worked_out(
+    fn plan_on(
         &self,
         cx: &CallContext,
         checked: impl FnOnce(Snapshot) -> Result<Snapshot, ToolError>,
-    ) -> Result<(Base, Planned), ToolError> {
+    ) -> Result<(Base, NewContent), ToolError> {
         let (path, limit) = (&self.path, cx.settings.max_file_size);
         let now = match cx.read_to_change(path) {
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.created(),
@@ -188,7 +188,7 @@ impl Job {
         Ok((base, planned))
     }
 
-    fn created(&self) -> Result<(Base, Planned), ToolError> {
+    fn created(&self) -> Result<(Base, NewContent), ToolError> {
         if let Some(expected) = self.expected {
             return Err(read_before_write::absent(&self.path, expected));
         }
@@ -201,7 +201,7 @@ fn exists(path: &WorkspacePath) -> ToolError {
         .hint("choose another name, or read it and use mode=overwrite or edit")
 }
 
-impl Rewrite for (Base, Planned) {
+impl Rewrite for (Base, NewContent) {
     fn base(&self) -> Base {
         self.0
     }
@@ -215,19 +215,19 @@ impl Rewrite for (Base, Planned) {
     }
 }
 
-struct Planning {
-    job: Job,
+struct PlannedWrite {
+    request: WriteRequest,
     base: Base,
-    planned: Planned,
+    planned: NewContent,
 }
 
-impl Planning {
+impl PlannedWrite {
     /// The diff of what is really written, with at most `max_lines` lines of hunks.
     fn diff(&self, max_lines: Option<usize>) -> Option<Diff> {
         let old = self.planned.old.as_ref()?;
         let encoding = encoding_rs::Encoding::for_label(self.planned.encoding.as_bytes());
         let new = text::view(&self.planned.bytes, encoding).ok()?;
-        let name = shown_diff::diff_name(&self.job.path);
+        let name = shown_diff::diff_name(&self.request.path);
         if LineEnding::of(old.text()) == LineEnding::Cr && LineEnding::of(&new) == LineEnding::Cr {
             // Otherwise the file would be one line of the diff.
             let by_line = |text: &str| text.replace('\r', "\n");
@@ -237,23 +237,23 @@ impl Planning {
     }
 }
 
-impl Change for Planning {
+impl Change for PlannedWrite {
     fn preview(&self) -> Preview {
-        let verb = match (self.base, self.job.mode) {
+        let verb = match (self.base, self.request.mode) {
             (Base::Absent, _) => "Create",
             (_, Mode::Append) => "Append to",
             _ => "Replace",
         };
         Preview {
             summary: noted(
-                format!("{verb} {}: {} when done", self.job.path, count(self.planned.bytes.len(), "byte")),
+                format!("{verb} {}: {} when done", self.request.path, count(self.planned.bytes.len(), "byte")),
                 &self.planned.notes,
             ),
             diff: self.diff(None).map_or_else(
                 || {
                     let old = if self.base == Base::Absent { "/dev/null" } else { "(not text)" };
                     let new = String::from_utf8_lossy(&self.planned.bytes);
-                    let mut diff = format!("--- {old}\n+++ b/{}\n", shown_diff::diff_name(&self.job.path));
+                    let mut diff = format!("--- {old}\n+++ b/{}\n", shown_diff::diff_name(&self.request.path));
                     for line in new.split_inclusive('\n') {
                         diff.push('+');
                         diff.push_str(line);
@@ -262,13 +262,13 @@ impl Change for Planning {
                 },
                 |diff| diff.text,
             ),
-            destructive: self.base != Base::Absent && self.job.mode != Mode::Append,
+            destructive: self.base != Base::Absent && self.request.mode != Mode::Append,
         }
     }
 
     fn fingerprint(&self) -> Fingerprint {
         Fingerprint {
-            path: self.job.target.path().to_string(),
+            path: self.request.target.path().to_string(),
             base: self.base,
             content: Some(Revision::of(&self.planned.bytes)),
         }
@@ -277,33 +277,38 @@ impl Change for Planning {
     fn cost(&self) -> Cost {
         let bytes = self.planned.bytes.len() as u64;
         Cost {
-            root: Some(Arc::clone(self.job.target.path().root())),
-            files: if self.base == Base::Absent { 1 + self.job.target.missing_above() } else { 0 },
+            root: Some(Arc::clone(self.request.target.path().root())),
+            files: if self.base == Base::Absent { 1 + self.request.target.missing_above() } else { 0 },
             bytes,
             growth: bytes.saturating_sub(self.planned.old_bytes),
-            freed: Some((Arc::clone(self.job.target.path().root()), self.planned.old_bytes.saturating_sub(bytes))),
+            freed: Some((Arc::clone(self.request.target.path().root()), self.planned.old_bytes.saturating_sub(bytes))),
         }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let Self { job, base, planned } = *self;
-        // What is appended is worked out again where another call or process came first.
-        let again = |error: AccessError| match job.mode {
-            Mode::Append => job.work_out_again(cx),
-            Mode::Create => Err(exists(&job.path)),
+        let Self { request, base, planned } = *self;
+        // An append is planned again if another call or process changed the file first.
+        let again = |error: AccessError| match request.mode {
+            Mode::Append => request.plan_again(cx),
+            Mode::Create => Err(exists(&request.path)),
             Mode::Overwrite => Err(error.into()),
         };
         let ((base, planned), committed, kept) =
-            with_history::rewrite(cx, "write", &job.target, (base, planned), approval, again)?;
-        Ok(Self { job, base, planned }.answer(cx, &committed, &kept))
+            with_history::rewrite(cx, "write", &request.target, (base, planned), approval, again)?;
+        Ok(Self { request, base, planned }.answer(cx, &committed, &kept))
     }
 }
 
-impl Planning {
+impl PlannedWrite {
     fn answer(self, cx: &CallContext, committed: &Committed, kept: &with_history::HistoryNote) -> Answer {
         let diff = self.diff(Some(shown_diff::DIFF_LINES));
         let shown = diff.as_ref().map(|diff| {
-            TruncatedDiff::of(&diff.text, diff.cut_lines, shown_diff::DIFF_LINES, shown_diff::room(cx, &self.job.path))
+            TruncatedDiff::of(
+                &diff.text,
+                diff.cut_lines,
+                shown_diff::DIFF_LINES,
+                shown_diff::room(cx, &self.request.path),
+            )
         });
         let lines = text::view(&self.planned.bytes, None).map_or(0, |text| match LineEnding::of(&text) {
             // Counted as what was appended is, and as the diff shows them.
@@ -330,10 +335,10 @@ impl Planning {
                 "Appended {}, {} to {}, which has {total} now",
                 count(bytes, "byte"),
                 count(lines, "line"),
-                self.job.path
+                self.request.path
             ),
-            _ if self.base == Base::Absent => format!("Created {}: {total}", self.job.path),
-            _ => format!("Replaced {}: {total}", self.job.path),
+            _ if self.base == Base::Absent => format!("Created {}: {total}", self.request.path),
+            _ => format!("Replaced {}: {total}", self.request.path),
         };
         let mut text = noted(text, &notes);
         if let Some(shown) = shown.as_ref().filter(|shown| !shown.text.is_empty()) {
@@ -342,7 +347,7 @@ impl Planning {
             text.push_str(" (no change)");
         }
         let diff = shown.map(|shown| shown.text).unwrap_or_default();
-        let data = Output { path: self.job.path.to_string(), diff, notes, facts: facts.clone() };
+        let data = Output { path: self.request.path.to_string(), diff, notes, facts: facts.clone() };
         Answer::text(text, &facts).data(cx, &data)
     }
 }

@@ -5,11 +5,7 @@
 
 use std::io;
 
-use super::error::{AccessError, AccessErrorKind};
-use super::links::Location;
-use super::path::WorkspacePath;
-use super::policy::Verdict;
-use super::stat::{FileKind, Stat};
+use super::{AccessError, AccessErrorKind, FileKind, Location, Stat, Verdict, WorkspacePath};
 
 /// Refuses secret content by one of its names. The error is about the path that was asked for.
 pub(super) fn readable(name: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {

@@ -8,13 +8,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::links;
-use super::path::WorkspacePath;
-use super::policy::{AgentFile, AgentRules, ParsedRules, RULE_FILES, RuleFile};
-use super::root::Root;
-use super::roots::Roots;
-use super::stat::FileKind;
-use super::sys::{self, Failure};
+use super::policy::{AgentRules, ParsedRules, RULE_FILES, RuleFile};
+use super::{AgentFile, Failure, FileKind, Root, Roots, WorkspacePath, links, sys};
 
 /// Longest rule file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;

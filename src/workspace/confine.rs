@@ -14,7 +14,7 @@ mod seccomp;
 
 use std::path::Path;
 
-use super::roots::Roots;
+use super::Roots;
 #[cfg(target_os = "linux")]
 use landlock::install as confine_files;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]

@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::sys::{Dir, Failure, OpenFor};
+use super::{Dir, Failure, OpenFor};
 
 /// How many directories below the top stay open. The soft limit of a process is usually 1024 descriptors
 /// (`RLIMIT_NOFILE`, getrlimit(2)), and several calls walk at once.

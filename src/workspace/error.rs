@@ -9,10 +9,8 @@ use std::io;
 use crate::text::shorten;
 
 use super::escape::escape_text;
-use super::limits::{Limit, words};
-use super::path::WorkspacePath;
-use super::root::RootGone;
-use super::sys::Failure;
+use super::limits::words;
+use super::{Failure, Limit, RootGone, WorkspacePath};
 
 /// Why a text is no path of this workspace.
 #[derive(Debug)]
@@ -207,7 +205,7 @@ impl fmt::Display for AccessError {
             }
             AccessErrorKind::TooMany { limit } => write!(f, "{path} has more than {limit} entries"),
             AccessErrorKind::IsRoot => {
-                write!(f, "{path} is a workspace root, which cannot be moved, replaced or deleted")
+                write!(f, "{path} is a workspace root, which cannot be moved, copied, replaced or deleted")
             }
             AccessErrorKind::NotStored => write!(f, "the earlier content of {path} is no longer stored"),
             AccessErrorKind::Permission => {

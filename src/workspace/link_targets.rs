@@ -9,13 +9,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::links;
-use super::path::WorkspacePath;
-use super::policy::{Policy, Verdict};
-use super::root::Root;
-use super::roots::Roots;
-use super::stat::FileKind;
-use super::sys::{Listed, OpenFor};
+use super::{FileKind, Listed, OpenFor, Policy, Root, Roots, Verdict, WorkspacePath, links};
 
 /// Entries that are looked at below one root: a start must not wait for a large directory.
 const MOST_ENTRIES: usize = 4_000;

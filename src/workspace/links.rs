@@ -13,13 +13,8 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::error::{AccessError, AccessErrorKind};
 use super::lexical::{MOST_LINKS, base_of, push_front};
-use super::path::WorkspacePath;
-use super::root::Root;
-use super::roots::Roots;
-use super::stat::FileKind;
-use super::sys::{Dir, Failure, OpenFor};
+use super::{AccessError, AccessErrorKind, Dir, Failure, FileKind, OpenFor, Root, Roots, WorkspacePath};
 
 /// Where an asked path leads, and by which names.
 #[derive(Clone, Debug)]

@@ -6,14 +6,10 @@
 use std::io::Read as _;
 
 use super::access::{explain, present, readable, regular, visible};
-use super::error::{AccessError, AccessErrorKind};
-use super::links::{self, Location};
-use super::open_file::{OpenFile, Snapshot};
-use super::path::WorkspacePath;
-use super::revision::Revision;
-use super::shared::Shared;
-use super::stat::{FileKind, Stat};
-use super::sys::{self, Dir, Failure, OpenFor};
+use super::{
+    AccessError, AccessErrorKind, Dir, Failure, FileKind, Location, OpenFile, OpenFor, Revision, Shared, Snapshot,
+    Stat, WorkspacePath, links, sys,
+};
 
 /// How often a lookup that raced with a rename is tried again, and a read that saw a change.
 const ATTEMPTS: usize = 8;

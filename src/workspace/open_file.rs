@@ -5,10 +5,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
-use super::path::WorkspacePath;
-use super::revision::Revision;
-use super::stat::Stat;
-use super::sys;
+use super::{Revision, Stat, WorkspacePath, sys};
 
 /// A regular file opened beneath its root, for reading.
 #[derive(Debug)]

@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::escape::escape_name;
-use super::policy::Verdict;
-use super::root::Root;
+use super::{Root, Verdict};
 
 /// A root and a path below it without `.`, `..` or empty components. Prints its public form, never
 /// a host path. Cheap to clone.

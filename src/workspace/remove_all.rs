@@ -9,9 +9,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-use super::directory_stack::DirectoryStack;
-use super::stat::FileKind;
-use super::sys::{Dir, OpenFor};
+use super::{Dir, DirectoryStack, FileKind, OpenFor};
 
 /// Removes the entry called `name`, following no link.
 pub(super) fn remove_all(dir: &Dir, name: &OsStr) -> io::Result<()> {

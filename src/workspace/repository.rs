@@ -9,10 +9,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
 
-use super::path::WorkspacePath;
-use super::policy::Policy;
-use super::stat::FileKind;
-use super::sys::{Dir, Listed, OpenFor};
+use super::{Dir, FileKind, Listed, OpenFor, Policy, WorkspacePath};
 
 /// Names that a directory which has `HEAD` lacks to be a repository.
 const REST: [&str; 3] = ["objects", "refs", "commondir"];

@@ -12,12 +12,9 @@ use std::sync::Arc;
 
 use percent_encoding::percent_decode_str;
 
-use super::error::PathError;
 use super::escape::unescape_name;
 use super::lexical::{lexically_below, lexically_normal};
-use super::path::WorkspacePath;
-use super::root::Root;
-use super::roots::Roots;
+use super::{PathError, Root, Roots, WorkspacePath};
 
 /// Longest path below a root, in bytes: Linux's `PATH_MAX`.
 const LONGEST: usize = 4096;

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::lexical::lexically_normal;
-use super::policy::{Policy, PolicyRules, StartupRules};
-use super::revision::Revision;
-use super::sys::{self, Dir};
+use super::policy::StartupRules;
+use super::{Dir, Policy, PolicyRules, Revision, sys};
 
 /// What may be done below a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::escape::escape_name;
-use super::path::WorkspacePath;
-use super::policy::{Policy, PolicyRules};
-use super::root::{OpenedRoot, Root, RootSpec};
+use super::root::OpenedRoot;
+use super::{Policy, PolicyRules, Root, RootSpec, WorkspacePath};
 
 /// All roots, and which of them lie inside one another.
 #[derive(Debug)]

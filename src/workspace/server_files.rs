@@ -12,8 +12,7 @@ use std::sync::Arc;
 
 use super::lexical::{MOST_LINKS, base_of, lexically_normal, push_front};
 use super::policy::ProtectedPaths;
-use super::root::Root;
-use super::sys;
+use super::{Root, sys};
 
 /// The rule that a refusal names.
 const WHY: &str = "a file that this server starts from, or a link to one";

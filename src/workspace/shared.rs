@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::roots::Roots;
+use super::Roots;
 use super::walk::Ignores;
 use super::watch::SystemEvents;
 use super::write::{DirectoryLocks, PathLocks, StaleTemporaries};

@@ -3,16 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::agent_files;
-use super::link_targets;
-use super::policy::{AgentFile, PolicyRules, StartupRules};
-use super::root::RootSpec;
-use super::roots::Roots;
-use super::server_files;
-use super::shared::{Shared, Workspace};
-use super::walk::{IgnoreRules, Ignores};
+use super::policy::StartupRules;
+use super::walk::Ignores;
 use super::watch::SystemEvents;
-use super::write::{StaleAfter, StaleTemporaries};
+use super::write::StaleTemporaries;
+use super::{
+    AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots, Shared, StaleAfter, Workspace, agent_files, link_targets,
+    server_files,
+};
 
 /// What the configuration says about all roots.
 #[derive(Clone, Debug, Default)]

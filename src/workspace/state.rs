@@ -13,9 +13,8 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::stat::FileKind;
-use super::sys::{self, Dir, LockAttempt, OpenFor};
-use super::write::{StaleAfter, Temporary, is_reserved};
+use super::write::{Temporary, is_reserved};
+use super::{Dir, FileKind, LockAttempt, OpenFor, StaleAfter, sys};
 
 pub use append_log::AppendLog;
 pub use objects::{Durable, StateFile};

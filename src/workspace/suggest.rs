@@ -10,11 +10,7 @@ use std::sync::Arc;
 
 use crate::text::nearest_name::{ONE_OF_MANY, nearest_names};
 
-use super::path::WorkspacePath;
-use super::shared::Shared;
-use super::stat::FileKind;
-use super::sys::OpenFor;
-use super::walk::{self, Ignored, WalkOptions};
+use super::{FileKind, Ignored, OpenFor, Shared, WalkOptions, WorkspacePath, walk};
 
 /// Most suggestions.
 const MOST: usize = 3;

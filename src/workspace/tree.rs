@@ -21,12 +21,7 @@ mod tree_builder;
 
 use std::path::Path;
 
-use super::error::{AccessError, AccessErrorKind};
-use super::links::Location;
-use super::path::WorkspacePath;
-use super::shared::Workspace;
-use super::stat::Stat;
-use super::write::WritablePath;
+use super::{AccessError, AccessErrorKind, Location, Stat, Workspace, WorkspacePath, WritablePath};
 
 pub use entries::{Node, Tree, TreeEntry};
 pub use guard::TreeGuard;

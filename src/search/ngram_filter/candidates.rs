@@ -27,14 +27,7 @@ impl GramQuery {
             Self::Nothing => 0,
             Self::Gram(gram) => block.columns[usize::from(gram.column())],
             Self::And(parts) => {
-                let mut segments = u64::MAX;
-                for part in parts {
-                    segments &= part.segments(block);
-                    if segments == 0 {
-                        break;
-                    }
-                }
-                segments
+                parts.iter().fold(u64::MAX, |left, part| if left == 0 { 0 } else { left & part.segments(block) })
             }
             Self::Or(parts) => parts.iter().fold(0, |segments, part| segments | part.segments(block)),
         }

@@ -52,14 +52,15 @@ pub(super) fn certain(literal: &[u8]) -> Vec<Gram> {
     grams
 }
 
-/// Appends `bytes`, folded.
-pub(super) fn fold(bytes: &[u8], folded: &mut Vec<u8>) {
-    let mut at = 0;
+/// `bytes`, folded.
+pub(super) fn folded(bytes: &[u8]) -> Vec<u8> {
+    let (mut folded, mut at) = (Vec::with_capacity(bytes.len()), 0);
     while let Some(first) = bytes.get(at) {
         let (byte, width) = fold_at(*first, &bytes[at + 1..]);
         folded.push(byte);
         at += width;
     }
+    folded
 }
 
 /// The folded byte at the front, and how many raw bytes it is made of. ASCII letters become lower case;

@@ -6,7 +6,7 @@
 
 use regex_syntax::hir::{Class, ClassBytesRange, ClassUnicodeRange, Hir, HirKind, Repetition};
 
-use super::gram::{self, GRAM, Gram};
+use super::gram::{self, GRAM, Gram, folded};
 
 /// Characters of a class that are distinguished, such as those of `\s`; a larger class counts as any text.
 const MAX_CLASS: usize = 32;
@@ -287,12 +287,6 @@ fn windows(run: &[&[Vec<u8>]]) -> Vec<GramQuery> {
 
 fn product(heads: &[Vec<u8>], tails: &[Vec<u8>]) -> Vec<Vec<u8>> {
     heads.iter().flat_map(|head| tails.iter().map(move |tail| [head.as_slice(), tail].concat())).collect()
-}
-
-fn folded(bytes: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(bytes.len());
-    gram::fold(bytes, &mut out);
-    out
 }
 
 #[cfg(test)]

@@ -26,12 +26,6 @@ struct ValueSeed<'a> {
     found: &'a mut Option<String>,
 }
 
-impl ValueSeed<'_> {
-    fn inner(&mut self) -> ValueSeed<'_> {
-        ValueSeed { found: self.found }
-    }
-}
-
 impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
     type Value = Value;
 
@@ -47,21 +41,21 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
         f.write_str("JSON")
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(name) = members.next_key::<String>()? {
             if object.contains_key(&name) && self.found.is_none() {
                 *self.found = Some(shorten(&name, SHOWN).into_owned());
             }
-            let value = members.next_value_seed(self.inner())?;
+            let value = members.next_value_seed(ValueSeed { found: self.found })?;
             object.insert(name, value);
         }
         Ok(Value::Object(object))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(self.inner())? {
+        while let Some(item) = items.next_element_seed(ValueSeed { found: self.found })? {
             list.push(item);
         }
         Ok(Value::Array(list))

@@ -48,23 +48,16 @@ pub(crate) fn lines(input: &[u8], sizes: &[usize], limit: usize) -> (Vec<Cut>, R
     let mut reader = FrameReader::new(Pieces { input, sizes, turn: 0 }, limit);
     let (mut cuts, mut held) = (Vec::new(), 0);
     loop {
-        let polled = {
-            let next = pin!(reader.next());
-            match next.poll(&mut Context::from_waker(Waker::noop())) {
-                Poll::Ready(Frame::Line(line)) => Some(Some(Cut::Line(line.to_vec()))),
-                Poll::Ready(Frame::TooLong { id, .. }) => Some(Some(Cut::TooLong(id.map(value)))),
-                Poll::Ready(Frame::End) => Some(None),
-                // The future is dropped where it waits, as the service does.
-                Poll::Pending => None,
-            }
-        };
-        held = held.max(reader.held());
-        match polled {
-            None => {}
-            Some(Some(cut)) => cuts.push(cut),
-            Some(None) => break,
+        match pin!(reader.next()).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Frame::Line(line)) => cuts.push(Cut::Line(line.to_vec())),
+            Poll::Ready(Frame::TooLong { id, .. }) => cuts.push(Cut::TooLong(id.map(RequestId::into_json_value))),
+            Poll::Ready(Frame::End) => break,
+            // The future is dropped where it waits, as the service does.
+            Poll::Pending => {}
         }
+        held = held.max(reader.held());
     }
+    held = held.max(reader.held());
     // A buffer doubles when it grows.
     let allowed = 2 * (limit + CHUNK);
     (cuts, if held <= allowed { Ok(()) } else { Err(held) })
@@ -74,12 +67,14 @@ pub(crate) fn lines(input: &[u8], sizes: &[usize], limit: usize) -> (Vec<Cut>, R
 pub(crate) fn parse(line: &[u8]) -> ParsedLine {
     match incoming::parse(line) {
         Incoming::Deliver(message) => match *message {
-            JsonRpcMessage::Request(request) => ParsedLine::Request(value(request.id)),
+            JsonRpcMessage::Request(request) => ParsedLine::Request(request.id.into_json_value()),
             _ => ParsedLine::Other,
         },
-        Incoming::Refuse { id, error } => {
-            ParsedLine::Refused(id.map_or(Value::Null, value), error.code.0, error.message.into_owned())
-        }
+        Incoming::Refuse { id, error } => ParsedLine::Refused(
+            id.map_or(Value::Null, RequestId::into_json_value),
+            error.code.0,
+            error.message.into_owned(),
+        ),
         Incoming::Ignore => ParsedLine::Ignored,
     }
 }
@@ -88,7 +83,7 @@ pub(crate) fn parse(line: &[u8]) -> ParsedLine {
 pub(crate) fn scanned_id(line: &[u8], size: usize) -> Option<Value> {
     let mut scanner = IdScanner::default();
     line.chunks(size.max(1)).for_each(|piece| scanner.feed(piece));
-    scanner.finish().map(value)
+    scanner.finish().map(RequestId::into_json_value)
 }
 
 /// Everything that a server answers to `input`, until it ends.
@@ -114,13 +109,6 @@ pub(crate) fn conversation(server: Server, input: &[u8]) -> Result<Vec<Value>, S
         .filter(|line| !line.is_empty())
         .map(|line| serde_json::from_slice(line).map_err(|error| format!("{error}: {}", line.escape_ascii())))
         .collect()
-}
-
-fn value(id: RequestId) -> Value {
-    match id {
-        RequestId::Number(number) => number.into(),
-        RequestId::String(text) => text.to_string().into(),
-    }
 }
 
 /// An input that arrives in pieces.

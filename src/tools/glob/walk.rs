@@ -81,7 +81,7 @@ impl GlobRequest {
                     return ControlFlow::Continue(());
                 }
                 if self.newest {
-                    newest.push_next(entry.modified(), || (entry.into_path(), directory));
+                    newest.push_next(entry.modified(), || entry.into_path(), directory);
                 } else if found.total > wanted {
                     found.capped = true;
                     return ControlFlow::Break(());
@@ -104,7 +104,7 @@ impl GlobRequest {
             }
         }
         if self.newest && !counting {
-            found.paths = newest.into_sorted();
+            found.paths = newest.into_sorted().collect();
         }
         Ok(found)
     }

@@ -45,7 +45,7 @@ pub(crate) struct MatchLine {
     pub(super) number: u64,
     /// Its text, cut around the match where it is long.
     pub(super) text: String,
-    /// Whether it only stands beside a match.
+    /// Whether it is context of a match and none itself.
     pub(super) context: bool,
 }
 

@@ -112,7 +112,7 @@ impl Report<'_> {
                     lines.push(MatchLine { number: line.number, text: line.text.clone(), context: !matching });
                 }
                 if out.body.len() > budget && out.shown > usize::from(matching) {
-                    // What is over the budget belongs to this match, or stands beside the last.
+                    // What is over the budget belongs to this match, or is context of the last.
                     out.shown -= usize::from(matching);
                     return cut(out, if matching { complete } else { current });
                 }
@@ -249,7 +249,7 @@ fn cut(mut out: Rendered, at: usize) -> Rendered {
     out
 }
 
-/// Whether line `number` stands within `before` lines before, or `after` lines after, one of the
+/// Whether line `number` is within `before` lines before, or `after` lines after, one of the
 /// ascending `numbers`.
 fn near(numbers: &[u64], number: u64, before: u64, after: u64) -> bool {
     let at = numbers.partition_point(|hit| *hit < number);

@@ -42,7 +42,7 @@ pub(super) fn open_cached(cx: &CallContext, path: &str) -> Result<Opened, ToolEr
 
 /// The error for a file that is not text.
 pub(super) fn binary(path: &WorkspacePath, size: u64, error: &DecodeError) -> ToolError {
-    let DecodeError::Binary { kind } = error;
+    let kind = &error.kind;
     if ["PNG image", "JPEG image", "WebP image", "GIF image"].contains(&kind.as_str()) {
         // One that decodes has been shown by now.
         return ToolError::new(

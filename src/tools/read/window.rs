@@ -164,7 +164,7 @@ impl Window {
         self.lines += 1;
     }
 
-    /// Notes what is hidden in the line at hand.
+    /// Notes what is hidden in the current line.
     fn look_for_hidden(&mut self, line: &str) {
         if line.is_ascii() {
             return;

@@ -18,7 +18,7 @@ use crate::{
 use super::super::{CallContext, Kind, ToolError, read_before_write, shown_diff, with_history, with_history::Undoable};
 
 /// What reverting a change would do.
-pub(super) struct Checked {
+pub(super) struct RevertPlan {
     /// The diff of it.
     pub(super) diff: String,
     /// What it takes of the session's quotas: bringing something back writes it.
@@ -26,51 +26,51 @@ pub(super) struct Checked {
 }
 
 /// Whether the change can be reverted now, and what that would do.
-pub(super) fn check(cx: &CallContext, change: &UndoableChange) -> Result<Checked, ToolError> {
+pub(super) fn check(cx: &CallContext, change: &UndoableChange) -> Result<RevertPlan, ToolError> {
     let mut cost = Cost::default();
     let diff = match &change.effect {
         Effect::Wrote { path, before, after } => {
-            let now = unchanged(cx, path, *after)?;
+            let now = unchanged_file(cx, path, *after)?;
             let held = now.len() as u64;
-            let old = before.map(|former| content(cx, path, former.revision)).transpose()?;
+            let old = before.map(|former| kept_content(cx, path, former.revision)).transpose()?;
             if let Some(old) = &old {
                 let bytes = old.len() as u64;
-                cost = Cost { bytes, growth: bytes.saturating_sub(held), ..on(path) };
+                cost = Cost { bytes, growth: bytes.saturating_sub(held), ..no_cost_in(path) };
             }
             cost.freed = Some((Arc::clone(path.root()), held.saturating_sub(cost.bytes)));
             shown_diff::diff(path, Some(now), old)
         }
         Effect::Removed { path, entries } => {
-            free(cx, path)?;
-            cost = Cost { files: entries.len() as u64, ..on(path) };
+            check_free(cx, path)?;
+            cost = Cost { files: entries.len() as u64, ..no_cost_in(path) };
             for former in files(entries) {
-                cost.bytes += content(cx, path, former.revision)?.len() as u64;
+                cost.bytes += kept_content(cx, path, former.revision)?.len() as u64;
             }
             cost.growth = cost.bytes;
             match entries.as_slice() {
                 [FormerEntry { node: FormerNode::File(former), .. }] => {
-                    shown_diff::diff(path, None, Some(content(cx, path, former.revision)?))
+                    shown_diff::diff(path, None, Some(kept_content(cx, path, former.revision)?))
                 }
                 _ => String::new(),
             }
         }
         Effect::Moved { from, to, mark, replaced } => {
-            free(cx, from)?;
+            check_free(cx, from)?;
             let entry = cx.workspace.writable_entry(to)?;
-            let tree = marked(cx, &entry, &cx.workspace.writable_entry(from)?, *mark)?;
-            let replaced = replaced.map(|former| content(cx, to, former.revision)).transpose()?;
+            let tree = unchanged_tree(cx, &entry, &cx.workspace.writable_entry(from)?, *mark)?;
+            let replaced = replaced.map(|former| kept_content(cx, to, former.revision)).transpose()?;
             let back = replaced.as_ref().map_or(0, |bytes| bytes.len() as u64);
             let is_same_root = from.root().key() == to.root().key();
             let growth = if is_same_root { back } else { tree.bytes() };
             let freed = (!is_same_root).then(|| (Arc::clone(to.root()), tree.bytes().saturating_sub(back)));
-            cost = Cost { files: u64::from(replaced.is_some()), bytes: back, growth, freed, ..on(from) };
+            cost = Cost { files: u64::from(replaced.is_some()), bytes: back, growth, freed, ..no_cost_in(from) };
             replaced.map_or_else(String::new, |bytes| shown_diff::diff(to, None, Some(bytes)))
         }
         Effect::Copied { to, mark } => {
             let entry = cx.workspace.writable_entry(to)?;
-            let tree = cx.workspace.tree(&entry, Purpose::Remove).map_err(|error| gone(to, error))?;
+            let tree = cx.workspace.tree(&entry, Purpose::Remove).map_err(|error| not_as_left(to, error))?;
             if tree.content_mark() != *mark {
-                return Err(changed(to));
+                return Err(changed_since(to));
             }
             cost.freed = Some((Arc::clone(to.root()), tree.bytes()));
             String::new()
@@ -79,23 +79,23 @@ pub(super) fn check(cx: &CallContext, change: &UndoableChange) -> Result<Checked
             if let Some(outermost) = directories.first() {
                 let outermost = outermost.path();
                 let entry = cx.workspace.writable_entry(outermost)?;
-                let tree = cx.workspace.tree(&entry, Purpose::Remove).map_err(|error| gone(outermost, error))?;
+                let tree = cx.workspace.tree(&entry, Purpose::Remove).map_err(|error| not_as_left(outermost, error))?;
                 if tree.entries().len() != directories.len() {
-                    return Err(changed(outermost));
+                    return Err(changed_since(outermost));
                 }
             }
             String::new()
         }
     };
-    Ok(Checked { diff, cost })
+    Ok(RevertPlan { diff, cost })
 }
 
 /// No cost yet, in the root of `path`.
-fn on(path: &WorkspacePath) -> Cost {
+fn no_cost_in(path: &WorkspacePath) -> Cost {
     Cost { root: Some(Arc::clone(path.root())), ..Cost::default() }
 }
 
-/// Reverts the change; returns how many of the directories that it made above what it put somewhere are gone, too.
+/// Reverts the change; returns how many of the parent directories that it made were removed with it.
 pub(super) fn revert(cx: &CallContext, change: &UndoableChange, approval: Approval) -> Result<usize, ToolError> {
     let [first, second] = approval.for_two_steps();
     revert_effect(cx, change, first)?;
@@ -114,17 +114,17 @@ fn remove_made(cx: &CallContext, made: &[NewDirectory], approval: Approval) -> R
 fn revert_effect(cx: &CallContext, change: &UndoableChange, approval: Approval) -> Result<(), ToolError> {
     match &change.effect {
         Effect::Wrote { path, before: Some(former), after } => {
-            let bytes = content(cx, path, former.revision)?;
+            let bytes = kept_content(cx, path, former.revision)?;
             let target = cx.workspace.writable(path)?;
             let guard = WriteGuard::acquire_within(&cx.workspace, target, Base::Revision(*after), &cx.wait_limit())
-                .map_err(|error| gone(path, error))?;
+                .map_err(|error| not_as_left(path, error))?;
             with_history::commit(cx, guard, "undo", Undoable::No, &bytes, approval)?;
             Ok(())
         }
         Effect::Wrote { path, before: None, after } => {
             let entry = cx.workspace.writable_entry(path)?;
             let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
-            unchanged(cx, path, *after)?;
+            unchanged_file(cx, path, *after)?;
             remove(cx, &guard, &entry, None, approval)
         }
         Effect::Removed { path, entries } => bring_back(cx, path, entries, approval),
@@ -135,7 +135,7 @@ fn revert_effect(cx: &CallContext, change: &UndoableChange, approval: Approval) 
             remove(cx, &guard, &entry, Some(*mark), approval)
         }
         Effect::Made { directories } => match (remove_made(cx, directories, approval)?, directories.first()) {
-            (0, Some(outermost)) => Err(changed(outermost.path())),
+            (0, Some(outermost)) => Err(changed_since(outermost.path())),
             _ => Ok(()),
         },
     }
@@ -149,9 +149,9 @@ fn remove(
     mark: Option<Revision>,
     approval: Approval,
 ) -> Result<(), ToolError> {
-    let tree = cx.workspace.tree(entry, Purpose::Remove).map_err(|error| gone(entry.path(), error))?;
+    let tree = cx.workspace.tree(entry, Purpose::Remove).map_err(|error| not_as_left(entry.path(), error))?;
     if mark.is_some_and(|mark| mark != tree.content_mark()) {
-        return Err(changed(entry.path()));
+        return Err(changed_since(entry.path()));
     }
     with_history::remove(cx, guard, entry, &tree, "undo", approval)?;
     Ok(())
@@ -177,7 +177,7 @@ fn bring_back(
         }
         Err(error) => {
             cx.session.history.void(&pending);
-            Err(taken(path, error))
+            Err(not_created(path, error))
         }
     }
 }
@@ -192,16 +192,16 @@ fn move_back(
 ) -> Result<(), ToolError> {
     let (old, new) = (cx.workspace.writable_entry(from)?, cx.workspace.writable_entry(to)?);
     // Before anything is moved, so that it is done whole or not at all.
-    let restored = replaced.map(|former| content(cx, to, former.revision)).transpose()?;
+    let restored = replaced.map(|former| kept_content(cx, to, former.revision)).transpose()?;
     let [first, second] = approval.for_two_steps();
     {
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&old, &new], cx.wait_limit())?;
-        let tree = marked(cx, &new, &old, mark)?;
+        let tree = unchanged_tree(cx, &new, &old, mark)?;
         let record = JournalRecord { to: Some(from.to_string()), ..JournalRecord::new("undo", to) };
         let (pending, _) = with_history::begin(cx, vec![record], with_history::HistoryNote::none());
         if let Err(error) = guard.move_tree(&new, &tree, &old, None, first) {
             cx.session.history.void(&pending);
-            return Err(taken(from, error));
+            return Err(not_created(from, error));
         }
         read_before_write::carry_seen(cx, &tree, old.path());
     }
@@ -221,27 +221,27 @@ fn files(entries: &[FormerEntry]) -> impl Iterator<Item = &Former> {
 }
 
 /// The file's bytes, if they are what the change left.
-fn unchanged(cx: &CallContext, path: &WorkspacePath, after: Revision) -> Result<Vec<u8>, ToolError> {
-    let now = cx.workspace.read(path, cx.settings.max_file_size).map_err(|error| gone(path, error))?;
-    if now.revision == after { Ok(now.bytes) } else { Err(changed(path)) }
+fn unchanged_file(cx: &CallContext, path: &WorkspacePath, after: Revision) -> Result<Vec<u8>, ToolError> {
+    let now = cx.workspace.read(path, cx.settings.max_file_size).map_err(|error| not_as_left(path, error))?;
+    if now.revision == after { Ok(now.bytes) } else { Err(changed_since(path)) }
 }
 
-fn marked(
+fn unchanged_tree(
     cx: &CallContext,
     entry: &WritablePath,
     to: &WritablePath,
     mark: Revision,
 ) -> Result<crate::workspace::Tree, ToolError> {
-    let tree = cx.workspace.tree(entry, Purpose::Move(to)).map_err(|error| gone(entry.path(), error))?;
-    if tree.content_mark() == mark { Ok(tree) } else { Err(changed(entry.path())) }
+    let tree = cx.workspace.tree(entry, Purpose::Move(to)).map_err(|error| not_as_left(entry.path(), error))?;
+    if tree.content_mark() == mark { Ok(tree) } else { Err(changed_since(entry.path())) }
 }
 
 /// A kept content.
-fn content(cx: &CallContext, path: &WorkspacePath, revision: Revision) -> Result<Vec<u8>, ToolError> {
-    cx.session.history.content(revision).ok_or_else(|| lost(path))
+fn kept_content(cx: &CallContext, path: &WorkspacePath, revision: Revision) -> Result<Vec<u8>, ToolError> {
+    cx.session.history.content(revision).ok_or_else(|| not_kept(path))
 }
 
-fn lost(path: &WorkspacePath) -> ToolError {
+fn not_kept(path: &WorkspacePath) -> ToolError {
     ToolError::new(
         Kind::NotFound,
         format!("the earlier content of {path} is no longer in the history, which has a size limit"),
@@ -249,7 +249,7 @@ fn lost(path: &WorkspacePath) -> ToolError {
     .hint("write the content again")
 }
 
-fn free(cx: &CallContext, path: &WorkspacePath) -> Result<(), ToolError> {
+fn check_free(cx: &CallContext, path: &WorkspacePath) -> Result<(), ToolError> {
     let entry = cx.workspace.writable_entry(path)?;
     match cx.workspace.entry_stat(&entry)? {
         None => Ok(()),
@@ -262,12 +262,12 @@ fn occupied(path: &WorkspacePath) -> ToolError {
         .hint("move it out of the way, then undo again")
 }
 
-fn changed(path: &WorkspacePath) -> ToolError {
+fn changed_since(path: &WorkspacePath) -> ToolError {
     ToolError::new(Kind::Stale, format!("{path} has changed since, and undo would lose that change"))
         .hint("read it and edit it instead")
 }
 
-fn gone(path: &WorkspacePath, error: AccessError) -> ToolError {
+fn not_as_left(path: &WorkspacePath, error: AccessError) -> ToolError {
     match error.kind {
         AccessErrorKind::NotFound | AccessErrorKind::Stale | AccessErrorKind::NotADirectory => ToolError::new(
             Kind::Stale,
@@ -278,10 +278,10 @@ fn gone(path: &WorkspacePath, error: AccessError) -> ToolError {
     }
 }
 
-fn taken(path: &WorkspacePath, error: AccessError) -> ToolError {
+fn not_created(path: &WorkspacePath, error: AccessError) -> ToolError {
     match error.kind {
         AccessErrorKind::Exists => occupied(path),
-        AccessErrorKind::NotStored => lost(path),
+        AccessErrorKind::NotStored => not_kept(path),
         _ => error.into(),
     }
 }

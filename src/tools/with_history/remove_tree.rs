@@ -17,7 +17,8 @@ use super::{
     keep_file::keep_file,
 };
 
-/// More files than that are put on the disk all at once, with whatever else there is to write.
+/// Most files that are synced one by one; more are synced together (syncfs), with all that the file system has to
+/// write.
 const SYNCED_ONE_BY_ONE: usize = 16;
 
 /// Removes a tree whose every content has been kept. Returns what it held, for undoing.

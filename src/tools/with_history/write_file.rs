@@ -15,8 +15,8 @@ use super::{
     note::{HistoryNote, begin},
 };
 
-/// How often a change is worked out again because the file had become another one. Under the lock that only
-/// other programs can do that, between the look and the commit.
+/// How often a change is planned again because the file has changed. Under the lock, only other programs can change
+/// it between the check and the commit.
 const ATTEMPTS: usize = 8;
 
 /// Whether a change goes on the list of what can be undone; undoing itself does not.
@@ -26,7 +26,7 @@ pub(in crate::tools) enum Undoable {
     No,
 }
 
-/// New bytes of a file, worked out on what was there.
+/// New bytes of a file, planned on its former content.
 pub(in crate::tools) trait Rewrite {
     /// What must be there still.
     fn base(&self) -> Base;
@@ -36,10 +36,10 @@ pub(in crate::tools) trait Rewrite {
     fn bytes(&self) -> &[u8];
 }
 
-/// Writes what was worked out over what it was worked out on. Where another change came first, by a call of this
-/// process or by anybody else, `again` says what it comes to on what is there now, or why it cannot be; a person's
-/// yes does not hold for that. The lock is kept meanwhile, so that the second try does not lose the race as well:
-/// `again` must not ask for a lock.
+/// Writes the planned bytes over the content that they were planned on. If another change came first, by a call of
+/// this process or by another program, `again` plans on the new content or says why it cannot; a person's yes does
+/// not hold for that. The lock is kept meanwhile, so that the second attempt does not lose the race as well: `again`
+/// must not take a lock.
 pub(in crate::tools) fn rewrite<R: Rewrite>(
     cx: &CallContext,
     tool: &'static str,

@@ -10,7 +10,7 @@ use crate::{
 use super::super::{ToolError, read_before_write};
 
 /// The bytes that would be written.
-pub(super) struct Planned {
+pub(super) struct NewContent {
     pub(super) bytes: Vec<u8>,
     /// What is replaced, where it is text.
     pub(super) old: Option<Document>,
@@ -31,8 +31,8 @@ pub(super) struct Appended {
 }
 
 /// A new file.
-pub(super) fn created(content: &str) -> Planned {
-    Planned {
+pub(super) fn created(content: &str) -> NewContent {
+    NewContent {
         bytes: content.as_bytes().to_vec(),
         old: None,
         old_bytes: 0,
@@ -43,11 +43,11 @@ pub(super) fn created(content: &str) -> Planned {
 }
 
 /// The new text in the old file's encoding, with its BOM and its uniform CRLF or CR.
-pub(super) fn replaced(now: Snapshot, content: &str) -> Planned {
+pub(super) fn replaced(now: Snapshot, content: &str) -> NewContent {
     let old_bytes = now.bytes.len() as u64;
     let Ok(old) = Document::decode(now.bytes, None) else {
         let notes = vec!["the earlier content is not text, so there is no diff".to_owned()];
-        return Planned { old_bytes, notes, ..created(content) };
+        return NewContent { old_bytes, notes, ..created(content) };
     };
     let line_ending = match old.line_ending() {
         ending @ (LineEnding::CrLf | LineEnding::Cr) if !content.contains('\r') => ending,
@@ -83,7 +83,7 @@ pub(super) fn replaced(now: Snapshot, content: &str) -> Planned {
         LineEnding::Cr => notes.push("CR line endings kept".to_owned()),
         _ => {}
     }
-    Planned { bytes, old: Some(old), old_bytes, encoding: encoding.name(), appended: None, notes }
+    NewContent { bytes, old: Some(old), old_bytes, encoding: encoding.name(), appended: None, notes }
 }
 
 /// A character as it is, and by its number, as it may look like another one or like nothing.
@@ -103,7 +103,7 @@ fn legacy(old: &Document) -> bool {
 ///
 /// # Errors
 /// `binary` for what is no text, `invalid_input` for what the encoding cannot hold, naming the character.
-pub(super) fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Result<Planned, ToolError> {
+pub(super) fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Result<NewContent, ToolError> {
     let (old_bytes, revision) = (now.bytes.len() as u64, now.revision);
     let old = Document::decode(now.bytes, None)
         .map_err(|error| read_before_write::not_text(path, old_bytes, revision, &error))?;
@@ -134,7 +134,7 @@ pub(super) fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Re
         _ => {}
     }
     let appended = Some(Appended { bytes: tail.len(), lines: text::lines(content).count() });
-    Ok(Planned { bytes, old: Some(old), old_bytes, encoding: encoding.name(), appended, notes })
+    Ok(NewContent { bytes, old: Some(old), old_bytes, encoding: encoding.name(), appended, notes })
 }
 
 /// Whether the file is the old text and the new one behind it: half a UTF-16 unit at the old end would swallow

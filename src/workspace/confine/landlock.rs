@@ -21,8 +21,7 @@ use landlock::{
     Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
 };
 
-use crate::workspace::root::Access;
-use crate::workspace::roots::Roots;
+use crate::workspace::{Access, Roots};
 
 /// What is asked for: all of it where confinement is required, else as much of it as the kernel has.
 const WANTED: ABI = ABI::V6;

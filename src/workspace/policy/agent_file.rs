@@ -7,7 +7,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::agent_rules::{AgentRules, Matchers};
+use super::AgentRules;
+use super::agent_rules::Matchers;
 use super::claude_pattern::{Start, check, names_of, patterns};
 
 /// Patterns of one file that are used: some 30 KiB each once compiled.

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::fold::Folded;
-use super::glob_fold;
+use super::{Folded, glob_fold};
 
 /// A configured list of globs.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@
 
 use std::path::{Path, is_separator};
 
-use super::rule::Rule;
+use super::Rule;
 
 /// What the rules of a table have in common with the names they match.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::fold::Folded;
+use super::Folded;
 
 /// One rule on a folded path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

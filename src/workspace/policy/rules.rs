@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use super::glob_fold;
-use super::glob_lint;
 use super::globs::globs_for;
+use super::{glob_fold, glob_lint};
 
 /// Configured rules, added to the defaults. Globs match the path below a root; one without `/`
 /// matches a name at any depth, and one that matches a directory covers all below it.

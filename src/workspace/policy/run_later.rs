@@ -3,7 +3,7 @@
 //! A new name is one row, with the page that says so. What one edits every day stays out, though something runs it:
 //! workflows, a `Makefile`, `package.json`, `conftest.py` (README, "What is denied by default").
 
-use super::rule::Rule;
+use super::Rule;
 
 /// A rule, and where it comes from: the vendor's documentation, or an advisory.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 //!
 //! A new secret name is a row here. `--deny` adds names, `--allow-secret` makes exceptions.
 
-use super::rule::Rule;
+use super::Rule;
 
 /// The rules of the list.
 pub(super) fn secrets() -> impl Iterator<Item = Rule> {

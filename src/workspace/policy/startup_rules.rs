@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::agent_rules::AgentRules;
-use super::fold::{Folded, fold};
+use super::fold::fold;
+use super::{AgentRules, Folded};
 
 /// Paths below a root, each with all below it, compared as names are, and as they are.
 #[derive(Clone, Debug, Default)]

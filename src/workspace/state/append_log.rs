@@ -6,9 +6,9 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::workspace::{Dir, FileKind, sys};
+
 use super::StateDir;
-use crate::workspace::stat::FileKind;
-use crate::workspace::sys::{self, Dir};
 
 /// Rotated files that are kept: `FILE.1` is the newest.
 const KEPT: usize = 5;

@@ -7,10 +7,9 @@ use std::fs::File;
 use std::io::{self, Read, Write as _};
 use std::time::SystemTime;
 
-use super::super::revision::Revision;
-use super::super::stat::FileKind;
-use super::super::sys::{self, OpenFor};
-use super::super::write::{HashedBytes, Temporary, is_reserved};
+use crate::workspace::write::{Temporary, is_reserved};
+use crate::workspace::{FileKind, HashedBytes, OpenFor, Revision, sys};
+
 use super::{StateDir, bare};
 
 /// One file of a folder.

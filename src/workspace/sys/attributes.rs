@@ -6,8 +6,9 @@ use std::os::fd::AsFd;
 
 use rustix::fs::{Gid, Mode, Uid, fchmod, fchown};
 
+use crate::workspace::Stat;
+
 use super::fstat::file_stat;
-use crate::workspace::stat::Stat;
 
 /// Gives `new` the owner, mode and user attributes of the file it replaces, as far as this user may.
 ///

@@ -9,13 +9,13 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::Dir;
-use super::contract::{Failure, OpenFor};
+use crate::workspace::{FileKind, Stat};
+
 #[cfg(target_os = "linux")]
 use super::flags::{READ, flags_for};
 #[cfg(target_os = "linux")]
 use super::openat2;
-use crate::workspace::stat::{FileKind, Stat};
+use super::{Dir, Failure, OpenFor};
 
 impl Dir {
     /// A directory beneath this one.

@@ -6,12 +6,13 @@
 use std::fs::File;
 use std::path::Path;
 
+use crate::workspace::Stat;
+
 use super::Dir;
 #[cfg(target_os = "linux")]
 use super::{file_stat, flags::READ, openat2};
 #[cfg(target_os = "linux")]
 use crate::workspace::stat::FileKind;
-use crate::workspace::stat::Stat;
 
 impl Dir {
     /// A regular file beneath this directory, with its content of at most `limit` bytes.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 
-use crate::workspace::stat::FileKind;
+use crate::workspace::FileKind;
 
 /// Why something beneath a directory could not be opened.
 #[derive(Debug)]

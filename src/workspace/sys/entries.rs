@@ -10,10 +10,10 @@ use std::os::fd::AsFd as _;
 use rustix::fs::{Access, AtFlags, Mode, accessat, fchmod, linkat, renameat, symlinkat, unlinkat};
 use rustix::io::Errno;
 
-use super::Dir;
+use crate::workspace::Stat;
+
 use super::attributes::{carry_owner, permission_bits};
-use super::contract::OpenFor;
-use crate::workspace::stat::Stat;
+use super::{Dir, OpenFor};
 
 impl Dir {
     /// Unlinks a file.

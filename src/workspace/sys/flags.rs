@@ -2,7 +2,7 @@
 
 use rustix::fs::OFlags;
 
-use super::contract::OpenFor;
+use super::OpenFor;
 
 /// `NONBLOCK`: the open of a FIFO without a writer would block for ever, and no check before it helps, as the name may
 /// be swapped. `NOCTTY`: a terminal device must not become ours. `NOFOLLOW`: no link at the end. `CLOEXEC`: nothing

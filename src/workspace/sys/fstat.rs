@@ -7,8 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, CWD, FileType, fstat, statat};
 
+use crate::workspace::{FileIdentity, FileKind, Stat};
+
 use super::process::retry;
-use crate::workspace::stat::{FileIdentity, FileKind, Stat};
 
 /// Device and inode of what a root's host path leads to, links followed.
 pub(crate) fn identity(path: &Path) -> io::Result<(u64, u64)> {

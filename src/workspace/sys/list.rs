@@ -7,9 +7,9 @@ use std::os::unix::ffi::OsStringExt as _;
 
 use rustix::fs::FileType;
 
-use super::Dir;
-use super::contract::Listed;
-use crate::workspace::stat::FileKind;
+use crate::workspace::FileKind;
+
+use super::{Dir, Listed};
 
 impl Dir {
     /// The names in this directory, in no order. Needs [`OpenFor::List`].

@@ -13,11 +13,12 @@ use std::path::Path;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, fstatfs, openat2};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
-use super::contract::Failure;
+use crate::workspace::Stat;
+
+use super::Failure;
 use super::flags::TRAVERSE;
 use super::fstat::stat_of;
 use super::process::wait_for_files;
-use crate::workspace::stat::Stat;
 
 /// `BENEATH`: neither above the directory nor to an absolute path. `NO_SYMLINKS`: through no link, at the end
 /// neither. `NO_MAGICLINKS`: not through `/proc/self/root` or `/proc/self/fd/N`, which are no symbolic links to the

@@ -11,13 +11,14 @@ use rustix::fs::{
     AtFlags, CWD, FlockOperation, Mode, OFlags, flock, fstat, fsync, mkdirat, openat, readlinkat, statat,
 };
 
-use super::contract::{LockAttempt, OpenFor};
+use crate::workspace::Stat;
+
 use super::flags::{READ, TRAVERSE, flags_for};
 use super::fstat::stat_of;
 #[cfg(target_os = "linux")]
 use super::openat2;
 use super::process::retry;
-use crate::workspace::stat::Stat;
+use super::{LockAttempt, OpenFor};
 
 /// An open directory.
 #[derive(Debug)]

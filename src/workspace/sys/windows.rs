@@ -10,8 +10,9 @@ use std::path::Path;
 
 use cap_std::fs::{Metadata, OpenOptions};
 
-use super::contract::{Listed, LockAttempt, OpenFor};
-use crate::workspace::stat::{FileIdentity, FileKind, Stat};
+use crate::workspace::{FileIdentity, FileKind, Stat};
+
+use super::{Listed, LockAttempt, OpenFor};
 
 /// An open directory.
 #[derive(Debug)]

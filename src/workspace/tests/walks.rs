@@ -249,6 +249,16 @@ fn reports_add_up_and_name_at_most_five_directories() {
 }
 
 #[test]
+fn temporary_files_of_a_killed_process_are_not_walked() {
+    let fixture = Fixture::new(false);
+    fixture.file("ws/.rootbound-0123456789abcdef.tmp", "half");
+    fixture.file("ws/.rootbound-0123456789abcde0.tmp/tree", "half");
+    fixture.file("ws/.rootbound-notes.tmp", "a file of a person");
+    let all = WalkOptions { ignored: Ignored::Include, directories: true, ..FILES };
+    assert_eq!(walked(&fixture.open(), ".", &all).0, [".rootbound-notes.tmp"]);
+}
+
+#[test]
 fn hidden_names_are_not_walked() {
     let mut fixture = Fixture::new(false);
     fixture.policy.hide = vec!["private/".into()];

@@ -1,23 +1,19 @@
-//! Making an entry with everything below it: built under a name nobody uses, then renamed.
+//! Making an entry with everything below it: built under a temporary name, then renamed.
 //!
 //! Whoever looks sees all of it or nothing, by renameat2(2) with `RENAME_NOREPLACE` where the file system has it.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::workspace::error::{AccessError, AccessErrorKind};
-use crate::workspace::links;
-use crate::workspace::path::WorkspacePath;
 use crate::workspace::remove_all::remove_all;
-use crate::workspace::revision::Revision;
-use crate::workspace::stat::Stat;
-use crate::workspace::sys::Dir;
-use crate::workspace::write::{Approval, Exchanged, WaitLimit, WritablePath, exchange_if, free_name, is_unchanged};
+use crate::workspace::write::{Exchanged, exchange_if, free_name, is_unchanged};
+use crate::workspace::{
+    AccessError, AccessErrorKind, Approval, Dir, Revision, Stat, WaitLimit, WorkspacePath, WritablePath, links,
+};
 
-use super::entries::{Node, Tree, TreeEntry};
-use super::guard::TreeGuard;
 use super::new_node::{NewNodes, new_node};
-use super::tree_builder::{CreatedTree, build};
+use super::tree_builder::build;
+use super::{CreatedTree, Node, Tree, TreeEntry, TreeGuard};
 
 impl TreeGuard {
     /// Makes an entry from its nodes, each directory before what it holds, the top first.

@@ -1,13 +1,12 @@
-//! An entry with everything below it, as a listing, and what tells one state of it from another.
+//! An entry with everything below it, as a listing, and the marks by which two states of it are compared.
 
 use std::ffi::OsString;
 
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::revision::{Revision, RevisionHasher};
-use crate::workspace::stat::Stat;
 use crate::workspace::write::hash;
+use crate::workspace::{Revision, RevisionHasher, Stat, WorkspacePath};
 
-use super::path_stack::{PathStack, TreePosition};
+use super::TreePosition;
+use super::path_stack::PathStack;
 
 /// Bytes and files of the largest tree that is marked by its content.
 const MOST_HASHED: u64 = 32 << 20;

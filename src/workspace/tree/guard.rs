@@ -3,12 +3,10 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use crate::workspace::error::{AccessError, AccessErrorKind};
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::shared::{Shared, Workspace};
-use crate::workspace::sys::{Dir, OpenFor};
-use crate::workspace::write::{
-    Approval, EntryLocks, NewDirectory, NewDirs, WaitLimit, WritablePath, allowed, make_dirs, remove_made, writable,
+use crate::workspace::write::{EntryLocks, NewDirs, allowed, make_dirs, remove_made, writable};
+use crate::workspace::{
+    AccessError, AccessErrorKind, Approval, Dir, NewDirectory, OpenFor, Shared, WaitLimit, Workspace, WorkspacePath,
+    WritablePath,
 };
 
 /// The locks of the entries that a change touches; nobody in this process changes them, or anything

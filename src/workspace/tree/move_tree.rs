@@ -6,21 +6,14 @@
 use std::ffi::OsStr;
 use std::io;
 
-use crate::workspace::error::{AccessError, AccessErrorKind};
-use crate::workspace::links::Location;
-use crate::workspace::path::WorkspacePath;
 use crate::workspace::remove_all::remove_all;
-use crate::workspace::revision::Revision;
-use crate::workspace::stat::Stat;
-use crate::workspace::sys::Dir;
-use crate::workspace::write::{Approval, NewDirectory, WritablePath, hash, is_unchanged};
+use crate::workspace::write::{hash, is_unchanged};
+use crate::workspace::{
+    AccessError, AccessErrorKind, Approval, Dir, Location, NewDirectory, Revision, Stat, WorkspacePath, WritablePath,
+};
 
-use super::entries::{Node, Tree, TreeEntry};
-use super::guard::TreeGuard;
-use super::new_node::{NewNode, moved_node};
-use super::remove::NotRemoved;
-use super::scan::{Purpose, Scan};
-use super::tree_builder::CreatedTree;
+use super::new_node::moved_node;
+use super::{CreatedTree, NewNode, Node, NotRemoved, Purpose, Scan, Tree, TreeEntry, TreeGuard};
 
 /// The file that a move or a copy replaces, as it was when its content was recorded.
 #[derive(Clone, Debug)]
@@ -142,7 +135,7 @@ impl TreeGuard {
             let (asked, top) = (to.asked(), Location::direct(to.path().clone()));
             let copy = Scan { shared: &self.shared, top: &top, asked, purpose: Purpose::Remove }.run();
             if let Ok(copy) = copy {
-                // Compared as any entry that is removed: somebody may have changed it meanwhile.
+                // Compared as any entry that is removed: another program may have changed it meanwhile.
                 let _ = self.remove_recorded(to, &copy, &created.revisions);
             }
         }
@@ -191,7 +184,7 @@ fn put_replaced_back(dir: &Dir, replaced: &OsStr, name: &OsStr, created: &Create
     }
 }
 
-/// Whether the name still stands for the entry that was listed.
+/// Whether the name is still that of the entry that was listed.
 fn is_top_of(dir: &Dir, name: &OsStr, tree: &Tree) -> io::Result<bool> {
     Ok(match tree.node() {
         Node::Link(target) => dir.child_link(name).is_ok_and(|now| now == *target),

@@ -5,13 +5,9 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 
-use crate::workspace::error::{AccessError, AccessErrorKind};
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::stat::Stat;
-use crate::workspace::sys;
+use crate::workspace::{AccessError, AccessErrorKind, Stat, WorkspacePath, sys};
 
-use super::entries::{Node, TreeEntry};
-use super::path_stack::TreePosition;
+use super::{Node, TreeEntry, TreePosition};
 
 /// One entry to be made. Modes are permission bits; 0 leaves them to the umask.
 pub enum NewNode {

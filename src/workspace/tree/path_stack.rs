@@ -1,4 +1,4 @@
-//! Where the entries of a tree stand: a listing without paths.
+//! Positions in a tree as names and depths, and the path that they add up to.
 //!
 //! Names and depths, each directory before what it holds, say as much as the path of every entry
 //! does. In 5,000 directories in one another those paths are 25 MB; their names are 5,000.
@@ -40,12 +40,12 @@ impl PathStack {
         &self.path
     }
 
-    /// The path of the entry at hand.
+    /// The path of the current entry.
     pub(super) fn as_path(&self) -> &Path {
         &self.path
     }
 
-    /// The path of something in the directory at hand.
+    /// The path of an entry in the current directory.
     pub(super) fn join(&self, name: &OsStr) -> PathBuf {
         self.path.join(name)
     }

@@ -6,18 +6,13 @@
 use std::ffi::OsStr;
 use std::io;
 
-use crate::workspace::directory_stack::DirectoryStack;
-use crate::workspace::error::{AccessError, AccessErrorKind};
-use crate::workspace::limits::Limit;
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::revision::Revision;
-use crate::workspace::sys::{Dir, OpenFor};
-use crate::workspace::write::{Approval, WritablePath, free_name, is_unchanged, keep_aside};
+use crate::workspace::write::{free_name, is_unchanged, keep_aside};
+use crate::workspace::{
+    AccessError, AccessErrorKind, Approval, Dir, DirectoryStack, Limit, OpenFor, Revision, WorkspacePath, WritablePath,
+};
 
-use super::entries::{Node, Tree};
-use super::guard::TreeGuard;
-use super::path_stack::TreePosition;
 use super::remove_in_place::{RemovalStopped, lock_out_others, remove_in_place};
+use super::{Node, Tree, TreeGuard, TreePosition};
 
 /// Why a tree was not removed.
 #[derive(Debug)]
@@ -42,8 +37,8 @@ impl TreeGuard {
     ///
     /// # Errors
     /// `Stale`, with everything in its place, when something in it is not what was recorded, and `Locked` when
-    /// another process does not end a change in it. The same where the rights of a directory forbid it. When the system forbids a removal half-way for
-    /// another reason, what is left goes back to its place.
+    /// another process does not end a change in it; `Permission` before anything is gone where the rights of a
+    /// directory forbid it. When the system refuses a removal in the middle, what is left gets its name back.
     pub fn remove(
         &self,
         entry: &WritablePath,
@@ -140,7 +135,7 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
             (Node::Directory(seen), _) => {
                 stack.enter(own)?;
                 let inside = stack.dir()?;
-                // Put aside, it has another name by now: whoever comes later sees that, and changes nothing in it.
+                // It has another name by now: a process that gets the lock later sees that, and changes nothing in it.
                 lock_out_others(inside)?;
                 let names = inside.list()?.len();
                 // Before anything is gone: as a cache of read-only directories has it, for one.
@@ -161,7 +156,7 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
     Ok(listed + 1 == tree.entries().len())
 }
 
-/// Gives back the old name; where somebody has taken it meanwhile, a name that no sweep touches.
+/// Gives back the old name; where that is taken by now, one that is not removed as a stale temporary.
 fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr) {
     if dir.rename_new(aside, name).is_err() {
         keep_aside(dir, aside, name);

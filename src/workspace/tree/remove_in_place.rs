@@ -11,12 +11,9 @@ use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::workspace::directory_stack::DirectoryStack;
-use crate::workspace::limits::Limit;
-use crate::workspace::sys::{Dir, LockAttempt, OpenFor};
+use crate::workspace::{Dir, DirectoryStack, Limit, LockAttempt, OpenFor};
 
-use super::entries::{Node, Tree, TreeEntry};
-use super::path_stack::TreePosition;
+use super::{Node, Tree, TreeEntry, TreePosition};
 
 /// How long another process may take to end a change in a directory that is being removed.
 const OTHERS_END: Duration = Duration::from_secs(1);

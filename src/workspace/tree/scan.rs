@@ -5,18 +5,13 @@
 
 use std::path::Path;
 
-use super::super::directory_stack::DirectoryStack;
-use super::super::error::{AccessError, AccessErrorKind};
-use super::super::links::{self, Location};
-use super::super::path::WorkspacePath;
-use super::super::policy::Verdict;
-use super::super::repository;
-use super::super::shared::Shared;
-use super::super::stat::{FileKind, Stat};
-use super::super::sys::{Dir, Listed, OpenFor};
-use super::super::write::WritablePath;
-use super::entries::{Node, Tree, TreeEntry};
-use super::path_stack::{PathStack, TreePosition};
+use crate::workspace::{
+    AccessError, AccessErrorKind, Dir, DirectoryStack, FileKind, Listed, Location, OpenFor, Shared, Stat, Verdict,
+    WorkspacePath, WritablePath, links, repository,
+};
+
+use super::path_stack::PathStack;
+use super::{Node, Tree, TreeEntry, TreePosition};
 
 /// Entries of the largest tree that is moved, copied or deleted in one call.
 const MOST_ENTRIES: usize = 20_000;
@@ -100,7 +95,7 @@ impl Scan<'_> {
             FileKind::Symlink => {
                 let name = path.file_name().unwrap_or_default();
                 Node::Link(dir.child_link(name).map_err(|error| match error.kind() {
-                    // It was a link a moment ago: somebody is swapping names.
+                    // It was a link a moment ago: another program is swapping names.
                     std::io::ErrorKind::InvalidInput => AccessError::new(AccessErrorKind::Changed, &path),
                     _ => AccessError::from_io(error, &path),
                 })?)
@@ -121,7 +116,7 @@ impl Scan<'_> {
         Ok(TreeEntry { position, node })
     }
 
-    /// A link decides what lies behind its name.
+    /// A link decides what its name leads to.
     fn judge_link(&self, path: &WorkspacePath, below: &Path) -> Result<(), AccessError> {
         let link = |path: &WorkspacePath| refused(path.root().policy().link(path.relative()), path);
         match self.purpose {
@@ -149,7 +144,7 @@ impl Scan<'_> {
     fn judge(&self, path: &WorkspacePath, below: &Path, directory: bool) -> Result<(), AccessError> {
         let deepest = self.shared.roots.deepest(path);
         if deepest.root().index() != self.top.real.root().index() {
-            // Another root with rights of its own.
+            // Another root, with other rights.
             return Err(AccessError::new(AccessErrorKind::IsRoot, path));
         }
         let from = || std::iter::once(path.clone()).chain(self.top.aliases.iter().map(|alias| alias.child(below)));

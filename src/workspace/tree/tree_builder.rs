@@ -4,15 +4,13 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write as _};
 
-use crate::workspace::directory_stack::DirectoryStack;
-use crate::workspace::error::{AccessError, AccessErrorKind};
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::revision::Revision;
-use crate::workspace::stat::Stat;
-use crate::workspace::sys::{self, Dir, OpenFor};
-use crate::workspace::write::{NewDirectory, WaitLimit};
+use crate::workspace::{
+    AccessError, AccessErrorKind, Dir, DirectoryStack, NewDirectory, OpenFor, Revision, Stat, WaitLimit, WorkspacePath,
+    sys,
+};
 
-use super::new_node::{CHANGED, MovedNode, NewNode, NewNodes};
+use super::NewNode;
+use super::new_node::{CHANGED, MovedNode, NewNodes};
 
 /// Files and directories that are put on the disk one by one; with more, all of them at once at the
 /// end, which takes a fraction of the time, where the system can.

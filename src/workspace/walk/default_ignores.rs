@@ -4,10 +4,10 @@
 
 use std::ffi::OsStr;
 
+use crate::workspace::{FileKind, Listed};
+
 use super::ignore_names::{CACHE_TAG, ENVIRONMENT_MARKER};
 use super::listing::has;
-use crate::workspace::stat::FileKind;
-use crate::workspace::sys::Listed;
 
 /// Directories of version control, never entered from above.
 const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn", ".bzr", ".jj"];

@@ -4,13 +4,9 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use crate::workspace::access::{readable, regular};
-use crate::workspace::error::AccessError;
-use crate::workspace::links::{self, Location};
-use crate::workspace::open_file::OpenFile;
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::shared::Shared;
-use crate::workspace::stat::{FileKind, Stat};
-use crate::workspace::sys::{self, Dir, Failure};
+use crate::workspace::{
+    AccessError, Dir, Failure, FileKind, Location, OpenFile, Shared, Stat, WorkspacePath, links, sys,
+};
 
 /// Where a walk began: as asked, and where that truly is.
 #[derive(Debug)]
@@ -41,7 +37,7 @@ pub struct Entry {
     path: WorkspacePath,
     kind: FileKind,
     depth: usize,
-    /// The directory it lies in, while the walk still has it open.
+    /// The directory that holds it, while the walk still has it open.
     dir: Weak<Dir>,
 }
 

@@ -1,6 +1,6 @@
 //! What ignore rules left out of a walk, so that a second look need not walk again.
 //!
-//! Holds names, not what lies below the directories among them.
+//! Holds names, not what is below the directories among them.
 
 use super::Entry;
 

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use crate::workspace::limits::Limit;
-use crate::workspace::path::WorkspacePath;
+use crate::workspace::{Limit, WorkspacePath};
 
 /// How many ignore files a report names.
 const NAMED: usize = 3;
@@ -11,7 +10,7 @@ const NAMED: usize = 3;
 /// What is missing from a walk, and why. Its answers are true but not complete.
 #[derive(Clone, Debug, Default)]
 pub struct LimitsHit {
-    /// Directories that could not be opened for want of open files.
+    /// Directories that could not be opened as too many files were open.
     pub directories: usize,
     /// The limit that was met.
     pub limit: Option<Limit>,

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::workspace::sys::{Dir, Listed};
+use crate::workspace::{Dir, Listed};
 
 /// The names of a directory in byte order: getdents(2) gives them in none that means anything.
 pub(super) fn sorted(dir: &Dir) -> io::Result<Vec<Listed>> {

@@ -10,18 +10,12 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::workspace::limits::Limit;
-use crate::workspace::links;
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::root::Root;
-use crate::workspace::roots::Roots;
-use crate::workspace::stat::FileKind;
-use crate::workspace::sys::{self, Dir, Failure, OpenFor};
+use crate::workspace::{Dir, Failure, FileKind, Limit, OpenFor, Root, Roots, WorkspacePath, links, sys};
 
 use super::compile_ignores::LONGEST;
 use super::ignore_names::{EXCLUDE, GIT};
 
-/// What rules were read from, for whoever keeps their effect.
+/// What rules were read from, for a caller that caches what they ignore.
 #[derive(Debug)]
 pub(in crate::workspace) enum RuleSource<'f> {
     /// A file of that name, which is open and has not been read yet.

@@ -12,16 +12,13 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::Gitignore;
 
-use crate::workspace::limits::Limit;
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::roots::Roots;
-use crate::workspace::sys::{Failure, OpenFor};
+use crate::workspace::{Failure, Limit, OpenFor, Roots, WorkspacePath};
 
 use super::compile_ignores::compile;
 use super::ignore_names::{EXCLUDE, GIT, GITIGNORE, IGNORE};
-use super::ignores::Ignores;
-use super::limits_hit::{CutIgnoreFile, LimitsHit};
+use super::limits_hit::CutIgnoreFile;
 use super::rule_source::{LocatedDir, OnSource};
+use super::{Ignores, LimitsHit};
 
 /// Bytes that the compiled rules of all files from the root down to one directory take at most.
 const STACK_MEMORY: usize = 64 << 20;

@@ -2,12 +2,9 @@
 
 use std::path::Path;
 
-use crate::workspace::directory_stack::DirectoryStack;
-use crate::workspace::error::AccessError;
-use crate::workspace::stat::Stat;
-use crate::workspace::sys::{Dir, OpenFor};
+use crate::workspace::{AccessError, Dir, DirectoryStack, OpenFor, Stat};
 
-use super::entry::Entry;
+use super::Entry;
 
 /// The directories down to the last entry, and the index of the root that they are in. A stat through them takes a
 /// third of what a path from the root takes.

@@ -1,10 +1,9 @@
-//! What a walk is asked for, what it calls for each thing that it meets, and what it reports at its end.
+//! The options of a walk, the visitor that it calls for each entry, and its report.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::sys::Dir;
+use crate::workspace::{Dir, WorkspacePath};
 
 use super::{Entry, IgnoredEntries, LimitsHit, RuleSource};
 

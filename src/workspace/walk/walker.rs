@@ -8,21 +8,18 @@ use std::sync::{Arc, Weak};
 
 use ignore::Match;
 
-use crate::workspace::directory_stack::DirectoryStack;
-use crate::workspace::error::{AccessError, AccessErrorKind};
-use crate::workspace::limits::Limit;
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::shared::Shared;
-use crate::workspace::stat::FileKind;
-use crate::workspace::sys::{Dir, Failure, Listed, OpenFor};
+use crate::workspace::write::is_reserved;
+use crate::workspace::{
+    AccessError, AccessErrorKind, Dir, DirectoryStack, Failure, FileKind, Limit, Listed, OpenFor, Shared, WorkspacePath,
+};
 
-use super::default_ignores;
-use super::entry::{Entry, WalkStart};
+use super::entry::WalkStart;
 use super::ignore_names::GIT;
 use super::listing::{has, position, sorted};
-use super::rule_source::{LocatedDir, RuleSource};
+use super::rule_source::LocatedDir;
 use super::rules::{DirectoryIgnores, Rules};
-use super::visit::{Ignored, NAMED, Visitor, WalkOptions, WalkReport};
+use super::visit::NAMED;
+use super::{Entry, Ignored, RuleSource, Visitor, WalkOptions, WalkReport, default_ignores};
 
 /// See [`Workspace::walk`](crate::workspace::Workspace::walk).
 pub(in crate::workspace) fn walk(
@@ -191,7 +188,11 @@ impl<'w> Walk<'w> {
         let directory = kind == FileKind::Directory;
         let frame = &self.frames[depth - 1];
         let listed = &frame.names[frame.next - 1];
-        if (directory && default_ignores::is_version_control(&listed.name)) || self.is_hidden() {
+        if (directory && default_ignores::is_version_control(&listed.name))
+            // Left by a killed process until it is swept: no file of a person has such a name.
+            || is_reserved(&listed.name)
+            || self.is_hidden()
+        {
             return ControlFlow::Continue(false);
         }
         let mut matched = Match::None;
@@ -363,7 +364,7 @@ impl<'w> Walk<'w> {
         self.rules.in_directory(above, here, |name| has(names, name), &mut on_source, &mut self.report.limits_hit)
     }
 
-    /// Goes into a directory; false where its ignore rules cannot be read, so that nobody knows what to show of it.
+    /// Goes into a directory; false where its ignore rules cannot be read, as ignored files would be shown then.
     fn enter(&mut self, dir: Arc<Dir>, names: Vec<Listed>, ignored: bool) -> bool {
         if has(&names, GIT) {
             self.visitor.repository(&dir, &self.path);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::workspace::path::WorkspacePath;
+use crate::workspace::WorkspacePath;
 use crate::workspace::walk::{holds_rules, is_marker};
 
 use super::Event;
@@ -56,7 +56,7 @@ impl Changes {
     /// Notes what an event in the directory at `path` means.
     pub(super) fn note(&mut self, path: &WorkspacePath, event: &Event<'_>) {
         let Some(name) = event.name else {
-            // The directory itself was moved, removed or given other rights: its parent tells, too.
+            // The directory itself was moved, removed or given other rights: the watch on its parent reports that, too.
             self.everything |= path.is_root();
             return;
         };

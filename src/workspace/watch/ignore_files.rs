@@ -6,13 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::roots::Roots;
-use crate::workspace::sys::{self, Dir};
 use crate::workspace::walk::{RuleSource, linked_content};
+use crate::workspace::{Dir, Roots, WorkspacePath, sys};
 
-use super::Queue;
-use super::unwatchable::Unwatchable;
+use super::{Queue, Unwatchable};
 
 /// The directory that the rules count in, and the file's path below it.
 type IgnoreFile = (WorkspacePath, &'static str);

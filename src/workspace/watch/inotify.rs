@@ -13,8 +13,9 @@ use rustix::fs::fstatfs;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
 
-use super::unwatchable::Unwatchable;
-use crate::workspace::sys::Dir;
+use crate::workspace::Dir;
+
+use super::Unwatchable;
 
 /// Bytes read at once: some 500 events.
 const BUFFER: usize = 16 << 10;
@@ -53,7 +54,7 @@ const FILE: WatchFlags = WatchFlags::MODIFY
 /// How many directories this user may watch in all, where the system says (inotify(7)). Asked before the process
 /// is confined, as it is the system's to say.
 pub fn watch_limit() -> Option<u64> {
-    #[expect(clippy::disallowed_methods, reason = "a file of the kernel's, which lies in no root")]
+    #[expect(clippy::disallowed_methods, reason = "a file of the kernel, outside of every root")]
     let text = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
     text.trim().parse().ok()
 }

@@ -1,7 +1,7 @@
 //! What the kernel reports of the whole machine, and no directory's events do: that file systems were
 //! mounted or unmounted, and that a process can write without an event.
 //!
-//! Both files are opened before the process is confined, since they lie in no root; reading an open
+//! Both files are opened before the process is confined, since they are outside of every root; reading an open
 //! one is never refused.
 
 use std::collections::BTreeSet;
@@ -40,7 +40,7 @@ struct Table {
 
 impl SystemEvents {
     /// Opens both; what cannot be opened is not known.
-    #[expect(clippy::disallowed_types, reason = "files of the kernel's, which lie in no root")]
+    #[expect(clippy::disallowed_types, reason = "files of the kernel, outside of every root")]
     pub(in crate::workspace) fn open() -> Self {
         let table = File::open(TABLE).ok().map(|file| Mutex::new(Table { file, generation: 0 }));
         Self { table, aio: File::open(AIO).ok() }
@@ -92,7 +92,7 @@ impl SystemEvents {
     }
 }
 
-/// Paths below a root, relative to it, whose content is not that of the directory they lie in.
+/// Paths below a root, relative to it, whose content is not that of the directory that holds them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MountsBelow {
     /// Something is mounted there.

@@ -9,8 +9,9 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::path::PathBuf;
 
-use super::unwatchable::Unwatchable;
-use crate::workspace::sys::Dir;
+use crate::workspace::Dir;
+
+use super::Unwatchable;
 
 /// As on Linux; never made here.
 #[derive(Debug)]

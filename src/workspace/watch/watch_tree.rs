@@ -5,14 +5,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::workspace::error::{AccessError, AccessErrorKind};
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::stat::FileKind;
-use crate::workspace::sys::{Dir, OpenFor};
-use crate::workspace::walk::{self, Entry, Ignored, RuleSource, Visitor, WalkOptions};
+use crate::workspace::walk::{RuleSource, Visitor};
+use crate::workspace::{
+    AccessError, AccessErrorKind, Dir, Entry, FileKind, Ignored, OpenFor, WalkOptions, WorkspacePath, walk,
+};
 
-use super::unwatchable::Unwatchable;
-use super::watcher::{Watched, Watcher};
+use super::watcher::Watched;
+use super::{Unwatchable, Watcher};
 
 /// One name that was listed.
 #[derive(Debug)]
@@ -23,7 +22,7 @@ pub struct WatchedEntry {
     pub ignored: bool,
     /// It is a directory that cannot be listed.
     pub unreadable: bool,
-    /// It is a directory that cannot be watched: what lies below it, and whether a mark in it makes it
+    /// It is a directory that cannot be watched: what is below it, and whether a marker in it makes it
     /// an ignored one, has to be looked at each time. Nothing below it is listed.
     pub unwatched: bool,
     /// Something is mounted there, so that a file has a parent elsewhere.
@@ -31,7 +30,7 @@ pub struct WatchedEntry {
 }
 
 impl Watcher {
-    /// Lists `start`, all that lies below it when `deep`, else its own names only, in path order;
+    /// Lists `start` in path order: all that is below it when `deep`, else its own names only;
     /// what is listed was watched before.
     ///
     /// # Errors

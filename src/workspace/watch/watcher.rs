@@ -5,15 +5,10 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::root::Root;
-use crate::workspace::shared::Shared;
-use crate::workspace::sys::Dir;
+use crate::workspace::{Dir, Root, Shared, WorkspacePath};
 
-use super::changes::Changes;
 use super::ignore_files::WatchedIgnoreFiles;
-use super::unwatchable::Unwatchable;
-use super::{Event, MountsBelow, Queue};
+use super::{Changes, Event, MountsBelow, Queue, Unwatchable};
 
 /// What a watch is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,7 +135,7 @@ impl Watcher {
             }
         });
         changes.everything |= read.is_err();
-        // A mount moves with a directory above it, of which the mount table tells nothing: when it ends, what is
+        // A mount moves with a directory above it, which the mount table does not show: when it ends, what is
         // listed under its new path has to be looked at.
         if directories_moved
             && !self.mounts_below.mounted.is_empty()

@@ -1,6 +1,6 @@
 //! The yes to a change, and what the plan that was approved had seen.
 
-use crate::workspace::revision::Revision;
+use crate::workspace::Revision;
 
 /// What the plan saw at a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,7 +18,7 @@ pub struct Approval {
 }
 
 impl Approval {
-    /// The policy in force asks nobody.
+    /// The policy in force asks no person.
     pub fn by_policy() -> Self {
         Self { by_person: false }
     }

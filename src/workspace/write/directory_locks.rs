@@ -15,24 +15,22 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::workspace::error::AccessErrorKind;
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::sys::{Dir, LockAttempt};
+use crate::workspace::{AccessErrorKind, Dir, LockAttempt, WorkspacePath};
 
+use super::WaitLimit;
 use super::existing_directories::{ExistingDirectories, Identity, existing_directories};
 use super::path_locks::MOST_WAITING;
-use super::wait_limit::WaitLimit;
 
 /// How long calls of this process may join one that has the lock. Eight processes that all have calls in flight
 /// come round in less than a second; for one alone, each turn costs the [`REST`] and the wait for its last call.
 const SHARED_FOR: Duration = Duration::from_millis(100);
 /// How long this process keeps away after it has shared a lock that long. Longer than [`SELDOM`], so that
-/// whoever waits in another process asks meanwhile.
+/// a call that waits in another process asks meanwhile.
 const REST: Duration = Duration::from_millis(3);
 /// How long one who waits sleeps at most between two questions, at first and after [`LONG`].
 const SELDOM: Duration = Duration::from_millis(2);
 const OFTEN: Duration = Duration::from_micros(400);
-/// Who has waited longer asks more often than those who have come since, so that nobody waits for ever.
+/// A call that has waited longer asks more often than later ones, so that none starves.
 const LONG: Duration = Duration::from_millis(50);
 /// After this the lock is not merely busy, and is asked for seldom: hundreds of calls may wait for a stopped process.
 const STUCK: Duration = Duration::from_secs(2);
@@ -60,7 +58,7 @@ enum Entry {
     /// Locked through this handle, for so many calls.
     Held { _dir: Dir, calls: usize, since: Instant, shared: bool },
     /// A call of this process asks the system for the lock, or frees it. That may take long on a network file system,
-    /// so nobody waits for it with the table in hand.
+    /// so nothing waits for it while the table is locked.
     InSystemCall,
     /// It was shared for a while; other processes come first until then.
     Resting(Instant),
@@ -193,7 +191,7 @@ impl Table {
         Turn::Ask
     }
 
-    /// Forgets those that nobody has locked and whose rest is over.
+    /// Forgets directories that are not locked and whose rest is over.
     fn tidy(&mut self) {
         let now = Instant::now();
         self.entries.retain(|_, entry| !matches!(entry, Entry::Resting(until) if *until <= now));
@@ -327,7 +325,7 @@ mod tests {
         drop(first);
         if let Ok(second) = second {
             assert_eq!(locked(&other, &["x"]).unwrap_err(), AccessErrorKind::Stopped);
-            // Who has shared it for long admits nobody any more, and keeps away for a moment.
+            // After a long share the process admits no more calls and keeps away for a moment.
             hold_since(SHARED_FOR);
             assert_eq!(locked(&one, &["z"]).unwrap_err(), AccessErrorKind::Stopped);
             drop(second);

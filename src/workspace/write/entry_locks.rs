@@ -1,17 +1,15 @@
-//! The right to look at entries and then change them: nobody who takes it too does so meanwhile.
+//! The locks of some entries: no other call and no other process of this program changes them meanwhile.
 
 use std::path::{Path, PathBuf};
 
-use crate::workspace::error::AccessErrorKind;
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::shared::Shared;
+use crate::workspace::{AccessErrorKind, Shared, WorkspacePath};
 
-use super::directory_locks::{DirectoryLocks, LockedDirectories};
-use super::path_locks::{PathLock, PathLocks};
-use super::wait_limit::WaitLimit;
+use super::directory_locks::LockedDirectories;
+use super::path_locks::PathLock;
+use super::{DirectoryLocks, PathLocks, WaitLimit};
 
 /// The locks of entries: on their paths within this process, and on the directories that hold them, which
-/// other processes take, too. Within the process a lock covers what lies below its path, as well.
+/// other processes take, too. Within the process a lock covers what is below its path, as well.
 #[derive(Debug)]
 pub(in crate::workspace) struct EntryLocks {
     // In this order: who waits for the path shares the directory then, and both counts as one turn.

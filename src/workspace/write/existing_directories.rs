@@ -1,9 +1,6 @@
 //! The directories that hold some entries, as far as they exist: those that a change locks.
 
-use crate::workspace::error::AccessErrorKind;
-use crate::workspace::limits::Limit;
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::sys::{Dir, Failure, OpenFor};
+use crate::workspace::{AccessErrorKind, Dir, Failure, Limit, OpenFor, WorkspacePath};
 
 /// Device and inode: two processes that want the same two directories take them in this order.
 pub(super) type Identity = (u64, u64);

@@ -5,9 +5,7 @@ use std::fs::File;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-use crate::workspace::revision::Revision;
-use crate::workspace::stat::{FileKind, Stat};
-use crate::workspace::sys::Dir;
+use crate::workspace::{Dir, FileKind, Revision, Stat};
 
 /// A file changed this recently may change again without its times showing it, so its content is
 /// hashed once more. Twice the coarsest clock among usual file systems (FAT: 2 s).

@@ -2,15 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::workspace::error::AccessError;
-use crate::workspace::shared::{Shared, Workspace};
+use crate::workspace::{AccessError, Shared, Workspace};
 
-use super::approval::Base;
-use super::entry_locks::EntryLocks;
-use super::expected_content::{ExpectedContent, HashedBytes};
-use super::wait_limit::WaitLimit;
-use super::writable_path::WritablePath;
-use super::write_guard::WriteGuard;
+use super::expected_content::ExpectedContent;
+use super::{Base, EntryLocks, HashedBytes, WaitLimit, WritablePath, WriteGuard};
 
 /// One file that only the holder changes, as far as this program's processes go; what it holds has yet to
 /// be looked at.

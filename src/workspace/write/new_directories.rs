@@ -3,10 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::super::error::{AccessError, AccessErrorKind};
-use super::super::path::WorkspacePath;
-use super::super::stat::{FileKind, Stat};
-use super::super::sys::{Dir, OpenFor};
+use crate::workspace::{AccessError, AccessErrorKind, Dir, FileKind, OpenFor, Stat, WorkspacePath};
 
 /// A directory that a change has made, known by what it is and not by its name alone.
 #[derive(Clone, Debug)]
@@ -33,7 +30,7 @@ impl NewDirectory {
 /// Directories that a change has made, the outermost first; dropped without [`Self::keep`], those that
 /// are empty go again, so that a change that fails leaves nothing that no account has counted.
 ///
-/// A directory that somebody has meanwhile put under such a name is not this change's: it stays.
+/// A directory that another program has put under such a name meanwhile stays.
 #[derive(Debug, Default)]
 pub(in crate::workspace) struct NewDirs(Vec<NewDirectory>);
 

@@ -1,7 +1,7 @@
 //! One lock per path, so that concurrent changes of it in this process happen one after another.
 //!
 //! A lock covers everything below its path, too: a directory is not moved while a file in it is
-//! being written. Who waits gives up when its wait limit ends, and does not wait at all where too many do:
+//! being written. A call gives up when its wait limit ends, and does not wait at all where too many do:
 //! one long change must not take every thread from the calls that have nothing to do with it.
 
 use std::collections::HashSet;
@@ -9,8 +9,9 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::wait_limit::WaitLimit;
-use crate::workspace::error::AccessErrorKind;
+use crate::workspace::AccessErrorKind;
+
+use super::WaitLimit;
 
 /// Changes that wait at once for other changes; each holds a thread, and the server has more.
 pub const MOST_WAITING: usize = 256;
@@ -38,7 +39,7 @@ pub(in crate::workspace) struct PathLock {
 }
 
 impl PathLocks {
-    /// Waits until nobody holds any of these canonical paths, one above or one below them, then holds
+    /// Waits until no other call holds any of these canonical paths, one above or one below them, then holds
     /// them all at once, so that two calls which want the same two never wait for each other.
     ///
     /// # Errors
@@ -93,7 +94,7 @@ impl Drop for PathLock {
     }
 }
 
-/// Whether `below` is `path` or lies below it.
+/// Whether `below` is `path` or is below it.
 fn covers(path: &str, below: &str) -> bool {
     below.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(std::path::is_separator))
 }

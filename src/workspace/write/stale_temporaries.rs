@@ -9,10 +9,8 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use crate::workspace::path::WorkspacePath;
 use crate::workspace::remove_all::remove_all;
-use crate::workspace::stat::{FileKind, Stat};
-use crate::workspace::sys::{Dir, OpenFor};
+use crate::workspace::{Dir, FileKind, OpenFor, Stat, WorkspacePath};
 
 use super::temporary::is_reserved;
 

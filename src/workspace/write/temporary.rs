@@ -1,12 +1,16 @@
-//! A file that is written beside its target and takes its place, or vanishes.
+//! A file that is written next to its target and takes its name, or is removed.
+//!
+//! Where two names can be exchanged in one step, the replaced file is looked at after it has lost its name, when no
+//! other program can put something else there: renameat2(2) with `RENAME_EXCHANGE`, Linux 3.15 (ext4; XFS 4.0, Btrfs
+//! 4.7, others later), or `renamex_np` on APFS. Elsewhere (`EINVAL`, `ENOSYS`: NFS, many FUSE file systems) it is looked
+//! at just before the rename, and a change in between is lost.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 
-use crate::workspace::stat::Stat;
-use crate::workspace::sys::Dir;
+use crate::workspace::{Dir, Stat};
 
 /// A new file in an open directory; removed when dropped before it was published.
 #[derive(Debug)]
@@ -113,14 +117,14 @@ pub(in crate::workspace) fn exchange_if(
         }
         Err(error) => return Err(error),
     }
-    // What was under `name` is under the other name now, where nobody else looks for it.
+    // What was under `name` is under the other name now, where no other program looks for it.
     if is_base(dir, aside).unwrap_or(false) {
         return Ok(Exchanged::Yes);
     }
     Ok(put_back(dir, aside, name, own))
 }
 
-/// `aside` came out of an exchange with `shown` and is none of ours: gives it its name back, and looks what
+/// `aside` came out of an exchange with `shown` and is not ours: gives it its name back, and looks what
 /// comes out this time. That may again be something which a program without our lock has put there.
 fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr, mut shown: Stat) -> Exchanged {
     for round in 0..PUT_BACK {
@@ -139,7 +143,7 @@ fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr, mut shown: Stat) -> Exchange
             if round == 0 {
                 return Exchanged::No;
             }
-            // An older state of somebody else's; superseded by what is there now, but not by us.
+            // An older file of another program, superseded by what is there now, but not by us.
             break;
         }
         shown = in_hand;
@@ -148,7 +152,7 @@ fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr, mut shown: Stat) -> Exchange
     Exchanged::NoneLeft { replaced: false }
 }
 
-/// Gives an entry that nobody may remove unseen a name beside `name` that no sweep touches.
+/// Gives an entry that must not be lost a name next to `name` that is not removed as a stale temporary.
 pub(in crate::workspace) fn keep_aside(dir: &Dir, aside: &OsStr, name: &OsStr) {
     let long = OsString::new();
     // The second without the name, which may be too long for a longer one.

@@ -3,14 +3,9 @@
 use std::sync::Arc;
 
 use crate::workspace::access::readable;
-use crate::workspace::error::{AccessError, AccessErrorKind};
-use crate::workspace::links::Location;
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::policy::Verdict;
-use crate::workspace::repository;
-use crate::workspace::root::Access;
-use crate::workspace::shared::Shared;
-use crate::workspace::sys::OpenFor;
+use crate::workspace::{
+    Access, AccessError, AccessErrorKind, Location, OpenFor, Shared, Verdict, WorkspacePath, repository,
+};
 
 use super::temporary::is_reserved;
 

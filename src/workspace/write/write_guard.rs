@@ -6,19 +6,12 @@ use std::io::{self, Seek as _, Write as _};
 use std::sync::Arc;
 
 use crate::workspace::access::regular;
-use crate::workspace::error::{AccessError, AccessErrorKind};
-use crate::workspace::path::WorkspacePath;
-use crate::workspace::revision::Revision;
-use crate::workspace::shared::Shared;
-use crate::workspace::stat::Stat;
-use crate::workspace::sys::{self, Dir};
+use crate::workspace::{AccessError, AccessErrorKind, Dir, Revision, Shared, Stat, WorkspacePath, sys};
 
-use super::approval::Approval;
-use super::entry_locks::EntryLocks;
-use super::expected_content::{ExpectedContent, HashedBytes, has_content};
-use super::new_directories::{NewDirectory, make_dirs};
-use super::temporary::Temporary;
-use super::writable_path::{WritablePath, allowed};
+use super::expected_content::{ExpectedContent, has_content};
+use super::new_directories::make_dirs;
+use super::writable_path::allowed;
+use super::{Approval, EntryLocks, HashedBytes, NewDirectory, Temporary, WritablePath};
 
 /// What a commit did.
 #[derive(Debug)]
@@ -179,7 +172,8 @@ impl<'b> WriteGuard<'b> {
             }
         }
         let made = new.keep();
-        // The file is there; that its directory entry may not be on the disk yet undoes nothing.
+        // fsync(2): the entry in the directory is on the disk only after a sync of the directory. The file is there
+        // for every process already, so a failure undoes nothing.
         let _ = dir.sync();
         let committed =
             Committed { created: self.old.is_none(), revision: content.revision(), path: real.clone(), made };

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::{Case, DENIED, Expect, case, every_tool};
 
 /// CVE-2026-25724, CVE-2025-59944.
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub(super) fn secrets() -> Vec<Case> {
     let files = [
         ".env",

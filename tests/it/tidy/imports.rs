@@ -307,3 +307,46 @@ impl Uses {
         ways
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn crate_of(files: &[(&str, &str)]) -> Uses {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(dir.path().join("main.rs"), "").unwrap();
+        for (name, text) in files {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        read(dir.path())
+    }
+
+    #[test]
+    fn uses_are_followed_through_re_exports_imports_and_macros() {
+        let uses = crate_of(&[
+            ("lib.rs", "mod a; mod b;"),
+            ("a.rs", "mod inner; pub use inner::Noun; pub fn verb() {}"),
+            ("a/inner.rs", "pub struct Noun; fn f() { super::verb() }"),
+            ("b.rs", "use crate::a; fn g() -> a::Noun { println!(\"{}\", a::verb()); a::Noun }"),
+        ]);
+        let arrows: Vec<(&str, &str)> =
+            uses.edges.iter().flat_map(|(from, to)| to.keys().map(move |to| (from.as_str(), to.as_str()))).collect();
+        assert_eq!(arrows, [("a/inner", "a"), ("b", "a"), ("b", "a/inner")]);
+        assert!(uses.circles().is_empty(), "a re-export is no use");
+    }
+
+    #[test]
+    fn a_circle_is_found_over_three_files_and_not_through_tests() {
+        let uses = crate_of(&[
+            ("lib.rs", "mod a; mod b; mod c; mod d;"),
+            ("a.rs", "use crate::b::B; pub struct A(B);"),
+            ("b.rs", "pub struct B; fn f(_: super::c::C) {}"),
+            ("c.rs", "pub struct C(crate::a::A);"),
+            ("d.rs", "pub fn d() {} #[cfg(test)] mod tests { use crate::a::A; }"),
+        ]);
+        assert_eq!(uses.circles().len(), 1);
+        assert!(uses.circles()[0].starts_with("3 files in a circle, such as: a uses B of b; b uses C of c;"));
+    }
+}
