@@ -4,7 +4,6 @@
 
 use std::{
     collections::HashMap,
-    fmt,
     ops::ControlFlow,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -52,14 +51,16 @@ pub struct Cost {
 }
 
 /// Which bound a change would pass.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuotaError {
     /// Files made by this session.
+    #[error("this call would exceed the session's limit of {limit} new files and directories")]
     Files {
         /// The bound.
         limit: u64,
     },
     /// Bytes written by this session.
+    #[error("{left} of the {limit} bytes that this session may write are left; this call needs more")]
     Bytes {
         /// Bytes that are left.
         left: u64,
@@ -67,6 +68,7 @@ pub enum QuotaError {
         limit: u64,
     },
     /// Bytes beneath a root.
+    #[error("{root} has {holds} bytes; this call would exceed its limit of {limit}")]
     Root {
         /// The root as it is printed.
         root: String,
@@ -76,24 +78,6 @@ pub enum QuotaError {
         limit: u64,
     },
 }
-
-impl fmt::Display for QuotaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Files { limit } => {
-                write!(f, "this call would exceed the session's limit of {limit} new files and directories")
-            }
-            Self::Bytes { left, limit } => {
-                write!(f, "{left} of the {limit} bytes that this session may write are left; this call needs more")
-            }
-            Self::Root { root, holds, limit } => {
-                write!(f, "{root} has {holds} bytes; this call would exceed its limit of {limit}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for QuotaError {}
 
 /// The accounts of one session.
 #[derive(Debug, Default)]
