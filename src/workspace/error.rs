@@ -193,10 +193,10 @@ impl fmt::Display for AccessError {
             }
             Kind::ReadOnly => write!(f, "{path} is read-only"),
             Kind::IsDirectory => write!(f, "{path} is a directory, not a file"),
-            Kind::NotADirectory => write!(f, "{path} is not a directory, or passes through a file"),
+            Kind::NotADirectory => write!(f, "{path} or one of its parents is not a directory"),
             Kind::Special(what) => write!(f, "{path} is a {what}, not a regular file"),
             Kind::TooLarge { size, limit } => write!(f, "{path} has {size} bytes, more than the limit of {limit}"),
-            Kind::TooMany { limit } => write!(f, "{path} holds more than {limit} entries"),
+            Kind::TooMany { limit } => write!(f, "{path} has more than {limit} entries"),
             Kind::IsRoot => write!(f, "{path} is a workspace root, which cannot be moved, copied, replaced or deleted"),
             Kind::NotStored => write!(f, "the earlier content of {path} is no longer stored"),
             Kind::Permission => write!(f, "the system's permissions forbid access to {path}"),
@@ -213,7 +213,7 @@ impl fmt::Display for AccessError {
             Kind::TooManyLinks => write!(f, "{path} passes through too many links"),
             Kind::NameTooLong => write!(f, "a name in {path} is too long for the system"),
             Kind::MovedInPart => {
-                write!(f, "{path} has all that was to be moved, but the old location could be removed only in part")
+                write!(f, "everything was moved to {path}, but the old location could be removed only in part")
             }
             Kind::RootGone(gone) => match path.root().name() {
                 Some(name) => write!(f, "the workspace root {name} {gone}"),

@@ -18,9 +18,9 @@ impl HistoryNote {
         Self(match kept {
             Kept::OnDisk | Kept::InMemory(None) => None,
             Kept::InMemory(Some(why)) => {
-                Some(format!("what it held before is kept only until the server ends, as {why}"))
+                Some(format!("the earlier content is kept only until the server ends, because {why}"))
             }
-            Kept::Nowhere(why) => Some(format!("what it held before could not be kept, as {why}")),
+            Kept::Nowhere(why) => Some(format!("the earlier content could not be kept, because {why}")),
         })
     }
 
@@ -41,7 +41,10 @@ pub(in crate::tools) fn begin(
         Ok(pending) => (pending, note),
         Err(error) => {
             let why = format!("the history could not be written: {}", error.kind());
-            (history.unrecorded(), HistoryNote(note.0.or(Some(format!("this change is not in the history, as {why}")))))
+            (
+                history.unrecorded(),
+                HistoryNote(note.0.or(Some(format!("this change is not in the history, because {why}")))),
+            )
         }
     }
 }
