@@ -49,8 +49,7 @@ fn place(prepared: &Prepared<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, 
     let Some(fitted) = fitted(edit, &filled, &in_file[start..end], (before, after)) else { return Ok(None) };
     let Fitted { old, new, line } = fitted;
     let other = LineEdit::of_lines(old, new, edit.deletes);
-    let site = Site { line, after_indent: false };
-    let (replacement, by) = whole_lines::at(prepared, &other, site)?;
+    let (replacement, by) = whole_lines::at(Site { prepared, edit: &other, line, after_indent: false })?;
     if let Some(refusal) = whole_lines::refusal_of(prepared, edit, (typography::content, hashes)) {
         return Err(refusal);
     }

@@ -254,14 +254,14 @@ fn made(prepared: &Prepared<'_>, edit: &LineEdit<'_>, line: usize, typos: &[(usi
     }
     // Elsewhere it would have been looked for as an exact text is.
     let hashes = prepared.content_hashes();
-    let sites = block::sites(prepared, &other.old, (typography::content, hashes), false);
+    let sites = block::sites(prepared, &other, (typography::content, hashes), false);
     if sites.iter().any(|site| site.line != line) {
         return Err(Refusal::Unclear);
     }
     if let Some(refusal) = whole_lines::refusal_of(prepared, &other, (typography::content, hashes)) {
         return Err(refusal);
     }
-    let (replacement, by) = whole_lines::at(prepared, &other, Site { line, after_indent: false })?;
+    let (replacement, by) = whole_lines::at(Site { prepared, edit: &other, line, after_indent: false })?;
     let by = if plain.contains(&true) { by.with(Strategy::Typography) } else { by };
     Ok(Found { replacements: vec![replacement], by: by.with(Strategy::Typos), ..Found::default() })
 }
