@@ -112,8 +112,7 @@ pub(super) fn nearest(prepared: &Prepared<'_>, old: &[&str], guess: &[(usize, us
 type Anchor = (usize, usize, f32);
 
 fn anchors(prepared: &Prepared<'_>, old: &[LineKey<'_>]) -> Vec<Anchor> {
-    let lines = prepared.lines().iter().map(|line| letters(line.content(prepared.text)));
-    let shared = rare_lines::shared(old.iter().map(|key| key.letters).enumerate(), lines);
+    let shared = rare_lines::shared(old.iter().map(|key| key.letters).enumerate(), prepared.contents().map(letters));
     let anchor = |line: &rare_lines::Shared| (line.old, line.file, old[line.old].weight / f32::from(line.count));
     let mut anchors: Vec<Anchor> = shared.iter().map(anchor).collect();
     anchors.sort_unstable_by_key(|(old, file, _)| (*old, *file));

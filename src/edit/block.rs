@@ -169,7 +169,7 @@ fn collect(prepared: &Prepared<'_>, fold: Fold, sites: &[Site<'_, '_>], rewrite:
 
 /// The hash of each line of the file, folded.
 pub(super) fn hashes(prepared: &Prepared<'_>, fold: Fold) -> Vec<u64> {
-    prepared.lines().iter().map(|line| hash(&fold(line.content(prepared.text)))).collect()
+    prepared.contents().map(|line| hash(&fold(line))).collect()
 }
 
 /// Where the lines of `edit.old` may be, overlapping places too, in linear time: Knuth, Morris and Pratt's search over the

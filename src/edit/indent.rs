@@ -36,13 +36,8 @@ pub(super) fn shift(site: Site<'_, '_>) -> Result<IndentShift, Refusal> {
         return Err(Refusal::Indentation(site.start()));
     }
     let wanted: Vec<&str> = wanted.iter().map(AsRef::as_ref).collect();
-    let occurs = |indent: &str| {
-        prepared
-            .lines()
-            .iter()
-            .map(|line| parts(line.content(prepared.text)))
-            .any(|(own, content, _)| own == indent && !content.is_empty())
-    };
+    let occurs =
+        |indent: &str| prepared.contents().map(parts).any(|(own, content, _)| own == indent && !content.is_empty());
     let file = Surroundings { indentation: prepared.indentation(), occurs: &occurs };
     IndentShift::of(&pairs, &wanted, &file).map_err(|reason| match reason {
         NoShift::NotUniform => Refusal::Unclear,

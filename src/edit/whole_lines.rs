@@ -90,7 +90,7 @@ fn find(prepared: &Prepared<'_>, is_meant: fn(&Reading) -> bool) -> Outcome {
                 continue;
             }
             let mut one = at_tolerance(prepared, edit, tolerance, &hashes);
-            one.by = one.by.and(reading.by);
+            one.by = one.by.with(reading.by);
             if one.by.is_exact() {
                 // Nothing differs but a line ending at the end of the file.
                 one.by = Strategy::TrailingWhitespace.into();
@@ -135,7 +135,7 @@ fn at_tolerance(prepared: &Prepared<'_>, edit: &LineEdit<'_>, tolerance: Toleran
             return Err(Refusal::Unclear);
         }
         let replacement = rewritten(site, tolerance)?;
-        by = by.and(looked_through(site));
+        by = by.with(looked_through(site));
         Ok(replacement)
     });
     if found.is_empty() {
