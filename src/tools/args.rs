@@ -159,7 +159,7 @@ fn same(a: &Value, b: &Value) -> bool {
     a == b || plain(a) == plain(b)
 }
 
-/// Reads `value` as the property's type; `None` stands for "use the default".
+/// Reads `value` as the property's type; `None` means "use the default".
 fn read(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) -> Result<Option<Value>, ToolError> {
     if value.is_null() {
         return Ok(None);

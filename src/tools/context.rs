@@ -70,7 +70,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Bytes of the list in an answer: what [`Self::max_output`] leaves beside its header and footer.
+    /// Bytes of the list in an answer: what [`Self::max_output`] leaves next to its header and footer.
     pub fn max_list(&self) -> usize {
         const HEADER_AND_FOOTER: usize = 1024;
         self.max_output.saturating_sub(HEADER_AND_FOOTER).max(HEADER_AND_FOOTER / 2)

@@ -124,7 +124,7 @@ impl Report<'_> {
         out
     }
 
-    /// Header, lines and footer; the facts beside them.
+    /// Header, lines and footer; the facts next to them.
     pub(super) fn answer(&self, cx: &CallContext, rendered: Rendered, elapsed: Duration) -> Answer {
         let skipped = SkippedFiles::of(&self.found.tally, &self.found.walk);
         let mut notes = Vec::new();
