@@ -394,7 +394,7 @@ fn pattern_limits_are_options_and_errors_name_limit_and_value() {
     for (words, printed) in [
         (["glob", "pattern=**/abcd*.rs"], "it has 11 bytes, more than 10"),
         (["grep", "pattern=abcdefghijklmnopqrstu"], "the pattern has 21 bytes, more than 20"),
-        (["grep", "pattern=(.{1,10}){1,6}"], "stand for 60 positions, more than 50"),
+        (["grep", "pattern=(.{1,10}){1,6}"], "make 60 positions, more than 50"),
         (["grep", "pattern=\\w{49}\\d"], "compiled, it has more than 65536 bytes"),
     ] {
         let text = call(&words).failed(1);
