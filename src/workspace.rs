@@ -58,6 +58,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use directory_stack::DirectoryStack;
+use error::AtPath;
 use links::Location;
 use policy::{Policy, Verdict};
 use roots::Roots;

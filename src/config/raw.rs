@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{environment::Environment, option::OptionRow, options::options};
 
 /// One value as it was given, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) struct RawValue {
     pub(super) option: &'static OptionRow,
     pub(super) text: String,
@@ -32,7 +32,7 @@ impl RawValue {
 }
 
 /// A `[[root]]` table: what counts below one directory alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct RootTable {
     /// The mount name as it was written.
     pub(super) name: Option<String>,
@@ -55,7 +55,7 @@ pub(super) enum Source {
 }
 
 /// The values of all options from all sources.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct RawArgs {
     values: Vec<RawValue>,
 }

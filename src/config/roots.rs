@@ -191,15 +191,11 @@ fn checked(name: &str) -> Result<String, String> {
 }
 
 fn component(part: &str) -> Result<(), String> {
-    match part {
-        "" => return Err("an empty component".to_owned()),
-        "." | ".." => return Err(format!("{part:?}")),
-        _ => {}
-    }
     let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    match part.chars().find(|c| !allowed(*c)) {
-        Some(odd) => Err(format!("{odd:?}")),
-        None => Ok(()),
+    match part {
+        "" => Err("an empty component".to_owned()),
+        "." | ".." => Err(format!("{part:?}")),
+        _ => part.chars().find(|c| !allowed(*c)).map_or(Ok(()), |odd| Err(format!("{odd:?}"))),
     }
 }
 

@@ -42,7 +42,8 @@ pub(super) struct Merge {
     keep: Keep,
     by_lines: bool,
     next: usize,
-    held: usize,
+    /// Bytes, about, of the results that came before their turn.
+    pub(super) held: usize,
     waiting: BTreeMap<usize, ChunkHits>,
     /// Files kept, each with the number of results before it.
     pub(super) kept: Vec<(usize, Box<FileHits>)>,
@@ -83,11 +84,6 @@ impl Merge {
     /// Whether nothing that comes later can change the answer.
     pub(super) fn done(&self) -> bool {
         self.capped || self.stopped.is_some()
-    }
-
-    /// Bytes, about, of the results that came before their turn.
-    pub(super) fn held(&self) -> usize {
-        self.held
     }
 
     pub(super) fn add(&mut self, index: usize, chunk: ChunkHits) {

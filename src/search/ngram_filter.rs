@@ -16,12 +16,11 @@
 
 mod candidates;
 mod filter;
-mod filter_query;
 mod gram;
 mod gram_query;
 mod segments;
 
 pub(in crate::search) use candidates::{Candidates, MayMatch};
 pub(in crate::search) use filter::NgramFilter;
-pub(in crate::search) use filter_query::FilterQuery;
+pub(in crate::search) use gram_query::FilterQuery;
 pub(in crate::search) use segments::{FileSegments, SEGMENT};

@@ -49,7 +49,7 @@ pub(in crate::search) use walk::walk_snapshot;
 pub use walk::{PathSource, SearchEntry, Visit, walk_ignored_entries};
 
 use path_list::PathList;
-use root_index::{COMPARED_EVERY, RootSlot, RootState, slot_of};
+use root_index::{COMPARED_EVERY, RootIndex, RootSlot, RootState, slot_of};
 
 /// How long a batch of background work waits for searches to end, at most, and how often it looks. Waiting
 /// before each file would be too much: with searches without end the filter would never be there, which is
@@ -177,7 +177,7 @@ impl PathIndex {
         }
         let query = pattern.map(FilterQuery::of);
         let mut roots = self.roots();
-        let index = slot_of(&mut roots, start)?.refresh_for_answer()?;
+        let index = slot_of(&mut roots, start)?.refresh_with(RootIndex::refresh_for_answer)?;
         let below = index.list.below(start)?;
         let candidates = query.map(|query| index.filter.candidates(query));
         Some(IndexSnapshot { list: Arc::clone(&index.list), below, candidates })

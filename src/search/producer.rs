@@ -120,7 +120,7 @@ impl<'a> Producer<'a> {
         }
         // One slow file must not let the results of everything behind it pile up.
         let mut merge = self.pool.merge();
-        while merge.held() > MAX_HELD && self.pool.wait_on() {
+        while merge.held > MAX_HELD && self.pool.wait_on() {
             let waited = self.pool.merged.wait_timeout(merge, WAIT);
             merge = waited.unwrap_or_else(PoisonError::into_inner).0;
         }

@@ -59,7 +59,7 @@ pub(super) async fn unknown(
 
 /// Writes how a call ended. What was changed stays changed, and its answer says what truly happened.
 async fn conclude(dispatcher: &Dispatcher, trace: Arc<Trace>, outcome: AuditOutcome) -> Result<(), ToolError> {
-    let is_needed = trace.record.as_ref().is_some_and(|(audit, _)| audit.is_required()) && !trace.has_changed();
+    let is_needed = trace.record.as_ref().is_some_and(|(audit, _)| audit.required) && !trace.has_changed();
     let write = move || trace.record.as_ref().map_or(Ok(()), |(audit, record)| audit.conclude(record, &outcome));
     match on_thread(&dispatcher.pools.normal, dispatcher.parts.options.deadline, write).await.unwrap_or_else(Err) {
         Ok(()) => Ok(()),

@@ -3,8 +3,7 @@
 //! A sentence shows nothing that the caller did not know: no host path, no target of a link, and outside the roots not
 //! even whether a file is there. Clients show these sentences to a model, and logs with host paths have leaked that way.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use crate::text::shorten;
 
@@ -177,6 +176,18 @@ impl AccessError {
             _ => Limit::of(&error).map_or(AccessErrorKind::Io, AccessErrorKind::Limit),
         };
         Self { kind, path: path.clone(), source: Some(error) }
+    }
+}
+
+/// Says of what path an error of the system is.
+pub(super) trait AtPath<T> {
+    /// With [`AccessError::from_failure`].
+    fn at(self, path: &WorkspacePath) -> Result<T, AccessError>;
+}
+
+impl<T, E: Into<Failure>> AtPath<T> for Result<T, E> {
+    fn at(self, path: &WorkspacePath) -> Result<T, AccessError> {
+        self.map_err(|error| AccessError::from_failure(error.into(), path))
     }
 }
 

@@ -2,8 +2,7 @@
 //!
 //! See `setrlimit(2)`. The process is prepared once, before anything is written and before any thread starts.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use super::sys;
 

@@ -3,8 +3,7 @@
 use std::{ops::Range, sync::Arc};
 
 use super::{
-    filter_query::FilterQuery,
-    gram_query::GramQuery,
+    gram_query::{FilterQuery, GramQuery},
     segments::{FileSegments, SEGMENTS, SegmentBlock, SegmentSlice},
 };
 

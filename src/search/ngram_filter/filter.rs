@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::{
     candidates::Candidates,
-    filter_query::FilterQuery,
     gram::{self, COLUMNS, OVERLAP},
+    gram_query::FilterQuery,
     segments::{BLOCK, FileSegments, SEGMENT, SEGMENTS, SegmentBlock, SegmentSlice},
 };
 

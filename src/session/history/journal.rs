@@ -108,7 +108,7 @@ impl JournalRecord {
     }
 
     pub(super) fn of(mut self, session: &str, change: u64) -> Self {
-        self.time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        self.time = now();
         session.clone_into(&mut self.session);
         self.change = change;
         self
@@ -125,6 +125,11 @@ impl JournalRecord {
     pub(super) fn read(line: &str) -> Option<Self> {
         serde_json::from_str(line).ok()
     }
+}
+
+/// Seconds since 1970.
+pub fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 fn path_hash(path: &WorkspacePath) -> String {
