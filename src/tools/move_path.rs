@@ -134,7 +134,7 @@ impl Change for PlannedMove {
             vec![JournalRecord { kind, to: Some(to.path.to_string()), ..JournalRecord::new("move", from.path()) }];
         let mut note = None;
         if let Some((over, kept, usable)) = &replaced {
-            note = kept.clone();
+            note.clone_from(kept);
             let old = usable.then_some(over.revision);
             records.push(JournalRecord::new("move", to.target.path()).old(old, over.stat.permissions()));
         }

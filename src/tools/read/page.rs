@@ -38,7 +38,7 @@ impl Page {
         if self.size == 0 || total == 0 {
             text.push_str("(empty file)\n");
         } else if kept == 0 {
-            let asked = if by_number { format!("line {}", skip + 1) } else { format!("offset {}", skip) };
+            let asked = if by_number { format!("line {}", skip + 1) } else { format!("offset {skip}") };
             text = format!("({asked} is past the end: {path} has {})\n", count(total, "line"));
         } else if has_more {
             let _ = writeln!(text, "(lines {}-{end} of {total}; continue with offset={end})", skip + 1);
