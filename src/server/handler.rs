@@ -57,12 +57,12 @@ impl Handler {
         let offered: Vec<&str> = self.listing().iter().map(|tool| tool.name.as_ref()).collect();
         let shown = shorten(name, NAME_SHOWN);
         let what = if Toolbox::known().contains(&name) {
-            format!("the tool {shown:?} is not offered by this server")
+            format!("the tool {shown:?} is not offered")
         } else {
             format!("unknown tool {shown:?}")
         };
         ErrorData::invalid_params(
-            format!("{what}; it offers {}", offered.join(", ")),
+            format!("{what}; this server offers {}", offered.join(", ")),
             Some(json!({ "known": offered })),
         )
     }

@@ -101,7 +101,7 @@ pub(crate) fn bounded(arguments: &Map<String, Value>, settings: &Settings) -> Re
     let limit = settings.max_nesting;
     match arguments.iter().find(|(_, value)| is_deeper(value, limit)) {
         Some((name, _)) => Err(ToolError::invalid(format!(
-            "`{}` holds lists or objects more than {limit} deep in one another",
+            "`{}` has lists or objects nested more than {limit} levels deep",
             clip(name)
         ))
         .hint("send it as the tool's schema describes it")),

@@ -86,7 +86,7 @@ impl Tool for Copy {
         if tree.bytes() > MOST_BYTES {
             return Err(ToolError::new(
                 Kind::TooLarge,
-                format!("{source} holds {} bytes; at most {MOST_BYTES} are copied in one call", tree.bytes()),
+                format!("{source} has {} bytes; at most {MOST_BYTES} are copied in one call", tree.bytes()),
             )
             .hint("copy what is below it piece by piece"));
         }

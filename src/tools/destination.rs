@@ -100,7 +100,7 @@ pub(super) fn resolve(
                 .hint("choose another destination, or pass overwrite=true to replace that file"));
         }
         Some(_) => {
-            return Err(ToolError::invalid(format!("{path} already exists and is no regular file"))
+            return Err(ToolError::invalid(format!("{path} already exists and is not a regular file"))
                 .hint("choose another destination"));
         }
     };
@@ -129,8 +129,10 @@ pub(super) fn check_apart(source: &WorkspacePath, destination: &WorkspacePath) -
         return Err(same_path(source));
     }
     if destination.relative().starts_with(source.relative()) {
-        return Err(ToolError::invalid(format!("{destination} is inside {source}, which cannot be put into itself"))
-            .hint("pass a destination outside of the source"));
+        return Err(ToolError::invalid(format!(
+            "{destination} is inside {source}; a directory cannot be moved or copied into itself"
+        ))
+        .hint("pass a destination outside of the source"));
     }
     Ok(())
 }

@@ -54,7 +54,7 @@ pub(crate) struct Args {
     expected_replacements: Option<i64>,
     /// Show the diff and change nothing. Default: false.
     dry_run: Option<bool>,
-    /// Revision that the file must have; with it the file need not have been read.
+    /// Revision that the file must have; then no read is needed.
     expected_revision: Option<String>,
 }
 
@@ -170,7 +170,7 @@ fn edits(args: Args) -> Result<Vec<EditEntry>, ToolError> {
         (Some(edits), None, None) => {
             if edits.is_empty() || edits.len() > MAX_EDITS {
                 return Err(ToolError::invalid(format!(
-                    "`edits` holds {} edits; 1 to {MAX_EDITS} are taken",
+                    "`edits` has {} edits; it takes 1 to {MAX_EDITS}",
                     edits.len()
                 ))
                 .hint("send them in several calls, or old_string and new_string for a single one"));
@@ -202,7 +202,7 @@ fn edits(args: Args) -> Result<Vec<EditEntry>, ToolError> {
     for one in &edits {
         if one.old == one.new {
             let error = ToolError::invalid("old_string and new_string are equal, so there is nothing to change")
-                .hint("pass as new_string the text to put there instead");
+                .hint("set new_string to the replacement text");
             return Err(one.label(error));
         }
     }

@@ -59,7 +59,7 @@ pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> R
     if let Some(digits) = &revision
         && (digits.len() < FEWEST_DIGITS || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
     {
-        return Err(ToolError::invalid(format!("{digits:?} is no revision"))
+        return Err(ToolError::invalid(format!("{digits:?} is not a revision"))
             .hint(format!("give at least {FEWEST_DIGITS} of its digits, as `rootbound history` lists them")));
     }
     let path = cx.workspace.resolve(path)?;
@@ -89,7 +89,7 @@ pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> R
                     continue;
                 }
                 if current == Some(old) {
-                    return Ok(format!("{real} holds that already"));
+                    return Ok(format!("{real} already has that content"));
                 }
                 let Some(bytes) = cx.session.history.content(old) else {
                     if revision.is_some() {
@@ -112,8 +112,8 @@ pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> R
         }
     }
     let which = revision.map_or_else(String::new, |digits| format!(" with the revision {digits}"));
-    Err(ToolError::new(Kind::NotFound, format!("no content of {path}{which} is kept that could be restored"))
-        .hint("list what is kept with `rootbound history`"))
+    Err(ToolError::new(Kind::NotFound, format!("the history has no content of {path}{which} to restore"))
+        .hint("list what can be restored with `rootbound history`"))
 }
 
 /// A deleted directory, as its records describe it.

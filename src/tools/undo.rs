@@ -83,7 +83,10 @@ impl Tool for Undo {
                 Kind::NotFound,
                 format!("this session has made no change{of} that could be undone"),
             )
-            .hint("only changes by this server's own tools count; a person can look further back with `rootbound history`"));
+            .hint(
+                "undo covers only changes made with this server's tools in this session; `rootbound history` lists \
+                   earlier ones",
+            ));
         };
         let RevertPlan { diff, cost } = revert::check(cx, &change)?;
         Ok(Plan::Change(Box::new(PlannedUndo { number, change, diff, cost })))

@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// overwrite replaces an existing file (which must have been read), append adds to its end,
     /// create fails if it exists. Default: overwrite.
     mode: Option<Mode>,
-    /// Revision that an existing file must have; with it the file need not have been read.
+    /// Revision that an existing file must have; then no read is needed.
     expected_revision: Option<String>,
 }
 

@@ -209,12 +209,12 @@ impl fmt::Display for AccessError {
             }
             AccessErrorKind::ReadOnly => write!(f, "{path} is read-only"),
             AccessErrorKind::IsDirectory => write!(f, "{path} is a directory, not a file"),
-            AccessErrorKind::NotADirectory => write!(f, "{path} is not a directory, or passes through a file"),
+            AccessErrorKind::NotADirectory => write!(f, "{path} or one of its parents is not a directory"),
             AccessErrorKind::Special(what) => write!(f, "{path} is a {what}, not a regular file"),
             AccessErrorKind::TooLarge { size, limit } => {
                 write!(f, "{path} has {size} bytes, more than the limit of {limit}")
             }
-            AccessErrorKind::TooMany { limit } => write!(f, "{path} holds more than {limit} entries"),
+            AccessErrorKind::TooMany { limit } => write!(f, "{path} has more than {limit} entries"),
             AccessErrorKind::IsRoot => {
                 write!(f, "{path} is a workspace root, which cannot be moved, copied, replaced or deleted")
             }
@@ -235,7 +235,7 @@ impl fmt::Display for AccessError {
             AccessErrorKind::TooManyLinks => write!(f, "{path} passes through too many links"),
             AccessErrorKind::NameTooLong => write!(f, "a name in {path} is too long for the system"),
             AccessErrorKind::MovedInPart => {
-                write!(f, "{path} has all that was to be moved, but the old location could be removed only in part")
+                write!(f, "everything was moved to {path}, but the old location could be removed only in part")
             }
             AccessErrorKind::RootGone(gone) => match path.root().name() {
                 Some(name) => write!(f, "the workspace root {name} {gone}"),

@@ -168,7 +168,7 @@ impl Report<'_> {
     fn skipped_note(&self, skipped: SkippedFiles, limit: u64) -> Option<String> {
         match self.scope.file() {
             Some(file) if self.found.tally.binary > 0 => {
-                Some(format!("({file} is binary: it holds NUL bytes, and only text is searched)"))
+                Some(format!("({file} is binary: it contains NUL bytes, and only text is searched)"))
             }
             _ => skipped.note(limit),
         }

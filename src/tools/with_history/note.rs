@@ -8,8 +8,10 @@ use super::super::CallContext;
 pub(super) fn note_of(kept: &Kept) -> Option<String> {
     match kept {
         Kept::OnDisk | Kept::InMemory(None) => None,
-        Kept::InMemory(Some(why)) => Some(format!("what it held before is kept only until the server ends, as {why}")),
-        Kept::Nowhere(why) => Some(format!("what it held before could not be kept, as {why}")),
+        Kept::InMemory(Some(why)) => {
+            Some(format!("the earlier content is kept only until the server ends, because {why}"))
+        }
+        Kept::Nowhere(why) => Some(format!("the earlier content could not be kept, because {why}")),
     }
 }
 
@@ -24,7 +26,7 @@ pub(in crate::tools) fn begin(
         Ok(pending) => (pending, note),
         Err(error) => {
             let why = format!("the history could not be written: {}", error.kind());
-            (history.unrecorded(), note.or_else(|| Some(format!("this change is not in the history, as {why}"))))
+            (history.unrecorded(), note.or_else(|| Some(format!("this change is not in the history, because {why}"))))
         }
     }
 }
