@@ -26,7 +26,6 @@ use super::{
 use revert::RevertPlan;
 
 /// The tool.
-#[derive(Debug)]
 pub(crate) struct Undo;
 
 /// Arguments of `undo`.

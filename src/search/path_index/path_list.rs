@@ -6,10 +6,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use super::{
-    indexed_path::{IndexedPath, KnownContent, KnownStat},
-    path_table::{PathSummary, PathTable},
-};
+use super::{IndexedPath, KnownContent, KnownStat, PathSummary, PathTable};
 use crate::workspace::{AccessError, FileKind, WatchedEntry, Watcher, WorkspacePath};
 
 /// The names below one root, in path order, each directory before what is in it.

@@ -3,10 +3,7 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
-use super::{
-    indexed_path::KnownContent,
-    path_list::{Edits, PathList},
-};
+use super::{Edits, KnownContent, PathList};
 use crate::workspace::{AccessErrorKind, Changes, FileKind, WatchedEntry, Watcher, WorkspacePath};
 
 /// Directories that are listed again one by one; with more, a new listing of all is quicker.

@@ -22,7 +22,7 @@ pub(super) struct WindowBounds {
 /// Takes text in pieces and keeps the numbered lines of its range.
 #[derive(Debug)]
 pub(super) struct Window {
-    range: WindowBounds,
+    pub(super) range: WindowBounds,
     /// The numbered lines kept.
     pub(super) text: String,
     /// How many lines were kept.
