@@ -42,7 +42,8 @@ const DEPTH: usize = 4;
 #[derive(Debug)]
 pub struct Audit {
     log: AppendLog,
-    required: bool,
+    /// Whether a call whose line cannot be written is refused.
+    pub required: bool,
 }
 
 /// Who called, and what.
@@ -56,9 +57,7 @@ pub struct Caller {
 
 /// A call that has been described but not answered yet.
 #[derive(Debug)]
-pub struct CallRecord {
-    line: Map<String, Value>,
-}
+pub struct CallRecord(Map<String, Value>);
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug)]
@@ -76,14 +75,9 @@ pub struct AuditOutcome {
 }
 
 impl Audit {
-    /// An audit to `log`. `required`: a call whose line cannot be written is refused.
+    /// An audit to `log`.
     pub fn new(log: AppendLog, required: bool) -> Self {
         Self { log, required }
-    }
-
-    /// Whether a call whose line cannot be written is refused.
-    pub fn is_required(&self) -> bool {
-        self.required
     }
 
     /// Describes a call, with what its paths mean before it is made. `canonical`: what the tool calls an argument
@@ -108,7 +102,7 @@ impl Audit {
         let text = shown.to_string();
         line.insert("arguments".into(), if text.len() > LINE { digest(text.as_bytes()) } else { shown });
         line.insert("paths".into(), paths(arguments, &canonical, workspace).into());
-        CallRecord { line }
+        CallRecord(line)
     }
 
     /// Writes that a change is about to be made. Only where the audit is required: the file may be gone
@@ -117,14 +111,14 @@ impl Audit {
         if !self.required {
             return Ok(());
         }
-        let mut line = record.line.clone();
+        let mut line = record.0.clone();
         line.insert("event".into(), "intent".into());
         self.write(line)
     }
 
     /// Writes how the call ended.
     pub fn conclude(&self, record: &CallRecord, outcome: &AuditOutcome) -> io::Result<()> {
-        let mut line = record.line.clone();
+        let mut line = record.0.clone();
         line.insert("event".into(), "call".into());
         line.insert("decision".into(), if outcome.allowed { "allowed" } else { "denied" }.into());
         line.insert("outcome".into(), outcome.kind.into());

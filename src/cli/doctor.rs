@@ -55,8 +55,7 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
     records(&mut out, config, start);
     clients(&mut out, config, parts);
     for (number, remark) in start.remarks.iter().enumerate() {
-        let head = if number == 0 { "remarks" } else { "" };
-        out.head(head, &format!("- {remark}"));
+        out.head(if number == 0 { "remarks" } else { "" }, &format!("- {remark}"));
     }
     if complaints.is_empty() {
         out.head("verdict", "everything is as configured");
@@ -82,7 +81,7 @@ impl Report {
     }
 
     fn line(&mut self, text: &str) {
-        let _ = writeln!(self.0, "             {text}");
+        self.head("", text);
     }
 }
 
@@ -98,7 +97,7 @@ fn roots(out: &mut Report, config: &Config, parts: &Parts) {
         let host = parts.workspace.printed_and_host_path(&root.public()).map(|(_, host)| host.display().to_string());
         let name = root.name().unwrap_or(UNNAMED);
         let text = format!("{name}  {rights}  {}", host.unwrap_or_default());
-        if number == 0 { out.head("directories", &text) } else { out.line(&text) }
+        out.head(if number == 0 { "directories" } else { "" }, &text);
     }
     let names: Vec<&str> = parts.toolbox.tools().iter().map(|entry| entry.spec.name).collect();
     out.head("tools", &format!("{}{}", names.join(", "), if config.selection.read_only { " (read-only)" } else { "" }));
@@ -184,11 +183,7 @@ fn agent_rules(out: &mut Report, config: &Config, start: &StartReport) {
             None if file.refused.is_empty() && file.protected.is_empty() => format!("{}: no rules", file.name),
             None => format!("{} is enforced", file.name),
         };
-        if number == 0 {
-            out.head("agent rules", &text);
-        } else {
-            out.line(&text);
-        }
+        out.head(if number == 0 { "agent rules" } else { "" }, &text);
         for (what, rules) in
             [("content refused", &file.refused), ("not written", &file.protected), ("not used", &file.unused)]
         {
@@ -271,8 +266,8 @@ fn path_index(out: &mut Report, config: &Config, parts: &Parts, start: &StartRep
     }
     let seconds = PathIndex::COMPARED_EVERY.as_secs();
     out.line(&format!(
-        "writes through an open memory mapping, or through a hard link made later elsewhere, are noticed by a comparison \
-         with the disk: after a search, if the last comparison was {seconds} s ago"
+        "writes through an open memory mapping, or through a hard link made later elsewhere, are noticed by a \
+         comparison with the disk after a search, at most every {seconds} s"
     ));
 }
 

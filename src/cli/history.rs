@@ -1,14 +1,10 @@
 //! `rootbound history`: the recorded changes, for people.
 
-use std::{
-    fmt::Write as _,
-    process::ExitCode,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::{fmt::Write as _, process::ExitCode};
 
 use crate::{
     server::Parts,
-    session::history::{JournalRecord, RecordKind},
+    session::history::{JournalRecord, RecordKind, now},
     tools::{ToolError, restore as bring_back},
 };
 
@@ -35,7 +31,7 @@ fn listing(parts: &Parts, path: Option<&str>) -> Result<String, ToolError> {
     if records.is_empty() {
         return Ok("no recorded changes\n".to_owned());
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let now = now();
     let mut text = String::new();
     for record in records.iter().rev() {
         let _ = writeln!(text, "{}", line(record, now));

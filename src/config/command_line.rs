@@ -11,12 +11,7 @@ use clap::{
 };
 use clap_complete::Shell;
 
-use super::{
-    action::{Action, Document},
-    option::{NamedChoice, OptionRow, ValueKind},
-    options::{SECTIONS, options},
-    raw::{RawArgs, Source},
-};
+use super::{Action, Document, NamedChoice, OptionRow, RawArgs, SECTIONS, Source, ValueKind, options::options};
 
 /// What a command line asks for.
 pub(super) enum CommandLine {

@@ -22,14 +22,6 @@ pub(super) struct OptionRow {
     pub(super) kind: ValueKind,
 }
 
-impl PartialEq for OptionRow {
-    fn eq(&self, other: &Self) -> bool {
-        self.flag == other.flag
-    }
-}
-
-impl Eq for OptionRow {}
-
 /// What an option takes, and the field that it sets. The text is the name of the value in the help.
 #[derive(Debug)]
 pub(super) enum ValueKind {

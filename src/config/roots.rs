@@ -11,10 +11,9 @@ use std::{
 use crate::workspace::{Access, PolicyRules, RootSpec};
 
 use super::{
-    environment::Environment,
-    host_path::{self, is_file_system_root, names_of, real},
+    Environment, RawValue, host_path,
+    host_path::{is_file_system_root, names_of, real},
     policy,
-    raw::RawValue,
 };
 
 /// The directories as they were given, the plain arguments first.
@@ -191,15 +190,11 @@ fn checked(name: &str) -> Result<String, String> {
 }
 
 fn component(part: &str) -> Result<(), String> {
-    match part {
-        "" => return Err("an empty component".to_owned()),
-        "." | ".." => return Err(format!("{part:?}")),
-        _ => {}
-    }
     let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    match part.chars().find(|c| !allowed(*c)) {
-        Some(odd) => Err(format!("{odd:?}")),
-        None => Ok(()),
+    match part {
+        "" => Err("an empty component".to_owned()),
+        "." | ".." => Err(format!("{part:?}")),
+        _ => part.chars().find(|c| !allowed(*c)).map_or(Ok(()), |odd| Err(format!("{odd:?}"))),
     }
 }
 

@@ -294,7 +294,7 @@ fn gain(old: &LineKey<'_>, file: &LineKey<'_>, budget: &mut Budget) -> Option<f3
     (alike >= LEAST).then(|| old.weight.max(file.weight) * worth + indent)
 }
 
-/// The same for more lines: those that are equal, and what lies between them line by line.
+/// The same for more lines: those that are equal, and what is between them line by line.
 fn compared(old: &[LineKey<'_>], file: &[LineKey<'_>]) -> Vec<Pair> {
     let contents = |keys: &[LineKey<'_>]| -> Vec<u64> { keys.iter().map(|key| hash(key.content)).collect() };
     let deadline = diff::deadline(old.len() + file.len(), DIFF_TIME);

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::{
-    Found, Hunk, LineEdit, Prepared, Refusal, RefusedPlaces, Replacement, Site, endings,
+    Found, Hunk, LineEdit, Prepared, Refusal, RefusedPlaces, Replacement, Site, keep_line_endings,
     line_parts::{content, hash},
     partial_lines,
     sequences::sequences,
@@ -71,7 +71,7 @@ pub(super) fn rewrite(site: Site<'_, '_>, adapt: &mut Adapt<'_>) -> Result<Repla
             written.push((Cow::Owned(line), terminator));
         }
     }
-    let around = endings::ending_around(prepared, matched[0].start);
+    let around = keep_line_endings::ending_around(prepared, matched[0].start);
     let mut result = String::new();
     let count = written.len();
     for (index, (line, terminator)) in written.into_iter().enumerate() {

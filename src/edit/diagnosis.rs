@@ -18,7 +18,8 @@ const SHOWN_LINES: usize = 12;
 pub(super) fn diagnose(prepared: &Prepared<'_>, refusals: &[Refusal]) -> Diagnosis {
     match Refusal::chief(refusals) {
         Some(Refusal::TooManyLines) => Diagnosis::without_place(format!(
-            "old_string was not found exactly, and a file of more than {MOST_LINES} lines is not searched for the like"
+            "old_string was not found exactly, and a file of more than {MOST_LINES} lines is not searched for similar \
+             text"
         )),
         Some(Refusal::AlreadyApplied(start)) => Diagnosis {
             summary: explanation(prepared, Refusal::AlreadyApplied(start)),
@@ -52,7 +53,8 @@ fn explanation(prepared: &Prepared<'_>, refusal: Refusal) -> String {
             line(start)
         ),
         Refusal::Indentation(start) => format!(
-            "old_string matches from line {} on but for its indentation, and the indentation of new_string cannot be \
+            "old_string matches from line {} on except for its indentation, and the indentation of new_string cannot \
+             be \
              derived from it: several are possible, or none; repeat both with the indentation of the file",
             line(start)
         ),

@@ -85,7 +85,7 @@ fn only_in_old(prepared: &Prepared<'_>, old: &[&str], first: usize, count: usize
         || (wanted.len() > 3).then(|| prepared.contents().position(|line| content(line) == wanted)).flatten();
     match elsewhere() {
         Some(other) => {
-            format!("{lines} of old_string, {}{and}, {is_are} not there but at line {}", quoted(line), other + 1)
+            format!("{lines} of old_string, {}{and}, {is_are} at line {} instead", quoted(line), other + 1)
         }
         None => format!("{lines} of old_string, {}{and}, {is_are} not in the file", quoted(line)),
     }

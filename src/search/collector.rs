@@ -12,7 +12,7 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 
 use crate::stop::{StopReason, StopSignal};
 
-use super::{excerpt::excerpt, hits::HitLine, query::SearchMode};
+use super::{HitLine, SearchMode, excerpt::excerpt};
 
 /// Lines kept of one match that spans many.
 const MATCH_LINES: usize = 50;
@@ -222,7 +222,10 @@ impl Sink for Collector<'_> {
             self.found.matches += 1;
             if self.keeps(index) {
                 let matcher = self.matcher;
-                let text = self.excerpt(found.bytes(), |line| find_in(matcher, line));
+                let text = self.excerpt(found.bytes(), |line| {
+                    let found = matcher.find(line).ok().flatten()?;
+                    Some(found.start()..found.end())
+                });
                 self.keep(found.line_number().unwrap_or(0), text, Some(index));
             }
         }
@@ -246,11 +249,6 @@ impl Sink for Collector<'_> {
         self.found.binary |= finish.binary_byte_offset().is_some();
         Ok(())
     }
-}
-
-fn find_in(matcher: &RegexMatcher, line: &[u8]) -> Option<Range<usize>> {
-    let found = matcher.find(line).ok().flatten()?;
-    Some(found.start()..found.end())
 }
 
 /// The whole lines that `hit` touches, within `block`. A hit that ends with a line break does not
@@ -301,8 +299,8 @@ mod tests {
             .binary_detection(BinaryDetection::quit(0))
             .build();
         let stop = StopSignal::after(Duration::from_secs(3600));
-        let mut sink = Collector::new(pattern.matcher(), mode, limits, &stop, Some(text), None);
-        searcher.search_slice(pattern.matcher(), text, &mut sink).unwrap();
+        let mut sink = Collector::new(&pattern.matcher, mode, limits, &stop, Some(text), None);
+        searcher.search_slice(&pattern.matcher, text, &mut sink).unwrap();
         Seen {
             lines: sink.found.lines.into_iter().map(|line| (line.number, line.text, line.hit)).collect(),
             matches: sink.found.matches,
@@ -389,11 +387,11 @@ mod tests {
         let text: Vec<u8> = "\u{FEFF}eins\nzwei ä\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let pattern = Pattern::compile("zwei", PatternOptions::default()).unwrap();
         let stop = StopSignal::after(Duration::from_secs(3600));
-        let mut sink = Collector::new(pattern.matcher(), lines(0, 0), ALL, &stop, None, None);
+        let mut sink = Collector::new(&pattern.matcher, lines(0, 0), ALL, &stop, None, None);
         SearcherBuilder::new()
             .binary_detection(BinaryDetection::quit(0))
             .build()
-            .search_slice(pattern.matcher(), &text, &mut sink)
+            .search_slice(&pattern.matcher, &text, &mut sink)
             .unwrap();
         assert_eq!(
             (sink.found.lines[0].number, sink.found.lines[0].text.as_str(), sink.found.binary),

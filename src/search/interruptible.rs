@@ -155,7 +155,7 @@ mod tests {
         while at < text.len() {
             // A new piece_size for each, as it grows.
             let piece_size = PieceSize(Cell::new(size));
-            let matcher = InterruptibleMatcher { inner: pattern.matcher(), stop: &stop, piece_size: &piece_size };
+            let matcher = InterruptibleMatcher { inner: &pattern.matcher, stop: &stop, piece_size: &piece_size };
             let found = matcher.find_candidate_line(&text[at..]).unwrap();
             let Some(LineMatchKind::Confirmed(offset) | LineMatchKind::Candidate(offset)) = found else { break };
             let start = text[..at + offset].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
@@ -185,7 +185,7 @@ mod tests {
         let pattern = Pattern::compile("x", PatternOptions::default()).unwrap();
         let stop = StopSignal::after(Duration::from_secs(3600));
         stop.cancel();
-        let matcher = InterruptibleMatcher { inner: pattern.matcher(), stop: &stop, piece_size: &PieceSize::default() };
+        let matcher = InterruptibleMatcher { inner: &pattern.matcher, stop: &stop, piece_size: &PieceSize::default() };
         assert!(matcher.find_candidate_line(b"abc\n").is_err());
     }
 }

@@ -7,11 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::{stop::StopReason, workspace::WorkspacePath};
 
-use super::{
-    hits::{FileHits, Tally},
-    newest::Newest,
-    query::Keep,
-};
+use super::{FileHits, Keep, Newest, Tally};
 
 /// Bytes, about, that a file's hits take in addition to their text.
 const FILE_WEIGHT: usize = 400;
@@ -37,12 +33,13 @@ impl ChunkHits {
 }
 
 /// The results so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Merge {
     keep: Keep,
     by_lines: bool,
     next: usize,
-    held: usize,
+    /// Bytes, about, of the results that came before their turn.
+    pub(super) held: usize,
     waiting: BTreeMap<usize, ChunkHits>,
     /// Files kept, each with the number of results before it.
     pub(super) kept: Vec<(usize, Box<FileHits>)>,
@@ -63,31 +60,12 @@ impl Merge {
             Keep::Newest { limit } => Some(Newest::new(limit)),
             _ => None,
         };
-        Self {
-            keep,
-            by_lines,
-            next: 0,
-            held: 0,
-            waiting: BTreeMap::new(),
-            kept: Vec::new(),
-            newest,
-            results: 0,
-            matches: 0,
-            files: 0,
-            tally: Tally::default(),
-            capped: false,
-            stopped: None,
-        }
+        Self { keep, by_lines, newest, ..Self::default() }
     }
 
     /// Whether nothing that comes later can change the answer.
     pub(super) fn done(&self) -> bool {
         self.capped || self.stopped.is_some()
-    }
-
-    /// Bytes, about, of the results that came before their turn.
-    pub(super) fn held(&self) -> usize {
-        self.held
     }
 
     pub(super) fn add(&mut self, index: usize, chunk: ChunkHits) {

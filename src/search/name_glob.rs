@@ -2,18 +2,20 @@
 //!
 //! Pure matching of paths relative to where a search starts, on ripgrep's own matcher.
 
-use std::{fmt, path::Path};
+use std::path::Path;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::{glob_unicode::GlobEncoding, literal_glob};
+use super::{GlobEncoding, literal_glob};
 
 /// Why a glob cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GlobError {
     /// Nothing was given.
+    #[error("it is empty")]
     Empty,
     /// Longer than the limit, in bytes.
+    #[error("it has {length} bytes, more than {limit}")]
     TooLong {
         /// Bytes given.
         length: usize,
@@ -21,20 +23,11 @@ pub enum GlobError {
         limit: usize,
     },
     /// It has a `..` component.
+    #[error("`..` leaves the root")]
     LeavesRoot,
     /// Not a glob, or too big when compiled.
+    #[error("{0}")]
     Syntax(String),
-}
-
-impl fmt::Display for GlobError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("it is empty"),
-            Self::TooLong { length, limit } => write!(f, "it has {length} bytes, more than {limit}"),
-            Self::LeavesRoot => f.write_str("`..` leaves the root"),
-            Self::Syntax(reason) => f.write_str(reason),
-        }
-    }
 }
 
 /// The pattern of the glob tool.

@@ -16,12 +16,14 @@
 
 mod candidates;
 mod filter;
-mod filter_query;
 mod gram;
 mod gram_query;
 mod segments;
 
 pub(in crate::search) use candidates::{Candidates, MayMatch};
 pub(in crate::search) use filter::NgramFilter;
-pub(in crate::search) use filter_query::FilterQuery;
+pub(in crate::search::ngram_filter) use gram::{COLUMNS, OVERLAP};
+pub(in crate::search) use gram_query::FilterQuery;
+pub(in crate::search::ngram_filter) use gram_query::GramQuery;
+pub(in crate::search::ngram_filter) use segments::{BLOCK, SEGMENTS, SegmentBlock, SegmentSlice};
 pub(in crate::search) use segments::{FileSegments, SEGMENT};

@@ -37,19 +37,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{
-    ngram_filter::{Candidates, FilterQuery},
-    pattern::Pattern,
-};
+use super::{Candidates, FilterQuery, Pattern};
 use crate::workspace::{Unwatchable, Workspace, WorkspacePath};
 
+pub(in crate::search::path_index) use indexed_path::KnownStat;
 pub(in crate::search) use indexed_path::{IndexedPath, KnownContent};
+pub(in crate::search::path_index) use path_list::Edits;
 pub(in crate::search) use path_table::PathSummary;
+pub(in crate::search::path_index) use path_table::PathTable;
 pub(in crate::search) use walk::walk_snapshot;
 pub use walk::{PathSource, SearchEntry, Visit, walk_ignored_entries};
 
 use path_list::PathList;
-use root_index::{COMPARED_EVERY, RootSlot, RootState, slot_of};
+use root_index::{COMPARED_EVERY, RootIndex, RootSlot, RootState, slot_of};
 
 /// How long a batch of background work waits for searches to end, at most, and how often it looks. Waiting
 /// before each file would be too much: with searches without end the filter would never be there, which is
@@ -177,7 +177,7 @@ impl PathIndex {
         }
         let query = pattern.map(FilterQuery::of);
         let mut roots = self.roots();
-        let index = slot_of(&mut roots, start)?.refresh_for_answer()?;
+        let index = slot_of(&mut roots, start)?.refresh_with(RootIndex::refresh_for_answer)?;
         let below = index.list.below(start)?;
         let candidates = query.map(|query| index.filter.candidates(query));
         Some(IndexSnapshot { list: Arc::clone(&index.list), below, candidates })

@@ -7,7 +7,7 @@ use std::{borrow::Cow, sync::Arc};
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::pattern_error::PatternError;
+use super::PatternError;
 
 /// Cache of the lazy automaton per thread, in bytes; it grows only as states are met.
 const DFA_CACHE: usize = 10 << 20;
@@ -53,7 +53,7 @@ pub struct PatternOptions {
 /// A compiled pattern; cloning it gives a thread its own caches.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    matcher: RegexMatcher,
+    pub(super) matcher: RegexMatcher,
     source: Arc<(String, PatternOptions)>,
 }
 
@@ -100,10 +100,6 @@ impl Pattern {
                 other => PatternError::elsewhere(&format!("{other:?}")),
             }),
         }
-    }
-
-    pub(super) fn matcher(&self) -> &RegexMatcher {
-        &self.matcher
     }
 
     /// Whether the pattern names a character beyond ASCII, which files in other encodings than UTF-8
@@ -204,7 +200,7 @@ mod tests {
     use super::*;
 
     fn matches(pattern: &str, options: PatternOptions, text: &str) -> bool {
-        Pattern::compile(pattern, options).unwrap().matcher().is_match(text.as_bytes()).unwrap()
+        Pattern::compile(pattern, options).unwrap().matcher.is_match(text.as_bytes()).unwrap()
     }
 
     #[test]

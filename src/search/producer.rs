@@ -14,14 +14,8 @@ use crossbeam_channel::{Sender, TrySendError};
 use crate::workspace::{AccessError, FileKind, Workspace, WorkspacePath};
 
 use super::{
-    file_filter::FileFilter,
-    hits::{Skipped, Tally},
-    ngram_filter::{Candidates, MayMatch, SEGMENT},
-    path_index::{IndexedPath, KnownContent, PathSummary, SearchEntry, Visit},
-    pool::{Chunk, SearchPool, WAIT},
-    progress::{self, SearchProgress},
-    scope::Scope,
-    worker::{Haystack, Worker},
+    Candidates, Chunk, FileFilter, Haystack, IndexedPath, KnownContent, MayMatch, PathSummary, SEGMENT, Scope,
+    SearchEntry, SearchPool, SearchProgress, Skipped, Tally, Visit, WAIT, Worker, progress,
 };
 
 /// Files in the first chunk, so that a capped search of a common word ends at once; later ones
@@ -120,7 +114,7 @@ impl<'a> Producer<'a> {
         }
         // One slow file must not let the results of everything behind it pile up.
         let mut merge = self.pool.merge();
-        while merge.held() > MAX_HELD && self.pool.wait_on() {
+        while merge.held > MAX_HELD && self.pool.wait_on() {
             let waited = self.pool.merged.wait_timeout(merge, WAIT);
             merge = waited.unwrap_or_else(PoisonError::into_inner).0;
         }

@@ -14,19 +14,15 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 
 use crate::{
-    stop::{StopReason, StopSignal},
+    stop::StopReason,
     text,
     workspace::{AccessError, AccessErrorKind, Entry, OpenFile, Revision, Workspace, WorkspacePath},
 };
 
 use super::{
-    collector::{Collector, FileLimits, FileMatches},
-    file_content::FileContent,
-    hits::{FileHits, SeenContent, Skipped, Tally},
-    interruptible::{InterruptibleMatcher, PieceSize, stopped_error},
-    progress::ProgressReader,
-    query::{Query, SearchMode},
-    read_buffer::{SMALL, read_long_line, read_small},
+    Collector, FileContent, FileHits, FileLimits, FileMatches, InterruptibleMatcher, PieceSize, ProgressReader, Query,
+    SMALL, SearchMode, SeenContent, Skipped, Tally,
+    read_buffer::{read_long_line, read_small},
 };
 
 const SMALL_FILE: u64 = SMALL as u64;
@@ -92,7 +88,7 @@ impl<'a> Worker<'a> {
         Self {
             workspace,
             query,
-            matcher: query.pattern.matcher().clone(),
+            matcher: query.pattern.matcher.clone(),
             beyond_ascii: query.pattern.beyond_ascii(),
             searcher: builder(query).build(),
             buffer: Vec::new(),
@@ -279,9 +275,10 @@ impl<'a> Worker<'a> {
         } else {
             // What a small file that grew had at first, then the rest.
             file.seek(SeekFrom::Start(content.len() as u64)).map_err(|_| Skipped::Unreadable)?;
-            let reader = Cursor::new(content).chain(Stoppable { inner: file, stop });
+            let reader = Cursor::new(content).chain(file);
             // Of one file among many, the number of files is enough.
-            let reader = ProgressReader::new(reader, target.size, target.named.then_some(self.query.progress));
+            let report = target.named.then_some(self.query.progress);
+            let reader = ProgressReader::new(reader, target.size, stop, report);
             match input {
                 Input::Stream(encoding) => {
                     // `read` shows a NUL character that comes after the bytes by which the encoding is recognised.
@@ -341,21 +338,5 @@ fn skipped_by(kind: &AccessErrorKind) -> Searched {
         AccessErrorKind::Limit(limit) if limit.is_open_files() => Searched::Skipped(Skipped::OutOfFiles),
         AccessErrorKind::TooLarge { .. } => Searched::Skipped(Skipped::TooLarge),
         _ => Searched::Skipped(Skipped::Unreadable),
-    }
-}
-
-/// A reader that ends with an error once the call should stop, so that a large file without a
-/// match does not outlive its call.
-struct Stoppable<'a> {
-    inner: &'a mut OpenFile,
-    stop: &'a StopSignal,
-}
-
-impl Read for Stoppable<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.stop.stopped().is_some() {
-            return Err(stopped_error());
-        }
-        self.inner.read(buffer)
     }
 }

@@ -21,7 +21,7 @@ use std::{
 use crate::workspace::{Durable, HashedBytes, Revision, StateDir, WorkspacePath};
 
 pub use disk_store::HistoryLimits;
-pub use journal::{JournalRecord, RecordKind};
+pub use journal::{JournalRecord, RecordKind, now};
 pub use undo::{Effect, Former, FormerEntry, FormerNode, UndoableChange};
 
 use disk_store::DiskStore;

@@ -4,7 +4,6 @@
 
 use std::{
     collections::HashMap,
-    fmt,
     ops::ControlFlow,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -12,7 +11,7 @@ use std::{
 
 use crate::workspace::{FileKind, Ignored, Root, WalkOptions, Workspace};
 
-/// Entries of a root that are counted; what lies beyond is not known, and so not held against a write.
+/// Entries of a root that are counted; what is beyond is not known, and so not held against a write.
 const COUNTED: usize = 500_000;
 /// How long a count of a root is valid; changes of this session are added to it meanwhile.
 const VALID_FOR: Duration = Duration::from_secs(60);
@@ -52,14 +51,16 @@ pub struct Cost {
 }
 
 /// Which bound a change would pass.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuotaError {
     /// Files made by this session.
+    #[error("this call would exceed the session's limit of {limit} new files and directories")]
     Files {
         /// The bound.
         limit: u64,
     },
     /// Bytes written by this session.
+    #[error("{left} of the {limit} bytes that this session may write are left; this call needs more")]
     Bytes {
         /// Bytes that are left.
         left: u64,
@@ -67,6 +68,7 @@ pub enum QuotaError {
         limit: u64,
     },
     /// Bytes beneath a root.
+    #[error("{root} has {holds} bytes; this call would exceed its limit of {limit}")]
     Root {
         /// The root as it is printed.
         root: String,
@@ -76,27 +78,6 @@ pub enum QuotaError {
         limit: u64,
     },
 }
-
-impl fmt::Display for QuotaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Files { limit } => {
-                write!(
-                    f,
-                    "with this, the session would have made more than {limit} files and directories, which is its limit"
-                )
-            }
-            Self::Bytes { left, limit } => {
-                write!(f, "{left} of the {limit} bytes that this session may write are left, fewer than this takes")
-            }
-            Self::Root { root, holds, limit } => {
-                write!(f, "{root} holds {holds} bytes; with this it would pass the limit of {limit}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for QuotaError {}
 
 /// The accounts of one session.
 #[derive(Debug, Default)]

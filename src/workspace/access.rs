@@ -15,6 +15,14 @@ pub(super) fn readable(name: &WorkspacePath, asked: &WorkspacePath) -> Result<()
     }
 }
 
+/// Refuses a change that policy refuses. The error is about the path that was asked for.
+pub(super) fn changeable(verdict: Verdict, asked: &WorkspacePath) -> Result<(), AccessError> {
+    match verdict {
+        Verdict::Allowed => Ok(()),
+        Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule)),
+    }
+}
+
 /// Refuses names that policy hides as missing, and paths in a root that is gone.
 pub(super) fn visible(way: &Location, asked: &WorkspacePath) -> Result<(), AccessError> {
     present(&way.real, asked)?;

@@ -109,7 +109,7 @@ fn bytes(file: std::fs::File) -> Result<Vec<u8>, String> {
     let failed = |error: std::io::Error| format!("it cannot be read: {}", error.kind());
     let stat = sys::file_stat(&file).map_err(failed)?;
     if stat.kind != FileKind::File {
-        return Err("it is no regular file".to_owned());
+        return Err("it is not a regular file".to_owned());
     }
     let mut bytes = Vec::new();
     file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(failed)?;

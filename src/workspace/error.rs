@@ -3,8 +3,7 @@
 //! A sentence shows nothing that the caller did not know: no host path, no target of a link, and outside the roots not
 //! even whether a file is there. Clients show these sentences to a model, and logs with host paths have leaked that way.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use crate::text::shorten;
 
@@ -180,6 +179,18 @@ impl AccessError {
     }
 }
 
+/// Says of what path an error of the system is.
+pub(super) trait AtPath<T> {
+    /// With [`AccessError::from_failure`].
+    fn at(self, path: &WorkspacePath) -> Result<T, AccessError>;
+}
+
+impl<T, E: Into<Failure>> AtPath<T> for Result<T, E> {
+    fn at(self, path: &WorkspacePath) -> Result<T, AccessError> {
+        self.map_err(|error| AccessError::from_failure(error.into(), path))
+    }
+}
+
 impl fmt::Display for AccessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = &self.path;
@@ -198,12 +209,12 @@ impl fmt::Display for AccessError {
             }
             AccessErrorKind::ReadOnly => write!(f, "{path} is read-only"),
             AccessErrorKind::IsDirectory => write!(f, "{path} is a directory, not a file"),
-            AccessErrorKind::NotADirectory => write!(f, "{path} is not a directory, or passes through a file"),
+            AccessErrorKind::NotADirectory => write!(f, "{path} or one of its parents is not a directory"),
             AccessErrorKind::Special(what) => write!(f, "{path} is a {what}, not a regular file"),
             AccessErrorKind::TooLarge { size, limit } => {
                 write!(f, "{path} has {size} bytes, more than the limit of {limit}")
             }
-            AccessErrorKind::TooMany { limit } => write!(f, "{path} holds more than {limit} entries"),
+            AccessErrorKind::TooMany { limit } => write!(f, "{path} has more than {limit} entries"),
             AccessErrorKind::IsRoot => {
                 write!(f, "{path} is a workspace root, which cannot be moved, copied, replaced or deleted")
             }
@@ -224,7 +235,7 @@ impl fmt::Display for AccessError {
             AccessErrorKind::TooManyLinks => write!(f, "{path} passes through too many links"),
             AccessErrorKind::NameTooLong => write!(f, "a name in {path} is too long for the system"),
             AccessErrorKind::MovedInPart => {
-                write!(f, "{path} has all that was to be moved, but the old location could be removed only in part")
+                write!(f, "everything was moved to {path}, but the old location could be removed only in part")
             }
             AccessErrorKind::RootGone(gone) => match path.root().name() {
                 Some(name) => write!(f, "the workspace root {name} {gone}"),

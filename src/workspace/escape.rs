@@ -51,15 +51,7 @@ fn name_of(bytes: Vec<u8>) -> Option<OsString> {
 
 /// Text from a caller for one line of an answer, cut to 200 characters.
 pub(super) fn escape_text(text: &str) -> String {
-    let mut out = String::new();
-    for character in shorten(text, SHOWN).chars() {
-        if needs_escape(character) {
-            push_escape(&mut out, character);
-        } else {
-            out.push(character);
-        }
-    }
-    out
+    with_escapes(&shorten(text, SHOWN), needs_escape)
 }
 
 /// Text of several lines that may repeat what a caller sent: control and invisible characters
@@ -69,11 +61,15 @@ pub fn escape_controls(text: &str) -> Cow<'_, str> {
     if !text.contains(drives) {
         return Cow::Borrowed(text);
     }
+    Cow::Owned(with_escapes(text, drives))
+}
+
+fn with_escapes(text: &str, needs_escape: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for character in text.chars() {
-        if drives(character) { push_escape(&mut out, character) } else { out.push(character) }
+        if needs_escape(character) { push_escape(&mut out, character) } else { out.push(character) }
     }
-    Cow::Owned(out)
+    out
 }
 
 /// Characters that take no room, or turn the text around them: what hides one name in another.

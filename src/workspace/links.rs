@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::lexical::{MOST_LINKS, base_of, push_front};
-use super::{AccessError, AccessErrorKind, Dir, Failure, FileKind, OpenFor, Root, Roots, WorkspacePath};
+use super::{AccessError, AccessErrorKind, AtPath as _, Dir, FileKind, OpenFor, Root, Roots, WorkspacePath};
 
 /// Where an asked path leads, and by which names.
 #[derive(Clone, Debug)]
@@ -220,11 +220,8 @@ impl Walk<'_> {
     /// Opens a directory of real names; a link there by now means that something changed.
     fn enter(&self, root: &Arc<Root>, names: Vec<OsString>) -> Result<Position, AccessError> {
         let below: PathBuf = names.iter().collect();
-        match root.dir().dir_beneath(&below, OpenFor::Traverse) {
-            Ok(dir) => Ok(Position::Inside(Inside { root: Arc::clone(root), names, dir })),
-            Err(Failure::Link) => Err(self.refused(AccessErrorKind::Changed)),
-            Err(Failure::Io(error)) => Err(AccessError::from_io(error, self.asked)),
-        }
+        let dir = root.dir().dir_beneath(&below, OpenFor::Traverse).at(self.asked)?;
+        Ok(Position::Inside(Inside { root: Arc::clone(root), names, dir }))
     }
 
     /// The end of a walk at a name that is not there. What remains is taken by its letters; a `..`

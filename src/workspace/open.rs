@@ -7,8 +7,8 @@ use std::io::Read as _;
 
 use super::access::{explain, present, readable, regular, visible};
 use super::{
-    AccessError, AccessErrorKind, Dir, Failure, FileKind, Location, OpenFile, OpenFor, Revision, Shared, Snapshot,
-    Stat, WorkspacePath, links, sys,
+    AccessError, AccessErrorKind, AtPath as _, Dir, Failure, FileKind, Location, OpenFile, OpenFor, Revision, Shared,
+    Snapshot, Stat, WorkspacePath, links, sys,
 };
 
 /// How often a lookup that raced with a rename is tried again, and a read that saw a change.
@@ -22,15 +22,10 @@ impl Shared {
         asked: &WorkspacePath,
         operation: impl Fn(&WorkspacePath) -> Result<T, Failure>,
     ) -> Result<(T, Location), AccessError> {
-        let direct = Location::direct(self.roots.deepest(asked));
-        visible(&direct, asked)?;
-        match operation(&direct.real) {
-            Ok(value) => return Ok((value, direct)),
-            Err(Failure::Io(error)) => return Err(explain(error, &direct.real, asked)),
-            Err(Failure::Link) => {}
-        }
-        for _ in 0..ATTEMPTS {
-            let way = match links::follow(&self.roots, asked) {
+        let direct = Ok(Location::direct(self.roots.deepest(asked)));
+        let followed = std::iter::repeat_with(|| links::follow(&self.roots, asked)).take(ATTEMPTS);
+        for way in std::iter::once(direct).chain(followed) {
+            let way = match way {
                 Err(error) if error.kind == AccessErrorKind::Changed => continue,
                 answer => answer?,
             };
@@ -93,7 +88,6 @@ impl Shared {
         limit: u64,
         known: impl Fn(&WorkspacePath, &[u8]) -> Option<Revision>,
     ) -> Result<Snapshot, AccessError> {
-        let failed = |error| AccessError::from_io(error, asked);
         for _ in 0..READ_ATTEMPTS {
             let mut open = self.open_file(asked)?;
             let before = open.stat().clone();
@@ -104,8 +98,8 @@ impl Shared {
             let expected = usize::try_from(before.size).unwrap_or(0);
             let mut bytes = Vec::with_capacity(expected.saturating_add(1));
             // One byte more than allowed, to distinguish a file that grew from one that just fits.
-            (&mut open).take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
-            let after = open.restat().map_err(failed)?;
+            (&mut open).take(limit.saturating_add(1)).read_to_end(&mut bytes).at(asked)?;
+            let after = open.restat().at(asked)?;
             if bytes.len() as u64 > limit {
                 let kind = AccessErrorKind::TooLarge { size: after.size, limit };
                 return Err(AccessError::new(kind, asked));

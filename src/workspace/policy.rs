@@ -21,8 +21,7 @@ mod run_later;
 mod secrets;
 mod startup_rules;
 
-use std::ffi::OsStr;
-use std::path::Path;
+use std::{ffi::OsStr, path::Path};
 
 use fold::{Folded, fold};
 use globs::{Globs, Refusals};

@@ -5,9 +5,7 @@
 //! before each change, since a checkout may have made one a moment ago. The conditions are those of `is_git_directory`
 //! in git's `setup.c`, without a look into the files.
 
-use std::ffi::OsStr;
-use std::io;
-use std::path::PathBuf;
+use std::{ffi::OsStr, io, path::PathBuf};
 
 use super::{Dir, FileKind, Listed, OpenFor, Policy, WorkspacePath};
 

@@ -67,7 +67,7 @@ impl Refusal {
 }
 
 /// A NUL ends a path where the system reads it: `a\0b` would be checked as one name and opened as `a`.
-const NUL: &str = "it holds a NUL character";
+const NUL: &str = "it contains a NUL character";
 
 fn check_text(text: &str) -> Result<(), PathError> {
     if text.contains('\0') {
@@ -88,7 +88,7 @@ fn interpret(roots: &Roots, text: &str) -> Result<WorkspacePath, Refusal> {
     if let Some(uri) = strip_scheme(text) {
         return from_uri(roots, uri);
     }
-    if let Some(rest) = home_relative(text) {
+    if let Some(rest) = strip_part(text, "~") {
         let home = home_dir().ok_or(Refusal::Denied)?;
         return from_host(roots, &home.join(rest.trim_start_matches(is_separator)));
     }
@@ -183,11 +183,6 @@ fn from_uri(roots: &Roots, uri: &str) -> Result<WorkspacePath, Refusal> {
 fn strip_scheme(text: &str) -> Option<&str> {
     let (scheme, rest) = text.split_at_checked(7)?;
     scheme.eq_ignore_ascii_case("file://").then_some(rest)
-}
-
-fn home_relative(text: &str) -> Option<&str> {
-    let rest = text.strip_prefix('~')?;
-    (rest.is_empty() || rest.starts_with(is_separator)).then_some(rest)
 }
 
 fn home_dir() -> Option<PathBuf> {

@@ -3,9 +3,7 @@
 //! Limits: 128 bits are no protection against somebody who makes two contents collide on purpose (2^64 tries); they
 //! distinguish the states of a file.
 
-use std::fmt;
-use std::io;
-use std::str::FromStr;
+use std::{fmt, io, str::FromStr};
 
 use sha2::{Digest, Sha256};
 

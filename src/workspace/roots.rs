@@ -39,7 +39,7 @@ impl Roots {
             }
         }
         if opened.is_empty() {
-            warnings.push("no usable root directory".to_owned());
+            warnings.push("no usable root directory: name an existing directory".to_owned());
             return Err(warnings);
         }
         let names = mount_names(&opened)?;

@@ -2,7 +2,6 @@
 //!
 //! Only the nouns: what is done with them is in `open`, `walk`, `watch` and `write`.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::Roots;
@@ -11,15 +10,9 @@ use super::watch::SystemEvents;
 use super::write::{DirectoryLocks, PathLocks, StaleTemporaries};
 
 /// The roots and everything that is known about them. All files are reached through it.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Workspace {
     pub(super) shared: Arc<Shared>,
-}
-
-impl fmt::Debug for Workspace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Workspace").field(&self.shared.roots.list()).finish()
-    }
 }
 
 /// What every handle of one workspace shares.

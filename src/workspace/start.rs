@@ -1,7 +1,6 @@
 //! Opens a workspace: the roots, and the rules that are found in them once, before any call is served.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use super::policy::StartupRules;
 use super::walk::Ignores;

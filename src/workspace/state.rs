@@ -39,7 +39,7 @@ impl StateDir {
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut missing = Vec::new();
         let mut base = path;
-        let mut dir = loop {
+        let dir = loop {
             match Dir::open_ambient(base, false) {
                 Ok(dir) => break dir,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -52,14 +52,19 @@ impl StateDir {
                 Err(error) => return Err(error),
             }
         };
+        let mut folder = Self { dir };
         for name in missing.into_iter().rev() {
-            match dir.make_dir(name, true) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                _ => {}
-            }
-            dir = dir.child_dir(name, OpenFor::Traverse)?;
+            folder = folder.child(name)?;
         }
-        Ok(Self { dir })
+        Ok(folder)
+    }
+
+    /// The folder of that name in this one, made (mode 0700) when it is missing.
+    fn child(&self, name: &OsStr) -> io::Result<Self> {
+        match self.dir.make_dir(name, true) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(Self { dir: self.dir.child_dir(name, OpenFor::Traverse)? }),
+        }
     }
 
     /// The same folder through another handle.
@@ -99,10 +104,7 @@ impl StateDir {
     }
 
     fn append_to(&self, file: &str, line: &[u8]) -> io::Result<File> {
-        let mut open = self.dir.append(bare(file)?)?;
-        if sys::file_stat(&open)?.kind != FileKind::File {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
+        let mut open = regular(self.dir.append(bare(file)?)?)?;
         open.write_all(line)?;
         Ok(open)
     }
@@ -114,10 +116,7 @@ impl StateDir {
 
     /// The content of a file, at most its first `max` bytes.
     pub fn read(&self, file: &str, max: u64) -> io::Result<Vec<u8>> {
-        let open = self.dir.child_file(bare(file)?)?;
-        if sys::file_stat(&open)?.kind != FileKind::File {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
+        let open = regular(self.dir.child_file(bare(file)?)?)?;
         let mut bytes = Vec::new();
         open.take(max).read_to_end(&mut bytes)?;
         Ok(bytes)
@@ -130,6 +129,11 @@ impl StateDir {
         temporary.file().write_all(bytes)?;
         temporary.replace_any(name)
     }
+}
+
+/// The file, if it is a regular one.
+fn regular(file: File) -> io::Result<File> {
+    if sys::file_stat(&file)?.kind == FileKind::File { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
 /// A single component, for the name of a file in the folder.

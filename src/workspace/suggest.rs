@@ -3,10 +3,7 @@
 //!
 //! Looks inside the roots only, never at hidden names, and at a bounded number of them.
 
-use std::ffi::OsString;
-use std::ops::ControlFlow;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::{ffi::OsString, ops::ControlFlow, path::PathBuf, sync::Arc};
 
 use crate::text::nearest_name::{ONE_OF_MANY, nearest_names};
 

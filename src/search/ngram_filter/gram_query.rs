@@ -4,9 +4,10 @@
 //! file without a match, never refuse one with a match. Follows the idea of Cox, "Regular Expression
 //! Matching with a Trigram Index" (2012), with sliding windows in place of prefix and suffix sets.
 
-use regex_syntax::hir::{Class, ClassBytesRange, ClassUnicodeRange, Hir, HirKind, Repetition};
+use regex_syntax::hir::{Class, ClassBytesRange, ClassUnicodeRange, Hir, HirKind, Look, Repetition};
 
 use super::gram::{self, GRAM, Gram, folded};
+use crate::search::pattern::Pattern;
 
 /// Characters of a class that are distinguished, such as those of `\s`; a larger class counts as any text.
 const MAX_CLASS: usize = 32;
@@ -289,11 +290,33 @@ fn product(heads: &[Vec<u8>], tails: &[Vec<u8>]) -> Vec<Vec<u8>> {
     heads.iter().flat_map(|head| tails.iter().map(move |tail| [head.as_slice(), tail].concat())).collect()
 }
 
+/// What a pattern demands of content.
+#[derive(Debug)]
+pub(in crate::search) struct FilterQuery {
+    pub(super) grams: GramQuery,
+    /// A part of a file does not decide: a match may span lines, or look at where the file begins or ends.
+    pub(super) whole_file: bool,
+}
+
+impl FilterQuery {
+    /// The demands of `pattern`.
+    pub(in crate::search) fn of(pattern: &Pattern) -> Self {
+        let Some(hir) = pattern.hir() else {
+            // An unknown demand leaves nothing out.
+            return Self { grams: GramQuery::All, whole_file: true };
+        };
+        let looks = hir.properties().look_set();
+        let at_an_end = looks.contains(Look::Start) || looks.contains(Look::End);
+        Self { grams: GramQuery::of(&hir, !pattern.multiline()), whole_file: pattern.multiline() || at_an_end }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::search::pattern::PatternOptions;
 
     fn query(pattern: &str) -> GramQuery {
         let hir = regex_syntax::ParserBuilder::new().utf8(false).case_insensitive(true).multi_line(true).build();
@@ -363,5 +386,17 @@ mod tests {
         let many: Vec<String> = (0..3000).map(|number| format!("word{number:05}")).collect();
         assert!(query(&many.join("|")).grams() <= MAX_GRAMS);
         assert!(query("((((abc){9}){9}){9}){9}").grams() <= MAX_GRAMS);
+    }
+
+    #[test]
+    fn anchors_to_file_ends_need_the_whole_file() {
+        let whole_file =
+            |text: &str| FilterQuery::of(&Pattern::compile(text, PatternOptions::default()).unwrap()).whole_file;
+        for text in ["end\\z", "\\Astart", "end(?:\\z|x)", "(?-m:end$)", "(?-m:^start)"] {
+            assert!(whole_file(text), "{text}");
+        }
+        for text in ["end$", "^start", "\\bword\\b", "plain"] {
+            assert!(!whole_file(text), "{text}");
+        }
     }
 }

@@ -5,11 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{
-    indexed_path::{IndexedPath, KnownContent},
-    path_list::PathList,
-    update,
-};
+use super::{IndexedPath, KnownContent, PathList, update};
 use crate::{
     search::ngram_filter::NgramFilter,
     workspace::{Changes, StatCache, Unwatchable, Watcher, WorkspacePath},
@@ -77,12 +73,8 @@ impl RootSlot {
         self.refresh_with(RootIndex::refresh)
     }
 
-    /// As [`Self::refresh`], for an answer: see [`RootIndex::refresh_for_answer`].
-    pub(super) fn refresh_for_answer(&mut self) -> Option<&mut RootIndex> {
-        self.refresh_with(RootIndex::refresh_for_answer)
-    }
-
-    fn refresh_with(&mut self, refresh: impl FnOnce(&mut RootIndex) -> bool) -> Option<&mut RootIndex> {
+    /// As [`Self::refresh`], in that way.
+    pub(super) fn refresh_with(&mut self, refresh: impl FnOnce(&mut RootIndex) -> bool) -> Option<&mut RootIndex> {
         let RootState::Indexed(index) = &mut self.state else { return None };
         if !refresh(index) {
             self.failures += 1;
@@ -124,7 +116,7 @@ impl RootIndex {
     /// Brings the list up to date for an answer. While some process can write by Linux AIO, and once after
     /// that, all that is known is compared with the disk: a stat of each file, which is a tenth of what
     /// searching them all takes. False when only a new listing helps.
-    fn refresh_for_answer(&mut self) -> bool {
+    pub(super) fn refresh_for_answer(&mut self) -> bool {
         let refreshed = self.refresh();
         if !refreshed || !self.written_silently {
             return refreshed;

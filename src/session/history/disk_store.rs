@@ -7,12 +7,12 @@ use std::{
     collections::HashSet,
     io::{self, Read},
     sync::{Mutex, PoisonError},
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime},
 };
 
 use crate::workspace::{Durable, HashedBytes, Revision, StateDir};
 
-use super::journal::{JournalRecord, RecordKind};
+use super::journal::{JournalRecord, RecordKind, now};
 
 /// The folder below the state folder.
 const FOLDER: &str = "history";
@@ -196,10 +196,6 @@ impl DiskStore {
         }
         Ok(())
     }
-}
-
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 #[cfg(test)]

@@ -44,10 +44,10 @@ pub struct JournalRecord {
     pub path: String,
     /// The path as it was printed.
     pub shown: String,
-    /// The content before; none where nothing was there.
+    /// The content before; none if nothing was there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old: Option<String>,
-    /// The content after; none where nothing is there.
+    /// The content after; none if nothing is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new: Option<String>,
     /// Permission bits before.
@@ -108,7 +108,7 @@ impl JournalRecord {
     }
 
     pub(super) fn of(mut self, session: &str, change: u64) -> Self {
-        self.time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        self.time = now();
         session.clone_into(&mut self.session);
         self.change = change;
         self
@@ -125,6 +125,11 @@ impl JournalRecord {
     pub(super) fn read(line: &str) -> Option<Self> {
         serde_json::from_str(line).ok()
     }
+}
+
+/// Seconds since 1970.
+pub fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 fn path_hash(path: &WorkspacePath) -> String {

@@ -84,7 +84,7 @@ impl ParsedRules {
         match syntax {
             Syntax::Claude => parsed.settings(text, homes),
             Syntax::Gitignore => parsed.lines(text, true),
-            Syntax::Aiexclude if text.trim().is_empty() => parsed.deny(Start::Top, "**", "(empty: everything)"),
+            Syntax::Aiexclude if text.trim().is_empty() => parsed.add(true, Start::Top, "**", "(empty: everything)"),
             Syntax::Aiexclude => parsed.lines(text, false),
         }
         parsed
@@ -95,17 +95,16 @@ impl ParsedRules {
         self.deny.is_empty() && self.protect.is_empty()
     }
 
-    fn deny(&mut self, start: Start, pattern: &str, shown: &str) {
-        self.deny.push((start, pattern.to_owned(), shown.to_owned()));
-        if self.summary.refused.last().is_none_or(|last| last != shown) {
-            self.summary.refused.push(shown.to_owned());
-        }
-    }
-
-    fn protect(&mut self, start: Start, pattern: &str, shown: &str) {
-        self.protect.push((start, pattern.to_owned(), shown.to_owned()));
-        if self.summary.protected.last().is_none_or(|last| last != shown) {
-            self.summary.protected.push(shown.to_owned());
+    /// Adds a rule against reading, or else against writing.
+    fn add(&mut self, reads: bool, start: Start, pattern: &str, shown: &str) {
+        let (rules, summary) = if reads {
+            (&mut self.deny, &mut self.summary.refused)
+        } else {
+            (&mut self.protect, &mut self.summary.protected)
+        };
+        rules.push((start, pattern.to_owned(), shown.to_owned()));
+        if summary.last().is_none_or(|last| last != shown) {
+            summary.push(shown.to_owned());
         }
     }
 
@@ -120,11 +119,11 @@ impl ParsedRules {
                 return;
             }
             if line.starts_with('!') && !negation {
-                self.unused(line, "this file has no negation");
+                self.unused(line, "negation has no effect in this file");
             } else if let Err(why) = check(line) {
                 self.unused(line, &why);
             } else {
-                self.deny(Start::Top, line, line);
+                self.add(true, Start::Top, line, line);
             }
         }
     }
@@ -136,7 +135,7 @@ impl ParsedRules {
         let settings: serde_json::Value = match serde_json::from_str(text) {
             Ok(settings) => settings,
             Err(error) => {
-                self.summary.problem = Some(format!("it is no JSON: {error}"));
+                self.summary.problem = Some(format!("it is not JSON: {error}"));
                 return;
             }
         };
@@ -145,7 +144,7 @@ impl ParsedRules {
             None if permissions.is_object() || permissions.is_null() && settings.is_object() => return,
             Some(serde_json::Value::Array(rules)) => rules,
             _ => {
-                self.summary.problem = Some("its permissions.deny is no list of rules".to_owned());
+                self.summary.problem = Some("its permissions.deny is not a list of rules".to_owned());
                 return;
             }
         };
@@ -183,7 +182,7 @@ impl ParsedRules {
         match patterns(pattern, homes) {
             Ok(patterns) => {
                 for (start, pattern) in patterns {
-                    if reads { self.deny(start, &pattern, rule) } else { self.protect(start, &pattern, rule) }
+                    self.add(reads, start, &pattern, rule);
                 }
             }
             Err(why) => self.unused(rule, &why),

@@ -5,9 +5,7 @@
 //! (`.git::$INDEX_ALLOCATION`, CVE-2019-1352), HFS+ ignores invisible characters (CVE-2014-9390: `.g\u{200c}it`).
 //! Folding on every system costs little and errs on the side of refusing.
 
-use std::borrow::Cow;
-use std::ffi::OsStr;
-use std::path::Path;
+use std::{borrow::Cow, ffi::OsStr, path::Path};
 
 use unicode_normalization::UnicodeNormalization as _;
 

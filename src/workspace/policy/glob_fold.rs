@@ -3,11 +3,7 @@
 //! Reads a pattern as `globset` does and writes another one. `globset` compares bytes: to it `?` is one byte of `é`.
 //! What a pattern is about (which list, which paths) is decided in `globs`; how a name folds in `fold`.
 
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::iter::Peekable;
-use std::path::is_separator;
-use std::str::Chars;
+use std::{collections::BTreeSet, fmt::Write as _, iter::Peekable, path::is_separator, str::Chars};
 
 use super::fold::{fold_characters, fold_text};
 

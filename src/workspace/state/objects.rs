@@ -37,12 +37,7 @@ const SYNCS_ALL_AT_ONCE: bool = cfg!(target_os = "linux");
 impl StateDir {
     /// The folder of that name in this one, made (mode 0700) when it is missing.
     pub fn folder(&self, name: &str) -> io::Result<Self> {
-        let name = bare(name)?;
-        match self.dir.make_dir(name, true) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-        Ok(Self { dir: self.dir.child_dir(name, OpenFor::Traverse)? })
+        self.child(bare(name)?)
     }
 
     /// As [`Self::append`], on the disk when it returns.

@@ -1,8 +1,6 @@
 //! What a replacement inherits from the file it replaces: owner, mode, ACL, user attributes.
 
-use std::fs::File;
-use std::io;
-use std::os::fd::AsFd;
+use std::{fs::File, io, os::fd::AsFd};
 
 use rustix::fs::{Gid, Mode, Uid, fchmod, fchown};
 

@@ -3,8 +3,7 @@
 //! Only Linux has such calls, and only on file systems of this machine is their promise kept. `None` says nothing
 //! about what is there.
 
-use std::fs::File;
-use std::path::Path;
+use std::{fs::File, path::Path};
 
 use crate::workspace::Stat;
 

@@ -1,7 +1,6 @@
 //! What the directory handles of every system take and answer.
 
-use std::ffi::OsString;
-use std::io;
+use std::{ffi::OsString, io};
 
 use crate::workspace::FileKind;
 

@@ -2,10 +2,7 @@
 //!
 //! The same footing as `unix`: names are single components, links are never followed.
 
-use std::ffi::OsStr;
-use std::fs::File;
-use std::io;
-use std::os::fd::AsFd as _;
+use std::{ffi::OsStr, fs::File, io, os::fd::AsFd as _};
 
 use rustix::fs::{Access, AtFlags, Mode, accessat, fchmod, linkat, renameat, symlinkat, unlinkat};
 use rustix::io::Errno;

@@ -3,6 +3,8 @@
 //! A name is looked at before it is opened, so that links are refused as elsewhere. Should it be
 //! swapped in between, cap-std still keeps the open inside the directory.
 
+#![expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same signatures as elsewhere")]
+
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -31,7 +33,6 @@ impl Dir {
     }
 
     /// Whether the kernel confines paths beneath it.
-    #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
     pub(crate) fn is_confined(&self) -> bool {
         false
     }
@@ -131,7 +132,6 @@ impl Dir {
     }
 
     /// Rights are the files' own here.
-    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same signature as elsewhere")]
     pub(crate) fn may_remove_names(&self) -> io::Result<()> {
         Ok(())
     }
@@ -142,7 +142,6 @@ impl Dir {
     }
 
     /// Links take a privilege here that an ordinary user does not have.
-    #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
     pub(crate) fn make_link(&self, _target: &OsStr, _name: &OsStr) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -162,35 +161,29 @@ impl Dir {
     }
 
     /// There is no exchange here.
-    #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
     pub(crate) fn swap(&self, _one: &OsStr, _other_dir: &Self, _other: &OsStr) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// There is no such call here.
-    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same signature as elsewhere")]
     pub(crate) fn sync_file_system(&self) -> io::Result<bool> {
         Ok(false)
     }
 
     /// Rights are inherited here.
-    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same signature as elsewhere")]
     pub(crate) fn set_mode(&self, _mode: u32) -> io::Result<()> {
         Ok(())
     }
 
     /// `LockFileEx` takes a file, and a directory is none.
-    #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
     pub(crate) fn try_lock(&self) -> LockAttempt {
         LockAttempt::Unsupported
     }
 
     /// Owners are not carried over here.
-    #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
     pub(crate) fn set_owner_of(&self, _stat: &Stat) {}
 
     /// Directories are not synced by hand here.
-    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the same signature as elsewhere")]
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())
     }
@@ -208,7 +201,6 @@ pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
 
 /// Rights are inherited from the directory; there is nothing to carry over but read-only, and a
 /// read-only file could not be replaced.
-#[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
 pub(crate) fn carry_attributes(_old: &File, _old_stat: &Stat, _new: &File) -> io::Result<()> {
     Ok(())
 }
@@ -219,7 +211,6 @@ pub(crate) fn try_lock(_file: &File) -> bool {
 }
 
 /// Rights are inherited here.
-#[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
 pub(crate) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
     Ok(())
 }

@@ -209,7 +209,7 @@ fn guard_over_known_bytes_is_stale_when_the_file_differs() {
         };
         for other in ["olx", "ol", "", "oldest", &long] {
             fixture.file("ws/file", other);
-            assert_eq!(held("old").unwrap_err().kind, AccessErrorKind::Stale, "{}", other.len());
+            assert_eq!(held("old").err().unwrap().kind, AccessErrorKind::Stale, "{}", other.len());
             assert_eq!(fixture.content("ws/file"), other);
         }
         fixture.file("ws/file", "old");

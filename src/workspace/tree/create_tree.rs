@@ -2,13 +2,13 @@
 //!
 //! Whoever looks sees all of it or nothing, by renameat2(2) with `RENAME_NOREPLACE` where the file system has it.
 
-use std::ffi::OsStr;
-use std::path::Path;
+use std::{ffi::OsStr, path::Path};
 
 use crate::workspace::remove_all::remove_all;
 use crate::workspace::write::{Exchanged, exchange_if, free_name, is_unchanged};
 use crate::workspace::{
-    AccessError, AccessErrorKind, Approval, Dir, Revision, Stat, WaitLimit, WorkspacePath, WritablePath, links,
+    AccessError, AccessErrorKind, Approval, AtPath as _, Dir, Revision, Stat, WaitLimit, WorkspacePath, WritablePath,
+    links,
 };
 
 use super::new_node::{NewNodes, new_node};
@@ -55,11 +55,10 @@ impl TreeGuard {
         nodes: NewNodes<'_>,
         asked: &WorkspacePath,
     ) -> Result<CreatedTree, AccessError> {
-        let failed = |error| AccessError::from_io(error, asked);
         if over.is_none() && dir.child_stat(name).is_ok() {
             return Err(AccessError::new(AccessErrorKind::Exists, asked));
         }
-        let aside = free_name(dir).map_err(failed)?;
+        let aside = free_name(dir).at(asked)?;
         let result = build(dir, &aside, nodes, asked, &self.wait_limit).and_then(|created| {
             let left = match over {
                 None => dir.move_new(&aside, dir, name).map(|()| Exchanged::NoneLeft { replaced: true }),
@@ -67,7 +66,7 @@ impl TreeGuard {
                     exchange_if(dir, &aside, name, |dir, name| is_unchanged(dir, name, stat, revision))
                 }
             };
-            Ok((created, left.map_err(failed)?))
+            Ok((created, left.at(asked)?))
         });
         let put = match result {
             Ok((created, Exchanged::NoneLeft { replaced: true })) => Ok(created),

@@ -1,12 +1,11 @@
 //! The right to change whole entries, for as long as their locks are held.
 
-use std::ffi::OsString;
-use std::sync::Arc;
+use std::{ffi::OsString, sync::Arc};
 
 use crate::workspace::write::{EntryLocks, NewDirs, allowed, make_dirs, remove_made, writable};
 use crate::workspace::{
-    AccessError, AccessErrorKind, Approval, Dir, NewDirectory, OpenFor, Shared, WaitLimit, Workspace, WorkspacePath,
-    WritablePath,
+    AccessError, AccessErrorKind, Approval, AtPath as _, Dir, NewDirectory, OpenFor, Shared, WaitLimit, Workspace,
+    WorkspacePath, WritablePath,
 };
 
 /// The locks of the entries that a change touches; nobody in this process changes them, or anything
@@ -72,7 +71,7 @@ impl TreeGuard {
             return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
         };
         let dir = real.root().dir().dir_beneath(parent.relative(), OpenFor::Traverse);
-        Ok((dir.map_err(|failure| AccessError::from_failure(failure, asked))?, name.to_os_string()))
+        Ok((dir.at(asked)?, name.to_os_string()))
     }
 
     /// As [`Self::holder`], making the directory where it is missing.
@@ -85,11 +84,5 @@ impl TreeGuard {
         let (dir, new) = make_dirs(&parent, asked, self.locks.there(real))?;
         self.shared.stale_temporaries.sweep_once(&parent, &dir);
         Ok((dir, name.to_os_string(), new))
-    }
-}
-
-impl std::fmt::Debug for TreeGuard {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TreeGuard").finish_non_exhaustive()
     }
 }

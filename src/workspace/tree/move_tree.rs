@@ -3,13 +3,13 @@
 //! The system cannot across devices, and overlayfs cannot for the directories of a lower layer: both say EXDEV. When
 //! the removal fails then, what is gone comes back from the copy, and the copy goes.
 
-use std::ffi::OsStr;
-use std::io;
+use std::{ffi::OsStr, io};
 
 use crate::workspace::remove_all::remove_all;
 use crate::workspace::write::{hash, is_unchanged};
 use crate::workspace::{
-    AccessError, AccessErrorKind, Approval, Dir, Location, NewDirectory, Revision, Stat, WorkspacePath, WritablePath,
+    AccessError, AccessErrorKind, Approval, AtPath as _, Dir, Location, NewDirectory, Revision, Stat, WorkspacePath,
+    WritablePath,
 };
 
 use super::new_node::moved_node;
@@ -67,11 +67,11 @@ impl TreeGuard {
                     })
                 }
                 Ok(()) => {
-                    from_dir.swap(&from_name, &to_dir, &to_name).map_err(failed)?;
+                    from_dir.swap(&from_name, &to_dir, &to_name).at(to.asked())?;
                     return Err(AccessError::new(AccessErrorKind::Stale, to.asked()));
                 }
                 Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                    if !is_unchanged(&to_dir, &to_name, stat, *revision).map_err(failed)? {
+                    if !is_unchanged(&to_dir, &to_name, stat, *revision).at(to.asked())? {
                         return Err(AccessError::new(AccessErrorKind::Stale, to.asked()));
                     }
                     from_dir.move_over(&from_name, &to_dir, &to_name)
@@ -85,7 +85,7 @@ impl TreeGuard {
                 let mut nodes = tree.paths().map(|(path, entry)| moved_node(&path, entry));
                 let over = over.map(|over| (&over.stat, over.revision));
                 let created = self.put_at(&to_dir, &to_name, over, &mut nodes, to.asked())?;
-                match self.remove_recorded(from, tree, &created.revisions) {
+                match self.remove(from, tree, &created.revisions, Approval::by_policy()) {
                     Ok(()) => {
                         if let Some(replaced) = &created.replaced {
                             let _ = remove_all(&to_dir, replaced);
@@ -136,7 +136,7 @@ impl TreeGuard {
             let copy = Scan { shared: &self.shared, top: &top, asked, purpose: Purpose::Remove }.run();
             if let Ok(copy) = copy {
                 // Compared as any entry that is removed: another program may have changed it meanwhile.
-                let _ = self.remove_recorded(to, &copy, &created.revisions);
+                let _ = self.remove(to, &copy, &created.revisions, Approval::by_policy());
             }
         }
         let _ = to_dir.sync();
@@ -166,7 +166,7 @@ impl TreeGuard {
 }
 
 fn stat_of(path: &WorkspacePath) -> Result<Stat, AccessError> {
-    path.root().dir().stat_beneath(path.relative()).map_err(|failure| AccessError::from_failure(failure, path))
+    path.root().dir().stat_beneath(path.relative()).at(path)
 }
 
 /// Gives the file that a copy replaced its name again, and removes the copy if it is still that.

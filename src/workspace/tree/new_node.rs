@@ -1,11 +1,10 @@
 //! The entries of a tree that is going to be made, and the reader that copies a file only while it stays the same.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 
-use crate::workspace::{AccessError, AccessErrorKind, Stat, WorkspacePath, sys};
+use crate::workspace::{AccessError, AccessErrorKind, AtPath as _, Stat, WorkspacePath, sys};
 
 use super::{Node, TreeEntry, TreePosition};
 
@@ -38,18 +37,6 @@ pub struct MovedNode {
     pub(super) content: Option<(Box<dyn Read>, File)>,
 }
 
-impl fmt::Debug for NewNode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Directory { mode } => write!(f, "Directory({mode:o})"),
-            Self::File { mode, .. } => write!(f, "File({mode:o})"),
-            Self::Link(target) => write!(f, "Link({})", target.display()),
-            Self::ExistingDirectory => f.write_str("ExistingDirectory"),
-            Self::Moved(original) => write!(f, "Moved({:?})", original.stat.kind),
-        }
-    }
-}
-
 /// Entries to be made, each directory before what it holds, the top first.
 pub(super) type NewNodes<'p> = &'p mut dyn Iterator<Item = Result<(TreePosition, NewNode), AccessError>>;
 
@@ -72,7 +59,7 @@ pub(super) fn moved_node(path: &WorkspacePath, entry: &TreeEntry) -> Result<(Tre
         }
         Node::File(seen) => {
             let content = open_unchanged(path, seen)?;
-            let file = content.content.get_ref().try_clone().map_err(|error| AccessError::from_io(error, path))?;
+            let file = content.content.get_ref().try_clone().at(path)?;
             let content: (Box<dyn Read>, _) = (Box::new(content), file);
             Ok((entry.position.clone(), NewNode::Moved(MovedNode { stat: seen.clone(), content: Some(content) })))
         }
@@ -83,8 +70,8 @@ pub(super) fn moved_node(path: &WorkspacePath, entry: &TreeEntry) -> Result<(Tre
 /// The file at `path`, which must be the one that was seen.
 fn open_unchanged(path: &WorkspacePath, seen: &Stat) -> Result<UnchangedReader, AccessError> {
     let opened = path.root().dir().file_beneath(path.relative());
-    let file = opened.map_err(|failure| AccessError::from_failure(failure, path))?;
-    let stat = sys::file_stat(&file).map_err(|error| AccessError::from_io(error, path))?;
+    let file = opened.at(path)?;
+    let stat = sys::file_stat(&file).at(path)?;
     if !stat.same_content_state(seen) {
         return Err(AccessError::new(AccessErrorKind::Stale, path));
     }

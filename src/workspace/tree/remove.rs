@@ -3,8 +3,7 @@
 //! Under a name that nobody else uses the entry is compared with what was recorded; when it is
 //! something else, it goes back to where it was.
 
-use std::ffi::OsStr;
-use std::io;
+use std::{ffi::OsStr, io};
 
 use crate::workspace::write::{free_name, is_unchanged, keep_aside};
 use crate::workspace::{
@@ -45,15 +44,6 @@ impl TreeGuard {
         tree: &Tree,
         revisions: &[Option<Revision>],
         _: Approval,
-    ) -> Result<(), NotRemoved> {
-        self.remove_recorded(entry, tree, revisions)
-    }
-
-    pub(super) fn remove_recorded(
-        &self,
-        entry: &WritablePath,
-        tree: &Tree,
-        revisions: &[Option<Revision>],
     ) -> Result<(), NotRemoved> {
         let asked = entry.asked();
         let whole = |error| NotRemoved { error, in_part: false, gone_from: tree.entries().len() };

@@ -115,7 +115,7 @@ pub(super) fn lock_out_others(inside: &Dir) -> io::Result<Option<Dir>> {
     let began = Instant::now();
     let handle = match inside.reopen(OpenFor::List) {
         Ok(handle) => handle,
-        Err(error) if Limit::of(&error).is_some_and(Limit::is_open_files) => return Err(error),
+        Err(error) if Limit::of_open_files(&error).is_some() => return Err(error),
         Err(_) => return Ok(None),
     };
     loop {

@@ -5,8 +5,9 @@
 
 use std::path::Path;
 
+use crate::workspace::access::{changeable, readable};
 use crate::workspace::{
-    AccessError, AccessErrorKind, Dir, DirectoryStack, FileKind, Listed, Location, OpenFor, Shared, Stat, Verdict,
+    AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, FileKind, Listed, Location, OpenFor, Shared, Stat,
     WorkspacePath, WritablePath, links, repository,
 };
 
@@ -41,10 +42,9 @@ impl Scan<'_> {
     pub(super) fn run(&self) -> Result<Tree, AccessError> {
         let top = &self.top.real;
         let root = top.root().dir();
-        let failed_at = |failure| AccessError::from_failure(failure, self.asked);
-        let stat = root.stat_beneath(top.relative()).map_err(failed_at)?;
+        let stat = root.stat_beneath(top.relative()).at(self.asked)?;
         let parent = top.relative().parent().unwrap_or(Path::new(""));
-        let parent = root.dir_beneath(parent, OpenFor::Traverse).map_err(failed_at)?;
+        let parent = root.dir_beneath(parent, OpenFor::Traverse).at(self.asked)?;
         let mut stack = DirectoryStack::new(&parent, OpenFor::List);
         let mut below_top = PathStack::default();
         let mut entries = Vec::new();
@@ -58,11 +58,9 @@ impl Scan<'_> {
                 let here = top.child(below_top.step(&entry.position));
                 stack.leave_to(*depth);
                 let own = if *depth == 0 { top.file_name().unwrap_or_default() } else { name };
-                let failed_at = |failure| AccessError::from_failure(failure, &here);
-                stack.enter(own).map_err(failed_at)?;
-                let dir = stack.dir().map_err(failed_at)?;
-                let failed = |error| AccessError::from_io(error, &here);
-                let mut names = dir.list().map_err(failed)?;
+                stack.enter(own).at(&here)?;
+                let dir = stack.dir().at(&here)?;
+                let mut names = dir.list().at(&here)?;
                 self.repository(&here, below_top.as_path(), &names)?;
                 // Before each of them is looked at.
                 if entries.len() + waiting.len() + names.len() >= MOST_ENTRIES {
@@ -70,7 +68,7 @@ impl Scan<'_> {
                 }
                 names.sort_unstable_by(|one, two| two.name.as_encoded_bytes().cmp(one.name.as_encoded_bytes()));
                 for listed in names {
-                    let stat = dir.child_stat(&listed.name).map_err(failed)?;
+                    let stat = dir.child_stat(&listed.name).at(&here)?;
                     let below = below_top.join(&listed.name);
                     let position = TreePosition { depth: depth + 1, name: listed.name };
                     waiting.push(self.entry(position, &below, stat, dir)?);
@@ -118,7 +116,7 @@ impl Scan<'_> {
 
     /// A link decides what its name leads to.
     fn judge_link(&self, path: &WorkspacePath, below: &Path) -> Result<(), AccessError> {
-        let link = |path: &WorkspacePath| refused(path.root().policy().link(path.relative()), path);
+        let link = |path: &WorkspacePath| changeable(path.root().policy().link(path.relative()), path);
         match self.purpose {
             Purpose::Remove => link(path),
             Purpose::Copy(to) => link(&to.path().child(below)),
@@ -153,16 +151,16 @@ impl Scan<'_> {
             let rule = "something below it whose name is hidden";
             return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, self.asked, rule));
         }
-        from().try_for_each(|name| secret(&name, path))?;
+        from().try_for_each(|name| readable(&name, path))?;
         if !matches!(self.purpose, Purpose::Copy(_)) {
-            refused(path.root().policy().server_file(path.relative()), path)?;
+            changeable(path.root().policy().server_file(path.relative()), path)?;
             from().try_for_each(|name| protected(&name, path, directory))?;
         }
         if let Purpose::Move(to) | Purpose::Copy(to) = self.purpose {
             let new = to.path().child(below);
-            refused(new.root().policy().server_file(new.relative()), &new)?;
+            changeable(new.root().policy().server_file(new.relative()), &new)?;
             for name in to.names().map(|name| name.child(below)) {
-                secret(&name, &new)?;
+                readable(&name, &new)?;
                 protected(&name, &new, directory)?;
             }
         }
@@ -170,22 +168,6 @@ impl Scan<'_> {
     }
 }
 
-fn secret(name: &WorkspacePath, path: &WorkspacePath) -> Result<(), AccessError> {
-    match name.root().policy().content(name.relative()) {
-        Verdict::Allowed => Ok(()),
-        Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Secret, path, &rule)),
-    }
-}
-
 fn protected(name: &WorkspacePath, path: &WorkspacePath, directory: bool) -> Result<(), AccessError> {
-    let policy = name.root().policy();
-    let verdict = policy.write(name.relative(), directory);
-    refused(verdict, path)
-}
-
-fn refused(verdict: Verdict, path: &WorkspacePath) -> Result<(), AccessError> {
-    match verdict {
-        Verdict::Allowed => Ok(()),
-        Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, path, &rule)),
-    }
+    changeable(name.root().policy().write(name.relative(), directory), path)
 }

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, Read, Write as _};
 
 use crate::workspace::{
-    AccessError, AccessErrorKind, Dir, DirectoryStack, NewDirectory, OpenFor, Revision, Stat, WaitLimit, WorkspacePath,
-    sys,
+    AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, NewDirectory, OpenFor, Revision, Stat, WaitLimit,
+    WorkspacePath, sys,
 };
 
 use super::NewNode;
@@ -40,7 +40,6 @@ pub(super) fn build(
     asked: &WorkspacePath,
     wait_limit: &WaitLimit,
 ) -> Result<CreatedTree, AccessError> {
-    let moved = |failure| AccessError::from_failure(failure, asked);
     let failed = |error| AccessError::from_io(error, asked);
     let mut created = CreatedTree::default();
     let mut builder = TreeBuilder {
@@ -55,28 +54,28 @@ pub(super) fn build(
         let (position, node) = node?;
         builder.finish(position.depth)?;
         let own = if position.depth == 0 { aside } else { &position.name };
-        let holder = builder.stack.dir().map_err(moved)?;
+        let holder = builder.stack.dir().at(asked)?;
         let revision = match node {
             NewNode::Directory { mode } => {
-                holder.make_dir(own, false).map_err(failed)?;
-                builder.stack.enter(own).map_err(moved)?;
+                holder.make_dir(own, false).at(asked)?;
+                builder.stack.enter(own).at(asked)?;
                 builder.modes.push(mode);
                 None
             }
             NewNode::Moved(MovedNode { stat, content: None }) => {
-                holder.make_dir(own, false).map_err(failed)?;
-                builder.stack.enter(own).map_err(moved)?;
-                builder.stack.dir().map_err(moved)?.set_owner_of(&stat);
+                holder.make_dir(own, false).at(asked)?;
+                builder.stack.enter(own).at(asked)?;
+                builder.stack.dir().at(asked)?.set_owner_of(&stat);
                 builder.modes.push(stat.permissions());
                 None
             }
             NewNode::ExistingDirectory => {
-                builder.stack.enter(own).map_err(moved)?;
+                builder.stack.enter(own).at(asked)?;
                 builder.modes.push(0);
                 None
             }
             NewNode::Link(target) => {
-                holder.make_link(&target, own).map_err(failed)?;
+                holder.make_link(&target, own).at(asked)?;
                 None
             }
             node @ (NewNode::File { .. } | NewNode::Moved(_)) => {
@@ -106,7 +105,7 @@ pub(super) fn build(
     }
     builder.finish(0)?;
     if builder.synced > SYNCED_ONE_BY_ONE {
-        dir.sync_file_system().map_err(failed)?;
+        dir.sync_file_system().at(asked)?;
     }
     Ok(created)
 }
@@ -133,15 +132,14 @@ impl TreeBuilder<'_> {
         while self.stack.depth() > depth {
             self.check_cancelled()?;
             let mode = self.modes.pop().unwrap_or_default();
-            let done = self.stack.dir().map_err(|failure| AccessError::from_failure(failure, self.asked))?;
+            let done = self.stack.dir().at(self.asked)?;
             if self.synced < SYNCED_ONE_BY_ONE {
                 let _ = done.sync();
             }
             self.synced += 1;
-            let failed = |error| AccessError::from_io(error, self.asked);
             // Looked at first, which costs less than to open it for being changed.
-            if mode != 0 && done.stat().map_err(failed)?.identity.mode & 0o7777 != mode & 0o777 {
-                done.set_mode(mode).map_err(failed)?;
+            if mode != 0 && done.stat().at(self.asked)?.identity.mode & 0o7777 != mode & 0o777 {
+                done.set_mode(mode).at(self.asked)?;
             }
             self.stack.leave();
         }

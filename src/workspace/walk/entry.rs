@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use crate::workspace::access::{readable, regular};
 use crate::workspace::{
-    AccessError, Dir, Failure, FileKind, Location, OpenFile, Shared, Stat, WorkspacePath, links, sys,
+    AccessError, AtPath as _, Dir, Failure, FileKind, Location, OpenFile, Shared, Stat, WorkspacePath, links, sys,
 };
 
 /// Where a walk began: as asked, and where that truly is.
@@ -84,7 +84,7 @@ impl Entry {
             (Some(dir), Some(name)) => dir.child_stat(name).map_err(Failure::Io),
             _ => real.root().dir().stat_beneath(real.relative()),
         };
-        answer.map_err(|failure| AccessError::from_failure(failure, &self.path))
+        answer.at(&self.path)
     }
 
     /// Opens it for reading: a regular file, beneath its root, no link on the way, its content not
@@ -94,14 +94,10 @@ impl Entry {
         // Before the open: with many secrets about, a search should not touch one.
         readable(&real, &self.path)?;
         self.aliases().try_for_each(|alias| readable(&alias, &self.path))?;
-        let open = || {
-            // From the root, not from the directory's handle: a directory that was moved out of the
-            // root meanwhile must not be read any more.
-            let file = real.root().dir().file_beneath(real.relative())?;
-            let stat = sys::file_stat(&file)?;
-            Ok((file, stat))
-        };
-        let (file, stat) = open().map_err(|failure| AccessError::from_failure(failure, &self.path))?;
+        // From the root, not from the directory's handle: a directory that was moved out of the
+        // root meanwhile must not be read any more.
+        let file = real.root().dir().file_beneath(real.relative()).at(&self.path)?;
+        let stat = sys::file_stat(&file).at(&self.path)?;
         regular(&stat, &self.path)?;
         Ok(OpenFile { file, asked: self.path.clone(), real, stat })
     }

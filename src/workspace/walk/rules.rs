@@ -5,9 +5,7 @@
 //! nested repository does not inherit git's rules from above. The user's own `core.excludesFile` is not read: it is
 //! outside of every root.
 
-use std::io;
-use std::path::Path;
-use std::sync::Arc;
+use std::{io, path::Path, sync::Arc};
 
 use ignore::Match;
 use ignore::gitignore::Gitignore;

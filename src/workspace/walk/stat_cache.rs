@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::workspace::{AccessError, Dir, DirectoryStack, OpenFor, Stat};
+use crate::workspace::{AccessError, AtPath as _, Dir, DirectoryStack, OpenFor, Stat};
 
 use super::Entry;
 
@@ -16,18 +16,17 @@ impl StatCache {
     pub fn stat(&mut self, entry: &Entry) -> Result<Stat, AccessError> {
         let real = entry.real();
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else { return entry.stat() };
-        let failed = |failure| AccessError::from_failure(failure, entry.path());
         let root = parent.root();
         if self.0.as_ref().is_none_or(|(index, _)| *index != root.index()) {
-            let top = root.dir().dir_beneath(Path::new(""), OpenFor::Traverse).map_err(failed)?;
+            let top = root.dir().dir_beneath(Path::new(""), OpenFor::Traverse).at(entry.path())?;
             self.0 = Some((root.index(), DirectoryStack::new(Box::new(top), OpenFor::Traverse)));
         }
         let Some((_, stack)) = &mut self.0 else { return entry.stat() };
         let same = stack.names().zip(parent.relative()).take_while(|(one, other)| one == other).count();
         stack.leave_to(same);
         for name in parent.relative().iter().skip(same) {
-            stack.enter(name).map_err(failed)?;
+            stack.enter(name).at(entry.path())?;
         }
-        stack.dir().map_err(failed)?.child_stat(name).map_err(|error| AccessError::from_io(error, entry.path()))
+        stack.dir().at(entry.path())?.child_stat(name).at(entry.path())
     }
 }

@@ -1,7 +1,6 @@
 //! The options of a walk, the visitor that it calls for each entry, and its report.
 
-use std::ops::ControlFlow;
-use std::path::Path;
+use std::{ops::ControlFlow, path::Path};
 
 use crate::workspace::{Dir, WorkspacePath};
 

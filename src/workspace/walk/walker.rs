@@ -10,7 +10,8 @@ use ignore::Match;
 
 use crate::workspace::write::is_reserved;
 use crate::workspace::{
-    AccessError, AccessErrorKind, Dir, DirectoryStack, Failure, FileKind, Limit, Listed, OpenFor, Shared, WorkspacePath,
+    AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Failure, FileKind, Limit, Listed, OpenFor, Shared,
+    WorkspacePath,
 };
 
 use super::entry::WalkStart;
@@ -117,16 +118,15 @@ impl<'w> Walk<'w> {
         let (shared, real) = (&start.shared, &start.real);
         let needed = options.ignored != Ignored::Include;
         let rules = Rules { ignores: &shared.ignores, roots: &shared.roots, needed };
-        let failed = |error| AccessError::from_io(error, &start.asked);
         // The names were real a moment ago, so a link among them now is not followed.
         let opened = real.root().dir().dir_beneath(real.relative(), OpenFor::List);
-        let dir = Arc::new(opened.map_err(|failure| AccessError::from_failure(failure, &start.asked))?);
+        let dir = Arc::new(opened.at(&start.asked)?);
         let _ = visitor.opened(&dir, real.relative());
-        let names = sorted(&dir).map_err(failed)?;
+        let names = sorted(&dir).at(&start.asked)?;
         if has(&names, GIT) {
             visitor.repository(&dir, real.relative());
         }
-        let above = rules.above(real, &mut report.limits_hit).map_err(failed)?;
+        let above = rules.above(real, &mut report.limits_hit).at(&start.asked)?;
         let mut walk = Self {
             start: Arc::clone(start),
             rules,
@@ -137,7 +137,7 @@ impl<'w> Walk<'w> {
             dirs: DirectoryStack::new(Arc::clone(&dir), OpenFor::List),
             path: real.relative().to_path_buf(),
         };
-        let ignores = walk.ignores(above, &dir, &names).map_err(failed)?;
+        let ignores = walk.ignores(above, &dir, &names).at(&start.asked)?;
         walk.frames.push(Frame { names, next: 0, ignores, ignored: false });
         Ok(walk)
     }

@@ -41,15 +41,12 @@ impl WatchedIgnoreFiles {
     /// Forgets the files in `tree` and everything below it.
     pub(super) fn forget(&mut self, tree: &WorkspacePath, queue: &Queue) {
         let below = |place: &IgnoreFile| place.0.relative().starts_with(tree.relative());
-        let from = || (tree.clone(), "")..;
-        let files: Vec<_> = self.files.range(from()).map(|(place, _)| place.clone()).take_while(below).collect();
+        let files: Vec<_> =
+            self.files.range((tree.clone(), "")..).map(|(place, _)| place.clone()).take_while(below).collect();
         for place in files {
             self.drop_file(&place, queue);
         }
-        let links: Vec<_> = self.links.range(from()).map(|(place, _)| place.clone()).take_while(below).collect();
-        for place in links {
-            self.links.remove(&place);
-        }
+        self.links.retain(|place, _| !below(place));
     }
 
     fn drop_file(&mut self, place: &IgnoreFile, queue: &Queue) {

@@ -3,11 +3,7 @@
 //!
 //! Every attempt to watch says so; lists are then made by walking.
 
-use std::collections::BTreeSet;
-use std::convert::Infallible;
-use std::ffi::OsStr;
-use std::fs::File;
-use std::path::PathBuf;
+use std::{collections::BTreeSet, convert::Infallible, ffi::OsStr, fs::File, path::PathBuf};
 
 use crate::workspace::Dir;
 

@@ -1,9 +1,6 @@
 //! Listing a tree with a watch on each directory before it is listed, so that no change falls between the two.
 
-use std::ffi::OsStr;
-use std::ops::ControlFlow;
-use std::path::Path;
-use std::sync::Arc;
+use std::{ffi::OsStr, ops::ControlFlow, path::Path, sync::Arc};
 
 use crate::workspace::walk::{RuleSource, Visitor};
 use crate::workspace::{

@@ -1,7 +1,6 @@
 //! The watches of one root, and what their events say has changed.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -39,15 +38,6 @@ pub struct Watcher {
     mounts: u64,
     pub(super) mounts_below: MountsBelow,
     pub(super) failed: Option<Unwatchable>,
-}
-
-impl fmt::Debug for Watcher {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watcher")
-            .field("root", &self.root)
-            .field("watches", &self.watched.len())
-            .finish_non_exhaustive()
-    }
 }
 
 impl Watcher {

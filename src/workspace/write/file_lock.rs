@@ -50,12 +50,6 @@ impl FileLock {
     }
 }
 
-impl std::fmt::Debug for FileLock {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("FileLock").field(&self.path).finish()
-    }
-}
-
 impl WriteGuard<'static> {
     /// Waits for the file's lock, then checks that the file still equals `base`: `Stale` when its
     /// content differs or it is gone, `Exists` when something is there that was not.

@@ -1,9 +1,8 @@
 //! The directories above what is written: made where missing, and taken back when the change fails.
 
-use std::io;
-use std::path::Path;
+use std::{io, path::Path};
 
-use crate::workspace::{AccessError, AccessErrorKind, Dir, FileKind, OpenFor, Stat, WorkspacePath};
+use crate::workspace::{AccessError, AccessErrorKind, AtPath as _, Dir, FileKind, OpenFor, Stat, WorkspacePath};
 
 /// A directory that a change has made, known by what it is and not by its name alone.
 #[derive(Clone, Debug)]
@@ -72,10 +71,7 @@ pub(in crate::workspace) fn make_dirs(
         Err(failure) if failure.is_missing() => {}
         Err(failure) => return Err(AccessError::from_failure(failure, asked)),
     }
-    let mut here = match root.dir_beneath(Path::new(""), OpenFor::Traverse) {
-        Ok(dir) => dir,
-        Err(failure) => return Err(AccessError::from_failure(failure, asked)),
-    };
+    let mut here = root.dir_beneath(Path::new(""), OpenFor::Traverse).at(asked)?;
     // One sync for all new levels, of the directory that holds the topmost: what is made below it is in the same
     // transaction of a file system with a journal, and the lowest is synced with the file that it is made for.
     let mut holds_new = None;
@@ -102,7 +98,7 @@ pub(in crate::workspace) fn make_dirs(
         })?;
         if made {
             // By the handle, so that a name which is swapped later does not matter.
-            new.0.push(NewDirectory { path: top.child(&level), stat: here.stat().map_err(failed)? });
+            new.0.push(NewDirectory { path: top.child(&level), stat: here.stat().at(asked)? });
         }
     }
     if let Some(top) = holds_new {

@@ -1,6 +1,5 @@
 //! How long a change waits for other changes, and goes on while nothing of it can be seen.
 
-use std::fmt;
 use std::sync::Arc;
 
 type Question = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -32,11 +31,5 @@ impl WaitLimit {
         if let Some(waiting) = &self.waiting {
             waiting();
         }
-    }
-}
-
-impl fmt::Debug for WaitLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WaitLimit").field("ended", &self.ended()).finish_non_exhaustive()
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::workspace::access::readable;
+use crate::workspace::access::{changeable, readable};
 use crate::workspace::{
-    Access, AccessError, AccessErrorKind, Location, OpenFor, Shared, Verdict, WorkspacePath, repository,
+    Access, AccessError, AccessErrorKind, AtPath as _, Location, OpenFor, Shared, Verdict, WorkspacePath, repository,
 };
 
 use super::temporary::is_reserved;
@@ -81,9 +81,7 @@ pub(in crate::workspace) fn allowed(path: &WritablePath) -> Result<(), AccessErr
         let rule = "the names of temporary files";
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, rule));
     }
-    if let Verdict::Refused(rule) = real.root().policy().server_file(real.relative()) {
-        return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
-    }
+    changeable(real.root().policy().server_file(real.relative()), asked)?;
     for name in path.names() {
         let policy = name.root().policy();
         if let Verdict::Refused(rule) = policy.write(name.relative(), false)
@@ -92,8 +90,7 @@ pub(in crate::workspace) fn allowed(path: &WritablePath) -> Result<(), AccessErr
             return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
         }
     }
-    let in_repository = repository::why_refused(real).map_err(|error| AccessError::from_io(error, asked))?;
-    if let Some(rule) = in_repository {
+    if let Some(rule) = repository::why_refused(real).at(asked)? {
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
     }
     path.names().try_for_each(|name| readable(name, asked))

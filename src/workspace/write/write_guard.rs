@@ -6,7 +6,7 @@ use std::io::{self, Seek as _, Write as _};
 use std::sync::Arc;
 
 use crate::workspace::access::regular;
-use crate::workspace::{AccessError, AccessErrorKind, Dir, Revision, Shared, Stat, WorkspacePath, sys};
+use crate::workspace::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Stat, WorkspacePath, sys};
 
 use super::expected_content::{ExpectedContent, has_content};
 use super::new_directories::make_dirs;
@@ -51,12 +51,6 @@ pub struct PreviousFile<'g> {
     pub known: Option<HashedBytes<'g>>,
 }
 
-impl std::fmt::Debug for PreviousFile<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "PreviousFile({}, {} bytes)", self.revision, self.size)
-    }
-}
-
 impl<'b> WriteGuard<'b> {
     /// Looks at what is there, under the lock.
     pub(super) fn checked(
@@ -73,13 +67,12 @@ impl<'b> WriteGuard<'b> {
             }
             (Err(failure), _) => return Err(AccessError::from_failure(failure, path.asked())),
             (Ok(file), base) => {
-                let failed = |error| AccessError::from_io(error, path.asked());
-                let stat = sys::file_stat(&file).map_err(failed)?;
+                let stat = sys::file_stat(&file).at(path.asked())?;
                 regular(&stat, path.asked())?;
                 let Some(expected) = base else {
                     return Err(AccessError::new(AccessErrorKind::Exists, path.asked()));
                 };
-                if !expected.is_in(&file).map_err(failed)? {
+                if !expected.is_in(&file).at(path.asked())? {
                     return Err(AccessError::new(AccessErrorKind::Stale, path.asked()));
                 }
                 Some((file, stat, expected))
@@ -146,14 +139,14 @@ impl<'b> WriteGuard<'b> {
         let (dir, new) = make_dirs(&parent, asked, self.locks.there(real))?;
         self.shared.stale_temporaries.sweep_once(&parent, &dir);
 
-        let mut temporary = Temporary::create(&dir, self.old.is_some()).map_err(failed)?;
-        temporary.file().write_all(content.bytes()).map_err(failed)?;
+        let mut temporary = Temporary::create(&dir, self.old.is_some()).at(asked)?;
+        temporary.file().write_all(content.bytes()).at(asked)?;
         if let Some((old, stat, _)) = &self.old {
-            sys::carry_attributes(old, stat, temporary.file()).map_err(failed)?;
+            sys::carry_attributes(old, stat, temporary.file()).at(asked)?;
         } else if let Some(mode) = self.mode {
-            sys::set_mode(temporary.file(), mode).map_err(failed)?;
+            sys::set_mode(temporary.file(), mode).at(asked)?;
         }
-        temporary.file().sync_data().map_err(failed)?;
+        temporary.file().sync_data().at(asked)?;
 
         match &self.old {
             None => temporary.publish_new(&name).map_err(|error| match error.kind() {
@@ -166,7 +159,7 @@ impl<'b> WriteGuard<'b> {
                     return Err(AccessError::new(AccessErrorKind::Stale, asked));
                 }
                 let is_base = |dir: &Dir, name: &std::ffi::OsStr| has_content(dir, name, stat, *checked);
-                if !temporary.replace(&name, is_base).map_err(failed)? {
+                if !temporary.replace(&name, is_base).at(asked)? {
                     return Err(AccessError::new(AccessErrorKind::Stale, asked));
                 }
             }
@@ -179,11 +172,5 @@ impl<'b> WriteGuard<'b> {
             Committed { created: self.old.is_none(), revision: content.revision(), path: real.clone(), made };
         note(&committed);
         Ok(committed)
-    }
-}
-
-impl std::fmt::Debug for WriteGuard<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("WriteGuard").field(&self.path).finish()
     }
 }

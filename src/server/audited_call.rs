@@ -59,7 +59,7 @@ pub(super) async fn unknown(
 
 /// Writes how a call ended. What was changed stays changed, and its answer says what truly happened.
 async fn conclude(dispatcher: &Dispatcher, trace: Arc<Trace>, outcome: AuditOutcome) -> Result<(), ToolError> {
-    let is_needed = trace.record.as_ref().is_some_and(|(audit, _)| audit.is_required()) && !trace.has_changed();
+    let is_needed = trace.record.as_ref().is_some_and(|(audit, _)| audit.required) && !trace.has_changed();
     let write = move || trace.record.as_ref().map_or(Ok(()), |(audit, record)| audit.conclude(record, &outcome));
     match on_thread(&dispatcher.pools.normal, dispatcher.parts.options.deadline, write).await.unwrap_or_else(Err) {
         Ok(()) => Ok(()),
@@ -92,11 +92,11 @@ async fn describe(
     on_thread(&dispatcher.pools.normal, limit, describe).await.map_err(|error| match error.kind() {
         io::ErrorKind::TimedOut => overdue::undescribed(limit).source(error),
         io::ErrorKind::Other => {
-            ToolError::new(Kind::Internal, "the call could not be described for the audit, and was not begun")
-                .hint("try once more; if it fails again, tell the person")
+            ToolError::new(Kind::Internal, "the call could not be described for the audit and was not started")
+                .hint("try once more; if it fails again, report it to the user")
                 .source(error)
         }
-        _ => no_thread("the call was not begun").source(error),
+        _ => no_thread("the call was not started").source(error),
     })
 }
 
