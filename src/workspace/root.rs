@@ -49,7 +49,7 @@ pub struct Root {
     /// The absolute path as it was given, links and `..` included.
     pub(super) given: PathBuf,
     pub(super) dir: Dir,
-    /// A path that led to `dir` at start-up, with the device and inode of `dir`. None where the system has no such
+    /// A path that led to `dir` at start-up, with the device and inode of `dir`. None if the system has no such
     /// numbers, or where they change.
     identity: Option<(PathBuf, (u64, u64))>,
 }
