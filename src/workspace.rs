@@ -213,7 +213,7 @@ impl Workspace {
         confine::confine(&self.shared.roots, how, folders)
     }
 
-    /// Whether a folder of the host, by its canonical path, lies in a root or holds one. A log must not be where calls
+    /// Whether a folder of the host, by its canonical path, is in a root or holds one. A log must not be where calls
     /// reach it, and the right to write it must not cover a root.
     pub fn overlaps(&self, folder: &Path) -> bool {
         let roots = &self.shared.roots;

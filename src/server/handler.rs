@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::{audit::Caller, text::shorten, tools::Toolbox};
 
 use super::{
-    audited,
+    audited_call,
     call::{Call, Response},
     confirm::Person,
     convert,
@@ -132,7 +132,7 @@ impl ServerHandler for Handler {
         if self.dispatcher.parts.toolbox.get(&request.name).is_none() {
             let error = self.unknown_tool(&request.name);
             let arguments = request.arguments.unwrap_or_default();
-            return match audited::unknown(&self.dispatcher, caller, request.name.into_owned(), arguments).await {
+            return match audited_call::unknown(&self.dispatcher, caller, request.name.into_owned(), arguments).await {
                 Ok(()) => Err(error),
                 Err(unrecorded) => Ok(convert::error(&unrecorded, settings).into()),
             };
@@ -150,7 +150,7 @@ impl ServerHandler for Handler {
             trace: Arc::default(),
             budget: self.output.budget().clone(),
         };
-        let result = audited::run(&self.dispatcher, caller, call).await;
+        let result = audited_call::run(&self.dispatcher, caller, call).await;
         progress.end();
         let result = match result {
             Ok(Response::Answer(answer, permit)) => {

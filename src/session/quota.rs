@@ -11,7 +11,7 @@ use std::{
 
 use crate::workspace::{FileKind, Ignored, Root, WalkOptions, Workspace};
 
-/// Entries of a root that are counted; what lies beyond is not known, and so not held against a write.
+/// Entries of a root that are counted; what is beyond is not known, and so not held against a write.
 const COUNTED: usize = 500_000;
 /// How long a count of a root is valid; changes of this session are added to it meanwhile.
 const VALID_FOR: Duration = Duration::from_secs(60);

@@ -33,7 +33,6 @@ use job::{Job, Planned};
 const MAX_EDITS: usize = 100;
 
 /// Replaces text that occurs once, or everywhere, in one file.
-#[derive(Debug)]
 pub(crate) struct Edit;
 
 /// Arguments of `edit`.
@@ -117,20 +116,12 @@ impl Tool for Edit {
         aliases: &[
             PATH_ALIASES,
             &[
-                Alias::name("old_str", "old_string"),
-                Alias::name("oldText", "old_string"),
-                Alias::name("old_text", "old_string"),
-                Alias::name("oldString", "old_string"),
-                Alias::name("search", "old_string"),
-                Alias::name("new_str", "new_string"),
-                Alias::name("newText", "new_string"),
-                Alias::name("new_text", "new_string"),
-                Alias::name("newString", "new_string"),
-                Alias::name("replace", "new_string"),
-                Alias::name("replaceAll", "replace_all"),
-                Alias::name("dryRun", "dry_run"),
-                Alias::name("expectedRevision", "expected_revision"),
-                Alias::name("expectedReplacements", "expected_replacements"),
+                Alias::names("old_string", &["old_str", "oldText", "old_text", "oldString", "search"]),
+                Alias::names("new_string", &["new_str", "newText", "new_text", "newString", "replace"]),
+                Alias::names("replace_all", &["replaceAll"]),
+                Alias::names("dry_run", &["dryRun"]),
+                Alias::names("expected_revision", &["expectedRevision"]),
+                Alias::names("expected_replacements", &["expectedReplacements"]),
             ],
         ],
         read_only: false,

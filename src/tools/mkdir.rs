@@ -18,7 +18,6 @@ use super::{
 };
 
 /// The tool.
-#[derive(Debug)]
 pub(crate) struct Mkdir;
 
 /// Arguments of `mkdir`.

@@ -37,10 +37,10 @@ impl Spec {
         self.aliases.iter().copied().flatten()
     }
 
-    /// What the schema calls the argument that a model sends as `given`; none where that is no spelling of one.
+    /// What the schema calls the argument that a model sends as `given`; none if that is no spelling of one.
     pub fn renamed(&self, given: &str) -> Option<&'static str> {
         self.aliases().find_map(|alias| match alias {
-            Alias::Name { given: spelling, name } if *spelling == given => Some(*name),
+            Alias::Names { given: spellings, name } if spellings.contains(&given) => Some(*name),
             _ => None,
         })
     }

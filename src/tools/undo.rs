@@ -26,7 +26,6 @@ use super::{
 use revert::RevertPlan;
 
 /// The tool.
-#[derive(Debug)]
 pub(crate) struct Undo;
 
 /// Arguments of `undo`.
@@ -133,7 +132,7 @@ impl PlannedUndo {
 
 impl Change for PlannedUndo {
     fn fingerprint(&self) -> super::Fingerprint {
-        // The number of the change stands for all it did; the revert itself checks that nothing has
+        // The number of the change covers all it did; the revert itself checks that nothing has
         // happened to the file since.
         let change = Revision::of(format!("{} {}", self.number, self.diff).as_bytes());
         super::Fingerprint { path: self.path().to_string(), base: Base::Revision(change), content: None }

@@ -46,7 +46,7 @@ pub struct Root {
     configured: PathBuf,
     given: PathBuf,
     dir: Dir,
-    /// A path that led to `dir` at start-up, with the device and inode of `dir`. None where the system has no such
+    /// A path that led to `dir` at start-up, with the device and inode of `dir`. None if the system has no such
     /// numbers, or where they change.
     identity: Option<(PathBuf, (u64, u64))>,
 }

@@ -219,7 +219,7 @@ impl Update<'_> {
         self.edits.added.push(item);
     }
 
-    /// Whether it lies in a tree that was dealt with as a whole, or is one.
+    /// Whether it is in a tree that was dealt with as a whole, or is one.
     fn is_covered(&self, path: &WorkspacePath) -> bool {
         let mut trees = self.covered.iter().chain(&self.vanished);
         trees.any(|tree| path.relative().starts_with(tree.relative()))

@@ -166,8 +166,7 @@ fn bring_back(
     let entry = cx.workspace.writable_entry(path)?;
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
     let mut parts = entries.iter().map(|one| one.part(cx, path));
-    let note = with_history::HistoryNote::none();
-    let (pending, _) = with_history::begin(cx, vec![JournalRecord::new("undo", entry.path())], note);
+    let (pending, _) = with_history::begin(cx, vec![JournalRecord::new("undo", entry.path())], None);
     match guard.create_tree(&entry, &mut parts, approval) {
         Ok(created) => {
             if let [Some(revision)] = created.revisions.as_slice() {
@@ -198,7 +197,7 @@ fn move_back(
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&old, &new], cx.wait_limit())?;
         let tree = unchanged_tree(cx, &new, &old, mark)?;
         let record = JournalRecord { to: Some(from.to_string()), ..JournalRecord::new("undo", to) };
-        let (pending, _) = with_history::begin(cx, vec![record], with_history::HistoryNote::none());
+        let (pending, _) = with_history::begin(cx, vec![record], None);
         if let Err(error) = guard.move_tree(&new, &tree, &old, None, first) {
             cx.session.history.void(&pending);
             return Err(not_created(from, error));
