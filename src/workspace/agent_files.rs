@@ -33,7 +33,7 @@ impl FoundRules {
     /// Its rules as they count below `root`: those relative to its own top where that holds the root.
     pub(super) fn rules_below(&self, root: &Root) -> Vec<AgentRules> {
         let below_top = root.canonical.strip_prefix(&self.root.canonical).ok();
-        let mut hosts = vec![root.canonical.to_owned(), root.configured.to_owned()];
+        let mut hosts = vec![root.canonical.clone(), root.configured.clone()];
         hosts.dedup();
         self.rules.rules(below_top, &hosts)
     }

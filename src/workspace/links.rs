@@ -209,7 +209,7 @@ impl Walk<'_> {
         if here.names.pop().is_some() {
             return self.enter(&here.root, here.names);
         }
-        let mut above = here.root.canonical.to_path_buf();
+        let mut above = here.root.canonical.clone();
         above.pop();
         match self.roots.containing(&above, false) {
             Some(path) => self.enter(path.root(), path.relative().iter().map(OsStr::to_os_string).collect()),
