@@ -181,7 +181,7 @@ impl Workspace {
         walk::walk_child(&self.shared, child, options, &mut |entry: Entry| visit(entry))
     }
 
-    /// Begins to watch a root, for [`Watcher::survey`] and [`Watcher::changes`].
+    /// Begins to watch a root, for `Watcher::survey` and [`Watcher::changes`].
     ///
     /// # Errors
     /// Where the system does not report every change.

@@ -1,7 +1,7 @@
 //! Asking a person before a change is made, in both protocol versions.
 //!
 //! Decides whether to ask, shows what would change ([`question`]) and turns the answer into an [`Approval`] or a
-//! refusal ([`consent`]). A client with a handshake is asked while its call waits ([`elicitation`]); one of 2026-07-28
+//! refusal ([`mod@consent`]). A client with a handshake is asked while its call waits ([`elicitation`]); one of 2026-07-28
 //! repeats the call with the answer ([`signer`]). Touches no file, and holds neither a lock nor a permit while a
 //! person thinks.
 

@@ -55,7 +55,7 @@ pub enum Group {
     Manage,
 }
 
-/// One tool. `plan` computes without a lock; only a [`Change`] touches the disk.
+/// One tool. `plan` computes without a lock; only a [`super::Change`] touches the disk.
 pub trait Tool: 'static {
     /// The arguments; doc comments are the schema's descriptions. Derive with
     /// `#[serde(deny_unknown_fields)]`, optional arguments as `Option`.

@@ -34,7 +34,7 @@ pub struct Watcher {
     watched: HashMap<i32, Watched>,
     by_path: BTreeMap<WorkspacePath, Vec<i32>>,
     pub(super) ignore_files: WatchedIgnoreFiles,
-    /// Which mounts `mounts_below` is about (see [`SystemEvents::generation`]).
+    /// Which mounts `mounts_below` is about (see `SystemEvents::generation`).
     mounts: u64,
     pub(super) mounts_below: MountsBelow,
     pub(super) failed: Option<Unwatchable>,
