@@ -34,8 +34,12 @@ use crate::{
 };
 
 pub use action::{Action, Document};
+pub(in crate::config) use command_line::CommandLine;
 pub(crate) use command_line::command;
 pub use environment::Environment;
+pub(in crate::config) use option::{NamedChoice, NumberField, OptionRow, PREFIX, UNBOUNDED, ValueKind};
+pub(in crate::config) use options::{PER_ROOT, SECTIONS};
+pub(in crate::config) use raw::{RawArgs, RawValue, RootTable, Source};
 pub use read::Invocation;
 pub use start_error::{BAD_CONFIGURATION, StartError};
 

@@ -43,3 +43,16 @@ pub use pattern_error::PatternError;
 pub use progress::SearchProgress;
 pub use query::{Keep, Query, SearchMode};
 pub use scope::{Scope, ScopeError};
+
+pub(in crate::search) use collector::{Collector, FileLimits, FileMatches};
+pub(in crate::search) use file_content::FileContent;
+pub(in crate::search) use glob_unicode::GlobEncoding;
+pub(in crate::search) use interruptible::{InterruptibleMatcher, PieceSize};
+pub(in crate::search) use merge::{ChunkHits, Merge};
+pub(in crate::search) use ngram_filter::{Candidates, FilterQuery, MayMatch, SEGMENT};
+pub(in crate::search) use path_index::{IndexedPath, KnownContent, PathSummary};
+pub(in crate::search) use pool::{Chunk, SearchPool, WAIT};
+pub(in crate::search) use producer::{Producer, StartVisitor};
+pub(in crate::search) use progress::ProgressReader;
+pub(in crate::search) use read_buffer::SMALL;
+pub(in crate::search) use worker::{Haystack, Searched, Worker};

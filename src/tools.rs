@@ -1,6 +1,6 @@
 //! The tools a model calls: arguments → plan → (approval →) commit → answer.
 //!
-//! This file is the registry: a tool is one file and its line in [`TOOLS`]. A tool is synchronous, knows nothing of
+//! This file is the registry: a tool is one file and its line in `TOOLS`. A tool is synchronous, knows nothing of
 //! JSON-RPC and reaches files only through [`CallContext::workspace`].
 
 mod alias;

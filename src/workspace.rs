@@ -181,7 +181,7 @@ impl Workspace {
         walk::walk_child(&self.shared, child, options, &mut |entry: Entry| visit(entry))
     }
 
-    /// Begins to watch a root, for [`Watcher::survey`] and [`Watcher::changes`].
+    /// Begins to watch a root, for `Watcher::survey` and [`Watcher::changes`].
     ///
     /// # Errors
     /// Where the system does not report every change.
@@ -213,11 +213,11 @@ impl Workspace {
         confine::confine(&self.shared.roots, how, folders)
     }
 
-    /// Whether a folder of the host, by its canonical path, lies in a root or holds one. A log must not be where calls
+    /// Whether a folder of the host, by its canonical path, is in a root or holds one. A log must not be where calls
     /// reach it, and the right to write it must not cover a root.
     pub fn overlaps(&self, folder: &Path) -> bool {
         let roots = &self.shared.roots;
-        roots.containing(folder, true).is_some() || roots.list().iter().any(|root| root.canonical().starts_with(folder))
+        roots.containing(folder, true).is_some() || roots.list().iter().any(|root| root.canonical.starts_with(folder))
     }
 
     /// The path that `text` means, as it is printed, and the host path that it leads to: for logs that no model reads.
@@ -229,6 +229,6 @@ impl Workspace {
 
     /// Whether the kernel confines each open beneath a root (`openat2`); else it is opened name by name.
     pub fn confined_opens(&self) -> bool {
-        self.roots().iter().all(|root| root.dir().is_confined())
+        self.roots().iter().all(|root| root.dir.is_confined())
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::change::{Change, NewLine};
 
-/// What is owed to a damaged request.
+/// What is expected for a damaged request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Duty {
     /// It is made, as a careful person would; refusals count against the share of right answers.
@@ -34,7 +34,7 @@ pub(crate) struct Case {
     pub(crate) replace_all: bool,
     /// How many replacements the request expects.
     pub(crate) expected: Option<usize>,
-    /// Every result that a careful person could have made; none where there is nothing to be made.
+    /// Every result that a careful person could have made; none if there is nothing to be made.
     pub(crate) accepted: BTreeSet<Vec<u8>>,
 }
 

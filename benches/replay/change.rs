@@ -29,7 +29,7 @@ pub(crate) struct Change {
 
 impl Change {
     /// A change of between `least` and `most` lines of `source`; `None` where the lines hit upon are no block that
-    /// anybody would describe, or stand in the file a second time.
+    /// anybody would describe, or occur in the file a second time.
     pub(crate) fn of(source: &Source, least: usize, most: usize, random: &mut Random) -> Option<Self> {
         let count = least + random.below(most + 1 - least);
         let start = random.below(source.lines.len().checked_sub(count)?);

@@ -1,4 +1,4 @@
-//! All kinds of edits: how the request or the file is damaged, and what is owed to it.
+//! All kinds of edits: how the request or the file is damaged, and what is expected for it.
 
 use encoding_rs::{BIG5, EUC_KR, GB18030, SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1251, WINDOWS_1252};
 

@@ -71,7 +71,7 @@ fn main() -> ExitCode {
     let folders: Vec<PathBuf> = arguments.map(PathBuf::from).collect();
     let sources = sources(&if folders.is_empty() { at_hand() } else { folders });
     if sources.is_empty() {
-        println!("no source files at hand; name folders of them");
+        println!("no source files found; name folders of them");
         return ExitCode::FAILURE;
     }
     let mut random = Random::new(seed);

@@ -52,7 +52,7 @@ fn sole(change: &Change, make: Damage, random: &mut Random) -> Option<Case> {
     (case.accepted.len() == 1 && case.file == text(&change.lines).into_bytes()).then_some(case)
 }
 
-/// The next change, after `before` was made: anywhere, or in lines that are new or stand beside them.
+/// The next change, after `before` was made: anywhere, or in lines that are new or are next to them.
 fn after(before: &Change, made: &Case, within: bool, random: &mut Random) -> Option<Change> {
     let made = made.accepted.first()?;
     let lines = String::from_utf8_lossy(made).lines().map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! Real files to make edits in: what is at hand on the machine, in a stable order.
+//! Real files to make edits in: what the machine has, in a stable order.
 
 use std::{
     env, fs,

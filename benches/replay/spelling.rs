@@ -118,7 +118,7 @@ pub(crate) fn nbsp_file(change: &Change, random: &mut Random) -> Option<Case> {
     file.lines[change.start + at].clone_from(&file.old[at]);
     let mut other = file.clone();
     for (line, other) in file.new.iter_mut().zip(&mut other.new) {
-        // Beside a word that changes it may stay or go, unless the line is written anew.
+        // Next to a word that changes it may stay or go, unless the line is rewritten.
         // The words at both sides of the space; tabs part words as well.
         let words = |text: &str| {
             let (before, after) = text.trim_start().split_once(' ')?;
@@ -157,7 +157,7 @@ pub(crate) fn decomposed_file(change: &Change, random: &mut Random) -> Option<Ca
     (is_composed && file.old != change.old && is_plain(&change)).then(|| Case::new(&file, old, new))?
 }
 
-/// The words of a line with where they stand.
+/// The words of a line with their positions.
 pub(crate) fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
     line.split(|one: char| !one.is_alphanumeric() && one != '_')
         .filter(|word| !word.is_empty())

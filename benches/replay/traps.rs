@@ -31,7 +31,7 @@ fn with_block(change: &Change, block: &[String]) -> Change {
     Change { lines, old, new, ..change.clone() }
 }
 
-/// Nothing may come of `old` and `new`, which do not stand in the file.
+/// Nothing may come of `old` and `new`, which do not occur in the file.
 fn hopeless(file: &Change, old: &[String], new: &[String], random: &mut Random) -> Option<Case> {
     let (old, new) = request(old, new, random);
     let is_there = file.lines.join("\n").contains(old.trim_matches(['\n', ' ', '\t']));

@@ -266,8 +266,8 @@ fn path_index(out: &mut Report, config: &Config, parts: &Parts, start: &StartRep
     }
     let seconds = PathIndex::COMPARED_EVERY.as_secs();
     out.line(&format!(
-        "writes through an open memory mapping, or through a hard link made later elsewhere, are noticed by a comparison \
-         with the disk: after a search, if the last comparison was {seconds} s ago"
+        "writes through an open memory mapping, or through a hard link made later elsewhere, are noticed by a \
+         comparison with the disk after a search, at most every {seconds} s"
     ));
 }
 

@@ -17,17 +17,13 @@ pub fn tools(server: Server, json: bool) -> ExitCode {
     if json {
         return print(&format!("{list:#}"));
     }
-    let text = |tool: &Value, key: &str| tool.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let lines: Vec<String> = list
-        .get("tools")
-        .and_then(Value::as_array)
+    let text = |tool: &Value, key: &str| tool[key].as_str().unwrap_or_default().to_owned();
+    let lines: Vec<String> = list["tools"]
+        .as_array()
         .into_iter()
         .flatten()
         .map(|tool| {
-            let rights = match tool.pointer("/annotations/readOnlyHint").and_then(Value::as_bool) {
-                Some(true) => "reads",
-                _ => "writes",
-            };
+            let rights = if tool["annotations"]["readOnlyHint"] == true { "reads" } else { "writes" };
             format!("{:<8} {rights:<7} {}", text(tool, "name"), first_sentence(&text(tool, "description")))
         })
         .collect();

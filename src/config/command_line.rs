@@ -11,12 +11,7 @@ use clap::{
 };
 use clap_complete::Shell;
 
-use super::{
-    action::{Action, Document},
-    option::{NamedChoice, OptionRow, ValueKind},
-    options::{SECTIONS, options},
-    raw::{RawArgs, Source},
-};
+use super::{Action, Document, NamedChoice, OptionRow, RawArgs, SECTIONS, Source, ValueKind, options::options};
 
 /// What a command line asks for.
 pub(super) enum CommandLine {
@@ -83,7 +78,6 @@ pub(super) fn parse(
 
 /// The command line that is understood, for clap; also what completions and the manual page are made from.
 pub(crate) fn command() -> Command {
-    // Deferred, so that a server does not spend its start on subcommands.
     Command::new("rootbound")
         .version(env!("CARGO_PKG_VERSION"))
         .about("A sandboxed MCP file server on stdio: glob, grep, ls, read, write and edit for AI agents")
@@ -99,33 +93,27 @@ pub(crate) fn command() -> Command {
         .disable_help_subcommand(true)
         .arg(directories())
         .args(flags())
-        .subcommand(
-            Command::new("call")
-                .about("Run one tool through the server and print its text; exit 1 when the tool answers with an error")
-                .defer(call),
-        )
-        .subcommand(
-            Command::new("history")
-                .about("List the recorded changes, newest first, with the revisions that can be restored")
-                .defer(history),
-        )
-        .subcommand(
-            Command::new("restore")
-                .about("Restore the content of a file before a recorded change, or a deleted file or directory")
-                .defer(restore),
-        )
-        .subcommand(
-            Command::new("doctor")
-                .about(
-                    "Show what protects a run with these options; exit 1 when something is not as configured, 2 when \
-                     it cannot start with them",
-                )
-                .defer(|command| command.arg(directories()).args(flags())),
-        )
-        .subcommand(Command::new("tools").about("List the tools that a client would be offered").defer(tools))
-        .subcommand(Command::new("completions").about("Print the completion script of a shell").defer(completions))
+        .subcommands(SUBCOMMANDS.iter().map(|(name, about, rest)| Command::new(*name).about(*about).defer(*rest)))
         .subcommand(Command::new("man").about("Print the manual page, in roff"))
 }
+
+/// The name of a subcommand, its help, and what adds its arguments.
+type Subcommand = (&'static str, &'static str, fn(Command) -> Command);
+
+/// The subcommands with arguments; these are added later, so that a server does not spend its start on them.
+const SUBCOMMANDS: &[Subcommand] = &[
+    ("call", "Run one tool through the server and print its text; exit 1 when the tool answers with an error", call),
+    ("history", "List the recorded changes, newest first, with the revisions that can be restored", history),
+    ("restore", "Restore the content of a file before a recorded change, or a deleted file or directory", restore),
+    (
+        "doctor",
+        "Show what protects a run with these options; exit 1 when something is not as configured, 2 when it cannot \
+         start with them",
+        |command| command.arg(directories()).args(flags()),
+    ),
+    ("tools", "List the tools that a client would be offered", tools),
+    ("completions", "Print the completion script of a shell", completions),
+];
 
 fn call(command: Command) -> Command {
     command

@@ -1,4 +1,4 @@
-//! What the process finds environment it: its directory, the person's home, variables, the program's own names.
+//! What the process finds around it: its directory, the person's home, variables, the program's own names.
 
 use std::{
     ffi::OsString,
@@ -9,7 +9,7 @@ use etcetera::BaseStrategy as _;
 
 use super::program;
 
-/// What the process finds environment it; a value, so that tests need not change the process.
+/// What the process finds around it; a value, so that tests need not change the process.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     /// The current directory; empty if it cannot be determined.

@@ -11,11 +11,7 @@ use toml::{
 
 use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
-use super::{
-    option::{OptionRow, ValueKind},
-    options::{PER_ROOT, options},
-    raw::{RawArgs, RootTable, Source},
-};
+use super::{OptionRow, PER_ROOT, RawArgs, RootTable, Source, ValueKind, options::options};
 
 /// No real one is larger; a wrong path may name a disk image.
 const MAX_BYTES: u64 = 1 << 20;
@@ -57,10 +53,9 @@ struct Reader<'f> {
 impl Reader<'_> {
     /// The values of one option.
     fn values(&mut self, option: &'static OptionRow, value: &Spanned<DeValue<'_>>, line: usize, raw: &mut RawArgs) {
-        let values = match (&option.kind, value.get_ref()) {
-            (ValueKind::List(_), DeValue::Array(values)) => values.iter().collect(),
+        let values = match value.get_ref() {
             // `tools = ["read", "grep"]` means the same as "read,grep".
-            (ValueKind::Text(_), DeValue::Array(values)) if option.flag == "tools" => values.iter().collect(),
+            DeValue::Array(values) if option.is_list() || option.flag == "tools" => values.iter().collect(),
             _ => vec![value],
         };
         let texts: Option<Vec<(String, usize)>> =

@@ -6,7 +6,7 @@
 
 use tracing::level_filters::LevelFilter;
 
-use super::option::{NumberField, OptionRow, UNBOUNDED, ValueKind};
+use super::{NumberField, OptionRow, UNBOUNDED, ValueKind};
 use crate::{search::IndexMode, server::Confirm, tools::ReadBeforeWrite, workspace::Confine};
 
 const KIB: u64 = 1 << 10;

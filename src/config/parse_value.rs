@@ -6,11 +6,7 @@ use std::time::Duration;
 
 use crate::text::byte_size::exact_size;
 
-use super::{
-    Config,
-    option::{OptionRow, UNBOUNDED, ValueKind},
-    raw::RawArgs,
-};
+use super::{Config, OptionRow, RawArgs, UNBOUNDED, ValueKind};
 
 /// Reads the value that was given for `option`, if any, into its field.
 pub(super) fn apply(option: &OptionRow, raw: &RawArgs, config: &mut Config, problems: &mut Vec<String>) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::workspace::PolicyRules;
 
-use super::{host_path, raw::RawArgs};
+use super::{RawArgs, host_path};
 
 /// The rules in `raw`; each invalid pattern is a problem.
 pub(super) fn rules(raw: &RawArgs, problems: &mut Vec<String>) -> PolicyRules {

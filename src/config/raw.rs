@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{environment::Environment, option::OptionRow, options::options};
+use super::{Environment, OptionRow, options::options};
 
 /// One value as it was given, and where.
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ pub(super) enum Source {
 /// The values of all options from all sources.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RawArgs {
-    values: Vec<RawValue>,
+    pub(super) values: Vec<RawValue>,
 }
 
 impl RawArgs {
@@ -69,11 +69,6 @@ impl RawArgs {
     /// Adds a directory that a table of the file names.
     pub(super) fn push_root(&mut self, option: &'static OptionRow, path: String, source: Source, table: RootTable) {
         self.values.push(RawValue { option, text: path, source, table: Some(table) });
-    }
-
-    /// Every value.
-    pub(super) fn all(&self) -> impl Iterator<Item = &RawValue> {
-        self.values.iter()
     }
 
     /// The value of the highest source, the last one where it was given twice there.
@@ -101,7 +96,7 @@ impl RawArgs {
 
     fn of(&self, flag: &str) -> impl Iterator<Item = &RawValue> {
         debug_assert!(options().any(|option| option.flag == flag), "no option is called {flag}");
-        self.all().filter(move |value| value.option.flag == flag)
+        self.values.iter().filter(move |value| value.option.flag == flag)
     }
 }
 

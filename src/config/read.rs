@@ -8,13 +8,8 @@ use std::{
 use clap::error::ErrorKind;
 
 use super::{
-    Action, Config, Document,
-    command_line::{self, CommandLine},
-    environment::Environment,
-    file,
-    raw::RawArgs,
-    start_error::StartError,
-    suggested_call, validate, variables,
+    Action, CommandLine, Config, Document, Environment, RawArgs, StartError, command_line, file, suggested_call,
+    validate, variables,
 };
 
 /// What a command line asks for.

@@ -11,10 +11,9 @@ use std::{
 use crate::workspace::{Access, PolicyRules, RootSpec};
 
 use super::{
-    environment::Environment,
-    host_path::{self, is_file_system_root, names_of, real},
+    Environment, RawValue, host_path,
+    host_path::{is_file_system_root, names_of, real},
     policy,
-    raw::RawValue,
 };
 
 /// The directories as they were given, the plain arguments first.

@@ -14,11 +14,7 @@ use crate::{
 };
 
 use super::{
-    Action, Config, Environment, host_path,
-    options::options,
-    parse_value, policy,
-    raw::{RawArgs, RawValue, Source},
-    roots,
+    Action, Config, Environment, RawArgs, RawValue, Source, host_path, options::options, parse_value, policy, roots,
 };
 
 /// Validates `raw`. `file` is the path of the configuration file, if there is one.
@@ -142,7 +138,7 @@ fn placeholders(raw: &RawArgs, directories: &[OsString], problems: &mut Vec<Stri
             problems.push(format!("the argument {} still contains `${{`: {NEXT}", directory.display()));
         }
     }
-    let outside = raw.all().filter(|given| !matches!(given.source, Source::File { .. }));
+    let outside = raw.values.iter().filter(|given| !matches!(given.source, Source::File { .. }));
     for given in outside.filter(|given| given.text.contains("${")) {
         problems.push(format!("{} {:?} still contains `${{`: {NEXT}", given.origin(), given.text));
     }
@@ -159,7 +155,7 @@ fn own(file: Option<&Path>, audit: Option<&Path>, state: Option<&Path>, environm
 fn unused_rules(raw: &RawArgs, used: &[&RawValue], warnings: &mut Vec<String>) {
     for given in raw.each("root") {
         let has_rules =
-            given.table.as_ref().is_some_and(|table| table.own.all().any(|own| own.option.flag != "read-only"));
+            given.table.as_ref().is_some_and(|table| table.own.values.iter().any(|own| own.option.flag != "read-only"));
         if has_rules && !used.iter().any(|other| std::ptr::eq(*other, given)) {
             warnings.push(format!(
                 "{} {} and its rules are not used: other directories were named",

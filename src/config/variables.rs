@@ -4,11 +4,7 @@ use std::ffi::OsString;
 
 use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
-use super::{
-    option::{OptionRow, PREFIX},
-    options::options,
-    raw::{RawArgs, Source},
-};
+use super::{OptionRow, PREFIX, RawArgs, Source, options::options};
 
 /// Reads the variables that begin with `ROOTBOUND_`. An empty one counts as not set: clients pass
 /// `""` for what their own configuration leaves out.

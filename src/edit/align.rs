@@ -112,8 +112,7 @@ pub(super) fn nearest(prepared: &Prepared<'_>, old: &[&str], guess: &[(usize, us
 type Anchor = (usize, usize, f32);
 
 fn anchors(prepared: &Prepared<'_>, old: &[LineKey<'_>]) -> Vec<Anchor> {
-    let lines = prepared.lines().iter().map(|line| letters(line.content(prepared.text)));
-    let shared = rare_lines::shared(old.iter().map(|key| key.letters).enumerate(), lines);
+    let shared = rare_lines::shared(old.iter().map(|key| key.letters).enumerate(), prepared.contents().map(letters));
     let anchor = |line: &rare_lines::Shared| (line.old, line.file, old[line.old].weight / f32::from(line.count));
     let mut anchors: Vec<Anchor> = shared.iter().map(anchor).collect();
     anchors.sort_unstable_by_key(|(old, file, _)| (*old, *file));
@@ -295,7 +294,7 @@ fn gain(old: &LineKey<'_>, file: &LineKey<'_>, budget: &mut Budget) -> Option<f3
     (alike >= LEAST).then(|| old.weight.max(file.weight) * worth + indent)
 }
 
-/// The same for more lines: those that are equal, and what lies between them line by line.
+/// The same for more lines: those that are equal, and what is between them line by line.
 fn compared(old: &[LineKey<'_>], file: &[LineKey<'_>]) -> Vec<Pair> {
     let contents = |keys: &[LineKey<'_>]| -> Vec<u64> { keys.iter().map(|key| hash(key.content)).collect() };
     let deadline = diff::deadline(old.len() + file.len(), DIFF_TIME);

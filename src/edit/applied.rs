@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::HashSet};
 
 use super::{
-    LineEdit, LineReading, Outcome, Prepared, Refusal,
+    LineEdit, LineReading, Outcome, Prepared, Refusal, Site,
     block::{self, Fold},
     line_parts::content,
     similarity, typo,
@@ -45,11 +45,12 @@ pub(super) fn elsewhere(
     }
     let hashes = hashes.map_or_else(|| Cow::Owned(block::hashes(prepared, fold)), Cow::Borrowed);
     let is_bare = |line: &str| !line.starts_with([' ', '\t']) && !line.is_empty();
-    let whole = block::sites(prepared, &edit.new, (fold, &hashes), false);
-    let bare = if is_bare(edit.new[0]) { block::sites(prepared, &edit.new, (fold, &hashes), true) } else { Vec::new() };
     let wanted = LineEdit::of_lines(edit.new.clone(), Vec::new(), false);
-    let site = whole.into_iter().chain(bare).find(|site| block::is_equal(prepared, &wanted, fold, *site))?;
-    Some(prepared.lines()[site.line].start)
+    let mut sites = block::sites(prepared, &wanted, (fold, &hashes), false);
+    if is_bare(edit.new[0]) {
+        sites.extend(block::sites(prepared, &wanted, (fold, &hashes), true));
+    }
+    sites.into_iter().find(|site| block::is_equal(*site, fold)).map(Site::start)
 }
 
 /// Whether the new lines show the change: lines that the old ones lack with something of what is around them, or what is

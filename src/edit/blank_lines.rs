@@ -28,7 +28,7 @@ fn place(prepared: &Prepared<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, 
     let hashes = prepared.content_hashes();
     let in_file: Vec<usize> = (0..lines.len()).filter(|line| hashes[*line] != blank).collect();
     let pattern: Vec<u64> = filled.iter().map(|index| content_hash(edit.old[*index])).collect();
-    let content = |line: usize| typography::content(lines[line].content(prepared.text));
+    let content = |line: usize| typography::content(prepared.line(line));
     let is_equal = |start: &usize| {
         let file = &in_file[*start..start + filled.len()];
         filled.iter().zip(file).all(|(old, file)| typography::content(edit.old[*old]) == content(*file))
@@ -46,11 +46,9 @@ fn place(prepared: &Prepared<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, 
     let gap = |from: Option<&usize>, to: usize| to - from.map_or(0, |from| from + 1);
     let before = gap(start.checked_sub(1).map(|before| &in_file[before]), in_file[start]);
     let after = in_file.get(end).copied().unwrap_or(lines.len()) - in_file[end - 1] - 1;
-    let Some(fitted) = fitted(edit, &filled, &in_file[start..end], (before, after)) else { return Ok(None) };
-    let Fitted { old, new, line } = fitted;
-    let other = LineEdit::of_lines(old, new, edit.deletes);
-    let site = Site { line, after_indent: false };
-    let (replacement, by) = whole_lines::at(prepared, &other, site)?;
+    let fitted = fit(edit, &filled, &in_file[start..end], [before, after]);
+    let Some((other, line)) = fitted else { return Ok(None) };
+    let (replacement, by) = whole_lines::at(Site { prepared, edit: &other, line, after_indent: false })?;
     if let Some(refusal) = whole_lines::refusal_of(prepared, edit, (typography::content, hashes)) {
         return Err(refusal);
     }
@@ -74,17 +72,9 @@ fn content_hash(line: &str) -> u64 {
     hash(&typography::content(line))
 }
 
-/// A request with the blank lines of the file.
-struct Fitted<'r> {
-    old: Vec<&'r str>,
-    new: Vec<&'r str>,
-    /// First line of its place.
-    line: usize,
-}
-
 /// The request with as many blank lines as the file has between the lines at `file` (and `gaps` around them), where it
-/// leaves them alone; `None` where it does not.
-fn fitted<'r>(edit: &LineEdit<'r>, filled: &[usize], file: &[usize], gaps: (usize, usize)) -> Option<Fitted<'r>> {
+/// leaves them alone, and the first line of its place; `None` where it does not.
+fn fit<'r>(edit: &LineEdit<'r>, filled: &[usize], file: &[usize], gaps: [usize; 2]) -> Option<(LineEdit<'r>, usize)> {
     // For each line of `old` that stays its place in `new`, and the run of lines that stay with it.
     let mut kept: Vec<Option<(usize, usize)>> = vec![None; edit.old.len()];
     for (run, (is_kept, old, new)) in edit.changes().enumerate() {
@@ -113,14 +103,14 @@ fn fitted<'r>(edit: &LineEdit<'r>, filled: &[usize], file: &[usize], gaps: (usiz
     if first > 0 && run(0..first + 1).is_some() && kept[0].is_some_and(|(to, _)| to == 0) {
         changes.insert(0, (0, first, 0));
         line = first_line;
-    } else if first > gaps.0 {
+    } else if first > gaps[0] {
         return None;
     }
     let after = edit.old.len() - last - 1;
     let ends_alike = |kept: &Option<(usize, usize)>| kept.is_some_and(|(to, _)| to + 1 == edit.new.len());
     if after > 0 && run(last..edit.old.len()).is_some() && kept.last().is_some_and(ends_alike) {
         changes.push((last + 1, after, 0));
-    } else if after > gaps.1 {
+    } else if after > gaps[1] {
         return None;
     }
     // Whoever leaves out all blank lines leaves out those around new ones, too.
@@ -138,7 +128,7 @@ fn fitted<'r>(edit: &LineEdit<'r>, filled: &[usize], file: &[usize], gaps: (usiz
         old.splice(at..at + given, std::iter::repeat_n("", has));
         new.splice(place..place + given, std::iter::repeat_n("", has));
     }
-    Some(Fitted { old, new, line })
+    Some((LineEdit::of_lines(old, new, edit.deletes), line))
 }
 
 /// The replacement without the lines at its ends that it leaves as they are.

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::{
-    Found, Hunk, LineEdit, Prepared, Refusal, RefusedPlaces, Replacement, Site, endings,
+    Found, Hunk, LineEdit, Prepared, Refusal, RefusedPlaces, Replacement, Site, keep_line_endings,
     line_parts::{content, hash},
     partial_lines,
     sequences::sequences,
@@ -20,7 +20,7 @@ pub(super) type Fold = fn(&str) -> Cow<'_, str>;
 pub(super) type Adapt<'a> = dyn FnMut(&Hunk<'_>) -> Option<Vec<String>> + 'a;
 
 /// Turns a place into a replacement, or says why it cannot be one.
-pub(super) type Rewrite<'a> = dyn FnMut(Site) -> Result<Replacement, Refusal> + 'a;
+pub(super) type Rewrite<'a> = dyn FnMut(Site<'_, '_>) -> Result<Replacement, Refusal> + 'a;
 
 /// Lines compared before a search among ever-matching blocks is given up.
 const LINE_BUDGET: usize = 1_000_000;
@@ -36,29 +36,22 @@ pub(super) fn find(
     if edit.old.len() > prepared.lines().len() {
         return Found::default();
     }
-    let whole = sites(prepared, &edit.old, (fold, hashes), false);
-    let found = collect(prepared, edit, fold, &whole, rewrite);
+    let found = collect(prepared, fold, &sites(prepared, edit, (fold, hashes), false), rewrite);
     // A first line copied from its first character on. Nothing can be deleted from there to a line's end.
     let starts_bare = !edit.old[0].starts_with([' ', '\t']) && !edit.old[0].is_empty();
     if !found.is_empty() || found.refusal.is_some_and(Refusal::is_final) || edit.deletes || !starts_bare {
         return found;
     }
-    let bare = sites(prepared, &edit.old, (fold, hashes), true);
-    let found_bare = collect(prepared, edit, fold, &bare, rewrite);
+    let found_bare = collect(prepared, fold, &sites(prepared, edit, (fold, hashes), true), rewrite);
     Found { refusal: found_bare.refusal.or(found.refusal), ..found_bare }
 }
 
 /// The replacement at `site`, lines that do not change keeping the file's bytes.
-pub(super) fn rewrite(
-    prepared: &Prepared<'_>,
-    edit: &LineEdit<'_>,
-    site: Site,
-    adapt: &mut Adapt<'_>,
-) -> Result<Replacement, Refusal> {
+pub(super) fn rewrite(site: Site<'_, '_>, adapt: &mut Adapt<'_>) -> Result<Replacement, Refusal> {
+    let Site { prepared, edit, .. } = site;
     let text = prepared.text;
-    let all = prepared.lines();
-    let matched = &all[site.line..site.line + edit.old.len()];
-    let file = site.file_lines(prepared, edit);
+    let matched = &prepared.lines()[site.line..site.line + edit.old.len()];
+    let file = site.file_lines();
     let last = matched.len() - 1;
     let start = matched[0].end - file[0].len();
     let span = start..if edit.deletes { matched[last].next } else { matched[last].end };
@@ -78,7 +71,7 @@ pub(super) fn rewrite(
             written.push((Cow::Owned(line), terminator));
         }
     }
-    let around = endings::ending_around(prepared, matched[0].start);
+    let around = keep_line_endings::ending_around(prepared, matched[0].start);
     let mut result = String::new();
     let count = written.len();
     for (index, (line, terminator)) in written.into_iter().enumerate() {
@@ -88,12 +81,12 @@ pub(super) fn rewrite(
         }
     }
     if site.after_indent
-        && let Some(refusal) = partial_lines::refusal_at_site(prepared, edit, site, &span)
+        && let Some(refusal) = partial_lines::refusal_at_site(site, &span)
     {
         return Err(refusal);
     }
     let replacement = Replacement { span, text: result };
-    if is_applied(prepared, edit, site, &replacement) {
+    if is_applied(site, &replacement) {
         return Err(Refusal::AlreadyApplied(matched[0].start));
     }
     Ok(replacement)
@@ -101,7 +94,8 @@ pub(super) fn rewrite(
 
 /// Whether the file already has at `site` what the replacement would make: a request sent twice must not be
 /// applied twice just because its old text still resembles its new one.
-fn is_applied(prepared: &Prepared<'_>, edit: &LineEdit<'_>, site: Site, replacement: &Replacement) -> bool {
+fn is_applied(site: Site<'_, '_>, replacement: &Replacement) -> bool {
+    let Site { prepared, edit, .. } = site;
     let (text, span, new) = (prepared.text, &replacement.span, replacement.text.as_str());
     if text[span.clone()] == *new {
         return true;
@@ -132,13 +126,7 @@ fn is_applied(prepared: &Prepared<'_>, edit: &LineEdit<'_>, site: Site, replacem
 }
 
 /// Turns sites into disjoint replacements.
-fn collect(
-    prepared: &Prepared<'_>,
-    edit: &LineEdit<'_>,
-    fold: Fold,
-    sites: &[Site],
-    rewrite: &mut Rewrite<'_>,
-) -> Found {
+fn collect(prepared: &Prepared<'_>, fold: Fold, sites: &[Site<'_, '_>], rewrite: &mut Rewrite<'_>) -> Found {
     let mut found = Found::default();
     // A place that matches but cannot take the new text is still one that may have been meant.
     let mut refused = RefusedPlaces::default();
@@ -149,20 +137,20 @@ fn collect(
         if overlaps && found.is_ambiguous() {
             continue;
         }
-        let Some(left) = budget.checked_sub(edit.old.len() + edit.new.len()) else {
+        let Some(left) = budget.checked_sub(site.edit.old.len() + site.edit.new.len()) else {
             // Two places are as ambiguous as all of them; but where all or a single one are wanted, what was
             // found so far is no answer.
             let is_ambiguous = !prepared.wants_all && found.is_ambiguous();
             return if is_ambiguous { found } else { Found::default() };
         };
         budget = left;
-        if !is_equal(prepared, edit, fold, *site) {
+        if !is_equal(*site, fold) {
             continue;
         }
         let replacement = match rewrite(*site) {
             Ok(replacement) => replacement,
             Err(refusal) => {
-                refused.add(prepared.lines()[site.line].start, refusal);
+                refused.add(site.start(), refusal);
                 continue;
             }
         };
@@ -170,7 +158,7 @@ fn collect(
             found.overlapping = Some(replacement.span.start);
             continue;
         }
-        free_from = site.line + edit.old.len();
+        free_from = site.line + site.edit.old.len();
         found.replacements.push(replacement);
         if found.replacements.len() == prepared.limit {
             break;
@@ -181,33 +169,32 @@ fn collect(
 
 /// The hash of each line of the file, folded.
 pub(super) fn hashes(prepared: &Prepared<'_>, fold: Fold) -> Vec<u64> {
-    prepared.lines().iter().map(|line| hash(&fold(line.content(prepared.text)))).collect()
+    prepared.contents().map(|line| hash(&fold(line))).collect()
 }
 
-/// Where the lines of `old` may be, overlapping places too, in linear time: Knuth, Morris and Pratt's search over the
+/// Where the lines of `edit.old` may be, overlapping places too, in linear time: Knuth, Morris and Pratt's search over the
 /// hashes of the file's lines under the same folding. Equal hashes are no proof yet.
-pub(super) fn sites(
-    prepared: &Prepared<'_>,
-    old: &[&str],
+pub(super) fn sites<'s, 'a>(
+    prepared: &'s Prepared<'a>,
+    edit: &'s LineEdit<'_>,
     (fold, hashes): (Fold, &[u64]),
     after_indent: bool,
-) -> Vec<Site> {
-    let text = prepared.text;
-    let lines = prepared.lines();
+) -> Vec<Site<'s, 'a>> {
+    let old = &edit.old;
     let pattern: Vec<u64> = old[usize::from(after_indent)..].iter().map(|line| hash(&fold(line))).collect();
     let first = fold(old[0]);
     let is_first = |line: usize| {
-        let content = lines[line].content(text);
+        let content = prepared.line(line);
         let content = if after_indent { content.trim_start_matches([' ', '\t']) } else { content };
         fold(content) == first
     };
     let ends = sequences(hashes.iter().copied(), &pattern);
     ends.filter_map(|end| end.checked_sub(old.len()))
         .filter(|start| is_first(*start))
-        .map(|line| Site { line, after_indent })
+        .map(|line| Site { prepared, edit, line, after_indent })
         .collect()
 }
 
-pub(super) fn is_equal(prepared: &Prepared<'_>, edit: &LineEdit<'_>, fold: Fold, site: Site) -> bool {
-    site.file_lines(prepared, edit).iter().zip(&edit.old).all(|(file, old)| fold(file) == fold(old))
+pub(super) fn is_equal(site: Site<'_, '_>, fold: Fold) -> bool {
+    site.file_lines().iter().zip(&site.edit.old).all(|(file, old)| fold(file) == fold(old))
 }

@@ -16,10 +16,10 @@ const SHOWN_LINES: usize = 12;
 
 /// Explains why `old` was not found; `refusals` are the reasons of the steps.
 pub(super) fn diagnose(prepared: &Prepared<'_>, refusals: &[Refusal]) -> Diagnosis {
-    let refusal = Refusal::chief(refusals);
-    match refusal {
+    match Refusal::chief(refusals) {
         Some(Refusal::TooManyLines) => Diagnosis::without_place(format!(
-            "old_string was not found exactly, and a file of more than {MOST_LINES} lines is not searched for the like"
+            "old_string was not found exactly, and a file of more than {MOST_LINES} lines is not searched for similar \
+             text"
         )),
         Some(Refusal::AlreadyApplied(start)) => Diagnosis {
             summary: explanation(prepared, Refusal::AlreadyApplied(start)),
@@ -36,28 +36,25 @@ pub(super) fn diagnose(prepared: &Prepared<'_>, refusals: &[Refusal]) -> Diagnos
 fn explanation(prepared: &Prepared<'_>, refusal: Refusal) -> String {
     let line = |offset: usize| line_of(prepared.text, offset);
     match refusal {
-        Refusal::BareLine(start) => {
-            let line = line(start);
-            format!(
-                "old_string is line {line} without its indentation, and new_string has further lines with less \
-                 indentation than that line; repeat both with the full indentation of line {line}"
-            )
-        }
-        Refusal::TrailingSpace(end) => {
-            let line = line(end);
-            format!(
-                "old_string ends before the white space that ends line {line}, and new_string ends with a line \
-                 ending, which would leave that white space as a separate line; repeat line {line} to its end, or \
-                 end new_string without a line ending"
-            )
-        }
+        Refusal::BareLine(start) => format!(
+            "old_string is line {line} without its indentation, and new_string has further lines with less \
+             indentation than that line; repeat both with the full indentation of line {line}",
+            line = line(start)
+        ),
+        Refusal::TrailingSpace(end) => format!(
+            "old_string ends before the white space that ends line {line}, and new_string ends with a line \
+             ending, which would leave that white space as a separate line; repeat line {line} to its end, or \
+             end new_string without a line ending",
+            line = line(end)
+        ),
         Refusal::AlreadyApplied(start) => format!(
             "old_string was not found exactly; new_string is already there, at line {}; if another place is meant, \
              copy old_string from it exactly, with its indentation",
             line(start)
         ),
         Refusal::Indentation(start) => format!(
-            "old_string matches from line {} on but for its indentation, and the indentation of new_string cannot be \
+            "old_string matches from line {} on except for its indentation, and the indentation of new_string cannot \
+             be \
              derived from it: several are possible, or none; repeat both with the indentation of the file",
             line(start)
         ),
@@ -110,10 +107,8 @@ fn by_nearest(prepared: &Prepared<'_>) -> Diagnosis {
         let next = if already_applied { Next::Look } else { Next::Read };
         return Diagnosis { summary, details: String::new(), next };
     };
-    match nearest.other_case.filter(|_| !already_applied) {
-        Some(line) => _ = add(&format!("; the same text in another casing is at line {line}")),
-        None => _ = add(&nearest.named()),
-    }
+    let in_other_case = |line| format!("; the same text in another casing is at line {line}");
+    add(&nearest.other_case.filter(|_| !already_applied).map_or_else(|| nearest.named(), in_other_case));
     let mut clauses: Vec<&str> = request.note.into_iter().collect();
     clauses.extend(nearest.clauses.iter().map(String::as_str));
     let said = clauses.iter().take_while(|clause| !already_applied && add(&format!("; {clause}"))).count();

@@ -14,24 +14,17 @@ pub(super) const LEAVES_OUT: &str = ", leaves out ";
 /// The differences in the order of the file, each a clause.
 pub(super) fn described(prepared: &Prepared<'_>, old: &[&str], alignment: &Alignment, most: usize) -> Vec<String> {
     let mut clauses = Vec::new();
-    let mut index = 0;
-    while index < alignment.pairs.len() && clauses.len() < most {
-        let rest = &alignment.pairs[index..];
-        let taken = match rest[0] {
-            Pair::Both { old: at, file } => {
-                let content = prepared.line(file);
-                if let Some(what) = difference(old[at], content) {
-                    clauses.push(format!("line {}: {what}", file + 1));
-                }
-                1
-            }
-            Pair::FileOnly(_) | Pair::OldOnly(_) => {
-                let taken = rest.iter().take_while(|pair| !matches!(pair, Pair::Both { .. })).count();
-                one_sided(prepared, old, alignment, &rest[..taken], &mut clauses);
-                taken
-            }
-        };
-        index += taken;
+    let is_one_sided = |pair: &Pair| !matches!(pair, Pair::Both { .. });
+    for run in alignment.pairs.chunk_by(|pair, next| is_one_sided(pair) && is_one_sided(next)) {
+        if clauses.len() >= most {
+            break;
+        }
+        if let Pair::Both { old: at, file } = run[0] {
+            let what = difference(old[at], prepared.line(file));
+            clauses.extend(what.map(|what| format!("line {}: {what}", file + 1)));
+        } else {
+            one_sided(prepared, old, alignment, run, &mut clauses);
+        }
     }
     clauses
 }
@@ -88,13 +81,11 @@ fn only_in_old(prepared: &Prepared<'_>, old: &[&str], first: usize, count: usize
     }
     let and = if count == 1 { "" } else { " and so on" };
     let wanted = content(line);
-    let elsewhere = || {
-        let is_it = |line: &crate::text::Line| content(line.content(prepared.text)) == wanted;
-        (wanted.len() > 3).then(|| prepared.lines().iter().position(is_it)).flatten()
-    };
+    let elsewhere =
+        || (wanted.len() > 3).then(|| prepared.contents().position(|line| content(line) == wanted)).flatten();
     match elsewhere() {
         Some(other) => {
-            format!("{lines} of old_string, {}{and}, {is_are} not there but at line {}", quoted(line), other + 1)
+            format!("{lines} of old_string, {}{and}, {is_are} at line {} instead", quoted(line), other + 1)
         }
         None => format!("{lines} of old_string, {}{and}, {is_are} not in the file", quoted(line)),
     }

@@ -1,6 +1,6 @@
 //! The first step: the text as given, anywhere, also in the middle of a line.
 
-use super::{Found, Outcome, Prepared, RefusedPlaces, Replacement, endings, partial_lines};
+use super::{Found, Outcome, Prepared, RefusedPlaces, Replacement, keep_line_endings, partial_lines};
 
 /// Every place where `old` is byte for byte, without those that would cut a CR LF in two, and those where
 /// the further lines of `new` would come out with too little indentation.
@@ -21,7 +21,7 @@ pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
         if found.is_empty() {
             found.overlapping = overlapping_second(text, old, start);
         }
-        let text = endings::fit(prepared, &span, old, prepared.new);
+        let text = keep_line_endings::fit(prepared, &span, old, prepared.new);
         found.replacements.push(Replacement { span, text });
         if found.replacements.len() == prepared.limit {
             break;

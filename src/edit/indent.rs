@@ -1,15 +1,16 @@
 //! Indentation: of whole blocks that are at another level in the file.
 
 use super::{
-    Hunk, LineEdit, Prepared, Refusal, Site,
+    Hunk, Refusal, Site,
     indent_shift::{IndentShift, NoShift, Surroundings},
     line_parts::parts,
     typography, whitespace,
 };
 
 /// The shift from `edit.old` to the file's lines at `site`, able to place all new lines.
-pub(super) fn shift(prepared: &Prepared<'_>, edit: &LineEdit<'_>, site: Site) -> Result<IndentShift, Refusal> {
-    let file = site.file_lines(prepared, edit);
+pub(super) fn shift(site: Site<'_, '_>) -> Result<IndentShift, Refusal> {
+    let Site { prepared, edit, .. } = site;
+    let file = site.file_lines();
     let mut pairs = Vec::with_capacity(file.len());
     for (old, file) in edit.old.iter().zip(&file) {
         let (old_indent, old) = typography::indented(old);
@@ -32,20 +33,15 @@ pub(super) fn shift(prepared: &Prepared<'_>, edit: &LineEdit<'_>, site: Site) ->
     // may have theirs.
     let is_bare = matches!(pairs.as_slice(), [("", file)] if !file.is_empty());
     if is_bare && edit.new.iter().filter(|line| !line.trim().is_empty()).nth(1).is_some() {
-        return Err(Refusal::Indentation(prepared.lines()[site.line].start));
+        return Err(Refusal::Indentation(site.start()));
     }
     let wanted: Vec<&str> = wanted.iter().map(AsRef::as_ref).collect();
-    let occurs = |indent: &str| {
-        prepared
-            .lines()
-            .iter()
-            .map(|line| parts(line.content(prepared.text)))
-            .any(|(own, content, _)| own == indent && !content.is_empty())
-    };
+    let occurs =
+        |indent: &str| prepared.contents().map(parts).any(|(own, content, _)| own == indent && !content.is_empty());
     let file = Surroundings { indentation: prepared.indentation(), occurs: &occurs };
     IndentShift::of(&pairs, &wanted, &file).map_err(|reason| match reason {
         NoShift::NotUniform => Refusal::Unclear,
-        NoShift::Unclear => Refusal::Indentation(prepared.lines()[site.line].start),
+        NoShift::Unclear => Refusal::Indentation(site.start()),
     })
 }
 

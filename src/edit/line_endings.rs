@@ -1,6 +1,8 @@
 //! The second step: LF, CR LF and CR taken for the same.
 
-use super::{Found, Outcome, Prepared, RefusedPlaces, Replacement, Strategy, endings::fit, exact, partial_lines};
+use super::{
+    Found, Outcome, Prepared, RefusedPlaces, Replacement, Strategy, exact, keep_line_endings::fit, partial_lines,
+};
 
 /// Every place where `old` is if all line endings are read as LF.
 pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {

@@ -74,8 +74,8 @@ impl Neighbourhood<'_> {
         let (start, end) = (block.start - above, block.end + below);
         let unique_with = match (above, below) {
             (_, 0) => format!("{} before it", range(start, above)),
-            (0, _) => format!("{} behind it", range(block.end, below)),
-            _ => format!("{} before it and {} behind it", range(start, above), range(block.end, below)),
+            (0, _) => format!("{} after it", range(block.end, below)),
+            _ => format!("{} before it and {} after it", range(start, above), range(block.end, below)),
         };
         let lines = if block.len() <= WHOLE || above > 0 && below > 0 {
             start..end
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn lines_behind_and_on_both_sides_are_tried_as_well() {
         let listed = listed("{\n  x\n  a\n}\n{\n  x\n  b\n}\n", "  x\n");
-        assert!(listed.contains("line 2, unique with line 3 behind it:\n2\t  x\n3\t  a\n"), "{listed}");
+        assert!(listed.contains("line 2, unique with line 3 after it:\n2\t  x\n3\t  a\n"), "{listed}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{
-    LineEdit, Prepared, Refusal, Site,
+    Prepared, Refusal, Site,
     line_parts::{opens_block_without_body, parts},
 };
 
@@ -13,13 +13,8 @@ pub(super) fn refusal_at(prepared: &Prepared<'_>, span: &Range<usize>) -> Option
 }
 
 /// Why lines found at `site`, which starts after the indentation of its first line at `span`, cannot take the new ones.
-pub(super) fn refusal_at_site(
-    prepared: &Prepared<'_>,
-    edit: &LineEdit<'_>,
-    site: Site,
-    span: &Range<usize>,
-) -> Option<Refusal> {
-    loses_indent(prepared, span).or_else(|| line_loses_indent(prepared, edit, site))
+pub(super) fn refusal_at_site(site: Site<'_, '_>, span: &Range<usize>) -> Option<Refusal> {
+    loses_indent(site.prepared, span).or_else(|| line_loses_indent(site))
 }
 
 /// Whether the first line of the request, matched behind white space at the start of the file's line, would leave
@@ -82,8 +77,9 @@ fn leaves_trailing_space(prepared: &Prepared<'_>, span: &Range<usize>) -> Option
 
 /// Whether a single line without its indentation is to be followed by lines that may lack theirs too, or is to go and
 /// would leave it behind.
-fn line_loses_indent(prepared: &Prepared<'_>, edit: &LineEdit<'_>, site: Site) -> Option<Refusal> {
-    let (indent, ..) = parts(prepared.line(site.line));
+fn line_loses_indent(site: Site<'_, '_>) -> Option<Refusal> {
+    let edit = site.edit;
+    let (indent, ..) = parts(site.prepared.line(site.line));
     let filled = |line: &&&str| !line.trim().is_empty();
     if edit.new.first().is_none_or(|first| first.trim().is_empty()) {
         return Some(Refusal::Unclear);

@@ -1,6 +1,6 @@
 //! Placeholders for code that a model left out: `// ... existing code ...`.
 //!
-//! Written to a file, one deletes what it stands for; Gemini CLI and Qwen Code refuse it in any new text
+//! Written to a file, one deletes the code that it replaces; Gemini CLI and Qwen Code refuse it in any new text
 //! (<https://github.com/QwenLM/qwen-code/issues/2575>). Here it is refused where the old text is not exact.
 //!
 //! `...` alone is a statement of some languages, and any of these lines may be in a file as it is; so nothing that is

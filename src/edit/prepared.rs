@@ -77,15 +77,20 @@ impl<'a> Prepared<'a> {
         self.lines()[index].content(self.text)
     }
 
+    /// All lines of the text without their endings.
+    pub(super) fn contents(&self) -> impl Iterator<Item = &'a str> {
+        self.lines().iter().map(|line| line.content(self.text))
+    }
+
     /// How the file is indented as a whole.
     pub(super) fn indentation(&self) -> FileIndentation {
-        *self.indentation.get_or_init(|| FileIndentation::of(self.lines().iter().map(|line| line.content(self.text))))
+        *self.indentation.get_or_init(|| FileIndentation::of(self.contents()))
     }
 
     /// For each line the hash of its content in plain characters.
     pub(super) fn content_hashes(&self) -> &[u64] {
-        let hash = |line: &Line| line_parts::hash(&typography::content(line.content(self.text)));
-        self.content_hashes.get_or_init(|| self.lines().iter().map(hash).collect())
+        let hash = |line| line_parts::hash(&typography::content(line));
+        self.content_hashes.get_or_init(|| self.contents().map(hash).collect())
     }
 
     /// Every way in which the request may have been meant; as it was given first.
@@ -107,7 +112,7 @@ impl<'a> Prepared<'a> {
             let Some(edit) = reading.edit().filter(|edit| edit.has_substance()) else { continue };
             match place(edit) {
                 Ok(None) => {}
-                Ok(Some(found)) => return Found { by: found.by.and(reading.text.by), ..found }.into(),
+                Ok(Some(found)) => return Found { by: found.by.with(reading.text.by), ..found }.into(),
                 Err(refusal) => return Outcome::Refused(refusal),
             }
         }

@@ -8,7 +8,7 @@ use std::{
 use similar::Algorithm;
 
 use super::{
-    Hunk, LineEdit, Prepared, Site, diff,
+    Hunk, LineEdit, Site, diff,
     line_parts::{self, without_trailing_whitespace},
     spelling::{Spelling, transfer_spelling},
     typography::{self, folded, joined, plain},
@@ -20,10 +20,11 @@ const DIFF_TIME: Duration = Duration::from_millis(50);
 
 /// Whether lines that read alike in the request are spelled in several ways in the file and do not all stay: then
 /// nobody can tell which of them is which.
-pub(super) fn has_unclear_spelling(prepared: &Prepared<'_>, edit: &LineEdit<'_>, site: Site) -> bool {
+pub(super) fn has_unclear_spelling(site: Site<'_, '_>) -> bool {
+    let edit = site.edit;
     let mut spelled: HashMap<&str, &str> = HashMap::new();
     let mut unclear: HashSet<&str> = HashSet::new();
-    for (old, file) in edit.old.iter().zip(site.file_lines(prepared, edit)) {
+    for (old, file) in edit.old.iter().zip(site.file_lines()) {
         let (old, file) = (line_parts::content(old), line_parts::content(file));
         if *spelled.entry(old).or_insert(file) != file {
             unclear.insert(old);

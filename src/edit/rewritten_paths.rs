@@ -14,7 +14,7 @@ pub(super) fn find(prepared: &Prepared<'_>, old: &[&str]) -> Option<(usize, usiz
         Cow::Borrowed(_) => None,
     })?;
     let is_version = |line: &str| line != old[at] && line.contains('/') && without_paths(line) == wanted;
-    let found = prepared.lines().iter().position(|line| is_version(line.content(prepared.text).trim()));
+    let found = prepared.contents().position(|line| is_version(line.trim()));
     Some((at, found?))
 }
 

@@ -91,8 +91,7 @@ pub(super) fn line_like_longest(prepared: &Prepared<'_>, old: &[&str]) -> Option
     let comparator = levenshtein::BatchComparator::new(probe.iter().copied());
     let mut budget = Budget::default();
     let mut best: Option<(f64, usize)> = None;
-    for (number, line) in prepared.lines().iter().enumerate() {
-        let line = content(line.content(prepared.text));
+    for (number, line) in prepared.contents().map(content).enumerate() {
         // Bytes are at least a quarter as many characters and at most all of them.
         if line.len() < probe.len() / 2 || line.len() / 4 > probe.len() * 2 {
             continue;

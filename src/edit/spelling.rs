@@ -88,6 +88,7 @@ impl Neighbour {
 
 /// How the file spells the clusters of `old`: by cluster and what is around it, and by cluster alone. `None`
 /// where it does so in several ways.
+#[derive(Default)]
 pub(super) struct Spelling<'t> {
     in_context: HashMap<(&'t str, Neighbour, Neighbour), Option<&'t str>>,
     anywhere: HashMap<&'t str, Option<&'t str>>,
@@ -193,14 +194,7 @@ impl<'t> Spelling<'t> {
             .zip(&file_clusters)
             .map(|(pair, cluster)| ((pair[0].folded, pair[1].folded), *cluster))
             .collect();
-        let mut spelling = Self {
-            in_context: HashMap::new(),
-            anywhere: HashMap::new(),
-            lines: HashMap::new(),
-            plain: [false; CLASSES],
-            kept: [false; CLASSES],
-            in_file: classes(text),
-        };
+        let mut spelling = Self { in_file: classes(text), ..Self::default() };
         for (index, cluster) in old_clusters.iter().enumerate() {
             let Some(seen) = in_file.get(&(old_bounds[index].folded, old_bounds[index + 1].folded)) else { continue };
             if let Some((_, class)) = typographic(cluster) {

@@ -48,15 +48,8 @@ pub struct Strategies(u16);
 impl Strategies {
     /// These and `other`.
     #[must_use]
-    pub const fn with(self, other: Strategy) -> Self {
-        // Exact is what remains where nothing else is.
-        if matches!(other, Strategy::Exact) { self } else { Self(self.0 | 1 << other as u16) }
-    }
-
-    /// Those of both.
-    #[must_use]
-    pub const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+    pub fn with(self, other: impl Into<Self>) -> Self {
+        Self(self.0 | other.into().0)
     }
 
     /// Whether the text was found as given.
@@ -80,7 +73,8 @@ impl Strategies {
 
 impl From<Strategy> for Strategies {
     fn from(strategy: Strategy) -> Self {
-        Self::default().with(strategy)
+        // Exact is what remains where nothing else is.
+        if strategy == Strategy::Exact { Self(0) } else { Self(1 << strategy as u16) }
     }
 }
 

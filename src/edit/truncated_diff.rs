@@ -85,12 +85,11 @@ fn narrowed(line: &str, other: Option<&str>, width: usize) -> String {
 /// For each line of a diff the one on the other side of its change at the same depth in it.
 fn counterparts<'d>(all: &[&'d str]) -> Vec<Option<&'d str>> {
     let mut others = vec![None; all.len()];
-    let (mut removed, mut added) = (Vec::new(), 0);
+    let (mut removed, mut added) = (Vec::<usize>::new(), 0);
     for (index, line) in all.iter().enumerate().skip(HEADER) {
         match line.chars().next() {
             Some('+') => {
                 if let Some(other) = removed.get(added).copied() {
-                    let other: usize = other;
                     others[index] = Some(all[other]);
                     others[other] = Some(*line);
                 }

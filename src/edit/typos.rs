@@ -98,7 +98,6 @@ impl<'e> PlainEdit<'e> {
 fn place(prepared: &Prepared<'_>, edit: &LineEdit<'_>, request: &PlainEdit<'_>) -> Option<(usize, Vec<(usize, Typo)>)> {
     let count = edit.old.len();
     let lines = prepared.lines();
-    let content = |line: usize| lines[line].content(prepared.text);
     let anchored = anchored(prepared, request)?;
     let voted = voted(prepared, request);
     let voted = voted.into_iter().filter(|start| start + count <= lines.len() && !anchored.contains(start));
@@ -138,7 +137,8 @@ fn place(prepared: &Prepared<'_>, edit: &LineEdit<'_>, request: &PlainEdit<'_>) 
     let old: Vec<&str> = request.old.iter().map(AsRef::as_ref).collect();
     let mut budget = Budget::default();
     let mut alike = |start: usize| {
-        let file: Vec<Cow<'_, str>> = (start..start + count).map(|line| typography::content(content(line))).collect();
+        let file: Vec<Cow<'_, str>> =
+            (start..start + count).map(|line| typography::content(prepared.line(line))).collect();
         similarity::of_blocks(&old, file.iter().map(AsRef::as_ref), BLOCK - MARGIN, &mut budget)
     };
     let best = alike(start).filter(|alike| *alike >= BLOCK)?;
@@ -149,7 +149,7 @@ fn place(prepared: &Prepared<'_>, edit: &LineEdit<'_>, request: &PlainEdit<'_>) 
         .any(|alike| alike >= best - MARGIN);
     let mut budget = Budget::default();
     let is_near = (0..count).all(|index| {
-        similarity::of_lines(old[index], &typography::content(content(start + index)), &mut budget).0 >= LINE
+        similarity::of_lines(old[index], &typography::content(prepared.line(start + index)), &mut budget).0 >= LINE
     });
     (is_near && !has_rival).then_some((start, typos))
 }
@@ -187,11 +187,9 @@ fn typos(
     start: usize,
     words: &Words<'_>,
 ) -> Option<Vec<(usize, Typo)>> {
-    let lines = &prepared.lines()[start..start + request.old.len()];
     let mut found = Vec::new();
-    for (index, line) in lines.iter().enumerate() {
-        let file = typography::content(line.content(prepared.text));
-        let old = &request.old[index];
+    for (index, old) in request.old.iter().enumerate() {
+        let file = typography::content(prepared.line(start + index));
         if *old == file {
             continue;
         }
@@ -230,14 +228,13 @@ fn made(prepared: &Prepared<'_>, edit: &LineEdit<'_>, line: usize, typos: &[(usi
     if typos.iter().any(is_reindented) {
         return Err(Refusal::Unclear);
     }
-    let (mut old, mut new) = (edit.old.clone(), edit.new.clone());
     // Typographic characters on a line with a typo say what those of new lines are.
     let pairs: Vec<(&str, &str)> = edit.old.iter().enumerate().map(|(index, old)| (*old, file(index))).collect();
-    let plain = spelling::plain_classes(&pairs, &new, prepared.text).ok_or(Refusal::Unclear)?;
+    let plain = spelling::plain_classes(&pairs, &edit.new, prepared.text).ok_or(Refusal::Unclear)?;
     let spelled = |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| spelling::plained(line, plain)).collect() };
-    let (plain_old, plain_new) = (spelled(&old), spelled(&new));
-    old = plain_old.iter().map(String::as_str).collect();
-    new = plain_new.iter().map(String::as_str).collect();
+    let (plain_old, plain_new) = (spelled(&edit.old), spelled(&edit.new));
+    let mut old: Vec<&str> = plain_old.iter().map(String::as_str).collect();
+    let mut new: Vec<&str> = plain_new.iter().map(String::as_str).collect();
     for (index, typo) in typos {
         match typo {
             Typo::Corrected(to) => old[*index] = new[*to],
@@ -254,14 +251,14 @@ fn made(prepared: &Prepared<'_>, edit: &LineEdit<'_>, line: usize, typos: &[(usi
     }
     // Elsewhere it would have been looked for as an exact text is.
     let hashes = prepared.content_hashes();
-    let sites = block::sites(prepared, &other.old, (typography::content, hashes), false);
+    let sites = block::sites(prepared, &other, (typography::content, hashes), false);
     if sites.iter().any(|site| site.line != line) {
         return Err(Refusal::Unclear);
     }
     if let Some(refusal) = whole_lines::refusal_of(prepared, &other, (typography::content, hashes)) {
         return Err(refusal);
     }
-    let (replacement, by) = whole_lines::at(prepared, &other, Site { line, after_indent: false })?;
+    let (replacement, by) = whole_lines::at(Site { prepared, edit: &other, line, after_indent: false })?;
     let by = if plain.contains(&true) { by.with(Strategy::Typography) } else { by };
     Ok(Found { replacements: vec![replacement], by: by.with(Strategy::Typos), ..Found::default() })
 }

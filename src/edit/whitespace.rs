@@ -1,6 +1,6 @@
 //! White space at line ends: what a changed line ends with, for all that look through it.
 
-use super::{Hunk, LineEdit, Prepared, Site, line_parts::parts, similarity};
+use super::{Hunk, Site, line_parts::parts, similarity};
 
 /// Similarity from which two lines are versions of one line rather than two different ones.
 const REWORDED: f64 = 0.5;
@@ -31,9 +31,9 @@ pub(super) fn trailing<'h>(hunk: &Hunk<'h>, index: usize, pasted: Option<&str>) 
 
 /// White space that every line of `old` has at its end beyond what the file has there: an artefact of how the text
 /// was copied, which new lines should not bring in.
-pub(super) fn pasted<'r>(prepared: &Prepared<'_>, edit: &LineEdit<'r>, site: Site) -> Option<&'r str> {
-    let file = site.file_lines(prepared, edit);
-    let pairs = edit.old.iter().zip(&file).map(|(old, file)| (parts(old), parts(file)));
+pub(super) fn pasted<'s>(site: Site<'s, '_>) -> Option<&'s str> {
+    let file = site.file_lines();
+    let pairs = site.edit.old.iter().zip(&file).map(|(old, file)| (parts(old), parts(file)));
     let mut extra = pairs.filter(|(old, _)| !old.1.is_empty()).map(|(old, file)| old.2.strip_prefix(file.2));
     let first = extra.next()??;
     (!first.is_empty() && extra.all(|extra| extra == Some(first))).then_some(first)

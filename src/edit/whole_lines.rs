@@ -90,7 +90,7 @@ fn find(prepared: &Prepared<'_>, is_meant: fn(&Reading) -> bool) -> Outcome {
                 continue;
             }
             let mut one = at_tolerance(prepared, edit, tolerance, &hashes);
-            one.by = one.by.and(reading.by);
+            one.by = one.by.with(reading.by);
             if one.by.is_exact() {
                 // Nothing differs but a line ending at the end of the file.
                 one.by = Strategy::TrailingWhitespace.into();
@@ -134,8 +134,8 @@ fn at_tolerance(prepared: &Prepared<'_>, edit: &LineEdit<'_>, tolerance: Toleran
             // A first line without its indentation is a shift here, not a place after it.
             return Err(Refusal::Unclear);
         }
-        let replacement = rewritten(prepared, edit, site, tolerance)?;
-        by = by.and(looked_through(prepared, edit, site));
+        let replacement = rewritten(site, tolerance)?;
+        by = by.with(looked_through(site));
         Ok(replacement)
     });
     if found.is_empty() {
@@ -160,45 +160,36 @@ pub(super) fn refusal_of(
 }
 
 /// The replacement at a place that is equal in plain characters and without indentation.
-pub(super) fn at(
-    prepared: &Prepared<'_>,
-    edit: &LineEdit<'_>,
-    site: Site,
-) -> Result<(Replacement, Strategies), Refusal> {
-    let by = looked_through(prepared, edit, site);
+pub(super) fn at(site: Site<'_, '_>) -> Result<(Replacement, Strategies), Refusal> {
+    let by = looked_through(site);
     let tolerance = Tolerance { indentation: by.has(Strategy::Indentation), typography: by.has(Strategy::Typography) };
-    Ok((rewritten(prepared, edit, site, tolerance)?, by))
+    Ok((rewritten(site, tolerance)?, by))
 }
 
-fn rewritten(
-    prepared: &Prepared<'_>,
-    edit: &LineEdit<'_>,
-    site: Site,
-    tolerance: Tolerance,
-) -> Result<Replacement, Refusal> {
-    let pasted = whitespace::pasted(prepared, edit, site);
-    if tolerance.typography && (respell::has_unclear_spelling(prepared, edit, site) || respell::has_unusual_ends(edit))
-    {
+fn rewritten(site: Site<'_, '_>, tolerance: Tolerance) -> Result<Replacement, Refusal> {
+    let Site { prepared, edit, .. } = site;
+    let pasted = whitespace::pasted(site);
+    if tolerance.typography && (respell::has_unclear_spelling(site) || respell::has_unusual_ends(edit)) {
         return Err(Refusal::Unclear);
     }
-    let file = site.file_lines(prepared, edit);
+    let file = site.file_lines();
     match (tolerance.indentation, tolerance.typography) {
-        (false, false) => block::rewrite(prepared, edit, site, &mut |hunk| Some(whitespace::lines(hunk, pasted))),
+        (false, false) => block::rewrite(site, &mut |hunk| Some(whitespace::lines(hunk, pasted))),
         (true, false) => {
-            let shift = indent::shift(prepared, edit, site)?;
-            block::rewrite(prepared, edit, site, &mut |hunk| indent::lines(hunk, &shift, pasted))
+            let shift = indent::shift(site)?;
+            block::rewrite(site, &mut |hunk| indent::lines(hunk, &shift, pasted))
         }
         (false, true) => {
             let texts = (typography::joined(&edit.old), typography::joined(&file));
             let spelling = Spelling::learned(&texts.0, &texts.1, prepared.text).with_lines(&edit.old, &file);
-            block::rewrite(prepared, edit, site, &mut |hunk| respell::lines(hunk, &spelling, pasted))
+            block::rewrite(site, &mut |hunk| respell::lines(hunk, &spelling, pasted))
         }
         (true, true) => {
-            let shift = indent::shift(prepared, edit, site)?;
+            let shift = indent::shift(site)?;
             let (old, bare) = (without_indents(&edit.old), without_indents(&file));
             let texts = (typography::joined(&old), typography::joined(&bare));
             let spelling = Spelling::learned(&texts.0, &texts.1, prepared.text).with_lines(&old, &bare);
-            block::rewrite(prepared, edit, site, &mut |hunk| {
+            block::rewrite(site, &mut |hunk| {
                 let (old, file, new) =
                     (without_indents(hunk.old), without_indents(hunk.file), without_indents(hunk.new));
                 let bare = Hunk { old: &old, file: &file, new: &new };
@@ -222,9 +213,9 @@ fn without_indents<'l>(lines: &[&'l str]) -> Vec<&'l str> {
 }
 
 /// What differs between the lines of `edit.old` and the file's at `site`.
-fn looked_through(prepared: &Prepared<'_>, edit: &LineEdit<'_>, site: Site) -> Strategies {
+fn looked_through(site: Site<'_, '_>) -> Strategies {
     let mut by = Strategies::default();
-    for (old, file) in edit.old.iter().zip(site.file_lines(prepared, edit)) {
+    for (old, file) in site.edit.old.iter().zip(site.file_lines()) {
         if *old == file {
             continue;
         }

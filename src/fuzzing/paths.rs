@@ -10,7 +10,7 @@ use super::world::{Meaning, RootSet, World};
 /// Longest text that the oracle takes for a path.
 const LONGEST: usize = 4096;
 
-/// Stands for the world's own host path, which is another one on each machine.
+/// Replaces the world's own host path, which is another one on each machine.
 const HOST: &str = "{world}";
 
 /// Reads `input` as a path in each workspace of `world`.

@@ -12,7 +12,7 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 
 use crate::stop::{StopReason, StopSignal};
 
-use super::{excerpt::excerpt, hits::HitLine, query::SearchMode};
+use super::{HitLine, SearchMode, excerpt::excerpt};
 
 /// Lines kept of one match that spans many.
 const MATCH_LINES: usize = 50;

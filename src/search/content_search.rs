@@ -14,14 +14,8 @@ use crate::{
 };
 
 use super::{
-    file_filter::FileFilter,
-    hits::{FileHits, Tally},
-    path_index::{PathSource, walk_ignored_entries, walk_snapshot},
-    pool::{Chunk, SearchPool},
-    producer::{Producer, StartVisitor},
-    query::Query,
-    scope::Scope,
-    worker::{Haystack, Worker},
+    Chunk, FileFilter, FileHits, Haystack, PathSource, Producer, Query, Scope, SearchPool, StartVisitor, Tally, Worker,
+    path_index::{walk_ignored_entries, walk_snapshot},
 };
 
 /// What a search found.

@@ -10,7 +10,7 @@ use std::{
 
 use encoding_rs::Encoding;
 
-use super::hits::Skipped;
+use super::Skipped;
 use crate::{
     text::{self, Document},
     workspace::OpenFile,

@@ -12,11 +12,7 @@ use ignore::{
 
 use crate::text::nearest_name::{ONE_OF_FEW, nearest_names};
 
-use super::{
-    glob_unicode::GlobEncoding,
-    literal_glob,
-    name_glob::{GlobError, check_bounds},
-};
+use super::{GlobEncoding, GlobError, literal_glob, name_glob::check_bounds};
 
 /// Why a filter cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]

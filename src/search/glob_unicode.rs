@@ -3,7 +3,7 @@
 //! `globset` compiles to a regular expression of bytes, because [paths are not always UTF-8][bytes], so `?` and
 //! a class match one byte, of which `é` [has two][class]. Here every character beyond
 //! ASCII becomes a control character that keeps its place among those of the pattern: equal ones stay
-//! equal, and what lies within a range of the pattern stays within it. Names of ASCII, nearly all, are
+//! equal, and what is within a range of the pattern stays within it. Names of ASCII, nearly all, are
 //! matched as they are and cost nothing.
 //!
 //! [bytes]: https://github.com/BurntSushi/ripgrep/issues/635
@@ -24,7 +24,7 @@ pub(super) struct GlobEncoding {
 }
 
 impl GlobEncoding {
-    /// The encoding for `pattern`; none where it matches bytes as it would characters, and where it has too
+    /// The encoding for `pattern`; none if it matches bytes as it would characters, and where it has too
     /// many different characters or holds control characters.
     pub(super) fn of(pattern: &str, folded: bool) -> Option<Self> {
         let needed = pattern.contains(['?', '[']) || (folded && !pattern.is_ascii());
@@ -39,7 +39,7 @@ impl GlobEncoding {
         }
         known.sort_unstable();
         known.dedup();
-        // Each, and what lies before, between and behind them.
+        // Each, and what is before, between and behind them.
         code(2 * known.len()).map(|_| Self { known, folded })
     }
 
@@ -48,7 +48,7 @@ impl GlobEncoding {
         pattern.chars().map(|letter| self.code(letter)).collect()
     }
 
-    /// The path as it is compared; none where it is compared as it is: it is ASCII, or no text, or has
+    /// The path as it is compared; none if it is compared as it is: it is ASCII, or no text, or has
     /// control characters itself.
     pub(super) fn encode_path(&self, path: &Path) -> Option<PathBuf> {
         let text = path

@@ -1,11 +1,11 @@
 //! What a content search found in one file, and why it did not look into another one.
 
-use std::io::{self, Read as _};
-
 use crate::{
     stop::StopSignal,
     workspace::{Revision, Stat, Workspace, WorkspacePath},
 };
+
+use super::ProgressReader;
 
 /// A line to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,20 +59,9 @@ impl FileHits {
             return None;
         }
         let mut file = workspace.open_file(&self.real).ok()?;
-        let mut hasher = Revision::hasher();
-        let mut chunk = vec![0; 64 << 10];
-        loop {
-            if stop.stopped().is_some() {
-                return None;
-            }
-            match file.read(&mut chunk) {
-                Ok(0) => break,
-                Ok(read) => hasher.update(&chunk[..read]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => return None,
-            }
-        }
-        file.restat().ok()?.same_file_state(&self.stat).then(|| hasher.finish())
+        let mut reader = ProgressReader::new(&mut file, self.stat.size, stop, None);
+        let revision = Revision::of_reader(&mut reader).ok()?;
+        file.restat().ok()?.same_file_state(&self.stat).then_some(revision)
     }
 
     /// Bytes of content that are handed on with the hits.

@@ -7,11 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::{stop::StopReason, workspace::WorkspacePath};
 
-use super::{
-    hits::{FileHits, Tally},
-    newest::Newest,
-    query::Keep,
-};
+use super::{FileHits, Keep, Newest, Tally};
 
 /// Bytes, about, that a file's hits take in addition to their text.
 const FILE_WEIGHT: usize = 400;
@@ -37,7 +33,7 @@ impl ChunkHits {
 }
 
 /// The results so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Merge {
     keep: Keep,
     by_lines: bool,
@@ -64,21 +60,7 @@ impl Merge {
             Keep::Newest { limit } => Some(Newest::new(limit)),
             _ => None,
         };
-        Self {
-            keep,
-            by_lines,
-            next: 0,
-            held: 0,
-            waiting: BTreeMap::new(),
-            kept: Vec::new(),
-            newest,
-            results: 0,
-            matches: 0,
-            files: 0,
-            tally: Tally::default(),
-            capped: false,
-            stopped: None,
-        }
+        Self { keep, by_lines, newest, ..Self::default() }
     }
 
     /// Whether nothing that comes later can change the answer.

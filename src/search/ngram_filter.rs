@@ -22,5 +22,8 @@ mod segments;
 
 pub(in crate::search) use candidates::{Candidates, MayMatch};
 pub(in crate::search) use filter::NgramFilter;
+pub(in crate::search::ngram_filter) use gram::{COLUMNS, OVERLAP};
 pub(in crate::search) use gram_query::FilterQuery;
+pub(in crate::search::ngram_filter) use gram_query::GramQuery;
+pub(in crate::search::ngram_filter) use segments::{BLOCK, SEGMENTS, SegmentBlock, SegmentSlice};
 pub(in crate::search) use segments::{FileSegments, SEGMENT};

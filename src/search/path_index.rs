@@ -37,14 +37,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{
-    ngram_filter::{Candidates, FilterQuery},
-    pattern::Pattern,
-};
+use super::{Candidates, FilterQuery, Pattern};
 use crate::workspace::{Unwatchable, Workspace, WorkspacePath};
 
+pub(in crate::search::path_index) use indexed_path::KnownStat;
 pub(in crate::search) use indexed_path::{IndexedPath, KnownContent};
+pub(in crate::search::path_index) use path_list::Edits;
 pub(in crate::search) use path_table::PathSummary;
+pub(in crate::search::path_index) use path_table::PathTable;
 pub(in crate::search) use walk::walk_snapshot;
 pub use walk::{PathSource, SearchEntry, Visit, walk_ignored_entries};
 

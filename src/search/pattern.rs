@@ -7,7 +7,7 @@ use std::{borrow::Cow, sync::Arc};
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::pattern_error::PatternError;
+use super::PatternError;
 
 /// Cache of the lazy automaton per thread, in bytes; it grows only as states are met.
 const DFA_CACHE: usize = 10 << 20;

@@ -14,13 +14,7 @@ use crossbeam_channel::Receiver;
 
 use crate::workspace::{AccessError, Workspace};
 
-use super::{
-    collector::FileLimits,
-    hits::FileHits,
-    merge::{ChunkHits, Merge},
-    query::{Keep, Query, SearchMode},
-    worker::{Haystack, Searched, Worker},
-};
+use super::{ChunkHits, FileHits, FileLimits, Haystack, Keep, Merge, Query, SearchMode, Searched, Worker};
 
 /// How long fetching the lines of a page may take when counting its matches took until the deadline.
 const TO_FINISH: Duration = Duration::from_millis(200);

@@ -14,14 +14,8 @@ use crossbeam_channel::{Sender, TrySendError};
 use crate::workspace::{AccessError, FileKind, Workspace, WorkspacePath};
 
 use super::{
-    file_filter::FileFilter,
-    hits::{Skipped, Tally},
-    ngram_filter::{Candidates, MayMatch, SEGMENT},
-    path_index::{IndexedPath, KnownContent, PathSummary, SearchEntry, Visit},
-    pool::{Chunk, SearchPool, WAIT},
-    progress::{self, SearchProgress},
-    scope::Scope,
-    worker::{Haystack, Worker},
+    Candidates, Chunk, FileFilter, Haystack, IndexedPath, KnownContent, MayMatch, PathSummary, SEGMENT, Scope,
+    SearchEntry, SearchPool, SearchProgress, Skipped, Tally, Visit, WAIT, Worker, progress,
 };
 
 /// Files in the first chunk, so that a capped search of a common word ends at once; later ones

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{stop::StopSignal, workspace::IgnoredEntries};
 
-use super::{path_index::PathIndex, pattern::Pattern, progress::SearchProgress};
+use super::{PathIndex, Pattern, SearchProgress};
 
 /// What a search is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum SearchMode {
 }
 
 /// Which results are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
     /// `take` results after the first `skip`, in path order; the search ends when they and one
     /// more are complete. Results are matches where lines are shown, files otherwise.
@@ -39,6 +39,7 @@ pub enum Keep {
         limit: usize,
     },
     /// None: only the counts matter.
+    #[default]
     Nothing,
 }
 

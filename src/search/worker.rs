@@ -20,13 +20,9 @@ use crate::{
 };
 
 use super::{
-    collector::{Collector, FileLimits, FileMatches},
-    file_content::FileContent,
-    hits::{FileHits, SeenContent, Skipped, Tally},
-    interruptible::{InterruptibleMatcher, PieceSize},
-    progress::ProgressReader,
-    query::{Query, SearchMode},
-    read_buffer::{SMALL, read_long_line, read_small},
+    Collector, FileContent, FileHits, FileLimits, FileMatches, InterruptibleMatcher, PieceSize, ProgressReader, Query,
+    SMALL, SearchMode, SeenContent, Skipped, Tally,
+    read_buffer::{read_long_line, read_small},
 };
 
 const SMALL_FILE: u64 = SMALL as u64;

@@ -30,7 +30,7 @@ pub(super) fn on_pool<T: Send + 'static, P: Send + Sync + 'static>(
         let _permit = permit;
         span.in_scope(|| catch_panic(work))
     };
-    pool.run_or(fallback, guarded).map_err(|error| no_thread("the call was not begun").source(error))
+    pool.run_or(fallback, guarded).map_err(|error| no_thread("the call was not started").source(error))
 }
 
 /// Runs `work`; its panic is an error of this call. What the panic left half done is dropped with the call, and the
@@ -47,11 +47,12 @@ pub(super) fn ended<T>(result: Option<Result<T, ToolError>>) -> Result<T, ToolEr
 /// The error of a call that the system has no thread for.
 pub(super) fn no_thread(consequence: &str) -> ToolError {
     let message = format!(
-        "the system lets the server start no more threads (ulimit -u, or a container's limit of processes or memory), \
+        "the system does not let the server start more threads (ulimit -u, or a container's limit of processes or \
+         memory), \
          and {consequence}; nothing was changed"
     );
     ToolError::new(Kind::Internal, message)
-        .hint("call again after other calls are answered; if it fails again, tell the person")
+        .hint("call again after other calls are answered; if it fails again, report it to the user")
 }
 
 fn crashed(reason: &str) -> ToolError {

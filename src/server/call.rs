@@ -95,6 +95,6 @@ impl Trace {
 /// The error of a call that must be recorded and cannot be.
 pub(super) fn unrecorded(error: std::io::Error) -> ToolError {
     ToolError::new(Kind::Declined, "the call was refused because it cannot be recorded in the audit log")
-        .hint("nothing was changed; tell the person that the audit log cannot be written")
+        .hint("nothing was changed; inform the user that the audit log cannot be written")
         .source(error)
 }

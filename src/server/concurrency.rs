@@ -58,7 +58,7 @@ impl ConcurrencyLimits {
         Self { heavy: OnceLock::new(), heavy_limit, light, areas: Mutex::default() }
     }
 
-    /// Whether a heavy call that has its permit runs beside another one.
+    /// Whether a heavy call that has its permit runs at the same time as another one.
     pub(super) fn is_crowded(&self) -> bool {
         self.server_wide(Load::Heavy).available_permits() + 1 < self.most(Load::Heavy)
     }

@@ -1,7 +1,7 @@
 //! Asking a person before a change is made, in both protocol versions.
 //!
 //! Decides whether to ask, shows what would change ([`question`]) and turns the answer into an [`Approval`] or a
-//! refusal ([`consent`]). A client with a handshake is asked while its call waits ([`elicitation`]); one of 2026-07-28
+//! refusal ([`mod@consent`]). A client with a handshake is asked while its call waits ([`elicitation`]); one of 2026-07-28
 //! repeats the call with the answer ([`signer`]). Touches no file, and holds neither a lock nor a permit while a
 //! person thinks.
 
@@ -38,7 +38,7 @@ use self::{
 
 /// Calls that wait for a person at the same time; each holds its new content in memory.
 const MAX_WAITING: usize = 16;
-const ASK_AGAIN: &str = "repeat the call as it was, and the person is asked again";
+const ASK_AGAIN: &str = "repeat the call unchanged; the user is asked again";
 
 /// The server's side of asking, shared by its calls.
 pub(super) struct Confirmation {
@@ -128,25 +128,25 @@ impl Confirmation {
             Person::Retry { answer: None, .. } => self.question(proposal),
             Person::Retry { state, answer: Some(answer) } => {
                 let answer = ElicitResult::deserialize(answer)
-                    .map_err(|error| declined("the person's answer cannot be read").source(error).hint(ASK_AGAIN))?;
+                    .map_err(|error| declined("the user's answer cannot be read").source(error).hint(ASK_AGAIN))?;
                 consent(&answer)?;
                 match self.signer()?.verify(state.as_deref().unwrap_or_default(), proposal, self.limit) {
                     Ok(()) => Ok(Reply::Approved(Approval::by_person())),
                     Err(InvalidToken::OtherChange) => Err(ToolError::changed_while_asked(&proposal.fingerprint.path)),
                     Err(InvalidToken::Unverified) => Err(declined(format!(
-                        "the person's answer is not one to this call, was used before, or came after more than {:.0?}",
+                        "the user's answer belongs to another call, was used before, or came after more than {:.0?}",
                         self.limit
                     ))
                     .hint(ASK_AGAIN)),
                 }
             }
-            Person::OutOfReach => {
-                Err(declined("a person must confirm this change, and the client declares no elicitation to ask with")
-                    .hint(format!(
-                        "tell the user that it takes a client with elicitation, or rootbound started with --confirm {}",
-                        proposal.unasked_by
-                    )))
-            }
+            Person::OutOfReach => Err(declined(
+                "a person must confirm this change, but the client does not support elicitation",
+            )
+            .hint(format!(
+                "ask the user to use a client with elicitation, or to start rootbound with --confirm {}",
+                proposal.unasked_by
+            ))),
         }
     }
 

@@ -156,7 +156,7 @@ impl Dispatcher {
                 () = call.cancelled.cancelled() => return Err(ToolError::cancelled()),
                 permit = permit.as_mut() => {
                     let permit = permit.map_err(|closed| {
-                        ToolError::new(Kind::Internal, "the server is ending, and the call was not begun")
+                        ToolError::new(Kind::Internal, "the server is ending, and the call was not started")
                             .hint("call again after the server has started again")
                             .source(closed)
                     })?;
@@ -269,7 +269,7 @@ impl Dispatcher {
                 () = &mut stuck => {
                     stop.cancel();
                     if commit.take_back() {
-                        return Err(no_thread("the change was not begun"));
+                        return Err(no_thread("the change was not started"));
                     }
                     permit.release_server();
                     return Err(overdue::stuck_commit(self.limit()));

@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::{audit::Caller, text::shorten, tools::Toolbox};
 
 use super::{
-    audited,
+    audited_call,
     call::{Call, Response},
     confirm::Person,
     convert,
@@ -57,12 +57,12 @@ impl Handler {
         let offered: Vec<&str> = self.listing().iter().map(|tool| tool.name.as_ref()).collect();
         let shown = shorten(name, NAME_SHOWN);
         let what = if Toolbox::known().contains(&name) {
-            format!("the tool {shown:?} is not offered by this server")
+            format!("the tool {shown:?} is not offered")
         } else {
             format!("unknown tool {shown:?}")
         };
         ErrorData::invalid_params(
-            format!("{what}; it offers {}", offered.join(", ")),
+            format!("{what}; this server offers {}", offered.join(", ")),
             Some(json!({ "known": offered })),
         )
     }
@@ -132,7 +132,7 @@ impl ServerHandler for Handler {
         if self.dispatcher.parts.toolbox.get(&request.name).is_none() {
             let error = self.unknown_tool(&request.name);
             let arguments = request.arguments.unwrap_or_default();
-            return match audited::unknown(&self.dispatcher, caller, request.name.into_owned(), arguments).await {
+            return match audited_call::unknown(&self.dispatcher, caller, request.name.into_owned(), arguments).await {
                 Ok(()) => Err(error),
                 Err(unrecorded) => Ok(convert::error(&unrecorded, settings).into()),
             };
@@ -150,7 +150,7 @@ impl ServerHandler for Handler {
             trace: Arc::default(),
             budget: self.output.budget().clone(),
         };
-        let result = audited::run(&self.dispatcher, caller, call).await;
+        let result = audited_call::run(&self.dispatcher, caller, call).await;
         progress.end();
         let result = match result {
             Ok(Response::Answer(answer, permit)) => {

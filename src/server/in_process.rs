@@ -193,10 +193,8 @@ pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> R
     let finished = commits.finish();
     match (stopped, finished) {
         (false, _) => outcome,
-        (true, true) => Err("the call was ended by a signal; a change that had begun was finished".to_owned()),
-        (true, false) => {
-            Err("the call was ended by a signal; a change was under way and was left half done".to_owned())
-        }
+        (true, true) => Err("the call was ended by a signal; a change in progress was completed".to_owned()),
+        (true, false) => Err("the call was ended by a signal; a change in progress was left incomplete".to_owned()),
     }
 }
 

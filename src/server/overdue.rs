@@ -37,11 +37,11 @@ pub(super) async fn is_silent_after(deadline: time::Instant, stop: &StopSignal) 
 pub(super) fn no_permit(area_is_full: bool, limit: Duration) -> ToolError {
     if area_is_full {
         return stuck(format!(
-            "the call waited {limit:.0?} for other calls in the same directory, which do not end, and was not begun; \
+            "the call waited {limit:.0?} for other calls in the same directory, which do not end, and was not started; \
              nothing was changed"
         ));
     }
-    too_much(format!("the call waited {limit:.0?} for other calls to end and was not begun; nothing was changed"))
+    too_much(format!("the call waited {limit:.0?} for other calls to end and was not started; nothing was changed"))
 }
 
 /// Planning was given up; `is_silent` if its file system does not answer.
@@ -57,20 +57,20 @@ pub(super) fn abandoned(is_silent: bool, limit: Duration) -> ToolError {
 /// A change whose file system does not answer.
 pub(super) fn stuck_commit(limit: Duration) -> ToolError {
     let message = format!(
-        "the file system did not answer the change within {limit:.0?}; whether it was made, or still will be, is not known"
+        "the file system did not answer the change within {limit:.0?}; it may have been made, or may still be made"
     );
     ToolError::new(Kind::TimedOut, message)
-        .hint("look at what is there before you send it again; tell the person that the file system hangs there")
+        .hint("look at what is there before you send it again; inform the user that the file system hangs there")
 }
 
 /// The audit could not look at the paths of the call.
 pub(super) fn undescribed(limit: Duration) -> ToolError {
-    stuck(format!("the file system did not answer within {limit:.0?}, and the call was not begun"))
+    stuck(format!("the file system did not answer within {limit:.0?}, and the call was not started"))
 }
 
 fn stuck(message: String) -> ToolError {
     ToolError::new(Kind::TimedOut, message).hint(
-        "work elsewhere, or ask for less; tell the person that the file system (a network or FUSE mount?) may hang \
+        "work elsewhere, or ask for less; inform the user that the file system (a network or FUSE mount?) may hang \
          there",
     )
 }

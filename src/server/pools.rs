@@ -1,6 +1,6 @@
 //! The threads that calls run on, of two priorities.
 //!
-//! Searches that run beside other searches have a lower priority, so that a read or an edit, which takes a moment,
+//! Searches that run at the same time as others have a lower priority, so that a read or an edit, which takes a moment,
 //! does not wait for a processor behind them. A lone search is as urgent as anything else.
 
 use crate::workspace::{Priority, lower_priority};

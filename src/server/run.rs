@@ -45,7 +45,7 @@ pub fn run_stdio(server: Server) -> u8 {
     });
     runtime.shutdown_background();
     if !commits.finish() {
-        tracing::warn!("a change was being made at the end and was left half done");
+        tracing::warn!("a change in progress at the end was left incomplete");
     }
     match ended {
         Ok(Ok(())) => 0,
@@ -63,8 +63,8 @@ pub fn run_stdio(server: Server) -> u8 {
 /// Makes both threads for the standard streams now, while an error can still be reported: without one, tokio keeps an
 /// answer waiting forever behind the read of the next request, or panics.
 async fn reserve_threads() -> Result<(), String> {
-    const NONE: &str =
-        "the system lets it start no threads for stdin and stdout (ulimit -u, or a container's limit of processes)";
+    const NONE: &str = "the system does not let it start threads for stdin and stdout (ulimit -u, or a container's \
+                        limit of processes)";
     // If only one can be had, tokio queues the second job behind the first and says nothing.
     if !can_start_both() {
         return Err(NONE.to_owned());

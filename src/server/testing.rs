@@ -3,9 +3,9 @@
 //! Every wait has a generous end, so that a server that hangs fails its test instead of stopping it.
 
 mod calls;
-mod endings;
 mod lines;
 mod protocol_versions;
+mod session_end;
 mod tools;
 
 use std::time::Duration;

@@ -84,7 +84,7 @@ pub struct PendingSighting {
 #[derive(Debug)]
 struct Sighting {
     seen: Seen,
-    written: Option<SystemTime>,
+    written: SystemTime,
     used: u64,
 }
 
@@ -107,15 +107,8 @@ impl Ledger {
         let key = Key::of(path);
         let now = SystemTime::now();
         let mut memory = self.memory();
-        match &self.state {
-            None => {
-                memory.remember(key, revision, content, now);
-                None
-            }
-            Some(_) => {
-                memory.remember(key.clone(), revision, content, now).then_some(PendingSighting { key, revision, now })
-            }
-        }
+        let needs_line = memory.remember(key.clone(), revision, content, now);
+        (needs_line && self.state.is_some()).then_some(PendingSighting { key, revision, now })
     }
 
     /// What was last seen of the file at the real path `path`, if that is in memory and at `revision`.
@@ -188,22 +181,19 @@ impl Sightings {
     fn remember(&mut self, key: Key, revision: Revision, content: Option<&[u8]>, now: SystemTime) -> bool {
         self.clock += 1;
         let old = self.files.remove(&key);
-        // A file that is read again and has not changed is held already.
-        let held = old.as_ref().filter(|old| old.seen.revision == revision).and_then(|old| old.seen.content.clone());
-        let content: Option<Arc<[u8]>> =
-            content.filter(|bytes| bytes.len() <= CONTENT_EACH).map(|bytes| held.unwrap_or_else(|| Arc::from(bytes)));
         if let Some(old) = &old {
             self.content -= old.seen.content.as_ref().map_or(0, |bytes| bytes.len());
         }
-        let written = old
-            .filter(|old| old.seen.revision == revision)
-            .and_then(|old| old.written)
-            .filter(|at| now.duration_since(*at).is_ok_and(|age| age < RENEW));
+        let same = old.filter(|old| old.seen.revision == revision);
+        // A file that is read again and has not changed is held already.
+        let held = same.as_ref().and_then(|same| same.seen.content.clone());
+        let content: Option<Arc<[u8]>> =
+            content.filter(|bytes| bytes.len() <= CONTENT_EACH).map(|bytes| held.unwrap_or_else(|| Arc::from(bytes)));
+        let is_recent = |at: &SystemTime| now.duration_since(*at).is_ok_and(|age| age < RENEW);
+        let written = same.map(|same| same.written).filter(is_recent);
         self.content += content.as_ref().map_or(0, |bytes| bytes.len());
-        self.files.insert(
-            key,
-            Sighting { seen: Seen { revision, content }, written: written.or(Some(now)), used: self.clock },
-        );
+        let seen = Seen { revision, content };
+        self.files.insert(key, Sighting { seen, written: written.unwrap_or(now), used: self.clock });
         self.shrink();
         written.is_none()
     }

@@ -11,7 +11,7 @@ use std::{
 
 use crate::workspace::{FileKind, Ignored, Root, WalkOptions, Workspace};
 
-/// Entries of a root that are counted; what lies beyond is not known, and so not held against a write.
+/// Entries of a root that are counted; what is beyond is not known, and so not held against a write.
 const COUNTED: usize = 500_000;
 /// How long a count of a root is valid; changes of this session are added to it meanwhile.
 const VALID_FOR: Duration = Duration::from_secs(60);
@@ -54,13 +54,13 @@ pub struct Cost {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuotaError {
     /// Files made by this session.
-    #[error("with this, the session would have made more than {limit} files and directories, which is its limit")]
+    #[error("this call would exceed the session's limit of {limit} new files and directories")]
     Files {
         /// The bound.
         limit: u64,
     },
     /// Bytes written by this session.
-    #[error("{left} of the {limit} bytes that this session may write are left, fewer than this takes")]
+    #[error("{left} of the {limit} bytes that this session may write are left; this call needs more")]
     Bytes {
         /// Bytes that are left.
         left: u64,
@@ -68,7 +68,7 @@ pub enum QuotaError {
         limit: u64,
     },
     /// Bytes beneath a root.
-    #[error("{root} holds {holds} bytes; with this it would pass the limit of {limit}")]
+    #[error("{root} has {holds} bytes; this call would exceed its limit of {limit}")]
     Root {
         /// The root as it is printed.
         root: String,

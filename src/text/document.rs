@@ -138,7 +138,7 @@ impl Document {
     /// ```
     ///
     /// # Panics
-    /// When a span lies outside the text, off a character boundary, or before the end of the one before it.
+    /// When a span is outside the text, off a character boundary, or before the end of the one before it.
     pub fn splice(&self, replacements: &[(Range<usize>, &str)]) -> Result<Self, SpliceError> {
         let (text, bytes) = match &self.body {
             Body::Utf8(whole) => {

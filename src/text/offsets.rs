@@ -93,11 +93,11 @@ impl<'d> Walk<'d> {
             self.at_text += text_len;
             self.at_byte += byte_len;
         }
-        // Past it: the goal lies between two characters of one sequence (Big5 has such).
+        // Past it: the goal is between two characters of one sequence (Big5 has such).
         if self.at_text == goal { Ok(()) } else { Err(self.unstable()) }
     }
 
-    /// Goes on to `goal` and returns what lies behind every U+FFFD on the way.
+    /// Goes on to `goal` and returns what is behind every U+FFFD on the way.
     fn advance_collecting(&mut self, goal: usize) -> Result<Vec<Invalid<'d>>, SpliceError> {
         let text = self.text;
         let mut found = Vec::new();

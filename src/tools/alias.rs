@@ -5,10 +5,10 @@
 /// Another spelling of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alias {
-    /// `given` means the argument `name`.
-    Name {
+    /// Each of `given` means the argument `name`.
+    Names {
         /// What a model may send.
-        given: &'static str,
+        given: &'static [&'static str],
         /// What the schema calls it.
         name: &'static str,
     },
@@ -39,43 +39,36 @@ pub enum FlagValue {
 }
 
 impl Alias {
-    /// `given` is another name of `name`.
-    pub const fn name(given: &'static str, name: &'static str) -> Self {
-        Self::Name { given, name }
+    /// Each of `given` is another name of `name`.
+    pub const fn names(name: &'static str, given: &'static [&'static str]) -> Self {
+        Self::Names { given, name }
     }
 
-    pub(super) fn given(&self) -> &'static str {
+    /// Whether a model means it by `sent`.
+    pub(super) fn is_given_as(&self, sent: &str) -> bool {
         match self {
-            Self::Name { given, .. } | Self::Flag { given, .. } | Self::Ignored { given } => given,
+            Self::Names { given, .. } => given.contains(&sent),
+            Self::Flag { given, .. } | Self::Ignored { given } => *given == sent,
         }
     }
 
     /// The argument that it means, if any.
     pub(super) fn name_of(&self) -> Option<&'static str> {
         match self {
-            Self::Name { name, .. } | Self::Flag { name, .. } => Some(name),
+            Self::Names { name, .. } | Self::Flag { name, .. } => Some(name),
             Self::Ignored { .. } => None,
         }
     }
 }
 
 /// Spellings of `path`, for every tool that has one.
-pub(super) const PATH_ALIASES: &[Alias] = &[
-    Alias::name("file_path", "path"),
-    Alias::name("filePath", "path"),
-    Alias::name("filename", "path"),
-    Alias::name("file", "path"),
-    Alias::name("directory", "path"),
-    Alias::name("dir", "path"),
-];
+pub(super) const PATH_ALIASES: &[Alias] =
+    &[Alias::names("path", &["file_path", "filePath", "filename", "file", "directory", "dir"])];
 
 /// Spellings of what glob, grep and ls have in common.
-pub(super) const LISTING_ALIASES: &[Alias] = &[
-    Alias::name("head_limit", "max_results"),
-    Alias::name("limit", "max_results"),
-    Alias::name("maxResults", "max_results"),
-    Alias::name("noIgnore", "no_ignore"),
-];
+pub(super) const LISTING_ALIASES: &[Alias] =
+    &[Alias::names("max_results", &["head_limit", "limit", "maxResults"]), Alias::names("no_ignore", &["noIgnore"])];
 
 /// Spellings of a range of lines.
-pub(super) const LINE_ALIASES: &[Alias] = &[Alias::name("startLine", "start_line"), Alias::name("endLine", "end_line")];
+pub(super) const LINE_ALIASES: &[Alias] =
+    &[Alias::names("start_line", &["startLine"]), Alias::names("end_line", &["endLine"])];

@@ -60,7 +60,7 @@ impl Answer {
     }
 }
 
-/// `text` with what is to be said beside it, each behind a semicolon. The data of an answer has the same notes.
+/// `text` with the notes on it, each after a semicolon. The data of an answer has the same notes.
 pub(crate) fn noted(mut text: String, notes: &[String]) -> String {
     for note in notes {
         text.push_str("; ");

@@ -60,8 +60,8 @@ fn renamed(
         }
         // The objects inside a list have properties of their own: `edits[0]` has no `path`.
         let known = |alias: &&Alias| alias.name_of().is_none_or(|name| has(properties, name));
-        match spec.aliases().filter(known).find(|alias| alias.given() == given) {
-            Some(Alias::Name { name, .. }) => insert(&mut out, name, value)?,
+        match spec.aliases().filter(known).find(|alias| alias.is_given_as(&given)) {
+            Some(Alias::Names { name, .. }) => insert(&mut out, name, value)?,
             Some(Alias::Flag { name, value: meaning, .. }) => match (lenient_bool(&value), meaning) {
                 (Some(true), FlagValue::Text(word)) => insert(&mut out, name, (*word).into())?,
                 (Some(false), FlagValue::Text(_)) => {}
@@ -101,7 +101,7 @@ pub(crate) fn bounded(arguments: &Map<String, Value>, settings: &Settings) -> Re
     let limit = settings.max_nesting;
     match arguments.iter().find(|(_, value)| is_deeper(value, limit)) {
         Some((name, _)) => Err(ToolError::invalid(format!(
-            "`{}` holds lists or objects more than {limit} deep in one another",
+            "`{}` has lists or objects nested more than {limit} levels deep",
             clip(name)
         ))
         .hint("send it as the tool's schema describes it")),
@@ -159,7 +159,7 @@ fn same(a: &Value, b: &Value) -> bool {
     a == b || plain(a) == plain(b)
 }
 
-/// Reads `value` as the property's type; `None` stands for "use the default".
+/// Reads `value` as the property's type; `None` means "use the default".
 fn read(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) -> Result<Option<Value>, ToolError> {
     if value.is_null() {
         return Ok(None);
@@ -214,8 +214,8 @@ mod tests {
         description: "",
         group: Group::Core,
         aliases: &[&[
-            Alias::name("file_path", "path"),
-            Alias::name("limit", "max_results"),
+            Alias::names("path", &["file_path"]),
+            Alias::names("max_results", &["limit"]),
             Alias::Flag { given: "-i", name: "case_sensitive", value: FlagValue::Bool(false) },
             Alias::Ignored { given: "-n" },
         ]],

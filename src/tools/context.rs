@@ -1,7 +1,6 @@
 //! What one call may use: workspace, session, settings, its stop signal and its progress sink.
 
 use std::{
-    fmt,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -70,7 +69,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Bytes of the list in an answer: what [`Self::max_output`] leaves beside its header and footer.
+    /// Bytes of the list in an answer: what [`Self::max_output`] leaves next to its header and footer.
     pub fn max_list(&self) -> usize {
         const HEADER_AND_FOOTER: usize = 1024;
         self.max_output.saturating_sub(HEADER_AND_FOOTER).max(HEADER_AND_FOOTER / 2)
@@ -130,12 +129,6 @@ pub struct CallContext {
     /// Called when the call is about to wait for another one's change: it gives up its place among
     /// those that run. `None` where it has none, or keeps it.
     pub yields: Option<Arc<dyn Fn() + Send + Sync>>,
-}
-
-impl fmt::Debug for CallContext {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallContext").field("stop", &self.stop).finish_non_exhaustive()
-    }
 }
 
 impl CallContext {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 use super::{
-    Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    Answer, CallContext, Change, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     answer::{count, noted},
     destination::{self, Destination, Occupant},
     read_before_write, with_history,
@@ -24,7 +24,6 @@ use super::{
 const MOST_BYTES: u64 = 1 << 30;
 
 /// The tool.
-#[derive(Debug)]
 pub(crate) struct Copy;
 
 /// Arguments of `copy`.
@@ -40,7 +39,7 @@ pub(crate) struct Args {
 }
 
 /// The complete result as data.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Output {
     /// What was copied.
     source: String,
@@ -87,7 +86,7 @@ impl Tool for Copy {
         if tree.bytes() > MOST_BYTES {
             return Err(ToolError::new(
                 Kind::TooLarge,
-                format!("{source} holds {} bytes; at most {MOST_BYTES} are copied in one call", tree.bytes()),
+                format!("{source} has {} bytes; at most {MOST_BYTES} are copied in one call", tree.bytes()),
             )
             .hint("copy what is below it piece by piece"));
         }
@@ -109,26 +108,18 @@ impl PlannedCopy {
         let (_, note) =
             with_history::commit(cx, guard, "copy", with_history::Undoable::Yes, &snapshot.bytes, approval)?;
         let bytes = snapshot.bytes.len() as u64;
-        Ok(Output { files: 1, bytes, replaced: true, notes: note.text().into_iter().collect(), ..self.output() })
+        Ok(Output { files: 1, bytes, replaced: true, notes: Vec::from_iter(note), ..self.output() })
     }
 
     fn output(&self) -> Output {
-        Output {
-            source: self.source.to_string(),
-            destination: self.to.path.to_string(),
-            files: 0,
-            bytes: 0,
-            replaced: false,
-            links_left_out: 0,
-            notes: Vec::new(),
-        }
+        Output { source: self.source.to_string(), destination: self.to.path.to_string(), ..Output::default() }
     }
 
     fn make(&self, cx: &CallContext, approval: Approval) -> Result<Output, ToolError> {
         let history = &cx.session.history;
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.to.target], cx.wait_limit())?;
         let record = JournalRecord::new("copy", self.to.target.path());
-        let (pending, note) = with_history::begin(cx, vec![record], with_history::HistoryNote::none());
+        let (pending, note) = with_history::begin(cx, vec![record], None);
         let created = match guard.copy(&self.tree, &self.to.target, approval) {
             Ok(created) => created,
             Err(error) => {
@@ -144,7 +135,7 @@ impl PlannedCopy {
         read_before_write::carry_seen(cx, &self.tree, self.to.target.path());
         let files = created.revisions.iter().flatten().count();
         let left_out = created.links_left_out.len();
-        let mut notes: Vec<String> = note.text().into_iter().collect();
+        let mut notes = Vec::from_iter(note);
         if left_out > 0 {
             let first: Vec<String> = created.links_left_out.iter().take(3).map(ToString::to_string).collect();
             notes.push(format!(
@@ -158,25 +149,20 @@ impl PlannedCopy {
 }
 
 impl Change for PlannedCopy {
-    fn fingerprint(&self) -> super::Fingerprint {
-        super::Fingerprint {
-            path: format!("{} to {}", self.tree.top(), self.to.target.path()),
-            base: self.to.occupant.base(),
-            content: Some(self.tree.mark()),
-        }
+    fn fingerprint(&self) -> Fingerprint {
+        self.to.fingerprint(self.tree.top(), &self.tree)
     }
 
     fn preview(&self) -> Preview {
-        let replaces = self.to.occupant != Occupant::Nothing;
-        let over = if replaces { ", replacing the file there" } else { "" };
         let summary = format!(
-            "Copy {} ({}, {} bytes) to {}{over}",
+            "Copy {} ({}, {} bytes) to {}{}",
             self.source,
             count(self.tree.files(), "file"),
             self.tree.bytes(),
-            self.to.path
+            self.to.path,
+            self.to.replacing()
         );
-        Preview { summary, diff: String::new(), destructive: replaces }
+        Preview { summary, diff: String::new(), destructive: self.to.occupant != Occupant::Nothing }
     }
 
     fn cost(&self) -> Cost {
@@ -204,10 +190,7 @@ impl Change for PlannedCopy {
         if self.tree.is_directory() {
             let _ = write!(text, "{}, ", count(output.files, "file"));
         }
-        let _ = write!(text, "{} bytes", output.bytes);
-        if output.replaced {
-            text.push_str(", replacing the file there");
-        }
+        let _ = write!(text, "{} bytes{}", output.bytes, self.to.replacing());
         Ok(Answer::text(noted(text, &output.notes), &output).data(cx, &output))
     }
 }

@@ -21,7 +21,6 @@ use super::{
 };
 
 /// The tool.
-#[derive(Debug)]
 pub(crate) struct Delete;
 
 /// Arguments of `delete`.
@@ -59,7 +58,7 @@ impl Tool for Delete {
         description: "Delete a file, a link (never what it points to), or a directory with recursive=true. What was \
             deleted is kept for a while: undo brings it back. A file that has changed since it was read is not deleted.",
         group: Group::Manage,
-        aliases: &[PATH_ALIASES, &[Alias::name("force_recursive", "recursive")]],
+        aliases: &[PATH_ALIASES, &[Alias::names("recursive", &["force_recursive"])]],
         read_only: false,
         destructive: true,
         idempotent: false,

@@ -3,27 +3,16 @@
 
 use crate::workspace::{Base, FileKind, Revision, Tree, WorkspacePath, WritablePath};
 
-use super::{Alias, CallContext, ToolError, read_before_write};
+use super::{Alias, CallContext, Fingerprint, ToolError, read_before_write};
 
 /// Spellings of `source` and `destination`.
 pub(super) const ALIASES: &[Alias] = &[
-    Alias::name("from", "source"),
-    Alias::name("src", "source"),
-    Alias::name("path", "source"),
-    Alias::name("old_path", "source"),
-    Alias::name("oldPath", "source"),
-    Alias::name("source_path", "source"),
-    Alias::name("sourcePath", "source"),
-    Alias::name("file_path", "source"),
-    Alias::name("to", "destination"),
-    Alias::name("dst", "destination"),
-    Alias::name("dest", "destination"),
-    Alias::name("target", "destination"),
-    Alias::name("new_path", "destination"),
-    Alias::name("newPath", "destination"),
-    Alias::name("destination_path", "destination"),
-    Alias::name("destinationPath", "destination"),
-    Alias::name("replace", "overwrite"),
+    Alias::names("source", &["from", "src", "path", "old_path", "oldPath", "source_path", "sourcePath", "file_path"]),
+    Alias::names(
+        "destination",
+        &["to", "dst", "dest", "target", "new_path", "newPath", "destination_path", "destinationPath"],
+    ),
+    Alias::names("overwrite", &["replace"]),
 ];
 
 /// A place that an entry is moved or copied to.
@@ -36,6 +25,20 @@ pub(super) struct Destination {
 }
 
 impl Destination {
+    /// What a person and the model read behind the path of what replaces a file; nothing otherwise.
+    pub(super) fn replacing(&self) -> &'static str {
+        if self.occupant == Occupant::Nothing { "" } else { ", replacing the file there" }
+    }
+
+    /// The effect of moving or copying `tree` here from `source`.
+    pub(super) fn fingerprint(&self, source: &WorkspacePath, tree: &Tree) -> Fingerprint {
+        Fingerprint {
+            path: format!("{source} to {}", self.target.path()),
+            base: self.occupant.base(),
+            content: Some(tree.mark()),
+        }
+    }
+
     /// Refuses a directory over a file.
     pub(super) fn check_replaces(&self, tree: &Tree) -> Result<(), ToolError> {
         if tree.is_directory() && self.occupant != Occupant::Nothing {
@@ -97,7 +100,7 @@ pub(super) fn resolve(
                 .hint("choose another destination, or pass overwrite=true to replace that file"));
         }
         Some(_) => {
-            return Err(ToolError::invalid(format!("{path} already exists and is no regular file"))
+            return Err(ToolError::invalid(format!("{path} already exists and is not a regular file"))
                 .hint("choose another destination"));
         }
     };
@@ -126,8 +129,10 @@ pub(super) fn check_apart(source: &WorkspacePath, destination: &WorkspacePath) -
         return Err(same_path(source));
     }
     if destination.relative().starts_with(source.relative()) {
-        return Err(ToolError::invalid(format!("{destination} is inside {source}, which cannot be put into itself"))
-            .hint("pass a destination outside of the source"));
+        return Err(ToolError::invalid(format!(
+            "{destination} is inside {source}; a directory cannot be moved or copied into itself"
+        ))
+        .hint("pass a destination outside of the source"));
     }
     Ok(())
 }

@@ -33,7 +33,6 @@ use job::{Job, Planned};
 const MAX_EDITS: usize = 100;
 
 /// Replaces text that occurs once, or everywhere, in one file.
-#[derive(Debug)]
 pub(crate) struct Edit;
 
 /// Arguments of `edit`.
@@ -55,7 +54,7 @@ pub(crate) struct Args {
     expected_replacements: Option<i64>,
     /// Show the diff and change nothing. Default: false.
     dry_run: Option<bool>,
-    /// Revision that the file must have; with it the file need not have been read.
+    /// Revision that the file must have; then no read is needed.
     expected_revision: Option<String>,
 }
 
@@ -117,20 +116,12 @@ impl Tool for Edit {
         aliases: &[
             PATH_ALIASES,
             &[
-                Alias::name("old_str", "old_string"),
-                Alias::name("oldText", "old_string"),
-                Alias::name("old_text", "old_string"),
-                Alias::name("oldString", "old_string"),
-                Alias::name("search", "old_string"),
-                Alias::name("new_str", "new_string"),
-                Alias::name("newText", "new_string"),
-                Alias::name("new_text", "new_string"),
-                Alias::name("newString", "new_string"),
-                Alias::name("replace", "new_string"),
-                Alias::name("replaceAll", "replace_all"),
-                Alias::name("dryRun", "dry_run"),
-                Alias::name("expectedRevision", "expected_revision"),
-                Alias::name("expectedReplacements", "expected_replacements"),
+                Alias::names("old_string", &["old_str", "oldText", "old_text", "oldString", "search"]),
+                Alias::names("new_string", &["new_str", "newText", "new_text", "newString", "replace"]),
+                Alias::names("replace_all", &["replaceAll"]),
+                Alias::names("dry_run", &["dryRun"]),
+                Alias::names("expected_revision", &["expectedRevision"]),
+                Alias::names("expected_replacements", &["expectedReplacements"]),
             ],
         ],
         read_only: false,
@@ -179,7 +170,7 @@ fn edits(args: Args) -> Result<Vec<EditEntry>, ToolError> {
         (Some(edits), None, None) => {
             if edits.is_empty() || edits.len() > MAX_EDITS {
                 return Err(ToolError::invalid(format!(
-                    "`edits` holds {} edits; 1 to {MAX_EDITS} are taken",
+                    "`edits` has {} edits; it takes 1 to {MAX_EDITS}",
                     edits.len()
                 ))
                 .hint("send them in several calls, or old_string and new_string for a single one"));
@@ -211,7 +202,7 @@ fn edits(args: Args) -> Result<Vec<EditEntry>, ToolError> {
     for one in &edits {
         if one.old == one.new {
             let error = ToolError::invalid("old_string and new_string are equal, so there is nothing to change")
-                .hint("pass as new_string the text to put there instead");
+                .hint("set new_string to the replacement text");
             return Err(one.label(error));
         }
     }

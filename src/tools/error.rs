@@ -104,13 +104,13 @@ impl ToolError {
     /// The file at `path` is no longer what a person was shown a change of.
     pub fn changed_while_asked(path: impl fmt::Display) -> Self {
         Self::new(Kind::Stale, format!("{path} changed while a person was asked about this change, so it was not made"))
-            .hint("read it again, then repeat the call on what is there now; the person is asked again")
+            .hint("read it again, then repeat the call on what is there now; the user is asked again")
     }
 
     /// The file at `path` would grow beyond the limit for one file.
     pub fn would_grow(path: impl fmt::Display, size: u64, limit: u64) -> Self {
         Self::new(Kind::TooLarge, format!("{path} would grow to {size} bytes; at most {limit} are allowed"))
-            .hint("nothing was changed; put what is new into another file")
+            .hint("nothing was changed; write the new text to another file")
     }
 
     /// Adds the next call to make.
@@ -241,7 +241,7 @@ impl From<QuotaError> for ToolError {
             QuotaError::Root { .. } => "--max-root-size",
         };
         Self::new(Kind::Quota, error.to_string())
-            .hint(format!("nothing was changed; tell the person, who can raise the limit with {option}"))
+            .hint(format!("nothing was changed; ask the user, who can raise the limit with {option}"))
     }
 }
 
@@ -250,15 +250,15 @@ fn limit_words(limit: Limit) -> (Kind, &'static str) {
     match limit {
         Limit::OpenFiles(_) | Limit::OpenFilesOfAll => (
             Kind::Internal,
-            "call again after other calls are answered; if it fails again, tell the person, who can raise the limit",
+            "call again after other calls are answered; if it fails again, ask the user, who can raise the limit",
         ),
         Limit::FileSize(_) => {
-            (Kind::TooLarge, "nothing was changed; put what is new into another file, or tell the person")
+            (Kind::TooLarge, "nothing was changed; write the new text to another file, or ask the user")
         }
         Limit::Space | Limit::DiskQuota => {
-            (Kind::Quota, "nothing was changed; tell the person, who can make room, then send it again")
+            (Kind::Quota, "nothing was changed; ask the user, who can make room, then send it again")
         }
-        Limit::Memory => (Kind::Internal, "ask for less at a time; if it fails again, tell the person"),
+        Limit::Memory => (Kind::Internal, "ask for less at a time; if it fails again, report it to the user"),
     }
 }
 
@@ -270,23 +270,24 @@ impl From<AccessError> for ToolError {
             A::Denied => (Kind::Denied, "use a path that stays inside the workspace roots"),
             A::Secret => (
                 Kind::Denied,
-                "the rules of this server deny its content; work without it, or ask the person to allow it",
+                "the rules of this server deny its content; work without it, or ask the user to allow it",
             ),
             A::ProtectedWrite => (
                 Kind::Denied,
-                "programs run what such files say, so they are only written when the configuration allows it; ask the person to make this change",
+                "programs execute such files, so they are written only if the configuration allows it; ask the user to \
+                 make this change",
             ),
             A::ReadOnly => {
                 (Kind::ReadOnly, "write below a root with read-write rights; ls without a path lists the roots")
             }
             A::IsDirectory => (Kind::InvalidInput, "list a directory with ls"),
-            A::NotADirectory => (Kind::InvalidInput, "a file cannot hold other files; check the path with ls"),
+            A::NotADirectory => (Kind::InvalidInput, "a file cannot contain other files; check the path with ls"),
             A::Special(_) => (Kind::InvalidInput, "only regular files can be read or written"),
             A::TooLarge { .. } => (Kind::TooLarge, "work with a smaller file; read and grep also take larger ones"),
             A::TooMany { .. } => (Kind::TooLarge, "work on the directories below it one by one"),
-            A::NotStored => (Kind::NotFound, "write it again"),
-            A::IsRoot => (Kind::Denied, "name something below it"),
-            A::Permission => (Kind::Denied, "the operating system refuses it; choose another file or ask the person"),
+            A::NotStored => (Kind::NotFound, "write the content again"),
+            A::IsRoot => (Kind::Denied, "name an entry below it"),
+            A::Permission => (Kind::Denied, "the operating system refuses it; choose another file or ask the user"),
             A::Changed => (Kind::Stale, "another program is changing it; read it again"),
             A::Exists => (Kind::Stale, "read it, then edit it or overwrite it"),
             A::Stale => (Kind::Stale, "read it again, then repeat the change on what is there now"),
@@ -299,23 +300,22 @@ impl From<AccessError> for ToolError {
             }
             A::Locked => (
                 Kind::TimedOut,
-                "repeat the call; if it fails again, tell the person that a process holds a lock (flock) on that directory",
+                "repeat the call; if it fails again, report it to the user that a process holds a lock (flock) on that directory",
             ),
             A::TooManyLinks => (Kind::InvalidInput, "its links lead in a circle; use the path of the file itself"),
             A::NameTooLong => (Kind::InvalidInput, "use a shorter name"),
-            A::MovedInPart => {
-                (Kind::Internal, "nothing is lost; ask the person to remove what is left at the old path")
-            }
+            A::MovedInPart => (Kind::Internal, "nothing is lost; ask the user to remove what is left at the old path"),
             A::RootGone(RootGone::Replaced) => (
                 Kind::NotFound,
-                "nothing was changed; tell the person to restart the server, which then serves the directory that is there now",
+                "nothing was changed; ask the user to restart the server, which then serves the directory that is \
+                 there now",
             ),
             A::RootGone(_) => (
                 Kind::NotFound,
-                "nothing was changed; tell the person to put the directory back and to restart the server",
+                "nothing was changed; ask the user to put the directory back and to restart the server",
             ),
             A::Limit(limit) => limit_words(*limit),
-            A::Io => (Kind::Internal, "try once more; if it fails again, tell the person"),
+            A::Io => (Kind::Internal, "try once more; if it fails again, report it to the user"),
         };
         let mut this = Self::new(kind, error.to_string()).hint(hint);
         if let Some(source) = error.source {

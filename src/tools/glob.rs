@@ -21,7 +21,6 @@ use output::Output;
 use request::GlobRequest;
 
 /// The `glob` tool.
-#[derive(Debug)]
 pub(crate) struct Glob;
 
 impl Tool for Glob {
@@ -54,8 +53,7 @@ impl Tool for Glob {
 }
 
 const OWN_ALIASES: &[Alias] = &[
-    Alias::name("query", "pattern"),
-    Alias::name("glob", "pattern"),
-    Alias::name("includeDirs", "include_dirs"),
-    Alias::name("caseSensitive", "case_sensitive"),
+    Alias::names("pattern", &["query", "glob"]),
+    Alias::names("include_dirs", &["includeDirs"]),
+    Alias::names("case_sensitive", &["caseSensitive"]),
 ];

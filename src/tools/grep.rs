@@ -22,7 +22,6 @@ use render::Report;
 use request::GrepRequest;
 
 /// The `grep` tool.
-#[derive(Debug)]
 pub(crate) struct Grep;
 
 impl Tool for Grep {
@@ -66,17 +65,16 @@ impl Tool for Grep {
 }
 
 const OWN_ALIASES: &[Alias] = &[
-    Alias::name("caseSensitive", "case_sensitive"),
-    Alias::name("outputMode", "output_mode"),
-    Alias::name("include", "glob"),
-    Alias::name("query", "pattern"),
-    Alias::name("regex", "pattern"),
-    Alias::name("-A", "after"),
-    Alias::name("-B", "before"),
-    Alias::name("-C", "context"),
+    Alias::names("case_sensitive", &["caseSensitive"]),
+    Alias::names("output_mode", &["outputMode"]),
+    Alias::names("glob", &["include"]),
+    Alias::names("pattern", &["query", "regex"]),
+    Alias::names("after", &["-A"]),
+    Alias::names("before", &["-B"]),
+    Alias::names("context", &["-C"]),
     Alias::Flag { given: "-i", name: "case_sensitive", value: FlagValue::Bool(false) },
     Alias::Flag { given: "ignore_case", name: "case_sensitive", value: FlagValue::Bool(false) },
-    Alias::name("fixed_strings", "literal"),
+    Alias::names("literal", &["fixed_strings"]),
     Alias::Ignored { given: "-n" },
 ];
 

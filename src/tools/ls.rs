@@ -45,7 +45,6 @@ pub(crate) struct Args {
 }
 
 /// The `ls` tool.
-#[derive(Debug)]
 pub(crate) struct Ls;
 
 impl Tool for Ls {
@@ -94,9 +93,8 @@ fn file(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
         path: path.to_string(),
         kind,
         size: (stat.kind == FileKind::File).then_some(stat.size),
-        target: None,
         protected,
-        writable: None,
+        ..ListedEntry::default()
     };
     let size = entry.size.map(|size| format!("  {}", file_size(size))).unwrap_or_default();
     let text = format!("{path}{size} ({what}){}", if protected { " [protected]" } else { "" });
@@ -110,14 +108,7 @@ fn roots(cx: &CallContext) -> Answer {
         let writable = root.access() == Access::ReadWrite;
         let path = root.public();
         let _ = write!(text, "\n  {path}/ ({})", if writable { "read-write" } else { "read-only" });
-        entries.push(ListedEntry {
-            path,
-            kind: "root",
-            size: None,
-            target: None,
-            protected: false,
-            writable: Some(writable),
-        });
+        entries.push(ListedEntry { path, kind: "root", writable: Some(writable), ..ListedEntry::default() });
     }
     let facts = Facts { shown: entries.len(), ..Facts::default() };
     Answer::text(text, &facts).data(cx, &Output { path: None, entries, facts, notes: Vec::new() })

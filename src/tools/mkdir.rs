@@ -18,7 +18,6 @@ use super::{
 };
 
 /// The tool.
-#[derive(Debug)]
 pub(crate) struct Mkdir;
 
 /// Arguments of `mkdir`.
@@ -60,11 +59,11 @@ impl Tool for Mkdir {
         match cx.workspace.stat(&path) {
             Ok(stat) if stat.kind == FileKind::Directory => {
                 let output = Output { path: path.to_string(), created: 0 };
-                let answer = Answer::text(format!("{path} is there already"), &output).data(cx, &output);
+                let answer = Answer::text(format!("{path} already exists"), &output).data(cx, &output);
                 return Ok(Plan::Answer(answer));
             }
             Ok(_) => {
-                return Err(ToolError::invalid(format!("{path} exists and is no directory"))
+                return Err(ToolError::invalid(format!("{path} exists and is not a directory"))
                     .hint("choose another name, or move it away first"));
             }
             Err(_) => {}
@@ -99,11 +98,11 @@ impl Change for PlannedMkdir {
         let directories = guard.make_directory(&self.target, approval)?;
         let created = directories.len();
         let mut text = match created {
-            0 => format!("{} is there already", self.path),
-            _ => format!("Made {}", self.path),
+            0 => format!("{} already exists", self.path),
+            _ => format!("Created {}", self.path),
         };
         if created > 1 {
-            let _ = write!(text, " with {} above it", count(created - 1, "directory"));
+            let _ = write!(text, " and {} above it", count(created - 1, "directory"));
         }
         if created > 0 {
             let pending = cx.session.history.unrecorded();

@@ -14,14 +14,13 @@ use crate::{
 };
 
 use super::{
-    Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError,
+    Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
     answer::{count, noted},
     destination::{self, Destination, Occupant},
     read_before_write, with_history,
 };
 
 /// The tool.
-#[derive(Debug)]
 pub(crate) struct Move;
 
 /// Arguments of `move`.
@@ -90,12 +89,8 @@ struct PlannedMove {
 }
 
 impl Change for PlannedMove {
-    fn fingerprint(&self) -> super::Fingerprint {
-        super::Fingerprint {
-            path: format!("{} to {}", self.from.path(), self.to.target.path()),
-            base: self.to.occupant.base(),
-            content: Some(self.tree.mark()),
-        }
+    fn fingerprint(&self) -> Fingerprint {
+        self.to.fingerprint(self.from.path(), &self.tree)
     }
 
     fn preview(&self) -> Preview {
@@ -104,10 +99,8 @@ impl Change for PlannedMove {
         } else {
             String::new()
         };
-        let replaces = self.to.occupant != Occupant::Nothing;
-        let over = if replaces { ", replacing the file there" } else { "" };
-        let summary = format!("Move {}{what} to {}{over}", self.source, self.to.path);
-        Preview { summary, diff: String::new(), destructive: replaces }
+        let summary = format!("Move {}{what} to {}{}", self.source, self.to.path, self.to.replacing());
+        Preview { summary, diff: String::new(), destructive: self.to.occupant != Occupant::Nothing }
     }
 
     fn cost(&self) -> Cost {
@@ -139,9 +132,9 @@ impl Change for PlannedMove {
         };
         let mut records =
             vec![JournalRecord { kind, to: Some(to.path.to_string()), ..JournalRecord::new("move", from.path()) }];
-        let mut note = with_history::HistoryNote::none();
+        let mut note = None;
         if let Some((over, kept, usable)) = &replaced {
-            note = kept.clone();
+            note.clone_from(kept);
             let old = usable.then_some(over.revision);
             records.push(JournalRecord::new("move", to.target.path()).old(old, over.stat.permissions()));
         }
@@ -179,16 +172,14 @@ impl Change for PlannedMove {
             notes: copied
                 .then(|| "it was copied and its old place emptied, as the system does not rename it".to_owned())
                 .into_iter()
-                .chain(note.text())
+                .chain(note)
                 .collect(),
         };
         let mut text = format!("Moved {source} to {}", to.path);
         if tree.is_directory() {
             let _ = write!(text, " with {}", count(output.files, "file"));
         }
-        if output.replaced {
-            text.push_str(", replacing the file there");
-        }
+        text.push_str(to.replacing());
         Ok(Answer::text(noted(text, &output.notes), &output).data(cx, &output))
     }
 }

@@ -71,7 +71,7 @@ pub(super) fn limit_notes(tally: &Tally, limits_hit: &LimitsHit) -> Vec<String> 
     if !left_out.is_empty() {
         let limit = limits_hit.limit.unwrap_or_else(Limit::open_files);
         notes.push(format!(
-            "incomplete: {} could not be opened, as {limit}; call again after other calls are answered, or \
+            "incomplete: {} could not be opened, because {limit}; call again after other calls are answered, or \
              search a part of it",
             left_out.join(" and ")
         ));

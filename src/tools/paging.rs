@@ -14,7 +14,7 @@ pub(super) fn max_results(given: Option<i64>, default: usize, most: usize) -> us
 pub(super) fn limited(name: &str, given: Option<i64>, most: usize) -> Result<Option<usize>, ToolError> {
     let read = |given: i64| {
         usize::try_from(given).map(|given| given.min(most)).map_err(|_| {
-            ToolError::invalid(format!("`{name}` must not be negative, not {given}"))
+            ToolError::invalid(format!("`{name}` must be 0 or more, not {given}"))
                 .hint(format!("pass {name}=0 or more, or leave it out"))
         })
     };
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn negative_or_huge_offset_is_an_error() {
-        assert!(offset(Some(-1)).unwrap_err().text().contains("`offset` must not be negative, not -1"));
+        assert!(offset(Some(-1)).unwrap_err().text().contains("`offset` must be 0 or more, not -1"));
         assert!(offset(Some(1_000_000)).is_err());
         assert_eq!(offset(None).unwrap(), 0);
     }

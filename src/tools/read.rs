@@ -27,7 +27,6 @@ use stream::read_streamed;
 use whole::read_whole;
 
 /// The `read` tool.
-#[derive(Debug)]
 pub(crate) struct Read;
 
 impl Tool for Read {

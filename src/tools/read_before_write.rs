@@ -226,7 +226,7 @@ pub(super) fn check_replaceable(
         Ok(now) => now,
         Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) if must_be_as_seen => {
             let message = format!("{path} has changed since it was read and is too large by now to be read again");
-            return Err(ToolError::new(Kind::Stale, message).hint("leave it as it is, or ask the person"));
+            return Err(ToolError::new(Kind::Stale, message).hint("leave it as it is, or ask the user"));
         }
         Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) => return Ok(None),
         Err(error) => return Err(error.into()),

@@ -59,7 +59,7 @@ pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> R
     if let Some(digits) = &revision
         && (digits.len() < FEWEST_DIGITS || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
     {
-        return Err(ToolError::invalid(format!("{digits:?} is no revision"))
+        return Err(ToolError::invalid(format!("{digits:?} is not a revision"))
             .hint(format!("give at least {FEWEST_DIGITS} of its digits, as `rootbound history` lists them")));
     }
     let path = cx.workspace.resolve(path)?;
@@ -89,7 +89,7 @@ pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> R
                     continue;
                 }
                 if current == Some(old) {
-                    return Ok(format!("{real} holds that already"));
+                    return Ok(format!("{real} already has that content"));
                 }
                 let Some(bytes) = cx.session.history.content(old) else {
                     if revision.is_some() {
@@ -105,15 +105,15 @@ pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> R
                 let diff = shown_diff::diff(&real, now.map(|now| now.bytes), Some(bytes.clone()));
                 let diff = TruncatedDiff::of(&diff, 0, shown_diff::DIFF_LINES, shown_diff::room(cx, &real)).with_note();
                 let (_, note) = with_history::commit(cx, guard, "restore", Undoable::No, &bytes, approval)?;
-                let notes: Vec<String> = note.text().into_iter().collect();
+                let notes = Vec::from_iter(note);
                 return Ok(format!("{}\n\n{diff}", noted(format!("Restored {real} to {old}"), &notes)));
             }
             _ => {}
         }
     }
     let which = revision.map_or_else(String::new, |digits| format!(" with the revision {digits}"));
-    Err(ToolError::new(Kind::NotFound, format!("no content of {path}{which} is kept that could be restored"))
-        .hint("list what is kept with `rootbound history`"))
+    Err(ToolError::new(Kind::NotFound, format!("the history has no content of {path}{which} to restore"))
+        .hint("list what can be restored with `rootbound history`"))
 }
 
 /// A deleted directory, as its records describe it.
@@ -122,41 +122,12 @@ fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&JournalRecord]) -> Re
     let guard = TreeGuard::acquire(&cx.workspace, &[&entry])?;
     let mut left_out = Vec::new();
     let mut parts = Vec::new();
-    // By their names alone: the whole path may be longer than one that can be named in a call.
-    let mut directories: HashMap<&str, usize> = HashMap::new();
+    let mut directories = HashMap::new();
     for record in records {
-        let below = if record.is_of(top) {
-            Some(TreePosition::top())
-        } else {
-            // The line of a directory may have been lost, and then there is no place for what it held.
-            record.shown.rsplit_once('/').and_then(|(parent, own)| {
-                let name = top.join(own).ok()?.file_name()?.to_os_string();
-                Some(TreePosition { depth: directories.get(parent)? + 1, name })
-            })
-        };
-        let Some(below) = below else {
-            left_out.push(record.shown.clone());
-            continue;
-        };
-        let mode = record.mode.unwrap_or(0);
-        parts.push(match (record.kind, record.old_revision(), &record.target) {
-            (RecordKind::Directory, ..) => {
-                directories.insert(&record.shown, below.depth);
-                (below, NewNode::Directory { mode })
-            }
-            (RecordKind::Link, _, Some(target)) => (below, NewNode::Link(target.into())),
-            (RecordKind::File, Some(old), _) => {
-                let Some(bytes) = cx.session.history.content(old) else {
-                    left_out.push(record.shown.clone());
-                    continue;
-                };
-                (below, NewNode::File { mode, content: Box::new(std::io::Cursor::new(bytes)) })
-            }
-            _ => {
-                left_out.push(record.shown.clone());
-                continue;
-            }
-        });
+        match part(cx, top, record, &mut directories) {
+            Some(part) => parts.push(part),
+            None => left_out.push(record.shown.as_str()),
+        }
     }
     let mut parts = parts.into_iter().map(Ok::<_, AccessError>);
     let created = guard.create_tree(&entry, &mut parts, Approval::by_policy())?;
@@ -165,6 +136,39 @@ fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&JournalRecord]) -> Re
         let _ = write!(text, "; {} no longer kept: {}", count(left_out.len(), "entry"), left_out.join(", "));
     }
     Ok(text)
+}
+
+/// A record as a part to be made again below `top`, if there is a place and still a content for it. `directories` are
+/// the depths of those that came before.
+fn part<'a>(
+    cx: &CallContext,
+    top: &WorkspacePath,
+    record: &'a JournalRecord,
+    directories: &mut HashMap<&'a str, usize>,
+) -> Option<(TreePosition, NewNode)> {
+    let position = if record.is_of(top) {
+        TreePosition::top()
+    } else {
+        // By the names alone: the whole path may be longer than one that can be named in a call. The line of a
+        // directory may have been lost, and then there is no place for what it held.
+        let (parent, own) = record.shown.rsplit_once('/')?;
+        let name = top.join(own).ok()?.file_name()?.to_os_string();
+        TreePosition { depth: directories.get(parent)? + 1, name }
+    };
+    let mode = record.mode.unwrap_or(0);
+    let node = match (record.kind, record.old_revision(), &record.target) {
+        (RecordKind::Directory, ..) => {
+            directories.insert(&record.shown, position.depth);
+            NewNode::Directory { mode }
+        }
+        (RecordKind::Link, _, Some(target)) => NewNode::Link(target.into()),
+        (RecordKind::File, Some(old), _) => {
+            let bytes = cx.session.history.content(old)?;
+            NewNode::File { mode, content: Box::new(std::io::Cursor::new(bytes)) }
+        }
+        _ => return None,
+    };
+    Some((position, node))
 }
 
 /// The canonical path; for a deleted entry the path itself.

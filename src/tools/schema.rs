@@ -9,23 +9,20 @@ use serde_json::{Map, Value};
 
 /// The schema of a tool's arguments.
 pub(crate) fn input<T: JsonSchema>() -> Map<String, Value> {
-    let mut settings = SchemaSettings::draft2020_12();
-    settings.inline_subschemas = true;
-    settings.meta_schema = None;
-    let mut schema = root(settings.into_generator().into_root_schema_for::<T>().to_value());
+    let mut schema = root::<T>(SchemaSettings::draft2020_12());
     schema.insert("additionalProperties".into(), Value::Bool(false));
     schema
 }
 
 /// The schema of a tool's structured result.
 pub(crate) fn output<T: JsonSchema>() -> Map<String, Value> {
-    let mut settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.inline_subschemas = true;
-    settings.meta_schema = None;
-    root(settings.into_generator().into_root_schema_for::<T>().to_value())
+    root::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
 
-fn root(schema: Value) -> Map<String, Value> {
+fn root<T: JsonSchema>(mut settings: SchemaSettings) -> Map<String, Value> {
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    let schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     let Value::Object(mut schema) = schema else { return Map::new() };
     plain(&mut schema);
     // The tool's own description says it; a second one is tokens without news.

@@ -125,7 +125,7 @@ fn copy_and_move_refuse_a_missing_source_and_a_destination_in_it() {
     let tools = Tools::with(&[("d/a.txt", "one\n")]);
     for tool in ["copy", "move"] {
         tools.fails(tool, json!({ "source": "x", "destination": "y" }), Kind::NotFound, "no such file or directory: x");
-        tools.fails(tool, json!({ "source": "d", "destination": "d/e" }), Kind::InvalidInput, "put into itself");
+        tools.fails(tool, json!({ "source": "d", "destination": "d/e" }), Kind::InvalidInput, "into itself");
         tools.fails(tool, json!({ "source": "d/a.txt", "destination": "d" }), Kind::InvalidInput, "d is a directory");
         tools.fails(tool, json!({ "source": "d", "destination": "d" }), Kind::InvalidInput, "are both d");
     }
@@ -170,7 +170,7 @@ fn change_of_the_file_after_planning_is_noticed_at_the_commit() {
 fn mkdir_makes_missing_parents_and_accepts_a_directory_that_exists() {
     let tools = Tools::with(&[("a.txt", "one\n")]);
     let text = tools.call("mkdir", json!({ "path": "d/e/f" })).unwrap();
-    assert_eq!(text, "Made d/e/f with 2 directories above it");
+    assert_eq!(text, "Created d/e/f and 2 directories above it");
     assert!(tools.call("mkdir", json!({ "path": "d" })).is_ok());
     tools.fails("mkdir", json!({ "path": "a.txt" }), Kind::InvalidInput, "a.txt exists");
     assert_eq!(tools.names(), "a.txt d/ d/e/ d/e/f/");
@@ -206,7 +206,7 @@ fn undo_refuses_what_has_changed_since() {
     assert_eq!(tools.content("a.txt"), "one");
     tools.call("move", json!({ "source": "b.txt", "destination": "c.txt" })).unwrap();
     tools.call("mkdir", json!({ "path": "b.txt" })).unwrap();
-    tools.fails("undo", json!({ "path": "c.txt" }), Kind::Stale, "something else is at b.txt");
+    tools.fails("undo", json!({ "path": "c.txt" }), Kind::Stale, "another entry is at b.txt");
 }
 
 #[test]
@@ -227,5 +227,5 @@ fn restore_needs_a_revision_and_a_history() {
     assert_eq!((error.kind(), error.text().contains("xyz")), (Kind::InvalidInput, true), "{}", error.text());
     let error = restore::restore(&tools.cx, "a.txt", None).unwrap_err();
     assert_eq!(error.kind(), Kind::NotFound, "{}", error.text());
-    assert!(error.text().contains("no content of a.txt is kept"), "{}", error.text());
+    assert!(error.text().contains("the history has no content of a.txt"), "{}", error.text());
 }

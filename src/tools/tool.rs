@@ -37,10 +37,10 @@ impl Spec {
         self.aliases.iter().copied().flatten()
     }
 
-    /// What the schema calls the argument that a model sends as `given`; none where that is no spelling of one.
+    /// What the schema calls the argument that a model sends as `given`; none if that is no spelling of one.
     pub fn renamed(&self, given: &str) -> Option<&'static str> {
         self.aliases().find_map(|alias| match alias {
-            Alias::Name { given: spelling, name } if *spelling == given => Some(*name),
+            Alias::Names { given: spellings, name } if spellings.contains(&given) => Some(*name),
             _ => None,
         })
     }
@@ -55,7 +55,7 @@ pub enum Group {
     Manage,
 }
 
-/// One tool. `plan` computes without a lock; only a [`Change`] touches the disk.
+/// One tool. `plan` computes without a lock; only a [`super::Change`] touches the disk.
 pub trait Tool: 'static {
     /// The arguments; doc comments are the schema's descriptions. Derive with
     /// `#[serde(deny_unknown_fields)]`, optional arguments as `Option`.

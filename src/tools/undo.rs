@@ -26,7 +26,6 @@ use super::{
 use revert::RevertPlan;
 
 /// The tool.
-#[derive(Debug)]
 pub(crate) struct Undo;
 
 /// Arguments of `undo`.
@@ -84,7 +83,10 @@ impl Tool for Undo {
                 Kind::NotFound,
                 format!("this session has made no change{of} that could be undone"),
             )
-            .hint("only changes by this server's own tools count; a person can look further back with `rootbound history`"));
+            .hint(
+                "undo covers only changes made with this server's tools in this session; `rootbound history` lists \
+                   earlier ones",
+            ));
         };
         let RevertPlan { diff, cost } = revert::check(cx, &change)?;
         Ok(Plan::Change(Box::new(PlannedUndo { number, change, diff, cost })))
@@ -130,7 +132,7 @@ impl PlannedUndo {
 
 impl Change for PlannedUndo {
     fn fingerprint(&self) -> super::Fingerprint {
-        // The number of the change stands for all it did; the revert itself checks that nothing has
+        // The number of the change covers all it did; the revert itself checks that nothing has
         // happened to the file since.
         let change = Revision::of(format!("{} {}", self.number, self.diff).as_bytes());
         super::Fingerprint { path: self.path().to_string(), base: Base::Revision(change), content: None }

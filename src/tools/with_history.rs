@@ -9,6 +9,6 @@ mod remove_tree;
 mod write_file;
 
 pub(super) use keep_file::{changed, keep_replaced};
-pub(super) use note::{HistoryNote, begin};
+pub(super) use note::begin;
 pub(super) use remove_tree::remove;
 pub(super) use write_file::{Rewrite, Undoable, commit, rewrite};

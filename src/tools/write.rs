@@ -27,7 +27,6 @@ use super::{
 use content::{Appended, NewContent, appended, created, replaced};
 
 /// The tool.
-#[derive(Debug)]
 pub(crate) struct Write;
 
 /// Arguments of `write`.
@@ -41,7 +40,7 @@ pub(crate) struct Args {
     /// overwrite replaces an existing file (which must have been read), append adds to its end,
     /// create fails if it exists. Default: overwrite.
     mode: Option<Mode>,
-    /// Revision that an existing file must have; with it the file need not have been read.
+    /// Revision that an existing file must have; then no read is needed.
     expected_revision: Option<String>,
 }
 
@@ -106,10 +105,8 @@ impl Tool for Write {
         aliases: &[
             PATH_ALIASES,
             &[
-                Alias::name("contents", "content"),
-                Alias::name("text", "content"),
-                Alias::name("file_text", "content"),
-                Alias::name("expectedRevision", "expected_revision"),
+                Alias::names("content", &["contents", "text", "file_text"]),
+                Alias::names("expected_revision", &["expectedRevision"]),
                 Alias::Flag { given: "append", name: "mode", value: FlagValue::Text("append") },
             ],
         ],
@@ -295,12 +292,12 @@ impl Change for PlannedWrite {
         };
         let ((base, planned), committed, kept) =
             with_history::rewrite(cx, "write", &request.target, (base, planned), approval, again)?;
-        Ok(Self { request, base, planned }.answer(cx, &committed, &kept))
+        Ok(Self { request, base, planned }.answer(cx, &committed, kept))
     }
 }
 
 impl PlannedWrite {
-    fn answer(self, cx: &CallContext, committed: &Committed, kept: &with_history::HistoryNote) -> Answer {
+    fn answer(self, cx: &CallContext, committed: &Committed, kept: Option<String>) -> Answer {
         let diff = self.diff(Some(shown_diff::DIFF_LINES));
         let shown = diff.as_ref().map(|diff| {
             TruncatedDiff::of(
@@ -328,7 +325,7 @@ impl PlannedWrite {
             appended_lines: self.planned.appended.map(|appended| appended.lines),
         };
         let mut notes = self.planned.notes;
-        notes.extend(kept.text());
+        notes.extend(kept);
         let total = format!("{}, {}", count(facts.bytes, "byte"), count(lines, "line"));
         let text = match self.planned.appended {
             Some(Appended { bytes, lines }) if self.base != Base::Absent => format!(

@@ -54,7 +54,7 @@ pub(super) fn explain(error: io::Error, real: &WorkspacePath, asked: &WorkspaceP
     if refused.kind != AccessErrorKind::Io {
         return refused;
     }
-    match real.root().dir().stat_beneath(real.relative()) {
+    match real.root().dir.stat_beneath(real.relative()) {
         Ok(stat) if stat.kind == FileKind::Other => AccessError::new(AccessErrorKind::Special(stat.special()), asked),
         _ => refused,
     }

@@ -32,8 +32,8 @@ impl FoundRules {
 
     /// Its rules as they count below `root`: those relative to its own top where that holds the root.
     pub(super) fn rules_below(&self, root: &Root) -> Vec<AgentRules> {
-        let below_top = root.canonical().strip_prefix(self.root.canonical()).ok();
-        let mut hosts = vec![root.canonical().to_owned(), root.configured().to_owned()];
+        let below_top = root.canonical.strip_prefix(&self.root.canonical).ok();
+        let mut hosts = vec![root.canonical.clone(), root.configured.clone()];
         hosts.dedup();
         self.rules.rules(below_top, &hosts)
     }
@@ -79,7 +79,7 @@ fn parsed(path: &WorkspacePath, file: RuleFile, answer: Result<Vec<u8>, String>,
 
 /// The bytes of a rule file, links inside the roots followed; `None` where there is no such file.
 fn content(roots: &Roots, path: &WorkspacePath) -> Option<Result<Vec<u8>, String>> {
-    let opened = match path.root().dir().file_beneath(path.relative()) {
+    let opened = match path.root().dir.file_beneath(path.relative()) {
         Err(Failure::Link) => {
             let Ok(way) = links::follow(roots, path) else {
                 return Some(Err("it is a link that leads to nothing inside the directories offered".to_owned()));
@@ -88,7 +88,7 @@ fn content(roots: &Roots, path: &WorkspacePath) -> Option<Result<Vec<u8>, String
             if way.secret() {
                 return Some(Err("it is a link to a secret".to_owned()));
             }
-            way.real.root().dir().file_beneath(way.real.relative())
+            way.real.root().dir.file_beneath(way.real.relative())
         }
         answer => answer,
     };
@@ -109,7 +109,7 @@ fn bytes(file: std::fs::File) -> Result<Vec<u8>, String> {
     let failed = |error: std::io::Error| format!("it cannot be read: {}", error.kind());
     let stat = sys::file_stat(&file).map_err(failed)?;
     if stat.kind != FileKind::File {
-        return Err("it is no regular file".to_owned());
+        return Err("it is not a regular file".to_owned());
     }
     let mut bytes = Vec::new();
     file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(failed)?;

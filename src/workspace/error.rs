@@ -12,14 +12,16 @@ use super::limits::words;
 use super::{Failure, Limit, RootGone, WorkspacePath};
 
 /// Why a text is no path of this workspace.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum PathError {
     /// It leads outside every root. The sentence is the same whether or not anything is there.
+    #[error("access denied: {} is outside the workspace roots", escape_text(given))]
     Denied {
         /// What was given.
         given: String,
     },
     /// It cannot be a path at all.
+    #[error("invalid path {}: {reason}", escape_text(given))]
     Invalid {
         /// What was given.
         given: String,
@@ -27,6 +29,11 @@ pub enum PathError {
         reason: &'static str,
     },
     /// It has more bytes than a path may have below its root.
+    #[error(
+        "the path {} ({} bytes) is longer than the {limit} bytes that a path may have below its root",
+        escape_text(&shorten(given, SHOWN)),
+        given.len()
+    )]
     TooLong {
         /// What was given.
         given: String,
@@ -38,30 +45,8 @@ pub enum PathError {
 /// Characters that are shown of a path that is too long to be one.
 const SHOWN: usize = 60;
 
-impl fmt::Display for PathError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Denied { given } => {
-                write!(f, "access denied: {} is outside the workspace roots", escape_text(given))
-            }
-            Self::Invalid { given, reason } => {
-                write!(f, "invalid path {}: {reason}", escape_text(given))
-            }
-            Self::TooLong { given, limit } => {
-                let (start, length) = (escape_text(&shorten(given, SHOWN)), given.len());
-                write!(
-                    f,
-                    "the path {start} ({length} bytes) is longer than the {limit} bytes that a path may have below its root"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for PathError {}
-
 /// Why something could not be done with a path of this workspace.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub struct AccessError {
     /// What kind of refusal.
     pub kind: AccessErrorKind,
@@ -193,55 +178,48 @@ impl<T, E: Into<Failure>> AtPath<T> for Result<T, E> {
 
 impl fmt::Display for AccessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use AccessErrorKind as Kind;
         let path = &self.path;
         match &self.kind {
-            AccessErrorKind::NotFound => write!(f, "{path} does not exist"),
-            AccessErrorKind::Denied => {
-                write!(f, "access denied: {path} leads outside the workspace roots")
-            }
-            AccessErrorKind::Secret => {
+            Kind::NotFound => write!(f, "{path} does not exist"),
+            Kind::Denied => write!(f, "access denied: {path} leads outside the workspace roots"),
+            Kind::Secret => {
                 write!(f, "access denied: {path} is a secret file")?;
                 self.rule(f)
             }
-            AccessErrorKind::ProtectedWrite => {
+            Kind::ProtectedWrite => {
                 write!(f, "access denied: {path} is protected from writing")?;
                 self.rule(f)
             }
-            AccessErrorKind::ReadOnly => write!(f, "{path} is read-only"),
-            AccessErrorKind::IsDirectory => write!(f, "{path} is a directory, not a file"),
-            AccessErrorKind::NotADirectory => write!(f, "{path} is not a directory, or passes through a file"),
-            AccessErrorKind::Special(what) => write!(f, "{path} is a {what}, not a regular file"),
-            AccessErrorKind::TooLarge { size, limit } => {
-                write!(f, "{path} has {size} bytes, more than the limit of {limit}")
-            }
-            AccessErrorKind::TooMany { limit } => write!(f, "{path} holds more than {limit} entries"),
-            AccessErrorKind::IsRoot => {
-                write!(f, "{path} is a workspace root, which cannot be moved, copied, replaced or deleted")
-            }
-            AccessErrorKind::NotStored => write!(f, "the earlier content of {path} is no longer stored"),
-            AccessErrorKind::Permission => {
-                write!(f, "the system's permissions forbid access to {path}")
-            }
-            AccessErrorKind::Changed => write!(f, "{path} kept changing during the call"),
-            AccessErrorKind::Exists => write!(f, "{path} already exists"),
-            AccessErrorKind::Stale => write!(f, "{path} has changed since it was read"),
-            AccessErrorKind::Stopped => write!(f, "this call ran out of time before {path} was changed"),
-            AccessErrorKind::TooManyWaiting => {
+            Kind::ReadOnly => write!(f, "{path} is read-only"),
+            Kind::IsDirectory => write!(f, "{path} is a directory, not a file"),
+            Kind::NotADirectory => write!(f, "{path} or one of its parents is not a directory"),
+            Kind::Special(what) => write!(f, "{path} is a {what}, not a regular file"),
+            Kind::TooLarge { size, limit } => write!(f, "{path} has {size} bytes, more than the limit of {limit}"),
+            Kind::TooMany { limit } => write!(f, "{path} has more than {limit} entries"),
+            Kind::IsRoot => write!(f, "{path} is a workspace root, which cannot be moved, copied, replaced or deleted"),
+            Kind::NotStored => write!(f, "the earlier content of {path} is no longer stored"),
+            Kind::Permission => write!(f, "the system's permissions forbid access to {path}"),
+            Kind::Changed => write!(f, "{path} kept changing during the call"),
+            Kind::Exists => write!(f, "{path} already exists"),
+            Kind::Stale => write!(f, "{path} has changed since it was read"),
+            Kind::Stopped => write!(f, "this call ran out of time before {path} was changed"),
+            Kind::TooManyWaiting => {
                 write!(f, "{path} is part of another change, and too many calls already wait for it")
             }
-            AccessErrorKind::Locked => {
+            Kind::Locked => {
                 write!(f, "another process holds the lock of the directory of {path}, and {path} was not changed")
             }
-            AccessErrorKind::TooManyLinks => write!(f, "{path} passes through too many links"),
-            AccessErrorKind::NameTooLong => write!(f, "a name in {path} is too long for the system"),
-            AccessErrorKind::MovedInPart => {
-                write!(f, "{path} has all that was to be moved, but the old location could be removed only in part")
+            Kind::TooManyLinks => write!(f, "{path} passes through too many links"),
+            Kind::NameTooLong => write!(f, "a name in {path} is too long for the system"),
+            Kind::MovedInPart => {
+                write!(f, "everything was moved to {path}, but the old location could be removed only in part")
             }
-            AccessErrorKind::RootGone(gone) => match path.root().name() {
+            Kind::RootGone(gone) => match path.root().name() {
                 Some(name) => write!(f, "the workspace root {name} {gone}"),
                 None => write!(f, "the workspace root directory {gone}"),
             },
-            AccessErrorKind::Limit(limit) => {
+            Kind::Limit(limit) => {
                 let verb = match limit {
                     Limit::OpenFiles(_) | Limit::OpenFilesOfAll => "opened",
                     Limit::Memory => "loaded into memory",
@@ -249,7 +227,7 @@ impl fmt::Display for AccessError {
                 };
                 write!(f, "{path} could not be {verb}: {limit}")
             }
-            AccessErrorKind::Io => match &self.source {
+            Kind::Io => match &self.source {
                 Some(source) => write!(f, "{path} could not be accessed: {}", words(source)),
                 None => write!(f, "{path} could not be accessed"),
             },
@@ -260,11 +238,5 @@ impl fmt::Display for AccessError {
 impl AccessError {
     fn rule(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.source.as_ref().map_or(Ok(()), |rule| write!(f, " ({rule})"))
-    }
-}
-
-impl std::error::Error for AccessError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|error| error as _)
     }
 }

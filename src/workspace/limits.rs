@@ -66,12 +66,12 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OpenFiles(Some(limit)) => write!(f, "the server may open only {limit} files at once (ulimit -n)"),
-            Self::OpenFiles(None) => f.write_str("the server may open no more files at once (ulimit -n)"),
-            Self::OpenFilesOfAll => f.write_str("the whole system may open no more files at once (fs.file-max)"),
+            Self::OpenFiles(None) => f.write_str("the server cannot open more files at once (ulimit -n)"),
+            Self::OpenFilesOfAll => f.write_str("the whole system cannot open more files at once (fs.file-max)"),
             Self::FileSize(Some(limit)) => {
-                write!(f, "the server may write no file of more than {limit} bytes (ulimit -f)")
+                write!(f, "the server may not write files of more than {limit} bytes (ulimit -f)")
             }
-            Self::FileSize(None) => f.write_str("its file system takes no file of that size"),
+            Self::FileSize(None) => f.write_str("its file system does not allow files of that size"),
             Self::Space => f.write_str("its file system is full (no space left on the device)"),
             Self::DiskQuota => f.write_str("the disk quota of the server's user is used up"),
             Self::Memory => f.write_str("the server has no more memory (ulimit -v, or the container's limit)"),

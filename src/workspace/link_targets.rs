@@ -47,7 +47,7 @@ impl Look<'_> {
     }
 
     fn directory(&mut self, below: &Path, depth: usize) {
-        let Ok(dir) = self.root.dir().dir_beneath(below, OpenFor::List) else { return };
+        let Ok(dir) = self.root.dir.dir_beneath(below, OpenFor::List) else { return };
         let Ok(mut names) = dir.list_at_most(self.left) else { return };
         if names.len() == self.left && depth == 1 {
             // Too many to look at: only the names on the lists.
@@ -106,7 +106,7 @@ fn may_hold(path: &Path, name: &OsStr) -> bool {
 
 /// Paths below a root of targets in it.
 pub(super) fn below<'t>(root: &Root, targets: &'t [Target]) -> impl Iterator<Item = (PathBuf, &'t Target)> {
-    let index = root.index();
-    let here = targets.iter().filter(move |target| target.path.root().index() == index);
+    let index = root.index;
+    let here = targets.iter().filter(move |target| target.path.root().index == index);
     here.map(|target| (target.path.relative().to_owned(), target))
 }

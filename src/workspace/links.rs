@@ -67,7 +67,7 @@ pub(super) fn follow(roots: &Roots, asked: &WorkspacePath) -> Result<Location, A
 /// Whether a link that says `target` leads, by its letters, to a place inside a root when it is put
 /// at the place `link`.
 pub(super) fn stays_inside(roots: &Roots, link: &WorkspacePath, target: &Path) -> bool {
-    let start = link.root().canonical().join(link.relative());
+    let start = link.root().canonical.join(link.relative());
     let start = start.parent().unwrap_or(&start).to_path_buf();
     let mut at = if target.has_root() { base_of(target) } else { start };
     for component in target.components() {
@@ -198,7 +198,7 @@ impl Walk<'_> {
     /// An absolute place: a root, when it is exactly one, else outside.
     fn arrive(&self, at: PathBuf) -> Result<Position, AccessError> {
         let mut roots = self.roots.list().iter();
-        match roots.find(|root| at == root.canonical() || at == root.configured()) {
+        match roots.find(|root| at == root.canonical || at == root.configured) {
             Some(root) => self.enter(root, Vec::new()),
             None => Ok(Position::Outside(at)),
         }
@@ -209,7 +209,7 @@ impl Walk<'_> {
         if here.names.pop().is_some() {
             return self.enter(&here.root, here.names);
         }
-        let mut above = here.root.canonical().to_path_buf();
+        let mut above = here.root.canonical.clone();
         above.pop();
         match self.roots.containing(&above, false) {
             Some(path) => self.enter(path.root(), path.relative().iter().map(OsStr::to_os_string).collect()),
@@ -220,7 +220,7 @@ impl Walk<'_> {
     /// Opens a directory of real names; a link there by now means that something changed.
     fn enter(&self, root: &Arc<Root>, names: Vec<OsString>) -> Result<Position, AccessError> {
         let below: PathBuf = names.iter().collect();
-        let dir = root.dir().dir_beneath(&below, OpenFor::Traverse).at(self.asked)?;
+        let dir = root.dir.dir_beneath(&below, OpenFor::Traverse).at(self.asked)?;
         Ok(Position::Inside(Inside { root: Arc::clone(root), names, dir }))
     }
 

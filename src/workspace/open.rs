@@ -43,20 +43,20 @@ impl Shared {
     /// What is at `asked`, links inside the roots followed.
     pub(super) fn stat(&self, asked: &WorkspacePath) -> Result<(Stat, Location), AccessError> {
         self.reach(asked, |real| {
-            let stat = real.root().dir().stat_beneath(real.relative())?;
+            let stat = real.root().dir.stat_beneath(real.relative())?;
             if stat.kind == FileKind::Symlink { Err(Failure::Link) } else { Ok(stat) }
         })
     }
 
     /// The directory at `asked`.
     pub(super) fn directory(&self, asked: &WorkspacePath, purpose: OpenFor) -> Result<(Dir, Location), AccessError> {
-        self.reach(asked, |real| real.root().dir().dir_beneath(real.relative(), purpose))
+        self.reach(asked, |real| real.root().dir.dir_beneath(real.relative(), purpose))
     }
 
     /// Opens a regular file whose content policy does not forbid.
     pub(super) fn open_file(&self, asked: &WorkspacePath) -> Result<OpenFile, AccessError> {
         let open = |real: &WorkspacePath| {
-            let file = real.root().dir().file_beneath(real.relative())?;
+            let file = real.root().dir.file_beneath(real.relative())?;
             let stat = sys::file_stat(&file)?;
             Ok((file, stat))
         };
@@ -77,7 +77,7 @@ impl Shared {
             return None;
         }
         readable(&real, asked).ok()?;
-        let (file, stat, bytes) = real.root().dir().read_cached(real.relative(), limit)?;
+        let (file, stat, bytes) = real.root().dir.read_cached(real.relative(), limit)?;
         Some((OpenFile { file, asked: asked.clone(), real, stat }, bytes))
     }
 

@@ -101,13 +101,13 @@ impl WorkspacePath {
 
     /// The canonical host path. For keys and comparison inside the workspace layer only.
     pub(super) fn host(&self) -> PathBuf {
-        self.root.canonical().join(&self.relative)
+        self.root.canonical.join(&self.relative)
     }
 }
 
 impl fmt::Display for WorkspacePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let prefix = self.root.prefix();
+        let prefix = &self.root.prefix;
         if self.is_root() {
             return f.write_str(if prefix.is_empty() { "." } else { prefix });
         }
@@ -139,7 +139,7 @@ impl fmt::Debug for WorkspacePath {
 
 impl PartialEq for WorkspacePath {
     fn eq(&self, other: &Self) -> bool {
-        self.root.index() == other.root.index() && self.relative.as_os_str() == other.relative.as_os_str()
+        self.root.index == other.root.index && self.relative.as_os_str() == other.relative.as_os_str()
     }
 }
 
@@ -147,7 +147,7 @@ impl Eq for WorkspacePath {}
 
 impl Hash for WorkspacePath {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.root.index().hash(state);
+        self.root.index.hash(state);
         self.relative.as_os_str().hash(state);
     }
 }
@@ -161,7 +161,7 @@ impl PartialOrd for WorkspacePath {
 impl Ord for WorkspacePath {
     /// By root in the order given, then component by component, by bytes.
     fn cmp(&self, other: &Self) -> Ordering {
-        self.root.index().cmp(&other.root.index()).then_with(|| {
+        self.root.index.cmp(&other.root.index).then_with(|| {
             let rank = |byte: &u8| if std::path::is_separator(char::from(*byte)) { 0 } else { *byte };
             let one = self.relative.as_os_str().as_encoded_bytes();
             let two = other.relative.as_os_str().as_encoded_bytes();

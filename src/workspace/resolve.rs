@@ -67,7 +67,7 @@ impl Refusal {
 }
 
 /// A NUL ends a path where the system reads it: `a\0b` would be checked as one name and opened as `a`.
-const NUL: &str = "it holds a NUL character";
+const NUL: &str = "it contains a NUL character";
 
 fn check_text(text: &str) -> Result<(), PathError> {
     if text.contains('\0') {

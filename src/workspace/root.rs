@@ -33,20 +33,23 @@ pub struct RootSpec {
 
 /// A root, opened once. Everything below it is reached through its handle.
 pub struct Root {
-    index: usize,
+    pub(super) index: usize,
     name: Option<String>,
-    prefix: String,
+    /// What is printed before a relative path, "" for a single unnamed root.
+    pub(super) prefix: String,
     access: Access,
     own_rules: PolicyRules,
     policy: Arc<Policy>,
     /// The same with what start-up found on the disk.
     startup_policy: OnceLock<Policy>,
     key: String,
-    canonical: PathBuf,
-    configured: PathBuf,
-    given: PathBuf,
-    dir: Dir,
-    /// A path that led to `dir` at start-up, with the device and inode of `dir`. None where the system has no such
+    pub(super) canonical: PathBuf,
+    /// The absolute path as it was configured, which may lead through links.
+    pub(super) configured: PathBuf,
+    /// The absolute path as it was given, links and `..` included.
+    pub(super) given: PathBuf,
+    pub(super) dir: Dir,
+    /// A path that led to `dir` at start-up, with the device and inode of `dir`. None if the system has no such
     /// numbers, or where they change.
     identity: Option<(PathBuf, (u64, u64))>,
 }
@@ -147,33 +150,6 @@ impl Root {
     /// A stable id: 32 hexadecimal digits of a hash of the canonical host path.
     pub fn key(&self) -> &str {
         &self.key
-    }
-
-    pub(super) fn index(&self) -> usize {
-        self.index
-    }
-
-    /// What is printed before a relative path, "" for a single unnamed root.
-    pub(super) fn prefix(&self) -> &str {
-        &self.prefix
-    }
-
-    pub(super) fn canonical(&self) -> &Path {
-        &self.canonical
-    }
-
-    /// The absolute path as it was configured, which may lead through links.
-    pub(super) fn configured(&self) -> &Path {
-        &self.configured
-    }
-
-    /// The absolute path as it was given, links and `..` included.
-    pub(super) fn as_given(&self) -> &Path {
-        &self.given
-    }
-
-    pub(super) fn dir(&self) -> &Dir {
-        &self.dir
     }
 
     /// Whether the directory that was opened at start-up is still the one at its path. The handle alone does not show

@@ -39,7 +39,7 @@ impl Roots {
             }
         }
         if opened.is_empty() {
-            warnings.push("no usable root directory".to_owned());
+            warnings.push("no usable root directory: name an existing directory".to_owned());
             return Err(warnings);
         }
         let names = mount_names(&opened)?;
@@ -67,7 +67,7 @@ impl Roots {
     pub(super) fn containing(&self, host: &Path, aliases: bool) -> Option<WorkspacePath> {
         let ways = |root: &Arc<Root>| {
             let by = |base: &Path| host.strip_prefix(base).ok().map(Path::to_path_buf);
-            by(root.canonical()).or_else(|| by(root.configured()).filter(|_| aliases))
+            by(&root.canonical).or_else(|| by(&root.configured).filter(|_| aliases))
         };
         self.list
             .iter()
@@ -91,7 +91,7 @@ impl Roots {
     fn nested_root<'p>(&self, root: &Root, relative: &'p Path) -> Option<(&Arc<Root>, &'p Path)> {
         self.nested
             .iter()
-            .filter(|(outer, ..)| *outer == root.index())
+            .filter(|(outer, ..)| *outer == root.index)
             .find_map(|(_, below, inner)| Some((&self.list[*inner], relative.strip_prefix(below).ok()?)))
     }
 
@@ -159,9 +159,9 @@ fn nesting(list: &[Arc<Root>]) -> Vec<(usize, PathBuf, usize)> {
     let mut nested = Vec::new();
     for outer in list {
         for inner in list {
-            match inner.canonical().strip_prefix(outer.canonical()) {
-                Ok(rest) if inner.index() != outer.index() => {
-                    nested.push((outer.index(), rest.to_path_buf(), inner.index()));
+            match inner.canonical.strip_prefix(&outer.canonical) {
+                Ok(rest) if inner.index != outer.index => {
+                    nested.push((outer.index, rest.to_path_buf(), inner.index));
                 }
                 _ => {}
             }

@@ -53,7 +53,7 @@ pub(super) struct PathChain {
 
 /// Adds those steps of `chain` that are below `root`.
 pub(super) fn add(places: &mut ProtectedPaths, root: &Root, chain: &PathChain, identities: &mut Identities) {
-    let same = root.dir().stat().ok().map(|stat| stat.device_and_inode()).filter(|identity| *identity != (0, 0));
+    let same = root.dir.stat().ok().map(|stat| stat.device_and_inode()).filter(|identity| *identity != (0, 0));
     for (paths, deep) in [(&chain.steps, true), (&chain.left, false)] {
         for below in paths.iter().flat_map(|path| below(root, same, path, identities)) {
             places.add(&below, deep, WHY);
@@ -66,7 +66,7 @@ pub(super) fn add(places: &mut ProtectedPaths, root: &Root, chain: &PathChain, i
 fn below(root: &Root, same: Option<(u64, u64)>, path: &Path, identities: &mut Identities) -> Vec<PathBuf> {
     path.ancestors()
         .skip(1)
-        .filter(|above| *above == root.canonical() || same.is_some() && identities.of(above) == same)
+        .filter(|above| *above == root.canonical || same.is_some() && identities.of(above) == same)
         .filter_map(|above| path.strip_prefix(above).ok().map(Path::to_path_buf))
         .collect()
 }
@@ -114,7 +114,7 @@ fn chain(path: &Path) -> PathChain {
 /// The chains of all these files and of the roots themselves: a link to a root decides what the next start offers.
 pub(super) fn all(files: &[PathBuf], roots: &[Arc<Root>]) -> PathChain {
     let mut given: Vec<&Path> =
-        files.iter().map(PathBuf::as_path).chain(roots.iter().map(|root| root.as_given())).collect();
+        files.iter().map(PathBuf::as_path).chain(roots.iter().map(|root| root.given.as_path())).collect();
     given.sort_unstable();
     given.dedup();
     let mut all = PathChain::default();

@@ -49,7 +49,7 @@ impl Workspace {
     /// What is at an entry, a link being a link; `None` where nothing is.
     pub fn entry_stat(&self, entry: &WritablePath) -> Result<Option<Stat>, AccessError> {
         let real = entry.path();
-        match real.root().dir().stat_beneath(real.relative()) {
+        match real.root().dir.stat_beneath(real.relative()) {
             Ok(stat) => Ok(Some(stat)),
             Err(failure) if failure.is_missing() => Ok(None),
             Err(failure) => Err(AccessError::from_failure(failure, entry.asked())),

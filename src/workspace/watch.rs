@@ -25,10 +25,11 @@ mod watch_tree;
 mod watcher;
 
 pub use changes::Changes;
+use changes::Event;
+#[cfg(target_os = "linux")]
+use inotify::Queue;
 #[cfg(target_os = "linux")]
 pub use inotify::watch_limit;
-#[cfg(target_os = "linux")]
-use inotify::{Event, Queue};
 #[cfg(target_os = "linux")]
 use mounts::MountsBelow;
 #[cfg(target_os = "linux")]
@@ -38,7 +39,7 @@ pub(super) use unsupported::SystemEvents;
 #[cfg(not(target_os = "linux"))]
 pub use unsupported::watch_limit;
 #[cfg(not(target_os = "linux"))]
-use unsupported::{Event, MountsBelow, Queue};
+use unsupported::{MountsBelow, Queue};
 pub use unwatchable::Unwatchable;
 pub use watch_tree::WatchedEntry;
 pub use watcher::Watcher;

@@ -63,8 +63,8 @@ function refused(result, words, kind = "declined") {
 const client = await connect(true);
 assert.deepEqual(asked, []);
 for (const [said, words] of [
-  [{ action: "decline" }, "the person declined"],
-  [{ action: "cancel" }, "the person dismissed"],
+  [{ action: "decline" }, "the user declined"],
+  [{ action: "cancel" }, "the user dismissed"],
   [{ action: "accept", content: { confirm: false } }, "without confirming"],
 ]) {
   answer = said;
@@ -100,7 +100,7 @@ await client.close();
 
 before = read();
 const unable = await connect(false);
-refused(await edit(unable, "RETRIES = 5", "RETRIES = 6"), "declares no elicitation");
+refused(await edit(unable, "RETRIES = 5", "RETRIES = 6"), "does not support elicitation");
 await unable.close();
 
 // The state that the client carries, changed or used for what was not shown.

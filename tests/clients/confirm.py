@@ -51,8 +51,8 @@ async def main(mode, program, *arguments):
         await session.call_tool("read", {"path": "src/config.py"})
         assert asked == []
         for answer, words in [
-            ({"action": "decline"}, "the person declined"),
-            ({"action": "cancel"}, "the person dismissed"),
+            ({"action": "decline"}, "the user declined"),
+            ({"action": "cancel"}, "the user dismissed"),
             ({"action": "accept", "content": {"confirm": False}}, "without confirming"),
             ({"action": "accept", "content": {"confirm": "true"}}, "without confirming"),
         ]:
@@ -84,7 +84,7 @@ async def main(mode, program, *arguments):
     async with client() as session:
         unable = edit("RETRIES = 6") | {"old_string": "RETRIES = 5"}
         await session.call_tool("read", {"path": "src/config.py"})
-        refused(await session.call_tool("edit", unable), "declined", "declares no elicitation")
+        refused(await session.call_tool("edit", unable), "declined", "does not support elicitation")
 
 
 async def tampered(session, edit, refused):

@@ -83,9 +83,9 @@ fn a_path_is_recorded_under_every_alias() {
     let toolbox = Toolbox::new(&Selection { groups: vec![Group::Manage], ..Selection::default() });
     let mut sent = Vec::new();
     for entry in toolbox.tools() {
-        let aliases = entry.spec.aliases().filter_map(|alias| match alias {
-            Alias::Name { given, name } => Some((*given, *name)),
-            _ => None,
+        let aliases = entry.spec.aliases().flat_map(|alias| match alias {
+            Alias::Names { given, name } => given.iter().map(|given| (*given, *name)).collect(),
+            _ => Vec::new(),
         });
         let own = entry.input_schema()["properties"].as_object().expect("properties").keys();
         let own = own.map(|name| (name.as_str(), name.as_str()));

@@ -291,8 +291,8 @@ fn a_pattern_that_can_never_match_is_a_configuration_problem() {
     let more = ["--allow-protected", &outside, "--deny", "C:\\keys", "--config", "r.toml", "tools"];
     let printed = project.run(&[options.as_slice(), &more].concat()).failed(2);
     for complaint in [
-        "--deny pattern \"../x\" would never match as it is meant: `..` is no name",
-        "--hide pattern \"~/x\" would never match as it is meant: ~ is no directory here",
+        "--deny pattern \"../x\" would never match as it is meant: `..` is not a name",
+        "--hide pattern \"~/x\" would never match as it is meant: ~ is not a directory here",
         "would never match as it is meant: it is a path of this machine, but a pattern begins at the root: write /keys/*.pem",
         "--allow-secret pattern \"!.env\" would never match as it is meant: a leading ! does not negate a pattern",
         "would never match as it is meant: it is a path of this machine outside of the directories offered",
@@ -394,7 +394,7 @@ fn pattern_limits_are_options_and_errors_name_limit_and_value() {
     for (words, printed) in [
         (["glob", "pattern=**/abcd*.rs"], "it has 11 bytes, more than 10"),
         (["grep", "pattern=abcdefghijklmnopqrstu"], "the pattern has 21 bytes, more than 20"),
-        (["grep", "pattern=(.{1,10}){1,6}"], "stand for 60 positions, more than 50"),
+        (["grep", "pattern=(.{1,10}){1,6}"], "expand to 60 positions, more than 50"),
         (["grep", "pattern=\\w{49}\\d"], "compiled, it has more than 65536 bytes"),
     ] {
         let text = call(&words).failed(1);

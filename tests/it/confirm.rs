@@ -175,8 +175,8 @@ fn an_approval_makes_the_change_that_was_shown() {
 fn every_answer_but_approval_changes_nothing() {
     in_both_protocol_versions(|mut desk| {
         for (no, words) in [
-            (json!({ "action": "decline" }), "the person declined this change; nothing was changed"),
-            (json!({ "action": "cancel" }), "the person dismissed the question"),
+            (json!({ "action": "decline" }), "the user declined this change; nothing was changed"),
+            (json!({ "action": "cancel" }), "the user dismissed the question"),
             (json!({ "action": "accept", "content": { "confirm": false } }), "without confirming"),
             (json!({ "action": "accept" }), "without confirming"),
         ] {
@@ -276,7 +276,7 @@ fn a_request_state_is_valid_once_and_for_its_own_call() {
     let question = desk.ask("write", json!({ "path": "b.txt", "content": "x" }));
     let refused = |desk: &mut Desk, question: &Question| {
         let answer = desk.reply(question, &yes());
-        fails(&answer, "declined", "is not one to this call, was used before, or came after");
+        fails(&answer, "declined", "belongs to another call, was used before, or came after");
         assert!(!desk.path("b.txt").exists());
     };
     for (path, content) in [("b.txt", "y"), ("c.txt", "x")] {

@@ -102,7 +102,7 @@ fn an_append_says_what_was_appended() {
     let (_, text) = appended(b"a\rb\r", "c\n");
     assert!(text.contains("; CR line endings kept") && text.ends_with(" b\n+c"), "{text}");
     let (_, text) = appended(b"a\n", "c\r\n");
-    assert!(text.contains("the content has CRLF line endings, the file LF"), "{text}");
+    assert!(text.contains("the content has CRLF line endings, but the file has LF"), "{text}");
     let (_, text) = appended(b"a\n", &"line\n".repeat(200));
     assert!(text.lines().count() < 70 && text.contains("more lines of diff"), "{text}");
 }
@@ -116,7 +116,7 @@ fn a_character_that_the_encoding_lacks_is_reported() {
         h.call("write", json!({ "path": "latin", "content": "5 → 6\n", "mode": "append" })).fails("invalid_input");
     assert!(error.contains("'→' (U+2192)") && error.contains("windows-1252"), "{error}");
     let text = h.call("write", json!({ "path": "latin", "content": "5 → 6\n" })).ok();
-    assert!(text.contains("now in UTF-8, as windows-1252 has no '→' (U+2192)"), "{text}");
+    assert!(text.contains("now in UTF-8, because windows-1252 has no '→' (U+2192)"), "{text}");
     // Half a character at the end would consume half of the next.
     h.write("odd", b"\xff\xfea\0\n\0b");
     h.call("read", json!({ "path": "odd" })).ok();

@@ -54,7 +54,10 @@ fn agent_rules_are_listed_with_unused_ones() {
     put("app/.claude/settings.json", "{\"permissions\": {\"deny\": [");
     let (code, text, log) = doctor(&dir, &arguments);
     assert_eq!(code, Some(1), "{text}");
-    assert!(text.contains("app/.claude/settings.json: it is no JSON") && log.contains("it is no JSON"), "{text} {log}");
+    assert!(
+        text.contains("app/.claude/settings.json: it is not JSON") && log.contains("it is not JSON"),
+        "{text} {log}"
+    );
 
     let (code, text, _) = doctor(&dir, &[&arguments[..], &["--agent-rules", "off"]].concat());
     assert!(code == Some(0) && text.contains("agent rules  not read (--agent-rules off)"), "{text}");

@@ -537,7 +537,8 @@ mcp_test!(a_named_file_with_a_late_nul_is_reported_as_binary, |h| {
     // In the larger one a page is full before the NUL byte.
     for (name, pattern) in [("late.bin", "nothing"), ("late.bin", "text"), ("later.bin", "nothing")] {
         let text = h.call("grep", json!({ "pattern": pattern, "path": name })).ok();
-        let expected = format!("No matches found\n({name} is binary: it holds NUL bytes, and only text is searched)");
+        let expected =
+            format!("No matches found\n({name} is binary: it contains NUL bytes, and only text is searched)");
         assert_eq!(text, expected, "{pattern}");
     }
 });

@@ -70,7 +70,7 @@ mcp_test!(links_show_targets_only_inside, |h| {
     h.symlink("nowhere", "dangling");
     let tree = h.call("ls", json!({})).ok();
     assert!(tree.contains("\n  inside -> real.txt\n"), "{tree}");
-    assert!(tree.contains("\n  outside (link that leads nowhere inside)"), "{tree}");
+    assert!(tree.contains("\n  outside (link to nothing in the workspace)"), "{tree}");
 });
 
 mcp_test!(a_file_is_listed_alone_and_a_missing_path_is_an_error, |h| {

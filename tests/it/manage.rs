@@ -77,7 +77,7 @@ fn annotations_mark_destructive_and_idempotent_tools() {
 #[test]
 fn mkdir_makes_parents_and_accepts_an_existing_directory() {
     let h = open();
-    assert_eq!(h.call("mkdir", json!({ "path": "a/b/c" })).ok(), "Made a/b/c with 2 directories above it");
+    assert_eq!(h.call("mkdir", json!({ "path": "a/b/c" })).ok(), "Created a/b/c and 2 directories above it");
     assert_eq!(entries(&h), ["a/", "a/b/", "a/b/c/"]);
     assert_eq!(h.call("mkdir", json!({ "path": "a/b" })).facts()["created"], 0);
     h.write("file", "x");

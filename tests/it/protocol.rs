@@ -69,7 +69,7 @@ fn a_read_only_server_offers_nothing_that_changes() {
     let h = Setup { selection, ..Setup::default() }.open();
     assert_eq!(names(&list(&h)), ["glob", "grep", "ls", "read"]);
     let error = h.request("tools/call", json!({ "name": "write", "arguments": {} })).expect_err("not offered");
-    assert_eq!(error, "the tool \"write\" is not offered by this server; it offers glob, grep, ls, read");
+    assert_eq!(error, "the tool \"write\" is not offered; this server offers glob, grep, ls, read");
 }
 
 #[test]

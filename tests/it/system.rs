@@ -79,7 +79,7 @@ fn a_write_above_rlimit_fsize_is_an_error_without_temporaries() {
     ] {
         let (text, meta) = call(&mut server, tool, arguments);
         assert_eq!(error_of(&meta), "too_large", "{text}");
-        assert!(text.contains("no file of more than 4096 bytes (ulimit -f)"), "{text}");
+        assert!(text.contains("files of more than 4096 bytes (ulimit -f)"), "{text}");
     }
     assert_eq!(fs::read_to_string(dir.path().join("old.txt")).unwrap(), "old\n");
     assert_eq!(names(dir.path()).iter().filter(|name| *name != "made").count(), 1, "{:?}", names(dir.path()));
@@ -249,7 +249,7 @@ fn a_call_without_a_free_thread_is_an_error_and_the_server_continues() {
     ] {
         let (text, meta) = call(&mut server, tool, arguments);
         assert_eq!(error_of(&meta), "internal", "{text}");
-        assert!(text.contains("no more threads (ulimit -u") && text.contains("hint: "), "{text}");
+        assert!(text.contains("start more threads (ulimit -u") && text.contains("hint: "), "{text}");
     }
     assert_eq!(names(&dir.path().join("root")), ["a.txt"]);
     assert!(server.ask("ping", &json!({}))["result"].is_object());

@@ -2,10 +2,7 @@
 
 use std::{ops::Range, sync::Arc};
 
-use super::{
-    gram_query::{FilterQuery, GramQuery},
-    segments::{FileSegments, SEGMENTS, SegmentBlock, SegmentSlice},
-};
+use super::{FileSegments, GramQuery, SEGMENTS, SegmentBlock, SegmentSlice};
 
 /// What a query leaves of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,22 +47,15 @@ impl GramQuery {
 /// The files that a query leaves, as of one moment.
 #[derive(Debug)]
 pub(in crate::search) struct Candidates {
-    blocks: Arc<Vec<Option<Arc<SegmentBlock>>>>,
-    grams: GramQuery,
-    /// [`FilterQuery::whole_file`].
-    whole_file: bool,
+    pub(super) blocks: Arc<Vec<Option<Arc<SegmentBlock>>>>,
+    pub(super) grams: GramQuery,
+    /// [`FilterQuery::whole_file`](super::FilterQuery::whole_file).
+    pub(super) whole_file: bool,
     /// Of each block met so far, which segments satisfy the query.
-    hits: Vec<Option<u64>>,
+    pub(super) hits: Vec<Option<u64>>,
 }
 
 impl Candidates {
-    /// What `query` leaves of the files in `blocks`.
-    pub(super) fn new(blocks: &Arc<Vec<Option<Arc<SegmentBlock>>>>, query: FilterQuery) -> Self {
-        let FilterQuery { grams, whole_file } = query;
-        let blocks = if grams == GramQuery::All { Arc::default() } else { Arc::clone(blocks) };
-        Self { blocks, grams, whole_file, hits: Vec::new() }
-    }
-
     /// Whether nothing is left out.
     pub(in crate::search) fn all(&self) -> bool {
         self.grams == GramQuery::All

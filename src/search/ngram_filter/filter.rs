@@ -7,10 +7,8 @@
 use std::sync::Arc;
 
 use super::{
-    candidates::Candidates,
-    gram::{self, COLUMNS, OVERLAP},
-    gram_query::FilterQuery,
-    segments::{BLOCK, FileSegments, SEGMENT, SEGMENTS, SegmentBlock, SegmentSlice},
+    BLOCK, COLUMNS, Candidates, FileSegments, FilterQuery, GramQuery, OVERLAP, SEGMENT, SEGMENTS, SegmentBlock,
+    SegmentSlice, gram,
 };
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,7 +86,9 @@ impl NgramFilter {
 
     /// What `query` leaves of the files taken in so far.
     pub(in crate::search) fn candidates(&self, query: FilterQuery) -> Candidates {
-        Candidates::new(&self.blocks, query)
+        let FilterQuery { grams, whole_file } = query;
+        let blocks = if grams == GramQuery::All { Arc::default() } else { Arc::clone(&self.blocks) };
+        Candidates { blocks, grams, whole_file, hits: Vec::new() }
     }
 
     fn segment_for(&mut self, bytes: usize) -> Option<u32> {

@@ -64,7 +64,7 @@ pub(super) fn folded(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The folded byte at the front, and how many raw bytes it is made of. ASCII letters become lower case;
-/// U+017F (long s) and U+212A (Kelvin sign), the two characters beyond ASCII whose other case lies
+/// U+017F (long s) and U+212A (Kelvin sign), the two characters beyond ASCII whose other case is
 /// in it, become `s` and `k`. All else stays: its cases are alternatives of the query.
 fn fold_at(first: u8, rest: &[u8]) -> (u8, usize) {
     match (first, rest) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::gram::COLUMNS;
+use super::COLUMNS;
 
 /// Bytes of content that one segment covers.
 pub(in crate::search) const SEGMENT: usize = 32 << 10;

@@ -9,10 +9,9 @@ use std::{
 };
 
 use super::{
-    IndexMode, PathIndex,
+    COMPARED_EVERY, IndexMode, PathIndex, PathList, RootIndex, RootSlot, RootState,
     fill::fill,
-    path_list::PathList,
-    root_index::{COMPARED_EVERY, RootIndex, RootSlot, RootState, changed_files, slot_of},
+    root_index::{changed_files, slot_of},
 };
 use crate::workspace::{Priority, Unwatchable, Workspace, WorkspacePath, lower_priority};
 

@@ -7,11 +7,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use super::{
-    PathIndex,
-    indexed_path::{KnownContent, KnownStat},
-    root_index::{RootIndex, slot_of},
-};
+use super::{KnownContent, KnownStat, PathIndex, RootIndex, root_index::slot_of};
 use crate::{
     text,
     workspace::{Entry, WorkspacePath},

@@ -50,7 +50,7 @@ impl KnownStat {
 pub(in crate::search) struct IndexedPath {
     /// The path, with the authority to open it.
     pub(in crate::search) entry: Entry,
-    /// Ignore rules leave it out. What lies below such a directory is not listed.
+    /// Ignore rules leave it out. What is below such a directory is not listed.
     pub(in crate::search) ignored: bool,
     /// A directory that cannot be listed.
     pub(in crate::search) unreadable: bool,

@@ -6,13 +6,10 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use super::{
-    indexed_path::{IndexedPath, KnownContent, KnownStat},
-    path_table::{PathSummary, PathTable},
-};
+use super::{IndexedPath, KnownContent, KnownStat, PathSummary, PathTable};
 use crate::workspace::{AccessError, FileKind, WatchedEntry, Watcher, WorkspacePath};
 
-/// The names below one root, in path order, each directory before what lies in it.
+/// The names below one root, in path order, each directory before what is in it.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct PathList {
     pub(super) items: PathTable,
@@ -40,14 +37,14 @@ impl PathList {
         self.items.iter().filter(|item| item.is_file() && !item.ignored).count()
     }
 
-    /// The range of what lies below `start`, for an answer; `None` when that is no directory of the list, or
+    /// The range of what is below `start`, for an answer; `None` when that is no directory of the list, or
     /// nothing is listed below it: a walk of nothing costs nothing, and fails where it must (a mounted folder
     /// that was removed elsewhere has a name and cannot be listed).
     pub(super) fn below(&self, start: &WorkspacePath) -> Option<Range<usize>> {
         self.range_of(start).filter(|range| *start == self.root || !range.is_empty())
     }
 
-    /// The range of what lies below a directory; `None` when that is no directory that is listed.
+    /// The range of what is below a directory; `None` when that is no directory that is listed.
     pub(super) fn range_of(&self, directory: &WorkspacePath) -> Option<Range<usize>> {
         if *directory == self.root {
             return Some(0..self.items.len());

@@ -6,7 +6,7 @@
 
 use std::{ops::Deref, sync::Arc};
 
-use super::indexed_path::{IndexedPath, KnownContent};
+use super::{IndexedPath, KnownContent};
 use crate::{search::ngram_filter::FileSegments, workspace::FileKind};
 
 /// What most searches ask of a path.

@@ -5,11 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{
-    indexed_path::{IndexedPath, KnownContent},
-    path_list::PathList,
-    update,
-};
+use super::{IndexedPath, KnownContent, PathList, update};
 use crate::{
     search::ngram_filter::NgramFilter,
     workspace::{Changes, StatCache, Unwatchable, Watcher, WorkspacePath},

@@ -3,10 +3,7 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
-use super::{
-    indexed_path::KnownContent,
-    path_list::{Edits, PathList},
-};
+use super::{Edits, KnownContent, PathList};
 use crate::workspace::{AccessErrorKind, Changes, FileKind, WatchedEntry, Watcher, WorkspacePath};
 
 /// Directories that are listed again one by one; with more, a new listing of all is quicker.
@@ -222,7 +219,7 @@ impl Update<'_> {
         self.edits.added.push(item);
     }
 
-    /// Whether it lies in a tree that was dealt with as a whole, or is one.
+    /// Whether it is in a tree that was dealt with as a whole, or is one.
     fn is_covered(&self, path: &WorkspacePath) -> bool {
         let mut trees = self.covered.iter().chain(&self.vanished);
         trees.any(|tree| path.relative().starts_with(tree.relative()))

@@ -4,7 +4,7 @@
 
 use std::{ops::ControlFlow, sync::Arc, time::SystemTime};
 
-use super::{IndexSnapshot, PathIndex, indexed_path::IndexedPath, path_table::PathSummary};
+use super::{IndexSnapshot, IndexedPath, PathIndex, PathSummary};
 use crate::workspace::{
     AccessError, AccessErrorKind, Entry, FileKind, Ignored, WalkOptions, WalkReport, Workspace, WorkspacePath,
 };

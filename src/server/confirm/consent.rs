@@ -13,10 +13,10 @@ pub(super) fn consent(answer: &ElicitResult) -> Result<(), ToolError> {
     let ticked = answer.content.as_ref().is_some_and(|content| content.get(FIELD) == Some(&Value::Bool(true)));
     let reason = match answer.action {
         ElicitationAction::Accept if ticked => return Ok(()),
-        ElicitationAction::Accept => "the person sent the form without confirming the change",
-        ElicitationAction::Decline => "the person declined this change",
+        ElicitationAction::Accept => "the user sent the form without confirming the change",
+        ElicitationAction::Decline => "the user declined this change",
         // Cancel: the person closed the form without a choice.
-        _ => "the person dismissed the question about this change",
+        _ => "the user dismissed the question about this change",
     };
     Err(declined(reason).hint(NEXT))
 }

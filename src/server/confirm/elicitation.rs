@@ -54,7 +54,7 @@ pub(super) async fn ask(
                 Err(_) => Err(failed(ServiceError::TransportClosed)),
             },
             () = &mut overdue => {
-                let error = declined(format!("the person did not answer within {limit:.0?}"))
+                let error = declined(format!("the user did not answer within {limit:.0?}"))
                     .hint("ask the user whether to go on, then repeat the call");
                 break ("there was no answer in time", error);
             }
@@ -79,6 +79,6 @@ fn failed(error: ServiceError) -> ToolError {
         other => other.to_string(),
     };
     declined(format!("a person must confirm this change, and the client could not ask: {reason}"))
-        .hint("tell the user that the question did not reach them")
+        .hint("inform the user that the question did not reach them")
         .source(error)
 }

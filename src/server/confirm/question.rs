@@ -21,7 +21,7 @@ const BYTES: usize = 24 << 10;
 /// The request that shows `message` with one box to tick.
 pub(super) fn request(message: &str) -> ElicitRequest {
     let form = ElicitationSchema::builder().required_bool_property(FIELD, |field| {
-        field.title("Make this change").description("Tick to have the change made. Otherwise nothing is changed.")
+        field.title("Make this change").description("Tick to make the change. Otherwise nothing is changed.")
     });
     ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
         meta: None,

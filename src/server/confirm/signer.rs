@@ -75,8 +75,8 @@ impl Signer {
 
 /// The system gave no random bytes to sign with.
 pub(super) fn no_randomness() -> ToolError {
-    ToolError::new(Kind::Internal, "the question to the person could not be signed; nothing was changed")
-        .hint("tell the user that the system gave no random bytes")
+    ToolError::new(Kind::Internal, "the question to the user could not be signed; nothing was changed")
+        .hint("inform the user that the system gave no random bytes")
 }
 
 /// Printed paths hold no line breaks, so the lines are unambiguous.

@@ -70,7 +70,7 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> R
 /// Reads one line.
 pub(super) fn parse(line: &[u8]) -> Incoming {
     if line.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
-        return refuse(None, ErrorCode::INVALID_REQUEST, "batches are not supported; send one message a line");
+        return refuse(None, ErrorCode::INVALID_REQUEST, "batches are not supported; send one message per line");
     }
     let head: Head = match serde_json::from_slice(line) {
         Ok(head) => head,
@@ -93,7 +93,7 @@ pub(super) fn parse(line: &[u8]) -> Incoming {
         },
     };
     if head.jsonrpc.as_deref() != Some("2.0") {
-        return refuse(id, ErrorCode::INVALID_REQUEST, "a message must say \"jsonrpc\": \"2.0\"");
+        return refuse(id, ErrorCode::INVALID_REQUEST, "a message must contain \"jsonrpc\": \"2.0\"");
     }
     match (head.method, id) {
         (Some(method), Some(id)) => request(&method, id, line),
@@ -106,7 +106,7 @@ pub(super) fn parse(line: &[u8]) -> Incoming {
 
 /// The answer to a line that was longer than `limit` bytes.
 pub(super) fn too_long(id: Option<RequestId>, limit: usize) -> Incoming {
-    refuse(id, ErrorCode::INVALID_REQUEST, format!("a message may hold at most {limit} bytes; send less at a time"))
+    refuse(id, ErrorCode::INVALID_REQUEST, format!("a message may have at most {limit} bytes; send less at a time"))
 }
 
 /// The answer to a request with the id of one in flight: the client could not tell two answers apart.
@@ -120,7 +120,7 @@ pub(super) fn duplicate(id: &RequestId) -> ErrorData {
 pub(super) fn too_many(calls: usize, bytes: usize) -> ErrorData {
     let size = exact_size(bytes as u64);
     let message = format!(
-        "too many calls in flight: at most {calls}, of {size} in all; this one was not begun, send it again \
+        "too many calls in flight: at most {calls}, of {size} in all; this one was not started, send it again \
          when others are answered"
     );
     ErrorData::new(BUSY, message, None)

@@ -21,11 +21,11 @@ async fn unknown_tool_is_a_protocol_error_that_names_the_offered_ones() {
     let answer = wire.ask(1, "tools/call", json!({ "name": "ecko" })).await;
     assert_eq!(answer["error"]["code"], -32602);
     let message = answer["error"]["message"].as_str().expect("message");
-    assert!(message.starts_with("unknown tool \"ecko\"; it offers commit, crash, echo"), "{message}");
+    assert!(message.starts_with("unknown tool \"ecko\"; this server offers commit, crash, echo"), "{message}");
     assert!(answer["error"]["data"]["known"].as_array().is_some_and(|known| known.contains(&json!("echo"))));
     let answer = wire.ask(2, "tools/call", json!({ "name": "grep" })).await;
     let message = answer["error"]["message"].as_str().expect("message");
-    assert!(message.starts_with("the tool \"grep\" is not offered by this server"), "{message}");
+    assert!(message.starts_with("the tool \"grep\" is not offered; this server offers"), "{message}");
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn call_that_ignores_its_deadline_is_abandoned_and_keeps_its_permit() {
     answers.sort_by_key(|answer| answer["id"].to_string());
     let [queued, stubborn] = answers;
     assert_eq!((&queued["id"], error_kind(&queued)), (&json!("queued"), "timed_out"));
-    assert!(text(&queued).contains("waited") && text(&queued).contains("was not begun"), "{queued}");
+    assert!(text(&queued).contains("waited") && text(&queued).contains("was not started"), "{queued}");
     assert_eq!((&stubborn["id"], error_kind(&stubborn)), (&json!("stubborn"), "timed_out"));
     assert!(text(&stubborn).contains("was abandoned; nothing was changed"), "{stubborn}");
     wire.alive().await;

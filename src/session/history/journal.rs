@@ -44,10 +44,10 @@ pub struct JournalRecord {
     pub path: String,
     /// The path as it was printed.
     pub shown: String,
-    /// The content before; none where nothing was there.
+    /// The content before; none if nothing was there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old: Option<String>,
-    /// The content after; none where nothing is there.
+    /// The content after; none if nothing is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new: Option<String>,
     /// Permission bits before.

@@ -155,10 +155,8 @@ fn gif_ends(bytes: &[u8]) -> bool {
 
 /// Whether a RIFF file has as many bytes as it says.
 fn riff_ends(bytes: &[u8]) -> bool {
-    bytes.get(4..8).and_then(|size| size.try_into().ok()).is_some_and(|size| {
-        let said = u32::from_le_bytes(size) as usize;
-        said <= bytes.len() - 8
-    })
+    let size = bytes.get(4..).and_then(|rest| rest.first_chunk());
+    size.is_some_and(|size| u32::from_le_bytes(*size) as usize <= bytes.len() - 8)
 }
 
 #[cfg(test)]

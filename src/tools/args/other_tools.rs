@@ -82,7 +82,7 @@ const ROWS: &[Row] = &[
             said(&["glob"], "did you mean `glob` with a `!`? glob=\"!vendor/**\" leaves files out."),
             said(
                 &["no_ignore"],
-                "what .gitignore and .ignore name is left out already, and there is no other exclusion.",
+                "files that .gitignore and .ignore name are left out already; there is no other exclusion.",
             ),
         ],
     },
@@ -159,7 +159,7 @@ const ROWS: &[Row] = &[
         means: &[
             means(&["depth"]),
             said(&["glob"], "there is no limit of depth; narrow the search with path or glob."),
-            said(&["pattern"], "say it in the pattern: \"*/*.rs\" is one level down."),
+            said(&["pattern"], "write it in the pattern: \"*/*.rs\" is one level down."),
         ],
     },
     Row { given: "sortby order orderby sortorder sorting", means: &[means(&["sort"])] },

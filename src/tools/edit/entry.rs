@@ -35,7 +35,7 @@ impl EditEntry {
         document.splice(spans).map_err(|error| {
             self.label(match error {
                 SpliceError::Unrepresentable { character, encoding } => ToolError::invalid(format!(
-                    "new_string has {character:?} (U+{:04X}), which {path}, a file in {encoding}, cannot hold",
+                    "new_string has {character:?} (U+{:04X}), which {path}, a file in {encoding}, cannot represent",
                     u32::from(character)
                 ))
                 .hint("write it another way, or convert the whole file with write"),

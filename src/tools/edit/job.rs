@@ -121,17 +121,17 @@ impl Job {
 
     /// `old_string` = "" creates a missing file.
     fn create(&self, cx: &CallContext) -> Result<Planned, ToolError> {
-        let [only] = self.edits.as_slice() else { return Err(ToolError::not_found(&cx.workspace, &self.path)) };
-        if !only.old.is_empty() {
-            return Err(ToolError::not_found(&cx.workspace, &self.path));
-        }
+        let new = match self.edits.as_slice() {
+            [only] if only.old.is_empty() => only.new.clone(),
+            _ => return Err(ToolError::not_found(&cx.workspace, &self.path)),
+        };
         if let Some(expected) = self.expected_revision {
             return Err(read_before_write::absent(&self.path, expected));
         }
         Ok(Planned {
             base: Base::Absent,
             old: None,
-            new: New::Text(only.new.clone()),
+            new: New::Text(new),
             strategies: vec![Strategies::default()],
             replacements: 1,
         })

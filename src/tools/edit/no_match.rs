@@ -54,10 +54,10 @@ pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, text: &str, given:
         Miss::NotFound(Diagnosis { summary, details, next, .. }) => {
             let error = ToolError::new(Kind::NoMatch, format!("{path}: {summary}")).hint(match next {
                 Next::Copy => "copy old_string from the lines below, without the line numbers",
-                Next::Read => "read the place again and copy old_string from it, without the line numbers",
-                Next::Look => "the change may be made already; look at the place before trying again",
+                Next::Read => "read that part of the file again and copy old_string from it, without the line numbers",
+                Next::Look => "the change may already be made; read that part of the file before you try again",
                 Next::LeaveOutPath => {
-                    "a client may show paths rewritten; use a shorter old_string that leaves the path out"
+                    "the client may rewrite paths that it shows; use a shorter old_string that leaves the path out"
                 }
             });
             let error = match elsewhere(cx, path, given) {

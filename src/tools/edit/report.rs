@@ -13,7 +13,7 @@ use super::{
         Answer, CallContext,
         answer::{count, noted},
         shown_diff,
-        with_history::{self, Rewrite as _},
+        with_history::Rewrite as _,
     },
     Facts, Output,
     job::Planned,
@@ -26,7 +26,7 @@ impl Planned {
         self,
         cx: &CallContext,
         path: &WorkspacePath,
-        made: Option<(Revision, with_history::HistoryNote)>,
+        made: Option<(Revision, Option<String>)>,
     ) -> Answer {
         let dry_run = made.is_none();
         let name = shown_diff::diff_name(path);
@@ -46,7 +46,7 @@ impl Planned {
         let revision = made.map_or_else(
             || Revision::of(self.bytes()),
             |(revision, kept)| {
-                notes.extend(kept.text());
+                notes.extend(kept);
                 revision
             },
         );

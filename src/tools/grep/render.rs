@@ -124,7 +124,7 @@ impl Report<'_> {
         out
     }
 
-    /// Header, lines and footer; the facts beside them.
+    /// Header, lines and footer; the facts next to them.
     pub(super) fn answer(&self, cx: &CallContext, rendered: Rendered, elapsed: Duration) -> Answer {
         let skipped = SkippedFiles::of(&self.found.tally, &self.found.walk);
         let mut notes = Vec::new();
@@ -162,17 +162,13 @@ impl Report<'_> {
         };
         let text = with_notes(self.header(rendered.shown, next_offset) + &rendered.body, &notes);
         let answer = Answer::text(text, &facts);
-        if cx.settings.structured_output {
-            let results = self.file_results(rendered);
-            return answer.data(cx, &Output { mode: self.request.mode, facts, results, notes });
-        }
-        answer
+        answer.data_of(cx, || Output { mode: self.request.mode, facts, results: self.file_results(rendered), notes })
     }
 
     fn skipped_note(&self, skipped: SkippedFiles, limit: u64) -> Option<String> {
         match self.scope.file() {
             Some(file) if self.found.tally.binary > 0 => {
-                Some(format!("({file} is binary: it holds NUL bytes, and only text is searched)"))
+                Some(format!("({file} is binary: it contains NUL bytes, and only text is searched)"))
             }
             _ => skipped.note(limit),
         }

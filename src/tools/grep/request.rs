@@ -116,21 +116,21 @@ pub(super) fn pattern_error(error: PatternError, options: PatternOptions) -> Too
                 .hint(format!("{AS_TEXT}; in a regex, escape it with a backslash"))
         }
         PatternError::LineBreak => ToolError::invalid(
-            "the pattern holds a line break, but lines are searched one by one",
+            "the pattern contains a line break, but each line is searched separately",
         )
         .hint(if options.literal {
             "set multiline=true, or search for one line of it"
         } else {
             "set multiline=true, or search for a part within one line"
         }),
-        PatternError::Nul => ToolError::invalid("the pattern holds a NUL byte, which no text file has")
+        PatternError::Nul => ToolError::invalid("the pattern contains a NUL byte, which no text file has")
             .hint("leave the NUL byte out; binary files are not searched"),
         PatternError::TooBig { limit } => {
             ToolError::invalid(format!("the pattern is too large: compiled, it has more than {limit} bytes"))
                 .hint(format!("use smaller repetition counts or fewer alternatives; {AS_TEXT}"))
         }
         PatternError::TooRepetitive { positions, limit } => ToolError::invalid(format!(
-            "the pattern is too large: its counted repetitions make {positions} positions, more than {limit}"
+            "the pattern is too large: its counted repetitions expand to {positions} positions, more than {limit}"
         ))
         .hint(format!("use smaller repetition counts; {AS_TEXT}")),
     }

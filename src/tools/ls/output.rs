@@ -21,7 +21,7 @@ pub(crate) struct Output {
 }
 
 /// One entry shown.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct ListedEntry {
     /// Its path, as it can be passed back.
     pub(super) path: String,

@@ -25,7 +25,7 @@ pub(super) fn image_answer(
             Kind::TooLarge,
             format!("{path} is an image of {size} bytes; at most {limit} bytes are returned"),
         )
-        .hint("ask the person for a smaller version"));
+        .hint("ask the user for a smaller version"));
     }
     if !whole {
         file.read_to_limit(&mut bytes, limit).map_err(|error| failed(path, error))?;
@@ -58,8 +58,8 @@ fn flawed(path: &WorkspacePath, image: &text::ImageInfo, size: usize, flaw: Imag
             Kind::TooLarge,
             format!("{what}; at most 64 megapixels and {} on a side are shown", text::LONGEST_SIDE),
         )
-        .hint("ask the person for a smaller version"),
+        .hint("ask the user for a smaller version"),
         ImageFlaw::Broken(why) => ToolError::new(Kind::Binary, format!("{what} that cannot be decoded: {why}"))
-            .hint("it is damaged or not finished; make it again, or ask the person for another copy"),
+            .hint("it is damaged or not finished; create the image again, or ask the user for another copy"),
     }
 }

@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use crate::{
-    text::{LineEnding, hidden::Hidden},
+    text::LineEnding,
     workspace::{Revision, WorkspacePath},
 };
 
 use super::{
     super::{Answer, CallContext, answer::count},
     output::{Facts, Output},
-    window::{Totals, WindowBounds},
+    window::{Totals, Window, WindowBounds},
 };
 
 /// Bytes of output kept back for the footer.
@@ -18,9 +18,7 @@ pub(super) const FOOTER: usize = 160;
 
 /// What was read, ready to be said.
 pub(super) struct Page {
-    pub(super) range: WindowBounds,
-    pub(super) text: String,
-    pub(super) kept: usize,
+    pub(super) window: Window,
     pub(super) totals: Totals,
     pub(super) line_ending: LineEnding,
     pub(super) encoding: &'static str,
@@ -28,35 +26,31 @@ pub(super) struct Page {
     pub(super) size: u64,
     pub(super) changed: bool,
     pub(super) lossy: bool,
-    pub(super) hidden: Vec<(usize, Hidden)>,
-    pub(super) hidden_count: usize,
 }
 
 impl Page {
     /// `by_number` where lines were asked for by their numbers.
     pub(super) fn answer(self, cx: &CallContext, path: &WorkspacePath, by_number: bool) -> Answer {
+        let Window { range: WindowBounds { skip, .. }, mut text, kept, hidden, hidden_count, .. } = self.window;
         let total = self.totals.lines;
-        let end = (self.range.skip + self.kept).min(total);
-        let has_more = self.kept > 0 && end < total;
-        let mut text = self.text;
+        let end = (skip + kept).min(total);
+        let has_more = kept > 0 && end < total;
         if self.size == 0 || total == 0 {
             text.push_str("(empty file)\n");
-        } else if self.kept == 0 {
-            let asked =
-                if by_number { format!("line {}", self.range.skip + 1) } else { format!("offset {}", self.range.skip) };
+        } else if kept == 0 {
+            let asked = if by_number { format!("line {}", skip + 1) } else { format!("offset {skip}") };
             text = format!("({asked} is past the end: {path} has {})\n", count(total, "line"));
         } else if has_more {
-            let _ = writeln!(text, "(lines {}-{end} of {total}; continue with offset={end})", self.range.skip + 1);
-        } else if self.range.skip > 0 {
-            let _ = writeln!(text, "(lines {}-{end} of {total})", self.range.skip + 1);
+            let _ = writeln!(text, "(lines {}-{end} of {total}; continue with offset={end})", skip + 1);
+        } else if skip > 0 {
+            let _ = writeln!(text, "(lines {}-{end} of {total})", skip + 1);
         }
-        if self.hidden_count > 0 {
-            let places: Vec<String> = self
-                .hidden
+        if hidden_count > 0 {
+            let places: Vec<String> = hidden
                 .iter()
                 .map(|(line, one)| format!("U+{:04X} at {line}:{}", u32::from(one.character), one.column))
                 .collect();
-            let more = match self.hidden_count - places.len() {
+            let more = match hidden_count - places.len() {
                 0 => String::new(),
                 more => format!(", {more} more"),
             };
@@ -71,7 +65,7 @@ impl Page {
         text.truncate(text.trim_end_matches('\n').len());
         let facts = Facts {
             total_lines: Some(total),
-            returned_lines: Some(self.kept),
+            returned_lines: Some(kept),
             has_more: Some(has_more),
             next_offset: has_more.then_some(end),
             revision: self.revision.filter(|_| !self.changed).map(|revision| revision.to_string()),

@@ -49,7 +49,7 @@ pub(super) fn binary(path: &WorkspacePath, size: u64, error: &DecodeError) -> To
             Kind::Binary,
             format!("{path} is a {kind} of {size} bytes whose header is damaged or cut off"),
         )
-        .hint("make it again, or ask the person for another copy");
+        .hint("create the image again, or ask the user for another copy");
     }
     ToolError::new(Kind::Binary, format!("{path} is not text: {kind}, {size} bytes"))
         .hint("only text and PNG, JPEG, WebP or GIF images can be read; for text in another encoding pass encoding")

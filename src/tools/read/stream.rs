@@ -57,9 +57,7 @@ pub(super) fn read_streamed(
         cx.session.ledger.saw(file.real_path(), revision, None);
     }
     Ok(Page {
-        range,
-        text: window.text,
-        kept: window.kept,
+        window,
         totals,
         line_ending: match (totals.lf, totals.crlf) {
             (0, 0) => LineEnding::None,
@@ -72,8 +70,6 @@ pub(super) fn read_streamed(
         size,
         changed,
         lossy,
-        hidden: window.hidden,
-        hidden_count: window.hidden_count,
     })
 }
 
@@ -84,24 +80,12 @@ fn ends_in_bytes(encoding: &'static Encoding) -> bool {
 
 /// The lines of the whole file, counted in its bytes: decoding them takes several times as long.
 fn count_lines(cx: &CallContext, path: &WorkspacePath, file: &mut OpenFile) -> Result<usize, ToolError> {
-    file.rewind().map_err(|error| failed(path, error))?;
-    let size = file.stat().size;
-    let mut bytes = vec![0; CHUNK];
-    let (mut done, mut ends, mut open, mut reported) = (0u64, 0, false, 0);
-    loop {
-        cx.check()?;
-        let n = file.read(&mut bytes).map_err(|error| failed(path, error))?;
-        let left = usize::try_from(size.saturating_sub(done)).unwrap_or(usize::MAX);
-        let piece = &bytes[..n.min(left)];
-        let Some(last) = piece.last() else { return Ok(ends + usize::from(open)) };
+    let (mut ends, mut open) = (0, false);
+    read_pieces(cx, path, file, "counting the lines of", |piece| {
         ends += memchr::memchr_iter(b'\n', piece).count();
-        open = *last != b'\n';
-        done += piece.len() as u64;
-        if done - reported >= REPORT_EVERY {
-            reported = done;
-            cx.report(done, Some(size), format!("counting the lines of {path}"));
-        }
-    }
+        open = piece.last().map_or(open, |last| *last != b'\n');
+    })?;
+    Ok(ends + usize::from(open))
 }
 
 /// Decodes the whole file into `window`, piece by piece; returns whether something was not valid.
@@ -113,33 +97,47 @@ fn stream(
     mut hasher: Option<&mut RevisionHasher>,
     window: &mut Window,
 ) -> Result<bool, ToolError> {
+    let mut decoder = encoding.new_decoder_with_bom_removal();
+    let mut text = String::with_capacity(decoder.max_utf8_buffer_length(CHUNK).unwrap_or(CHUNK * 3));
+    let mut lossy = false;
+    read_pieces(cx, path, file, "reading", |piece| {
+        if let Some(hasher) = hasher.as_deref_mut() {
+            hasher.update(piece);
+        }
+        text.clear();
+        let (_, _, errors) = decoder.decode_to_string(piece, &mut text, piece.is_empty());
+        lossy |= errors;
+        window.push(&text);
+    })?;
+    Ok(lossy)
+}
+
+/// Hands the whole file to `take` piece by piece, the last one empty; `doing` names the work in its progress.
+fn read_pieces(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    file: &mut OpenFile,
+    doing: &str,
+    mut take: impl FnMut(&[u8]),
+) -> Result<(), ToolError> {
     file.rewind().map_err(|error| failed(path, error))?;
     let size = file.stat().size;
-    let mut decoder = encoding.new_decoder_with_bom_removal();
     let mut bytes = vec![0; CHUNK];
-    let mut text = String::with_capacity(decoder.max_utf8_buffer_length(CHUNK).unwrap_or(CHUNK * 3));
-    let (mut done, mut lossy, mut reported) = (0u64, false, 0);
+    let (mut done, mut reported) = (0u64, 0);
     loop {
         cx.check()?;
         let n = file.read(&mut bytes).map_err(|error| failed(path, error))?;
         // Not past the size at the start: a file that grows as fast as it is read has an end here.
         let left = usize::try_from(size.saturating_sub(done)).unwrap_or(usize::MAX);
         let piece = &bytes[..n.min(left)];
-        let last = piece.is_empty();
-        if let Some(hasher) = hasher.as_deref_mut() {
-            hasher.update(piece);
+        take(piece);
+        if piece.is_empty() {
+            return Ok(());
         }
-        text.clear();
-        let (_, _, errors) = decoder.decode_to_string(piece, &mut text, last);
-        lossy |= errors;
-        window.push(&text);
         done += piece.len() as u64;
         if done - reported >= REPORT_EVERY {
             reported = done;
-            cx.report(done, Some(size), format!("reading {path}"));
-        }
-        if last {
-            return Ok(lossy);
+            cx.report(done, Some(size), format!("{doing} {path}"));
         }
     }
 }

@@ -37,9 +37,7 @@ pub(super) fn read_whole(
     let totals = window.finish();
     let sighting = if changed { None } else { ledger.note(file.real_path(), revision, Some(document.bytes())) };
     let page = Page {
-        range,
-        text: window.text,
-        kept: window.kept,
+        window,
         totals,
         line_ending: document.line_ending(),
         encoding: document.encoding().name(),
@@ -47,8 +45,6 @@ pub(super) fn read_whole(
         size,
         changed,
         lossy: document.had_errors(),
-        hidden: window.hidden,
-        hidden_count: window.hidden_count,
     };
     Ok((page, sighting))
 }

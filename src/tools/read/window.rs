@@ -22,7 +22,7 @@ pub(super) struct WindowBounds {
 /// Takes text in pieces and keeps the numbered lines of its range.
 #[derive(Debug)]
 pub(super) struct Window {
-    range: WindowBounds,
+    pub(super) range: WindowBounds,
     /// The numbered lines kept.
     pub(super) text: String,
     /// How many lines were kept.
@@ -146,7 +146,7 @@ impl Window {
         }
     }
 
-    /// A wanted line, with the CR of its end, that is shown as it stands.
+    /// A wanted line, with the CR of its end, that is shown unchanged.
     fn keep_whole(&mut self, line: &str) {
         let shown = line.strip_suffix('\r').unwrap_or(line);
         self.count_end(shown.len() < line.len());

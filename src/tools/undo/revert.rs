@@ -166,8 +166,7 @@ fn bring_back(
     let entry = cx.workspace.writable_entry(path)?;
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
     let mut parts = entries.iter().map(|one| one.part(cx, path));
-    let note = with_history::HistoryNote::none();
-    let (pending, _) = with_history::begin(cx, vec![JournalRecord::new("undo", entry.path())], note);
+    let (pending, _) = with_history::begin(cx, vec![JournalRecord::new("undo", entry.path())], None);
     match guard.create_tree(&entry, &mut parts, approval) {
         Ok(created) => {
             if let [Some(revision)] = created.revisions.as_slice() {
@@ -198,7 +197,7 @@ fn move_back(
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&old, &new], cx.wait_limit())?;
         let tree = unchanged_tree(cx, &new, &old, mark)?;
         let record = JournalRecord { to: Some(from.to_string()), ..JournalRecord::new("undo", to) };
-        let (pending, _) = with_history::begin(cx, vec![record], with_history::HistoryNote::none());
+        let (pending, _) = with_history::begin(cx, vec![record], None);
         if let Err(error) = guard.move_tree(&new, &tree, &old, None, first) {
             cx.session.history.void(&pending);
             return Err(not_created(from, error));
@@ -244,9 +243,9 @@ fn kept_content(cx: &CallContext, path: &WorkspacePath, revision: Revision) -> R
 fn not_kept(path: &WorkspacePath) -> ToolError {
     ToolError::new(
         Kind::NotFound,
-        format!("what {path} held before is no longer in the history, which keeps a limited amount"),
+        format!("the earlier content of {path} is no longer in the history, which has a size limit"),
     )
-    .hint("write it again")
+    .hint("write the content again")
 }
 
 fn check_free(cx: &CallContext, path: &WorkspacePath) -> Result<(), ToolError> {
@@ -258,21 +257,22 @@ fn check_free(cx: &CallContext, path: &WorkspacePath) -> Result<(), ToolError> {
 }
 
 fn occupied(path: &WorkspacePath) -> ToolError {
-    ToolError::new(Kind::Stale, format!("something else is at {path} now, and undo never replaces it"))
-        .hint("move that out of the way, then undo again")
+    ToolError::new(Kind::Stale, format!("another entry is at {path} now, and undo does not replace it"))
+        .hint("move it out of the way, then undo again")
 }
 
 fn changed_since(path: &WorkspacePath) -> ToolError {
-    ToolError::new(Kind::Stale, format!("{path} has changed since, and undoing would lose that"))
+    ToolError::new(Kind::Stale, format!("{path} has changed since, and undo would lose that change"))
         .hint("read it and edit it instead")
 }
 
 fn not_as_left(path: &WorkspacePath, error: AccessError) -> ToolError {
     match error.kind {
-        AccessErrorKind::NotFound | AccessErrorKind::Stale | AccessErrorKind::NotADirectory => {
-            ToolError::new(Kind::Stale, format!("{path} is not what the change left there, so it is not undone"))
-                .hint("look at what is there now with ls")
-        }
+        AccessErrorKind::NotFound | AccessErrorKind::Stale | AccessErrorKind::NotADirectory => ToolError::new(
+            Kind::Stale,
+            format!("{path} is no longer what the change left there, so the change is not undone"),
+        )
+        .hint("look at what is there now with ls"),
         _ => error.into(),
     }
 }

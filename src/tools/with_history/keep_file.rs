@@ -9,7 +9,7 @@ use crate::{
 
 use super::{
     super::{CallContext, Kind, ToolError},
-    note::HistoryNote,
+    note::note_of,
 };
 
 /// Keeps the file that is going to be moved over.
@@ -17,14 +17,14 @@ pub(in crate::tools) fn keep_replaced(
     cx: &CallContext,
     path: &WorkspacePath,
     expected: Option<Revision>,
-) -> Result<(ReplacedFile, HistoryNote, bool), ToolError> {
+) -> Result<(ReplacedFile, Option<String>, bool), ToolError> {
     let stat = cx.workspace.open_file(path)?.stat().clone();
     let (revision, kept) = keep_file(cx, path, expected, Durable::Now)?;
     if expected.is_some_and(|expected| expected != revision) {
         return Err(changed(path));
     }
     let usable = !matches!(kept, Kept::Nowhere(_));
-    Ok((ReplacedFile { stat, revision }, HistoryNote::of(&kept), usable))
+    Ok((ReplacedFile { stat, revision }, note_of(&kept), usable))
 }
 
 /// Keeps a file as it is now. Its revision is exact even where its content could not be kept.

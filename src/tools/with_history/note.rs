@@ -4,29 +4,14 @@ use crate::session::history::{JournalRecord, Kept, PendingChange};
 
 use super::super::CallContext;
 
-/// What the report of a change has to say about the former content.
-#[derive(Clone, Debug, Default)]
-pub(in crate::tools) struct HistoryNote(Option<String>);
-
-impl HistoryNote {
-    /// Nothing to say.
-    pub(in crate::tools) fn none() -> Self {
-        Self(None)
-    }
-
-    pub(super) fn of(kept: &Kept) -> Self {
-        Self(match kept {
-            Kept::OnDisk | Kept::InMemory(None) => None,
-            Kept::InMemory(Some(why)) => {
-                Some(format!("what it held before is kept only until the server ends, as {why}"))
-            }
-            Kept::Nowhere(why) => Some(format!("what it held before could not be kept, as {why}")),
-        })
-    }
-
-    /// The note, nothing when all is well.
-    pub(in crate::tools) fn text(&self) -> Option<String> {
-        self.0.clone()
+/// What the report of a change has to say about the former content; nothing when all is well.
+pub(super) fn note_of(kept: &Kept) -> Option<String> {
+    match kept {
+        Kept::OnDisk | Kept::InMemory(None) => None,
+        Kept::InMemory(Some(why)) => {
+            Some(format!("the earlier content is kept only until the server ends, because {why}"))
+        }
+        Kept::Nowhere(why) => Some(format!("the earlier content could not be kept, because {why}")),
     }
 }
 
@@ -34,14 +19,14 @@ impl HistoryNote {
 pub(in crate::tools) fn begin(
     cx: &CallContext,
     records: Vec<JournalRecord>,
-    note: HistoryNote,
-) -> (PendingChange, HistoryNote) {
+    note: Option<String>,
+) -> (PendingChange, Option<String>) {
     let history = &cx.session.history;
     match history.begin(records) {
         Ok(pending) => (pending, note),
         Err(error) => {
             let why = format!("the history could not be written: {}", error.kind());
-            (history.unrecorded(), HistoryNote(note.0.or(Some(format!("this change is not in the history, as {why}")))))
+            (history.unrecorded(), note.or_else(|| Some(format!("this change is not in the history, because {why}"))))
         }
     }
 }

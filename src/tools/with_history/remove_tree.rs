@@ -37,7 +37,7 @@ pub(in crate::tools) fn remove(
     let shown = target.asked();
     let refuse = |path: &WorkspacePath, why: &str| {
         ToolError::new(Kind::TooLarge, format!("{shown} was not deleted: {path} could not be brought back, as {why}"))
-            .hint("delete less at a time, or ask the person to delete it")
+            .hint("delete less at a time, or ask the user to delete it")
     };
     if tree.bytes() > history.capacity() {
         let why = format!("{} bytes are more than the history may take at once ({})", tree.bytes(), history.capacity());
@@ -96,7 +96,7 @@ pub(in crate::tools) fn remove(
             history.done(&pending, UndoableChange { tool, effect, made: Vec::new() });
             let sentence = format!("{shown} was deleted only in part: {error}");
             Err(ToolError::new(ToolError::from(error).kind(), sentence)
-                .hint(format!("ask the person to move what is left of {shown} away; undo then brings back all of it")))
+                .hint(format!("ask the user to move what is left of {shown} away; undo then brings back all of it")))
         }
         Err(whole) => {
             history.void(&pending);

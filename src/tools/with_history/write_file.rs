@@ -12,7 +12,7 @@ use crate::{
 use super::{
     super::{CallContext, Kind, ToolError},
     keep_file::read_failed,
-    note::{HistoryNote, begin},
+    note::{begin, note_of},
 };
 
 /// How often a change is planned again because the file has changed. Under the lock, only other programs can change
@@ -47,7 +47,7 @@ pub(in crate::tools) fn rewrite<R: Rewrite>(
     mut planned: R,
     mut approval: Approval,
     mut again: impl FnMut(AccessError) -> Result<R, ToolError>,
-) -> Result<(R, Committed, HistoryNote), ToolError> {
+) -> Result<(R, Committed, Option<String>), ToolError> {
     let mut lock = FileLock::acquire(&cx.workspace, target.clone(), &cx.wait_limit())?;
     for _ in 0..ATTEMPTS {
         // A commit that finds another file has changed nothing, and the yes is as good as before.
@@ -57,15 +57,16 @@ pub(in crate::tools) fn rewrite<R: Rewrite>(
             (Base::Revision(revision), Some(old)) => lock.guard_over(HashedBytes::hashed(old.bytes(), revision)),
             (base, _) => lock.guard(base),
         };
-        let lost = match guard {
-            Err(error) => Failed::from(error),
-            Ok(guard) => match try_commit(cx, guard, tool, Undoable::Yes, planned.bytes(), own) {
-                Ok((committed, note)) => return Ok((planned, committed, note)),
-                Err(failed) => failed,
-            },
+        let committed = match guard {
+            Ok(guard) => try_commit(cx, guard, tool, Undoable::Yes, planned.bytes(), own)?,
+            Err(error) => Err(error),
         };
-        match lost {
-            Failed::Access(error) if matches!(error.kind, AccessErrorKind::Stale | AccessErrorKind::Exists) => {
+        let error = match committed {
+            Ok((committed, note)) => return Ok((planned, committed, note)),
+            Err(error) => error,
+        };
+        match error.kind {
+            AccessErrorKind::Stale | AccessErrorKind::Exists => {
                 if approval.is_for_this_plan_only() {
                     return Err(ToolError::changed_while_asked(target.asked()));
                 }
@@ -73,44 +74,15 @@ pub(in crate::tools) fn rewrite<R: Rewrite>(
                 planned = again(error)?;
             }
             // A directory on the way was moved or deleted meanwhile, and what is there now is locked elsewhere.
-            Failed::Access(error) if error.kind == AccessErrorKind::Changed => {
+            AccessErrorKind::Changed => {
                 drop(lock);
                 lock = FileLock::acquire(&cx.workspace, target.clone(), &cx.wait_limit())?;
             }
-            failed => return Err(failed.into()),
+            _ => return Err(error.into()),
         }
     }
     Err(ToolError::new(Kind::Stale, format!("another program changes {} again and again", target.asked()))
         .hint("nothing was written by this call; repeat it"))
-}
-
-/// Why a commit failed.
-enum Failed {
-    /// As the workspace says it.
-    Access(AccessError),
-    /// For another reason.
-    Tool(ToolError),
-}
-
-impl From<AccessError> for Failed {
-    fn from(error: AccessError) -> Self {
-        Self::Access(error)
-    }
-}
-
-impl From<ToolError> for Failed {
-    fn from(error: ToolError) -> Self {
-        Self::Tool(error)
-    }
-}
-
-impl From<Failed> for ToolError {
-    fn from(failed: Failed) -> Self {
-        match failed {
-            Failed::Access(error) => error.into(),
-            Failed::Tool(error) => error,
-        }
-    }
 }
 
 /// Makes `bytes` the content of the file that `guard` holds, and counts it as seen.
@@ -121,10 +93,11 @@ pub(in crate::tools) fn commit(
     undoable: Undoable,
     bytes: &[u8],
     approval: Approval,
-) -> Result<(Committed, HistoryNote), ToolError> {
-    Ok(try_commit(cx, guard, tool, undoable, bytes, approval)?)
+) -> Result<(Committed, Option<String>), ToolError> {
+    Ok(try_commit(cx, guard, tool, undoable, bytes, approval)??)
 }
 
+/// As [`commit`], with an error of the commit itself inside, where the file may be what it was.
 fn try_commit(
     cx: &CallContext,
     mut guard: WriteGuard<'_>,
@@ -132,7 +105,7 @@ fn try_commit(
     undoable: Undoable,
     bytes: &[u8],
     approval: Approval,
-) -> Result<(Committed, HistoryNote), Failed> {
+) -> Result<Result<(Committed, Option<String>), AccessError>, ToolError> {
     let history = &cx.session.history;
     let content = HashedBytes::of(bytes);
     let after = content.revision();
@@ -151,10 +124,10 @@ fn try_commit(
             };
             // Something else than what was checked: the commit finds that out, too.
             let usable = found == Some(former.revision) && !matches!(kept, Kept::Nowhere(_));
-            (Some((former.revision, former.mode, usable)), HistoryNote::of(&kept))
+            (Some((former.revision, former.mode, usable)), note_of(&kept))
         }
-        Some(former) => (Some((former.revision, former.mode, false)), HistoryNote::none()),
-        None => (None, HistoryNote::none()),
+        Some(former) => (Some((former.revision, former.mode, false)), None),
+        None => (None, None),
     };
     let changes = before.is_none_or(|(revision, ..)| revision != after);
     let (pending, note) = if changes {
@@ -175,11 +148,9 @@ fn try_commit(
         }
         cx.session.ledger.saw(&committed.path, committed.revision, Some(bytes));
     };
-    match guard.commit_noting(content, approval, note_down) {
-        Ok(committed) => Ok((committed, note)),
-        Err(error) => {
-            history.void(&pending);
-            Err(error.into())
-        }
+    let committed = guard.commit_noting(content, approval, note_down);
+    if committed.is_err() {
+        history.void(&pending);
     }
+    Ok(committed.map(|committed| (committed, note)))
 }

@@ -46,7 +46,7 @@ pub(super) fn created(content: &str) -> NewContent {
 pub(super) fn replaced(now: Snapshot, content: &str) -> NewContent {
     let old_bytes = now.bytes.len() as u64;
     let Ok(old) = Document::decode(now.bytes, None) else {
-        let notes = vec!["what was there is not text, so there is no diff".to_owned()];
+        let notes = vec!["the earlier content is not text, so there is no diff".to_owned()];
         return NewContent { old_bytes, notes, ..created(content) };
     };
     let line_ending = match old.line_ending() {
@@ -58,16 +58,18 @@ pub(super) fn replaced(now: Snapshot, content: &str) -> NewContent {
     let (encoding, bom) = if keep { (old.encoding(), old.has_bom()) } else { (UTF_8, false) };
     let mut notes = Vec::new();
     if !keep {
-        notes.push("now in UTF-8, as it was not certain what it was in".to_owned());
+        notes.push("now in UTF-8, because its earlier encoding is uncertain".to_owned());
     }
     let (bytes, encoding) = match text::encode(content, encoding, bom, line_ending) {
         Ok(bytes) => (bytes, encoding),
         Err(error) => {
             notes.push(match error {
                 SpliceError::Unrepresentable { character, encoding } => {
-                    format!("now in UTF-8, as {encoding} has no {}", named(character))
+                    format!("now in UTF-8, because {encoding} has no {}", named(character))
                 }
-                SpliceError::Unstable { encoding } => format!("now in UTF-8, as {encoding} cannot hold the new text"),
+                SpliceError::Unstable { encoding } => {
+                    format!("now in UTF-8, because {encoding} cannot represent the new text")
+                }
             });
             let bytes = text::encode(content, UTF_8, false, line_ending);
             (bytes.unwrap_or_else(|_| content.as_bytes().to_vec()), UTF_8)
@@ -125,7 +127,7 @@ pub(super) fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Re
             notes.push(format!("{} line endings kept", line_ending.as_str().to_uppercase()));
         }
         (file, content) if file != content => notes.push(format!(
-            "the content has {} line endings, the file {}",
+            "the content has {} line endings, but the file has {}",
             content.as_str().to_uppercase(),
             file.as_str().to_uppercase()
         )),
@@ -147,7 +149,7 @@ fn reads_back(bytes: &[u8], encoding: &'static Encoding, old: &Document, tail: &
 fn refused(path: &WorkspacePath, error: &SpliceError) -> ToolError {
     match error {
         SpliceError::Unrepresentable { character, encoding } => ToolError::invalid(format!(
-            "`content` has {}, which {path}, a file in {encoding}, cannot hold",
+            "`content` has {}, which {path}, a file in {encoding}, cannot represent",
             named(*character)
         ))
         .hint("write it another way, or overwrite the whole file"),

@@ -61,7 +61,7 @@ fn ruleset(roots: &Roots, required: bool, folders: &[&Path]) -> Result<RulesetCr
             Access::ReadOnly => reading(),
             Access::ReadWrite => reading() | writing(),
         };
-        rules = rules.add_rule(PathBeneath::new(root.dir(), access)).map_err(failed)?;
+        rules = rules.add_rule(PathBeneath::new(&root.dir, access)).map_err(failed)?;
     }
     for path in folders {
         let folder = PathFd::new(path).map_err(|error| format!("{} cannot be opened: {error}", path.display()))?;

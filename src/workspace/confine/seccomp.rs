@@ -48,7 +48,7 @@ fn program() -> Result<BpfProgram, String> {
         load(NUMBER_AT),
         jump(libc::BPF_JGE, X32, 0, 1),
         refuse(libc::EPERM),
-        // Its flags are in memory that a filter cannot read. Told that it is not there, libc makes its threads by
+        // Its flags are in memory that a filter cannot read. If the call seems missing, libc makes its threads by
         // `clone` instead; EPERM would be fatal to it (https://github.com/moby/moby/issues/42680).
         jump(libc::BPF_JEQ, calls::number(libc::SYS_clone3), 0, 1),
         refuse(libc::ENOSYS),

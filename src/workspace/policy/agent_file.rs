@@ -119,7 +119,7 @@ impl ParsedRules {
                 return;
             }
             if line.starts_with('!') && !negation {
-                self.unused(line, "this file has no negation");
+                self.unused(line, "negation has no effect in this file");
             } else if let Err(why) = check(line) {
                 self.unused(line, &why);
             } else {
@@ -135,7 +135,7 @@ impl ParsedRules {
         let settings: serde_json::Value = match serde_json::from_str(text) {
             Ok(settings) => settings,
             Err(error) => {
-                self.summary.problem = Some(format!("it is no JSON: {error}"));
+                self.summary.problem = Some(format!("it is not JSON: {error}"));
                 return;
             }
         };
@@ -144,7 +144,7 @@ impl ParsedRules {
             None if permissions.is_object() || permissions.is_null() && settings.is_object() => return,
             Some(serde_json::Value::Array(rules)) => rules,
             _ => {
-                self.summary.problem = Some("its permissions.deny is no list of rules".to_owned());
+                self.summary.problem = Some("its permissions.deny is not a list of rules".to_owned());
                 return;
             }
         };

@@ -21,7 +21,7 @@ pub(super) fn why_never(pattern: &str) -> Option<String> {
     }
     if pattern == "~" || pattern.starts_with("~/") {
         return Some(
-            "~ is no directory here: write the path below the root (or [~] for a folder of that name)".to_owned(),
+            "~ is not a directory here: write the path below the root (or [~] for a folder of that name)".to_owned(),
         );
     }
     if !is_separator('\\')
@@ -34,8 +34,8 @@ pub(super) fn why_never(pattern: &str) -> Option<String> {
     parted
         .split('/')
         .find_map(|name| match name {
-            ".." => Some("`..` is no name, and nothing outside of a root is reached: write the path below the root"),
-            "." => Some("`.` is no name: leave `./` out"),
+            ".." => Some("`..` is not a name, and nothing outside of a root is reached: write the path below the root"),
+            "." => Some("`.` is not a name: leave `./` out"),
             "" => Some("a name between two slashes is missing: write one /"),
             _ => None,
         })
@@ -74,9 +74,9 @@ mod tests {
     #[test]
     fn lint_names_the_pattern_to_write_instead() {
         for (pattern, words) in [
-            ("../x", "`..` is no name"),
-            ("a/../x", "`..` is no name"),
-            ("/..", "`..` is no name"),
+            ("../x", "`..` is not a name"),
+            ("a/../x", "`..` is not a name"),
+            ("/..", "`..` is not a name"),
             ("a/./b", "leave `./` out"),
             ("a//b", "write one /"),
             ("//a", "write one /"),

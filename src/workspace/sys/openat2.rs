@@ -86,7 +86,7 @@ pub(super) fn available(dir: impl AsFd) -> bool {
     open_beneath(dir, Path::new("."), flags).is_ok()
 }
 
-/// Whether what lies in `dir` is on a disk, or in the memory, of this machine.
+/// Whether what is in `dir` is on a disk, or in the memory, of this machine.
 pub(super) fn is_local(dir: impl AsFd) -> bool {
     // The type is a signed word on some architectures.
     let kind = |system: rustix::fs::StatFs| u64::from(u32::try_from(system.f_type & 0xFFFF_FFFF).unwrap_or_default());

@@ -85,7 +85,7 @@ impl TreeGuard {
         put
     }
 
-    /// Makes again what is missing of a tree whose removal failed in the middle: with [`NewNode::ExistingDirectory`] for each directory
+    /// Makes again what is missing of a tree whose removal failed in the middle: with `NewNode::ExistingDirectory` for each directory
     /// that is left, and nothing for what else is.
     ///
     /// # Errors

@@ -111,7 +111,7 @@ impl Tree {
         for (path, entry) in self.paths() {
             let mut content = String::new();
             if matches!(entry.node, Node::File(_)) {
-                let file = path.root().dir().file_beneath(path.relative()).ok()?;
+                let file = path.root().dir.file_beneath(path.relative()).ok()?;
                 content = hash(&file).ok()?.to_string();
             }
             entry.mark(&mut hasher, |_| content);

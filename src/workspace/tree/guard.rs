@@ -70,7 +70,7 @@ impl TreeGuard {
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
         };
-        let dir = real.root().dir().dir_beneath(parent.relative(), OpenFor::Traverse);
+        let dir = real.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse);
         Ok((dir.at(asked)?, name.to_os_string()))
     }
 

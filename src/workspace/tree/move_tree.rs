@@ -166,7 +166,7 @@ impl TreeGuard {
 }
 
 fn stat_of(path: &WorkspacePath) -> Result<Stat, AccessError> {
-    path.root().dir().stat_beneath(path.relative()).at(path)
+    path.root().dir.stat_beneath(path.relative()).at(path)
 }
 
 /// Gives the file that a copy replaced its name again, and removes the copy if it is still that.

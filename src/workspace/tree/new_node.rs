@@ -69,7 +69,7 @@ pub(super) fn moved_node(path: &WorkspacePath, entry: &TreeEntry) -> Result<(Tre
 
 /// The file at `path`, which must be the one that was seen.
 fn open_unchanged(path: &WorkspacePath, seen: &Stat) -> Result<UnchangedReader, AccessError> {
-    let opened = path.root().dir().file_beneath(path.relative());
+    let opened = path.root().dir.file_beneath(path.relative());
     let file = opened.at(path)?;
     let stat = sys::file_stat(&file).at(path)?;
     if !stat.same_content_state(seen) {

@@ -42,7 +42,7 @@ pub(super) struct Scan<'a> {
 impl Scan<'_> {
     pub(super) fn run(&self) -> Result<Tree, AccessError> {
         let top = &self.top.real;
-        let root = top.root().dir();
+        let root = &top.root().dir;
         let stat = root.stat_beneath(top.relative()).at(self.asked)?;
         let parent = top.relative().parent().unwrap_or(Path::new(""));
         let parent = root.dir_beneath(parent, OpenFor::Traverse).at(self.asked)?;
@@ -146,7 +146,7 @@ impl Scan<'_> {
 
     fn judge(&self, path: &WorkspacePath, below: &Path, directory: bool) -> Result<(), AccessError> {
         let deepest = self.shared.roots.deepest(path);
-        if deepest.root().index() != self.top.real.root().index() {
+        if deepest.root().index != self.top.real.root().index {
             // Another root, with other rights.
             return Err(AccessError::new(AccessErrorKind::IsRoot, path));
         }

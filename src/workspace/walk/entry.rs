@@ -82,7 +82,7 @@ impl Entry {
         let real = self.real();
         let answer = match (self.dir.upgrade(), real.file_name()) {
             (Some(dir), Some(name)) => dir.child_stat(name).map_err(Failure::Io),
-            _ => real.root().dir().stat_beneath(real.relative()),
+            _ => real.root().dir.stat_beneath(real.relative()),
         };
         answer.at(&self.path)
     }
@@ -96,7 +96,7 @@ impl Entry {
         self.aliases().try_for_each(|alias| readable(&alias, &self.path))?;
         // From the root, not from the directory's handle: a directory that was moved out of the
         // root meanwhile must not be read any more.
-        let file = real.root().dir().file_beneath(real.relative()).at(&self.path)?;
+        let file = real.root().dir.file_beneath(real.relative()).at(&self.path)?;
         let stat = sys::file_stat(&file).at(&self.path)?;
         regular(&stat, &self.path)?;
         Ok(OpenFile { file, asked: self.path.clone(), real, stat })

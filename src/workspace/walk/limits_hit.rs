@@ -82,7 +82,7 @@ impl fmt::Display for LimitsHit {
         }
         match self.rules_count.saturating_sub(self.rules.len()) {
             0 => Ok(()),
-            more => write!(f, "; nor do all of {more} other ignore files"),
+            more => write!(f, "; {more} other ignore files also count only in part"),
         }
     }
 }

@@ -98,7 +98,7 @@ fn read_linked(roots: &Roots, root: &Arc<Root>, relative: &Path) -> io::Result<O
     if way.hidden() || way.secret() {
         return Ok(None);
     }
-    match way.real.root().dir().file_beneath(way.real.relative()) {
+    match way.real.root().dir.file_beneath(way.real.relative()) {
         Ok(file) => Ok(content(&file).ok()),
         Err(Failure::Io(error)) => nothing_or(Some(error)),
         Err(Failure::Link) => Ok(None),

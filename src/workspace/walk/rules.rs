@@ -85,7 +85,7 @@ impl Rules<'_> {
         ancestors.into_iter().try_fold(None, |above, relative| {
             // Asked for by name: a directory above may hold any number of others, and `ls` starts a
             // walk in each directory that it shows.
-            match start.root().dir().dir_beneath(relative, OpenFor::Traverse) {
+            match start.root().dir.dir_beneath(relative, OpenFor::Traverse) {
                 Ok(dir) => {
                     let here = LocatedDir { root: start.root(), relative, dir: &dir };
                     let has = |name: &str| dir.child_stat(name.as_ref()).is_ok();

@@ -17,9 +17,9 @@ impl StatCache {
         let real = entry.real();
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else { return entry.stat() };
         let root = parent.root();
-        if self.0.as_ref().is_none_or(|(index, _)| *index != root.index()) {
-            let top = root.dir().dir_beneath(Path::new(""), OpenFor::Traverse).at(entry.path())?;
-            self.0 = Some((root.index(), DirectoryStack::new(Box::new(top), OpenFor::Traverse)));
+        if self.0.as_ref().is_none_or(|(index, _)| *index != root.index) {
+            let top = root.dir.dir_beneath(Path::new(""), OpenFor::Traverse).at(entry.path())?;
+            self.0 = Some((root.index, DirectoryStack::new(Box::new(top), OpenFor::Traverse)));
         }
         let Some((_, stack)) = &mut self.0 else { return entry.stat() };
         let same = stack.names().zip(parent.relative()).take_while(|(one, other)| one == other).count();

@@ -119,7 +119,7 @@ impl<'w> Walk<'w> {
         let needed = options.ignored != Ignored::Include;
         let rules = Rules { ignores: &shared.ignores, roots: &shared.roots, needed };
         // The names were real a moment ago, so a link among them now is not followed.
-        let opened = real.root().dir().dir_beneath(real.relative(), OpenFor::List);
+        let opened = real.root().dir.dir_beneath(real.relative(), OpenFor::List);
         let dir = Arc::new(opened.at(&start.asked)?);
         let _ = visitor.opened(&dir, real.relative());
         let names = sorted(&dir).at(&start.asked)?;

@@ -7,7 +7,25 @@ use std::path::Path;
 use crate::workspace::WorkspacePath;
 use crate::workspace::walk::{holds_rules, is_marker};
 
-use super::Event;
+/// One event.
+#[derive(Debug)]
+pub(super) struct Event<'a> {
+    /// Which watch it is for.
+    pub(super) watch: i32,
+    /// The name in the watched directory; none for the directory itself.
+    pub(super) name: Option<&'a OsStr>,
+    /// The name is a directory's.
+    pub(super) directory: bool,
+    /// The name came or went, or is a directory whose rights changed: the listing has to be looked
+    /// at again.
+    pub(super) names: bool,
+    /// Events before this one were lost.
+    pub(super) lost: bool,
+    /// The watch is no more.
+    pub(super) ended: bool,
+    /// The file system is no more.
+    pub(super) unmounted: bool,
+}
 
 /// What may be different from what was listed.
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use crate::workspace::Dir;
 
-use super::Unwatchable;
+use super::{Event, Unwatchable};
 
 /// Bytes read at once: some 500 events.
 const BUFFER: usize = 16 << 10;
@@ -57,26 +57,6 @@ pub fn watch_limit() -> Option<u64> {
     #[expect(clippy::disallowed_methods, reason = "a file of the kernel, outside of every root")]
     let text = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
     text.trim().parse().ok()
-}
-
-/// One event.
-#[derive(Debug)]
-pub(super) struct Event<'a> {
-    /// Which watch it is for.
-    pub(super) watch: i32,
-    /// The name in the watched directory; none for the directory itself.
-    pub(super) name: Option<&'a OsStr>,
-    /// The name is a directory's.
-    pub(super) directory: bool,
-    /// The name came or went, or is a directory whose rights changed: the listing has to be looked
-    /// at again.
-    pub(super) names: bool,
-    /// Events before this one were lost.
-    pub(super) lost: bool,
-    /// The watch is no more.
-    pub(super) ended: bool,
-    /// The file system is no more.
-    pub(super) unmounted: bool,
 }
 
 /// An inotify instance.

@@ -3,23 +3,11 @@
 //!
 //! Every attempt to watch says so; lists are then made by walking.
 
-use std::{collections::BTreeSet, convert::Infallible, ffi::OsStr, fs::File, path::PathBuf};
+use std::{collections::BTreeSet, convert::Infallible, fs::File, path::PathBuf};
 
 use crate::workspace::Dir;
 
-use super::Unwatchable;
-
-/// As on Linux; never made here.
-#[derive(Debug)]
-pub(super) struct Event<'a> {
-    pub(super) watch: i32,
-    pub(super) name: Option<&'a OsStr>,
-    pub(super) directory: bool,
-    pub(super) names: bool,
-    pub(super) lost: bool,
-    pub(super) ended: bool,
-    pub(super) unmounted: bool,
-}
+use super::{Event, Unwatchable};
 
 /// As on Linux; knows nothing.
 #[derive(Debug)]

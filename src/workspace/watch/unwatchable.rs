@@ -29,7 +29,7 @@ impl fmt::Display for Unwatchable {
             Self::Mounts => "the system does not report mounts",
             Self::OutOfWatches => "the limit of inotify watches is reached",
             Self::Twice => "a directory is mounted twice",
-            Self::Rules => "not all ignore rules count, as they are too many",
+            Self::Rules => "there are too many ignore rules to apply them all",
             Self::Refused => "the system refused a watch",
         })
     }

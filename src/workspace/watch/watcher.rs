@@ -34,7 +34,7 @@ pub struct Watcher {
     watched: HashMap<i32, Watched>,
     by_path: BTreeMap<WorkspacePath, Vec<i32>>,
     pub(super) ignore_files: WatchedIgnoreFiles,
-    /// Which mounts `mounts_below` is about (see [`SystemEvents::generation`]).
+    /// Which mounts `mounts_below` is about (see `SystemEvents::generation`).
     mounts: u64,
     pub(super) mounts_below: MountsBelow,
     pub(super) failed: Option<Unwatchable>,
@@ -53,7 +53,7 @@ impl Watcher {
             by_path: BTreeMap::new(),
             ignore_files: WatchedIgnoreFiles::default(),
             mounts,
-            mounts_below: shared.system_events.below(root.dir()).ok_or(Unwatchable::Mounts)?,
+            mounts_below: shared.system_events.below(&root.dir).ok_or(Unwatchable::Mounts)?,
             failed: None,
         })
     }
@@ -82,7 +82,7 @@ impl Watcher {
 
     /// The directories with ignore rules that the disk has in another state, for writes that no event reports.
     pub fn changed_rules(&self) -> Vec<WorkspacePath> {
-        self.ignore_files.changed_files(self.root.root().dir())
+        self.ignore_files.changed_files(&self.root.root().dir)
     }
 
     /// All that has changed since the last time; a microsecond when nothing has.
@@ -129,7 +129,7 @@ impl Watcher {
         // listed under its new path has to be looked at.
         if directories_moved
             && !self.mounts_below.mounted.is_empty()
-            && let Some(mounts_below) = self.shared.system_events.below(self.root.root().dir())
+            && let Some(mounts_below) = self.shared.system_events.below(&self.root.root().dir)
         {
             self.mounts_below = mounts_below;
         }
@@ -143,7 +143,7 @@ impl Watcher {
             return;
         }
         changes.remounted = true;
-        let (Some(generation), Some(mounts_below)) = (now, self.shared.system_events.below(self.root.root().dir()))
+        let (Some(generation), Some(mounts_below)) = (now, self.shared.system_events.below(&self.root.root().dir))
         else {
             changes.everything = true;
             return;

@@ -33,7 +33,7 @@ fn nearest(path: &WorkspacePath) -> Result<Option<(usize, Identity, Dir)>, Acces
         return Ok(None);
     }
     for above in std::iter::successors(path.parent(), WorkspacePath::parent) {
-        match above.root().dir().dir_beneath(above.relative(), OpenFor::List) {
+        match above.root().dir.dir_beneath(above.relative(), OpenFor::List) {
             Ok(dir) => {
                 let stat = dir.stat().ok();
                 return Ok(stat.map(|stat| (above.relative().iter().count(), stat.device_and_inode(), dir)));

@@ -20,7 +20,7 @@ impl NewDirectory {
     /// Removes it, if it is still the same one and empty; whether it is gone.
     pub(in crate::workspace) fn remove(&self) -> bool {
         let (Some(parent), Some(name)) = (self.path.parent(), self.path.file_name()) else { return false };
-        let Ok(dir) = self.path.root().dir().dir_beneath(parent.relative(), OpenFor::Traverse) else { return false };
+        let Ok(dir) = self.path.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse) else { return false };
         let is_own = dir.child_stat(name).is_ok_and(|now| now.kind == FileKind::Directory && now.same_file(&self.stat));
         is_own && dir.remove_dir(name).is_ok()
     }
@@ -64,7 +64,7 @@ pub(in crate::workspace) fn make_dirs(
     there: usize,
 ) -> Result<(Dir, NewDirs), AccessError> {
     let failed = |error| AccessError::from_io(error, asked);
-    let root = path.root().dir();
+    let root = &path.root().dir;
     let mut new = NewDirs::default();
     match root.dir_beneath(path.relative(), OpenFor::Traverse) {
         Ok(dir) => return Ok((dir, new)),

@@ -51,7 +51,7 @@ impl WritablePath {
 
     /// How many directories above it would have to be made.
     pub fn missing_above(&self) -> u64 {
-        let root = self.real.root().dir();
+        let root = &self.real.root().dir;
         let is_missing =
             |path: &WorkspacePath| root.stat_beneath(path.relative()).is_err_and(|failure| failure.is_missing());
         let above = std::iter::successors(self.real.parent(), WorkspacePath::parent);
@@ -98,7 +98,7 @@ pub(in crate::workspace) fn allowed(path: &WritablePath) -> Result<(), AccessErr
 
 /// Whether a directory is there now. Not opened otherwise: a check asks for few system calls.
 fn is_directory(real: &WorkspacePath) -> bool {
-    real.root().dir().dir_beneath(real.relative(), OpenFor::Traverse).is_ok()
+    real.root().dir.dir_beneath(real.relative(), OpenFor::Traverse).is_ok()
 }
 
 /// What a hidden name is called where it would be written; it says nothing of what is there.

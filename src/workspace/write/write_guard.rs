@@ -59,7 +59,7 @@ impl<'b> WriteGuard<'b> {
         base: Option<ExpectedContent<'b>>,
         locks: Arc<EntryLocks>,
     ) -> Result<Self, AccessError> {
-        let root = path.path().root().dir();
+        let root = &path.path().root().dir;
         let old = match (root.file_beneath(path.path().relative()), base) {
             (Err(failure), None) if failure.is_missing() => None,
             (Err(failure), Some(_)) if failure.is_missing() => {

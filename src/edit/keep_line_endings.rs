@@ -27,14 +27,10 @@ pub(super) fn fit(prepared: &Prepared<'_>, span: &Range<usize>, old: &str, new: 
 
 /// In a file of mixed endings each line that stays keeps its own; the others take the one before them.
 fn fit_mixed(prepared: &Prepared<'_>, span: &Range<usize>, old: &str, new: &str) -> String {
-    let mut endings = endings_in(&prepared.text[span.clone()]);
+    let mut endings: Vec<&str> = endings_in(&prepared.text[span.clone()]).collect();
     let around = ending_around(prepared, span.start);
     // The ending of the line in which the match ends decides where that line gets another one after it.
-    let after = &prepared.text[span.end..];
-    endings.extend(after.find(['\n', '\r']).map(|found| {
-        let len = if after[found..].starts_with("\r\n") { 2 } else { 1 };
-        &after[found..found + len]
-    }));
+    endings.extend(endings_in(&prepared.text[span.end..]).next());
     if endings.windows(2).all(|pair| pair[0] == pair[1]) {
         let ending = endings.first().copied().unwrap_or(around);
         return new.replace('\n', ending);
@@ -90,15 +86,14 @@ fn pairs(ops: &[DiffOp], old: usize, new: usize) -> Vec<(usize, usize)> {
 }
 
 /// The line endings in `text`, in order.
-fn endings_in(text: &str) -> Vec<&str> {
-    let mut endings = Vec::new();
+fn endings_in(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
-    while let Some(found) = rest.find(['\n', '\r']) {
-        let len = if rest[found..].starts_with("\r\n") { 2 } else { 1 };
-        endings.push(&rest[found..found + len]);
-        rest = &rest[found + len..];
-    }
-    endings
+    std::iter::from_fn(move || {
+        let at = &rest[rest.find(['\n', '\r'])?..];
+        let ending;
+        (ending, rest) = at.split_at(if at.starts_with("\r\n") { 2 } else { 1 });
+        Some(ending)
+    })
 }
 
 /// The ending of the line that holds `offset`, or of the one before it.

@@ -92,11 +92,11 @@ async fn describe(
     on_thread(&dispatcher.pools.normal, limit, describe).await.map_err(|error| match error.kind() {
         io::ErrorKind::TimedOut => overdue::undescribed(limit).source(error),
         io::ErrorKind::Other => {
-            ToolError::new(Kind::Internal, "the call could not be described for the audit, and was not begun")
-                .hint("try once more; if it fails again, tell the person")
+            ToolError::new(Kind::Internal, "the call could not be described for the audit and was not started")
+                .hint("try once more; if it fails again, report it to the user")
                 .source(error)
         }
-        _ => no_thread("the call was not begun").source(error),
+        _ => no_thread("the call was not started").source(error),
     })
 }
 
