@@ -12,13 +12,14 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::workspace::{AccessErrorKind, Dir, LockAttempt, WorkspacePath};
 
 use super::WaitLimit;
-use super::existing_directories::{ExistingDirectories, Identity, existing_directories};
+use super::existing_directories::{ExistingDirectories, ExistingDirectory, Identity, existing_directories};
 use super::path_locks::MOST_WAITING;
 
 /// How long calls of this process may join one that has the lock. Eight processes that all have calls in flight
@@ -56,7 +57,7 @@ struct Table {
 #[derive(Debug)]
 enum Entry {
     /// Locked through this handle, for so many calls.
-    Held { _dir: Dir, calls: usize, since: Instant, shared: bool },
+    Held { _dir: Dir, path: PathBuf, calls: usize, since: Instant, shared: bool },
     /// A call of this process asks the system for the lock, or frees it. That may take long on a network file system,
     /// so nothing waits for it while the table is locked.
     InSystemCall,
@@ -104,16 +105,16 @@ impl DirectoryLocks {
         let mut attempts = 0;
         loop {
             let ExistingDirectories { directories: wanted, there } = existing_directories(entries)?;
-            let identities: Vec<Identity> = wanted.iter().map(|(identity, _)| *identity).collect();
+            let identities: Vec<Identity> = wanted.iter().map(|directory| directory.identity).collect();
             let mut locks = Vec::with_capacity(wanted.len());
-            for (identity, dir) in wanted {
-                locks.extend(Self::lock(this, identity, dir, wait_limit)?);
+            for directory in wanted {
+                locks.extend(Self::lock(this, directory, wait_limit)?);
             }
             attempts += 1;
             // One may have been moved, or made, while it was waited for. One that never keeps its place is moved by
             // a program that takes no lock anyway.
             let now = existing_directories(entries)?.directories;
-            if attempts == ATTEMPTS || now.iter().map(|(identity, _)| *identity).eq(identities) {
+            if attempts == ATTEMPTS || now.iter().map(|directory| directory.identity).eq(identities) {
                 return Ok(LockedDirectories { _locks: locks, there });
             }
         }
@@ -122,8 +123,7 @@ impl DirectoryLocks {
     /// `None` where there are no such locks.
     fn lock(
         this: &Arc<Self>,
-        identity: Identity,
-        dir: Dir,
+        ExistingDirectory { identity, path, dir }: ExistingDirectory,
         wait_limit: &WaitLimit,
     ) -> Result<Option<DirectoryLock>, AccessErrorKind> {
         let lock = || Some(DirectoryLock { directories: Arc::clone(this), identity });
@@ -136,7 +136,7 @@ impl DirectoryLocks {
                 let waited = this.freed.wait_timeout_while(table, SELDOM, is_asked);
                 table = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
-            match table.turn(identity) {
+            match table.turn(identity, &path) {
                 Turn::Joined => return Ok(lock()),
                 Turn::Busy => {}
                 Turn::Ask => {
@@ -147,7 +147,7 @@ impl DirectoryLocks {
                     this.freed.notify_all();
                     match answer {
                         LockAttempt::Acquired => {
-                            let held = Entry::Held { _dir: dir, calls: 1, since: Instant::now(), shared: false };
+                            let held = Entry::Held { _dir: dir, path, calls: 1, since: Instant::now(), shared: false };
                             table.entries.insert(identity, held);
                             return Ok(lock());
                         }
@@ -176,10 +176,13 @@ impl DirectoryLocks {
 }
 
 impl Table {
-    /// Joins another call of this process where that is fair.
-    fn turn(&mut self, identity: Identity) -> Turn {
+    /// Joins another call of this process where that is fair, and where locks on paths keep the two apart: a bind
+    /// mount gives one directory two paths.
+    fn turn(&mut self, identity: Identity, path: &Path) -> Turn {
         match self.entries.get_mut(&identity) {
-            Some(Entry::Held { calls, since, shared, .. }) if since.elapsed() < SHARED_FOR => {
+            Some(Entry::Held { path: held, calls, since, shared, .. })
+                if held == path && since.elapsed() < SHARED_FOR =>
+            {
                 (*calls, *shared) = (*calls + 1, true);
                 return Turn::Joined;
             }
@@ -259,7 +262,6 @@ mod tests {
     #![expect(clippy::disallowed_methods, reason = "the tests arrange from outside the sandbox")]
 
     use std::fs;
-    use std::path::Path;
     use std::sync::mpsc;
     use std::thread;
 
@@ -332,6 +334,21 @@ mod tests {
             assert!(one.1.table().entries.values().all(|entry| matches!(entry, Entry::Resting(_))));
         }
         drop(locked(&other, &["x"]).unwrap());
+    }
+
+    #[test]
+    fn calls_through_two_paths_of_one_directory_share_no_lock() {
+        let temp = tempfile::tempdir().unwrap();
+        let one = process(temp.path());
+        let held = locked(&one, &["x"]).unwrap();
+        // As a bind mount does.
+        for entry in one.1.table().entries.values_mut() {
+            let Entry::Held { path, .. } = entry else { panic!("it is held") };
+            *path = "/elsewhere".into();
+        }
+        assert_eq!(locked(&one, &["y"]).unwrap_err(), AccessErrorKind::Stopped);
+        drop(held);
+        drop(locked(&one, &["y"]).unwrap());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The directories that hold some entries, as far as they exist: those that a change locks.
 
+use std::path::PathBuf;
+
 use crate::workspace::{AccessErrorKind, Dir, Failure, Limit, OpenFor, WorkspacePath};
 
 /// Device and inode: two processes that want the same two directories take them in this order.
@@ -8,9 +10,16 @@ pub(super) type Identity = (u64, u64);
 /// See the module.
 pub(super) struct ExistingDirectories {
     /// Open, each once, in the order in which they are locked.
-    pub(super) directories: Vec<(Identity, Dir)>,
+    pub(super) directories: Vec<ExistingDirectory>,
     /// For each entry how many directories there are on the way to its own.
     pub(super) there: Vec<usize>,
+}
+
+pub(super) struct ExistingDirectory {
+    pub(super) identity: Identity,
+    /// On the host; of several, the first.
+    pub(super) path: PathBuf,
+    pub(super) dir: Dir,
 }
 
 /// Opens the directories that hold these entries.
@@ -18,25 +27,26 @@ pub(super) fn existing_directories(entries: &[&WorkspacePath]) -> Result<Existin
     let (mut found, mut there) = (Vec::new(), Vec::new());
     for path in entries {
         let nearest = nearest(path)?;
-        there.push(nearest.as_ref().map_or(0, |(depth, ..)| *depth));
-        found.extend(nearest.map(|(_, identity, dir)| (identity, dir)));
+        there.push(nearest.as_ref().map_or(0, |(depth, _)| *depth));
+        found.extend(nearest.map(|(_, directory)| directory));
     }
-    found.sort_unstable_by_key(|(identity, _)| *identity);
-    found.dedup_by_key(|(identity, _)| *identity);
+    found.sort_unstable_by_key(|directory: &ExistingDirectory| directory.identity);
+    found.dedup_by_key(|directory| directory.identity);
     Ok(ExistingDirectories { directories: found, there })
 }
 
 /// The innermost directory above `path` that is there, and how far it is below the root; `None` where it may not be
 /// opened.
-fn nearest(path: &WorkspacePath) -> Result<Option<(usize, Identity, Dir)>, AccessErrorKind> {
+fn nearest(path: &WorkspacePath) -> Result<Option<(usize, ExistingDirectory)>, AccessErrorKind> {
     if !Dir::LOCKS {
         return Ok(None);
     }
     for above in std::iter::successors(path.parent(), WorkspacePath::parent) {
         match above.root().dir.dir_beneath(above.relative(), OpenFor::List) {
             Ok(dir) => {
-                let stat = dir.stat().ok();
-                return Ok(stat.map(|stat| (above.relative().iter().count(), stat.device_and_inode(), dir)));
+                let Ok(stat) = dir.stat() else { return Ok(None) };
+                let directory = ExistingDirectory { identity: stat.device_and_inode(), path: above.host(), dir };
+                return Ok(Some((above.relative().iter().count(), directory)));
             }
             Err(failure) if failure.is_missing() => {}
             Err(Failure::Link) => return Ok(None),
