@@ -233,7 +233,15 @@ pub(super) fn check_replaceable(
     };
     let is_text = || text::view(&now.bytes, None).is_ok();
     if !now.bytes.is_empty() && (must_be_as_seen || is_text()) {
-        now = check(cx, path, target, now, None, StartFrom::LastSeen)?;
+        let revision = now.revision;
+        now = check(cx, path, target, now, None, StartFrom::LastSeen).map_err(|error| match error.kind() {
+            // It cannot be read, so this error is all that can be known of it before it goes.
+            Kind::Binary => {
+                cx.session.ledger.saw(target.path(), revision, None);
+                error.hint("if that may be lost, repeat the call: this counts as read")
+            }
+            _ => error,
+        })?;
     }
     Ok(Some(now.revision))
 }
