@@ -35,8 +35,8 @@ pub struct StartReport {
 /// Prints the report. The exit code is 0 if everything is as configured, else 1.
 pub fn doctor(config: &Config, parts: &Parts, start: &StartReport) -> ExitCode {
     let (text, healthy) = report(config, parts, start);
-    print(&text);
-    if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let printed = print(&text);
+    if healthy { printed } else { ExitCode::FAILURE }
 }
 
 fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool) {

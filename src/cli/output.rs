@@ -5,11 +5,17 @@ use std::{
     process::ExitCode,
 };
 
-/// Prints `text` and one line end to stdout; the exit code is 0.
+/// Prints `text` and one line end to stdout; the exit code is 0, or 1 if it could not be written, as on a full disk.
 pub(super) fn print(text: &str) -> ExitCode {
-    // A closed pipe, as after `| head`, is not an error.
-    let _ = writeln!(io::stdout().lock(), "{}", text.strip_suffix('\n').unwrap_or(text));
-    ExitCode::SUCCESS
+    let mut stdout = io::stdout().lock();
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        // A closed pipe, as after `| head`, is not an error.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            fail(&format!("rootbound: the output could not be written: {error}"), 1)
+        }
+        _ => ExitCode::SUCCESS,
+    }
 }
 
 /// Prints `text` to stderr; the exit code is `code`.

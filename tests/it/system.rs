@@ -289,6 +289,24 @@ fn calls_share_the_available_threads() {
 }
 
 #[test]
+#[expect(clippy::disallowed_types, reason = "a device as stdout, outside any root")]
+fn output_that_cannot_be_written_is_an_error_unless_nobody_reads_it() {
+    let dir = folder();
+    for arguments in [["man", "", ""], ["completions", "bash", ""], ["call", "ls", "path=."]] {
+        let mut command = program(dir.path());
+        command.args(arguments.iter().filter(|word| !word.is_empty())).stderr(Stdio::piped());
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+        let output = command.stdout(full).output().expect("the program starts");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(1) && stderr.contains("could not be written"), "{arguments:?}: {stderr}");
+
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        assert_eq!(command.stdout(writer).status().expect("the program starts").code(), Some(0), "{arguments:?}");
+    }
+}
+
+#[test]
 fn start_without_enough_open_files_is_reported() {
     let dir = folder();
     for limit in 7..=12 {
