@@ -112,7 +112,7 @@ async function tampered() {
     ask(args, { inputResponses: { confirm: { action: "accept", content: { confirm: true } } }, requestState });
   const { resultType, requestState: state } = await ask(shown);
   assert.equal(resultType, "input_required");
-  const words = "is not one to this call";
+  const words = "belongs to another call";
   refused(await reply({ ...shown, new_string: "RETRIES = 99" }, state), words);
   refused(await reply(shown, state.slice(0, -1) + (state.endsWith("A") ? "B" : "A")), words);
   refused(await reply(shown, undefined), words);

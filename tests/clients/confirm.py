@@ -99,7 +99,7 @@ async def tampered(session, edit, refused):
 
     shown = edit("RETRIES = 4")
     state = (await ask(shown)).request_state
-    words = "is not one to this call"
+    words = "belongs to another call"
     refused(await reply(edit("RETRIES = 99"), state), "declined", words)
     refused(await reply(shown, state[:-1] + ("A" if state[-1] != "A" else "B")), "declined", words)
     refused(await reply(shown, None), "declined", words)
