@@ -254,11 +254,11 @@ def searches(table, tree):
         said.settle()
         said.end()
         log.seek(0)
-        sizes = re.findall(r"names=(\d+) filter=(\d+)", re.sub(r"\x1b\[\d*m", "", log.read()))
+        sizes = re.findall(r"paths=(\d+) filter=(\d+)", re.sub(r"\x1b\[\d*m", "", log.read()))
     # No row for a tree that is too small for an index.
     if sizes:
-        names, size = (int(bytes_) / 2 ** 20 for bytes_ in sizes[-1])
-        table.bound(f"index: filter, in addition to {names:.0f} MiB of names", size, "MiB", 100)
+        paths, size = (int(bytes_) / 2 ** 20 for bytes_ in sizes[-1])
+        table.bound(f"index: filter, in addition to {paths:.0f} MiB of paths", size, "MiB", 100)
     for name, (pattern, goal) in queries.items():
         same(server, pattern)
         table.pair(f"repeat grep, {name}", goal, lambda: server.call("grep", pattern=pattern, **FILES) and None, "`rg`",
