@@ -217,7 +217,7 @@ mod tests {
     #![expect(clippy::disallowed_methods, reason = "the tests look at real files")]
 
     use super::*;
-    use crate::workspace::{Access, Options, PolicyRules, RootSpec};
+    use crate::workspace::{Access, PolicyRules, RootSpec, WorkspaceOptions};
 
     fn line(arguments: &Value) -> Value {
         let temp = tempfile::tempdir().unwrap();
@@ -227,7 +227,7 @@ mod tests {
             access: Access::ReadWrite,
             policy: PolicyRules::default(),
         };
-        let workspace = Workspace::open(&[spec], Options::default()).unwrap().workspace;
+        let workspace = Workspace::open(&[spec], WorkspaceOptions::default()).unwrap().workspace;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit");
         let audit = Audit::new(AppendLog::open(&path, 1 << 20).unwrap(), true);

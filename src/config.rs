@@ -53,7 +53,7 @@ pub struct Config {
     /// The directories to offer; at least one, none of them the whole file system.
     pub roots: Vec<RootSpec>,
     /// Policy and ignore rules, both validated.
-    pub workspace: workspace::Options,
+    pub workspace: workspace::WorkspaceOptions,
     /// Whether the kernel is to confine the process.
     pub confine: Confine,
     /// The folder for what outlives the process; `None` keeps that in memory.
@@ -71,7 +71,7 @@ pub struct Config {
     /// Limits and switches of the tools.
     pub settings: Settings,
     /// Limits of the server.
-    pub server: server::Options,
+    pub server: server::ServerOptions,
     /// What is unusual but not wrong, for the log.
     pub warnings: Vec<String>,
 }
@@ -83,7 +83,7 @@ impl Default for Config {
             action: Action::Serve,
             log: LevelFilter::WARN,
             roots: Vec::new(),
-            workspace: workspace::Options { agent_rules: true, ..workspace::Options::default() },
+            workspace: workspace::WorkspaceOptions { agent_rules: true, ..workspace::WorkspaceOptions::default() },
             confine: Confine::Auto,
             state: None,
             history: HistoryLimits::default(),
@@ -92,7 +92,7 @@ impl Default for Config {
             audit: AuditOptions::default(),
             selection: Selection::default(),
             settings: Settings::default(),
-            server: server::Options::default(),
+            server: server::ServerOptions::default(),
             warnings: Vec::new(),
         }
     }

@@ -62,7 +62,7 @@ pub fn flush(limit: Duration) {
 
 #[derive(Debug)]
 struct Log {
-    state: Mutex<State>,
+    state: Mutex<LogState>,
     /// There is something to write.
     filled: Condvar,
     /// All is written.
@@ -70,7 +70,7 @@ struct Log {
 }
 
 #[derive(Debug)]
-struct State {
+struct LogState {
     lines: VecDeque<Vec<u8>>,
     bytes: usize,
     /// Lines dropped since the last one that fitted.
@@ -83,7 +83,7 @@ struct State {
     writing: bool,
 }
 
-impl State {
+impl LogState {
     fn is_idle(&self) -> bool {
         self.lines.is_empty() && self.dropped == 0 && !self.writing
     }
@@ -107,11 +107,12 @@ impl State {
 
 impl Log {
     const fn new() -> Self {
-        let state = State { lines: VecDeque::new(), bytes: 0, dropped: 0, open: false, running: false, writing: false };
+        let state =
+            LogState { lines: VecDeque::new(), bytes: 0, dropped: 0, open: false, running: false, writing: false };
         Self { state: Mutex::new(state), filled: Condvar::new(), empty: Condvar::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LogState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -136,7 +137,7 @@ impl Log {
     }
 
     /// Starts the thread that writes, if there is something to write. A failure is tried again with the next line.
-    fn ensure_thread(&'static self, state: &mut State) {
+    fn ensure_thread(&'static self, state: &mut LogState) {
         if state.open && !state.running && !state.is_idle() {
             state.running = thread::Builder::new().name("log".to_owned()).spawn(|| self.write()).is_ok();
         }

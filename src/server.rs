@@ -33,7 +33,7 @@ mod thread_pool;
 pub use confirm::Confirm;
 pub use connection::Server;
 pub use in_process::{Block, CallOutcome, InProcessClient, call_once, list_once};
-pub use parts::{Options, Parts};
+pub use parts::{Parts, ServerOptions};
 pub use run::run_stdio;
 #[cfg(all(any(test, fuzzing), unix))]
 pub(crate) use stdio::for_fuzzing;

@@ -77,7 +77,7 @@ pub use priority::{Priority, lower_priority};
 pub use revision::{Revision, RevisionHasher};
 pub use root::{Access, Root, RootGone, RootSpec};
 pub use shared::Workspace;
-pub use start::{Opened, Options};
+pub use start::{Opened, WorkspaceOptions};
 pub use stat::{FileKind, Stat};
 pub use state::{AppendLog, Durable, FolderLock, StateDir, StateFile};
 pub use tree::{

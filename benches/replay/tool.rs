@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf, sync::Arc};
 
 use rootbound::{
-    server::{InProcessClient, Options, Parts, Server},
+    server::{InProcessClient, Parts, Server, ServerOptions},
     session::Session,
     tools::{Selection, Settings, Toolbox},
     workspace::{self, Access, PolicyRules, RootSpec, Workspace},
@@ -35,14 +35,15 @@ impl Tool {
             access: Access::ReadWrite,
             policy: PolicyRules::default(),
         };
-        let opened = Workspace::open(&[root], workspace::Options::default()).map_err(|problems| problems.join("; "))?;
+        let opened =
+            Workspace::open(&[root], workspace::WorkspaceOptions::default()).map_err(|problems| problems.join("; "))?;
         let server = Server::new(Parts {
             workspace: Arc::new(opened.workspace),
             session: Arc::new(Session::new(None)),
             path_index: Arc::default(),
             toolbox: Toolbox::new(&Selection::default()),
             settings: Arc::new(Settings::default()),
-            options: Options::default(),
+            options: ServerOptions::default(),
         });
         Ok(Self { client: InProcessClient::open(server)?, folder })
     }

@@ -41,7 +41,7 @@ pub fn doctor(config: &Config, parts: &Parts, start: &StartReport) -> ExitCode {
 
 fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool) {
     let mut complaints = start.complaints.clone();
-    let mut out = Report(String::new());
+    let mut out = ReportText(String::new());
     out.head(
         "rootbound",
         &format!("{} on {}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH),
@@ -73,9 +73,9 @@ const CLAUDE_CODE: usize = 50 << 10;
 /// Characters that `DeerFlow` leaves in a conversation; a character is at least one byte.
 const DEERFLOW: usize = 12_000;
 
-struct Report(String);
+struct ReportText(String);
 
-impl Report {
+impl ReportText {
     fn head(&mut self, name: &str, text: &str) {
         let _ = writeln!(self.0, "{name:<13}{text}");
     }
@@ -88,7 +88,7 @@ impl Report {
 /// In place of a mount name.
 const UNNAMED: &str = "(unnamed)";
 
-fn roots(out: &mut Report, config: &Config, parts: &Parts) {
+fn roots(out: &mut ReportText, config: &Config, parts: &Parts) {
     for (number, root) in parts.workspace.roots().iter().enumerate() {
         let rights = match root.access() {
             Access::ReadOnly => "read-only",
@@ -103,7 +103,13 @@ fn roots(out: &mut Report, config: &Config, parts: &Parts) {
     out.head("tools", &format!("{}{}", names.join(", "), if config.selection.read_only { " (read-only)" } else { "" }));
 }
 
-fn confinement(out: &mut Report, config: &Config, parts: &Parts, start: &StartReport, complaints: &mut Vec<String>) {
+fn confinement(
+    out: &mut ReportText,
+    config: &Config,
+    parts: &Parts,
+    start: &StartReport,
+    complaints: &mut Vec<String>,
+) {
     let asked = match config.confine {
         Confine::Auto => "auto",
         Confine::Required => "required",
@@ -129,7 +135,7 @@ fn confinement(out: &mut Report, config: &Config, parts: &Parts, start: &StartRe
     out.head("paths", &format!("opened {resolver}"));
 }
 
-fn policy(out: &mut Report, config: &Config, parts: &Parts) {
+fn policy(out: &mut ReportText, config: &Config, parts: &Parts) {
     let rules = &config.workspace.policy;
     out.head("policy", "built-in lists: secrets (content refused), files that run later (not written)");
     out.line(match config.server.confirm {
@@ -152,7 +158,7 @@ fn policy(out: &mut Report, config: &Config, parts: &Parts) {
     }
 }
 
-fn rule_lines(out: &mut Report, place: &str, rules: &PolicyRules) {
+fn rule_lines(out: &mut ReportText, place: &str, rules: &PolicyRules) {
     for (what, globs) in [
         ("content also refused", &rules.deny),
         ("secrets that may be read", &rules.allow_secret),
@@ -170,7 +176,7 @@ fn rule_lines(out: &mut Report, place: &str, rules: &PolicyRules) {
 const MOST_LISTED: usize = 20;
 
 /// The rule files that people wrote for agents, and which of their rules are enforced.
-fn agent_rules(out: &mut Report, config: &Config, start: &StartReport) {
+fn agent_rules(out: &mut ReportText, config: &Config, start: &StartReport) {
     if !config.workspace.agent_rules {
         return out.head("agent rules", "not read (--agent-rules off)");
     }
@@ -202,7 +208,7 @@ fn one_line(text: &str) -> String {
     escape_controls(text).chars().map(|character| if character == '\n' { ' ' } else { character }).take(200).collect()
 }
 
-fn limits(out: &mut Report, config: &Config) {
+fn limits(out: &mut ReportText, config: &Config) {
     let (settings, server, quota) = (&config.settings, &config.server, &config.quota);
     out.head(
         "limits",
@@ -238,7 +244,7 @@ fn limits(out: &mut Report, config: &Config) {
 }
 
 /// Whether an index of the paths can be kept between searches, tried here as a search would.
-fn path_index(out: &mut Report, config: &Config, parts: &Parts, start: &StartReport) {
+fn path_index(out: &mut ReportText, config: &Config, parts: &Parts, start: &StartReport) {
     out.head(
         "path index",
         match config.index {
@@ -271,7 +277,7 @@ fn path_index(out: &mut Report, config: &Config, parts: &Parts, start: &StartRep
     ));
 }
 
-fn records(out: &mut Report, config: &Config, start: &StartReport) {
+fn records(out: &mut ReportText, config: &Config, start: &StartReport) {
     match &config.state {
         Some(path) if start.state => out.head("state", &path.display().to_string()),
         Some(path) => out.head("state", &format!("in memory only: {} cannot be used", path.display())),
@@ -293,7 +299,7 @@ fn records(out: &mut Report, config: &Config, start: &StartReport) {
     }
 }
 
-fn clients(out: &mut Report, config: &Config, parts: &Parts) {
+fn clients(out: &mut ReportText, config: &Config, parts: &Parts) {
     let most = config.settings.max_output;
     let claude = if most <= CLAUDE_CODE { "stays below" } else { "may exceed" };
     let deerflow = if most < DEERFLOW { "stays below" } else { "may exceed" };

@@ -113,7 +113,7 @@ type Anchor = (usize, usize, f32);
 
 fn anchors(prepared: &Prepared<'_>, old: &[LineKey<'_>]) -> Vec<Anchor> {
     let shared = rare_lines::shared(old.iter().map(|key| key.letters).enumerate(), prepared.contents().map(letters));
-    let anchor = |line: &rare_lines::Shared| (line.old, line.file, old[line.old].weight / f32::from(line.count));
+    let anchor = |line: &rare_lines::SharedLine| (line.old, line.file, old[line.old].weight / f32::from(line.count));
     let mut anchors: Vec<Anchor> = shared.iter().map(anchor).collect();
     anchors.sort_unstable_by_key(|(old, file, _)| (*old, *file));
     anchors

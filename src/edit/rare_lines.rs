@@ -12,7 +12,7 @@ const COMMON: u16 = 64;
 const REPEATS: usize = 4;
 
 /// A line that both have.
-pub(super) struct Shared {
+pub(super) struct SharedLine {
     /// Counted within the request.
     pub(super) old: usize,
     /// Counted within the file.
@@ -26,7 +26,7 @@ pub(super) struct Shared {
 pub(super) fn shared(
     old: impl Iterator<Item = (usize, Option<u64>)>,
     file: impl Iterator<Item = Option<u64>>,
-) -> Vec<Shared> {
+) -> Vec<SharedLine> {
     let mut voters: HashMap<u64, (Vec<usize>, u16)> = HashMap::new();
     for (index, hash) in old.take(VOTERS) {
         let Some(hash) = hash else { continue };
@@ -47,14 +47,14 @@ pub(super) fn shared(
     for (file, hash) in seen {
         let (places, count) = &voters[&hash];
         if *count <= COMMON {
-            found.extend(places.iter().map(|old| Shared { old: *old, file, count: *count }));
+            found.extend(places.iter().map(|old| SharedLine { old: *old, file, count: *count }));
         }
     }
     found
 }
 
 /// First lines of at most `count` windows of the file that share the most rare lines with the request, the best first.
-pub(super) fn windows(shared: &[Shared], count: usize) -> Vec<usize> {
+pub(super) fn windows(shared: &[SharedLine], count: usize) -> Vec<usize> {
     let mut votes: HashMap<usize, usize> = HashMap::new();
     for start in shared.iter().filter_map(|line| line.file.checked_sub(line.old)) {
         *votes.entry(start).or_default() += 1;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     server::{
-        Options, Parts, Server,
+        Parts, Server, ServerOptions,
         for_fuzzing::{self, Cut, ParsedLine},
     },
     session::Session,
@@ -121,6 +121,6 @@ fn server(world: &World, limit: usize) -> Server {
         path_index: Arc::default(),
         toolbox: Toolbox::new(&selection),
         settings: Arc::new(Settings::default()),
-        options: Options { max_line: limit, ..Options::default() },
+        options: ServerOptions { max_line: limit, ..ServerOptions::default() },
     })
 }

@@ -16,7 +16,7 @@ use crate::{
     search::{IndexMode, PathIndex},
     session::Session,
     tools::{CallContext, ReadBeforeWrite, Selection, Settings, Toolbox},
-    workspace::{Access, Options, PolicyRules, RootSpec, Workspace},
+    workspace::{Access, PolicyRules, RootSpec, Workspace, WorkspaceOptions},
 };
 
 /// What a name is.
@@ -135,7 +135,9 @@ impl World {
                     policy: PolicyRules::default(),
                 })
                 .collect();
-            Workspace::open(&specs, Options { force_fallback, ..Options::default() }).expect("the roots open").workspace
+            Workspace::open(&specs, WorkspaceOptions { force_fallback, ..WorkspaceOptions::default() })
+                .expect("the roots open")
+                .workspace
         };
         let kinds: [&[(Option<&str>, &str)]; 4] = [
             &[(None, "one")],

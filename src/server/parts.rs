@@ -14,7 +14,7 @@ use super::confirm::Confirm;
 
 /// How the server runs its calls.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ServerOptions {
     /// Heavy calls (searches) that run at once; `None` for twice the processors, at least four. Light
     /// calls have a bound of their own, so that a read never waits behind searches.
     pub max_concurrent: Option<usize>,
@@ -32,7 +32,7 @@ pub struct Options {
     pub audit: Option<Arc<Audit>>,
 }
 
-impl Default for Options {
+impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             max_concurrent: None,
@@ -46,7 +46,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl ServerOptions {
     /// Heavy calls that run at once.
     pub fn heavy_calls(&self) -> usize {
         heavy_calls(self.max_concurrent)
@@ -73,7 +73,7 @@ pub struct Parts {
     /// The tools' configuration.
     pub settings: Arc<Settings>,
     /// How calls are run.
-    pub options: Options,
+    pub options: ServerOptions,
 }
 
 impl Parts {

@@ -36,7 +36,7 @@ use self::{
     incoming::Incoming,
 };
 
-use super::parts::Options;
+use super::parts::ServerOptions;
 
 /// One client on a pair of streams.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(super) struct SafeStdio<R> {
 
 impl<R: AsyncRead + Unpin> SafeStdio<R> {
     /// Reads from `input` and answers to `output`; cancels `stop` when answers are overdue at the end.
-    pub(super) fn new(input: R, output: OutputQueue, options: &Options, stop: CancellationToken) -> Self {
+    pub(super) fn new(input: R, output: OutputQueue, options: &ServerOptions, stop: CancellationToken) -> Self {
         Self {
             frames: FrameReader::new(input, options.max_line),
             output,

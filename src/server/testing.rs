@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::tools::Settings;
 
-use super::parts::Options;
+use super::parts::ServerOptions;
 
 /// Longer than any call takes, even on a busy machine.
 const TEST_LIMIT: Duration = Duration::from_secs(120);
@@ -38,10 +38,10 @@ struct Wire {
 impl Wire {
     /// A client that has not said anything yet.
     fn raw() -> Self {
-        Self::with(Options::default(), Settings::default())
+        Self::with(ServerOptions::default(), Settings::default())
     }
 
-    fn with(options: Options, settings: Settings) -> Self {
+    fn with(options: ServerOptions, settings: Settings) -> Self {
         let (output, server_input) = duplex(64 << 10);
         let (server_output, input) = duplex(64 << 10);
         let stop = CancellationToken::new();

@@ -19,7 +19,7 @@ pub(super) fn splice_bytes(
     text: &str,
     replacements: &[(Range<usize>, &str)],
 ) -> Result<Vec<u8>, SpliceError> {
-    let mut walk = Walk { encoding, bytes, text, at_byte: 0, at_text: 0 };
+    let mut walk = OffsetWalk { encoding, bytes, text, at_byte: 0, at_text: 0 };
     let mut result = Vec::with_capacity(bytes.len());
     let mut kept_from = 0;
     for (span, new) in replacements {
@@ -77,7 +77,7 @@ struct Invalid<'b> {
 }
 
 /// A position in the text and in the bytes at once.
-struct Walk<'d> {
+struct OffsetWalk<'d> {
     encoding: &'static Encoding,
     bytes: &'d [u8],
     text: &'d str,
@@ -85,7 +85,7 @@ struct Walk<'d> {
     at_text: usize,
 }
 
-impl<'d> Walk<'d> {
+impl<'d> OffsetWalk<'d> {
     /// Goes on to `goal`, an offset into the text.
     fn advance(&mut self, goal: usize) -> Result<(), SpliceError> {
         while self.at_text < goal {

@@ -22,7 +22,7 @@ use args::Args;
 use image::image_answer;
 use line_range::LineRange;
 use output::Output;
-use source::{Opened, open, open_cached};
+use source::{Source, open, open_cached};
 use stream::read_streamed;
 use whole::read_whole;
 
@@ -51,7 +51,7 @@ impl Tool for Read {
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let wanted = LineRange::of(&args)?;
         let encoding = args.encoding()?;
-        let Opened { path, file, head, whole } = match cx.blocking {
+        let Source { path, file, head, whole } = match cx.blocking {
             Blocking::Allowed => open(cx, &args.path)?,
             Blocking::Never => open_cached(cx, &args.path)?,
         };

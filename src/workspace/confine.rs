@@ -80,7 +80,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::workspace::{Access, Base, Options, PolicyRules, RootSpec, Workspace, WriteGuard};
+    use crate::workspace::{Access, Base, PolicyRules, RootSpec, Workspace, WorkspaceOptions, WriteGuard};
     use crate::workspace::{Approval, StateDir};
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
             policy: PolicyRules::default(),
         };
         let specs = [spec("rw", Access::ReadWrite), spec("ro", Access::ReadOnly)];
-        let workspace = Workspace::open(&specs, Options::default()).unwrap().workspace;
+        let workspace = Workspace::open(&specs, WorkspaceOptions::default()).unwrap().workspace;
         let state = host("state");
         // The sandbox is that of a thread and its children; this one ends with the test.
         let confined = || {

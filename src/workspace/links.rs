@@ -59,7 +59,7 @@ impl Location {
 /// holds it. Missing last parts are kept, so that what does not exist yet has a location, too.
 pub(super) fn follow(roots: &Roots, asked: &WorkspacePath) -> Result<Location, AccessError> {
     let names = asked.relative().iter().map(OsStr::to_os_string);
-    let mut walk = Walk { roots, asked, todo: names.collect(), links: 0, aliases: Vec::new() };
+    let mut walk = LinkWalk { roots, asked, todo: names.collect(), links: 0, aliases: Vec::new() };
     let real = walk.run()?;
     Ok(Location { real, aliases: walk.aliases })
 }
@@ -87,7 +87,7 @@ pub(super) fn stays_inside(roots: &Roots, link: &WorkspacePath, target: &Path) -
 }
 
 /// The walk along one path.
-struct Walk<'w> {
+struct LinkWalk<'w> {
     roots: &'w Roots,
     asked: &'w WorkspacePath,
     /// The names that are still to be walked.
@@ -119,7 +119,7 @@ impl Inside {
     }
 }
 
-impl Walk<'_> {
+impl LinkWalk<'_> {
     fn run(&mut self) -> Result<WorkspacePath, AccessError> {
         let mut position = self.enter(self.asked.root(), Vec::new())?;
         while let Some(name) = self.todo.pop_front() {

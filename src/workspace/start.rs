@@ -13,7 +13,7 @@ use super::{
 
 /// What the configuration says about all roots.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct WorkspaceOptions {
     /// Secrets, protected and hidden names, in all roots.
     pub policy: PolicyRules,
     /// What walks ignore.
@@ -43,8 +43,8 @@ pub struct Opened {
 impl Workspace {
     /// Opens the roots. A missing root is a warning; none usable, or mount names that contradict
     /// each other, is an error. The sentences hold host paths: they are for the log.
-    pub fn open(specs: &[RootSpec], options: Options) -> Result<Opened, Vec<String>> {
-        let Options { policy, ignore, force_fallback, stale_after, server_files, agent_rules } = options;
+    pub fn open(specs: &[RootSpec], options: WorkspaceOptions) -> Result<Opened, Vec<String>> {
+        let WorkspaceOptions { policy, ignore, force_fallback, stale_after, server_files, agent_rules } = options;
         let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback)?;
         let homes = server_files::home();
         let agents = if agent_rules { agent_files::read(&roots, &homes) } else { Vec::new() };
@@ -69,7 +69,7 @@ impl Workspace {
     #[cfg(test)]
     pub(crate) fn of_directory(path: impl Into<PathBuf>, access: super::Access) -> Self {
         let spec = RootSpec { name: None, path: path.into(), access, policy: PolicyRules::default() };
-        Self::open(&[spec], Options::default()).expect("the directory opens").workspace
+        Self::open(&[spec], WorkspaceOptions::default()).expect("the directory opens").workspace
     }
 }
 

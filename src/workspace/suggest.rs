@@ -41,12 +41,12 @@ fn nearby(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
     };
     let wanted = names[count].to_string_lossy();
     let rest: PathBuf = names[count + 1..].iter().collect();
-    let mut listed: Vec<Listed> = dir
+    let mut listed: Vec<ListedName> = dir
         .list()
         .unwrap_or_default()
         .into_iter()
         .take(NAMES)
-        .map(|one| Listed { text: one.name.to_string_lossy().into_owned(), name: one.name })
+        .map(|one| ListedName { text: one.name.to_string_lossy().into_owned(), name: one.name })
         .collect();
     listed.sort();
     nearest_names(&wanted, listed, ONE_OF_MANY)
@@ -59,12 +59,12 @@ fn nearby(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
 
 /// A name of a directory, and how it is compared: one that is not Unicode has no exact text.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Listed {
+struct ListedName {
     name: OsString,
     text: String,
 }
 
-impl AsRef<str> for Listed {
+impl AsRef<str> for ListedName {
     fn as_ref(&self) -> &str {
         &self.text
     }

@@ -77,12 +77,12 @@ impl Fixture {
         self.open_with(|_| {})
     }
 
-    fn open_with(&self, change: impl FnOnce(&mut Options)) -> Workspace {
-        let mut options = Options {
+    fn open_with(&self, change: impl FnOnce(&mut WorkspaceOptions)) -> Workspace {
+        let mut options = WorkspaceOptions {
             policy: self.policy.clone(),
             ignore: self.ignore.clone(),
             force_fallback: self.force_fallback,
-            ..Options::default()
+            ..WorkspaceOptions::default()
         };
         change(&mut options);
         Workspace::open(&self.specs, options).unwrap().workspace

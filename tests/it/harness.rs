@@ -17,7 +17,7 @@ use rootbound::{
     tools::CallContext,
 };
 use rootbound::{
-    server::{Block, CallOutcome, InProcessClient, Options, Parts, Server},
+    server::{Block, CallOutcome, InProcessClient, Parts, Server, ServerOptions},
     session::{QuotaLimits, Session},
     tools::{Selection, Settings, Toolbox},
     workspace::{self, Access, PolicyRules, RootSpec, StateDir, Workspace},
@@ -45,8 +45,8 @@ pub(crate) struct Setup {
     pub(crate) roots: Vec<(Option<&'static str>, &'static str, Access)>,
     pub(crate) selection: Selection,
     pub(crate) settings: Settings,
-    pub(crate) options: Options,
-    pub(crate) workspace: workspace::Options,
+    pub(crate) options: ServerOptions,
+    pub(crate) workspace: workspace::WorkspaceOptions,
     /// Whether the server has a state folder.
     pub(crate) state: bool,
     pub(crate) quota: QuotaLimits,
@@ -58,8 +58,8 @@ impl Default for Setup {
             roots: vec![(None, "root", Access::ReadWrite)],
             selection: Selection::default(),
             settings: Settings::default(),
-            options: Options::default(),
-            workspace: workspace::Options::default(),
+            options: ServerOptions::default(),
+            workspace: workspace::WorkspaceOptions::default(),
             state: false,
             quota: QuotaLimits::default(),
         }

@@ -24,7 +24,7 @@ use std::{
 };
 
 use rootbound::workspace::{
-    Access, Approval, Base, Options, PolicyRules, Revision, RootSpec, StaleAfter, Workspace, WriteGuard,
+    Access, Approval, Base, PolicyRules, Revision, RootSpec, StaleAfter, Workspace, WorkspaceOptions, WriteGuard,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -264,7 +264,7 @@ impl World {
         if self.case.kills {
             let spec =
                 RootSpec { name: None, path: self.root(), access: Access::ReadWrite, policy: PolicyRules::default() };
-            let options = Options { stale_after: StaleAfter(Duration::ZERO), ..Options::default() };
+            let options = WorkspaceOptions { stale_after: StaleAfter(Duration::ZERO), ..WorkspaceOptions::default() };
             let workspace = Workspace::open(&[spec], options).unwrap().workspace;
             let writable = workspace.writable(&workspace.resolve("next").unwrap()).unwrap();
             let guard = WriteGuard::acquire(&workspace, writable, Base::Absent).unwrap();

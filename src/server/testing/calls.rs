@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use crate::tools::Settings;
 
 use super::{
-    FOREVER, Options, Wire, error_kind, text,
+    FOREVER, ServerOptions, Wire, error_kind, text,
     tools::{begun, made, release, steps_of},
 };
 
-async fn with(options: Options) -> Wire {
+async fn with(options: ServerOptions) -> Wire {
     Wire::with(options, Settings::default()).greet().await
 }
 
@@ -79,7 +79,7 @@ async fn inline_panic_fails_one_call() {
 
 #[tokio::test]
 async fn light_call_does_not_wait_for_searches() {
-    let mut wire = with(Options { max_concurrent: Some(1), ..Options::default() }).await;
+    let mut wire = with(ServerOptions { max_concurrent: Some(1), ..ServerOptions::default() }).await;
     for id in 1..=3 {
         wire.call(id, "search", json!({ "millis": FOREVER })).await;
     }
@@ -90,7 +90,7 @@ async fn light_call_does_not_wait_for_searches() {
 
 #[tokio::test]
 async fn queued_calls_are_served_in_order() {
-    let mut wire = with(Options { max_concurrent: Some(1), ..Options::default() }).await;
+    let mut wire = with(ServerOptions { max_concurrent: Some(1), ..ServerOptions::default() }).await;
     for id in 1..=3 {
         wire.call(id, "search", json!({ "millis": 20 })).await;
     }
@@ -103,7 +103,7 @@ async fn queued_calls_are_served_in_order() {
 #[tokio::test]
 async fn cancelled_call_stops_and_gets_no_answer() {
     let grace = Duration::from_millis(FOREVER);
-    let mut wire = with(Options { max_concurrent: Some(1), grace, ..Options::default() }).await;
+    let mut wire = with(ServerOptions { max_concurrent: Some(1), grace, ..ServerOptions::default() }).await;
     wire.call(1, "search", json!({ "text": "cancelled", "millis": FOREVER })).await;
     begun("cancelled").await;
     wire.call(2, "search", json!({ "text": "queued", "millis": FOREVER })).await;
@@ -121,7 +121,7 @@ async fn cancelled_call_stops_and_gets_no_answer() {
 
 #[tokio::test]
 async fn call_beyond_its_deadline_is_timed_out() {
-    let mut wire = with(Options { deadline: Duration::from_millis(50), ..Options::default() }).await;
+    let mut wire = with(ServerOptions { deadline: Duration::from_millis(50), ..ServerOptions::default() }).await;
     let answer = wire.ask(1, "tools/call", json!({ "name": "nap", "arguments": { "millis": FOREVER } })).await;
     assert_eq!(error_kind(&answer), "timed_out");
     wire.alive().await;
@@ -129,8 +129,12 @@ async fn call_beyond_its_deadline_is_timed_out() {
 
 #[tokio::test]
 async fn call_that_ignores_its_deadline_is_abandoned_and_keeps_its_permit() {
-    let mut wire =
-        with(Options { deadline: Duration::from_millis(50), max_concurrent: Some(1), ..Options::default() }).await;
+    let mut wire = with(ServerOptions {
+        deadline: Duration::from_millis(50),
+        max_concurrent: Some(1),
+        ..ServerOptions::default()
+    })
+    .await;
     wire.call("stubborn", "stubborn", json!({ "text": "ignores its deadline", "millis": FOREVER })).await;
     wire.call("queued", "search", json!({ "millis": 1 })).await;
     let mut answers = [wire.answer().await, wire.answer().await];
@@ -148,7 +152,8 @@ async fn call_that_ignores_its_deadline_is_abandoned_and_keeps_its_permit() {
 async fn commit_beyond_its_deadline_is_answered_with_its_result() {
     // On a machine that has other work the commit may not begin within the first of these.
     for deadline in [50, 1_000, 10_000] {
-        let mut wire = with(Options { deadline: Duration::from_millis(deadline), ..Options::default() }).await;
+        let mut wire =
+            with(ServerOptions { deadline: Duration::from_millis(deadline), ..ServerOptions::default() }).await;
         let name = format!("late {deadline}");
         let arguments = json!({ "text": name, "millis": deadline + 2_350 });
         let answer = wire.ask(1, "tools/call", json!({ "name": "commit", "arguments": arguments })).await;
@@ -212,7 +217,7 @@ async fn no_progress_without_a_token() {
 
 #[tokio::test]
 async fn waiting_changes_hold_no_permit_and_can_be_cancelled() {
-    let options = Options { deadline: Duration::from_millis(FOREVER), ..Options::default() };
+    let options = ServerOptions { deadline: Duration::from_millis(FOREVER), ..ServerOptions::default() };
     let mut wire = with(options).await;
     let waiting = 3 * crate::server::concurrency::LIGHT_CALLS;
     for n in 0..waiting {
@@ -230,7 +235,7 @@ async fn waiting_changes_hold_no_permit_and_can_be_cancelled() {
 
 #[tokio::test]
 async fn waiting_change_ends_at_its_deadline() {
-    let mut wire = with(Options { deadline: Duration::from_millis(300), ..Options::default() }).await;
+    let mut wire = with(ServerOptions { deadline: Duration::from_millis(300), ..ServerOptions::default() }).await;
     wire.call(1, "queue", json!({})).await;
     assert_eq!(error_kind(&wire.answer().await), "timed_out");
     wire.alive().await;

@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::tools::Settings;
 
-use super::{FOREVER, Options, Wire, error_kind, text};
+use super::{FOREVER, ServerOptions, Wire, error_kind, text};
 
 const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
@@ -46,7 +46,7 @@ async fn deep_nesting_is_refused_with_its_id() {
 
 #[tokio::test]
 async fn line_over_the_limit_is_refused_with_its_id() {
-    let options = Options { max_line: 100_000, ..Options::default() };
+    let options = ServerOptions { max_line: 100_000, ..ServerOptions::default() };
     let mut wire = Wire::with(options, Settings::default()).greet().await;
     let long = "x".repeat(300_000);
     let params = format!(r#""params":{{"name":"echo","arguments":{{"text":"{long}","id":1}}}}"#);
@@ -61,7 +61,7 @@ async fn line_over_the_limit_is_refused_with_its_id() {
 #[tokio::test]
 async fn long_line_within_the_limit_is_served() {
     let mut wire =
-        Wire::with(Options::default(), Settings { max_output: 2 << 20, ..Settings::default() }).greet().await;
+        Wire::with(ServerOptions::default(), Settings { max_output: 2 << 20, ..Settings::default() }).greet().await;
     let long = "é".repeat(500_000);
     wire.call(1, "echo", json!({ "text": long })).await;
     assert_eq!(text(&wire.answer().await), long);
@@ -325,7 +325,7 @@ async fn duplicate_key_in_the_arguments_is_refused_by_name() {
 #[tokio::test]
 async fn line_of_exactly_the_limit_is_served() {
     let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-    let options = Options { max_line: 250, ..Options::default() };
+    let options = ServerOptions { max_line: 250, ..ServerOptions::default() };
     let mut wire = Wire::with(options, Settings::default()).greet().await;
     let line = format!("{ping}{}\r\n", " ".repeat(250 - ping.len()));
     for cut in [line.len(), line.len() - 1, line.len() - 2, 1] {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::tools::Settings;
 
-use super::{Options, Wire, initialize, modern, text};
+use super::{ServerOptions, Wire, initialize, modern, text};
 
 #[tokio::test]
 async fn every_version_with_a_handshake_is_negotiated() {
@@ -135,7 +135,7 @@ async fn tools_list_is_ordered_complete_and_stable() {
 #[tokio::test]
 async fn structured_output_declares_a_schema_and_fills_it() {
     let settings = Settings { structured_output: true, ..Settings::default() };
-    let mut wire = Wire::with(Options::default(), settings).greet().await;
+    let mut wire = Wire::with(ServerOptions::default(), settings).greet().await;
     let list = wire.ask(1, "tools/list", json!({})).await;
     for tool in list["result"]["tools"].as_array().expect("tools") {
         assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");

@@ -11,7 +11,7 @@ use tokio::{
 use crate::tools::Settings;
 
 use super::{
-    FOREVER, Options, TEST_LIMIT, Wire, error_kind, modern, text,
+    FOREVER, ServerOptions, TEST_LIMIT, Wire, error_kind, modern, text,
     tools::{begun, release},
 };
 
@@ -35,7 +35,7 @@ async fn last_line_without_line_break_is_served() {
 
 #[tokio::test]
 async fn last_line_over_the_limit_is_refused() {
-    let options = Options { max_line: 1_000, ..Options::default() };
+    let options = ServerOptions { max_line: 1_000, ..ServerOptions::default() };
     let mut wire = Wire::with(options, Settings::default());
     wire.bytes(format!(r#"{{"id":1,"x":"{}"#, "y".repeat(50_000)).as_bytes()).await;
     wire.end_input().await;
@@ -46,7 +46,7 @@ async fn last_line_over_the_limit_is_refused() {
 
 #[tokio::test]
 async fn call_with_progress_is_answered_after_the_input_has_ended() {
-    let options = Options { grace: Duration::from_millis(FOREVER), ..Options::default() };
+    let options = ServerOptions { grace: Duration::from_millis(FOREVER), ..ServerOptions::default() };
     let mut wire = Wire::with(options, Settings::default()).greet().await;
     let params = json!({ "name": "report", "arguments": { "millis": 300 }, "_meta": { "progressToken": 1 } });
     wire.request("last", "tools/call", params).await;
@@ -60,7 +60,7 @@ async fn call_with_progress_is_answered_after_the_input_has_ended() {
 #[tokio::test]
 async fn large_answer_is_complete_after_the_input_has_ended() {
     let settings = Settings { max_output: 8 << 20, ..Settings::default() };
-    let options = Options { grace: Duration::from_millis(FOREVER), ..Options::default() };
+    let options = ServerOptions { grace: Duration::from_millis(FOREVER), ..ServerOptions::default() };
     let mut wire = Wire::with(options, settings).greet().await;
     wire.call(1, "flood", json!({ "millis": 4_000 })).await;
     wire.end_input().await;
@@ -80,7 +80,7 @@ async fn subscription_does_not_keep_the_server_running() {
 
 #[tokio::test]
 async fn calls_beyond_the_grace_period_are_cancelled_and_answered() {
-    let options = Options { grace: Duration::from_millis(50), ..Options::default() };
+    let options = ServerOptions { grace: Duration::from_millis(50), ..ServerOptions::default() };
     let mut wire = Wire::with(options, Settings::default()).greet().await;
     wire.call(1, "nap", json!({ "text": "outlasting", "millis": FOREVER })).await;
     begun("outlasting").await;

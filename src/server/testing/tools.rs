@@ -19,10 +19,10 @@ use crate::{
     workspace::{Access, Approval, Base, Workspace},
 };
 
-use crate::server::{Options, Parts, Server};
+use crate::server::{Parts, Server, ServerOptions};
 
 /// A server that offers the tools of this file.
-pub(super) fn server(options: Options, settings: Settings) -> Server {
+pub(super) fn server(options: ServerOptions, settings: Settings) -> Server {
     let toolbox = Toolbox::of(vec![
         ErasedTool::of::<Echo>(),
         ErasedTool::of::<Nap>(),

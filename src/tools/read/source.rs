@@ -14,7 +14,7 @@ const WHOLE: u64 = text::HEAD as u64;
 const INLINE: usize = 64 << 10;
 
 /// A file and the start of its content.
-pub(super) struct Opened {
+pub(super) struct Source {
     pub(super) path: WorkspacePath,
     pub(super) file: OpenFile,
     pub(super) head: Vec<u8>,
@@ -22,22 +22,22 @@ pub(super) struct Opened {
     pub(super) whole: bool,
 }
 
-pub(super) fn open(cx: &CallContext, path: &str) -> Result<Opened, ToolError> {
+pub(super) fn open(cx: &CallContext, path: &str) -> Result<Source, ToolError> {
     let path = cx.workspace.resolve(path)?;
     let mut file = cx.workspace.open_file(&path).map_err(|error| ToolError::access(&cx.workspace, error))?;
     let mut head = Vec::new();
     let whole = file.read_to_limit(&mut head, WHOLE).map_err(|error| failed(&path, error))?;
-    Ok(Opened { path, file, head, whole })
+    Ok(Source { path, file, head, whole })
 }
 
 /// As [`open`], for a small file of UTF-8 text that the kernel has in memory.
-pub(super) fn open_cached(cx: &CallContext, path: &str) -> Result<Opened, ToolError> {
+pub(super) fn open_cached(cx: &CallContext, path: &str) -> Result<Source, ToolError> {
     let path = cx.workspace.resolve_lexically(path).ok_or_else(ToolError::would_block)?;
     let (file, head) = cx.workspace.read_cached(&path, INLINE).ok_or_else(ToolError::would_block)?;
     if !text::is_plain(&head) || text::image_info(&head).is_some() {
         return Err(ToolError::would_block());
     }
-    Ok(Opened { path, file, head, whole: true })
+    Ok(Source { path, file, head, whole: true })
 }
 
 /// The error for a file that is not text.

@@ -110,15 +110,15 @@ fn overlapping_names_and_no_usable_root_are_errors() {
     let mut fixture = Fixture::new(false);
     fixture.root(Some("/mnt"), "a", Access::ReadOnly);
     fixture.root(Some("/mnt/b"), "b", Access::ReadOnly);
-    assert!(Workspace::open(&fixture.specs, Options::default()).is_err());
+    assert!(Workspace::open(&fixture.specs, WorkspaceOptions::default()).is_err());
     let missing = RootSpec {
         name: None,
         path: fixture.host("none"),
         access: Access::ReadOnly,
         policy: super::PolicyRules::default(),
     };
-    assert!(Workspace::open(std::slice::from_ref(&missing), Options::default()).is_err());
-    let opened = Workspace::open(&[missing, fixture.specs[0].clone()], Options::default()).unwrap();
+    assert!(Workspace::open(std::slice::from_ref(&missing), WorkspaceOptions::default()).is_err());
+    let opened = Workspace::open(&[missing, fixture.specs[0].clone()], WorkspaceOptions::default()).unwrap();
     assert!(opened.warnings[0].contains("none"), "{:?}", opened.warnings);
     assert_eq!(opened.workspace.roots().len(), 1);
 }

@@ -233,7 +233,8 @@ fn stale_temporaries_are_removed_and_recent_ones_are_not() {
             fixture.file(&format!("ws/{tree}/a/b"), "half");
             fixture.link("../../out", &format!("ws/{tree}/link"));
             fixture.file("ws/.rootbound-mine.tmp", "a file of somebody's");
-            let options = Options { force_fallback: fixture.force_fallback, stale_after: after, ..Options::default() };
+            let mut options = WorkspaceOptions { stale_after: after, ..WorkspaceOptions::default() };
+            options.force_fallback = fixture.force_fallback;
             let workspace = Workspace::open(&fixture.specs, options).unwrap().workspace;
             let path = workspace.writable(&workspace.resolve("new").unwrap()).unwrap();
             let guard = WriteGuard::acquire(&workspace, path, Base::Absent).unwrap();

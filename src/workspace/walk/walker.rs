@@ -76,7 +76,7 @@ fn walk_in(
 }
 
 /// One directory from the start down to the current one.
-struct Frame {
+struct OpenDirectory {
     /// Its names, sorted by bytes, and the next one to look at.
     names: Vec<Listed>,
     next: usize,
@@ -93,7 +93,7 @@ struct Walk<'w> {
     visitor: &'w mut dyn Visitor,
     report: WalkReport,
     /// From the start down to the current directory; `dirs` are their handles.
-    frames: Vec<Frame>,
+    frames: Vec<OpenDirectory>,
     dirs: DirectoryStack<Arc<Dir>>,
     /// The real path below the root of the current entry.
     path: PathBuf,
@@ -138,7 +138,7 @@ impl<'w> Walk<'w> {
             path: real.relative().to_path_buf(),
         };
         let ignores = walk.ignores(above, &dir, &names).at(&start.asked)?;
-        walk.frames.push(Frame { names, next: 0, ignores, ignored: false });
+        walk.frames.push(OpenDirectory { names, next: 0, ignores, ignored: false });
         Ok(walk)
     }
 
@@ -385,7 +385,7 @@ impl<'w> Walk<'w> {
                 }
             };
         }
-        self.frames.push(Frame { names, next: 0, ignores: rules, ignored });
+        self.frames.push(OpenDirectory { names, next: 0, ignores: rules, ignored });
         self.dirs.push(self.path.file_name().unwrap_or_default(), dir);
         true
     }

@@ -27,12 +27,12 @@ const LONGEST: u64 = 64 << 20;
 /// The mount table and the number of AIO requests. Shared by all watchers of a workspace.
 #[derive(Debug)]
 pub(in crate::workspace) struct SystemEvents {
-    table: Option<Mutex<Table>>,
+    table: Option<Mutex<MountTable>>,
     aio: Option<File>,
 }
 
 #[derive(Debug)]
-struct Table {
+struct MountTable {
     file: File,
     /// Another number after each change.
     generation: u64,
@@ -42,7 +42,7 @@ impl SystemEvents {
     /// Opens both; what cannot be opened is not known.
     #[expect(clippy::disallowed_types, reason = "files of the kernel, outside of every root")]
     pub(in crate::workspace) fn open() -> Self {
-        let table = File::open(TABLE).ok().map(|file| Mutex::new(Table { file, generation: 0 }));
+        let table = File::open(TABLE).ok().map(|file| Mutex::new(MountTable { file, generation: 0 }));
         Self { table, aio: File::open(AIO).ok() }
     }
 
@@ -86,7 +86,7 @@ impl SystemEvents {
         read.is_some_and(|length| digits[..length].iter().any(|digit| matches!(digit, b'1'..=b'9')))
     }
 
-    fn table(&self) -> Option<MutexGuard<'_, Table>> {
+    fn table(&self) -> Option<MutexGuard<'_, MountTable>> {
         // What a panic leaves is a file and a number.
         self.table.as_ref().map(|table| table.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -44,18 +44,18 @@ const ATTEMPTS: usize = 8;
 /// The directories that this process has locked.
 #[derive(Debug, Default)]
 pub(in crate::workspace) struct DirectoryLocks {
-    table: Mutex<Table>,
+    table: Mutex<LockTable>,
     freed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Table {
-    entries: HashMap<Identity, Entry>,
+struct LockTable {
+    entries: HashMap<Identity, LockState>,
     waiting: usize,
 }
 
 #[derive(Debug)]
-enum Entry {
+enum LockState {
     /// Locked through this handle, for so many calls.
     Held { _dir: Dir, path: PathBuf, calls: usize, since: Instant, shared: bool },
     /// A call of this process asks the system for the lock, or frees it. That may take long on a network file system,
@@ -69,7 +69,7 @@ enum Entry {
 enum Turn {
     /// Another call of this process has the lock, and this one has it now, too.
     Joined,
-    /// Ask the system; the entry is [`Entry::InSystemCall`] until then.
+    /// Ask the system; the entry is [`LockState::InSystemCall`] until then.
     Ask,
     /// Wait.
     Busy,
@@ -132,7 +132,8 @@ impl DirectoryLocks {
             let mut table = this.table();
             if wait.is_none() {
                 // Most often the system answers within microseconds: that is not worth a wait that is counted.
-                let is_asked = |table: &mut Table| matches!(table.entries.get(&identity), Some(Entry::InSystemCall));
+                let is_asked =
+                    |table: &mut LockTable| matches!(table.entries.get(&identity), Some(LockState::InSystemCall));
                 let waited = this.freed.wait_timeout_while(table, SELDOM, is_asked);
                 table = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
@@ -147,7 +148,8 @@ impl DirectoryLocks {
                     this.freed.notify_all();
                     match answer {
                         LockAttempt::Acquired => {
-                            let held = Entry::Held { _dir: dir, path, calls: 1, since: Instant::now(), shared: false };
+                            let held =
+                                LockState::Held { _dir: dir, path, calls: 1, since: Instant::now(), shared: false };
                             table.entries.insert(identity, held);
                             return Ok(lock());
                         }
@@ -169,35 +171,35 @@ impl DirectoryLocks {
         }
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, LockTable> {
         // A panic while the table was borrowed cannot leave it half-changed.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Table {
+impl LockTable {
     /// Joins another call of this process where that is fair, and where locks on paths keep the two apart: a bind
     /// mount gives one directory two paths.
     fn turn(&mut self, identity: Identity, path: &Path) -> Turn {
         match self.entries.get_mut(&identity) {
-            Some(Entry::Held { path: held, calls, since, shared, .. })
+            Some(LockState::Held { path: held, calls, since, shared, .. })
                 if held == path && since.elapsed() < SHARED_FOR =>
             {
                 (*calls, *shared) = (*calls + 1, true);
                 return Turn::Joined;
             }
-            Some(Entry::Resting(until)) if *until <= Instant::now() => {}
-            Some(Entry::Held { .. } | Entry::InSystemCall | Entry::Resting(_)) => return Turn::Busy,
+            Some(LockState::Resting(until)) if *until <= Instant::now() => {}
+            Some(LockState::Held { .. } | LockState::InSystemCall | LockState::Resting(_)) => return Turn::Busy,
             None => {}
         }
-        self.entries.insert(identity, Entry::InSystemCall);
+        self.entries.insert(identity, LockState::InSystemCall);
         Turn::Ask
     }
 
     /// Forgets directories that are not locked and whose rest is over.
     fn tidy(&mut self) {
         let now = Instant::now();
-        self.entries.retain(|_, entry| !matches!(entry, Entry::Resting(until) if *until <= now));
+        self.entries.retain(|_, entry| !matches!(entry, LockState::Resting(until) if *until <= now));
     }
 }
 
@@ -209,7 +211,7 @@ struct Wait<'d> {
 
 impl Wait<'_> {
     /// Until it is worth while to ask again.
-    fn sleep(&self, table: MutexGuard<'_, Table>, wait_limit: &WaitLimit) -> Result<(), AccessErrorKind> {
+    fn sleep(&self, table: MutexGuard<'_, LockTable>, wait_limit: &WaitLimit) -> Result<(), AccessErrorKind> {
         let so_far = self.began.elapsed();
         let most = match so_far {
             so_far if so_far < LONG => SELDOM,
@@ -237,11 +239,11 @@ impl Drop for Wait<'_> {
 impl Drop for DirectoryLock {
     fn drop(&mut self) {
         let mut table = self.directories.table();
-        let Some(Entry::Held { calls, since, shared, .. }) = table.entries.get_mut(&self.identity) else { return };
+        let Some(LockState::Held { calls, since, shared, .. }) = table.entries.get_mut(&self.identity) else { return };
         *calls -= 1;
         if *calls == 0 {
             let rests = *shared && since.elapsed() >= SHARED_FOR;
-            let held = table.entries.insert(self.identity, Entry::InSystemCall);
+            let held = table.entries.insert(self.identity, LockState::InSystemCall);
             drop(table);
             // The handle is closed by that, and the lock is free.
             drop(held);
@@ -249,7 +251,7 @@ impl Drop for DirectoryLock {
             table.entries.remove(&self.identity);
             table.tidy();
             if rests {
-                table.entries.insert(self.identity, Entry::Resting(Instant::now() + REST));
+                table.entries.insert(self.identity, LockState::Resting(Instant::now() + REST));
             }
         }
         drop(table);
@@ -265,14 +267,14 @@ mod tests {
     use std::sync::mpsc;
     use std::thread;
 
-    use super::super::super::{Access, Options, PolicyRules, RootSpec, Workspace};
+    use super::super::super::{Access, PolicyRules, RootSpec, Workspace, WorkspaceOptions};
     use super::*;
 
     /// What one process has.
     fn process(folder: &Path) -> (Workspace, Arc<DirectoryLocks>) {
         let spec =
             RootSpec { name: None, path: folder.into(), access: Access::ReadWrite, policy: PolicyRules::default() };
-        (Workspace::open(&[spec], Options::default()).unwrap().workspace, Arc::default())
+        (Workspace::open(&[spec], WorkspaceOptions::default()).unwrap().workspace, Arc::default())
     }
 
     fn locked(
@@ -318,7 +320,7 @@ mod tests {
         // However long ago, as a slow machine has it.
         let hold_since = |ago| {
             for entry in one.1.table().entries.values_mut() {
-                let Entry::Held { since, .. } = entry else { panic!("it is held") };
+                let LockState::Held { since, .. } = entry else { panic!("it is held") };
                 *since = Instant::now().checked_sub(ago).unwrap();
             }
         };
@@ -331,7 +333,7 @@ mod tests {
             hold_since(SHARED_FOR);
             assert_eq!(locked(&one, &["z"]).unwrap_err(), AccessErrorKind::Stopped);
             drop(second);
-            assert!(one.1.table().entries.values().all(|entry| matches!(entry, Entry::Resting(_))));
+            assert!(one.1.table().entries.values().all(|entry| matches!(entry, LockState::Resting(_))));
         }
         drop(locked(&other, &["x"]).unwrap());
     }
@@ -343,7 +345,7 @@ mod tests {
         let held = locked(&one, &["x"]).unwrap();
         // As a bind mount does.
         for entry in one.1.table().entries.values_mut() {
-            let Entry::Held { path, .. } = entry else { panic!("it is held") };
+            let LockState::Held { path, .. } = entry else { panic!("it is held") };
             *path = "/elsewhere".into();
         }
         assert_eq!(locked(&one, &["y"]).unwrap_err(), AccessErrorKind::Stopped);
@@ -357,7 +359,7 @@ mod tests {
         fs::create_dir(temp.path().join("slow")).unwrap();
         let one = process(temp.path());
         let slow = Dir::open_ambient(&temp.path().join("slow"), false).unwrap().stat().unwrap().device_and_inode();
-        one.1.table().entries.insert(slow, Entry::InSystemCall);
+        one.1.table().entries.insert(slow, LockState::InSystemCall);
         assert_eq!(locked(&one, &["slow/x"]).unwrap_err(), AccessErrorKind::Stopped);
         drop(locked(&one, &["x"]).unwrap());
         one.1.table().entries.remove(&slow);

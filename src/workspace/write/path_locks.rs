@@ -21,12 +21,12 @@ const ASK_AGAIN: Duration = Duration::from_millis(50);
 /// The paths that are being changed.
 #[derive(Debug, Default)]
 pub(in crate::workspace) struct PathLocks {
-    table: Mutex<Table>,
+    table: Mutex<PathLockTable>,
     freed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Table {
+struct PathLockTable {
     held: HashSet<String>,
     waiting: usize,
 }
@@ -77,7 +77,7 @@ impl PathLocks {
     }
 }
 
-impl Table {
+impl PathLockTable {
     fn is_taken(&self, keys: &[String]) -> bool {
         self.held.iter().any(|other| keys.iter().any(|key| covers(other, key) || covers(key, other)))
     }

@@ -5,7 +5,7 @@ use std::{fs, path::Path, sync::Arc, time::Duration};
 use rootbound::{
     session::Session,
     tools::{CallContext, Change, Kind, Plan, Selection, ToolError, Toolbox},
-    workspace::{Access, Approval, Options, PolicyRules, RootSpec, StateDir, Workspace},
+    workspace::{Access, Approval, PolicyRules, RootSpec, StateDir, Workspace, WorkspaceOptions},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -40,7 +40,7 @@ impl Caller {
             access: Access::ReadWrite,
             policy: PolicyRules::default(),
         };
-        let workspace = Workspace::open(&[spec], Options::default()).unwrap().workspace;
+        let workspace = Workspace::open(&[spec], WorkspaceOptions::default()).unwrap().workspace;
         let session = Session::new(Some(StateDir::open(&folder.join(state)).unwrap()));
         let limit = Duration::from_secs(300);
         let cx = CallContext::new(Arc::new(workspace), Arc::new(session), Arc::default(), Arc::default(), limit);
