@@ -18,12 +18,12 @@ use super::{Root, Verdict};
 ///
 /// # Examples
 /// ```
-/// use rootbound::workspace::{Access, Options, PolicyRules, RootSpec, Workspace};
+/// use rootbound::workspace::{Access, WorkspaceOptions, PolicyRules, RootSpec, Workspace};
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().to_owned();
 /// let root = RootSpec { name: Some("app".into()), path, access: Access::ReadOnly, policy: PolicyRules::default() };
-/// let workspace = Workspace::open(&[root], Options::default()).unwrap().workspace;
+/// let workspace = Workspace::open(&[root], WorkspaceOptions::default()).unwrap().workspace;
 ///
 /// let path = workspace.resolve("src/./lib/../main.rs").unwrap();
 /// assert_eq!(path.to_string(), "app/src/main.rs");
