@@ -306,16 +306,23 @@ fn output_that_cannot_be_written_is_an_error_unless_nobody_reads_it() {
     }
 }
 
+/// How many open files a start needs depends on the kernel (Landlock, inotify, epoll), so each limit may be
+/// too low or enough; the lowest is too low everywhere.
 #[test]
 fn start_without_enough_open_files_is_reported() {
     let dir = folder();
-    for limit in 7..=12 {
+    for limit in 5..=20 {
         let mut command = Command::new("prlimit");
         command.arg(format!("--nofile={limit}:{limit}")).arg(env!("CARGO_BIN_EXE_rootbound"));
         command.args(["--state-dir", "off", "."]);
-        let (status, log) = Process::spawn_in(command, dir.path()).exit();
-        assert_eq!(status.code(), Some(2), "{limit}: {log}");
-        assert!(log.contains("Too many open files") && !log.contains("panicked"), "{limit}: {log}");
+        let mut server = Process::spawn_in(command, dir.path());
+        server.end_input();
+        let (status, log) = server.exit();
+        assert!(!log.contains("panicked"), "{limit}: {log}");
+        match status.code() {
+            Some(2) => assert!(limit < 20 && log.contains("Too many open files"), "{limit}: {log}"),
+            code => assert!(code == Some(0) && limit > 5, "{limit}: {status} {log}"),
+        }
     }
 }
 
