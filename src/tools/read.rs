@@ -3,28 +3,29 @@
 //! Small files are decoded whole, larger ones are streamed.
 
 mod args;
+mod format;
 mod image;
 mod line_range;
+mod one_file;
 mod output;
 mod page;
+mod part;
+mod request;
+mod section;
 mod source;
 mod stream;
+mod text_file;
 mod whole;
 mod window;
 
-use crate::text;
-
 use super::{
-    Answer, Blocking, CallContext, Group, Plan, Spec, Tool, ToolError,
+    CallContext, Group, Plan, Spec, Tool, ToolError,
     alias::{LINE_ALIASES, PATH_ALIASES},
 };
 use args::Args;
-use image::image_answer;
-use line_range::LineRange;
+use one_file::read_one;
 use output::Output;
-use source::{Source, open, open_cached};
-use stream::read_streamed;
-use whole::read_whole;
+use request::FileRequest;
 
 /// The `read` tool.
 pub(crate) struct Read;
@@ -49,21 +50,8 @@ impl Tool for Read {
     const INLINE: bool = true;
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        let wanted = LineRange::of(&args)?;
-        let encoding = args.encoding()?;
-        let Source { path, file, head, whole } = match cx.blocking {
-            Blocking::Allowed => open(cx, &args.path)?,
-            Blocking::Never => open_cached(cx, &args.path)?,
-        };
-        if let Some(image) = text::image_info(&head) {
-            return image_answer(cx, &path, file, head, whole, image).map(Plan::Answer);
-        }
-        let (page, sighting) = if whole {
-            read_whole(cx, &path, &file, head, encoding, wanted)?
-        } else {
-            (read_streamed(cx, &path, file, &head, encoding, wanted)?, None)
-        };
-        Ok(Plan::Answer(Answer { sighting: sighting.map(Box::new), ..page.answer(cx, &path, args.by_number()) }))
+        let request = FileRequest::of(args, cx.settings.max_output)?;
+        Ok(Plan::Answer(read_one(cx, &request)?.answer(cx)))
     }
 }
 
@@ -74,7 +62,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::workspace::{Access, Workspace};
+    use crate::{
+        tools::Blocking,
+        workspace::{Access, Workspace},
+    };
 
     #[test]
     fn only_utf8_text_is_read_inline() {

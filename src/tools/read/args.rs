@@ -22,12 +22,20 @@ pub(crate) struct Args {
     pub(super) end_line: Option<i64>,
     /// Text encoding as a WHATWG label such as `shift_jis`. Default: detected.
     pub(super) encoding: Option<String>,
+    /// What lines do not name: `def NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image)
+    /// or `columns 2001-4000` (long lines).
+    pub(super) part: Option<String>,
 }
 
 impl Args {
     /// Whether lines were asked for by their numbers.
     pub(super) fn by_number(&self) -> bool {
         self.start_line.is_some() || self.end_line.is_some()
+    }
+
+    /// Whether lines were asked for at all.
+    pub(super) fn has_lines(&self) -> bool {
+        self.by_number() || self.offset.is_some() || self.limit.is_some()
     }
 
     /// The encoding, by its WHATWG label.

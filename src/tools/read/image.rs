@@ -2,23 +2,18 @@
 
 use crate::{
     text::{self, ImageFlaw},
-    workspace::{OpenFile, Revision, WorkspacePath},
+    workspace::{Revision, WorkspacePath},
 };
 
 use super::{
-    super::{Answer, CallContext, Content, Kind, ToolError},
-    output::{Facts, Output},
-    source::failed,
+    super::{CallContext, Kind, ToolError},
+    output::Facts,
+    section::{Section, ShownImage},
+    source::{Source, failed},
 };
 
-pub(super) fn image_answer(
-    cx: &CallContext,
-    path: &WorkspacePath,
-    mut file: OpenFile,
-    mut bytes: Vec<u8>,
-    whole: bool,
-    image: text::ImageInfo,
-) -> Result<Answer, ToolError> {
+pub(super) fn read_image(cx: &CallContext, source: Source, image: text::ImageInfo) -> Result<Section, ToolError> {
+    let Source { path, mut file, head: mut bytes, whole } = source;
     let (size, limit) = (file.stat().size, cx.settings.max_image_size);
     if size > limit {
         return Err(ToolError::new(
@@ -28,10 +23,10 @@ pub(super) fn image_answer(
         .hint("ask the user for a smaller version"));
     }
     if !whole {
-        file.read_to_limit(&mut bytes, limit).map_err(|error| failed(path, error))?;
+        file.read_to_limit(&mut bytes, limit).map_err(|error| failed(&path, error))?;
     }
     cx.check()?;
-    text::check_image(&bytes, &image).map_err(|flaw| flawed(path, &image, bytes.len(), flaw))?;
+    text::check_image(&bytes, &image).map_err(|flaw| flawed(&path, &image, bytes.len(), flaw))?;
     let revision = Revision::of(&bytes);
     cx.session.ledger.saw(file.real_path(), revision, None);
     let facts = Facts {
@@ -41,13 +36,8 @@ pub(super) fn image_answer(
         height: Some(image.height),
         ..Facts::default()
     };
-    let said = format!("{path}: {} image, {}×{} pixels, {} bytes", image.mime, image.width, image.height, bytes.len());
-    let mut answer = Answer::text(said, &facts).data(
-        cx,
-        &Output { path: path.to_string(), text: None, mime_type: Some(image.mime.to_owned()), facts: facts.clone() },
-    );
-    answer.content.push(Content::Image { bytes, mime: image.mime });
-    Ok(answer)
+    let text = format!("{path}: {} image, {}×{} pixels, {} bytes", image.mime, image.width, image.height, bytes.len());
+    Ok(Section { path, text, image: Some(ShownImage { bytes, mime: image.mime }), facts, sighting: None })
 }
 
 /// The error for an image that no model could be shown.

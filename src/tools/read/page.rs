@@ -8,8 +8,9 @@ use crate::{
 };
 
 use super::{
-    super::{Answer, CallContext, answer::count},
-    output::{Facts, Output},
+    super::answer::count,
+    output::Facts,
+    section::Section,
     window::{Totals, Window, WindowBounds},
 };
 
@@ -30,7 +31,7 @@ pub(super) struct Page {
 
 impl Page {
     /// `by_number` where lines were asked for by their numbers.
-    pub(super) fn answer(self, cx: &CallContext, path: &WorkspacePath, by_number: bool) -> Answer {
+    pub(super) fn section(self, path: WorkspacePath, by_number: bool) -> Section {
         let Window { range: WindowBounds { skip, .. }, mut text, kept, hidden, hidden_count, .. } = self.window;
         let total = self.totals.lines;
         let end = (skip + kept).min(total);
@@ -76,8 +77,6 @@ impl Page {
             width: None,
             height: None,
         };
-        let shown = cx.settings.structured_output.then(|| text.clone());
-        let answer = Answer::text(text, &facts);
-        answer.data_of(cx, || Output { path: path.to_string(), text: shown, mime_type: None, facts })
+        Section { path, text, image: None, facts, sighting: None }
     }
 }

@@ -12,8 +12,8 @@ use crate::{
 
 use super::{
     super::{CallContext, ToolError},
-    line_range::LineRange,
     page::{FOOTER, Page},
+    request::FileRequest,
     source::{binary, changed, failed},
     window::{Window, WindowBounds},
 };
@@ -29,14 +29,13 @@ pub(super) fn read_streamed(
     path: &WorkspacePath,
     mut file: OpenFile,
     head: &[u8],
-    encoding: Option<&'static Encoding>,
-    wanted: LineRange,
+    request: &FileRequest,
 ) -> Result<Page, ToolError> {
     let size = file.stat().size;
-    let encoding = text::encoding_of_head(head, encoding).map_err(|error| binary(path, size, &error))?;
+    let encoding = text::encoding_of_head(head, request.encoding).map_err(|error| binary(path, size, &error))?;
     // Only what can be edited needs a revision; hashing gigabytes would double the time.
     let hash = size <= cx.settings.max_file_size;
-    let range = wanted.bounds(
+    let range = request.lines.bounds(
         || {
             if ends_in_bytes(encoding) {
                 return count_lines(cx, path, &mut file);
@@ -45,7 +44,7 @@ pub(super) fn read_streamed(
             stream(cx, path, &mut file, encoding, None, &mut count)?;
             Ok(count.finish().lines)
         },
-        cx.settings.max_output.saturating_sub(FOOTER),
+        request.budget.saturating_sub(FOOTER),
     )?;
     let mut window = Window::new(range);
     let mut hasher = hash.then(Revision::hasher);

@@ -1,7 +1,5 @@
 //! Reading a file that is small enough to be decoded whole.
 
-use encoding_rs::Encoding;
-
 use crate::{
     session::PendingSighting,
     text::{self, Document},
@@ -10,8 +8,8 @@ use crate::{
 
 use super::{
     super::{CallContext, ToolError},
-    line_range::LineRange,
     page::{FOOTER, Page},
+    request::FileRequest,
     source::{binary, changed},
     window::Window,
 };
@@ -22,16 +20,15 @@ pub(super) fn read_whole(
     path: &WorkspacePath,
     file: &OpenFile,
     bytes: Vec<u8>,
-    encoding: Option<&'static Encoding>,
-    wanted: LineRange,
+    request: &FileRequest,
 ) -> Result<(Page, Option<PendingSighting>), ToolError> {
     let changed = changed(path, file)?;
     let ledger = &cx.session.ledger;
     let revision = ledger.revision_of(file.real_path(), &bytes).unwrap_or_else(|| Revision::of(&bytes));
     let size = bytes.len() as u64;
-    let document = Document::decode(bytes, encoding).map_err(|error| binary(path, size, &error))?;
-    let range =
-        wanted.bounds(|| Ok(text::lines(document.text()).count()), cx.settings.max_output.saturating_sub(FOOTER))?;
+    let document = Document::decode(bytes, request.encoding).map_err(|error| binary(path, size, &error))?;
+    let budget = request.budget.saturating_sub(FOOTER);
+    let range = request.lines.bounds(|| Ok(text::lines(document.text()).count()), budget)?;
     let mut window = Window::new(range);
     window.push(document.text());
     let totals = window.finish();

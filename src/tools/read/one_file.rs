@@ -1,0 +1,28 @@
+//! One file with one selection, shown in the way of its format.
+
+use super::{
+    super::{Blocking, CallContext, ToolError},
+    format::Format,
+    image::read_image,
+    request::FileRequest,
+    section::Section,
+    source::{Source, open, open_cached},
+    text_file::read_text,
+};
+
+/// What is said of one file.
+///
+/// # Errors
+/// Those of the file, and `invalid_input` for a part that its format does not have.
+pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Section, ToolError> {
+    let source: Source = match cx.blocking {
+        Blocking::Allowed => open(cx, &request.path)?,
+        Blocking::Never => open_cached(cx, &request.path)?,
+    };
+    let format = Format::of(&source.path, &source.head);
+    match (format, &request.part) {
+        (Format::Image(image), None) => read_image(cx, source, image),
+        (Format::Pdf | Format::Notebook | Format::Text, None) => read_text(cx, request, source),
+        (_, Some(part)) => Err(part.unfit(&source.path, format)),
+    }
+}

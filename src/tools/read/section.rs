@@ -1,0 +1,43 @@
+//! What is said of one file.
+
+use crate::{session::PendingSighting, workspace::WorkspacePath};
+
+use super::{
+    super::{Answer, CallContext, Content},
+    output::{Facts, Output},
+};
+
+/// The answer for one file with one selection, or a part of the answer for several.
+#[derive(Debug)]
+pub(super) struct Section {
+    pub(super) path: WorkspacePath,
+    /// For the model, without a line break at its end.
+    pub(super) text: String,
+    pub(super) image: Option<ShownImage>,
+    pub(super) facts: Facts,
+    /// To be saved before the answer is sent.
+    pub(super) sighting: Option<PendingSighting>,
+}
+
+/// An image for the model.
+#[derive(Debug)]
+pub(super) struct ShownImage {
+    pub(super) bytes: Vec<u8>,
+    pub(super) mime: &'static str,
+}
+
+impl Section {
+    pub(super) fn answer(self, cx: &CallContext) -> Answer {
+        let Self { path, text, image, facts, sighting } = self;
+        let shown = cx.settings.structured_output.then(|| text.clone());
+        let mut answer = Answer::text(text, &facts).data_of(cx, || Output {
+            path: path.to_string(),
+            text: shown.filter(|_| image.is_none()),
+            mime_type: image.as_ref().map(|image| image.mime.to_owned()),
+            facts,
+        });
+        answer.sighting = sighting.map(Box::new);
+        answer.content.extend(image.map(|ShownImage { bytes, mime }| Content::Image { bytes, mime }));
+        answer
+    }
+}
