@@ -81,7 +81,8 @@ mcp_test!(numbers_over_their_maximum_are_said_where_they_matter, |h| {
 #[test]
 fn context_that_does_not_fit_is_cut_and_said() {
     let h = with_settings(|settings| settings.max_output = 4096);
-    h.write("a.txt", (1..=99).map(|line| format!("{line} {}\n", "x".repeat(190))).collect::<String>());
+    let lines: Vec<_> = (1..=99).map(|line| format!("{line} {}\n", "x".repeat(190))).collect();
+    h.write("a.txt", lines.concat());
     let answer = h.call("grep", json!({"pattern": "^50 ", "context": 40})).ok();
     assert!(answer.len() <= 4096, "{} bytes", answer.len());
     assert!(answer.contains("(context cut to before=5, after=5 of 40, 40: no match fits with more)"), "{answer}");
