@@ -10,7 +10,7 @@ use crate::{
     server::{CLIENTS, ClientRow, Confirm, Parts},
     text::byte_size::exact_size,
     tools::{AnswerBudget, ReadBeforeWrite},
-    workspace::{Access, AgentFile, Confine, ConfineReport, PolicyRules, escape_controls},
+    workspace::{AgentFile, Confine, ConfineReport, PolicyRules, escape_controls},
 };
 
 use super::output::print;
@@ -85,13 +85,9 @@ const UNNAMED: &str = "(unnamed)";
 
 fn roots(out: &mut ReportText, config: &Config, parts: &Parts) {
     for (number, root) in parts.workspace.roots().iter().enumerate() {
-        let rights = match root.access() {
-            Access::ReadOnly => "read-only",
-            Access::ReadWrite => "read-write",
-        };
         let host = parts.workspace.printed_and_host_path(&root.public()).map(|(_, host)| host.display().to_string());
         let name = root.name().unwrap_or(UNNAMED);
-        let text = format!("{name}  {rights}  {}", host.unwrap_or_default());
+        let text = format!("{name}  {}  {}", root.rights(), host.unwrap_or_default());
         out.head(if number == 0 { "directories" } else { "" }, &text);
     }
     let names: Vec<&str> = parts.toolbox.tools().iter().map(|entry| entry.spec.name).collect();
@@ -132,7 +128,7 @@ fn confinement(
 
 fn policy(out: &mut ReportText, config: &Config, parts: &Parts) {
     let rules = &config.workspace.policy;
-    out.head("policy", "built-in lists: secrets (content refused), files that run later (not written)");
+    out.head("policy", &built_in_lists(rules, parts));
     out.line(match config.server.confirm {
         Confirm::Never => "changes: made without asking a person (--confirm never)",
         Confirm::Destructive => {
@@ -151,6 +147,24 @@ fn policy(out: &mut ReportText, config: &Config, parts: &Parts) {
     for root in parts.workspace.roots().iter().filter(|root| !root.own_rules().is_empty()) {
         rule_lines(out, &format!("below {}, ", root.public()), root.own_rules());
     }
+}
+
+/// What the built-in lists refuse; exceptions may have left nothing of one.
+fn built_in_lists(rules: &PolicyRules, parts: &Parts) -> String {
+    let all = |allows_every: fn(&PolicyRules) -> bool| {
+        allows_every(rules) || parts.workspace.roots().iter().all(|root| allows_every(root.own_rules()))
+    };
+    let secrets = if all(PolicyRules::allows_every_secret) {
+        "secrets (all of them may be read: --allow-secret)"
+    } else {
+        "secrets (content refused)"
+    };
+    let run_later = if all(PolicyRules::allows_every_protected) {
+        "files that run later (all of them may be written: --allow-protected)"
+    } else {
+        "files that run later (not written)"
+    };
+    format!("built-in lists: {secrets}, {run_later}")
 }
 
 fn rule_lines(out: &mut ReportText, place: &str, rules: &PolicyRules) {

@@ -72,13 +72,7 @@ fn within(budget: AnswerBudget, content: Vec<Content>) -> Vec<ContentBlock> {
             left = left.less(&text);
             ContentBlock::text(text)
         }
-        Content::Image { bytes, .. } if bytes.len() > left.image_bytes => {
-            ContentBlock::text(format!("(an image of {} bytes is left out: read it alone)", bytes.len()))
-        }
-        Content::Image { bytes, mime } => {
-            left.image_bytes -= bytes.len();
-            ContentBlock::image(BASE64_STANDARD.encode(bytes), mime)
-        }
+        Content::Image { bytes, mime } => ContentBlock::image(BASE64_STANDARD.encode(bytes), mime),
     };
     content.into_iter().map(&mut block).collect()
 }

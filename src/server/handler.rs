@@ -16,7 +16,11 @@ use rmcp::{
 };
 use serde_json::json;
 
-use crate::{audit::Caller, text::shorten, tools::Toolbox};
+use crate::{
+    audit::Caller,
+    text::{nearest_name::did_you_mean, shorten},
+    tools::Toolbox,
+};
 
 use super::{
     audited_call,
@@ -66,8 +70,10 @@ impl Handler {
         } else {
             format!("unknown tool {shown:?}")
         };
+        let nearest = did_you_mean(self.dispatcher.parts.toolbox.nearest(name));
+        let nearest = nearest.map(|question| format!("{question} ")).unwrap_or_default();
         ErrorData::invalid_params(
-            format!("{what}; this server offers {}", offered.join(", ")),
+            format!("{what}; {nearest}this server offers {}", offered.join(", ")),
             Some(json!({ "known": offered })),
         )
     }
