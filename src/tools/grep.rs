@@ -55,7 +55,7 @@ impl Tool for Grep {
         }
         let hidden = request.look_into_ignored(cx, &scope, &found);
         let report = Report { request: &request, scope: &scope, found: &found, hidden };
-        let page = report.render(cx.settings.max_list());
+        let page = report.render(cx.budget.list());
         // A name alone shows nothing of the file.
         let seen = if request.mode == OutputMode::Content { &page.files[..] } else { &[] };
         for hits in seen.iter().map(|(at, _)| &found.files[*at].1) {

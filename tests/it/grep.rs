@@ -80,7 +80,7 @@ mcp_test!(numbers_over_their_maximum_are_said_where_they_matter, |h| {
 
 #[test]
 fn context_that_does_not_fit_is_cut_and_said() {
-    let h = with_settings(|settings| settings.max_output = 4096);
+    let h = with_settings(|settings| settings.max_output = Some(4096));
     let lines: Vec<_> = (1..=99).map(|line| format!("{line} {}\n", "x".repeat(190))).collect();
     h.write("a.txt", lines.concat());
     let answer = h.call("grep", json!({"pattern": "^50 ", "context": 40})).ok();
@@ -359,7 +359,7 @@ mcp_test!(a_hit_in_a_streamed_file_counts_as_read, |h| {
 
 #[test]
 fn text_over_the_budget_is_cut_at_a_whole_match() {
-    let h = with_settings(|settings| settings.max_output = 4096);
+    let h = with_settings(|settings| settings.max_output = Some(4096));
     h.write("a.txt", format!("{}\n", "hit ".repeat(40)).repeat(60));
     let answer = h.call("grep", json!({"pattern": "hit"}));
     let text = answer.ok();

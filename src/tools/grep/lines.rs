@@ -1,4 +1,4 @@
-//! The lines of content mode, in a budget of bytes. A cut is always at a whole match.
+//! The lines of content mode, within a budget. A cut is always at a whole match.
 //!
 //! Two forms. Matches in several files without context are `path:12: text`. With context, or in one file, the path is
 //! a heading, and nothing comes between a line's mark and its text (`12:text`, `13-text`): a model copies the text with
@@ -6,7 +6,10 @@
 
 use std::fmt::Write as _;
 
-use crate::search::{FileHits, HitLine};
+use crate::{
+    search::{FileHits, HitLine},
+    tools::AnswerBudget,
+};
 
 use super::{output::MatchLine, page::Page};
 
@@ -29,9 +32,9 @@ pub(super) struct LineForm {
 type Group<'h> = Vec<(&'h HitLine, Option<usize>)>;
 
 impl LineForm {
-    /// The lines of `files`, each file with the number of matches before it, in about `budget` bytes: as many whole
+    /// The lines of `files`, each file with the number of matches before it, within `budget`: as many whole
     /// matches as fit. Where not even one does, its context is less; where it has none, its own lines are.
-    pub(super) fn page(self, files: &[(usize, Box<FileHits>)], budget: usize) -> Page {
+    pub(super) fn page(self, files: &[(usize, Box<FileHits>)], budget: AnswerBudget) -> Page {
         let mut form = self;
         loop {
             match form.fill(files, budget) {
@@ -50,8 +53,8 @@ impl LineForm {
     }
 
     /// All lines of the page; an error says how many matches may fit where they do not.
-    fn fill(self, files: &[(usize, Box<FileHits>)], budget: usize) -> Result<Page, usize> {
-        let mut page = Page::default();
+    fn fill(self, files: &[(usize, Box<FileHits>)], budget: AnswerBudget) -> Result<Page, usize> {
+        let (mut page, mut gauge) = (Page::default(), budget.gauge());
         for (at, (matches_before, hits)) in files.iter().enumerate() {
             let groups = self.groups(*matches_before, hits);
             if groups.is_empty() {
@@ -76,7 +79,7 @@ impl LineForm {
                         write!(page.text, "\n{path}{mark}{number}{mark} {text}")
                     };
                     lines.push(MatchLine { number: *number, text: text.clone(), context: hit.is_none() });
-                    if page.text.len() <= budget {
+                    if gauge.fits(&page.text) {
                         continue;
                     }
                     // Behind the reach of the last match it is context of the next one.

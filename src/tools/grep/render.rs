@@ -7,7 +7,7 @@ use std::{fmt::Write as _, time::Duration};
 use crate::{
     search::{ContentHits, Scope},
     tools::{
-        Answer, CallContext,
+        Answer, AnswerBudget, CallContext,
         answer::count,
         omissions::{self, InIgnored, SkippedFiles, headed, stopped_note, with_notes},
         paging::shown_range,
@@ -35,16 +35,16 @@ pub(super) struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// Renders as many results as fit into `budget` bytes.
-    pub(super) fn render(&self, budget: usize) -> Page {
+    /// Renders as many results as fit into `budget`.
+    pub(super) fn render(&self, budget: AnswerBudget) -> Page {
         match self.request.mode {
             OutputMode::Content => self.form().page(&self.found.files, budget),
             OutputMode::FilesWithMatches | OutputMode::Count => self.render_files(budget),
         }
     }
 
-    fn render_files(&self, budget: usize) -> Page {
-        let mut page = Page::default();
+    fn render_files(&self, budget: AnswerBudget) -> Page {
+        let (mut page, mut gauge) = (Page::default(), budget.gauge());
         let (skip, take) = (self.request.skip, self.request.take);
         let on_page = |(_, (before, _)): &(usize, &(usize, _))| (skip..skip + take).contains(before);
         for (at, (_, hits)) in self.found.files.iter().enumerate().filter(on_page) {
@@ -53,7 +53,7 @@ impl Report<'_> {
             if self.request.mode == OutputMode::Count {
                 let _ = write!(page.text, ":{}", hits.matches);
             }
-            if page.text.len() > budget && page.shown > 0 {
+            if !gauge.fits(&page.text) && page.shown > 0 {
                 page.text.truncate(start);
                 break;
             }
