@@ -2,9 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::text::{
-    LineEnding,
-    hidden::{self, Hidden},
+use crate::{
+    text::{
+        LineEnding,
+        hidden::{self, Hidden},
+    },
+    tools::answer_budget::{AnswerBudget, Gauge},
 };
 
 /// Hidden characters that are pointed out one by one; more are counted.
@@ -21,8 +24,8 @@ pub(super) const LINE_CHARS: usize = 2000;
 pub(super) struct WindowBounds {
     pub(super) skip: usize,
     pub(super) take: usize,
-    /// Bytes of numbered text to keep at most; at least one line is kept.
-    pub(super) budget: usize,
+    /// What the numbered lines may take; at least one line is kept.
+    pub(super) budget: AnswerBudget,
 }
 
 /// Takes text in pieces and keeps the numbered lines of its range.
@@ -38,6 +41,7 @@ pub(super) struct Window {
     /// How many hidden characters there are in the lines kept.
     pub(super) hidden_count: usize,
     full: bool,
+    gauge: Gauge,
     /// Complete lines so far.
     lines: usize,
     current: PartialLine,
@@ -88,6 +92,7 @@ impl Window {
             hidden: Vec::new(),
             hidden_count: 0,
             full: false,
+            gauge: range.budget.gauge(),
             lines: 0,
             current: PartialLine::default(),
             lf: 0,
@@ -193,8 +198,10 @@ impl Window {
     /// where it goes beyond the budget.
     fn keep_within_budget(&mut self, before: usize, line: &str) {
         let hidden = if line.is_ascii() { Vec::new() } else { hidden::in_line(line).collect() };
-        let note = if self.hidden_count + hidden.len() > 0 { HIDDEN_NOTE } else { 0 };
-        if self.kept > 0 && self.text.len() + note > self.range.budget {
+        if self.hidden_count == 0 && !hidden.is_empty() {
+            self.gauge = self.range.budget.reduced(HIDDEN_NOTE).gauge();
+        }
+        if !self.gauge.fits(&self.text) && self.kept > 0 {
             self.text.truncate(before);
             self.full = true;
             return;
@@ -276,7 +283,7 @@ fn push_number(text: &mut String, mut number: usize) {
 mod tests {
     use super::*;
 
-    const ALL: WindowBounds = WindowBounds { skip: 0, take: usize::MAX, budget: usize::MAX };
+    const ALL: WindowBounds = WindowBounds { skip: 0, take: usize::MAX, budget: AnswerBudget::bytes(usize::MAX) };
 
     /// The same text in one piece and cut everywhere must give the same window.
     fn window(text: &str, range: WindowBounds) -> (String, Totals) {
@@ -332,17 +339,19 @@ mod tests {
 
     #[test]
     fn only_the_range_is_kept_and_everything_is_counted() {
-        let (text, totals) = window("1\n2\r\n3\n4\r\n5\n", WindowBounds { skip: 2, take: 2, budget: usize::MAX });
+        let (text, totals) =
+            window("1\n2\r\n3\n4\r\n5\n", WindowBounds { skip: 2, take: 2, budget: AnswerBudget::bytes(usize::MAX) });
         assert_eq!(text, "3\t3\n4\t4\n");
         assert_eq!(totals, Totals { lines: 5, final_newline: true, lf: 3, crlf: 2, only_cr: false });
     }
 
     #[test]
     fn the_budget_cuts_at_a_whole_line_and_keeps_at_least_one() {
-        let (text, totals) = window("aaaa\nbbbb\ncccc\n", WindowBounds { skip: 0, take: 9, budget: 14 });
+        let (text, totals) =
+            window("aaaa\nbbbb\ncccc\n", WindowBounds { skip: 0, take: 9, budget: AnswerBudget::bytes(14) });
         assert_eq!(text, "1\taaaa\n2\tbbbb\n");
         assert_eq!(totals.lines, 3);
-        assert_eq!(window("aaaa\n", WindowBounds { skip: 0, take: 9, budget: 1 }).0, "1\taaaa\n");
+        assert_eq!(window("aaaa\n", WindowBounds { skip: 0, take: 9, budget: AnswerBudget::bytes(1) }).0, "1\taaaa\n");
     }
 
     #[test]
