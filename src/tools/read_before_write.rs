@@ -16,11 +16,11 @@ const SEEN_ALONG: usize = 100;
 /// Lines of diff that show how a stale file differs from what was seen.
 const STALE_DIFF_LINES: usize = 60;
 
-/// Parses the argument `expected_revision`.
-pub(super) fn expected_revision(text: Option<&str>) -> Result<Option<RevisionPrefix>, ToolError> {
+/// Parses the argument `name`, which is a rev.
+pub(super) fn parse_rev(name: &str, text: Option<&str>) -> Result<Option<RevisionPrefix>, ToolError> {
     let Some(text) = text else { return Ok(None) };
     text.parse().map(Some).map_err(|_| {
-        ToolError::invalid(format!("`expected_revision` is not a revision: {text:?}"))
+        ToolError::invalid(format!("`{name}` is not a revision: {text:?}"))
             .hint("pass the rev that the last line of a read shows, at least 5 of its digits, or leave it out")
     })
 }

@@ -3,6 +3,7 @@
 use super::{
     super::{Blocking, CallContext, ToolError},
     format::Format,
+    held::compared,
     image::read_image,
     request::FileRequest,
     section::Section,
@@ -17,12 +18,19 @@ use super::{
 pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Section, ToolError> {
     let source: Source = match cx.blocking {
         Blocking::Allowed => open(cx, &request.path)?,
+        // What the session knows of former revisions may be on the disk.
+        Blocking::Never if request.since.is_some() => return Err(ToolError::would_block()),
         Blocking::Never => open_cached(cx, &request.path)?,
     };
+    let real = source.file.real_path().clone();
     let format = Format::of(&source.path, &source.head);
-    match (format, &request.part) {
+    let section = match (format, &request.part) {
         (Format::Image(image), None) => read_image(cx, source, image),
         (Format::Pdf | Format::Notebook | Format::Text, None) => read_text(cx, request, source),
-        (_, Some(part)) => Err(part.unfit(&source.path, format)),
-    }
+        (_, Some(part)) => return Err(part.unfit(&source.path, format)),
+    }?;
+    Ok(match request.since {
+        Some(since) if section.facts.since.is_none() => compared(cx, section, &real, since),
+        _ => section,
+    })
 }

@@ -1,9 +1,12 @@
 //! What is said of one file.
 
-use crate::{session::PendingSighting, workspace::WorkspacePath};
+use crate::{
+    session::PendingSighting,
+    workspace::{RevisionPrefix, WorkspacePath},
+};
 
 use super::{
-    super::{Answer, CallContext, Content},
+    super::{Answer, CallContext, Content, answer::count},
     output::{Facts, Output},
 };
 
@@ -27,6 +30,29 @@ pub(super) struct ShownImage {
 }
 
 impl Section {
+    /// The same file for a caller that has its content.
+    pub(super) fn unchanged(self, since: RevisionPrefix) -> Self {
+        let mut facts = self.facts;
+        let size = match facts.total_lines {
+            Some(lines) => count(lines, "line"),
+            None => format!("{} bytes", facts.size),
+        };
+        let text = format!("unchanged since {since} ({size})");
+        facts.returned_lines = facts.returned_lines.map(|_| 0);
+        facts.has_more = facts.has_more.map(|_| false);
+        facts.next_offset = None;
+        facts.since = Some("unchanged");
+        Self { text, image: None, facts, ..self }
+    }
+
+    /// With the outcome of a comparison: for programs, and as a sentence in front of the last line.
+    pub(super) fn changed(mut self, since: &'static str, sentence: &str) -> Self {
+        self.facts.since = Some(since);
+        let last = self.text.rfind('\n').map_or(0, |end| end + 1);
+        self.text.insert_str(last, &format!("({sentence})\n"));
+        self
+    }
+
     pub(super) fn answer(self, cx: &CallContext) -> Answer {
         let Self { path, text, image, facts, sighting } = self;
         let shown = cx.settings.structured_output.then(|| text.clone());
