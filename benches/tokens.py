@@ -14,8 +14,7 @@ most 1,568 pixels on the long side, at most 1,600 tokens; one that this API refu
 tokens. Apart from the tasks: what a client pays before the first call, which is the name, the description
 and the schema of each tool, and the server's instructions.
 
-For the peers: all paths are relative and the workspace has a short name, as they print absolute paths.
-server-filesystem sends each answer twice, as text and as structured content; the text is counted, although some
+For the peers: all paths are relative, although they print absolute ones. server-filesystem sends each answer twice, as text and as structured content; the text is counted, although some
 clients pass on the other, which is longer. Against us: line numbers and footers count even where a task
 does not need them.
 
@@ -180,16 +179,20 @@ def compact(value):
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def workspace(parent):
-    """A folder with a short name, the same in each run: the peers print it."""
-    for name in ("shop", *(f"shop{number}" for number in range(2, 100))):
+def workspace():
+    """A new folder for one task, with the same path in each run, because the peers print it.
+
+    It is as long as /home/ada/code/shop.
+    """
+    for number in range(1, 100):
+        top = os.path.join(tempfile.gettempdir(), f"tokens{number}")
         try:
-            path = os.path.join(parent, name)
-            os.mkdir(path)
-            return path
+            os.mkdir(top)
         except FileExistsError:
             continue
-    raise SystemExit(f"{parent} is full of workspaces")
+        os.makedirs(os.path.join(top, "code", "shop"))
+        return top
+    raise SystemExit(f"{top} and 98 others are in the way")
 
 
 def run(task, server, show):
@@ -197,12 +200,13 @@ def run(task, server, show):
     script = getattr(task, server)
     if isinstance(script, str):
         return script
-    top, state = workspace(tempfile.gettempdir()), tempfile.mkdtemp()
+    folder = workspace()
+    top = os.path.join(folder, "code", "shop")
     session = None
     try:
         task.prepare(top)
         options = task.options if server == "rootbound" else ()
-        session = Session([*SERVERS[server](), *options, top], top, state, show)
+        session = Session([*SERVERS[server](), *options, top], top, folder, show)
         script(session.call)
         task.check(top, "\n".join(session.said))
         return session.count
@@ -214,8 +218,7 @@ def run(task, server, show):
     finally:
         if session:
             session.end()
-        shutil.rmtree(top)
-        shutil.rmtree(state)
+        shutil.rmtree(folder)
 
 
 def before_the_first_call(server, options=()):

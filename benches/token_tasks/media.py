@@ -45,7 +45,7 @@ class NotebookCell(Task):
     def rust_mcp_filesystem(self, call):
         found = call("search_files_content", path=".", pattern="sales.ipynb", query="def step_8")
         number = int(found.split("\n")[1].split(":")[0])
-        call("read_file_lines", path="sales.ipynb", offset=number - 30, limit=45)
+        call("read_file_lines", path="sales.ipynb", offset=number - 7, limit=45)
 
     def check(self, top, said):
         says(said, "def step_8(frame):", "kept = frame[frame.amount > 800]", "north-7    952")

@@ -2,7 +2,7 @@
 import re
 
 from . import workspace as files
-from .task import Task, line_of, lines, says, shows
+from .task import NotDone, Task, line_of, lines, relative, says, shows
 
 ENGINE = files.engine()
 INVOICE = files.module("billing", "invoice", 0)
@@ -20,35 +20,41 @@ class Project(Task):
 
 
 class ShortRead(Project):
-    """the first 10 lines of a file"""
+    """the first 10 lines of a file, and how long it is"""
 
     def rootbound(self, call):
         call("read", path="shop/billing/invoice.py", limit=10)
 
     def server_filesystem(self, call):
         call("read_text_file", path="shop/billing/invoice.py", head=10)
+        call("get_file_info", path="shop/billing/invoice.py")
 
     def rust_mcp_filesystem(self, call):
         call("head_file", path="shop/billing/invoice.py", lines=10)
+        call("get_file_info", path="shop/billing/invoice.py")
 
     def check(self, top, said):
         shows(said, lines(INVOICE, 1, 10))
+        if f"of {len(INVOICE.splitlines())}" not in said:
+            says(said, f"size: {len(INVOICE)}")
 
 
 class LineRange(Project):
-    """lines 300 to 350 of a long file"""
+    """lines 300 to 350 of a long file, one of them to be cited by its number"""
 
     def rootbound(self, call):
         call("read", path="shop/billing/engine.py", start_line=300, end_line=350)
 
-    def server_filesystem(self, call):
-        call("read_text_file", path="shop/billing/engine.py", head=350)
+    server_filesystem = "no line numbers"
 
     def rust_mcp_filesystem(self, call):
         call("read_file_lines", path="shop/billing/engine.py", offset=299, limit=51)
+        # The numbers of lines come with a search only, or with the whole file.
+        call("search_files_content", path="shop/billing", pattern="engine.py", query="Discount(rule=25")
 
     def check(self, top, said):
         shows(said, lines(ENGINE, 300, 350))
+        cited(said, ENGINE, "return Discount(rule=25,")
 
 
 class WholeSmallFile(Project):
@@ -86,36 +92,20 @@ class SixFiles(Project):
 
 
 class LongFileToItsEnd(Project):
-    """a file of 744 lines, to its end"""
+    """a file of 744 lines read to its end, for a review that cites lines"""
 
     def rootbound(self, call):
         call("read", path="shop/billing/engine.py")
 
-    def server_filesystem(self, call):
-        call("read_text_file", path="shop/billing/engine.py")
-
-    def rust_mcp_filesystem(self, call):
-        call("read_text_file", path="shop/billing/engine.py")
-
-    def check(self, top, said):
-        shows(said, ENGINE)
-
-
-class NumberOfALine(Project):
-    """which lines of a file a reviewer must look at, as file:line"""
-
-    def rootbound(self, call):
-        call("read", path="shop/billing/invoice.py")
-
     server_filesystem = "no line numbers"
 
     def rust_mcp_filesystem(self, call):
-        call("read_text_file", path="shop/billing/invoice.py", with_line_numbers=True)
+        call("read_text_file", path="shop/billing/engine.py", with_line_numbers=True)
 
     def check(self, top, said):
-        number = line_of(INVOICE, "archived = 1")
-        if not re.search(rf"^ *{number}[\t |]+connection\.execute\(f", said, re.M):
-            says(said, f"line {number} with its number")
+        shows(said, ENGINE)
+        for rule in (3, 25, 59):
+            cited(said, ENGINE, f"return Discount(rule={rule},")
 
 
 class FunctionByName(Project):
@@ -128,9 +118,7 @@ class FunctionByName(Project):
         call("read_text_file", path="shop/billing/engine.py")
 
     def rust_mcp_filesystem(self, call):
-        found = call("search_files_content", path="shop/billing/engine.py", pattern="*.py", query="def settle_order")
-        if "settle_order" not in found:
-            found = call("search_files_content", path="shop/billing", pattern="engine.py", query="def settle_order")
+        found = call("search_files_content", path="shop/billing", pattern="engine.py", query="def settle_order")
         number = int(re.search(r"(\d+):\d+: def settle_order", found).group(1))
         call("read_file_lines", path="shop/billing/engine.py", offset=number - 1, limit=40)
 
@@ -148,13 +136,12 @@ class FindDefinition(Project):
 
     def server_filesystem(self, call):
         found = call("search_files", path=".", pattern="shop/billing/*.py", excludePatterns=["**/node_modules/**"])
-        names = [name for name in found.splitlines() if name.endswith("rates.py")]
-        call("read_text_file", path=names[0])
+        call("read_text_file", path=next(name for name in relative(found) if name.endswith("rates.py")))
 
     def rust_mcp_filesystem(self, call):
         found = call("search_files_content", path="shop", pattern="*.py", query="def convert_currency")
         number = int(re.search(r"(\d+):\d+: def convert_currency", found).group(1))
-        call("read_file_lines", path=found.split("\n")[0], offset=number - 1, limit=20)
+        call("read_file_lines", path=relative(found)[0], offset=number - 1, limit=20)
 
     def check(self, top, said):
         shows(said, files.RATES.split("\n\n\n")[0].strip("\n"))
@@ -248,7 +235,8 @@ class LogTail(Task):
         call("tail_file", path="app.log", lines=20)
 
     def check(self, top, said):
-        shows(said, "\n".join(files.log()[0].splitlines()[-20:]))
+        # server-filesystem counts the end of the last line as one more line.
+        shows(said, "\n".join(files.log()[0].splitlines()[-19:]))
 
 
 class EndOfOneLineJson(Task):
@@ -258,7 +246,6 @@ class EndOfOneLineJson(Task):
         files.put(top, "items.json", files.one_line_json())
 
     def rootbound(self, call):
-        size = len(files.one_line_json())
         found = call("read", path="items.json", part="columns 1-200")
         size = int(re.search(r"of ([\d,]+)", found).group(1).replace(",", ""))
         call("read", path="items.json", part=f"columns {size - 200}-{size}")
@@ -280,7 +267,7 @@ class MinifiedSetting(Task):
         files.put(top, "dist/app.min.js", files.minified())
 
     def rootbound(self, call):
-        call("grep", pattern="apiVersion", path="dist/app.min.js", no_ignore=True)
+        call("grep", pattern="apiVersion", path="dist/app.min.js")
 
     def server_filesystem(self, call):
         call("read_text_file", path="dist/app.min.js")
@@ -324,15 +311,22 @@ class MistypedPath(Project):
     def server_filesystem(self, call):
         call("read_text_file", path="shop/billing/config.py")
         found = call("search_files", path="shop", pattern="**/config.py")
-        call("read_text_file", path=found)
+        call("read_text_file", path=relative(found)[0])
 
     def rust_mcp_filesystem(self, call):
         call("read_text_file", path="shop/billing/config.py")
         found = call("search_files", path="shop", pattern="config.py")
-        call("read_text_file", path=found)
+        call("read_text_file", path=relative(found)[0])
 
     def check(self, top, said):
         shows(said, files.CONFIG)
+
+
+def cited(said, text, fragment):
+    """Checks that the answers hold a line with its number."""
+    number = line_of(text, fragment)
+    if not re.search(rf"^ *{number}[\t |:\d]+{re.escape(fragment)}", said, re.M):
+        raise NotDone(f"line {number} is not shown with its number")
 
 
 def rev(said):

@@ -4,15 +4,15 @@ import re
 
 from . import workspace as files
 from .reading import ENGINE, Project
-from .task import NotDone, Task, content, line_of, says
+from .task import NotDone, Task, content, line_of, relative, says
 
 MODULES = [f"shop/{package}/{noun}.py" for package, nouns in files.PACKAGES.items() for noun in nouns]
 
 
-def every_file(call, *more):
+def every_file(call):
     """What a model does without a search of contents: it lists the files and reads all of them."""
     found = call("search_files", path="shop", pattern="**/*.py")
-    call("read_multiple_files", paths=[*found.splitlines(), *more])
+    call("read_multiple_files", paths=relative(found))
 
 
 class EveryUse(Project):
@@ -94,17 +94,13 @@ class WithoutLicence(Project):
 
     def server_filesystem(self, call):
         found = call("search_files", path="shop", pattern="**/*.py")
-        for name in found.splitlines():
-            call("read_text_file", path=os.path.relpath(name, self.top), head=2)
+        for name in relative(found):
+            call("read_text_file", path=name, head=2)
 
     def rust_mcp_filesystem(self, call):
         # Those that have it, and all: the difference are those that lack it.
         call("search_files_content", path="shop", pattern="*.py", query="SPDX-License-Identifier")
         call("search_files", path="shop", pattern="*.py")
-
-    def prepare(self, top):
-        super().prepare(top)
-        self.top = top
 
     def check(self, top, said):
         for name in files.UNLICENSED:

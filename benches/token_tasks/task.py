@@ -82,3 +82,8 @@ def lines(text, first, last):
 def line_of(text, fragment):
     """The number of the first line that holds a fragment, counted from 1."""
     return next(number for number, line in enumerate(text.splitlines(), 1) if fragment in line)
+
+
+def relative(found):
+    """The paths of a peer's answer, as short as a model could write them."""
+    return [path.split("/code/shop/", 1)[-1] for path in found.splitlines() if "/" in path]
