@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::edit;
+use crate::edit::{DiffExtent, unified_diff};
 
 use super::window::LINE_CHARS;
 
@@ -19,7 +19,7 @@ pub(super) struct Hunk {
 
 /// The hunks between two texts; none where they cannot be shown whole.
 pub(super) fn hunks(old: &str, new: &str) -> Option<Vec<Hunk>> {
-    let diff = edit::unified_diff("", old, new, None);
+    let diff = unified_diff("", old, new, DiffExtent::Brief(usize::MAX));
     let is_long = |line: &str| line.len() > LINE_CHARS && line.chars().count() > LINE_CHARS;
     if diff.cut_lines > 0 || diff.text.split('\n').any(is_long) {
         return None;
@@ -69,9 +69,9 @@ mod tests {
         new.remove(31);
         let (old, new) = (old.join("\n") + "\n", new.join("\n") + "\n");
         let found = hunks(&old, &new).unwrap();
-        assert_eq!(found.iter().map(|hunk| hunk.lines.clone()).collect::<Vec<_>>(), [1..9, 28..34]);
-        assert!(found[0].text.starts_with("@@ -2,7 +2,8 @@\n 2\n"), "{}", found[0].text);
-        assert_eq!([0, 9, 20, 34, 39].map(|line| shift(&found, line)), [0, 1, 1, 0, 0]);
+        assert_eq!(found.iter().map(|hunk| hunk.lines.clone()).collect::<Vec<_>>(), [3..7, 30..32]);
+        assert!(found[0].text.starts_with("@@ -4,3 +4,4 @@\n 4\n"), "{}", found[0].text);
+        assert_eq!([0, 7, 20, 32, 39].map(|line| shift(&found, line)), [0, 1, 1, 0, 0]);
     }
 
     #[test]
