@@ -41,3 +41,4 @@ mod rights;
 mod stdio;
 mod system;
 mod tidy;
+mod untrusted;
