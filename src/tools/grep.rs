@@ -53,7 +53,7 @@ impl Tool for Grep {
         }
         let hidden = request.look_into_ignored(cx, &scope, &found);
         let report = Report { request: &request, scope: &scope, found: &found, hidden };
-        let rendered = report.render(cx.settings.max_list());
+        let rendered = report.render(cx.budget.list());
         for hits in rendered.shown_files(&found) {
             if let Some(revision) = hits.revision(&cx.workspace, cx.settings.max_file_size, &cx.stop) {
                 let content = hits.seen.as_ref().and_then(|seen| seen.bytes.as_deref());

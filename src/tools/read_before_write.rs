@@ -169,7 +169,7 @@ fn stale(
         return error.hint("read it again and repeat the change on what is there now").into();
     };
     let diff = edit::unified_diff(&shown_diff::diff_name(asked), was.text(), is.text(), Some(DIFF_LINES));
-    let shown = ShownDiff::within(cx, &now.path, &diff.text, diff.cut_lines, cx.settings.max_output / 2);
+    let shown = ShownDiff::within(cx, &now.path, &diff.text, diff.cut_lines, cx.budget.text_bytes() / 2);
     // A change that was shown in part has to be read.
     let is_shown = shown.cut_lines == 0 && shown.text == diff.text;
     let hint = if is_shown {

@@ -324,7 +324,7 @@ mcp_test!(a_hit_in_a_streamed_file_counts_as_read, |h| {
 
 #[test]
 fn text_over_the_budget_is_cut_at_a_whole_match() {
-    let h = with_settings(|settings| settings.max_output = 4096);
+    let h = with_settings(|settings| settings.max_output = Some(4096));
     h.write("a.txt", format!("{}\n", "hit ".repeat(40)).repeat(60));
     let answer = h.call("grep", json!({"pattern": "hit"}));
     let text = answer.ok();

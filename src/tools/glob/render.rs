@@ -26,13 +26,15 @@ impl GlobRequest {
     ) -> Answer {
         let mut body = String::new();
         let mut paths = Vec::new();
-        let budget = cx.settings.max_list();
+        let mut gauge = cx.budget.list().gauge();
         for (at, (path, directory)) in found.paths.iter().enumerate().skip(self.skip) {
             let path = format!("{path}{}", if *directory { "/" } else { "" });
-            if !paths.is_empty() && body.len() + path.len() > budget {
+            let before = body.len();
+            let _ = write!(body, "\n{}. {path}", at + 1);
+            if !gauge.fits(&body) && !paths.is_empty() {
+                body.truncate(before);
                 break;
             }
-            let _ = write!(body, "\n{}. {path}", at + 1);
             paths.push(path);
         }
         let shown = paths.len();

@@ -7,7 +7,7 @@ use std::{fmt::Write as _, time::Duration};
 use crate::{
     search::{ContentHits, FileHits, HitLine, Scope},
     tools::{
-        Answer, CallContext,
+        Answer, AnswerBudget, CallContext,
         answer::count,
         omissions::{self, InIgnored, SkippedFiles, stopped_note, with_notes},
         paging::shown_range,
@@ -50,16 +50,16 @@ impl Rendered {
 }
 
 impl Report<'_> {
-    /// Renders as many results as fit into `budget` bytes.
-    pub(super) fn render(&self, budget: usize) -> Rendered {
+    /// Renders as many results as fit into `budget`.
+    pub(super) fn render(&self, budget: AnswerBudget) -> Rendered {
         match self.request.mode {
             OutputMode::Content => self.render_lines(budget),
             OutputMode::FilesWithMatches | OutputMode::Count => self.render_files(budget),
         }
     }
 
-    fn render_files(&self, budget: usize) -> Rendered {
-        let mut out = Rendered::default();
+    fn render_files(&self, budget: AnswerBudget) -> Rendered {
+        let (mut out, mut gauge) = (Rendered::default(), budget.gauge());
         let (skip, take) = (self.request.skip, self.request.take);
         for (_, hits) in self.found.files.iter().filter(|(before, _)| (skip..skip + take).contains(before)) {
             let start = out.body.len();
@@ -67,7 +67,7 @@ impl Report<'_> {
             if self.request.mode == OutputMode::Count {
                 let _ = write!(out.body, ":{}", hits.matches);
             }
-            if out.body.len() > budget && out.shown > 0 {
+            if !gauge.fits(&out.body) && out.shown > 0 {
                 out.body.truncate(start);
                 break;
             }
@@ -76,10 +76,10 @@ impl Report<'_> {
         out
     }
 
-    fn render_lines(&self, budget: usize) -> Rendered {
+    fn render_lines(&self, budget: AnswerBudget) -> Rendered {
         let (skip, take) = (self.request.skip, self.request.take);
         let (before, after) = (self.request.before as u64, self.request.after as u64);
-        let mut out = Rendered::default();
+        let (mut out, mut gauge) = (Rendered::default(), budget.gauge());
         // Ends of the last match that is complete, and of the one that is being written.
         let (mut complete, mut current) = (0, 0);
         for (at, (first, hits)) in self.found.files.iter().enumerate() {
@@ -111,7 +111,7 @@ impl Report<'_> {
                 if let Some((_, lines)) = out.files.last_mut() {
                     lines.push(MatchLine { number: line.number, text: line.text.clone(), context: !matching });
                 }
-                if out.body.len() > budget && out.shown > usize::from(matching) {
+                if !gauge.fits(&out.body) && out.shown > usize::from(matching) {
                     // What is over the budget belongs to this match, or is context of the last.
                     out.shown -= usize::from(matching);
                     return cut(out, if matching { complete } else { current });
