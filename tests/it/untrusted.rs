@@ -64,11 +64,11 @@ fn diffs_and_errors_with_file_content_are_fenced() {
 fn marker_is_another_one_in_each_answer() {
     let h = open();
     h.write("a.txt", "a\n");
-    let text =
-        || h.call("write", json!({ "path": "mail/a.txt", "content": "a\nb\n", "expected_revision": rev(&h) })).ok();
-    fn rev(h: &Harness) -> serde_json::Value {
-        h.call("read", json!({ "path": "mail/a.txt" })).facts()["revision"].clone()
-    }
+    let text = || {
+        let revision = h.call("read", json!({ "path": "mail/a.txt" })).facts()["revision"].clone();
+        let write = json!({ "path": "mail/a.txt", "content": "a\nb\n", "expected_revision": revision });
+        h.call("write", write).ok()
+    };
     let one = text();
     h.write("a.txt", "a\n");
     assert_ne!(one, text());
