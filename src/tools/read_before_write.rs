@@ -11,7 +11,7 @@ use crate::{
 
 use super::{
     CallContext, Kind, ReadBeforeWrite, ToolError,
-    shown_diff::{self, DIFF_LINES, ShownDiff},
+    shown_diff::{self, BRIEF, ShownDiff},
 };
 
 /// Files up to which what was seen of them counts at their new paths, too.
@@ -172,7 +172,7 @@ fn stale(
     let Some((was, is)) = was.zip(is).filter(|(was, is)| was.text() != is.text()) else {
         return error.hint("read it again and repeat the change on what is there now").into();
     };
-    let diff = edit::unified_diff(&shown_diff::diff_name(asked), was.text(), is.text(), Some(DIFF_LINES));
+    let diff = edit::unified_diff(&shown_diff::diff_name(asked), was.text(), is.text(), BRIEF);
     let shown = ShownDiff::within(cx, &now.path, &diff.text, diff.cut_lines, cx.budget.text_bytes() / 2);
     // A change that was shown in part has to be read.
     let is_shown = shown.cut_lines == 0 && shown.text == diff.text;

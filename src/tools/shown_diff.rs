@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    edit::{self, TruncatedDiff},
+    edit::{self, DiffExtent, TruncatedDiff},
     text::Document,
     workspace::WorkspacePath,
 };
@@ -12,6 +12,8 @@ use super::{CallContext, fence::fenced, hidden_note::HiddenNote};
 
 /// Lines of a diff that are shown.
 pub(super) const DIFF_LINES: usize = 60;
+/// What an answer shows of a change that the model itself made.
+pub(super) const BRIEF: DiffExtent = DiffExtent::Brief(DIFF_LINES);
 /// Bytes of an answer reserved for the text around a diff.
 const AROUND: usize = 700;
 
@@ -22,7 +24,7 @@ pub(super) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u
         Some(bytes) => Document::decode(bytes, None).ok().map(|document| document.text().to_owned()),
     };
     let (Some(old), Some(new)) = (text(old), text(new)) else { return String::new() };
-    edit::unified_diff(&diff_name(path), &old, &new, None).text
+    edit::unified_diff(&diff_name(path), &old, &new, DiffExtent::Full).text
 }
 
 /// A diff as an answer shows it.
