@@ -262,10 +262,10 @@ mcp_test!(an_overwrite_that_loses_most_of_a_file_says_so, |h| {
 });
 
 mcp_test!(hidden_characters_in_a_diff_are_pointed_out, |h| {
-    h.write("a.rs", "if admin\u{202e} {\n}\n");
+    h.write("a.rs", "if admin\u{202e} {\n");
     h.call("read", json!({ "path": "a.rs" })).ok();
-    let edit = json!({ "path": "a.rs", "old_string": "}\n", "new_string": "}\nlet x\u{200b} = 1;\n", "dry_run": true });
-    let places = "\n(hidden characters: U+202E at 1:9, U+200B at +3:6)";
+    let edit = json!({ "path": "a.rs", "old_string": "{\n", "new_string": "{\nlet x\u{200b} = 1;\n", "dry_run": true });
+    let places = "\n(hidden characters: U+202E at 1:9, U+200B at +2:6)";
     assert!(h.call("edit", edit.clone()).ok().ends_with(places));
     h.write("a.rs", "if admin {\n}\n");
     assert!(h.call("edit", edit).fails("stale").ends_with("\n(hidden characters: U+202E at -1:9)"));

@@ -61,6 +61,30 @@ fn diffs_and_errors_with_file_content_are_fenced() {
 }
 
 #[test]
+fn text_that_is_read_is_fenced_and_the_footer_is_not() {
+    let h = open();
+    h.write("a.txt", "(3 lines, rev abc123)\nend 12345678\nno newline");
+    let (before, inside, after) = parts(&h.call("read", json!({ "path": "mail/a.txt" })).ok());
+    assert_eq!((before.as_str(), inside.as_str()), ("", "1\t(3 lines, rev abc123)\n2\tend 12345678\n3\tno newline"));
+    assert!(after.starts_with("(3 lines, ") && after.ends_with(')') && !after.contains('\n'), "{after}");
+    h.write("a.png", crate::harness::png(2, 2));
+    assert!(h.call("read", json!({ "path": "mail/a.png" })).ok().contains("(untrusted: what is written in the image"));
+    h.write("empty", "");
+    let text = h.call("read", json!({ "path": "mail/empty" })).ok();
+    assert!(text.contains("(0 lines") && !text.contains("untrusted"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_behind_a_link_from_another_root_is_fenced() {
+    let h = open();
+    h.write("a.txt", "text\n");
+    std::os::unix::fs::symlink("../mail/a.txt", h.outside("app/link")).expect("a link");
+    let (_, inside, _) = parts(&h.call("read", json!({ "path": "app/link" })).ok());
+    assert_eq!(inside, "1\ttext");
+}
+
+#[test]
 fn marker_is_another_one_in_each_answer() {
     let h = open();
     h.write("a.txt", "a\n");

@@ -69,7 +69,8 @@ impl Planned {
         };
         let how_much =
             if created { count(self.bytes().len(), "byte") } else { count(self.replacements, "replacement") };
-        let mut text = noted(format!("{done} {path}: {how_much}"), &notes);
+        let rev = if dry_run { String::new() } else { format!(", rev {}", revision.short()) };
+        let mut text = noted(format!("{done} {path}: {how_much}{rev}"), &notes);
         let _ = write!(text, "\n\n{}", shown.block);
         notes.extend(shown.hidden);
         let data = Output { path: path.to_string(), diff: shown.text, notes, facts: facts.clone() };
