@@ -7,9 +7,9 @@ use std::{fmt::Write as _, process::ExitCode};
 use crate::{
     config::Config,
     search::{IndexMode, PathIndex},
-    server::{Confirm, Parts},
+    server::{CLIENTS, ClientRow, Confirm, Parts},
     text::byte_size::exact_size,
-    tools::ReadBeforeWrite,
+    tools::{AnswerBudget, ReadBeforeWrite},
     workspace::{AgentFile, Confine, ConfineReport, PolicyRules, escape_controls},
 };
 
@@ -67,11 +67,6 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
     }
     (out.0, complaints.is_empty())
 }
-
-/// Bytes of text that stay below Claude Code's 25,000 tokens: dense code has about two bytes per token.
-const CLAUDE_CODE: usize = 50 << 10;
-/// Characters that `DeerFlow` leaves in a conversation; a character is at least one byte.
-const DEERFLOW: usize = 12_000;
 
 struct ReportText(String);
 
@@ -227,9 +222,8 @@ fn limits(out: &mut ReportText, config: &Config) {
     out.head(
         "limits",
         &format!(
-            "call: {} s, {} of text, {} arguments, {} levels of nesting, a message of {}",
+            "call: {} s, {} arguments, {} levels of nesting, a message of {}",
             server.deadline.as_secs_f64(),
-            exact_size(settings.max_output as u64),
             settings.max_arguments,
             settings.max_nesting,
             exact_size(server.max_line as u64)
@@ -314,21 +308,22 @@ fn records(out: &mut ReportText, config: &Config, start: &StartReport) {
 }
 
 fn clients(out: &mut ReportText, config: &Config, parts: &Parts) {
-    let most = config.settings.max_output;
-    let claude = if most <= CLAUDE_CODE { "stays below" } else { "may exceed" };
-    let deerflow = if most < DEERFLOW { "stays below" } else { "may exceed" };
-    out.head("clients", &format!("an answer of {} (--max-output)", exact_size(most as u64)));
-    out.line(&format!("{claude} the 25,000 tokens above which Claude Code refuses it"));
-    out.line(&format!(
-        "{deerflow} the 12,000 characters above which DeerFlow moves it out of the conversation (11000 suits it)"
-    ));
+    if let Some(most) = config.settings.max_output {
+        out.head("clients", &format!("an answer of {} (--max-output)", exact_size(most as u64)));
+    } else {
+        out.head("clients", "an answer is as long as the client takes, by the name that it sends:");
+        for ClientRow { title, budget, beyond, .. } in CLIENTS {
+            out.line(&format!("{title}, which {beyond}: {budget}"));
+        }
+        out.line(&format!("any other: {}; --max-output sets one size for all", AnswerBudget::UNKNOWN_CLIENT));
+    }
     if parts.settings.structured_output {
         out.line("--structured-output: Claude Code and VS Code then show the model neither text nor images");
     }
     if parts.workspace.roots().iter().any(|root| root.name().is_none()) {
         out.line("paths in an unnamed directory are relative; with --root app=DIR they begin with app/");
     }
-    if config.settings.max_output > 100 * 1024 {
+    if config.settings.max_output.is_some_and(|most| most > 100 * 1024) {
         out.line("--max-output is more than most clients pass on");
     }
 }

@@ -144,9 +144,10 @@ const POLICY: &[OptionRow] = &[
 const LIMITS: &[OptionRow] = &[
     OptionRow {
         flag: "max-output",
-        help: "Longest text of one answer; 11000 suits DeerFlow",
+        help: "Longest text of one answer, for every client [default: what the client takes, known by its name: Codex, \
+               Claude Code, Claude Desktop, DeerFlow; 40 KB for others]",
         // An error with its hint needs up to a thousand bytes; no model takes 10 MiB.
-        kind: ValueKind::Size(1_000..=10 * MIB, |config| NumberField::Usize(&mut config.settings.max_output)),
+        kind: ValueKind::Size(1_000..=10 * MIB, |config| NumberField::OptUsize(&mut config.settings.max_output)),
     },
     OptionRow {
         flag: "max-file-size",

@@ -174,7 +174,7 @@ mod tests {
         );
         let config =
             read(&["--deny", "*.c", "--max-output", "20KiB", "--read-only=false"], &environment).expect("fine");
-        assert_eq!(config.settings.max_output, 20 << 10);
+        assert_eq!(config.settings.max_output, Some(20 << 10));
         assert!(!config.selection.read_only);
         assert_eq!(config.workspace.policy.deny, ["*.a", "*.b", "*.c"]);
         assert_eq!(paths(&config), ["/code/app/a", "/srv/b"]);

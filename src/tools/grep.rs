@@ -3,7 +3,9 @@
 //! Reads the arguments, runs the search and notes the shown files as seen. The search itself is `search`'s.
 
 mod args;
+mod lines;
 mod output;
+mod page;
 mod render;
 mod request;
 mod run;
@@ -16,7 +18,7 @@ use super::{
     Alias, CallContext, FlagValue, Group, Plan, Spec, Tool, ToolError,
     alias::{LISTING_ALIASES, PATH_ALIASES},
 };
-use args::Args;
+use args::{Args, OutputMode};
 use output::Output;
 use render::Report;
 use request::GrepRequest;
@@ -31,9 +33,9 @@ impl Tool for Grep {
         name: "grep",
         title: "Search file contents",
         purpose: "finds places by content",
-        description: "Search file contents with a regular expression, as ripgrep does. Finds the lines that match \
-                      (path:line: text), the files that contain a match, or match counts. Respects .gitignore, \
-                      skips binary files, ordered by path. Use this instead of shell grep or rg.",
+        description: "Search file contents, as ripgrep does. Shows matching lines (path:12: text; with context or in \
+                      one file 12:text below its path), files, or counts. Respects .gitignore, skips binary files. A \
+                      shown line counts as read for edit. Use this instead of shell grep or rg.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LISTING_ALIASES, OWN_ALIASES],
         read_only: true,
@@ -53,14 +55,16 @@ impl Tool for Grep {
         }
         let hidden = request.look_into_ignored(cx, &scope, &found);
         let report = Report { request: &request, scope: &scope, found: &found, hidden };
-        let rendered = report.render(cx.settings.max_list());
-        for hits in rendered.shown_files(&found) {
+        let page = report.render(cx.budget.list());
+        // A name alone shows nothing of the file.
+        let seen = if request.mode == OutputMode::Content { &page.files[..] } else { &[] };
+        for hits in seen.iter().map(|(at, _)| &found.files[*at].1) {
             if let Some(revision) = hits.revision(&cx.workspace, cx.settings.max_file_size, &cx.stop) {
                 let content = hits.seen.as_ref().and_then(|seen| seen.bytes.as_deref());
                 cx.session.ledger.saw(&hits.real, revision, content);
             }
         }
-        Ok(Plan::Answer(report.answer(cx, rendered, started.elapsed())))
+        Ok(Plan::Answer(report.answer(cx, page, started.elapsed())))
     }
 }
 

@@ -40,7 +40,7 @@ impl GrepRequest {
                 self.search_mode()
             },
             keep,
-            text_budget: cx.settings.max_output.saturating_mul(TEXT_FACTOR),
+            text_budget: cx.budget.most_bytes().saturating_mul(TEXT_FACTOR),
             max_file_size: cx.settings.max_search_file_size,
             threads: cx.settings.search_threads(),
             stop,
@@ -73,7 +73,7 @@ impl GrepRequest {
         let stop = cx.stop.with_earlier_deadline(omissions::time_for_ignored(found.matches > 0));
         let below = self.run(cx, scope, &stop, Some(&found.walk.ignored_entries)).ok()?;
         let count = match self.mode {
-            OutputMode::FilesWithMatches => below.matching_files,
+            OutputMode::FilesWithMatches | OutputMode::FilesWithoutMatch => below.matching_files,
             OutputMode::Content | OutputMode::Count => below.matches,
         };
         let exact = below.stopped.is_none();
