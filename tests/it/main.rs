@@ -42,3 +42,4 @@ mod rights;
 mod stdio;
 mod system;
 mod tidy;
+mod untrusted;

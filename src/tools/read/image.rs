@@ -36,8 +36,10 @@ pub(super) fn read_image(cx: &CallContext, source: Source, image: text::ImageInf
         height: Some(image.height),
         ..Facts::default()
     };
-    let text = format!("{path}: {} image, {}×{} pixels, {} bytes", image.mime, image.width, image.height, bytes.len());
-    Ok(Section { path, text, image: Some(ShownImage { bytes, mime: image.mime }), facts, sighting: None })
+    let closing =
+        format!("{path}: {} image, {}×{} pixels, {} bytes", image.mime, image.width, image.height, bytes.len());
+    let image = Some(ShownImage { bytes, mime: image.mime });
+    Ok(Section { closing, image, ..Section::of(path, String::new(), facts) })
 }
 
 /// The error for an image that no model could be shown.

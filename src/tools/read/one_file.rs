@@ -1,7 +1,7 @@
 //! One file with one selection, shown in the way of its format.
 
 use super::{
-    super::{Blocking, CallContext, ToolError},
+    super::{Blocking, CallContext, ToolError, fence::FENCE},
     format::Format,
     held::compared,
     image::read_image,
@@ -23,14 +23,21 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Sectio
         Blocking::Never => open_cached(cx, &request.path)?,
     };
     let real = source.file.real_path().clone();
-    let format = Format::of(&source.path, &source.head);
-    let section = match (format, &request.part) {
-        (Format::Image(image), None) => read_image(cx, source, image),
-        (Format::Pdf | Format::Notebook | Format::Text, None) => read_text(cx, request, source),
-        (_, Some(part)) => return Err(part.unfit(&source.path, format)),
-    }?;
-    Ok(match request.since {
+    let is_untrusted = cx.workspace.is_untrusted(&real);
+    let reduced = is_untrusted.then(|| FileRequest { budget: request.budget.reduced(FENCE), ..request.clone() });
+    let section = read_as_format(cx, reduced.as_ref().unwrap_or(request), source)?;
+    let section = match request.since {
         Some(since) if section.facts.since.is_none() => compared(cx, section, &real, since),
         _ => section,
-    })
+    };
+    Ok(if is_untrusted { section.fenced() } else { section })
+}
+
+fn read_as_format(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Section, ToolError> {
+    let format = Format::of(&source.path, &source.head);
+    match (format, &request.part) {
+        (Format::Image(image), None) => read_image(cx, source, image),
+        (Format::Pdf | Format::Notebook | Format::Text, None) => read_text(cx, request, source),
+        (_, Some(part)) => Err(part.unfit(&source.path, format)),
+    }
 }

@@ -27,25 +27,24 @@ impl Page {
         let Self { window, properties, changed } = self;
         let total = properties.total;
         let hidden = hidden_note(&window);
-        let Window { range: WindowBounds { skip, .. }, mut text, kept, .. } = window;
+        let Window { range: WindowBounds { skip, .. }, text, kept, .. } = window;
         let end = (skip + kept).min(total);
         let has_more = kept > 0 && end < total;
         let next = (has_more && !asked.is_just(kept)).then(|| asked.continued(end));
+        let mut closing = hidden;
         let lines = if total == 0 {
-            text.push_str("(empty file)\n");
+            closing.push_str("(empty file)\n");
             count(0, "line")
         } else if kept == 0 {
             format!("{} is past the end: {path} has {}", asked.first(skip), count(total, "line"))
         } else {
             shown_lines(skip, end, total)
         };
-        text.push_str(&hidden);
         if changed {
-            text.push_str("(the file changed while it was read; read it again before an edit)\n");
+            closing.push_str("(the file changed while it was read; read it again before an edit)\n");
         }
-        let facts = properties.facts(kept, has_more.then_some(end));
-        text.push_str(&footer(&lines, &properties, next.as_deref()));
-        Section { path, text, image: None, facts, sighting: None }
+        closing.push_str(&footer(&lines, &properties, next.as_deref()));
+        Section { closing, ..Section::of(path, text, properties.facts(kept, has_more.then_some(end))) }
     }
 }
 

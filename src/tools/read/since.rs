@@ -11,6 +11,7 @@ use super::{
     super::{AnswerBudget, answer::count},
     footer::{FOOTER, footer},
     hunks::{Hunk, hunks, shift},
+    output::Facts,
     properties::Properties,
     section::Section,
 };
@@ -36,16 +37,15 @@ impl Changes<'_> {
     /// hunks cannot be shown.
     pub(super) fn section(&self, path: &WorkspacePath) -> Option<Section> {
         let (old, new) = (self.old.text(), self.new.text());
-        let section = |text: String, returned, next| {
-            let mut facts = self.properties.facts(returned, next);
-            facts.since = Some("changed");
-            Some(Section { path: path.clone(), text, image: None, facts, sighting: None })
+        let section = |said: (String, String), returned, next| {
+            let facts = Facts { since: Some("changed"), ..self.properties.facts(returned, next) };
+            Some(Section { closing: said.1, ..Section::of(path.clone(), said.0, facts) })
         };
         let total = count(self.properties.total, "line");
         let footer = |next: Option<&str>| footer(&total, self.properties, next);
         if with_lf(old) == with_lf(new) {
             let said = format!("only line endings or encoding changed since {}\n", self.since);
-            return section(said + &footer(None), 0, None);
+            return section((String::new(), said + &footer(None)), 0, None);
         }
         let all = hunks(old, new)?;
         let inside: Vec<&Hunk> =
@@ -57,7 +57,7 @@ impl Changes<'_> {
         if inside.is_empty() {
             let asked = self.asked.clone()?;
             let said = self.unchanged_lines(&all, asked.start..asked.end.min(self.properties.total))?;
-            return section(said + &elsewhere + &footer(None), 0, None);
+            return section((String::new(), said + &elsewhere + &footer(None)), 0, None);
         }
         // A file that was rewritten has both its texts in the hunks.
         if inside.iter().map(|hunk| hunk.text.len()).sum::<usize>() > self.plain_bytes() / 2 * 3 + FEW {
@@ -80,9 +80,9 @@ impl Changes<'_> {
             let end = self.asked.as_ref().filter(|asked| asked.end < self.properties.total);
             let end = end.map(|asked| format!(", end_line={}", asked.end)).unwrap_or_default();
             let next = format!("since={}, start_line={}{end}", self.since, hunk.lines.start + 1);
-            return section(text + &footer(Some(&next)), returned, Some(hunk.lines.start));
+            return section((text, footer(Some(&next))), returned, Some(hunk.lines.start));
         }
-        section(text + &elsewhere + &footer(None), returned, None)
+        section((text, elsewhere + &footer(None)), returned, None)
     }
 
     /// Bytes of the lines that were asked for.
