@@ -14,6 +14,7 @@ mod line_ending;
 mod lines;
 pub mod nearest_name;
 mod offsets;
+mod pdf;
 mod shorten;
 
 pub use detect::looks_like_utf16;
@@ -22,6 +23,7 @@ pub use encode::encode;
 pub use image::{ImageFlaw, ImageInfo, LONGEST_SIDE, binary_kind, check_image, image_info};
 pub use line_ending::{LineEnding, with_lf};
 pub use lines::{Line, lines, lines_ended_by_cr};
+pub use pdf::{Pdf, PdfError, PdfPage, with_pdf};
 pub use shorten::{shorten, shorten_around};
 
 /// The content is not text.
