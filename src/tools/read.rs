@@ -50,7 +50,7 @@ impl Tool for Read {
     const INLINE: bool = true;
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        let request = FileRequest::of(args, cx.settings.max_output)?;
+        let request = FileRequest::of(args, cx.budget)?;
         Ok(Plan::Answer(read_one(cx, &request)?.answer(cx)))
     }
 }

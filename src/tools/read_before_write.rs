@@ -168,7 +168,7 @@ fn stale(
         return error.hint("read it again and repeat the change on what is there now").into();
     };
     let diff = edit::unified_diff(&shown_diff::diff_name(asked), was.text(), is.text(), Some(STALE_DIFF_LINES));
-    let room = cx.settings.max_output / 2;
+    let room = cx.budget.text_bytes() / 2;
     let shown = TruncatedDiff::of(&diff.text, diff.cut_lines, STALE_DIFF_LINES, room);
     // A change that was shown in part has to be read.
     let is_shown = shown.cut_lines == 0 && shown.text == diff.text;

@@ -1,6 +1,10 @@
 //! The lines that a call asks for, from its two ways of saying a range.
 
-use super::{super::ToolError, args::Args, window::WindowBounds};
+use super::{
+    super::{AnswerBudget, ToolError},
+    args::Args,
+    window::WindowBounds,
+};
 
 /// Lines shown without a limit.
 const DEFAULT_LIMIT: usize = 2000;
@@ -53,7 +57,7 @@ impl LineRange {
     pub(super) fn bounds(
         self,
         total: impl FnOnce() -> Result<usize, ToolError>,
-        budget: usize,
+        budget: AnswerBudget,
     ) -> Result<WindowBounds, ToolError> {
         Ok(match self {
             Self::From { skip, take } => WindowBounds { skip, take, budget },

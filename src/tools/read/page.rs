@@ -14,7 +14,7 @@ use super::{
     window::{Totals, Window, WindowBounds},
 };
 
-/// Bytes of output kept back for the footer.
+/// What is kept back of the budget for the footer.
 pub(super) const FOOTER: usize = 160;
 
 /// What was read, ready to be said.

@@ -2,7 +2,12 @@
 
 use encoding_rs::Encoding;
 
-use super::{super::ToolError, args::Args, line_range::LineRange, part::Part};
+use super::{
+    super::{AnswerBudget, ToolError},
+    args::Args,
+    line_range::LineRange,
+    part::Part,
+};
 
 /// One file with one selection of its content.
 #[derive(Clone, Debug)]
@@ -14,8 +19,8 @@ pub(super) struct FileRequest {
     pub(super) by_number: bool,
     pub(super) part: Option<Part>,
     pub(super) encoding: Option<&'static Encoding>,
-    /// Bytes of the answer about it.
-    pub(super) budget: usize,
+    /// What may be said of it.
+    pub(super) budget: AnswerBudget,
 }
 
 impl FileRequest {
@@ -23,7 +28,7 @@ impl FileRequest {
     ///
     /// # Errors
     /// `invalid_input` for arguments that contradict each other.
-    pub(super) fn of(args: Args, budget: usize) -> Result<Self, ToolError> {
+    pub(super) fn of(args: Args, budget: AnswerBudget) -> Result<Self, ToolError> {
         let lines = LineRange::of(&args)?;
         let part = args.part.as_deref().map(Part::parse).transpose()?;
         if let Some(part) = part.as_ref().filter(|part| !part.is_of_lines() && args.has_lines()) {

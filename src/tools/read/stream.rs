@@ -11,7 +11,7 @@ use crate::{
 };
 
 use super::{
-    super::{CallContext, ToolError},
+    super::{AnswerBudget, CallContext, ToolError},
     page::{FOOTER, Page},
     request::FileRequest,
     source::{binary, changed, failed},
@@ -40,11 +40,11 @@ pub(super) fn read_streamed(
             if ends_in_bytes(encoding) {
                 return count_lines(cx, path, &mut file);
             }
-            let mut count = Window::new(WindowBounds { skip: 0, take: 0, budget: 0 });
+            let mut count = Window::new(WindowBounds { skip: 0, take: 0, budget: AnswerBudget::bytes(0) });
             stream(cx, path, &mut file, encoding, None, &mut count)?;
             Ok(count.finish().lines)
         },
-        request.budget.saturating_sub(FOOTER),
+        request.budget.reduced(FOOTER),
     )?;
     let mut window = Window::new(range);
     let mut hasher = hash.then(Revision::hasher);

@@ -27,7 +27,7 @@ pub(super) fn read_whole(
     let revision = ledger.revision_of(file.real_path(), &bytes).unwrap_or_else(|| Revision::of(&bytes));
     let size = bytes.len() as u64;
     let document = Document::decode(bytes, request.encoding).map_err(|error| binary(path, size, &error))?;
-    let budget = request.budget.saturating_sub(FOOTER);
+    let budget = request.budget.reduced(FOOTER);
     let range = request.lines.bounds(|| Ok(text::lines(document.text()).count()), budget)?;
     let mut window = Window::new(range);
     window.push(document.text());

@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::text::hidden::{self, Hidden};
+use crate::{
+    text::hidden::{self, Hidden},
+    tools::answer_budget::{AnswerBudget, Gauge},
+};
 
 /// Hidden characters that are pointed out one by one; more are counted.
 pub(super) const HIDDEN_SHOWN: usize = 10;
@@ -15,8 +18,8 @@ pub(super) const LINE_CHARS: usize = 2000;
 pub(super) struct WindowBounds {
     pub(super) skip: usize,
     pub(super) take: usize,
-    /// Bytes of numbered text to keep at most; at least one line is kept.
-    pub(super) budget: usize,
+    /// What the numbered lines may take; at least one line is kept.
+    pub(super) budget: AnswerBudget,
 }
 
 /// Takes text in pieces and keeps the numbered lines of its range.
@@ -32,6 +35,7 @@ pub(super) struct Window {
     /// How many hidden characters there are in the lines kept.
     pub(super) hidden_count: usize,
     full: bool,
+    gauge: Gauge,
     /// Complete lines so far.
     lines: usize,
     current: PartialLine,
@@ -65,6 +69,7 @@ impl Window {
             hidden: Vec::new(),
             hidden_count: 0,
             full: false,
+            gauge: range.budget.gauge(),
             lines: 0,
             current: PartialLine::default(),
             lf: 0,
@@ -154,7 +159,7 @@ impl Window {
         push_number(&mut self.text, self.lines + 1);
         self.text.push_str(shown);
         self.text.push('\n');
-        if self.kept > 0 && self.text.len() > self.range.budget {
+        if !self.gauge.fits(&self.text) && self.kept > 0 {
             self.text.truncate(before);
             self.full = true;
         } else {
@@ -188,11 +193,12 @@ impl Window {
         }
         self.last_was_cr = false;
         if self.wanted() {
-            let numbered = line.numbered(self.lines + 1);
-            if self.kept > 0 && self.text.len() + numbered.len() > self.range.budget {
+            let before = self.text.len();
+            self.text.push_str(&line.numbered(self.lines + 1));
+            if !self.gauge.fits(&self.text) && self.kept > 0 {
+                self.text.truncate(before);
                 self.full = true;
             } else {
-                self.text.push_str(&numbered);
                 self.kept += 1;
                 self.look_for_hidden(&line.shown);
             }
@@ -255,7 +261,7 @@ fn push_number(text: &mut String, mut number: usize) {
 mod tests {
     use super::*;
 
-    const ALL: WindowBounds = WindowBounds { skip: 0, take: usize::MAX, budget: usize::MAX };
+    const ALL: WindowBounds = WindowBounds { skip: 0, take: usize::MAX, budget: AnswerBudget::bytes(usize::MAX) };
 
     /// The same text in one piece and cut everywhere must give the same window.
     fn window(text: &str, range: WindowBounds) -> (String, Totals) {
@@ -296,17 +302,22 @@ mod tests {
 
     #[test]
     fn only_the_range_is_kept_and_everything_is_counted() {
-        let (text, totals) = window("1\n2\r\n3\n4\r\n5\n", WindowBounds { skip: 2, take: 2, budget: usize::MAX });
+        let (text, totals) =
+            window("1\n2\r\n3\n4\r\n5\n", WindowBounds { skip: 2, take: 2, budget: AnswerBudget::bytes(usize::MAX) });
         assert_eq!(text, "     3\t3\n     4\t4\n");
         assert_eq!(totals, Totals { lines: 5, final_newline: true, lf: 3, crlf: 2 });
     }
 
     #[test]
     fn the_budget_cuts_at_a_whole_line_and_keeps_at_least_one() {
-        let (text, totals) = window("aaaa\nbbbb\ncccc\n", WindowBounds { skip: 0, take: 9, budget: 25 });
+        let (text, totals) =
+            window("aaaa\nbbbb\ncccc\n", WindowBounds { skip: 0, take: 9, budget: AnswerBudget::bytes(25) });
         assert_eq!(text, "     1\taaaa\n     2\tbbbb\n");
         assert_eq!(totals.lines, 3);
-        assert_eq!(window("aaaa\n", WindowBounds { skip: 0, take: 9, budget: 1 }).0, "     1\taaaa\n");
+        assert_eq!(
+            window("aaaa\n", WindowBounds { skip: 0, take: 9, budget: AnswerBudget::bytes(1) }).0,
+            "     1\taaaa\n"
+        );
     }
 
     #[test]
