@@ -11,6 +11,7 @@ mod one_file;
 mod output;
 mod page;
 mod part;
+mod pdf;
 mod request;
 mod section;
 mod source;

@@ -20,6 +20,9 @@ const CONTENT: usize = 24 << 20;
 /// Drawings within one another.
 const FORMS: usize = 10;
 
+/// Drawings used on one page, also those within others: five of them in each would be ten million.
+const DRAWN: usize = 4000;
+
 /// Glyphs of one page; the densest have a hundredth.
 const GLYPHS: usize = 400_000;
 
@@ -44,6 +47,7 @@ pub(super) struct Found {
     pub(super) layout: Layout,
     pub(super) images: usize,
     glyphs: usize,
+    drawn: usize,
     /// Glyphs whose text is not known.
     pub(super) unknown: usize,
     /// Whether a limit was reached.
@@ -109,7 +113,11 @@ pub(super) fn read_page(
         leading: 0.0,
         rise: 0.0,
     };
-    Frame::new(file, fonts, Rc::new(resources), state, 0).follow(&instructions, &mut found)?;
+    match Frame::new(file, fonts, Rc::new(resources), state, 0).follow(&instructions, &mut found) {
+        // What was found before the limit is shown.
+        Err(PdfError::TooLarge(_)) => found.cut = true,
+        other => other?,
+    }
     Ok(found)
 }
 
@@ -340,10 +348,11 @@ impl<'f> Frame<'f> {
             found.images += 1;
             return Ok(());
         }
-        if self.depth == FORMS {
+        if self.depth == FORMS || found.drawn == DRAWN {
             found.cut = true;
             return Ok(());
         }
+        found.drawn += 1;
         let Some(decoded) = self.file.decode(&stream, CONTENT >> self.depth.min(4))? else { return Ok(()) };
         found.cut |= decoded.cut;
         let own = self.file.get(dict, b"Matrix")?;

@@ -143,8 +143,9 @@ impl<'a> Lexer<'a> {
             _ if is_regular(first) => match self.word() {
                 b"true" => Some(Object::Bool(true)),
                 b"false" => Some(Object::Bool(false)),
-                b"null" => Some(Object::Null),
-                _ => None,
+                // The object ends without its end mark.
+                b"endobj" | b"obj" | b"stream" | b"endstream" | b"xref" | b"trailer" | b"startxref" => None,
+                _ => Some(Object::Null),
             },
             _ => None,
         }
@@ -346,6 +347,13 @@ impl<'a> Lexer<'a> {
                 _ => break,
             }
             self.position += 1;
+        }
+        // `1e9` is no number; on a page an operator may follow without a space.
+        if self.references
+            && self.peek().is_some_and(|byte| byte.is_ascii_alphabetic())
+            && !self.rest().starts_with(b"endobj")
+        {
+            self.word();
         }
         if negative { -number } else { number }
     }
