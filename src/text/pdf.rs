@@ -20,6 +20,7 @@ mod error;
 mod file;
 mod filter;
 mod font;
+mod fonts;
 mod glyph_names;
 mod indirect;
 mod layout;
@@ -39,8 +40,9 @@ use std::{
 };
 
 use budget::Budget;
-use content::{Fonts, read_page};
+use content::read_page;
 use file::File;
+use fonts::Fonts;
 use matrix::Matrix;
 use object::{Object, Reference};
 use page_tree::{inherited, loose_pages, pages};
@@ -133,14 +135,12 @@ impl<'a> Pdf<'a> {
 
 /// The transformation of a page that is shown turned clockwise by `degrees`.
 fn turn(degrees: f64) -> Matrix {
-    let quarter = degrees.rem_euclid(360.0);
-    Matrix(if quarter == 90.0 {
-        [0.0, -1.0, 1.0, 0.0, 0.0, 0.0]
-    } else if quarter == 180.0 {
-        [-1.0, 0.0, 0.0, -1.0, 0.0, 0.0]
-    } else if quarter == 270.0 {
-        [0.0, 1.0, -1.0, 0.0, 0.0, 0.0]
-    } else {
-        Matrix::IDENTITY.0
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 4")]
+    let quarters = (degrees.rem_euclid(360.0) / 90.0) as u8;
+    Matrix(match quarters {
+        1 => [0.0, -1.0, 1.0, 0.0, 0.0, 0.0],
+        2 => [-1.0, 0.0, 0.0, -1.0, 0.0, 0.0],
+        3 => [0.0, 1.0, -1.0, 0.0, 0.0, 0.0],
+        _ => Matrix::IDENTITY.0,
     })
 }

@@ -2,12 +2,13 @@
 //!
 //! Paths, colours and images are passed over; images are counted.
 
-use std::{cell::RefCell, collections::HashMap, rc::Rc};
+use std::{collections::HashMap, rc::Rc};
 
 use super::{
     error::PdfError,
     file::File,
     font::Font,
+    fonts::{FONTS, Fonts, weight},
     layout::{Glyph, Layout},
     lexer::{Lexer, Token},
     matrix::Matrix,
@@ -32,15 +33,6 @@ const OPERANDS: usize = 8;
 /// Saved states; more are an error of the writer.
 const STATES: usize = 512;
 
-/// Bytes of the fonts that are kept from page to page.
-const FONTS: usize = 24 << 20;
-
-/// Fonts by the object that they are.
-#[derive(Default)]
-pub(super) struct Fonts {
-    loaded: RefCell<HashMap<u32, Rc<Font>>>,
-}
-
 /// What is found on a page.
 #[derive(Default)]
 pub(super) struct Found {
@@ -62,11 +54,18 @@ struct Frame<'f> {
     saved: Vec<State>,
     text: Matrix,
     line: Matrix,
-    /// Marked content that is open: whether it has a text of its own, and that text until it is shown.
-    marked: Vec<Option<Option<String>>>,
+    /// Marked content that is open.
+    marked: Vec<Marked>,
     file: &'f File<'f>,
     kept: &'f Fonts,
     depth: usize,
+}
+
+/// A part of a page that is marked.
+enum Marked {
+    Plain,
+    /// It has a text of its own instead of what its glyphs say; nothing once that was shown.
+    OwnText(Option<String>),
 }
 
 #[derive(Clone)]
@@ -222,10 +221,10 @@ impl<'f> Frame<'f> {
                 }
             }
             b"Do" => self.draw(operands.first().and_then(Object::name).unwrap_or_default(), found)?,
-            b"BMC" => self.mark(None),
+            b"BMC" => self.mark(Marked::Plain),
             b"BDC" => {
                 let own = self.own_text(operands.get(1))?;
-                self.mark(own.map(Some));
+                self.mark(own.map_or(Marked::Plain, |own| Marked::OwnText(Some(own))));
             }
             b"EMC" => {
                 self.marked.pop();
@@ -235,9 +234,9 @@ impl<'f> Frame<'f> {
         Ok(())
     }
 
-    fn mark(&mut self, own: Option<Option<String>>) {
+    fn mark(&mut self, marked: Marked) {
         if self.marked.len() < STATES {
-            self.marked.push(own);
+            self.marked.push(marked);
         }
     }
 
@@ -275,7 +274,10 @@ impl<'f> Frame<'f> {
             let end = if font.is_vertical { whole.point(0.0, rise + reach) } else { whole.point(reach * scale, rise) };
             let top = whole.point(0.0, rise + size);
             let height = (top.0 - at.0).hypot(top.1 - at.1);
-            let own_text = self.marked.iter_mut().find_map(Option::as_mut).map(Option::take);
+            let own_text = self.marked.iter_mut().find_map(|marked| match marked {
+                Marked::OwnText(text) => Some(text.take()),
+                Marked::Plain => None,
+            });
             let text = match &own_text {
                 Some(text) => text.as_deref().unwrap_or_default(),
                 None => shown.text,
@@ -319,21 +321,9 @@ impl<'f> Frame<'f> {
             return Ok(Some(Rc::clone(font)));
         }
         let (object, reference) = self.resource(b"Font", name)?;
-        let kept = reference.and_then(|reference| self.kept.loaded.borrow().get(&reference.number).cloned());
-        let font = match (kept, object.dict()) {
-            (Some(font), _) => font,
-            (None, Some(dict)) => Rc::new(Font::load(self.file, dict)?),
-            (None, None) => return Ok(None),
-        };
-        let weight = |fonts: &mut dyn Iterator<Item = &Rc<Font>>| fonts.map(|font| font.weight()).sum::<usize>();
-        if let Some(reference) = reference {
-            let mut loaded = self.kept.loaded.borrow_mut();
-            if weight(&mut loaded.values()) + font.weight() > FONTS {
-                loaded.clear();
-            }
-            loaded.insert(reference.number, Rc::clone(&font));
-        }
-        if weight(&mut self.fonts.values()) + font.weight() > FONTS {
+        let Some(dict) = object.dict() else { return Ok(None) };
+        let font = self.kept.load(self.file, reference, dict)?;
+        if weight(self.fonts.values()) + font.weight() > FONTS {
             self.fonts.clear();
         }
         self.fonts.insert(name.to_vec(), Rc::clone(&font));

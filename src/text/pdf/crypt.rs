@@ -63,7 +63,11 @@ impl Decryptor {
             4 | 5 => (crypt_filter(dict)?, if version == 4 { 16 } else { 32 }),
             _ => return Err(PdfError::Encryption("an unknown version of the standard handler")),
         };
-        #[expect(clippy::cast_possible_truncation, reason = "32 bits, written as a signed or an unsigned number")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "32 bits, written as a signed or an unsigned number"
+        )]
         let permissions = dict.get(b"P").and_then(Object::number).unwrap_or(0.0) as i64 as u32;
         let keys = Keys {
             revision,
@@ -231,7 +235,7 @@ fn decrypt_blocks<D: aes::cipher::BlockModeDecrypt<BlockSize = aes::cipher::cons
 
 /// The stream cipher, which no longer protects anything: a crate for it would be longer than it is.
 fn rc4(key: &[u8], bytes: &[u8]) -> Vec<u8> {
-    let mut state: [u8; 256] = std::array::from_fn(|index| index as u8);
+    let mut state: Vec<u8> = (0..=255).collect();
     let mut j = 0_u8;
     for i in 0..256 {
         j = j.wrapping_add(state[i]).wrapping_add(key[i % key.len()]);

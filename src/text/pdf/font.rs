@@ -203,9 +203,9 @@ impl Font {
             Codes::Composite { encoding: CodeEncoding::Identity, .. } => two(),
             Codes::Composite { encoding: CodeEncoding::Map(map), .. } => map.next_code(string),
             Codes::Composite { encoding: CodeEncoding::Utf16, .. } => match string {
-                [high @ 0xD8..=0xDB, _, _, _, ..] => {
+                [0xD8..=0xDB, _, _, _, ..] => {
                     let units = [two().0, u32::from(string[2]) << 8 | u32::from(string[3])];
-                    (0x10000 + ((units[0] & 0x3FF) << 10) + (units[1] & 0x3FF) + u32::from(*high & 0), 4)
+                    (0x10000 + ((units[0] & 0x3FF) << 10) + (units[1] & 0x3FF), 4)
                 }
                 _ => two(),
             },
@@ -328,7 +328,9 @@ fn texts(file: &File<'_>, dict: &Dict, subtype: &[u8]) -> Result<Vec<String>, Pd
         }
     };
     let mut texts: Vec<String> = match own {
-        Some(names) => names.iter().map(|name| glyph_names::text_of(name).unwrap_or_default().into_owned()).collect(),
+        Some(glyphs) => {
+            glyphs.iter().map(|glyph| glyph_names::text_of(glyph).unwrap_or_default().into_owned()).collect()
+        }
         None => (0..=255).map(|code| base.character(code).map(String::from).unwrap_or_default()).collect(),
     };
     texts.resize(256, String::new());

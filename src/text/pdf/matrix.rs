@@ -9,21 +9,18 @@ impl Matrix {
 
     /// This one first, then `after`.
     pub(super) fn then(&self, after: &Self) -> Self {
-        let ([a, b, c, d, e, f], [a2, b2, c2, d2, e2, f2]) = (self.0, after.0);
-        Self([
-            a * a2 + b * c2,
-            a * b2 + b * d2,
-            c * a2 + d * c2,
-            c * b2 + d * d2,
-            e * a2 + f * c2 + e2,
-            e * b2 + f * d2 + f2,
-        ])
+        let (own, after) = (&self.0, &after.0);
+        let cell = |row: usize, column: usize| {
+            let offset = if row == 2 { after[4 + column] } else { 0.0 };
+            own[2 * row] * after[column] + own[2 * row + 1] * after[2 + column] + offset
+        };
+        Self([cell(0, 0), cell(0, 1), cell(1, 0), cell(1, 1), cell(2, 0), cell(2, 1)])
     }
 
     /// Where a point is moved to.
     pub(super) fn point(&self, x: f64, y: f64) -> (f64, f64) {
-        let [a, b, c, d, e, f] = self.0;
-        (a * x + c * y + e, b * x + d * y + f)
+        let own = &self.0;
+        (own[0] * x + own[2] * y + own[4], own[1] * x + own[3] * y + own[5])
     }
 
     /// Moved by a vector before it is applied.

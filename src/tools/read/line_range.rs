@@ -73,7 +73,7 @@ impl LineRange {
     }
 
     /// How many lines to skip, and to take where the call says it; `None` for numbered lines, or the last ones.
-    pub(super) fn from_start(self) -> Option<(usize, Option<usize>)> {
+    pub(super) fn without_numbers(self) -> Option<(usize, Option<usize>)> {
         match self.start {
             Start::Skip(skip) if !self.by_number => Some((skip, self.take)),
             Start::Skip(_) | Start::Back(_) => None,

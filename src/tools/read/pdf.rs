@@ -30,7 +30,7 @@ pub(super) fn read_pdf(
     pages: Option<(usize, usize)>,
 ) -> Result<Section, ToolError> {
     let Source { path, mut file, head: mut bytes, whole } = source;
-    let Some((skip, take)) = request.lines.from_start() else {
+    let Some((skip, take)) = request.lines.without_numbers() else {
         return Err(ToolError::invalid(format!(
             "{path} is a PDF, whose lines have no numbers and no end to count from"
         ))
