@@ -8,6 +8,7 @@ pub(crate) mod answer;
 pub(crate) mod args;
 pub(crate) mod context;
 mod copy;
+mod decode_memory;
 mod delete;
 mod destination;
 mod edit;

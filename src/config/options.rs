@@ -61,6 +61,14 @@ const TOOLS: &[OptionRow] = &[
         kind: ValueKind::Switch(|config| &mut config.settings.structured_output),
     },
     OptionRow {
+        flag: "images",
+        help: "`on` (default): read shows images; `off`: it only says what they are, for models that see none",
+        kind: ValueKind::Choice(
+            "MODE",
+            &[("on", |config| config.settings.images = true), ("off", |config| config.settings.images = false)],
+        ),
+    },
+    OptionRow {
         flag: "read-before-write",
         help: "`strict` (default): a file must have been read, and be unchanged since, before it is changed (delete \
                accepts unread files, because it can be undone); `changed-only`: a file that was read must be \
@@ -149,7 +157,7 @@ const LIMITS: &[OptionRow] = &[
     },
     OptionRow {
         flag: "max-image-size",
-        help: "Largest image that read shows; clients refuse larger ones than the default",
+        help: "Largest image that read sends; a larger one is scaled down or compressed",
         // The message with the image is in memory several times.
         kind: ValueKind::Size(1..=256 * MIB, |config| NumberField::U64(&mut config.settings.max_image_size)),
     },

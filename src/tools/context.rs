@@ -37,7 +37,9 @@ pub struct Settings {
     pub read_before_write: ReadBeforeWrite,
     /// Bytes of the largest file that `edit` and `write` take.
     pub max_file_size: u64,
-    /// Bytes of the largest image that `read` returns.
+    /// Whether `read` shows images; else it only says what they are.
+    pub images: bool,
+    /// Bytes of the largest image that `read` returns; a larger one is scaled or compressed.
     pub max_image_size: u64,
     /// Bytes of the largest file that a directory search looks into.
     pub max_search_file_size: u64,
@@ -58,7 +60,8 @@ impl Default for Settings {
             structured_output: false,
             read_before_write: ReadBeforeWrite::Strict,
             max_file_size: 64 << 20,
-            max_image_size: 5 << 20,
+            images: true,
+            max_image_size: 700 << 10,
             max_search_file_size: 16 << 20,
             search_threads: None,
             max_arguments: 50,

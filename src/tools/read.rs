@@ -5,6 +5,7 @@
 mod args;
 mod format;
 mod image;
+mod image_words;
 mod line_range;
 mod one_file;
 mod output;

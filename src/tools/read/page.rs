@@ -74,8 +74,7 @@ impl Page {
             line_ending: Some(self.line_ending.as_str().to_owned()),
             final_newline: Some(self.totals.final_newline),
             size: self.size,
-            width: None,
-            height: None,
+            ..Facts::default()
         };
         Section { path, text, image: None, facts, sighting: None }
     }
