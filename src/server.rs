@@ -8,6 +8,7 @@ mod audited_call;
 mod backpressure;
 mod blocking;
 mod call;
+mod client_budget;
 mod commits;
 mod concurrency;
 mod confirm;
@@ -30,6 +31,7 @@ mod stdio;
 mod testing;
 mod thread_pool;
 
+pub(crate) use client_budget::{CLIENTS, ClientRow};
 pub use confirm::Confirm;
 pub use connection::Server;
 pub use in_process::{Block, CallOutcome, InProcessClient, call_once, list_once};

@@ -15,6 +15,7 @@ mod lines;
 pub mod nearest_name;
 mod offsets;
 mod shorten;
+mod tokens;
 
 pub use detect::looks_like_utf16;
 pub use document::{Document, HEAD, encoding_of_head, is_plain, view};
@@ -26,6 +27,7 @@ pub use image::{
 pub use line_ending::{LineEnding, with_lf};
 pub use lines::{Line, lines, lines_ended_by_cr};
 pub use shorten::{shorten, shorten_around};
+pub use tokens::estimated_tokens;
 
 /// The content is not text.
 #[derive(Clone, Debug, PartialEq, Eq)]

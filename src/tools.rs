@@ -5,6 +5,7 @@
 
 mod alias;
 pub(crate) mod answer;
+pub(crate) mod answer_budget;
 pub(crate) mod args;
 pub(crate) mod context;
 mod copy;
@@ -39,6 +40,7 @@ use std::sync::LazyLock;
 
 pub use alias::{Alias, FlagValue};
 pub use answer::{Answer, Content};
+pub use answer_budget::{AnswerBudget, TextUnit};
 pub use context::{Blocking, CallContext, ProgressSink, ProgressUpdate, ReadBeforeWrite, Settings};
 pub use erased::ErasedTool;
 pub use error::{Kind, ToolError};

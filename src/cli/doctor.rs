@@ -7,10 +7,10 @@ use std::{fmt::Write as _, process::ExitCode};
 use crate::{
     config::Config,
     search::{IndexMode, PathIndex},
-    server::{Confirm, Parts},
+    server::{CLIENTS, ClientRow, Confirm, Parts},
     text::byte_size::exact_size,
-    tools::ReadBeforeWrite,
-    workspace::{Access, AgentFile, Confine, ConfineReport, PolicyRules, escape_controls},
+    tools::{AnswerBudget, ReadBeforeWrite},
+    workspace::{AgentFile, Confine, ConfineReport, PolicyRules, escape_controls},
 };
 
 use super::output::print;
@@ -68,11 +68,6 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
     (out.0, complaints.is_empty())
 }
 
-/// Bytes of text that stay below Claude Code's 25,000 tokens: dense code has about two bytes per token.
-const CLAUDE_CODE: usize = 50 << 10;
-/// Characters that `DeerFlow` leaves in a conversation; a character is at least one byte.
-const DEERFLOW: usize = 12_000;
-
 struct ReportText(String);
 
 impl ReportText {
@@ -90,13 +85,9 @@ const UNNAMED: &str = "(unnamed)";
 
 fn roots(out: &mut ReportText, config: &Config, parts: &Parts) {
     for (number, root) in parts.workspace.roots().iter().enumerate() {
-        let rights = match root.access() {
-            Access::ReadOnly => "read-only",
-            Access::ReadWrite => "read-write",
-        };
         let host = parts.workspace.printed_and_host_path(&root.public()).map(|(_, host)| host.display().to_string());
         let name = root.name().unwrap_or(UNNAMED);
-        let text = format!("{name}  {rights}  {}", host.unwrap_or_default());
+        let text = format!("{name}  {}  {}", root.rights(), host.unwrap_or_default());
         out.head(if number == 0 { "directories" } else { "" }, &text);
     }
     let names: Vec<&str> = parts.toolbox.tools().iter().map(|entry| entry.spec.name).collect();
@@ -137,7 +128,7 @@ fn confinement(
 
 fn policy(out: &mut ReportText, config: &Config, parts: &Parts) {
     let rules = &config.workspace.policy;
-    out.head("policy", "built-in lists: secrets (content refused), files that run later (not written)");
+    out.head("policy", &built_in_lists(rules, parts));
     out.line(match config.server.confirm {
         Confirm::Never => "changes: made without asking a person (--confirm never)",
         Confirm::Destructive => {
@@ -156,6 +147,24 @@ fn policy(out: &mut ReportText, config: &Config, parts: &Parts) {
     for root in parts.workspace.roots().iter().filter(|root| !root.own_rules().is_empty()) {
         rule_lines(out, &format!("below {}, ", root.public()), root.own_rules());
     }
+}
+
+/// What the built-in lists refuse; exceptions may have left nothing of one.
+fn built_in_lists(rules: &PolicyRules, parts: &Parts) -> String {
+    let all = |allows_every: fn(&PolicyRules) -> bool| {
+        allows_every(rules) || parts.workspace.roots().iter().all(|root| allows_every(root.own_rules()))
+    };
+    let secrets = if all(PolicyRules::allows_every_secret) {
+        "secrets (all of them may be read: --allow-secret)"
+    } else {
+        "secrets (content refused)"
+    };
+    let run_later = if all(PolicyRules::allows_every_protected) {
+        "files that run later (all of them may be written: --allow-protected)"
+    } else {
+        "files that run later (not written)"
+    };
+    format!("built-in lists: {secrets}, {run_later}")
 }
 
 fn rule_lines(out: &mut ReportText, place: &str, rules: &PolicyRules) {
@@ -213,9 +222,8 @@ fn limits(out: &mut ReportText, config: &Config) {
     out.head(
         "limits",
         &format!(
-            "call: {} s, {} of text, {} arguments, {} levels of nesting, a message of {}",
+            "call: {} s, {} arguments, {} levels of nesting, a message of {}",
             server.deadline.as_secs_f64(),
-            exact_size(settings.max_output as u64),
             settings.max_arguments,
             settings.max_nesting,
             exact_size(server.max_line as u64)
@@ -229,11 +237,15 @@ fn limits(out: &mut ReportText, config: &Config) {
         exact_size(patterns.compiled as u64),
         patterns.repeated
     ));
+    let image = match settings.max_image_size {
+        _ if !settings.images => "images off".to_owned(),
+        None => "an image as the client takes it".to_owned(),
+        Some(bytes) => format!("{} as an image", exact_size(bytes as u64)),
+    };
     out.line(&format!(
-        "file: {} to edit or write, {} to search, {} as an image",
+        "file: {} to edit or write, {} to search, {image}",
         exact_size(settings.max_file_size),
-        exact_size(settings.max_search_file_size),
-        exact_size(settings.max_image_size)
+        exact_size(settings.max_search_file_size)
     ));
     out.line(&format!("session: {} files created, {} written", quota.files, exact_size(quota.bytes)));
     let root = quota
@@ -300,21 +312,22 @@ fn records(out: &mut ReportText, config: &Config, start: &StartReport) {
 }
 
 fn clients(out: &mut ReportText, config: &Config, parts: &Parts) {
-    let most = config.settings.max_output;
-    let claude = if most <= CLAUDE_CODE { "stays below" } else { "may exceed" };
-    let deerflow = if most < DEERFLOW { "stays below" } else { "may exceed" };
-    out.head("clients", &format!("an answer of {} (--max-output)", exact_size(most as u64)));
-    out.line(&format!("{claude} the 25,000 tokens above which Claude Code refuses it"));
-    out.line(&format!(
-        "{deerflow} the 12,000 characters above which DeerFlow moves it out of the conversation (11000 suits it)"
-    ));
+    if let Some(most) = config.settings.max_output {
+        out.head("clients", &format!("an answer of {} (--max-output)", exact_size(most as u64)));
+    } else {
+        out.head("clients", "an answer is as long as the client takes, by the name that it sends:");
+        for ClientRow { title, budget, beyond, .. } in CLIENTS {
+            out.line(&format!("{title}, which {beyond}: {budget}"));
+        }
+        out.line(&format!("any other: {}; --max-output sets one size for all", AnswerBudget::UNKNOWN_CLIENT));
+    }
     if parts.settings.structured_output {
         out.line("--structured-output: Claude Code and VS Code then show the model neither text nor images");
     }
     if parts.workspace.roots().iter().any(|root| root.name().is_none()) {
         out.line("paths in an unnamed directory are relative; with --root app=DIR they begin with app/");
     }
-    if config.settings.max_output > 100 * 1024 {
+    if config.settings.max_output.is_some_and(|most| most > 100 * 1024) {
         out.line("--max-output is more than most clients pass on");
     }
 }

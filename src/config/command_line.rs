@@ -90,7 +90,6 @@ pub(crate) fn command() -> Command {
         )
         // `rootbound ~/app call grep …`: a directory of that name is written ./call
         .subcommand_precedence_over_arg(true)
-        .disable_help_subcommand(true)
         .arg(directories())
         .args(flags())
         .subcommands(SUBCOMMANDS.iter().map(|(name, about, rest)| Command::new(*name).about(*about).defer(*rest)))

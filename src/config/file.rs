@@ -261,7 +261,7 @@ mod tests {
             "a root without a path",
             "path is integer, but must be text",
             "hide is integer, but must be text or a list",
-            "unknown key of a root \"max_output\": the keys are path, name, read_only, deny",
+            "unknown key of a root \"max_output\": the keys are path, name, read_only, untrusted, deny",
             "root is integer, but must be text, a table",
         ] {
             assert!(all.contains(part), "{part}: {all}");

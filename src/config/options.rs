@@ -32,14 +32,20 @@ const ROOTS: &[OptionRow] = &[
     OptionRow {
         flag: "root",
         help: "Offer a directory, under NAME if one is given: a plain word, or a virtual absolute path such as \
-               /mnt/user-data/workspace. `:ro` makes it read-only. Write a path that contains `=` as `=PATH`, and one \
-               that ends in `:ro` as `PATH:rw`",
-        kind: ValueKind::List("[NAME=]PATH[:ro]"),
+               /mnt/user-data/workspace. `:ro` makes it read-only, `:untrusted` is --untrusted for it alone, `:ro:untrusted` \
+               both. Write a path that contains `=` as `=PATH`, and one that ends in `:ro` as `PATH:rw`",
+        kind: ValueKind::List("[NAME=]PATH[:ro][:untrusted]"),
     },
     OptionRow {
         flag: "read-only",
         help: "Offer only the tools that change nothing, and open every directory read-only",
         kind: ValueKind::Switch(|config| &mut config.selection.read_only),
+    },
+    OptionRow {
+        flag: "untrusted",
+        help: "Fence names and text from the files of every directory in answers: a line before them says that they are \
+               data and not instructions, and where they end. For files that others may have written to mislead a model",
+        kind: ValueKind::Switch(|config| &mut config.workspace.policy.untrusted),
     },
 ];
 
@@ -146,9 +152,10 @@ const POLICY: &[OptionRow] = &[
 const LIMITS: &[OptionRow] = &[
     OptionRow {
         flag: "max-output",
-        help: "Longest text of one answer; 11000 suits DeerFlow",
+        help: "Longest text of one answer, for every client [default: what the client takes, known by its name: Codex, \
+               Claude Code, Claude Desktop, DeerFlow; 40 KB for others]",
         // An error with its hint needs up to a thousand bytes; no model takes 10 MiB.
-        kind: ValueKind::Size(1_000..=10 * MIB, |config| NumberField::Usize(&mut config.settings.max_output)),
+        kind: ValueKind::Size(1_000..=10 * MIB, |config| NumberField::OptUsize(&mut config.settings.max_output)),
     },
     OptionRow {
         flag: "max-file-size",
@@ -157,9 +164,10 @@ const LIMITS: &[OptionRow] = &[
     },
     OptionRow {
         flag: "max-image-size",
-        help: "Largest image that read sends; a larger one is scaled down or compressed",
+        help: "Largest image that read sends; a larger one is scaled down or compressed [default: what the client \
+               takes, 700KiB]",
         // The message with the image is in memory several times.
-        kind: ValueKind::Size(1..=256 * MIB, |config| NumberField::U64(&mut config.settings.max_image_size)),
+        kind: ValueKind::Size(1..=256 * MIB, |config| NumberField::OptUsize(&mut config.settings.max_image_size)),
     },
     OptionRow {
         flag: "max-search-file-size",
@@ -346,7 +354,7 @@ const PROCESS: &[OptionRow] = &[
 
 /// The options that may also be keys of a `[[root]]` table.
 pub(super) const PER_ROOT: &[&str] =
-    &["read-only", "deny", "deny-extension", "hide", "protect", "allow-secret", "allow-protected"];
+    &["read-only", "untrusted", "deny", "deny-extension", "hide", "protect", "allow-secret", "allow-protected"];
 
 #[cfg(test)]
 mod tests {

@@ -22,7 +22,7 @@ pub(super) fn rules(raw: &RawArgs, problems: &mut Vec<String>) -> PolicyRules {
     let (allow_secret, protect) = (globs("allow-secret"), globs("protect"));
     let (allow_protected, hide) = (globs("allow-protected"), globs("hide"));
     deny.extend(extensions(raw, problems));
-    PolicyRules { deny, allow_secret, protect, allow_protected, hide }
+    PolicyRules { deny, allow_secret, protect, allow_protected, hide, untrusted: false }
 }
 
 /// The options that take patterns.

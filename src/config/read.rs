@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::{
     Action, CommandLine, Config, Document, Environment, RawArgs, StartError, command_line, file, suggested_call,
@@ -29,10 +29,10 @@ impl Invocation {
         let words = arguments.get(1..).unwrap_or_default().to_vec();
         let suggest = |words: &[OsString]| suggested_call::for_missing_call(words, &environment.directory);
         let line = command_line::parse(arguments, &mut raw, &mut problems).map_err(|error| {
-            // Options of grep itself, as in `rootbound grep -i x`.
-            let suggestion = (0..words.len()).find_map(|first| suggest(&words[first..]));
-            match suggestion.filter(|_| error.kind() == ErrorKind::UnknownArgument) {
-                Some(problem) => StartError::Problems(vec![problem]),
+            // Options of grep itself, as in `rootbound grep -i x`; one before the tool is an option of this program.
+            let tool = (0..words.len()).find_map(|first| Some((first, suggest(&words[first..])?)));
+            match tool.filter(|(first, _)| is_unknown_behind(&error, &words[..*first])) {
+                Some((_, problem)) => StartError::Problems(vec![problem]),
                 None => StartError::Usage(error),
             }
         })?;
@@ -50,6 +50,13 @@ impl Invocation {
         let config = validate::config(&raw, action, &directories, file.as_deref(), environment, problems);
         config.map(|config| Self::Start(Box::new(config))).map_err(StartError::Problems)
     }
+}
+
+/// Whether clap stopped at an option that it does not know and that is not one of `words`, the first of the line.
+fn is_unknown_behind(error: &clap::Error, words: &[OsString]) -> bool {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return false };
+    let is_it = |word: &OsString| word.to_str().is_some_and(|word| word.split('=').next() == Some(option));
+    error.kind() == ErrorKind::UnknownArgument && !words.iter().any(is_it)
 }
 
 /// Reads the file that `--config` names and returns its path.
@@ -167,7 +174,7 @@ mod tests {
         );
         let config =
             read(&["--deny", "*.c", "--max-output", "20KiB", "--read-only=false"], &environment).expect("fine");
-        assert_eq!(config.settings.max_output, 20 << 10);
+        assert_eq!(config.settings.max_output, Some(20 << 10));
         assert!(!config.selection.read_only);
         assert_eq!(config.workspace.policy.deny, ["*.a", "*.b", "*.c"]);
         assert_eq!(paths(&config), ["/code/app/a", "/srv/b"]);

@@ -1,4 +1,4 @@
-//! Which directories are offered, from `[NAME=]PATH[:ro]`, `[[root]]` tables and plain arguments.
+//! Which directories are offered, from `[NAME=]PATH[:ro][:untrusted]`, `[[root]]` tables and plain arguments.
 //!
 //! Decides names and access, and refuses directories that are too wide. It opens nothing: `Workspace::open` reports
 //! which of them do not exist.
@@ -45,12 +45,13 @@ pub(super) fn specs(
     for given in &args.roots {
         let own = given.table.as_ref().map(|table| policy::rules(&table.own, problems));
         match parts(given) {
-            Ok(RootText { name, path, read_only }) => {
+            Ok(RootText { name, path, read_only, untrusted }) => {
                 let path = given.path(path, args.file_base, environment);
                 if let Some(table) = &given.table {
                     policy::host_paths(&table.own, &names_of(&path), environment.home.as_deref(), problems);
                 }
-                specs.push(RootSpec { name, path, access: access(read_only), policy: own.unwrap_or_default() });
+                let policy = PolicyRules { untrusted, ..own.unwrap_or_default() };
+                specs.push(RootSpec { name, path, access: access(read_only), policy });
             }
             Err(why) => problems.push(format!("{} {:?}: {why}", given.origin(), given.text)),
         }
@@ -133,6 +134,7 @@ struct RootText<'a> {
     name: Option<String>,
     path: &'a str,
     read_only: bool,
+    untrusted: bool,
 }
 
 /// Reads a table, or a text.
@@ -142,11 +144,11 @@ fn parts(given: &RawValue) -> Result<RootText<'_>, String> {
     if given.text.is_empty() {
         return Err("the path is empty: write path = \"/srv/docs\"".to_owned());
     }
-    let read_only = table.own.one("read-only").is_some_and(|given| given.text == "true");
-    Ok(RootText { name, path: &given.text, read_only })
+    let is_true = |flag| table.own.one(flag).is_some_and(|given| given.text == "true");
+    Ok(RootText { name, path: &given.text, read_only: is_true("read-only"), untrusted: is_true("untrusted") })
 }
 
-/// Takes `[NAME=]PATH[:ro|:rw]` apart.
+/// Takes `[NAME=]PATH[:ro|:rw][:untrusted]` apart; the two endings may change places.
 ///
 /// The text before the first `=` is a name only where it can be one: a word without `/`, or a virtual absolute path.
 /// So `./a=b` is a path; after an empty name (`=/srv/a=b`) all is path.
@@ -156,17 +158,21 @@ fn split(text: &str) -> Result<RootText<'_>, String> {
         Some((name, rest)) if name.starts_with('/') || !name.contains(['/', '\\']) => (Some(checked(name)?), rest),
         _ => (None, text),
     };
-    let (path, read_only) = match rest.rsplit_once(':') {
-        // `C:ro` on Windows is a file of drive C.
-        Some((path, _)) if cfg!(windows) && path.len() == 1 => (rest, false),
-        Some((path, "ro")) => (path, true),
-        Some((path, "rw")) => (path, false),
-        _ => (rest, false),
-    };
-    if path.is_empty() {
-        return Err("the path is empty: write [NAME=]PATH[:ro], such as docs=/srv/docs:ro".to_owned());
+    let (mut path, mut read_only, mut untrusted) = (rest, None, false);
+    while let Some((before, ending)) = path.rsplit_once(':') {
+        match ending {
+            // `C:ro` on Windows is a file of drive C.
+            _ if cfg!(windows) && before.len() == 1 => break,
+            "ro" | "rw" if read_only.is_none() => read_only = Some(ending == "ro"),
+            "untrusted" if !untrusted => untrusted = true,
+            _ => break,
+        }
+        path = before;
     }
-    Ok(RootText { name, path, read_only })
+    if path.is_empty() {
+        return Err("the path is empty: write [NAME=]PATH[:ro][:untrusted], such as docs=/srv/docs:ro".to_owned());
+    }
+    Ok(RootText { name, path, read_only: read_only.unwrap_or(false), untrusted })
 }
 
 /// A mount name, which a model sees and types: without characters that mean something else in a path.
@@ -203,7 +209,7 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> (Option<String>, String, bool) {
-        let RootText { name, path, read_only } = split(text).expect(text);
+        let RootText { name, path, read_only, .. } = split(text).expect(text);
         (name, path.to_owned(), read_only)
     }
 
@@ -213,6 +219,21 @@ mod tests {
         assert_eq!(parsed("docs=/srv/docs:ro"), (Some("docs".into()), "/srv/docs".into(), true));
         assert_eq!(parsed("/mnt/user-data/workspace=."), (Some("/mnt/user-data/workspace".into()), ".".into(), false));
         assert_eq!(parsed("/mnt/w/=x"), (Some("/mnt/w".into()), "x".into(), false));
+    }
+
+    #[test]
+    fn a_root_may_be_untrusted() {
+        for (text, expected) in [
+            ("d=/srv/d:untrusted", ("/srv/d", false, true)),
+            ("/srv/d:ro:untrusted", ("/srv/d", true, true)),
+            ("/srv/d:untrusted:ro", ("/srv/d", true, true)),
+            ("/srv/d:untrusted:untrusted", ("/srv/d:untrusted", false, true)),
+            ("/srv/d:Untrusted", ("/srv/d:Untrusted", false, false)),
+        ] {
+            let RootText { path, read_only, untrusted, .. } = split(text).expect(text);
+            assert_eq!((path, read_only, untrusted), expected, "{text}");
+        }
+        assert!(split(":untrusted").is_err());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::{
 use crate::{
     text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names},
     tools::{Group, Selection, Toolbox},
-    workspace::{AppendLog, IgnoreRules, RootSpec},
+    workspace::{AppendLog, IgnoreRules, PolicyRules, RootSpec},
 };
 
 use super::{
@@ -36,7 +36,8 @@ pub(super) fn config(
     selection(raw, &mut config.selection, &mut problems);
     config.audit.file = audit(raw, config.audit.required, file_base, environment, &mut problems);
     config.workspace.ignore.extra = raw.list("ignore");
-    let policy = policy::rules(raw, &mut problems);
+    let untrusted = config.workspace.policy.untrusted;
+    let policy = PolicyRules { untrusted, ..policy::rules(raw, &mut problems) };
     for given in raw.each("ignore") {
         let one = IgnoreRules { extra: vec![given.text.clone()], no_default: true };
         problems.extend(one.validate().into_iter().map(|why| format!("{}: {why}", given.origin())));
@@ -154,8 +155,9 @@ fn own(file: Option<&Path>, audit: Option<&Path>, state: Option<&Path>, environm
 /// Warns of the rules of a directory that is not offered, because the environment or the command line names others.
 fn unused_rules(raw: &RawArgs, used: &[&RawValue], warnings: &mut Vec<String>) {
     for given in raw.each("root") {
-        let has_rules =
-            given.table.as_ref().is_some_and(|table| table.own.values.iter().any(|own| own.option.flag != "read-only"));
+        let has_rules = given.table.as_ref().is_some_and(|table| {
+            table.own.values.iter().any(|own| !matches!(own.option.flag, "read-only" | "untrusted"))
+        });
         if has_rules && !used.iter().any(|other| std::ptr::eq(*other, given)) {
             warnings.push(format!(
                 "{} {} and its rules are not used: other directories were named",

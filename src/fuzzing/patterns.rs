@@ -215,7 +215,7 @@ fn called(world: &World, cx: &CallContext, tool: &str, arguments: Map<String, Va
         Ok(answer) => {
             for block in &answer.content {
                 let Content::Text(text) = block else { panic!("{tool} shows a picture") };
-                assert!(text.len() <= cx.settings.max_output + 1024, "{} bytes of answer", text.len());
+                assert!(cx.budget.fits(text), "{} bytes of answer", text.len());
                 assert!(!text.contains(world.host()), "{text:?} shows a host path");
             }
         }

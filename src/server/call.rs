@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     audit::{Audit, CallRecord},
-    tools::{Answer, Kind, ToolError, context::ProgressSink},
+    tools::{Answer, AnswerBudget, Kind, ToolError, context::ProgressSink},
 };
 
 use super::{
@@ -38,6 +38,8 @@ pub(super) struct Call {
     pub(super) person: Person,
     /// How many bytes of large answers the client can still take.
     pub(super) budget: ResponseBudget,
+    /// How much the answer may hold.
+    pub(super) answer_budget: AnswerBudget,
 }
 
 /// What the client gets for a call.

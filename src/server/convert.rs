@@ -2,26 +2,22 @@
 //!
 //! Pure: values in, protocol types out.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::sync::Arc;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value};
 
-use crate::tools::{Answer, Content, Settings, ToolError, Toolbox};
+use crate::tools::{Answer, AnswerBudget, Content, Settings, ToolError, Toolbox};
 
 /// The key of an answer's facts in a result's `_meta`.
 const RESULT_KEY: &str = "rootbound/result";
 /// The key of an error's kind in a result's `_meta`.
 const ERROR_KEY: &str = "rootbound/error";
-/// Tools page their own answers; this guard behind them leaves room for footers and notices.
-const GUARD_SLACK: usize = 512;
 
 /// The result of a successful call.
-pub(super) fn answer(answer: Answer, settings: &Settings) -> CallToolResult {
-    let mut left = settings.max_output.saturating_add(GUARD_SLACK);
-    let content = answer.content.into_iter().map(|block| self::block(block, &mut left)).collect();
-    let mut result = CallToolResult::success(content);
+pub(super) fn answer(answer: Answer, settings: &Settings, budget: AnswerBudget) -> CallToolResult {
+    let mut result = CallToolResult::success(within(budget, answer.content));
     if settings.structured_output {
         // A tool with an output schema must return structured content with every success
         // (https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema).
@@ -34,9 +30,8 @@ pub(super) fn answer(answer: Answer, settings: &Settings) -> CallToolResult {
 }
 
 /// The result of a call that failed in a way the model can read.
-pub(super) fn error(error: &ToolError, settings: &Settings) -> CallToolResult {
-    let mut left = settings.max_output.saturating_add(GUARD_SLACK);
-    let mut result = CallToolResult::error(vec![block(Content::Text(error.text()), &mut left)]);
+pub(super) fn error(error: &ToolError, budget: AnswerBudget) -> CallToolResult {
+    let mut result = CallToolResult::error(within(budget, vec![Content::Text(error.text())]));
     result.meta = Some(meta(ERROR_KEY, Value::from(error.kind().as_str())));
     result
 }
@@ -67,28 +62,44 @@ pub(super) fn listing(toolbox: &Toolbox, settings: &Settings) -> Vec<Tool> {
     tools
 }
 
-fn block(content: Content, left: &mut usize) -> ContentBlock {
-    match content {
-        Content::Text(text) => ContentBlock::text(capped(text, left)),
+/// The blocks, cut to `budget`. The tools keep to it themselves, and say better how to go on; this is for what they
+/// could not foresee.
+fn within(budget: AnswerBudget, content: Vec<Content>) -> Vec<ContentBlock> {
+    let mut left = budget;
+    let mut block = |content| match content {
+        Content::Text(text) => {
+            let text = if left.fits(&text) { text } else { cut(&text, left) };
+            left = left.less(&text);
+            ContentBlock::text(text)
+        }
         Content::Image { bytes, mime } => ContentBlock::image(BASE64_STANDARD.encode(bytes), mime),
-    }
+    };
+    content.into_iter().map(&mut block).collect()
 }
 
-/// Cuts `text` to what is `left`, at a character, and says so.
-fn capped(mut text: String, left: &mut usize) -> String {
-    if text.len() <= *left {
-        *left -= text.len();
-        return text;
+/// The first lines of `text` that are within `budget`, and how many they are.
+fn cut(text: &str, budget: AnswerBudget) -> String {
+    let all = text.lines().count();
+    let note = |shown: usize| format!("(cut after {shown} of {all} lines; ask for a smaller part)");
+    let mut gauge = budget.less(&note(all)).gauge();
+    let (mut shown, mut end) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        if !gauge.fits(&text[..end + line.len()]) {
+            break;
+        }
+        end += line.len();
+        shown += 1;
     }
-    let whole = text.len();
-    let mut cut = *left;
-    while !text.is_char_boundary(cut) {
-        cut -= 1;
+    if shown > 0 {
+        return format!("{}{}", &text[..end], note(shown));
     }
-    text.truncate(cut);
-    *left = 0;
-    let _ = write!(text, "\n(cut after {cut} of {whole} bytes; ask for a smaller part)");
-    text
+    let note = format!("\n(cut within the first of {all} lines; ask for a smaller part)");
+    let budget = budget.less(&note);
+    let mut end = budget.text_bytes().min(text.len());
+    while !text.is_char_boundary(end) || !budget.fits(&text[..end]) {
+        end -= end.div_ceil(64);
+    }
+    format!("{}{note}", &text[..end])
 }
 
 fn meta(key: &str, value: Value) -> MetaObject {
@@ -103,8 +114,10 @@ mod tests {
 
     use super::*;
 
-    fn settings(max_output: usize, structured_output: bool) -> Settings {
-        Settings { max_output, structured_output, ..Settings::default() }
+    const BUDGET: AnswerBudget = AnswerBudget::UNKNOWN_CLIENT;
+
+    fn settings(structured_output: bool) -> Settings {
+        Settings { structured_output, ..Settings::default() }
     }
 
     fn wire(result: &CallToolResult) -> Value {
@@ -113,7 +126,7 @@ mod tests {
 
     #[test]
     fn answer_has_facts_in_meta_and_no_structured_content_by_default() {
-        let wire = wire(&answer(Answer::text("hello", &json!({ "lines": 1 })), &settings(100, false)));
+        let wire = wire(&answer(Answer::text("hello", &json!({ "lines": 1 })), &settings(false), BUDGET));
         assert_eq!(wire["content"], json!([{ "type": "text", "text": "hello" }]));
         assert_eq!(wire["_meta"], json!({ "rootbound/result": { "lines": 1 } }));
         assert_eq!(wire["isError"], false);
@@ -124,14 +137,14 @@ mod tests {
     fn structured_output_fills_every_success() {
         let without = Answer::text("hello", &json!({ "lines": 1 }));
         let with = Answer { data: Some(json!({ "all": true })), ..without.clone() };
-        assert_eq!(wire(&answer(with, &settings(100, true)))["structuredContent"], json!({ "all": true }));
-        assert_eq!(wire(&answer(without, &settings(100, true)))["structuredContent"], json!({ "lines": 1 }));
+        assert_eq!(wire(&answer(with, &settings(true), BUDGET))["structuredContent"], json!({ "all": true }));
+        assert_eq!(wire(&answer(without, &settings(true), BUDGET))["structuredContent"], json!({ "lines": 1 }));
     }
 
     #[test]
     fn error_has_its_kind_in_meta() {
         let failure = ToolError::new(Kind::NotFound, "no such file: a").hint("use ls");
-        let wire = wire(&error(&failure, &settings(100, true)));
+        let wire = wire(&error(&failure, BUDGET));
         assert_eq!(wire["isError"], true);
         assert_eq!(wire["_meta"], json!({ "rootbound/error": "not_found" }));
         assert_eq!(wire["content"][0]["text"], "no such file: a\n\nhint: use ls");
@@ -139,18 +152,25 @@ mod tests {
     }
 
     #[test]
-    fn text_over_the_limit_is_cut_at_a_character_and_says_so() {
-        let text = "é".repeat(GUARD_SLACK);
-        let wire = wire(&answer(Answer::text(text, &json!({})), &settings(1, false)));
-        let text = wire["content"][0]["text"].as_str().expect("text");
-        assert!(text.starts_with('é') && text.len() < GUARD_SLACK + 100, "{}", text.len());
-        assert!(text.ends_with("é\n(cut after 512 of 1024 bytes; ask for a smaller part)"), "{text}");
+    fn text_over_the_budget_is_cut_on_a_line_and_says_so() {
+        let of = |text: &str, limit| {
+            let blocks = within(AnswerBudget::bytes(limit), vec![Content::Text(text.to_owned())]);
+            serde_json::to_value(blocks).expect("blocks")[0]["text"].as_str().expect("text").to_owned()
+        };
+        let text = "a line of 20 bytes.\n".repeat(50);
+        let cut = of(&text, 200);
+        assert!(cut.len() <= 200, "{}", cut.len());
+        assert!(cut.ends_with("bytes.\n(cut after 7 of 50 lines; ask for a smaller part)"), "{cut}");
+        let cut = of(&"é".repeat(500), 200);
+        assert!(cut.len() <= 200, "{}", cut.len());
+        assert!(cut.ends_with("é\n(cut within the first of 1 lines; ask for a smaller part)"), "{cut}");
+        assert_eq!(of(&text, 1000), text);
     }
 
     #[test]
     fn image_is_base64_with_its_media_type() {
         let image = Content::Image { bytes: vec![0, 1, 2, 255], mime: "image/png" };
-        let wire = wire(&answer(Answer { content: vec![image], ..Answer::default() }, &settings(1, false)));
+        let wire = wire(&answer(Answer { content: vec![image], ..Answer::default() }, &settings(false), BUDGET));
         assert_eq!(wire["content"], json!([{ "type": "image", "data": "AAEC/w==", "mimeType": "image/png" }]));
     }
 }

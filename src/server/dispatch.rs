@@ -92,7 +92,11 @@ impl Dispatcher {
             return Err(ToolError::invalid(format!("duplicate key `{key}` in one object of the call"))
                 .hint(format!("send {key} once")));
         }
-        let cx = CallContext { progress: call.progress.clone(), ..self.parts.context(self.limit()) };
+        let cx = CallContext {
+            progress: call.progress.clone(),
+            budget: call.answer_budget,
+            ..self.parts.context(self.limit())
+        };
         if let Some(outcome) = self.answer_inline(&call, &cx).await {
             return outcome;
         }

@@ -16,11 +16,16 @@ use rmcp::{
 };
 use serde_json::json;
 
-use crate::{audit::Caller, text::shorten, tools::Toolbox};
+use crate::{
+    audit::Caller,
+    text::{nearest_name::did_you_mean, shorten},
+    tools::Toolbox,
+};
 
 use super::{
     audited_call,
     call::{Call, Response},
+    client_budget::ClientBudgets,
     confirm::Person,
     convert,
     dispatch::Dispatcher,
@@ -39,6 +44,7 @@ pub(super) struct Handler {
     instructions: String,
     output: OutputQueue,
     listing: OnceLock<Vec<Tool>>,
+    budgets: ClientBudgets,
 }
 
 type Context = RequestContext<RoleServer>;
@@ -46,7 +52,10 @@ type Context = RequestContext<RoleServer>;
 impl Handler {
     /// A handler that has calls run by `dispatcher` and sends progress to `output`.
     pub(super) fn new(dispatcher: Arc<Dispatcher>, instructions: String, output: OutputQueue) -> Self {
-        Self { dispatcher, instructions, output, listing: OnceLock::new() }
+        let parts = &dispatcher.parts;
+        let mounts = parts.workspace.roots().iter().filter_map(|root| root.name().map(str::to_owned)).collect();
+        let budgets = ClientBudgets::new(mounts, parts.settings.max_output);
+        Self { dispatcher, instructions, output, listing: OnceLock::new(), budgets }
     }
 
     fn listing(&self) -> &[Tool] {
@@ -61,8 +70,10 @@ impl Handler {
         } else {
             format!("unknown tool {shown:?}")
         };
+        let nearest = did_you_mean(self.dispatcher.parts.toolbox.nearest(name));
+        let nearest = nearest.map(|question| format!("{question} ")).unwrap_or_default();
         ErrorData::invalid_params(
-            format!("{what}; this server offers {}", offered.join(", ")),
+            format!("{what}; {nearest}this server offers {}", offered.join(", ")),
             Some(json!({ "known": offered })),
         )
     }
@@ -127,6 +138,7 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         opened(&context)?;
         let client = context.client_info().map(|client| (client.name, client.version));
+        let answer_budget = self.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
         let caller = Caller { client, request: context.id.to_string() };
         let settings = &self.dispatcher.parts.settings;
         if self.dispatcher.parts.toolbox.get(&request.name).is_none() {
@@ -134,7 +146,7 @@ impl ServerHandler for Handler {
             let arguments = request.arguments.unwrap_or_default();
             return match audited_call::unknown(&self.dispatcher, caller, request.name.into_owned(), arguments).await {
                 Ok(()) => Err(error),
-                Err(unrecorded) => Ok(convert::error(&unrecorded, settings).into()),
+                Err(unrecorded) => Ok(convert::error(&unrecorded, answer_budget).into()),
             };
         }
         let progress = Progress::new(context.meta.get_progress_token(), self.output.clone());
@@ -149,6 +161,7 @@ impl ServerHandler for Handler {
             person,
             trace: Arc::default(),
             budget: self.output.budget().clone(),
+            answer_budget,
         };
         let result = audited_call::run(&self.dispatcher, caller, call).await;
         progress.end();
@@ -157,10 +170,10 @@ impl ServerHandler for Handler {
                 if let Some(permit) = permit {
                     self.output.expect(context.id.clone(), permit, context.ct.clone());
                 }
-                convert::answer(answer, settings)
+                convert::answer(answer, settings, answer_budget)
             }
             Ok(Response::Question(question)) => return Ok(question.0.into()),
-            Err(error) => convert::error(&error, settings),
+            Err(error) => convert::error(&error, answer_budget),
         };
         Ok(result.into())
     }

@@ -12,7 +12,7 @@ use crate::{
     workspace::{AccessError, Snapshot, WaitLimit, Workspace, WorkspacePath},
 };
 
-use super::{Kind, ToolError};
+use super::{AnswerBudget, Kind, ToolError};
 
 /// How strictly an edit or overwrite needs the file to have been seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,8 +29,8 @@ pub enum ReadBeforeWrite {
 /// The options of the tools.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Bytes of text in one answer; what does not fit is cut and said.
-    pub max_output: usize,
+    /// Bytes of text in one answer, whatever the client takes; `None` for what suits the client.
+    pub max_output: Option<usize>,
     /// Whether answers also carry their data as `structuredContent`.
     pub structured_output: bool,
     /// The seen-and-unchanged check.
@@ -39,8 +39,9 @@ pub struct Settings {
     pub max_file_size: u64,
     /// Whether `read` shows images; else it only says what they are.
     pub images: bool,
-    /// Bytes of the largest image that `read` returns; a larger one is scaled or compressed.
-    pub max_image_size: u64,
+    /// Bytes of the largest image that `read` sends; a larger one is scaled or compressed. `None` for what the client
+    /// takes.
+    pub max_image_size: Option<usize>,
     /// Bytes of the largest file that a directory search looks into.
     pub max_search_file_size: u64,
     /// Threads that one search uses; `None` for as many as there are processors, up to eight.
@@ -56,12 +57,12 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            max_output: 50 * 1024,
+            max_output: None,
             structured_output: false,
             read_before_write: ReadBeforeWrite::Strict,
             max_file_size: 64 << 20,
             images: true,
-            max_image_size: 700 << 10,
+            max_image_size: None,
             max_search_file_size: 16 << 20,
             search_threads: None,
             max_arguments: 50,
@@ -72,12 +73,6 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Bytes of the list in an answer: what [`Self::max_output`] leaves next to its header and footer.
-    pub fn max_list(&self) -> usize {
-        const HEADER_AND_FOOTER: usize = 1024;
-        self.max_output.saturating_sub(HEADER_AND_FOOTER).max(HEADER_AND_FOOTER / 2)
-    }
-
     /// Threads that one search uses. Counting the processors costs dozens of system calls, so that is
     /// left to the first search.
     pub fn search_threads(&self) -> usize {
@@ -123,6 +118,8 @@ pub struct CallContext {
     pub path_index: Arc<PathIndex>,
     /// The tools' configuration.
     pub settings: Arc<Settings>,
+    /// How much the answer may hold.
+    pub budget: AnswerBudget,
     /// Cancellation and deadline of this call.
     pub stop: StopSignal,
     /// Progress notifications.
@@ -135,7 +132,7 @@ pub struct CallContext {
 }
 
 impl CallContext {
-    /// A call that starts now, may take `limit` and may block, without progress.
+    /// A call of an unknown client that starts now, may take `limit` and may block, without progress.
     pub fn new(
         workspace: Arc<Workspace>,
         session: Arc<Session>,
@@ -147,6 +144,7 @@ impl CallContext {
             workspace,
             session,
             path_index,
+            budget: settings.max_output.map_or(AnswerBudget::UNKNOWN_CLIENT, AnswerBudget::bytes),
             settings,
             stop: StopSignal::after(limit),
             progress: None,

@@ -29,7 +29,7 @@ pub(crate) struct Delete;
 pub(crate) struct Args {
     /// The file, link or directory to delete.
     path: String,
-    /// Delete a directory with everything in it. Default: false.
+    /// Delete a directory that is not empty, with everything in it. Default: false.
     recursive: Option<bool>,
 }
 
@@ -55,7 +55,7 @@ impl Tool for Delete {
         name: "delete",
         title: "Delete a file or directory",
         purpose: "removes",
-        description: "Delete a file, a link (never what it points to), or a directory with recursive=true. What was \
+        description: "Delete a file, a link (never what it points to), an empty directory, or any with recursive=true. What was \
             deleted is kept for a while: undo brings it back. A file that has changed since it was read is not deleted.",
         group: Group::Manage,
         aliases: &[PATH_ALIASES, &[Alias::names("recursive", &["force_recursive"])]],
@@ -70,9 +70,9 @@ impl Tool for Delete {
         let target = cx.workspace.writable_entry(&path)?;
         let tree =
             cx.workspace.tree(&target, Purpose::Remove).map_err(|error| ToolError::access(&cx.workspace, error))?;
-        if tree.is_directory() && !args.recursive.unwrap_or(false) {
-            let held = tree.entries().len() - 1;
-            return Err(ToolError::invalid(format!("{path} is a directory ({})", count(held, "entry")))
+        let held = tree.entries().len() - 1;
+        if held > 0 && !args.recursive.unwrap_or(false) {
+            return Err(ToolError::invalid(format!("{path} is a directory and not empty ({})", count(held, "entry")))
                 .hint("pass recursive=true to delete it with everything in it"));
         }
         let revision = match tree.node() {
@@ -103,6 +103,7 @@ impl Change for PlannedDelete {
     fn preview(&self) -> Preview {
         let files = count(self.tree.files(), "file");
         let summary = match self.tree.node() {
+            Node::Directory(_) if self.tree.entries().len() == 1 => format!("Delete the empty directory {}", self.path),
             Node::Directory(_) => {
                 format!("Delete the directory {} with {files} ({} bytes)", self.path, self.tree.bytes())
             }
@@ -138,6 +139,7 @@ impl Change for PlannedDelete {
         let effect = Effect::Removed { path: target.path().clone(), entries: removed.entries };
         cx.session.history.done(&removed.pending, UndoableChange { tool: "delete", effect, made: Vec::new() });
         let what = match tree.node() {
+            Node::Directory(_) if tree.entries().len() == 1 => format!("the empty directory {path}"),
             Node::Directory(_) => format!("{path} with {}", count(tree.files(), "file")),
             Node::Link(_) => format!("the link {path}"),
             _ => path.to_string(),

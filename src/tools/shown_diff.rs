@@ -21,7 +21,7 @@ pub(super) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u
 
 /// Bytes of a diff that an answer about `path` has room for.
 pub(super) fn room(cx: &CallContext, path: &WorkspacePath) -> usize {
-    cx.settings.max_output.saturating_sub(AROUND + path.to_string().len())
+    cx.budget.text_bytes().saturating_sub(AROUND + path.to_string().len())
 }
 
 /// The name of a file in a diff's header: `a/` and `b/` are put before it.

@@ -1,6 +1,32 @@
 //! The tools that one session offers.
 
+use crate::text::nearest_name::{ONE_OF_FEW, nearest_names};
+
 use super::{ErasedTool, Group, Spec, TOOLS};
+
+/// Words in the names of other servers' tools, and what is called that here.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("content", "grep"),
+    ("search", "grep"),
+    ("rg", "grep"),
+    ("find", "glob"),
+    ("list", "ls"),
+    ("dir", "ls"),
+    ("tree", "ls"),
+    ("view", "read"),
+    ("cat", "read"),
+    ("open", "read"),
+    ("get", "read"),
+    ("replace", "edit"),
+    ("patch", "edit"),
+    ("create", "write"),
+    ("save", "write"),
+    ("rename", "move"),
+    ("mv", "move"),
+    ("cp", "copy"),
+    ("remove", "delete"),
+    ("rm", "delete"),
+];
 
 /// Which tools are offered.
 #[derive(Clone, Debug, Default)]
@@ -46,8 +72,64 @@ impl Toolbox {
         &self.tools
     }
 
+    /// The offered tool that is most likely meant by the name of none: a misspelled one (`raed`), one with more words
+    /// (`read_text_file`), or one of another server (`list_directory`).
+    pub fn nearest(&self, given: &str) -> Option<&'static str> {
+        let names = || self.tools.iter().map(|tool| tool.spec.name);
+        let words = words_of(given);
+        let has = |word: &str| words.iter().any(|given| given == word);
+        let by_other_name = || OTHER_NAMES.iter().filter(|(word, _)| has(word)).map(|(_, name)| *name);
+        names()
+            .find(|name| has(name))
+            .or_else(|| nearest_names(given, names(), ONE_OF_FEW).first().copied())
+            .or_else(|| by_other_name().find(|name| names().any(|offered| offered == *name)))
+    }
+
     /// The offered tool called `name`.
     pub fn get(&self, name: &str) -> Option<&ErasedTool> {
         self.tools.iter().copied().find(|tool| tool.spec.name == name)
+    }
+}
+
+/// The words of a name, in lower case: `readTextFile`, `read_text_file` and `files/read-text-file` have the same.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_after_small = false;
+    // Tools have short names; a client may send megabytes.
+    for letter in name.chars().take(200) {
+        if !letter.is_alphanumeric() || (letter.is_uppercase() && is_after_small) {
+            words.push(String::new());
+        }
+        is_after_small = letter.is_lowercase();
+        if letter.is_alphanumeric() {
+            words.last_mut().expect("never empty").extend(letter.to_lowercase());
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_tool_of_a_misspelled_or_foreign_name_is_an_offered_one() {
+        let core = Toolbox::new(&Selection::default());
+        for (given, expected) in [
+            ("raed", Some("read")),
+            ("Grep", Some("grep")),
+            ("read_text_file", Some("read")),
+            ("readFile", Some("read")),
+            ("mcp__files__write_file", Some("write")),
+            ("list_directory", Some("ls")),
+            ("search_file_content", Some("grep")),
+            ("str_replace_based_edit_tool", Some("edit")),
+            ("str_replace", Some("edit")),
+            ("delete", None),
+            ("bash", None),
+            ("", None),
+        ] {
+            assert_eq!(core.nearest(given), expected, "{given}");
+        }
     }
 }

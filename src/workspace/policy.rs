@@ -57,6 +57,7 @@ pub(super) struct Policy {
     /// Of the default write protection.
     run_later: Prefilter,
     startup: StartupRules,
+    pub(super) untrusted: bool,
 }
 
 impl Policy {
@@ -71,6 +72,7 @@ impl Policy {
             secrets: Prefilter::new(secrets()),
             run_later: Prefilter::new(run_later::rules()),
             startup: StartupRules::default(),
+            untrusted: rules.untrusted,
         }
     }
 

@@ -137,6 +137,21 @@ impl Root {
         self.access
     }
 
+    /// Whether names and text below it may be written by people who want to mislead a model.
+    pub fn is_untrusted(&self) -> bool {
+        self.policy().untrusted
+    }
+
+    /// What may be done below it, and whether its content is untrusted, in words.
+    pub fn rights(&self) -> &'static str {
+        match (self.access, self.is_untrusted()) {
+            (Access::ReadOnly, false) => "read-only",
+            (Access::ReadOnly, true) => "read-only, untrusted",
+            (Access::ReadWrite, false) => "read-write",
+            (Access::ReadWrite, true) => "read-write, untrusted",
+        }
+    }
+
     /// The rules that count below it alone.
     pub fn own_rules(&self) -> &PolicyRules {
         &self.own_rules

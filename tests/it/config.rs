@@ -125,6 +125,24 @@ fn help_and_version_go_to_stdout() {
     assert!(help.contains("--read-before-write") && help.contains("Examples:"), "{help}");
     assert_eq!(project.run(&["--version"]).succeeded().trim(), concat!("rootbound ", env!("CARGO_PKG_VERSION")));
     assert!(project.run(&["--eval", "x"]).failed(2).contains("--eval"));
+    assert_eq!(project.run(&["help"]).succeeded(), help);
+    assert!(project.run(&["help", "call"]).succeeded().contains("rootbound call [OPTIONS] TOOL"));
+}
+
+#[test]
+fn an_unknown_option_is_named_whatever_follows_it() {
+    let project = Project::new();
+    for words in [&["--unknown", "3", "call", "grep", "pattern=x"][..], &["--unknown=3", "grep", "x"]] {
+        let printed = project.run(words).failed(2);
+        assert!(printed.contains("--unknown") && !printed.contains("not a directory"), "{printed}");
+    }
+    assert!(project.run(&["grep", "-i", "x"]).failed(2).contains("rootbound call grep pattern=x"));
+}
+
+#[test]
+fn a_misspelled_tool_is_answered_with_the_nearest_one() {
+    let printed = Project::new().run(&["call", "read_text_file", "path=a.txt"]).failed(1);
+    assert!(printed.contains("unknown tool \"read_text_file\"; did you mean read?"), "{printed}");
 }
 
 #[test]

@@ -97,7 +97,6 @@ fn a_run_as_configured_exits_with_0() {
         "path index   kept for large trees",
         "audit/log.jsonl",
         "an answer of 11000 bytes (--max-output)",
-        "stays below the 12,000 characters",
         "verdict      everything is as configured",
     ] {
         assert!(text.contains(part), "{part:?} is not in\n{text}\n{log}");
@@ -119,6 +118,33 @@ fn the_resolver_is_shown() {
     let dir = folders();
     let (_, text, _) = doctor(&dir, &["--state-dir", "off", "--resolver", "walk", "app"]);
     assert!(text.contains("name by name, without following links (--resolver walk)"), "{text}");
+}
+
+#[test]
+fn a_list_that_exceptions_empty_is_not_said_to_refuse() {
+    let dir = folders();
+    let policy = |options: &[&str]| {
+        let (_, text, _) = doctor(&dir, &[options, &["--state-dir", "off", "app"]].concat());
+        text.lines().find(|line| line.starts_with("policy")).expect("a line").to_owned()
+    };
+    assert!(
+        policy(&["--allow-secret", "*.pem"]).contains("secrets (content refused), files that run later (not written)")
+    );
+    let text = policy(&["--allow-secret", "**", "--allow-protected", "*"]);
+    assert!(text.contains("secrets (all of them may be read: --allow-secret)"), "{text}");
+    assert!(text.contains("files that run later (all of them may be written: --allow-protected)"), "{text}");
+}
+
+#[test]
+fn an_untrusted_directory_is_named() {
+    let dir = folders();
+    let (code, text, _) = doctor(&dir, &["--state-dir", "off", "--confine", "off", "--root", "lib=lib:ro:untrusted"]);
+    assert!(code == Some(0) && text.contains("lib  read-only, untrusted  "), "{text}");
+    fs::write(dir.path().join("r.toml"), "[[root]]\nname = \"a\"\npath = \"app\"\nuntrusted = true\n").expect("a file");
+    let (_, text, _) = doctor(&dir, &["--state-dir", "off", "--confine", "off", "--config", "r.toml"]);
+    assert!(text.contains("a  read-write, untrusted  "), "{text}");
+    let (_, text, _) = doctor(&dir, &["--state-dir", "off", "--confine", "off", "--untrusted", "app", "lib"]);
+    assert_eq!(text.matches("read-write, untrusted").count(), 2, "{text}");
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn several_roots_are_listed_with_their_rights() {
 
 #[test]
 fn a_listing_over_the_budget_is_cut_and_says_so() {
-    let setup = Setup { settings: Settings { max_output: 2048, ..Settings::default() }, ..Setup::default() };
+    let setup = Setup { settings: Settings { max_output: Some(2048), ..Settings::default() }, ..Setup::default() };
     let h = setup.open();
     for n in 0..200 {
         h.write(&format!("file-with-a-long-name-{n:03}.txt"), "");

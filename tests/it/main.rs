@@ -19,6 +19,7 @@ mod glob;
 mod grep;
 mod harness;
 mod history;
+mod images;
 #[cfg(unix)]
 mod index;
 mod limits;
@@ -33,6 +34,7 @@ mod program;
 mod protocol;
 mod quota;
 mod race;
+mod read;
 mod readme;
 mod registry;
 mod repair;

@@ -175,6 +175,21 @@ fn a_directory_is_moved_copied_and_deleted_with_its_content() {
 }
 
 #[test]
+fn an_empty_directory_is_deleted_without_recursive() {
+    let h = open();
+    h.mkdir("d/empty");
+    let text = h.call("delete", json!({ "path": "d" })).fails("invalid_input");
+    assert!(text.starts_with("d is a directory and not empty (1 entry)"), "{text}");
+    assert!(h.call("delete", json!({ "path": "d/empty" })).ok().starts_with("Deleted the empty directory d/empty;"));
+    h.call("delete", json!({ "path": "d" })).ok();
+    assert_eq!(entries(&h), Vec::<String>::new());
+    h.call("undo", json!({})).ok();
+    assert_eq!(entries(&h), ["d/"]);
+    h.write("d/.hidden", "");
+    h.call("delete", json!({ "path": "d" })).fails("invalid_input");
+}
+
+#[test]
 fn delete_accepts_unread_files_but_not_changed_ones() {
     let h = open();
     for (name, content) in [("unread.txt", &b"text"[..]), ("binary", &[0, 159, 146, 150, 0, 1]), ("dir/f", b"text")] {

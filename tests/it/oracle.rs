@@ -376,7 +376,7 @@ fn random_queries_agree_with_rg() {
     let folder: &'static str = Box::leak(root.to_str().unwrap().to_owned().into_boxed_str());
     let mut setup = Setup { roots: vec![(None, folder, Access::ReadOnly)], ..Setup::default() };
     setup.settings.structured_output = true;
-    setup.settings.max_output = 1 << 20;
+    setup.settings.max_output = Some(1 << 20);
     // rg knows neither secrets nor a default ignore list.
     setup.workspace.policy.allow_secret = vec!["**".to_owned()];
     setup.workspace.ignore.no_default = true;

@@ -21,7 +21,10 @@ async fn unknown_tool_is_a_protocol_error_that_names_the_offered_ones() {
     let answer = wire.ask(1, "tools/call", json!({ "name": "ecko" })).await;
     assert_eq!(answer["error"]["code"], -32602);
     let message = answer["error"]["message"].as_str().expect("message");
-    assert!(message.starts_with("unknown tool \"ecko\"; this server offers commit, crash, echo"), "{message}");
+    assert!(
+        message.starts_with("unknown tool \"ecko\"; did you mean echo? this server offers commit, crash, echo"),
+        "{message}"
+    );
     assert!(answer["error"]["data"]["known"].as_array().is_some_and(|known| known.contains(&json!("echo"))));
     let answer = wire.ask(2, "tools/call", json!({ "name": "grep" })).await;
     let message = answer["error"]["message"].as_str().expect("message");

@@ -60,8 +60,9 @@ async fn line_over_the_limit_is_refused_with_its_id() {
 
 #[tokio::test]
 async fn long_line_within_the_limit_is_served() {
-    let mut wire =
-        Wire::with(ServerOptions::default(), Settings { max_output: 2 << 20, ..Settings::default() }).greet().await;
+    let mut wire = Wire::with(ServerOptions::default(), Settings { max_output: Some(2 << 20), ..Settings::default() })
+        .greet()
+        .await;
     let long = "é".repeat(500_000);
     wire.call(1, "echo", json!({ "text": long })).await;
     assert_eq!(text(&wire.answer().await), long);

@@ -59,7 +59,7 @@ async fn call_with_progress_is_answered_after_the_input_has_ended() {
 
 #[tokio::test]
 async fn large_answer_is_complete_after_the_input_has_ended() {
-    let settings = Settings { max_output: 8 << 20, ..Settings::default() };
+    let settings = Settings { max_output: Some(8 << 20), ..Settings::default() };
     let options = ServerOptions { grace: Duration::from_millis(FOREVER), ..ServerOptions::default() };
     let mut wire = Wire::with(options, settings).greet().await;
     wire.call(1, "flood", json!({ "millis": 4_000 })).await;

@@ -40,7 +40,7 @@ impl GrepRequest {
                 self.search_mode()
             },
             keep,
-            text_budget: cx.settings.max_output.saturating_mul(TEXT_FACTOR),
+            text_budget: cx.budget.most_bytes().saturating_mul(TEXT_FACTOR),
             max_file_size: cx.settings.max_search_file_size,
             threads: cx.settings.search_threads(),
             stop,

@@ -13,6 +13,7 @@ use super::{
     super::{
         Answer, CallContext,
         answer::count,
+        answer_budget::Gauge,
         omissions::{self, with_notes},
     },
     output::{Facts, ListedEntry, Output},
@@ -21,9 +22,9 @@ use super::{
 
 /// The answer about the directory `start`.
 pub(super) fn answer(cx: &CallContext, start: &WorkspacePath, tree: &Tree) -> Answer {
-    let budget = cx.settings.max_list();
+    let gauge = cx.budget.list().gauge();
     let mut printer =
-        Printer { listings: &tree.listings, text: format!("{start}/"), entries: Vec::new(), budget, cut: false };
+        Printer { listings: &tree.listings, text: format!("{start}/"), entries: Vec::new(), gauge, cut: false };
     printer.note(&tree.listings[0]);
     printer.print(&tree.listings[0], 1);
     let Printer { text, entries, cut, .. } = printer;
@@ -73,14 +74,14 @@ struct Printer<'a> {
     listings: &'a [Listing],
     text: String,
     entries: Vec<ListedEntry>,
-    budget: usize,
+    gauge: Gauge,
     cut: bool,
 }
 
 impl Printer<'_> {
     fn print(&mut self, listing: &Listing, level: usize) {
         for (entry, state) in &listing.entries {
-            if self.text.len() > self.budget {
+            if !self.gauge.fits(&self.text) {
                 self.cut = true;
                 return;
             }

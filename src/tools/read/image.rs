@@ -2,24 +2,23 @@
 
 use crate::{
     text::{self, EncodedImage, ImageFile, ImageFlaw, ImageInfo, ImageView},
-    workspace::{Revision, WorkspacePath},
+    workspace::Revision,
 };
 
 use super::{
     super::{CallContext, ToolError, decode_memory::DecodeMemory},
     image_words::{AskedRegion, ImageWords, flawed},
-    output::Facts,
-    part::Part,
+    request::FileRequest,
     section::{Section, ShownImage},
     source::{Source, failed},
 };
 
-/// The image, or the `part` of it that is a region, and what is said of it.
+/// The image, or the region of it that is asked for, and what is said of it.
 pub(super) fn read_image(
     cx: &CallContext,
+    request: &FileRequest,
     source: Source,
     info: ImageInfo,
-    part: Option<&Part>,
 ) -> Result<Section, ToolError> {
     let (source, memory) = load(cx, source, &info)?;
     let Source { path, file, head: bytes, .. } = source;
@@ -27,12 +26,22 @@ pub(super) fn read_image(
     let image = ImageFile::open(&bytes, &info).map_err(error)?;
     let mut memory = memory.map_or_else(|| DecodeMemory::reserve(cx, image.memory()), Ok)?;
     memory.shrink_to(image.memory());
-    let asked = part.map(|part| AskedRegion::of(part, &path, info, image.size())).transpose()?;
-    let shown = if cx.settings.images { show(cx, &path, &info, &image, asked.as_ref())? } else { None };
+    let asked = request.part.as_ref().map(|part| AskedRegion::of(part, &path, info, image.size())).transpose()?;
+    let view = ImageView {
+        region: asked.as_ref().map(|asked| asked.region),
+        max_bytes: cx.settings.max_image_size.unwrap_or(request.budget.image_bytes),
+    };
+    let shown = if cx.settings.images {
+        let shown = image.show(&view, &|| cx.stop.stopped().is_some());
+        cx.check()?;
+        shown.map_err(error)?
+    } else {
+        None
+    };
     let revision = Revision::of(&bytes);
     cx.session.ledger.saw(file.real_path(), revision, None);
-    let words = ImageWords { path: &path, info, image: &image, asked, encoded: shown.as_ref() };
-    let facts = Facts { revision: Some(revision.to_string()), ..words.facts(cx.settings.images) };
+    let words = ImageWords { path: &path, info, image: &image, revision, asked, encoded: shown.as_ref() };
+    let facts = words.facts(cx.settings.images);
     let text = if cx.settings.images { words.text() } else { words.text_without_image() };
     let image = cx.settings.images.then(|| match shown {
         Some(EncodedImage { bytes, mime, .. }) => ShownImage { bytes, mime },
@@ -56,21 +65,4 @@ fn load(cx: &CallContext, source: Source, info: &ImageInfo) -> Result<(Source, O
         return Err(flawed(&path, info, size, &ImageFlaw::TooMuchMemory(size)));
     }
     Ok((Source { path, file, head: bytes, whole: true }, Some(memory)))
-}
-
-/// What is shown instead of the file itself, if it cannot be shown.
-fn show(
-    cx: &CallContext,
-    path: &WorkspacePath,
-    info: &ImageInfo,
-    image: &ImageFile<'_>,
-    asked: Option<&AskedRegion>,
-) -> Result<Option<EncodedImage>, ToolError> {
-    let view = ImageView {
-        region: asked.map(|asked| asked.region),
-        max_bytes: usize::try_from(cx.settings.max_image_size).unwrap_or(usize::MAX),
-    };
-    let shown = image.show(&view, &|| cx.stop.stopped().is_some());
-    cx.check()?;
-    shown.map_err(|flaw| flawed(path, info, image.file_size(), &flaw))
 }

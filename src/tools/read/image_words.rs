@@ -2,7 +2,7 @@
 
 use crate::{
     text::{self, EncodedImage, ImageFile, ImageFlaw, ImageInfo, Region, byte_size::file_size},
-    workspace::WorkspacePath,
+    workspace::{Revision, WorkspacePath},
 };
 
 use super::{
@@ -59,16 +59,18 @@ pub(super) struct ImageWords<'a> {
     pub(super) path: &'a WorkspacePath,
     pub(super) info: ImageInfo,
     pub(super) image: &'a ImageFile<'a>,
+    pub(super) revision: Revision,
     pub(super) asked: Option<AskedRegion>,
     /// What is shown instead of the file itself.
     pub(super) encoded: Option<&'a EncodedImage>,
 }
 
 impl ImageWords<'_> {
-    /// All facts but the revision; `is_shown` unless images are off.
+    /// `is_shown` unless images are off.
     pub(super) fn facts(&self, is_shown: bool) -> Facts {
         let ((width, height), shown) = (self.image.size(), self.shown_size());
         Facts {
+            revision: Some(self.revision.to_string()),
             size: self.image.file_size(),
             width: Some(width as usize),
             height: Some(height as usize),
@@ -117,7 +119,8 @@ impl ImageWords<'_> {
 
     fn heading(&self) -> String {
         let (width, height) = self.image.size();
-        format!("{}: {} image, {width}×{height} pixels, {} bytes", self.path, self.info.mime, self.image.file_size())
+        let (mime, size, rev) = (self.info.mime, self.image.file_size(), self.revision.short());
+        format!("{}: {mime} image, {width}×{height} pixels, {size} bytes, rev {rev}", self.path)
     }
 
     fn shown_size(&self) -> (u32, u32) {

@@ -21,7 +21,7 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Sectio
     };
     let format = Format::of(&source.path, &source.head);
     match (format, &request.part) {
-        (Format::Image(info), part) => read_image(cx, source, info, part.as_ref()),
+        (Format::Image(info), _) => read_image(cx, request, source, info),
         (Format::Pdf | Format::Notebook | Format::Text, None) => read_text(cx, request, source),
         (_, Some(part)) => Err(part.unfit(&source.path, format)),
     }

@@ -2,7 +2,12 @@
 
 use encoding_rs::Encoding;
 
-use super::{super::ToolError, args::Args, line_range::LineRange, part::Part};
+use super::{
+    super::{AnswerBudget, ToolError},
+    args::Args,
+    line_range::LineRange,
+    part::Part,
+};
 
 /// One file with one selection of its content.
 #[derive(Clone, Debug)]
@@ -10,12 +15,10 @@ pub(super) struct FileRequest {
     /// As it was given.
     pub(super) path: String,
     pub(super) lines: LineRange,
-    /// Whether lines were asked for by their numbers.
-    pub(super) by_number: bool,
     pub(super) part: Option<Part>,
     pub(super) encoding: Option<&'static Encoding>,
-    /// Bytes of the answer about it.
-    pub(super) budget: usize,
+    /// What may be said of it.
+    pub(super) budget: AnswerBudget,
 }
 
 impl FileRequest {
@@ -23,14 +26,14 @@ impl FileRequest {
     ///
     /// # Errors
     /// `invalid_input` for arguments that contradict each other.
-    pub(super) fn of(args: Args, budget: usize) -> Result<Self, ToolError> {
+    pub(super) fn of(args: Args, budget: AnswerBudget) -> Result<Self, ToolError> {
         let lines = LineRange::of(&args)?;
         let part = args.part.as_deref().map(Part::parse).transpose()?;
         if let Some(part) = part.as_ref().filter(|part| !part.is_of_lines() && args.has_lines()) {
             return Err(ToolError::invalid(format!("part {part} and a range of lines were both given"))
                 .hint("leave out start_line, end_line, offset and limit, or leave out part"));
         }
-        let (encoding, by_number) = (args.encoding()?, args.by_number());
-        Ok(Self { path: args.path, lines, by_number, part, encoding, budget })
+        let encoding = args.encoding()?;
+        Ok(Self { path: args.path, lines, part, encoding, budget })
     }
 }

@@ -6,13 +6,14 @@ use std::io::{Read as _, Seek as _};
 use encoding_rs::Encoding;
 
 use crate::{
-    text::{self, LineEnding},
+    text,
     workspace::{OpenFile, Revision, RevisionHasher, WorkspacePath},
 };
 
 use super::{
-    super::{CallContext, ToolError},
-    page::{FOOTER, Page},
+    super::{AnswerBudget, CallContext, ToolError},
+    footer::{FOOTER, Properties},
+    page::Page,
     request::FileRequest,
     source::{binary, changed, failed},
     window::{Window, WindowBounds},
@@ -40,11 +41,11 @@ pub(super) fn read_streamed(
             if ends_in_bytes(encoding) {
                 return count_lines(cx, path, &mut file);
             }
-            let mut count = Window::new(WindowBounds { skip: 0, take: 0, budget: 0 });
+            let mut count = Window::new(WindowBounds { skip: 0, take: 0, budget: AnswerBudget::bytes(0) });
             stream(cx, path, &mut file, encoding, None, &mut count)?;
             Ok(count.finish().lines)
         },
-        request.budget.saturating_sub(FOOTER),
+        request.budget.reduced(FOOTER),
     )?;
     let mut window = Window::new(range);
     let mut hasher = hash.then(Revision::hasher);
@@ -55,21 +56,15 @@ pub(super) fn read_streamed(
     if let Some(revision) = revision.filter(|_| !changed) {
         cx.session.ledger.saw(file.real_path(), revision, None);
     }
-    Ok(Page {
-        window,
-        totals,
-        line_ending: match (totals.lf, totals.crlf) {
-            (0, 0) => LineEnding::None,
-            (_, 0) => LineEnding::Lf,
-            (0, _) => LineEnding::CrLf,
-            _ => LineEnding::Mixed,
-        },
+    let properties = Properties {
         encoding: encoding.name(),
-        revision,
-        size,
-        changed,
+        bom: Encoding::for_bom(head).is_some_and(|(marked, _)| marked == encoding),
         lossy,
-    })
+        line_ending: totals.line_ending(),
+        final_newline: totals.final_newline,
+        revision,
+    };
+    Ok(Page { window, total: totals.lines, properties, size, changed })
 }
 
 /// Whether each LF of the text is a byte LF of the file, and the other way round.

@@ -8,7 +8,8 @@ use crate::{
 
 use super::{
     super::{CallContext, ToolError},
-    page::{FOOTER, Page},
+    footer::{FOOTER, Properties},
+    page::Page,
     request::FileRequest,
     source::{binary, changed},
     window::Window,
@@ -27,21 +28,20 @@ pub(super) fn read_whole(
     let revision = ledger.revision_of(file.real_path(), &bytes).unwrap_or_else(|| Revision::of(&bytes));
     let size = bytes.len() as u64;
     let document = Document::decode(bytes, request.encoding).map_err(|error| binary(path, size, &error))?;
-    let budget = request.budget.saturating_sub(FOOTER);
+    let budget = request.budget.reduced(FOOTER);
     let range = request.lines.bounds(|| Ok(text::lines(document.text()).count()), budget)?;
     let mut window = Window::new(range);
     window.push(document.text());
     let totals = window.finish();
     let sighting = if changed { None } else { ledger.note(file.real_path(), revision, Some(document.bytes())) };
-    let page = Page {
-        window,
-        totals,
-        line_ending: document.line_ending(),
+    let properties = Properties {
         encoding: document.encoding().name(),
-        revision: Some(revision),
-        size,
-        changed,
+        bom: document.has_bom(),
         lossy: document.had_errors(),
+        line_ending: document.line_ending(),
+        final_newline: totals.final_newline,
+        revision: Some(revision),
     };
+    let page = Page { window, total: totals.lines, properties, size, changed };
     Ok((page, sighting))
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::globs::globs_for;
+use super::globs::{Globs, globs_for};
 use super::{glob_fold, glob_lint};
 
 /// Configured rules, added to the defaults. Globs match the path below a root; one without `/`
@@ -19,6 +19,8 @@ pub struct PolicyRules {
     pub allow_protected: Vec<String>,
     /// Names that are treated as if they were not there.
     pub hide: Vec<String>,
+    /// Whether names and text below it may be written by people who want to mislead a model.
+    pub untrusted: bool,
 }
 
 impl PolicyRules {
@@ -36,7 +38,18 @@ impl PolicyRules {
             protect: both(&self.protect, &more.protect),
             allow_protected: both(&self.allow_protected, &more.allow_protected),
             hide: both(&self.hide, &more.hide),
+            untrusted: self.untrusted || more.untrusted,
         }
+    }
+
+    /// Whether no secret of the default list is left, as with `--allow-secret '**'`.
+    pub fn allows_every_secret(&self) -> bool {
+        matches_every_path(&self.allow_secret)
+    }
+
+    /// Whether no file of the default list of those that run later is left.
+    pub fn allows_every_protected(&self) -> bool {
+        matches_every_path(&self.allow_protected)
     }
 
     /// Whether `pattern` can be an element of one of the lists.
@@ -67,5 +80,24 @@ impl PolicyRules {
     pub fn exactly(relative: &Path) -> Option<String> {
         let names = relative.iter().map(|name| format!("/{}", glob_fold::literal(&name.to_string_lossy())));
         Some(names.collect::<String>()).filter(|pattern| !pattern.is_empty())
+    }
+}
+
+/// Whether one of the globs matches every path: it matches names that nobody writes into a pattern.
+fn matches_every_path(globs: &[String]) -> bool {
+    let globs: Vec<Globs> = globs.iter().map(|glob| Globs::new(std::slice::from_ref(glob), true)).collect();
+    globs.iter().any(|glob| ["q-6b", "z_1/q-6b.w8"].iter().all(|path| glob.first_match(path).is_some()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_glob_for_every_path_allows_every_secret() {
+        let rules = |glob: &str| PolicyRules { allow_secret: vec![".env".into(), glob.into()], ..Default::default() };
+        for (glob, all) in [("**", true), ("*", true), ("**/*", true), ("*.pem", false), ("keys/**", false)] {
+            assert_eq!(rules(glob).allows_every_secret(), all, "{glob}");
+        }
     }
 }

@@ -181,7 +181,7 @@ impl Comparison {
         setup.settings.search_threads = Some(2);
         setup.settings.structured_output = true;
         if rules == Rules::Rgs {
-            setup.settings.max_output = 1 << 20;
+            setup.settings.max_output = Some(1 << 20);
             setup.workspace.policy.allow_secret = vec!["**".to_owned()];
             setup.workspace.ignore.no_default = true;
         }

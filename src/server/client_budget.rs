@@ -1,0 +1,197 @@
+//! What each client takes of one answer: a table with a row and a source for each that is known.
+//!
+//! A client is known by the name in its `clientInfo`. What is larger than it takes, it cuts in the middle, refuses or
+//! moves out of the conversation; an answer within the budget arrives as it was sent.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::tools::{AnswerBudget, TextUnit};
+
+/// One client, or several that do the same.
+#[derive(Debug)]
+pub(crate) struct ClientRow {
+    /// For a person.
+    pub(crate) title: &'static str,
+    /// What `clientInfo.name` begins with. Case, separators and versions do not matter.
+    names: &'static [&'static str],
+    /// Whether it is this client only if a directory is offered under this name, as others have its name, too.
+    below: Option<&'static str>,
+    /// What one answer may hold.
+    pub(crate) budget: AnswerBudget,
+    /// What the client does with more.
+    pub(crate) beyond: &'static str,
+    /// Where that is from.
+    #[expect(dead_code, reason = "for whoever changes the row")]
+    pub(crate) source: &'static str,
+}
+
+const fn text(unit: TextUnit, limit: usize) -> AnswerBudget {
+    AnswerBudget { limit, unit, image_bytes: AnswerBudget::IMAGE_BYTES }
+}
+
+/// The clients that are known; the first row that fits counts.
+pub(crate) static CLIENTS: &[ClientRow] = &[
+    ClientRow {
+        title: "Codex",
+        names: &["codex"],
+        below: None,
+        // It cuts what it sends to the model: the content blocks as JSON, under a line with the time that the call
+        // took. It says nothing of the model, and so of its unit: 10,000 bytes, or 10,000 tokens of four bytes.
+        budget: text(TextUnit::JsonBytes, 9_500),
+        beyond: "cuts the middle out at 10,000 bytes or tokens, as the model counts",
+        source: "https://github.com/openai/codex/issues/7906",
+    },
+    ClientRow {
+        title: "Claude Code",
+        names: &["claude-code"],
+        below: None,
+        budget: text(TextUnit::Tokens, 20_000),
+        beyond: "refuses more than 25,000 tokens, and moves more than 50,000 characters out of the conversation",
+        // The characters were found with version 2.1.197 and texts of 49,900 and 50,001.
+        source: "https://code.claude.com/docs/en/mcp#mcp-output-limits-and-warnings",
+    },
+    ClientRow {
+        title: "Gemini CLI",
+        names: &["gemini-cli"],
+        below: None,
+        // It wraps the text in two lines before it counts.
+        budget: text(TextUnit::Characters, 39_000),
+        beyond: "cuts the middle out at 40,000 characters",
+        // Found with version 0.61.0 and texts of 39,000 and 40,001 characters.
+        source: "https://github.com/google-gemini/gemini-cli",
+    },
+    ClientRow {
+        title: "Claude Desktop",
+        names: &["claude-ai", "claude-desktop"],
+        below: None,
+        // 700 KiB of image are 955,736 characters of base64.
+        budget: text(TextUnit::Bytes, 90_000),
+        beyond: "refuses more than 1,048,576 characters, images in base64 included",
+        source: "https://github.com/jlowin/fastmcp/issues/1036",
+    },
+    ClientRow {
+        title: "DeerFlow",
+        names: &["mcp"],
+        below: Some("/mnt/user-data"),
+        budget: text(TextUnit::CharactersWithPaths, 11_000),
+        beyond: "moves more than 12,000 characters out of the conversation, after it has rewritten paths",
+        source: "https://github.com/bytedance/deer-flow",
+    },
+];
+
+/// The budget of a client called `name`, where the directories are offered under `mounts`.
+fn client_budget<'m>(name: Option<&str>, mounts: impl IntoIterator<Item = &'m str>) -> AnswerBudget {
+    let given = name.map(words).unwrap_or_default();
+    let mounts: Vec<&str> = mounts.into_iter().collect();
+    let is_below = |top: &str| {
+        let is = |mount: &&str| mount.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        mounts.iter().any(is)
+    };
+    let fits = |row: &&ClientRow| {
+        row.names.iter().any(|name| match row.below {
+            // A name that says so little has to be all of it.
+            Some(top) => given == words(name) && is_below(top),
+            None => begins_with(&given, &words(name)),
+        })
+    };
+    let row = CLIENTS.iter().find(fits);
+    row.map_or(AnswerBudget::UNKNOWN_CLIENT, |row| row.budget)
+}
+
+/// The words of a name in lower case, without what follows the first that is a version or in parentheses.
+fn words(name: &str) -> Vec<String> {
+    let is_version =
+        |word: &&str| word.trim_start_matches(['v', 'V']).starts_with(|first: char| first.is_ascii_digit());
+    let name = name.split('(').next().unwrap_or_default();
+    let words = name.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.take_while(|word| !is_version(word)).map(str::to_lowercase).collect()
+}
+
+/// Whether the first words of `given`, in one, are `name` in one: `Claude Code` and `claudecode` are `claude-code`.
+fn begins_with(given: &[String], name: &[String]) -> bool {
+    let name = name.concat();
+    (1..=given.len()).any(|words| given[..words].concat() == name)
+}
+
+/// The budgets of the calls of one connection, worked out once for each name in turn.
+#[derive(Debug)]
+pub(super) struct ClientBudgets {
+    mounts: Vec<String>,
+    /// Bytes of text that a person has set for every client.
+    set: Option<usize>,
+    last: Mutex<Option<(Option<String>, AnswerBudget)>>,
+}
+
+impl ClientBudgets {
+    /// Budgets where directories are offered under `mounts`, and `set` bytes of text where a person has set that.
+    pub(super) fn new(mounts: Vec<String>, set: Option<usize>) -> Self {
+        Self { mounts, set, last: Mutex::new(None) }
+    }
+
+    /// The budget of a call of the client of that name.
+    pub(super) fn of(&self, name: Option<&str>) -> AnswerBudget {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, budget)) = &*last
+            && known.as_deref() == name
+        {
+            return *budget;
+        }
+        let own = client_budget(name, self.mounts.iter().map(String::as_str));
+        let budget =
+            self.set.map_or(own, |set| AnswerBudget { image_bytes: own.image_bytes, ..AnswerBudget::bytes(set) });
+        *last = Some((name.map(str::to_owned), budget));
+        budget
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(name: &str, mounts: &[&str]) -> usize {
+        client_budget(Some(name), mounts.iter().copied()).limit
+    }
+
+    #[test]
+    fn names_match_whatever_their_case_separators_and_version() {
+        for (names, expected) in [
+            (
+                &["codex-mcp-client", "Codex", "codex_mcp_client 0.99.0", "CODEX-MCP-CLIENT (via mcp-remote 0.1)"][..],
+                9_500,
+            ),
+            (&["claude-code", "Claude Code", "claudecode", "claude-code/2.1.3"], 20_000),
+            (&["claude-ai", "Claude AI", "claude.ai", "Claude Desktop v1.2"], 90_000),
+            (&["gemini-cli-mcp-client", "Gemini CLI 0.61.0"], 39_000),
+            (&["", "codexes", "claude", "mcp", "my-claude-code", "2.0"], 40_000),
+        ] {
+            for name in names {
+                assert_eq!(limit(name, &["/srv"]), expected, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn deerflow_is_the_python_sdk_with_its_directory() {
+        for (name, mounts, expected) in [
+            ("mcp", &["/mnt/user-data/workspace"][..], 11_000),
+            ("MCP 1.30.0", &["app", "/mnt/user-data"], 11_000),
+            ("mcp", &["/mnt/user-database", "app"], 40_000),
+            ("mcp-inspector", &["/mnt/user-data/workspace"], 40_000),
+        ] {
+            assert_eq!(limit(name, mounts), expected, "{name} {mounts:?}");
+        }
+    }
+
+    #[test]
+    fn a_size_that_a_person_has_set_is_that_of_every_client() {
+        let set = ClientBudgets::new(Vec::new(), Some(5000));
+        for name in [Some("claude-code"), None, Some("codex-mcp-client")] {
+            assert_eq!((set.of(name).limit, set.of(name).unit), (5000, TextUnit::Bytes));
+        }
+        let own = ClientBudgets::new(Vec::new(), None);
+        assert_eq!(
+            (own.of(Some("claude-code")).limit, own.of(Some("codex")).limit, own.of(None).limit),
+            (20_000, 9_500, 40_000)
+        );
+    }
+}

@@ -1,0 +1,238 @@
+//! How much one answer may hold, in the unit that its client counts in.
+
+use std::fmt;
+
+use crate::text::estimated_tokens;
+
+/// Characters that `/mnt/user-data/workspace/` adds to a relative path.
+const GROWTH: usize = "/mnt/user-data/workspace/".len();
+
+/// What a client counts of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextUnit {
+    /// Bytes of UTF-8.
+    Bytes,
+    /// Bytes of the text as a JSON string: a line break, a quotation mark and a backslash are two.
+    JsonBytes,
+    /// Characters (Unicode code points).
+    Characters,
+    /// Characters after each relative path in the text was made an absolute one below `/mnt/user-data/workspace`.
+    /// Which words are paths of files is not known here: each that may be is counted as one.
+    CharactersWithPaths,
+    /// Tokens of a model, as [`estimated_tokens`] counts them, and at least five for twelve characters: Claude Code
+    /// 2.1.197 also moves what has over 50,000 characters out of the conversation, however few tokens they are.
+    Tokens,
+}
+
+/// How much one answer may hold. What the client takes is never known better than this.
+///
+/// # Examples
+/// ```
+/// use rootbound::tools::AnswerBudget;
+///
+/// let budget = AnswerBudget::bytes(10);
+/// assert!(budget.fits("ten bytes!") && !budget.fits("ten bytes, and more"));
+/// assert!(budget.less("eight by").fits("10"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnswerBudget {
+    /// Units of text, in all blocks together.
+    pub limit: usize,
+    /// What is counted.
+    pub unit: TextUnit,
+    /// Bytes of images, in all blocks together, before they are put into base64.
+    pub image_bytes: usize,
+}
+
+impl AnswerBudget {
+    /// What a client takes of which nothing is known.
+    pub const UNKNOWN_CLIENT: Self = Self::bytes(40_000);
+    /// Bytes of images that any client takes.
+    pub const IMAGE_BYTES: usize = 700 << 10;
+    /// What is kept of a budget for the lines around a list.
+    const HEADER_AND_FOOTER: usize = 1024;
+
+    /// A budget of so many bytes of text.
+    pub const fn bytes(limit: usize) -> Self {
+        Self { limit, unit: TextUnit::Bytes, image_bytes: Self::IMAGE_BYTES }
+    }
+
+    /// How much of the budget `text` takes.
+    pub fn cost(&self, text: &str) -> usize {
+        match self.unit {
+            TextUnit::Bytes => text.len(),
+            TextUnit::JsonBytes => json_bytes(text),
+            TextUnit::Characters => text.chars().count(),
+            TextUnit::CharactersWithPaths => text.chars().count() + GROWTH * relative_paths(text),
+            TextUnit::Tokens => estimated_tokens(text).max((text.chars().count() * 5).div_ceil(12)),
+        }
+    }
+
+    /// Whether an answer of this text alone is within the budget.
+    pub fn fits(&self, text: &str) -> bool {
+        self.gauge().fits(text)
+    }
+
+    /// Bytes of text that are within the budget, whatever text it is, or nearly.
+    pub fn text_bytes(&self) -> usize {
+        match self.unit {
+            TextUnit::Bytes | TextUnit::Characters | TextUnit::CharactersWithPaths | TextUnit::Tokens => self.limit,
+            TextUnit::JsonBytes => self.limit / 2,
+        }
+    }
+
+    /// Bytes of the longest usual text that is within the budget: more need not be prepared for an answer.
+    pub fn most_bytes(&self) -> usize {
+        match self.unit {
+            TextUnit::Bytes | TextUnit::JsonBytes => self.limit,
+            TextUnit::Characters | TextUnit::CharactersWithPaths => self.limit.saturating_mul(4),
+            TextUnit::Tokens => self.limit.saturating_mul(8),
+        }
+    }
+
+    /// What is left of the budget next to `text`.
+    #[must_use]
+    pub fn less(self, text: &str) -> Self {
+        self.reduced(self.cost(text))
+    }
+
+    /// The budget without so many of its units.
+    #[must_use]
+    pub fn reduced(self, units: usize) -> Self {
+        Self { limit: self.limit.saturating_sub(units), ..self }
+    }
+
+    /// One of `parts` equal parts of the budget.
+    #[must_use]
+    pub fn share(self, parts: usize) -> Self {
+        let parts = parts.max(1);
+        Self { limit: self.limit / parts, image_bytes: self.image_bytes / parts, ..self }
+    }
+
+    /// What a list may take of the budget: the rest is for its header and its footer.
+    #[must_use]
+    pub fn list(self) -> Self {
+        let limit = self.limit.saturating_sub(Self::HEADER_AND_FOOTER).max(self.limit / 2);
+        Self { limit, ..self }
+    }
+
+    /// A gauge for a text that grows line by line.
+    pub fn gauge(self) -> Gauge {
+        Gauge { budget: self, measured: 0, cost: 0 }
+    }
+}
+
+impl fmt::Display for AnswerBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.unit {
+            TextUnit::Bytes => "bytes",
+            TextUnit::JsonBytes => "bytes of JSON",
+            TextUnit::Characters => "characters",
+            TextUnit::CharactersWithPaths => "characters with its paths made absolute",
+            TextUnit::Tokens => "tokens, estimated",
+        };
+        write!(f, "{} {what}", self.limit)
+    }
+}
+
+/// Measures a text that grows. Each byte is measured once, and none as long as the text is surely within the budget.
+#[derive(Clone, Copy, Debug)]
+pub struct Gauge {
+    budget: AnswerBudget,
+    /// Bytes at the start of the text that have been measured, and what they cost.
+    measured: usize,
+    cost: usize,
+}
+
+impl Gauge {
+    /// Whether `text` is within the budget. Since the last call it has only been added to, at its end and by whole
+    /// lines.
+    pub fn fits(&mut self, text: &str) -> bool {
+        let AnswerBudget { limit, unit, .. } = self.budget;
+        // What is counted in these units is never more than the bytes.
+        let is_at_most_bytes = matches!(unit, TextUnit::Bytes | TextUnit::Characters | TextUnit::Tokens);
+        if is_at_most_bytes && self.cost + text.len().saturating_sub(self.measured) <= limit {
+            return true;
+        }
+        self.cost += self.budget.cost(text.get(self.measured..).unwrap_or_default());
+        self.measured = text.len();
+        self.cost <= limit
+    }
+}
+
+/// Bytes of `text` in a JSON string, without its quotation marks.
+fn json_bytes(text: &str) -> usize {
+    let escaped = |byte: &u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 1,
+        0..32 => 5,
+        _ => 0,
+    };
+    text.len() + text.as_bytes().iter().map(escaped).sum::<usize>()
+}
+
+/// Words of `text` that a client may take for relative paths: a name, a slash and more.
+fn relative_paths(text: &str) -> usize {
+    let ends = |byte: u8| byte.is_ascii_whitespace() || b"'\"<>|*?".contains(&byte);
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte) || byte >= 128;
+    let bytes = text.as_bytes();
+    let (mut found, mut from) = (0, 0);
+    while let Some(slash) = memchr::memchr(b'/', &bytes[from..]).map(|at| from + at) {
+        let follows = bytes.get(slash + 1).is_some_and(|byte| !ends(*byte));
+        found += usize::from(follows && slash > from && is_name(bytes[slash - 1]));
+        // The rest of the word belongs to the same path.
+        from = bytes[slash..].iter().position(|byte| ends(*byte)).map_or(bytes.len(), |end| slash + end);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn budget(unit: TextUnit, limit: usize) -> AnswerBudget {
+        AnswerBudget { limit, unit, image_bytes: 0 }
+    }
+
+    #[test]
+    fn each_unit_counts_what_its_client_counts() {
+        let cost = |unit, text| budget(unit, 0).cost(text);
+        assert_eq!(cost(TextUnit::Bytes, "é\n"), 3);
+        assert_eq!(cost(TextUnit::Characters, "é\n"), 2);
+        for text in ["plain", "a\t\"b\"\\\r\n", "\u{1}\u{8}\u{c}é\u{7f}"] {
+            let json = serde_json::to_string(text).expect("a string");
+            assert_eq!(cost(TextUnit::JsonBytes, text), json.len() - 2, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn relative_paths_grow_and_absolute_ones_do_not() {
+        for (text, expected) in [
+            ("src/a.rs and (lib/b.rs): \"c/d\"", 3),
+            ("/mnt/user-data/workspace/src/a.rs:12: x", 0),
+            ("// a comment, </div> and https://example.org/a/b", 0),
+            ("./a ../b a/ / a", 2),
+            ("x=é/ü", 1),
+        ] {
+            assert_eq!(relative_paths(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn gauge_says_of_a_growing_text_what_the_budget_says_of_it() {
+        for unit in [
+            TextUnit::Bytes,
+            TextUnit::JsonBytes,
+            TextUnit::Characters,
+            TextUnit::CharactersWithPaths,
+            TextUnit::Tokens,
+        ] {
+            let budget = budget(unit, 300);
+            let (mut gauge, mut text) = (budget.gauge(), String::new());
+            while gauge.fits(&text) {
+                assert!(budget.cost(&text) <= 300, "{unit:?}");
+                text.push_str("a line with \"é\" and src/lib.rs\n");
+            }
+            assert!(budget.cost(&text) > 300, "{unit:?}");
+        }
+    }
+}
