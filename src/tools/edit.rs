@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    edit,
+    edit::{self, DiffExtent},
     session::Cost,
     workspace::{Approval, Base, Revision},
 };
@@ -215,7 +215,7 @@ impl Change for Pending {
             &shown_diff::diff_name(&self.job.path),
             self.planned.old_text(),
             self.planned.new_text(),
-            None,
+            DiffExtent::Full,
         );
         Preview {
             summary: format!("Edit {}: {}", self.job.path, count(self.planned.replacements, "replacement")),

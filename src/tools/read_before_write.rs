@@ -1,7 +1,7 @@
 //! The seen-and-unchanged check before a file is changed.
 
 use crate::{
-    edit::{self, TruncatedDiff},
+    edit::{self, DiffExtent, TruncatedDiff},
     text::{self, DecodeError, Document, ImageFile},
     workspace::{
         AccessError, AccessErrorKind, Node, Revision, RevisionPrefix, Snapshot, Tree, TreeGuard, WorkspacePath,
@@ -175,7 +175,8 @@ fn stale(
     let Some((was, is)) = was.zip(is).filter(|(was, is)| was.text() != is.text()) else {
         return error.hint("read it again and repeat the change on what is there now").into();
     };
-    let diff = edit::unified_diff(&shown_diff::diff_name(asked), was.text(), is.text(), Some(STALE_DIFF_LINES));
+    let diff =
+        edit::unified_diff(&shown_diff::diff_name(asked), was.text(), is.text(), DiffExtent::Brief(STALE_DIFF_LINES));
     let room = cx.budget.text_bytes() / 2;
     let shown = TruncatedDiff::of(&diff.text, diff.cut_lines, STALE_DIFF_LINES, room);
     // A change that was shown in part has to be read.

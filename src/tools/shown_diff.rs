@@ -1,11 +1,17 @@
 //! The diff that an answer shows of a change.
 
-use crate::{edit, text::Document, workspace::WorkspacePath};
+use crate::{
+    edit::{self, DiffExtent},
+    text::Document,
+    workspace::WorkspacePath,
+};
 
 use super::CallContext;
 
 /// Lines of a diff that are shown.
 pub(super) const DIFF_LINES: usize = 60;
+/// What an answer shows of a change that the model itself made.
+pub(super) const BRIEF: DiffExtent = DiffExtent::Brief(DIFF_LINES);
 /// Bytes of an answer reserved for the text around a diff.
 const AROUND: usize = 400;
 
@@ -16,7 +22,7 @@ pub(super) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u
         Some(bytes) => Document::decode(bytes, None).ok().map(|document| document.text().to_owned()),
     };
     let (Some(old), Some(new)) = (text(old), text(new)) else { return String::new() };
-    edit::unified_diff(&diff_name(path), &old, &new, None).text
+    edit::unified_diff(&diff_name(path), &old, &new, DiffExtent::Full).text
 }
 
 /// Bytes of a diff that an answer about `path` has room for.

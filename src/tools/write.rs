@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    edit::{self, Diff, TruncatedDiff},
+    edit::{self, Diff, DiffExtent, TruncatedDiff},
     session::Cost,
     text::{self, Document, LineEnding},
     workspace::{
@@ -220,8 +220,8 @@ struct PlannedWrite {
 }
 
 impl PlannedWrite {
-    /// The diff of what is really written, with at most `max_lines` lines of hunks.
-    fn diff(&self, max_lines: Option<usize>) -> Option<Diff> {
+    /// The diff of what is really written.
+    fn diff(&self, extent: DiffExtent) -> Option<Diff> {
         let old = self.planned.old.as_ref()?;
         let encoding = encoding_rs::Encoding::for_label(self.planned.encoding.as_bytes());
         let new = text::view(&self.planned.bytes, encoding).ok()?;
@@ -229,9 +229,9 @@ impl PlannedWrite {
         if LineEnding::of(old.text()) == LineEnding::Cr && LineEnding::of(&new) == LineEnding::Cr {
             // Otherwise the file would be one line of the diff.
             let by_line = |text: &str| text.replace('\r', "\n");
-            return Some(edit::unified_diff(&name, &by_line(old.text()), &by_line(&new), max_lines));
+            return Some(edit::unified_diff(&name, &by_line(old.text()), &by_line(&new), extent));
         }
-        Some(edit::unified_diff(&name, old.text(), &new, max_lines))
+        Some(edit::unified_diff(&name, old.text(), &new, extent))
     }
 }
 
@@ -247,7 +247,7 @@ impl Change for PlannedWrite {
                 format!("{verb} {}: {} when done", self.request.path, count(self.planned.bytes.len(), "byte")),
                 &self.planned.notes,
             ),
-            diff: self.diff(None).map_or_else(
+            diff: self.diff(DiffExtent::Full).map_or_else(
                 || {
                     let old = if self.base == Base::Absent { "/dev/null" } else { "(not text)" };
                     let new = String::from_utf8_lossy(&self.planned.bytes);
@@ -299,7 +299,7 @@ impl Change for PlannedWrite {
 
 impl PlannedWrite {
     fn answer(self, cx: &CallContext, committed: &Committed, kept: Option<String>) -> Answer {
-        let diff = self.diff(Some(shown_diff::DIFF_LINES));
+        let diff = self.diff(shown_diff::BRIEF);
         let shown = diff.as_ref().map(|diff| {
             TruncatedDiff::of(
                 &diff.text,

@@ -31,7 +31,7 @@ impl Planned {
         let dry_run = made.is_none();
         let name = shown_diff::diff_name(path);
         let room = shown_diff::room(cx, path);
-        let diff = edit::unified_diff(&name, self.old_text(), self.new_text(), Some(shown_diff::DIFF_LINES));
+        let diff = edit::unified_diff(&name, self.old_text(), self.new_text(), shown_diff::BRIEF);
         let shown = TruncatedDiff::of(&diff.text, diff.cut_lines, shown_diff::DIFF_LINES, room);
         let mut notes: Vec<String> = self
             .strategies
