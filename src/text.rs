@@ -14,6 +14,7 @@ mod line_ending;
 mod lines;
 pub mod nearest_name;
 mod offsets;
+pub mod outline;
 mod shorten;
 mod tokens;
 

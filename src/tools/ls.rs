@@ -107,7 +107,7 @@ fn roots(cx: &CallContext) -> Answer {
     for root in cx.workspace.roots() {
         let writable = root.access() == Access::ReadWrite;
         let path = root.public();
-        let _ = write!(text, "\n  {path}/ ({})", if writable { "read-write" } else { "read-only" });
+        let _ = write!(text, "\n  {path}/ ({})", root.rights());
         entries.push(ListedEntry { path, kind: "root", writable: Some(writable), ..ListedEntry::default() });
     }
     let facts = Facts { shown: entries.len(), ..Facts::default() };

@@ -43,3 +43,4 @@ mod rights;
 mod stdio;
 mod system;
 mod tidy;
+mod untrusted;
