@@ -96,7 +96,7 @@ fn file(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
         protected,
         ..ListedEntry::default()
     };
-    let size = entry.size.map(|size| format!("  {}", file_size(size))).unwrap_or_default();
+    let size = entry.size.map(|size| format!("\t{}", file_size(size))).unwrap_or_default();
     let text = format!("{path}{size} ({what}){}", if protected { " [protected]" } else { "" });
     Ok(Answer::text(text, &facts).data(cx, &Output { path: None, entries: vec![entry], facts, notes: Vec::new() }))
 }
