@@ -34,7 +34,7 @@ impl TruncatedDiff {
     ///
     /// let diff = "--- a/a\n+++ b/a\n@@ -1,2 +0,0 @@\n-one\n-two\n";
     /// let shown = TruncatedDiff::of(diff, 0, 2, 1000);
-    /// assert_eq!(shown.with_note(), "--- a/a\n+++ b/a\n@@ -1,2 +0,0 @@\n-one\n… 1 more lines of diff");
+    /// assert_eq!(shown.with_note(), "--- a/a\n+++ b/a\n@@ -1,2 +0,0 @@\n-one\n… 1 more line of diff");
     /// ```
     pub fn of(diff: &str, cut_lines: usize, lines: usize, room: usize) -> Self {
         let mut this = Self { text: String::new(), cut_lines };
@@ -62,7 +62,8 @@ impl TruncatedDiff {
     pub fn with_note(&self) -> String {
         let mut text = self.text.trim_end_matches('\n').to_owned();
         if self.cut_lines > 0 {
-            let _ = write!(text, "\n… {} more lines of diff", self.cut_lines);
+            let lines = if self.cut_lines == 1 { "line" } else { "lines" };
+            let _ = write!(text, "\n… {} more {lines} of diff", self.cut_lines);
         }
         text
     }

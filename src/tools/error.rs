@@ -12,6 +12,8 @@ use crate::{
     workspace::{AccessError, AccessErrorKind, Limit, PathError, RootGone, Workspace, WorkspacePath, escape_controls},
 };
 
+use super::fence::fenced;
+
 /// The closed set of error kinds, as they are named in `_meta` under `rootbound/error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -173,7 +175,12 @@ impl ToolError {
     /// The error for a path that is not there, with near names from inside the roots.
     pub fn not_found(workspace: &Workspace, path: &WorkspacePath) -> Self {
         let error = Self::new(Kind::NotFound, format!("no such file or directory: {path}"));
-        let question = did_you_mean(workspace.suggest(path));
+        let near = workspace.suggest(path);
+        if !near.is_empty() && near.iter().any(|near| workspace.is_untrusted(near)) {
+            let names: Vec<String> = near.iter().map(ToString::to_string).collect();
+            return error.hint("did you mean a path below?").details(fenced(workspace, &near, names.join("\n")));
+        }
+        let question = did_you_mean(near);
         error.hint(question.unwrap_or_else(|| "list what is there with ls, or search by name with glob".to_owned()))
     }
 

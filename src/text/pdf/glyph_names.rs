@@ -48,11 +48,13 @@ pub(super) fn text_of(name: &str) -> Option<Cow<'static, str>> {
 }
 
 fn one(name: &str) -> Option<Cow<'static, str>> {
-    if let Some(codes) = listed(name) {
-        return codes.split(' ').map(hex).collect::<Option<String>>().map(Cow::Owned);
-    }
     if let Some((_, text)) = OTHERS.iter().find(|(other, _)| *other == name) {
         return Some(Cow::Borrowed(text));
+    }
+    // Small capitals and old digits are in the list, but as characters for private use.
+    let base = ["small", "oldstyle"].iter().find_map(|style| name.strip_suffix(style));
+    if let Some(codes) = base.and_then(listed).or_else(|| listed(name)) {
+        return codes.split(' ').map(hex).collect::<Option<String>>().map(Cow::Owned);
     }
     let digits = name.strip_prefix("uni").filter(|digits| digits.len() >= 4 && digits.len() % 4 == 0);
     if let Some(digits) = digits.filter(|digits| digits.len() <= 32 && digits.is_ascii()) {
@@ -115,6 +117,7 @@ mod tests {
             ("uni00410042", "AB"),
             ("u1F600", "😀"),
             ("dotlessj", "ȷ"),
+            ("oneoldstyle", "1"),
         ] {
             assert_eq!(text_of(name).as_deref(), Some(text), "{name}");
         }

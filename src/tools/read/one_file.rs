@@ -1,7 +1,7 @@
 //! One file with one selection, shown in the way of its format.
 
 use super::{
-    super::{Blocking, CallContext, ToolError},
+    super::{Blocking, CallContext, ToolError, fence::FENCE},
     format::Format,
     image::read_image,
     part::Part,
@@ -21,13 +21,20 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Sectio
         Blocking::Allowed => open(cx, &request.path)?,
         Blocking::Never => open_cached(cx, &request.path)?,
     };
+    let is_untrusted = cx.workspace.is_untrusted(source.file.real_path());
+    let reduced = is_untrusted.then(|| FileRequest { budget: request.budget.reduced(FENCE), ..request.clone() });
+    let section = read_as_format(cx, reduced.as_ref().unwrap_or(request), source)?;
+    Ok(if is_untrusted { section.fenced() } else { section })
+}
+
+fn read_as_format(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Section, ToolError> {
     let format = Format::of(&source.path, &source.head);
     match (format, &request.part) {
-        (Format::Image(image), None) => read_image(cx, source, image),
         // What a PDF takes is too much for the thread that reads requests.
         (Format::Pdf, _) if cx.blocking == Blocking::Never => Err(ToolError::would_block()),
         (Format::Pdf, None) if request.encoding.is_none() => read_pdf(cx, request, source, None),
         (Format::Pdf, Some(Part::Pages { first, last })) => read_pdf(cx, request, source, Some((*first, *last))),
+        (Format::Image(info), _) => read_image(cx, request, source, info),
         (Format::Pdf | Format::Notebook | Format::Text, None) => read_text(cx, request, source),
         (_, Some(part)) => Err(part.unfit(&source.path, format)),
     }
