@@ -16,6 +16,8 @@ pub struct HitLine {
     pub text: String,
     /// Which match of the file it belongs to, counted from 0; `None` for context.
     pub hit: Option<usize>,
+    /// Where the line is cut: the column of its match, or its first one, counted from 1.
+    pub cut_at: Option<u64>,
 }
 
 /// What was seen of a file whose hits are shown.
