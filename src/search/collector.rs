@@ -54,8 +54,6 @@ pub(super) struct FileMatches {
     pub(super) stopped: Option<StopReason>,
     /// A line that matches or is kept is not ASCII.
     pub(super) foreign: bool,
-    /// A line that is kept ends with a carriage return.
-    pub(super) carriage_return: bool,
     /// The file is not UTF-8, and in no encoding that is recognised.
     pub(super) undecoded: bool,
 }
@@ -95,7 +93,6 @@ impl<'a> Collector<'a> {
 
     /// What is shown of a line, around `hit`.
     fn excerpt(&mut self, line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> Excerpt {
-        self.found.carriage_return |= line.strip_suffix(b"\n").unwrap_or(line).ends_with(b"\r");
         if line.is_ascii() {
             return excerpt(line, hit);
         }

@@ -198,6 +198,7 @@ impl<'a> Worker<'a> {
         let seen = (shown && content.whole).then(|| SeenContent {
             revision: Revision::of(content.bytes),
             bytes: (content.bytes.len() <= KEPT_CONTENT.min(limits.content)).then(|| content.bytes.to_vec()),
+            is_plain: content.is_plain(),
         });
         let (real, stat) = (file.real_path().clone(), file.stat().clone());
         Box::new(FileHits { path, real, stat, matches, lines, seen, bytes, cut })
