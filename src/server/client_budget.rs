@@ -46,8 +46,19 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         names: &["claude-code"],
         below: None,
         budget: text(TextUnit::Tokens, 20_000),
-        beyond: "refuses more than 25,000 tokens",
+        beyond: "refuses more than 25,000 tokens, and moves more than 50,000 characters out of the conversation",
+        // The characters were found with version 2.1.197 and texts of 49,900 and 50,001.
         source: "https://code.claude.com/docs/en/mcp#mcp-output-limits-and-warnings",
+    },
+    ClientRow {
+        title: "Gemini CLI",
+        names: &["gemini-cli"],
+        below: None,
+        // It wraps the text in two lines before it counts.
+        budget: text(TextUnit::Characters, 39_000),
+        beyond: "cuts the middle out at 40,000 characters",
+        // Found with version 0.61.0 and texts of 39,000 and 40,001 characters.
+        source: "https://github.com/google-gemini/gemini-cli",
     },
     ClientRow {
         title: "Claude Desktop",
@@ -150,6 +161,7 @@ mod tests {
             ),
             (&["claude-code", "Claude Code", "claudecode", "claude-code/2.1.3"], 20_000),
             (&["claude-ai", "Claude AI", "claude.ai", "Claude Desktop v1.2"], 90_000),
+            (&["gemini-cli-mcp-client", "Gemini CLI 0.61.0"], 39_000),
             (&["", "codexes", "claude", "mcp", "my-claude-code", "2.0"], 40_000),
         ] {
             for name in names {

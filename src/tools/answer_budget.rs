@@ -19,7 +19,8 @@ pub enum TextUnit {
     /// Characters after each relative path in the text was made an absolute one below `/mnt/user-data/workspace`.
     /// Which words are paths of files is not known here: each that may be is counted as one.
     CharactersWithPaths,
-    /// Tokens of a model, as [`estimated_tokens`] counts them.
+    /// Tokens of a model, as [`estimated_tokens`] counts them, and at least five for twelve characters: Claude Code
+    /// 2.1.197 also moves what has over 50,000 characters out of the conversation, however few tokens they are.
     Tokens,
 }
 
@@ -63,7 +64,7 @@ impl AnswerBudget {
             TextUnit::JsonBytes => json_bytes(text),
             TextUnit::Characters => text.chars().count(),
             TextUnit::CharactersWithPaths => text.chars().count() + GROWTH * relative_paths(text),
-            TextUnit::Tokens => estimated_tokens(text),
+            TextUnit::Tokens => estimated_tokens(text).max((text.chars().count() * 5).div_ceil(12)),
         }
     }
 

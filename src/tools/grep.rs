@@ -3,7 +3,9 @@
 //! Reads the arguments, runs the search and notes the shown files as seen. The search itself is `search`'s.
 
 mod args;
+mod lines;
 mod output;
+mod page;
 mod render;
 mod request;
 mod run;
@@ -16,7 +18,7 @@ use super::{
     Alias, CallContext, FlagValue, Group, Plan, Spec, Tool, ToolError,
     alias::{LISTING_ALIASES, PATH_ALIASES},
 };
-use args::Args;
+use args::{Args, OutputMode};
 use output::Output;
 use render::Report;
 use request::GrepRequest;
@@ -53,14 +55,16 @@ impl Tool for Grep {
         }
         let hidden = request.look_into_ignored(cx, &scope, &found);
         let report = Report { request: &request, scope: &scope, found: &found, hidden };
-        let rendered = report.render(cx.budget.list());
-        for hits in rendered.shown_files(&found) {
+        let page = report.render(cx.budget.list());
+        // A name alone shows nothing of the file.
+        let seen = if request.mode == OutputMode::Content { &page.files[..] } else { &[] };
+        for hits in seen.iter().map(|(at, _)| &found.files[*at].1) {
             if let Some(revision) = hits.revision(&cx.workspace, cx.settings.max_file_size, &cx.stop) {
                 let content = hits.seen.as_ref().and_then(|seen| seen.bytes.as_deref());
                 cx.session.ledger.saw(&hits.real, revision, content);
             }
         }
-        Ok(Plan::Answer(report.answer(cx, rendered, started.elapsed())))
+        Ok(Plan::Answer(report.answer(cx, page, started.elapsed())))
     }
 }
 

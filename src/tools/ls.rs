@@ -71,7 +71,7 @@ impl Tool for Ls {
         let request = ListRequest {
             depth: usize::try_from(depth).unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
             ignored: if args.no_ignore.unwrap_or(false) { Ignored::Include } else { Ignored::Skip },
-            limit: paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS),
+            limit: paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS).value,
         };
         let answer = match scope.starts() {
             [start] if scope.file().is_some() => file(cx, start)?,

@@ -123,6 +123,11 @@ pub(super) fn walked_because(cx: &CallContext, scope: &Scope) -> Option<String> 
     scope.starts().iter().find_map(|start| cx.path_index.unwatchable(start)).map(|why| why.to_string())
 }
 
+/// A header, and below it what was not done as asked.
+pub(super) fn headed(header: String, notes: &[String]) -> String {
+    notes.iter().fold(header, |header, note| header + "\n" + note)
+}
+
 /// Joins an answer's lines and what is said below them.
 pub(super) fn with_notes(mut text: String, notes: &[String]) -> String {
     if !notes.is_empty() {

@@ -5,25 +5,45 @@ use super::ToolError;
 /// Results that can be passed over: beyond it the search should be narrowed.
 const MAX_OFFSET: usize = 100_000;
 
-/// Most results to return: `null`, zero and negative numbers mean the default.
-pub(super) fn max_results(given: Option<i64>, default: usize, most: usize) -> usize {
-    given.and_then(|given| usize::try_from(given).ok()).filter(|given| *given > 0).unwrap_or(default).min(most)
+/// A number from the arguments, at most its maximum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bounded {
+    /// The number to use.
+    pub(super) value: usize,
+    /// The number given, where it is over the maximum.
+    over: Option<usize>,
 }
 
-/// A count that cannot be negative, at most `most`.
-pub(super) fn limited(name: &str, given: Option<i64>, most: usize) -> Result<Option<usize>, ToolError> {
-    let read = |given: i64| {
-        usize::try_from(given).map(|given| given.min(most)).map_err(|_| {
-            ToolError::invalid(format!("`{name}` must be 0 or more, not {given}"))
-                .hint(format!("pass {name}=0 or more, or leave it out"))
-        })
+impl Bounded {
+    fn new(given: usize, most: usize) -> Self {
+        Self { value: given.min(most), over: (given > most).then_some(given) }
+    }
+
+    /// `(max_results=900 is over the maximum of 500)`, where it is.
+    pub(super) fn note(self, name: &str) -> Option<String> {
+        self.over.map(|given| format!("({name}={given} is over the maximum of {})", self.value))
+    }
+}
+
+/// Most results to return: `null`, zero and negative numbers mean the default.
+pub(super) fn max_results(given: Option<i64>, default: usize, most: usize) -> Bounded {
+    let given = given.filter(|given| *given > 0);
+    Bounded::new(given.map_or(default, |given| usize::try_from(given).unwrap_or(usize::MAX)), most)
+}
+
+/// A number that cannot be negative, at most `most`.
+pub(super) fn bounded(name: &str, given: Option<i64>, most: usize) -> Result<Option<Bounded>, ToolError> {
+    let read = |given: i64| match usize::try_from(given) {
+        Ok(given) => Ok(Bounded::new(given, most)),
+        Err(_) => Err(ToolError::invalid(format!("`{name}` must be 0 or more, not {given}"))
+            .hint(format!("pass {name}=0 or more, or leave it out"))),
     };
     given.map(read).transpose()
 }
 
 /// How many results to pass over.
 pub(super) fn offset(given: Option<i64>) -> Result<usize, ToolError> {
-    let offset = limited("offset", given, usize::MAX)?.unwrap_or(0);
+    let offset = bounded("offset", given, usize::MAX)?.map_or(0, |offset| offset.value);
     if offset > MAX_OFFSET {
         return Err(ToolError::invalid(format!("`offset` {offset} is over {MAX_OFFSET}"))
             .hint("narrow the pattern or the path instead of paging that far"));
@@ -42,9 +62,17 @@ mod tests {
 
     #[test]
     fn max_results_of_zero_or_less_means_the_default() {
-        assert_eq!(max_results(None, 100, 500), 100);
-        assert_eq!((max_results(Some(0), 100, 500), max_results(Some(-3), 100, 500)), (100, 100));
-        assert_eq!((max_results(Some(7), 100, 500), max_results(Some(9000), 100, 500)), (7, 500));
+        for (given, expected) in [(None, 100), (Some(0), 100), (Some(-3), 100), (Some(7), 7), (Some(9000), 500)] {
+            assert_eq!(max_results(given, 100, 500).value, expected, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn number_over_its_maximum_has_a_note() {
+        assert_eq!(max_results(Some(500), 100, 500).note("max_results"), None);
+        let note = max_results(Some(900), 100, 500).note("max_results").unwrap();
+        assert_eq!(note, "(max_results=900 is over the maximum of 500)");
+        assert_eq!(bounded("context", Some(i64::MAX), 50).unwrap().unwrap().value, 50);
     }
 
     #[test]

@@ -46,17 +46,60 @@ mcp_test!(context_lines_have_dashes_and_groups_are_separated, |h| {
     assert_eq!(
         h.call("grep", json!({"pattern": "hit", "context": 1})).ok(),
         "Found 3 matches in 2 files under .\n\
-         a.txt-1- 1\na.txt:2: 2 hit\na.txt-3- 3\n--\na.txt-6- 6\na.txt:7: 7 hit\na.txt-8- 8\n--\nb.txt:1: hit"
+         ==> a.txt <==\n1-1\n2:2 hit\n3-3\n--\n6-6\n7:7 hit\n8-8\n==> b.txt <==\n1:hit"
     );
 });
+
+mcp_test!(lines_of_one_file_are_below_its_path_and_keep_their_indentation, |h| {
+    h.write("src/a.rs", "fn a() {\n\tlet hit = 1;\n}\n\n    hit\n");
+    assert_eq!(
+        h.call("grep", json!({"pattern": "hit", "path": "src/a.rs"})).ok(),
+        "Found 2 matches in 1 file\n==> src/a.rs <==\n2:\tlet hit = 1;\n5:    hit"
+    );
+    assert_eq!(
+        h.call("grep", json!({"pattern": "hit", "path": "src/a.rs", "after": 1})).ok(),
+        "Found 2 matches in 1 file\n==> src/a.rs <==\n2:\tlet hit = 1;\n3-}\n--\n5:    hit"
+    );
+});
+
+mcp_test!(numbers_over_their_maximum_are_said_where_they_matter, |h| {
+    h.write("a.txt", numbered(700));
+    let answer = h.call("grep", json!({"pattern": "hit 300$", "context": 75, "before": 10})).ok();
+    let lines: Vec<_> = answer.lines().collect();
+    assert_eq!(lines[1], "(context=75 is over the maximum of 50)");
+    assert_eq!((lines[3], *lines.last().unwrap()), ("290-hit 290", "350-hit 350"));
+    let answer = h.call("grep", json!({"pattern": "hit", "max_results": 600, "-A": 51, "output_mode": "count"})).ok();
+    assert_eq!(answer, "Found 700 matches in 1 file under .\na.txt:700");
+    let answer = h.call("grep", json!({"pattern": "hit", "max_results": 600, "after": -1}));
+    assert_eq!(answer.error_kind(), Some("invalid_input"));
+    let answer = h.call("grep", json!({"pattern": "hit", "max_results": 600})).ok();
+    assert_eq!(answer.lines().nth(1), Some("(max_results=600 is over the maximum of 500)"));
+    let all = h.call("grep", json!({"pattern": "hit 1", "max_results": 600})).ok();
+    assert!(!all.contains("maximum"), "{all}");
+});
+
+#[test]
+fn context_that_does_not_fit_is_cut_and_said() {
+    let h = with_settings(|settings| settings.max_output = Some(4096));
+    let lines: Vec<_> = (1..=99).map(|line| format!("{line} {}\n", "x".repeat(190))).collect();
+    h.write("a.txt", lines.concat());
+    let answer = h.call("grep", json!({"pattern": "^50 ", "context": 40})).ok();
+    assert!(answer.len() <= 4096, "{} bytes", answer.len());
+    assert!(answer.contains("(context cut to before=5, after=5 of 40, 40: no match fits with more)"), "{answer}");
+    assert!(answer.contains("\n50:50 x") && answer.contains("\n45-45 x") && answer.contains("\n55-55 x"), "{answer}");
+    // Where a match fits with its context, as many as do are shown.
+    let answer = h.call("grep", json!({"pattern": "^[0-9]*0 ", "context": 3}));
+    assert_eq!((answer.facts()["shown"].clone(), answer.facts()["next_offset"].clone()), (json!(2), json!(2)));
+    assert!(answer.ok().ends_with(&format!("23-23 {}", "x".repeat(190))), "{}", answer.text());
+}
 
 mcp_test!(overlapping_contexts_are_merged, |h| {
     h.write("a.txt", "1\n2 hit\n3\n4 hit\n5\n");
     assert_eq!(
         h.call("grep", json!({"pattern": "hit", "-C": 2})).ok(),
-        "Found 2 matches in 1 file under .\na.txt-1- 1\na.txt:2: 2 hit\na.txt-3- 3\na.txt:4: 4 hit\na.txt-5- 5"
+        "Found 2 matches in 1 file under .\n==> a.txt <==\n1-1\n2:2 hit\n3-3\n4:4 hit\n5-5"
     );
-    assert!(h.call("grep", json!({"pattern": "hit", "-A": 1})).ok().contains("a.txt-3- 3\na.txt:4"));
+    assert!(h.call("grep", json!({"pattern": "hit", "-A": 1})).ok().contains("\n3-3\n4:4 hit"));
 });
 
 mcp_test!(a_cut_result_says_so_first_and_pages_join_without_a_gap, |h| {
@@ -101,7 +144,7 @@ fn a_later_page_is_the_same_from_one_thread_and_from_several() {
                 let [a, b] = [&one, &several].map(|h| h.call("grep", asked.clone()));
                 assert_eq!(a.ok(), b.ok(), "{asked}");
                 assert_eq!(a.facts()["shown"], b.facts()["shown"]);
-                shown += a.ok().matches(": hit").count();
+                shown += a.ok().matches(":hit").count() + a.ok().matches(": hit").count();
             }
         }
     }
@@ -115,15 +158,7 @@ mcp_test!(a_page_with_context_shows_the_context_of_its_own_matches, |h| {
     let page = h.call("grep", json!({"pattern": "hit", "before": 1, "after": 2, "max_results": 2, "offset": 3})).ok();
     assert_eq!(
         page.lines().skip(1).collect::<Vec<_>>(),
-        [
-            "a.txt-11- 11",
-            "a.txt:12: hit 12",
-            "a.txt-13- 13",
-            "a.txt-14- 14",
-            "a.txt:15: hit 15",
-            "a.txt-16- 16",
-            "a.txt-17- 17"
-        ]
+        ["==> a.txt <==", "11-11", "12:hit 12", "13-13", "14-14", "15:hit 15", "16-16", "17-17"]
     );
 });
 
@@ -236,7 +271,7 @@ mcp_test!(a_large_file_is_searched_when_it_is_named, |h| {
     huge.extend(b"needle\n");
     h.write("huge.log", huge);
     let answer = h.call("grep", json!({"pattern": "needle", "path": "huge.log"})).ok();
-    assert_eq!(answer, "Found 1 match in 1 file under huge.log\nhuge.log:17825793: needle");
+    assert_eq!(answer, "Found 1 match in 1 file\n==> huge.log <==\n17825793:needle");
 });
 
 mcp_test!(matches_in_ignored_files_are_counted_and_found_on_request, |h| {
@@ -422,7 +457,7 @@ mcp_test!(files_in_other_encodings_are_decoded_for_a_non_ascii_pattern, |h| {
     // Found as bytes, and shown with its context as `read` shows it.
     assert_eq!(grep("au lait"), "Found 1 match in 1 file under .\nlatin.txt:1: un café au lait");
     let around = h.call("grep", json!({ "pattern": "^0", "path": "larger.txt", "before": 1, "max_results": 1 })).ok();
-    assert!(around.contains("larger.txt-1- café\nlarger.txt:2: 0123"), "{around}");
+    assert!(around.contains("==> larger.txt <==\n1-café\n2:0123"), "{around}");
     let count = h.call("grep", json!({ "pattern": "café", "output_mode": "count" })).ok();
     assert!(count.contains("larger.txt: 1") || count.contains("larger.txt:1"), "{count}");
     assert!(!h.call("grep", json!({ "pattern": "nowhereé" })).facts().contains_key("not_utf8"));
@@ -473,14 +508,14 @@ mcp_test!(utf16_without_bom_is_text_for_grep_and_read, |h| {
     }
     for name in ["be.txt", "le.txt"] {
         let text = h.call("grep", json!({ "pattern": "the needle", "path": name, "context": 1 })).ok();
-        let expected = format!("{name}-1- first café\n{name}:2: the needle, naïve\n{name}-3- third");
+        let expected = format!("==> {name} <==\n1-first café\n2:the needle, naïve\n3-third");
         assert!(text.ends_with(&expected), "{text}");
         let text = h.call("grep", json!({ "pattern": "naïve.third", "path": name, "multiline": true })).ok();
-        assert!(text.ends_with(&format!("{name}:2: the needle, naïve\n{name}:3: third")), "{text}");
+        assert!(text.ends_with(&format!("==> {name} <==\n2:the needle, naïve\n3:third")), "{text}");
         // A line that was shown can be edited.
         let edit = json!({ "path": name, "old_string": "the needle", "new_string": "a nail" });
         h.call("edit", edit).ok();
-        assert!(h.call("grep", json!({ "pattern": "a nail, na", "path": name })).ok().contains(":2: a nail, naïve"));
+        assert!(h.call("grep", json!({ "pattern": "a nail, na", "path": name })).ok().contains("\n2:a nail, naïve"));
     }
 });
 
@@ -492,7 +527,7 @@ fn assert_alike(h: &Harness, name: &str, content: &[u8], line: &str) {
     let found = h.call("grep", json!({ "pattern": "needle", "path": name }));
     let text = found.text();
     assert_eq!(text.contains("is binary"), !is_text, "{name}: {text}\n{}", read.text());
-    assert_eq!(text.contains(&format!(":1: {line}")), is_text, "{name}: {text}");
+    assert_eq!(text.contains(&format!("<==\n1:{line}")), is_text, "{name}: {text}");
     if is_text {
         assert!(
             read.text().starts_with(&format!("1\t{line}\n")) || read.text().contains(line),

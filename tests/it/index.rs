@@ -267,7 +267,7 @@ fn a_partly_searched_large_file_gives_the_answer_of_a_full_search() {
     let one = json!({ "pattern": "second_word$", "context": 1 });
     comparison.compare("grep", both.as_object().unwrap());
     comparison.compare("grep", one.as_object().unwrap());
-    assert!(comparison.listed("grep", &one).text.contains("9002: here the second_word"));
+    assert!(comparison.listed("grep", &one).text.contains("\n9002:here the second_word"));
     // Elsewhere in the file, before the filter has seen it and after.
     lines[100] = "the first_word, then the second_word\n";
     put(&lines);

@@ -8,7 +8,7 @@ use super::{
     super::{
         Answer, CallContext,
         answer::count,
-        omissions::{self, InIgnored, SkippedFiles, stopped_note, with_notes},
+        omissions::{self, InIgnored, SkippedFiles, headed, stopped_note, with_notes},
         paging::shown_range,
     },
     output::{Facts, Output},
@@ -41,6 +41,8 @@ impl GlobRequest {
         let truncated = found.capped || found.total > self.skip + shown;
         let next_offset = (truncated && shown > 0).then_some(self.skip + shown);
 
+        let limit = self.results_note.clone().filter(|_| truncated && shown == self.take);
+        let header = headed(self.header(found, shown, next_offset), limit.as_slice());
         let mut notes = Vec::new();
         if found.total == 0 && found.directories > 0 {
             let matched = count(found.directories, "directory");
@@ -67,7 +69,8 @@ impl GlobRequest {
             walked_because: omissions::walked_because(cx, &self.scope),
             elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
-        let text = with_notes(self.header(found, shown, next_offset) + &body, &notes);
+        let text = with_notes(header + &body, &notes);
+        notes.extend(limit);
         Answer::text(text, &facts).data(cx, &Output { paths, facts, notes })
     }
 

@@ -24,6 +24,8 @@ pub(super) struct GlobRequest {
     pub(super) newest: bool,
     pub(super) skip: usize,
     pub(super) take: usize,
+    /// What is said of a `max_results` over its maximum.
+    pub(super) results_note: Option<String>,
     pub(super) no_ignore: bool,
 }
 
@@ -48,13 +50,15 @@ impl GlobRequest {
             return Err(ToolError::invalid(format!("{file} is not a directory"))
                 .hint("pass the directory to search in as path; read shows a file"));
         }
+        let take = paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS);
         Ok(Self {
             glob,
             scope,
             directories: args.include_dirs.unwrap_or(false),
             newest: args.sort != Some(Sort::Path),
             skip: paging::offset(args.offset)?,
-            take: paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS),
+            take: take.value,
+            results_note: take.note("max_results"),
             no_ignore: args.no_ignore.unwrap_or(false),
         })
     }

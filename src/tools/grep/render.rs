@@ -5,18 +5,20 @@
 use std::{fmt::Write as _, time::Duration};
 
 use crate::{
-    search::{ContentHits, FileHits, HitLine, Scope},
+    search::{ContentHits, Scope},
     tools::{
         Answer, AnswerBudget, CallContext,
         answer::count,
-        omissions::{self, InIgnored, SkippedFiles, stopped_note, with_notes},
+        omissions::{self, InIgnored, SkippedFiles, headed, stopped_note, with_notes},
         paging::shown_range,
     },
 };
 
 use super::{
     args::OutputMode,
+    lines::LineForm,
     output::{Facts, FileResult, MatchLine, Output},
+    page::Page,
     request::GrepRequest,
 };
 
@@ -32,102 +34,54 @@ pub(super) struct Report<'a> {
     pub(super) hidden: Option<InIgnored>,
 }
 
-/// The lines of an answer, and how many results they are.
-#[derive(Debug, Default)]
-pub(super) struct Rendered {
-    body: String,
-    /// Results shown.
-    shown: usize,
-    /// In content mode the files shown (as places in what was found) and their lines.
-    files: Vec<(usize, Vec<MatchLine>)>,
-}
-
-impl Rendered {
-    /// The files whose lines are shown.
-    pub(super) fn shown_files<'a>(&self, found: &'a ContentHits) -> impl Iterator<Item = &'a FileHits> {
-        self.files.iter().map(|(at, _)| &*found.files[*at].1)
-    }
-}
-
 impl Report<'_> {
     /// Renders as many results as fit into `budget`.
-    pub(super) fn render(&self, budget: AnswerBudget) -> Rendered {
+    pub(super) fn render(&self, budget: AnswerBudget) -> Page {
         match self.request.mode {
-            OutputMode::Content => self.render_lines(budget),
+            OutputMode::Content => self.form().page(&self.found.files, budget),
             OutputMode::FilesWithMatches | OutputMode::Count => self.render_files(budget),
         }
     }
 
-    fn render_files(&self, budget: AnswerBudget) -> Rendered {
-        let (mut out, mut gauge) = (Rendered::default(), budget.gauge());
+    fn render_files(&self, budget: AnswerBudget) -> Page {
+        let (mut page, mut gauge) = (Page::default(), budget.gauge());
         let (skip, take) = (self.request.skip, self.request.take);
-        for (_, hits) in self.found.files.iter().filter(|(before, _)| (skip..skip + take).contains(before)) {
-            let start = out.body.len();
-            let _ = write!(out.body, "\n{}", hits.path);
+        let on_page = |(_, (before, _)): &(usize, &(usize, _))| (skip..skip + take).contains(before);
+        for (at, (_, hits)) in self.found.files.iter().enumerate().filter(on_page) {
+            let start = page.text.len();
+            let _ = write!(page.text, "\n{}", hits.path);
             if self.request.mode == OutputMode::Count {
-                let _ = write!(out.body, ":{}", hits.matches);
+                let _ = write!(page.text, ":{}", hits.matches);
             }
-            if !gauge.fits(&out.body) && out.shown > 0 {
-                out.body.truncate(start);
+            if !gauge.fits(&page.text) && page.shown > 0 {
+                page.text.truncate(start);
                 break;
             }
-            out.shown += 1;
+            page.files.push((at, Vec::new()));
+            page.shown += 1;
         }
-        out
+        page
     }
 
-    fn render_lines(&self, budget: AnswerBudget) -> Rendered {
-        let (skip, take) = (self.request.skip, self.request.take);
-        let (before, after) = (self.request.before as u64, self.request.after as u64);
-        let (mut out, mut gauge) = (Rendered::default(), budget.gauge());
-        // Ends of the last match that is complete, and of the one that is being written.
-        let (mut complete, mut current) = (0, 0);
-        for (at, (first, hits)) in self.found.files.iter().enumerate() {
-            let shown = skip.saturating_sub(*first)..(skip + take).saturating_sub(*first).min(hits.matches);
-            let is_shown = |line: &HitLine| line.hit.is_some_and(|hit| shown.contains(&hit));
-            let numbers: Vec<u64> = hits.lines.iter().filter(|line| is_shown(line)).map(|line| line.number).collect();
-            if numbers.is_empty() {
-                continue;
-            }
-            let path = hits.path.to_string();
-            let (mut last, mut hit): (Option<u64>, _) = (None, None);
-            out.files.push((at, Vec::new()));
-            for line in &hits.lines {
-                let matching = is_shown(line);
-                if !matching && !near(&numbers, line.number, before, after) {
-                    continue;
-                }
-                if matching && line.hit != hit {
-                    complete = current;
-                    hit = line.hit;
-                    out.shown += 1;
-                }
-                if before + after > 0 && !out.body.is_empty() && last.is_none_or(|last| last + 1 != line.number) {
-                    out.body.push_str("\n--");
-                }
-                last = Some(line.number);
-                let mark = if matching { ':' } else { '-' };
-                let _ = write!(out.body, "\n{path}{mark}{}{mark} {}", line.number, line.text);
-                if let Some((_, lines)) = out.files.last_mut() {
-                    lines.push(MatchLine { number: line.number, text: line.text.clone(), context: !matching });
-                }
-                if !gauge.fits(&out.body) && out.shown > usize::from(matching) {
-                    // What is over the budget belongs to this match, or is context of the last.
-                    out.shown -= usize::from(matching);
-                    return cut(out, if matching { complete } else { current });
-                }
-                if matching {
-                    current = out.body.len();
-                }
-            }
-        }
-        out
+    fn form(&self) -> LineForm {
+        let GrepRequest { skip, take, before, after, .. } = *self.request;
+        LineForm { skip, take, before: before as u64, after: after as u64, headed: self.is_headed() }
+    }
+
+    /// Whether the path is a heading above its lines.
+    fn is_headed(&self) -> bool {
+        self.scope.file().is_some() || self.request.before + self.request.after > 0
     }
 
     /// Header, lines and footer; the facts next to them.
-    pub(super) fn answer(&self, cx: &CallContext, rendered: Rendered, elapsed: Duration) -> Answer {
+    pub(super) fn answer(&self, cx: &CallContext, page: Page, elapsed: Duration) -> Answer {
         let skipped = SkippedFiles::of(&self.found.tally, &self.found.walk);
-        let mut notes = Vec::new();
+        let results = self.results();
+        let truncated = self.found.capped || results > self.request.skip + page.shown;
+        let next_offset = (truncated && page.shown > 0).then_some(self.request.skip + page.shown);
+        let limits = self.limit_notes(&page, truncated);
+        let mut notes = limits.clone();
+        notes.extend(page.less_context.map(|lines| self.less_context_note(lines)));
         notes.extend(self.hidden.map(InIgnored::note));
         notes.extend(stopped_note(
             &cx.stop,
@@ -142,13 +96,10 @@ impl Report<'_> {
 
         notes.extend(omissions::limit_notes(&self.found.tally, &self.found.walk.limits_hit));
 
-        let results = self.results();
-        let truncated = self.found.capped || results > self.request.skip + rendered.shown;
-        let next_offset = (truncated && rendered.shown > 0).then_some(self.request.skip + rendered.shown);
         let facts = Facts {
             matches: self.found.matches,
             files: self.found.matching_files,
-            shown: rendered.shown,
+            shown: page.shown,
             truncated,
             next_offset,
             complete: self.found.complete(),
@@ -160,9 +111,25 @@ impl Report<'_> {
             walked_because: omissions::walked_because(cx, self.scope),
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         };
-        let text = with_notes(self.header(rendered.shown, next_offset) + &rendered.body, &notes);
+        let header = headed(self.header(page.shown, next_offset), &limits);
+        let text = with_notes(header + &page.text, &notes[limits.len()..]);
         let answer = Answer::text(text, &facts);
-        answer.data_of(cx, || Output { mode: self.request.mode, facts, results: self.file_results(rendered), notes })
+        answer.data_of(cx, || Output { mode: self.request.mode, facts, results: self.file_results(page), notes })
+    }
+
+    /// What is said of numbers over their maximum, where it makes a difference.
+    fn limit_notes(&self, page: &Page, truncated: bool) -> Vec<String> {
+        let request = self.request;
+        let results = request.results_note.iter().filter(|_| truncated && page.shown == request.take);
+        let context = request.context_notes.iter().filter(|_| request.mode == OutputMode::Content && page.shown > 0);
+        results.chain(context).cloned().collect()
+    }
+
+    fn less_context_note(&self, (before, after): (u64, u64)) -> String {
+        let GrepRequest { before: asked_before, after: asked_after, .. } = self.request;
+        format!(
+            "(context cut to before={before}, after={after} of {asked_before}, {asked_after}: no match fits with more)"
+        )
     }
 
     fn skipped_note(&self, skipped: SkippedFiles, limit: u64) -> Option<String> {
@@ -174,13 +141,12 @@ impl Report<'_> {
         }
     }
 
-    fn file_results(&self, rendered: Rendered) -> Vec<FileResult> {
-        let of = |hits: &FileHits, lines| FileResult { path: hits.path.to_string(), matches: hits.matches, lines };
-        if self.request.mode == OutputMode::Content {
-            return rendered.files.into_iter().map(|(at, lines)| of(&self.found.files[at].1, lines)).collect();
-        }
-        let from = self.found.files.iter().skip_while(|(before, _)| *before < self.request.skip);
-        from.take(rendered.shown).map(|(_, hits)| of(hits, Vec::new())).collect()
+    fn file_results(&self, page: Page) -> Vec<FileResult> {
+        let result = |(at, lines): (usize, Vec<MatchLine>)| {
+            let hits = &self.found.files[at].1;
+            FileResult { path: hits.path.to_string(), matches: hits.matches, lines }
+        };
+        page.files.into_iter().map(result).collect()
     }
 
     /// Results as far as the search went: matches in content mode, else files.
@@ -204,7 +170,8 @@ impl Report<'_> {
             format!("Found more than {}", count(at_least, noun))
         } else {
             let files = count(self.found.matching_files, "file");
-            let under = self.scope.under();
+            // A heading names the file.
+            let under = if self.scope.file().is_some() { String::new() } else { self.scope.under() };
             match self.request.mode {
                 OutputMode::FilesWithMatches => format!("Found {files}{under}"),
                 OutputMode::Content | OutputMode::Count => {
@@ -230,37 +197,4 @@ fn not_utf8_note(files: usize) -> String {
         "({} without a match {verb} not UTF-8: characters beyond ASCII are not found in {them}; search for an ASCII part of the text)",
         count(files, "file")
     )
-}
-
-/// Cuts the text after the last whole match.
-fn cut(mut out: Rendered, at: usize) -> Rendered {
-    out.body.truncate(at);
-    // Every line of the body but the separators is one of these.
-    let mut left = out.body.lines().filter(|line| !line.is_empty() && *line != "--").count();
-    for (_, lines) in &mut out.files {
-        lines.truncate(left);
-        left -= lines.len();
-    }
-    out.files.retain(|(_, lines)| !lines.is_empty());
-    out
-}
-
-/// Whether line `number` is within `before` lines before, or `after` lines after, one of the
-/// ascending `numbers`.
-fn near(numbers: &[u64], number: u64, before: u64, after: u64) -> bool {
-    let at = numbers.partition_point(|hit| *hit < number);
-    numbers.get(at).is_some_and(|next| next - number <= before)
-        || at.checked_sub(1).is_some_and(|at| number - numbers[at] <= after)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn context_is_what_stands_near_a_shown_match() {
-        let numbers = [10, 20];
-        assert!(near(&numbers, 8, 2, 0) && !near(&numbers, 7, 2, 0) && !near(&numbers, 11, 2, 0));
-        assert!(near(&numbers, 12, 0, 2) && !near(&numbers, 13, 0, 2) && near(&numbers, 22, 0, 2));
-    }
 }

@@ -33,6 +33,10 @@ pub(super) struct GrepRequest {
     pub(super) take: usize,
     pub(super) skip: usize,
     pub(super) no_ignore: bool,
+    /// What is said of a `max_results` over its maximum.
+    pub(super) results_note: Option<String>,
+    /// What is said of `context`, `before` and `after` over theirs.
+    pub(super) context_notes: Vec<String>,
 }
 
 impl GrepRequest {
@@ -68,18 +72,29 @@ impl GrepRequest {
             return Err(ToolError::invalid("sort=modified orders files, and this output_mode is ordered by path")
                 .hint("add output_mode=files_with_matches, or leave sort out"));
         }
-        let context = paging::limited("context", args.context, MAX_CONTEXT)?;
+        let mut context_notes = Vec::new();
+        let mut lines = |name, given| -> Result<Option<usize>, ToolError> {
+            let lines = paging::bounded(name, given, MAX_CONTEXT)?;
+            context_notes.extend(lines.and_then(|lines| lines.note(name)));
+            Ok(lines.map(|lines| lines.value))
+        };
+        let context = lines("context", args.context)?.unwrap_or(0);
+        let before = lines("before", args.before)?.unwrap_or(context);
+        let after = lines("after", args.after)?.unwrap_or(context);
+        let take = paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS);
         Ok(Self {
             pattern,
             path: args.path,
             filter,
             mode,
-            before: paging::limited("before", args.before, MAX_CONTEXT)?.or(context).unwrap_or(0),
-            after: paging::limited("after", args.after, MAX_CONTEXT)?.or(context).unwrap_or(0),
+            before,
+            after,
             newest,
-            take: paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS),
+            take: take.value,
             skip: paging::offset(args.offset)?,
             no_ignore: args.no_ignore.unwrap_or(false),
+            results_note: take.note("max_results"),
+            context_notes,
         })
     }
 
