@@ -74,7 +74,7 @@ pub use open_file::{OpenFile, Snapshot};
 pub use path::WorkspacePath;
 pub use policy::{AgentFile, PolicyRules};
 pub use priority::{Priority, lower_priority};
-pub use revision::{Revision, RevisionHasher};
+pub use revision::{Revision, RevisionHasher, RevisionPrefix};
 pub use root::{Access, Root, RootGone, RootSpec};
 pub use shared::Workspace;
 pub use start::{Opened, WorkspaceOptions};

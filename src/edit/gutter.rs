@@ -1,25 +1,30 @@
 //! A line-number gutter pasted along with the text.
 //!
-//! `read` prints `1<tab>text`, Claude Code `  12→text` (<https://github.com/anthropics/claude-code/issues/37403>), other
-//! tools `12: text`. A gutter is one only when every line has it and the numbers count up by one.
+//! `read` prints `1<tab>text`, `cat -n` pads the number to six columns, Claude Code prints `  12→text`
+//! (<https://github.com/anthropics/claude-code/issues/37403>), `grep` `12:text` for a match and `13-text` for a line
+//! around one, other tools `12: text`. A gutter is one only when every line has it and the numbers count up by one.
 
 use super::{Reading, Strategy};
 
-/// What may be between number and text.
-pub(super) const DELIMITERS: [&str; 7] = ["\t", "→", ": ", ":", " | ", "| ", "|"];
+/// What may be between number and text; each line has one of the same group.
+const DELIMITERS: [Delimiter; 8] = [&["\t"], &["→"], &[": "], &[":"], &[" | "], &["| "], &["|"], &[":", "-"]];
+
+type Delimiter = &'static [&'static str];
 
 /// Those that no text has behind a number at its start; a single line with another one proves nothing, since
 /// `3: x` is also a line of YAML.
-const SURE_DELIMITERS: [&str; 2] = ["\t", "→"];
+const SURE_DELIMITERS: [Delimiter; 2] = [&["\t"], &["→"]];
 
 /// The request without its gutter, for each that it may have.
 pub(super) fn readings(request: &Reading) -> Vec<Reading> {
     let mut longer: Vec<&str> = Vec::new();
+    let mut known: Option<String> = None;
     let stripped = DELIMITERS.iter().filter_map(|delimiter| {
-        let old = strip(&request.old, delimiter)?;
+        let old = strip(&request.old, delimiter).filter(|old| known.as_ref() != Some(old))?;
+        known = Some(old.clone());
         // Where `: ` fits all lines, `:` is likely in front of text that is indented, and then the indentation is unknown.
-        let is_doubtful = longer.iter().any(|longer| longer.contains(delimiter));
-        longer.push(delimiter);
+        let is_doubtful = longer.iter().any(|longer| delimiter.iter().any(|delimiter| longer.contains(delimiter)));
+        longer.extend(*delimiter);
         let new = strip_new(&request.new, delimiter)?;
         let is_single = !old.strip_suffix('\n').unwrap_or(&old).contains('\n');
         let is_sure = !is_single || SURE_DELIMITERS.contains(delimiter);
@@ -29,7 +34,7 @@ pub(super) fn readings(request: &Reading) -> Vec<Reading> {
 }
 
 /// `text` without its gutter, which every line must have.
-fn strip(text: &str, delimiter: &str) -> Option<String> {
+fn strip(text: &str, delimiter: Delimiter) -> Option<String> {
     let mut next = None;
     map_lines(text, |line| {
         let (number, rest) = numbered(line, delimiter)?;
@@ -41,7 +46,7 @@ fn strip(text: &str, delimiter: &str) -> Option<String> {
 
 /// New text may have a gutter as well, whatever its numbers, or none at all. Of lines of both kinds nobody
 /// knows which are meant.
-fn strip_new(text: &str, delimiter: &str) -> Option<String> {
+fn strip_new(text: &str, delimiter: Delimiter) -> Option<String> {
     let has_gutter = |line: &str| numbered(line, delimiter).is_some();
     if !text.lines().any(|line| !line.trim().is_empty() && has_gutter(line)) {
         return Some(text.to_owned());
@@ -52,6 +57,11 @@ fn strip_new(text: &str, delimiter: &str) -> Option<String> {
     })
 }
 
+/// What follows a delimiter, where the line's number is taken off already.
+pub(super) fn after_delimiter(rest: &str) -> Option<&str> {
+    DELIMITERS.iter().copied().flatten().find_map(|delimiter| rest.strip_prefix(delimiter))
+}
+
 /// The text with each line but the empty one behind a final newline replaced; `None` where one cannot be.
 fn map_lines<'t>(text: &'t str, mut replaced: impl FnMut(&'t str) -> Option<&'t str>) -> Option<String> {
     let body = text.strip_suffix('\n').unwrap_or(text);
@@ -60,12 +70,12 @@ fn map_lines<'t>(text: &'t str, mut replaced: impl FnMut(&'t str) -> Option<&'t 
 }
 
 /// Number and text of a line with a gutter. Behind the number of an empty line everything may be lost.
-fn numbered<'l>(line: &'l str, delimiter: &str) -> Option<(u64, &'l str)> {
+fn numbered(line: &str, delimiter: Delimiter) -> Option<(u64, &str)> {
     let line = line.trim_start_matches(' ');
     let digits = line.len() - line.trim_start_matches(|character: char| character.is_ascii_digit()).len();
     let number = line[..digits].parse().ok()?;
     let rest = &line[digits..];
-    match rest.strip_prefix(delimiter) {
+    match delimiter.iter().find_map(|delimiter| rest.strip_prefix(delimiter)) {
         Some(text) => Some((number, text)),
         None => rest.trim_end().is_empty().then_some((number, "")),
     }
@@ -104,6 +114,25 @@ mod tests {
             LineNumbers,
             &FILE.replace("run", "go"),
         );
+    }
+
+    #[test]
+    fn flush_left_gutter_of_read_is_taken_off() {
+        let old = "3\tfn main() {\n4\t    run();\n5\t}\n";
+        let expected = "use std::fs;\n\nfn main() {\n    stop();\n}\n";
+        assert_edited(FILE, old, &old.replace("run", "stop"), LineNumbers, expected);
+        assert_edited(FILE, "1\tuse std::fs;\n2\t", "1\tuse std::io;\n2\t", LineNumbers, &FILE.replace("fs", "io"));
+    }
+
+    #[test]
+    fn gutter_of_grep_has_two_delimiters_and_keeps_indentation() {
+        let old = "2-\n3-fn main() {\n4:    run();\n5-}";
+        assert_edited(FILE, old, "\nfn main() {\n    stop();\n}", LineNumbers, &FILE.replace("run", "stop"));
+        assert_edited(FILE, old, &old.replace("run", "go"), LineNumbers, &FILE.replace("run", "go"));
+        assert_edited(FILE, "4:    run();\n5:}", "4:    go();\n5:}", LineNumbers, &FILE.replace("run", "go"));
+        assert_edited(FILE, "4-    run();\n5-}", "    go();\n}", LineNumbers, &FILE.replace("run", "go"));
+        assert_missed(FILE, "4-    run();", "    go();");
+        assert_missed(FILE, "3-fn main() {\n--\n5:}", "x");
     }
 
     #[test]

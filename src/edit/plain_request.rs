@@ -58,7 +58,7 @@ fn without_numbers(text: &str) -> Option<String> {
     let plain = |line: &str| {
         let rest = line.trim_start().trim_start_matches(|one: char| one.is_ascii_digit());
         let is_numbered = line.trim_start().len() > rest.len();
-        let after = gutter::DELIMITERS.iter().find_map(|mark| rest.strip_prefix(mark));
+        let after = gutter::after_delimiter(rest);
         if line.is_empty() { Some(String::new()) } else { after.filter(|_| is_numbered).map(str::to_owned) }
     };
     // A single line may well begin with a number and a colon.

@@ -111,11 +111,12 @@ impl Ledger {
         (needs_line && self.state.is_some()).then_some(PendingSighting { key, revision, now })
     }
 
-    /// What was last seen of the file at the real path `path`, if that is in memory and at `revision`.
-    pub fn content_of(&self, path: &WorkspacePath, revision: Revision) -> Option<Arc<[u8]>> {
+    /// What was last seen of the file at the real path `path`, if that is in memory and at a revision that
+    /// `is_wanted`.
+    pub fn content_of(&self, path: &WorkspacePath, is_wanted: impl Fn(Revision) -> bool) -> Option<Arc<[u8]>> {
         let memory = self.memory();
         let seen = &memory.files.get(&Key::of(path))?.seen;
-        seen.content.clone().filter(|_| seen.revision == revision)
+        seen.content.clone().filter(|_| is_wanted(seen.revision))
     }
 
     /// The revision of `bytes`, where they are what was last seen of the file at the real path `path` and that

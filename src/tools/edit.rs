@@ -54,7 +54,7 @@ pub(crate) struct Args {
     expected_replacements: Option<i64>,
     /// Show the diff and change nothing. Default: false.
     dry_run: Option<bool>,
-    /// Revision that the file must have; then no read is needed.
+    /// The rev that the file must have; then no read is needed.
     expected_revision: Option<String>,
 }
 

@@ -3,6 +3,7 @@
 //! Small files are decoded whole, larger ones are streamed.
 
 mod args;
+mod footer;
 mod format;
 mod image;
 mod line_range;
@@ -37,8 +38,8 @@ impl Tool for Read {
         name: "read",
         title: "Read a file",
         purpose: "shows a file",
-        description: "Read a text file with line numbers (like cat -n), whole or a range of lines, or view an image \
-            (PNG, JPEG, WebP, GIF). The numbers and the tab after them are not part of the file.",
+        description: "Read a text file as numbered lines, whole or a range, or view an image (PNG, JPEG, WebP, GIF). \
+            Number and tab are not part of the file.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LINE_ALIASES],
         read_only: true,

@@ -3,7 +3,10 @@
 use crate::{
     edit::{self, TruncatedDiff},
     text::{self, DecodeError, Document},
-    workspace::{AccessError, AccessErrorKind, Node, Revision, Snapshot, Tree, TreeGuard, WorkspacePath, WritablePath},
+    workspace::{
+        AccessError, AccessErrorKind, Node, Revision, RevisionPrefix, Snapshot, Tree, TreeGuard, WorkspacePath,
+        WritablePath,
+    },
 };
 
 use super::{CallContext, Kind, ReadBeforeWrite, ToolError, shown_diff};
@@ -14,16 +17,16 @@ const SEEN_ALONG: usize = 100;
 const STALE_DIFF_LINES: usize = 60;
 
 /// Parses the argument `expected_revision`.
-pub(super) fn expected_revision(text: Option<&str>) -> Result<Option<Revision>, ToolError> {
+pub(super) fn expected_revision(text: Option<&str>) -> Result<Option<RevisionPrefix>, ToolError> {
     let Some(text) = text else { return Ok(None) };
-    text.trim().parse().map(Some).map_err(|_| {
+    text.parse().map(Some).map_err(|_| {
         ToolError::invalid(format!("`expected_revision` is not a revision: {text:?}"))
-            .hint("pass the `revision` that read, write or edit returned in _meta, or leave it out")
+            .hint("pass the rev that the last line of a read shows, at least 5 of its digits, or leave it out")
     })
 }
 
 /// The error for a file that is to be made, and was expected at a revision.
-pub(super) fn absent(path: &WorkspacePath, expected: Revision) -> ToolError {
+pub(super) fn absent(path: &WorkspacePath, expected: RevisionPrefix) -> ToolError {
     ToolError::new(Kind::Stale, format!("{path} does not exist, so it is not at expected_revision {expected}"))
         .hint("leave expected_revision out to create it")
 }
@@ -48,7 +51,7 @@ pub(super) fn check_again(
     cx: &CallContext,
     asked: &WorkspacePath,
     now: &Snapshot,
-    expected: Option<Revision>,
+    expected: Option<RevisionPrefix>,
 ) -> Result<(), ToolError> {
     match expected {
         Some(_) => {
@@ -89,18 +92,19 @@ fn check_now(
     cx: &CallContext,
     asked: &WorkspacePath,
     now: &Snapshot,
-    expected: Option<Revision>,
+    expected: Option<RevisionPrefix>,
     start_from: StartFrom,
 ) -> Result<(), Outdated> {
     let ledger = &cx.session.ledger;
     if let Some(expected) = expected {
-        let message = format!("{asked} is at revision {}, not at expected_revision {expected}", now.revision);
-        return if expected == now.revision {
-            Ok(())
-        } else {
-            let again = format!("repeat the call with expected_revision={} and ", now.revision);
-            Err(stale(cx, asked, message, &again, now, ledger.content_of(&now.path, expected).as_deref()))
-        };
+        if expected.fits(now.revision) {
+            return Ok(());
+        }
+        let rev = expected.same_digits_of(now.revision);
+        let message = format!("{asked} is at revision {rev}, not at expected_revision {expected}");
+        let again = format!("repeat the call with expected_revision={rev} and ");
+        let was = ledger.content_of(&now.path, |seen| expected.fits(seen));
+        return Err(stale(cx, asked, message, &again, now, was.as_deref()));
     }
     match (ledger.seen(&now.path), cx.settings.read_before_write) {
         (_, ReadBeforeWrite::Off) | (None, ReadBeforeWrite::ChangedOnly) => Ok(()),
@@ -148,7 +152,7 @@ pub(super) fn not_text(path: &WorkspacePath, size: u64, now: Revision, error: &D
 
 /// The way out for a file that is no text.
 fn replace_whole(now: Revision) -> String {
-    format!("leave it as it is, or replace it whole: write with mode=overwrite and expected_revision={now}")
+    format!("leave it as it is, or replace it whole: write with mode=overwrite and expected_revision={}", now.short())
 }
 
 /// The error for a file whose content was `was`, where that is still known, and is another one now. `again` says how
@@ -192,7 +196,7 @@ pub(super) fn check(
     asked: &WorkspacePath,
     target: &WritablePath,
     now: Snapshot,
-    expected: Option<Revision>,
+    expected: Option<RevisionPrefix>,
     start_from: StartFrom,
 ) -> Result<Snapshot, ToolError> {
     let (now, checked) = match check_now(cx, asked, &now, expected, start_from) {

@@ -12,7 +12,8 @@ use crate::{
     session::Cost,
     text::{self, Document, LineEnding},
     workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Committed, Revision, Snapshot, WorkspacePath, WritablePath,
+        AccessError, AccessErrorKind, Approval, Base, Committed, Revision, RevisionPrefix, Snapshot, WorkspacePath,
+        WritablePath,
     },
 };
 
@@ -40,7 +41,7 @@ pub(crate) struct Args {
     /// overwrite replaces an existing file (which must have been read), append adds to its end,
     /// create fails if it exists. Default: overwrite.
     mode: Option<Mode>,
-    /// Revision that an existing file must have; then no read is needed.
+    /// The rev that an existing file must have; then no read is needed.
     expected_revision: Option<String>,
 }
 
@@ -141,7 +142,7 @@ struct WriteRequest {
     target: WritablePath,
     content: String,
     mode: Mode,
-    expected: Option<Revision>,
+    expected: Option<RevisionPrefix>,
 }
 
 impl WriteRequest {
@@ -326,16 +327,17 @@ impl PlannedWrite {
         };
         let mut notes = self.planned.notes;
         notes.extend(kept);
+        let rev = committed.revision.short();
         let total = format!("{}, {}", count(facts.bytes, "byte"), count(lines, "line"));
         let text = match self.planned.appended {
             Some(Appended { bytes, lines }) if self.base != Base::Absent => format!(
-                "Appended {}, {} to {}, which has {total} now",
+                "Appended {}, {} to {}, which has {total} now, rev {rev}",
                 count(bytes, "byte"),
                 count(lines, "line"),
                 self.request.path
             ),
-            _ if self.base == Base::Absent => format!("Created {}: {total}", self.request.path),
-            _ => format!("Replaced {}: {total}", self.request.path),
+            _ if self.base == Base::Absent => format!("Created {}: {total}, rev {rev}", self.request.path),
+            _ => format!("Replaced {}: {total}, rev {rev}", self.request.path),
         };
         let mut text = noted(text, &notes);
         if let Some(shown) = shown.as_ref().filter(|shown| !shown.text.is_empty()) {

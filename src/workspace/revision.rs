@@ -7,6 +7,13 @@ use std::{fmt, io, str::FromStr};
 
 use sha2::{Digest, Sha256};
 
+/// Digits that texts show.
+const SHORT: usize = 6;
+/// Digits that a prefix has at least.
+const SHORTEST: usize = 5;
+/// All digits.
+const DIGITS: usize = 32;
+
 /// SHA-256 of a content, cut to its first 128 bits: what is printed is what is compared.
 ///
 /// # Examples
@@ -63,6 +70,11 @@ impl Revision {
         }
     }
 
+    /// The digits that texts for a model show, enough to compare two states of one file.
+    pub fn short(self) -> String {
+        RevisionPrefix::of(self, SHORT).to_string()
+    }
+
     /// For content that comes in pieces.
     pub fn hasher() -> RevisionHasher {
         RevisionHasher(Sha256::new())
@@ -71,10 +83,10 @@ impl Revision {
 
 impl fmt::Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        const CHARACTERS: &[u8; 16] = b"0123456789abcdef";
         let mut shown = [0; 32];
         for (pair, byte) in shown.as_chunks_mut::<2>().0.iter_mut().zip(self.0) {
-            *pair = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+            *pair = [CHARACTERS[usize::from(byte >> 4)], CHARACTERS[usize::from(byte & 15)]];
         }
         f.write_str(str::from_utf8(&shown).unwrap_or_default())
     }
@@ -85,11 +97,64 @@ impl FromStr for Revision {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || "a revision is 32 hexadecimal digits, as a result's revision shows".to_owned();
-        if text.len() != 32 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        if text.len() != DIGITS || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(wrong());
         }
         let number = u128::from_str_radix(text, 16).map_err(|_| wrong())?;
         Ok(Self(number.to_be_bytes()))
+    }
+}
+
+/// The first digits of a revision, as a caller repeats them: at least 5.
+///
+/// # Examples
+/// ```
+/// use rootbound::workspace::{Revision, RevisionPrefix};
+///
+/// let prefix: RevisionPrefix = "ba7816".parse().unwrap();
+/// assert!(prefix.fits(Revision::of(b"abc")) && !prefix.fits(Revision::of(b"abd")));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RevisionPrefix {
+    bits: u128,
+    digits: usize,
+}
+
+impl RevisionPrefix {
+    fn of(revision: Revision, digits: usize) -> Self {
+        Self { bits: u128::from_be_bytes(revision.0) >> (4 * (DIGITS - digits)), digits }
+    }
+
+    /// Whether the revision begins with these digits.
+    pub fn fits(self, revision: Revision) -> bool {
+        Self::of(revision, self.digits) == self
+    }
+
+    /// As many digits of `revision`, to be compared with these; no fewer than texts show.
+    pub fn same_digits_of(self, revision: Revision) -> String {
+        Self::of(revision, self.digits.max(SHORT)).to_string()
+    }
+}
+
+impl fmt::Display for RevisionPrefix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:0width$x}", self.bits, width = self.digits)
+    }
+}
+
+impl FromStr for RevisionPrefix {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let digits = text.strip_prefix("rev").map_or(text, str::trim_start);
+        if !(SHORTEST..=DIGITS).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(format!(
+                "a rev is {SHORTEST} to {DIGITS} hexadecimal digits, as the last line of a read shows"
+            ));
+        }
+        let bits = u128::from_str_radix(digits, 16).map_err(|error| error.to_string())?;
+        Ok(Self { bits, digits: digits.len() })
     }
 }
 
@@ -118,6 +183,21 @@ mod tests {
     #[test]
     fn printed_revision_is_parsed_strictly() {
         assert!("+a7816bf8f01cfea414140de5dae2223".parse::<Revision>().is_err());
+    }
+
+    #[test]
+    fn prefixes_of_five_digits_and_more_are_compared() {
+        let revision = Revision::of(b"abc");
+        for text in ["ba781", "ba7816", " BA7816 ", "rev ba7816", "ba7816bf8f01cfea414140de5dae2223"] {
+            assert!(text.parse::<RevisionPrefix>().unwrap().fits(revision), "{text}");
+        }
+        for text in ["", "ba78", "rev", "ba781g", "+ba781", "ba7816bf8f01cfea414140de5dae22230"] {
+            assert!(text.parse::<RevisionPrefix>().is_err(), "{text}");
+        }
+        let other: RevisionPrefix = "0a7816bf".parse().unwrap();
+        assert!(!other.fits(revision));
+        assert_eq!((other.to_string(), other.same_digits_of(revision)), ("0a7816bf".into(), "ba7816bf".into()));
+        assert_eq!("00000".parse::<RevisionPrefix>().unwrap().same_digits_of(revision), revision.short());
     }
 
     #[test]

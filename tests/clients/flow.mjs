@@ -28,7 +28,7 @@ export async function flow(client) {
   const hits = await good("grep", { pattern: "^RETRIES", path: path.slice(0, path.lastIndexOf("/")) });
   assert.ok(hits.includes(`${path}:2: RETRIES = 3`), hits);
   const text = await good("read", { path });
-  assert.ok(text.includes("     2\tRETRIES = 3"), text);
+  assert.ok(text.includes("\n2\tRETRIES = 3"), text);
   const diff = await good("edit", { path, old_string: "RETRIES = 3", new_string: "RETRIES = 5" });
   assert.ok(diff.includes("-RETRIES = 3") && diff.includes("+RETRIES = 5"), diff);
   const refused = await call("read", { path: "no/such/file.py" });

@@ -30,7 +30,7 @@ async def flow(names, call):
     assert f"{path}:2: RETRIES = 3" in hits, hits
 
     text = await shown("read", path=path)
-    assert "     2\tRETRIES = 3" in text, text
+    assert "\n2\tRETRIES = 3" in text, text
 
     diff = await shown("edit", path=path, old_string="RETRIES = 3", new_string="RETRIES = 5")
     assert "-RETRIES = 3" in diff and "+RETRIES = 5" in diff, diff

@@ -68,14 +68,26 @@ mcp_test!(the_last_lines_of_a_large_file_are_read_in_every_encoding, |h| {
     let text = lines.join("\n");
     let latin: Vec<u8> = text.chars().map(|character| u8::try_from(u32::from(character)).unwrap()).collect();
     let wide: Vec<u8> = [0xfeff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
-    for (name, bytes) in [("utf8.txt", text.as_bytes()), ("latin.txt", &latin), ("wide.txt", &wide)] {
+    for (name, bytes, unusual) in [
+        ("utf8.txt", text.as_bytes(), ""),
+        ("latin.txt", &latin, ", windows-1252"),
+        ("wide.txt", &wide, ", UTF-16LE, BOM"),
+    ] {
+        let rev =
+            |revision: &serde_json::Value| revision.as_str().map(|digits| digits[..6].to_owned()).expect("a revision");
         h.write(name, bytes);
-        let page = h.call("read", json!({ "path": name, "offset": -2 })).ok();
-        let expected = "199999\tzeile 199999 größer\n200000\tzeile 200000 größer\n(lines 199999-200000 of 200000)";
-        assert_eq!(page, expected, "{name}");
+        let answer = h.call("read", json!({ "path": name, "offset": -2 }));
+        let expected = format!(
+            "199999\tzeile 199999 größer\n200000\tzeile 200000 größer\n\
+             (lines 199999-200000 of 200000{unusual}, no final newline, rev {})",
+            rev(&answer.facts()["revision"])
+        );
+        assert_eq!(answer.ok(), expected, "{name}");
         h.write(name, if name == "wide.txt" { [bytes, b"\n\0"].concat() } else { [bytes, b"\n"].concat() });
-        let page = h.call("read", json!({ "path": name, "offset": -1 })).ok();
-        assert_eq!(page, "200000\tzeile 200000 größer\n(lines 200000-200000 of 200000)", "{name}");
+        let answer = h.call("read", json!({ "path": name, "offset": -1 }));
+        let rev = rev(&answer.facts()["revision"]);
+        let expected = format!("200000\tzeile 200000 größer\n(lines 200000-200000 of 200000{unusual}, rev {rev})");
+        assert_eq!(answer.ok(), expected, "{name}");
     }
 });
 

@@ -33,6 +33,7 @@ mod program;
 mod protocol;
 mod quota;
 mod race;
+mod read;
 mod readme;
 mod registry;
 mod repair;

@@ -107,7 +107,7 @@ fn the_instructions_mention_only_tools_that_are_offered() {
 mcp_test!(an_answer_is_one_text_block_with_metadata, |h| {
     h.write("dir/a.txt", "one\ntwo\n");
     let answer = h.call("read", json!({ "path": "dir/a.txt" }));
-    assert_eq!(answer.content(), [Block::Text { text: "     1\tone\n     2\ttwo".to_owned() }]);
+    assert_eq!(answer.content(), [Block::Text { text: "1\tone\n2\ttwo\n(2 lines, rev c3f9c8)".to_owned() }]);
     assert_eq!(answer.facts()["total_lines"], 2);
     assert_eq!(answer.error_kind(), None);
 });

@@ -20,7 +20,7 @@ fn both_protocol_versions_are_served_on_real_pipes() {
     process.discover();
     let call = json!({ "name": "read", "arguments": { "path": "a.txt" } });
     let answer = process.ask("tools/call", &modern(call.clone()));
-    assert_eq!(answer["result"]["content"][0]["text"], "     1\tfirst\n     2\tsecond", "{answer}");
+    assert_eq!(answer["result"]["content"][0]["text"], "1\tfirst\n2\tsecond\n(2 lines, rev dbea93)", "{answer}");
     assert_eq!(answer["result"]["resultType"], "complete");
     process.initialize();
     let answer = process.ask("tools/call", &call);

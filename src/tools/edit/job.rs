@@ -5,7 +5,7 @@
 use crate::{
     edit::{self, Request, Strategies},
     text::Document,
-    workspace::{AccessErrorKind, Base, Revision, Snapshot, WorkspacePath, WritablePath},
+    workspace::{AccessErrorKind, Base, RevisionPrefix, Snapshot, WorkspacePath, WritablePath},
 };
 
 use super::{
@@ -25,7 +25,7 @@ pub(super) struct Job {
     pub(super) target: WritablePath,
     pub(super) edits: Vec<EditEntry>,
     pub(super) expected: Option<usize>,
-    pub(super) expected_revision: Option<Revision>,
+    pub(super) expected_revision: Option<RevisionPrefix>,
 }
 
 /// What it comes to on the file as it is now.

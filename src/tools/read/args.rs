@@ -28,14 +28,9 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Whether lines were asked for by their numbers.
-    pub(super) fn by_number(&self) -> bool {
-        self.start_line.is_some() || self.end_line.is_some()
-    }
-
-    /// Whether lines were asked for at all.
+    /// Whether a range of lines was given.
     pub(super) fn has_lines(&self) -> bool {
-        self.by_number() || self.offset.is_some() || self.limit.is_some()
+        [self.offset, self.limit, self.start_line, self.end_line].iter().any(Option::is_some)
     }
 
     /// The encoding, by its WHATWG label.

@@ -11,16 +11,21 @@ const DEFAULT_LIMIT: usize = 2000;
 
 /// The lines that were asked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum LineRange {
-    From {
-        skip: usize,
-        take: usize,
-    },
-    /// The last `back` lines, of which `take` are shown.
-    Tail {
-        back: usize,
-        take: usize,
-    },
+pub(super) struct LineRange {
+    start: Start,
+    /// How many; none where the call does not say.
+    take: Option<usize>,
+    /// Whether lines were asked for by their numbers.
+    by_number: bool,
+}
+
+/// Where a range begins.
+#[derive(Clone, Copy, Debug)]
+enum Start {
+    /// After so many lines.
+    Skip(usize),
+    /// With the last so many lines.
+    Back(usize),
 }
 
 impl LineRange {
@@ -37,20 +42,21 @@ impl LineRange {
             }
             let skip = size(start - 1);
             let take = match args.end_line {
-                None => DEFAULT_LIMIT,
+                None => None,
                 Some(end) if end < start => {
                     return Err(ToolError::invalid(format!("`end_line` {end} is before `start_line` {start}"))
                         .hint("both count from 1 and are inclusive; leave end_line out to read on from start_line"));
                 }
-                Some(end) => size(end) - skip,
+                Some(end) => Some(size(end) - skip),
             };
-            return Ok(Self::From { skip, take });
+            return Ok(Self { start: Start::Skip(skip), take, by_number: true });
         }
-        let take = args.limit.filter(|limit| *limit > 0).map_or(DEFAULT_LIMIT, size);
-        Ok(match args.offset.unwrap_or(0) {
-            back if back < 0 => Self::Tail { back: size(back.saturating_neg()), take },
-            skip => Self::From { skip: size(skip), take },
-        })
+        let take = args.limit.filter(|limit| *limit > 0).map(size);
+        let start = match args.offset.unwrap_or(0) {
+            back if back < 0 => Start::Back(size(back.saturating_neg())),
+            skip => Start::Skip(size(skip)),
+        };
+        Ok(Self { start, take, by_number: false })
     }
 
     /// The range, once the number of lines is known.
@@ -59,10 +65,26 @@ impl LineRange {
         total: impl FnOnce() -> Result<usize, ToolError>,
         budget: AnswerBudget,
     ) -> Result<WindowBounds, ToolError> {
-        Ok(match self {
-            Self::From { skip, take } => WindowBounds { skip, take, budget },
-            Self::Tail { back, take } => WindowBounds { skip: total()?.saturating_sub(back), take, budget },
-        })
+        let skip = match self.start {
+            Start::Skip(skip) => skip,
+            Start::Back(back) => total()?.saturating_sub(back),
+        };
+        Ok(WindowBounds { skip, take: self.take.unwrap_or(DEFAULT_LIMIT), budget })
+    }
+
+    /// Whether the call asked for just so many lines.
+    pub(super) fn is_just(self, lines: usize) -> bool {
+        self.take == Some(lines)
+    }
+
+    /// The arguments that go on after the first `end` lines, in the terms that the call used.
+    pub(super) fn continued(self, end: usize) -> String {
+        if self.by_number { format!("start_line={}", end + 1) } else { format!("offset={end}") }
+    }
+
+    /// The line after the first `skip` ones, in the terms that the call used.
+    pub(super) fn first(self, skip: usize) -> String {
+        if self.by_number { format!("line {}", skip + 1) } else { format!("offset {skip}") }
     }
 }
 

@@ -45,6 +45,12 @@ pub(super) struct Facts {
     /// Whether the last line ends with a line ending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) final_newline: Option<bool>,
+    /// Whether the file begins with a byte-order mark.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) bom: bool,
+    /// Whether some bytes are invalid in the encoding, and shown as U+FFFD.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) lossy: bool,
     /// Bytes in the file.
     pub(super) size: u64,
     /// Pixels across an image.

@@ -15,8 +15,6 @@ pub(super) struct FileRequest {
     /// As it was given.
     pub(super) path: String,
     pub(super) lines: LineRange,
-    /// Whether lines were asked for by their numbers.
-    pub(super) by_number: bool,
     pub(super) part: Option<Part>,
     pub(super) encoding: Option<&'static Encoding>,
     /// What may be said of it.
@@ -35,7 +33,7 @@ impl FileRequest {
             return Err(ToolError::invalid(format!("part {part} and a range of lines were both given"))
                 .hint("leave out start_line, end_line, offset and limit, or leave out part"));
         }
-        let (encoding, by_number) = (args.encoding()?, args.by_number());
-        Ok(Self { path: args.path, lines, by_number, part, encoding, budget })
+        let encoding = args.encoding()?;
+        Ok(Self { path: args.path, lines, part, encoding, budget })
     }
 }

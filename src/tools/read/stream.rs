@@ -6,13 +6,14 @@ use std::io::{Read as _, Seek as _};
 use encoding_rs::Encoding;
 
 use crate::{
-    text::{self, LineEnding},
+    text,
     workspace::{OpenFile, Revision, RevisionHasher, WorkspacePath},
 };
 
 use super::{
     super::{AnswerBudget, CallContext, ToolError},
-    page::{FOOTER, Page},
+    footer::{FOOTER, Properties},
+    page::Page,
     request::FileRequest,
     source::{binary, changed, failed},
     window::{Window, WindowBounds},
@@ -55,21 +56,15 @@ pub(super) fn read_streamed(
     if let Some(revision) = revision.filter(|_| !changed) {
         cx.session.ledger.saw(file.real_path(), revision, None);
     }
-    Ok(Page {
-        window,
-        totals,
-        line_ending: match (totals.lf, totals.crlf) {
-            (0, 0) => LineEnding::None,
-            (_, 0) => LineEnding::Lf,
-            (0, _) => LineEnding::CrLf,
-            _ => LineEnding::Mixed,
-        },
+    let properties = Properties {
         encoding: encoding.name(),
-        revision,
-        size,
-        changed,
+        bom: Encoding::for_bom(head).is_some_and(|(marked, _)| marked == encoding),
         lossy,
-    })
+        line_ending: totals.line_ending(),
+        final_newline: totals.final_newline,
+        revision,
+    };
+    Ok(Page { window, total: totals.lines, properties, size, changed })
 }
 
 /// Whether each LF of the text is a byte LF of the file, and the other way round.

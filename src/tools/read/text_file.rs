@@ -17,5 +17,5 @@ pub(super) fn read_text(cx: &CallContext, request: &FileRequest, source: Source)
     } else {
         (read_streamed(cx, &path, file, &head, request)?, None)
     };
-    Ok(Section { sighting, ..page.section(path, request.by_number) })
+    Ok(Section { sighting, ..page.section(path, request.lines) })
 }

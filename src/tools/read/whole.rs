@@ -8,7 +8,8 @@ use crate::{
 
 use super::{
     super::{CallContext, ToolError},
-    page::{FOOTER, Page},
+    footer::{FOOTER, Properties},
+    page::Page,
     request::FileRequest,
     source::{binary, changed},
     window::Window,
@@ -33,15 +34,14 @@ pub(super) fn read_whole(
     window.push(document.text());
     let totals = window.finish();
     let sighting = if changed { None } else { ledger.note(file.real_path(), revision, Some(document.bytes())) };
-    let page = Page {
-        window,
-        totals,
-        line_ending: document.line_ending(),
+    let properties = Properties {
         encoding: document.encoding().name(),
-        revision: Some(revision),
-        size,
-        changed,
+        bom: document.has_bom(),
         lossy: document.had_errors(),
+        line_ending: document.line_ending(),
+        final_newline: totals.final_newline,
+        revision: Some(revision),
     };
+    let page = Page { window, total: totals.lines, properties, size, changed };
     Ok((page, sighting))
 }

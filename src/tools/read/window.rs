@@ -3,12 +3,18 @@
 use std::fmt::Write as _;
 
 use crate::{
-    text::hidden::{self, Hidden},
+    text::{
+        LineEnding,
+        hidden::{self, Hidden},
+    },
     tools::answer_budget::{AnswerBudget, Gauge},
 };
 
 /// Hidden characters that are pointed out one by one; more are counted.
-pub(super) const HIDDEN_SHOWN: usize = 10;
+const HIDDEN_SHOWN: usize = 10;
+
+/// Bytes of the line that points them out.
+const HIDDEN_NOTE: usize = 400;
 
 /// Characters of one line that are shown; the rest is counted.
 pub(super) const LINE_CHARS: usize = 2000;
@@ -42,6 +48,8 @@ pub(super) struct Window {
     lf: usize,
     crlf: usize,
     last_was_cr: bool,
+    /// Whether the first line has a CR in it or at its end.
+    first_has_cr: bool,
 }
 
 #[derive(Debug, Default)]
@@ -56,8 +64,23 @@ struct PartialLine {
 pub(super) struct Totals {
     pub(super) lines: usize,
     pub(super) final_newline: bool,
-    pub(super) lf: usize,
-    pub(super) crlf: usize,
+    lf: usize,
+    crlf: usize,
+    /// Whether there are lone CRs and no LF.
+    only_cr: bool,
+}
+
+impl Totals {
+    /// How the lines end. A lone CR counts only where there is no LF: next to LF and CR LF it is content.
+    pub(super) fn line_ending(self) -> LineEnding {
+        match (self.lf, self.crlf) {
+            (0, 0) if self.only_cr => LineEnding::Cr,
+            (0, 0) => LineEnding::None,
+            (_, 0) => LineEnding::Lf,
+            (0, _) => LineEnding::CrLf,
+            _ => LineEnding::Mixed,
+        }
+    }
 }
 
 impl Window {
@@ -75,11 +98,16 @@ impl Window {
             lf: 0,
             crlf: 0,
             last_was_cr: false,
+            first_has_cr: false,
         }
     }
 
     /// Takes the next piece of text.
     pub(super) fn push(&mut self, mut piece: &str) {
+        if self.lines == 0 && !self.first_has_cr {
+            let first = &piece.as_bytes()[..memchr::memchr(b'\n', piece.as_bytes()).unwrap_or(piece.len())];
+            self.first_has_cr = memchr::memchr(b'\r', first).is_some();
+        }
         while !piece.is_empty() {
             if !self.wanted() {
                 // Nothing of this line is shown: only its ends are of interest.
@@ -109,11 +137,14 @@ impl Window {
 
     /// Ends the text.
     pub(super) fn finish(&mut self) -> Totals {
-        let final_newline = !self.current.started;
+        let only_cr = self.first_has_cr && self.lf + self.crlf == 0;
+        let mut final_newline = true;
         if self.current.started {
+            final_newline = only_cr && self.last_was_cr;
             self.end_line(false);
         }
-        Totals { lines: self.lines, final_newline: final_newline && self.lines > 0, lf: self.lf, crlf: self.crlf }
+        let final_newline = final_newline && self.lines > 0;
+        Totals { lines: self.lines, final_newline, lf: self.lf, crlf: self.crlf, only_cr }
     }
 
     fn wanted(&self) -> bool {
@@ -159,27 +190,26 @@ impl Window {
         push_number(&mut self.text, self.lines + 1);
         self.text.push_str(shown);
         self.text.push('\n');
-        if !self.gauge.fits(&self.text) && self.kept > 0 {
-            self.text.truncate(before);
-            self.full = true;
-        } else {
-            self.kept += 1;
-            self.look_for_hidden(shown);
-        }
+        self.keep_within_budget(before, shown);
         self.lines += 1;
     }
 
-    /// Notes what is hidden in the current line.
-    fn look_for_hidden(&mut self, line: &str) {
-        if line.is_ascii() {
+    /// Takes the current line, which shows `line` and was added to the text after its first `before` bytes, away again
+    /// where it goes beyond the budget.
+    fn keep_within_budget(&mut self, before: usize, line: &str) {
+        let hidden = if line.is_ascii() { Vec::new() } else { hidden::in_line(line).collect() };
+        if self.hidden_count == 0 && !hidden.is_empty() {
+            self.gauge = self.range.budget.reduced(HIDDEN_NOTE).gauge();
+        }
+        if !self.gauge.fits(&self.text) && self.kept > 0 {
+            self.text.truncate(before);
+            self.full = true;
             return;
         }
-        for one in hidden::in_line(line) {
-            self.hidden_count += 1;
-            if self.hidden.len() < HIDDEN_SHOWN {
-                self.hidden.push((self.lines + 1, one));
-            }
-        }
+        self.kept += 1;
+        self.hidden_count += hidden.len();
+        let room = HIDDEN_SHOWN - self.hidden.len();
+        self.hidden.extend(hidden.into_iter().take(room).map(|one| (self.lines + 1, one)));
     }
 
     fn end_line(&mut self, newline: bool) {
@@ -195,13 +225,7 @@ impl Window {
         if self.wanted() {
             let before = self.text.len();
             self.text.push_str(&line.numbered(self.lines + 1));
-            if !self.gauge.fits(&self.text) && self.kept > 0 {
-                self.text.truncate(before);
-                self.full = true;
-            } else {
-                self.kept += 1;
-                self.look_for_hidden(&line.shown);
-            }
+            self.keep_within_budget(before, &line.shown);
         }
         self.lines += 1;
     }
@@ -241,10 +265,9 @@ impl PartialLine {
     }
 }
 
-/// The number as `cat -n` has it: right-aligned to six columns, and a tab. By hand, as formatting was a
-/// good part of what a small read costs.
+/// The number as `cat -n` has it, without the padding, and a tab. By hand, as formatting was a good part of what a
+/// small read costs.
 fn push_number(text: &mut String, mut number: usize) {
-    const COLUMNS: usize = 6;
     // The longest number has 20 digits.
     let mut shown = *b"                    \t";
     let mut from = shown.len() - 1;
@@ -253,7 +276,6 @@ fn push_number(text: &mut String, mut number: usize) {
         shown[from] = b"0123456789"[number % 10];
         number /= 10;
     }
-    let from = from.min(shown.len() - 1 - COLUMNS);
     text.push_str(str::from_utf8(&shown[from..]).unwrap_or_default());
 }
 
@@ -278,46 +300,58 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_numbered_as_cat_numbers_them() {
+    fn lines_are_numbered_flush_left() {
         let (text, totals) = window("a\n\nb", ALL);
-        assert_eq!(text, "     1\ta\n     2\t\n     3\tb\n");
-        assert_eq!(totals, Totals { lines: 3, final_newline: false, lf: 2, crlf: 0 });
+        assert_eq!(text, "1\ta\n2\t\n3\tb\n");
+        assert_eq!(totals, Totals { lines: 3, final_newline: false, lf: 2, crlf: 0, only_cr: false });
     }
 
     #[test]
-    fn numbers_have_six_columns_and_more_where_they_need_them() {
+    fn any_number_is_written() {
         for number in [1, 9, 10, 99_999, 999_999, 1_000_000, usize::MAX] {
             let mut text = String::new();
             push_number(&mut text, number);
-            assert_eq!(text, format!("{number:>6}\t"));
+            assert_eq!(text, format!("{number}\t"));
         }
     }
 
     #[test]
     fn carriage_returns_before_line_feeds_are_not_shown() {
         let (text, totals) = window("a\r\nb\rc\r\n\r\n", ALL);
-        assert_eq!(text, "     1\ta\n     2\tb\rc\n     3\t\n");
-        assert_eq!(totals, Totals { lines: 3, final_newline: true, lf: 0, crlf: 3 });
+        assert_eq!(text, "1\ta\n2\tb\rc\n3\t\n");
+        assert_eq!(totals, Totals { lines: 3, final_newline: true, lf: 0, crlf: 3, only_cr: false });
+    }
+
+    #[test]
+    fn lone_carriage_returns_end_lines_where_nothing_else_does() {
+        for (text, ending, final_newline) in [
+            ("a\rb\r", "cr", true),
+            ("a\rb", "cr", false),
+            ("a\rb\n", "lf", true),
+            ("a\r\nb\r\n", "crlf", true),
+            ("a\r\nb\n", "mixed", true),
+            ("a", "none", false),
+        ] {
+            let (_, totals) = window(text, ALL);
+            assert_eq!((totals.line_ending().as_str(), totals.final_newline), (ending, final_newline), "{text:?}");
+        }
     }
 
     #[test]
     fn only_the_range_is_kept_and_everything_is_counted() {
         let (text, totals) =
             window("1\n2\r\n3\n4\r\n5\n", WindowBounds { skip: 2, take: 2, budget: AnswerBudget::bytes(usize::MAX) });
-        assert_eq!(text, "     3\t3\n     4\t4\n");
-        assert_eq!(totals, Totals { lines: 5, final_newline: true, lf: 3, crlf: 2 });
+        assert_eq!(text, "3\t3\n4\t4\n");
+        assert_eq!(totals, Totals { lines: 5, final_newline: true, lf: 3, crlf: 2, only_cr: false });
     }
 
     #[test]
     fn the_budget_cuts_at_a_whole_line_and_keeps_at_least_one() {
         let (text, totals) =
-            window("aaaa\nbbbb\ncccc\n", WindowBounds { skip: 0, take: 9, budget: AnswerBudget::bytes(25) });
-        assert_eq!(text, "     1\taaaa\n     2\tbbbb\n");
+            window("aaaa\nbbbb\ncccc\n", WindowBounds { skip: 0, take: 9, budget: AnswerBudget::bytes(14) });
+        assert_eq!(text, "1\taaaa\n2\tbbbb\n");
         assert_eq!(totals.lines, 3);
-        assert_eq!(
-            window("aaaa\n", WindowBounds { skip: 0, take: 9, budget: AnswerBudget::bytes(1) }).0,
-            "     1\taaaa\n"
-        );
+        assert_eq!(window("aaaa\n", WindowBounds { skip: 0, take: 9, budget: AnswerBudget::bytes(1) }).0, "1\taaaa\n");
     }
 
     #[test]
@@ -339,6 +373,9 @@ mod tests {
 
     #[test]
     fn empty_text_has_no_lines() {
-        assert_eq!(window("", ALL), (String::new(), Totals { lines: 0, final_newline: false, lf: 0, crlf: 0 }));
+        assert_eq!(
+            window("", ALL),
+            (String::new(), Totals { lines: 0, final_newline: false, lf: 0, crlf: 0, only_cr: false })
+        );
     }
 }

@@ -115,7 +115,7 @@ fn try_commit(
             let (found, kept) = match former.known {
                 Some(content) => {
                     let revision = content.revision();
-                    let held = cx.session.ledger.content_of(&path, revision);
+                    let held = cx.session.ledger.content_of(&path, |seen| seen == revision);
                     (Some(revision), history.keep_content(content, held))
                 }
                 None => history

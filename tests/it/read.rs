@@ -1,0 +1,115 @@
+//! What `read` says of text files: the last line, ranges and revisions.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Harness, mcp_test};
+
+/// The answer to a read of `arguments`.
+fn read(h: &Harness, arguments: Value) -> String {
+    h.call("read", arguments).ok()
+}
+
+/// The last line of a read of the whole file.
+fn footer(h: &Harness, bytes: &[u8]) -> String {
+    h.write("f", bytes);
+    read(h, json!({ "path": "f" })).lines().last().expect("a last line").to_owned()
+}
+
+mcp_test!(footer_names_what_is_not_plain, |h| {
+    for (bytes, said) in [
+        (&b"a\nb\n"[..], "(2 lines, rev "),
+        (b"a\n", "(1 line, rev "),
+        (b"a\nb", "(2 lines, no final newline, rev "),
+        (b"a\r\nb\r\n", "(2 lines, CRLF, rev "),
+        (b"a\r\nb\n", "(2 lines, mixed line endings, rev "),
+        (b"a\rb\r", "(1 line, CR, rev "),
+        (b"a\rb", "(1 line, CR, no final newline, rev "),
+        (b"\xef\xbb\xbfa\n", "(1 line, BOM, rev "),
+        (b"\xff\xfea\0\r\0\n\0", "(1 line, UTF-16LE, BOM, CRLF, rev "),
+        (b"d\xe9j\xe0 vu, caf\xe9\r\nx", "(2 lines, windows-1252, CRLF, no final newline, rev "),
+        ("größer größer größer\n".as_bytes(), "(1 line, rev "),
+        (
+            &["größer größer größer ".as_bytes(), b"\xff\n"].concat(),
+            "(1 line, UTF-8 with invalid bytes shown as \u{fffd}, rev ",
+        ),
+        (b"", "(0 lines, rev e3b0c4)"),
+        (b"\xef\xbb\xbf", "(0 lines, BOM, rev "),
+    ] {
+        let footer = footer(&h, bytes);
+        assert!(footer.starts_with(said) && footer.ends_with(')'), "{footer} for {said}");
+    }
+    h.write("f", "");
+    assert!(read(&h, json!({ "path": "f" })).starts_with("(empty file)\n"));
+});
+
+mcp_test!(continuation_is_named_in_the_terms_of_the_call_and_only_where_it_is_news, |h| {
+    let text = (1..=5312).map(|n| format!("line {n}\n")).collect::<Vec<_>>().concat();
+    h.write("f", &text);
+    for (arguments, said) in [
+        (json!({}), "(lines 1-2000 of 5312, rev {}; continue with offset=2000)"),
+        (json!({ "offset": 100 }), "(lines 101-2100 of 5312, rev {}; continue with offset=2100)"),
+        (json!({ "start_line": 101 }), "(lines 101-2100 of 5312, rev {}; continue with start_line=2101)"),
+        (json!({ "start_line": 101, "end_line": 150 }), "(lines 101-150 of 5312, rev {})"),
+        (json!({ "end_line": 50 }), "(lines 1-50 of 5312, rev {})"),
+        (json!({ "offset": 100, "limit": 50 }), "(lines 101-150 of 5312, rev {})"),
+        (json!({ "start_line": 5300 }), "(lines 5300-5312 of 5312, rev {})"),
+        (json!({ "start_line": 5300, "end_line": 9000 }), "(lines 5300-5312 of 5312, rev {})"),
+        (json!({ "offset": -3 }), "(lines 5310-5312 of 5312, rev {})"),
+        (json!({ "offset": -3, "limit": 2 }), "(lines 5310-5311 of 5312, rev {})"),
+        (json!({ "offset": 6000 }), "(offset 6000 is past the end: f has 5312 lines, rev {})"),
+        (json!({ "start_line": 6000 }), "(line 6000 is past the end: f has 5312 lines, rev {})"),
+    ] {
+        let mut call = arguments.clone();
+        call["path"] = "f".into();
+        let answer = h.call("read", call);
+        let rev = answer.facts()["revision"].as_str().expect("a revision")[..6].to_owned();
+        assert_eq!(answer.ok().lines().last(), Some(said.replace("{}", &rev).as_str()), "{arguments}");
+    }
+    // Cut by the budget: the call asked for more than it got.
+    h.write("f", text.repeat(20));
+    let cut = read(&h, json!({ "path": "f", "start_line": 101, "end_line": 60_000 }));
+    let (_, next) = cut.split_once("; continue with start_line=").expect("a continuation");
+    let next: usize = next.trim_end_matches(')').parse().expect("a number");
+    let go_on = read(&h, json!({ "path": "f", "start_line": next, "end_line": next }));
+    assert!(go_on.starts_with(&format!("{next}\t")), "{go_on}");
+});
+
+mcp_test!(short_rev_of_the_footer_is_an_expected_revision, |h| {
+    h.write("f", "one\ntwo\n");
+    let shown = read(&h, json!({ "path": "f" }));
+    let (_, rev) = shown.rsplit_once("rev ").expect("a rev");
+    let rev = rev.trim_end_matches(')');
+    let edit = |rev: &str| {
+        let edit =
+            json!({ "path": "f", "old_string": "one", "new_string": "1", "dry_run": true, "expected_revision": rev });
+        h.call("edit", edit)
+    };
+    edit(rev).ok();
+    edit(&rev[..5]).ok();
+    edit(&rev.to_uppercase()).ok();
+    edit(&rev[..4]).fails("invalid_input");
+    let other = if rev.starts_with('0') { "1" } else { "0" };
+    let wrong = format!("{other}{}", &rev[1..]);
+    let error = edit(&wrong).fails("stale");
+    assert!(error.contains(&wrong) && error.contains(rev), "{error}");
+    h.call("write", json!({ "path": "f", "content": "x\n", "expected_revision": wrong })).fails("stale");
+    let written = h.call("write", json!({ "path": "f", "content": "x\n", "expected_revision": rev })).ok();
+    let now = read(&h, json!({ "path": "f" }));
+    let (_, now) = now.rsplit_once("rev ").expect("a rev");
+    assert!(written.contains(&format!("1 line, rev {}", now.trim_end_matches(')'))), "{written}");
+});
+
+mcp_test!(lines_pasted_with_the_gutter_of_read_and_grep_are_edited, |h| {
+    h.write("f.py", "def one():\n    a = 1\n\n    return a\n");
+    let shown = read(&h, json!({ "path": "f.py", "start_line": 2, "end_line": 4 }));
+    let lines: Vec<&str> = shown.lines().filter(|line| !line.starts_with('(')).collect();
+    let edit = |old: String, new: &str| {
+        h.call("edit", json!({ "path": "f.py", "old_string": old, "new_string": new, "dry_run": true })).ok()
+    };
+    let edited = edit(lines.join("\n"), "    return 1");
+    assert!(edited.contains("+    return 1") && edited.contains("line numbers taken off"), "{edited}");
+    let padded: Vec<String> = lines.iter().map(|line| format!("     {line}")).collect();
+    assert!(edit(padded.join("\n"), "    return 1").contains("+    return 1"));
+    let edited = edit("2:    a = 1\n3-\n4-    return a".to_owned(), "    return 1");
+    assert!(edited.contains("+    return 1"), "{edited}");
+});
