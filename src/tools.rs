@@ -14,6 +14,7 @@ mod destination;
 mod edit;
 mod erased;
 mod error;
+mod fitted;
 mod glob;
 mod grep;
 mod ls;
