@@ -69,7 +69,7 @@ use reading::{LineReading, Reading};
 use refusal::Refusal;
 use site::Site;
 
-pub use diff::{Diff, unified_diff};
+pub use diff::{Diff, DiffExtent, unified_diff};
 pub use miss::{Diagnosis, MAX_PLACES, Miss, Next, Place};
 pub use neighbours::neighbours;
 pub use outcome::Located;

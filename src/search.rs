@@ -34,7 +34,7 @@ mod worker;
 
 pub use content_search::{ContentHits, search};
 pub use file_filter::{FileFilter, FilterError};
-pub use hits::{FileHits, HitLine, SeenContent, Skipped, Tally};
+pub use hits::{FileHits, HitLine, SeenContent, Skipped, SkippedPaths, Tally};
 pub use name_glob::{GlobError, NameGlob, literal_prefix};
 pub use newest::Newest;
 pub use path_index::{IndexMode, PathIndex, PathSource, SearchEntry, Visit, walk_ignored_entries};

@@ -133,6 +133,12 @@ impl Workspace {
         self.shared.stat(path).map(|(_, location)| location.secret())
     }
 
+    /// Whether names and text at a real path may be written by people who want to mislead a model. Decided by the path
+    /// alone: the root that contains it, or one that is nested in that.
+    pub fn is_untrusted(&self, path: &WorkspacePath) -> bool {
+        path.root().is_untrusted() || self.shared.roots.deepest(path).root().is_untrusted()
+    }
+
     /// Opens a regular file for reading; never blocks on a special one.
     pub fn open_file(&self, path: &WorkspacePath) -> Result<OpenFile, AccessError> {
         self.shared.open_file(path)

@@ -110,7 +110,10 @@ pub(crate) fn explained(kind: &str, case: &Case, outcome: &Outcome) -> String {
     }
     let diff = |to: &[u8]| {
         let (from, to) = (String::from_utf8_lossy(&case.file), String::from_utf8_lossy(to));
-        edit::unified_diff("file", &from, &to, Some(60)).text.replace('\r', "\\r").replace('\t', "\\t")
+        edit::unified_diff("file", &from, &to, edit::DiffExtent::Brief(60))
+            .text
+            .replace('\r', "\\r")
+            .replace('\t', "\\t")
     };
     let wanted = case.accepted.first().map_or_else(String::new, |wanted| format!("wanted:\n{}", diff(wanted)));
     match outcome {

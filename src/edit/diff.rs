@@ -9,8 +9,32 @@ use std::{
 
 use similar::{Algorithm, ChangeTag, DiffOp, TextDiffConfig, udiff::UnifiedHunkHeader};
 
-/// Unchanged lines shown around a change, as `diff -u` does.
-const CONTEXT: usize = 3;
+/// How much a diff shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiffExtent {
+    /// All of it, with three unchanged lines around each change, as `diff -u` shows.
+    Full,
+    /// At most so many lines of hunks, their `@@` lines counted, and one unchanged line around each change: a model
+    /// pays for each line and knows the place that it asked to change.
+    Brief(usize),
+}
+
+impl DiffExtent {
+    /// Unchanged lines shown around a change.
+    fn context(self) -> usize {
+        match self {
+            Self::Full => 3,
+            Self::Brief(_) => 1,
+        }
+    }
+
+    fn max_lines(self) -> usize {
+        match self {
+            Self::Full => usize::MAX,
+            Self::Brief(lines) => lines,
+        }
+    }
+}
 
 /// After so long the search for the shortest diff ends and a longer, equally true one is given.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -40,23 +64,22 @@ pub struct Diff {
     pub cut_lines: usize,
 }
 
-/// The unified diff with `--- a/path` and `+++ b/path`; at most `max_lines` lines of hunks, their `@@` lines
-/// counted. `path` must be printable; it is not escaped here.
+/// The unified diff with `--- a/path` and `+++ b/path`. `path` must be printable; it is not escaped here.
 ///
 /// # Examples
 /// ```
-/// use rootbound::edit::unified_diff;
+/// use rootbound::edit::{DiffExtent, unified_diff};
 ///
-/// let diff = unified_diff("a.txt", "one\ntwo\n", "one\n2\n", None);
+/// let diff = unified_diff("a.txt", "one\ntwo\n", "one\n2\n", DiffExtent::Full);
 /// assert_eq!(diff.text, "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
 /// assert_eq!((diff.added, diff.removed), (1, 1));
 /// ```
-pub fn unified_diff(path: &str, old: &str, new: &str, max_lines: Option<usize>) -> Diff {
+pub fn unified_diff(path: &str, old: &str, new: &str, extent: DiffExtent) -> Diff {
     if old == new {
         return Diff::default();
     }
-    let narrow = Window::of(old, new).diff(path, max_lines);
-    narrow.or_else(|| Window::whole(old, new).diff(path, max_lines)).unwrap_or_default()
+    let narrow = Window::of(old, new, extent).diff(path, extent);
+    narrow.or_else(|| Window::whole(old, new).diff(path, extent)).unwrap_or_default()
 }
 
 /// What is left of two texts without the lines that they share at both ends, but for those shown around a
@@ -71,13 +94,13 @@ struct Window<'t> {
 }
 
 impl<'t> Window<'t> {
-    fn of(old: &'t str, new: &'t str) -> Self {
+    fn of(old: &'t str, new: &'t str, extent: DiffExtent) -> Self {
         let (was, is) = (old.as_bytes(), new.as_bytes());
         let before = shared_prefix(was, is);
-        let start = lines_back(&was[..before], CONTEXT);
+        let start = lines_back(&was[..before], extent.context());
         // The end is looked for behind the shared beginning, so that the two never overlap.
         let after = shared_suffix(&was[before..], &is[before..]);
-        let cut = after - lines_on(&was[was.len() - after..], CONTEXT);
+        let cut = after - lines_on(&was[was.len() - after..], extent.context());
         Self {
             old: &old[start..old.len() - cut],
             new: &new[start..new.len() - cut],
@@ -92,7 +115,7 @@ impl<'t> Window<'t> {
 
     /// The diff of the texts; `None` where a change came out too near an edge of the window, as one among
     /// equal lines does, to be shown as it would be without one.
-    fn diff(&self, path: &str, max_lines: Option<usize>) -> Option<Diff> {
+    fn diff(&self, path: &str, extent: DiffExtent) -> Option<Diff> {
         let old_lines: Vec<&str> = self.old.split_inclusive('\n').collect();
         let new_lines: Vec<&str> = self.new.split_inclusive('\n').collect();
         let mut config = TextDiffConfig::default();
@@ -101,15 +124,16 @@ impl<'t> Window<'t> {
             config.deadline(deadline);
         }
         let changes = config.diff_slices(&old_lines, &new_lines);
-        let is_context = |op: Option<&DiffOp>| matches!(op, Some(DiffOp::Equal { len, .. }) if *len >= CONTEXT);
+        let context = extent.context();
+        let is_context = |op: Option<&DiffOp>| matches!(op, Some(DiffOp::Equal { len, .. }) if *len >= context);
         if (self.lines_before > 0 && !is_context(changes.ops().first()))
             || (self.is_cut && !is_context(changes.ops().last()))
         {
             return None;
         }
         let mut diff = Diff { text: format!("--- a/{path}\n+++ b/{path}\n"), ..Diff::default() };
-        let mut left = max_lines.unwrap_or(usize::MAX);
-        for ops in changes.grouped_ops(CONTEXT).iter().filter(|ops| !ops.is_empty()) {
+        let mut left = extent.max_lines();
+        for ops in changes.grouped_ops(context).iter().filter(|ops| !ops.is_empty()) {
             diff.push(&mut left, &header(ops, self.lines_before), "\n");
             for change in ops.iter().flat_map(|op| changes.iter_changes(op)) {
                 let sign = match change.tag() {
@@ -197,8 +221,8 @@ mod tests {
     }
 
     /// The diff with nothing set aside beforehand.
-    fn whole(old: &str, new: &str) -> String {
-        if old == new { String::new() } else { Window::whole(old, new).diff("f", None).unwrap().text }
+    fn whole(old: &str, new: &str, extent: DiffExtent) -> String {
+        if old == new { String::new() } else { Window::whole(old, new).diff("f", extent).unwrap().text }
     }
 
     proptest! {
@@ -207,14 +231,16 @@ mod tests {
             head in "([ab]\n){0,9}", old in "([abc]\n){0,4}", new in "([abc]\n){0,4}", tail in "([ab]\n){0,9}",
         ) {
             let (old, new) = (format!("{head}{old}{tail}"), format!("{head}{new}{tail}"));
-            prop_assert_eq!(unified_diff("f", &old, &new, None).text, whole(&old, &new));
+            for extent in [DiffExtent::Full, DiffExtent::Brief(100)] {
+                prop_assert_eq!(unified_diff("f", &old, &new, extent).text, whole(&old, &new, extent));
+            }
         }
     }
 
     #[test]
     fn a_line_deep_in_a_large_text_has_its_own_number() {
         let old = (1..=20_000).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
-        let diff = unified_diff("f", &old, &old.replace("line 15000\n", "fifteen é\n"), None);
+        let diff = unified_diff("f", &old, &old.replace("line 15000\n", "fifteen é\n"), DiffExtent::Full);
         assert_eq!(
             diff.text,
             "--- a/f\n+++ b/f\n@@ -14997,7 +14997,7 @@\n line 14997\n line 14998\n line 14999\n\
@@ -225,7 +251,7 @@ mod tests {
     #[test]
     fn a_diff_of_endless_lines_is_cut_and_counts_what_it_leaves_out() {
         let (old, new) = ("é".repeat(MOST), "ü".repeat(MOST));
-        let diff = unified_diff("f", &old, &new, None);
+        let diff = unified_diff("f", &old, &new, DiffExtent::Full);
         assert!(diff.text.len() <= MOST && diff.text.len() > MOST - 4, "{}", diff.text.len());
         assert!(diff.text.starts_with("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-éé"));
         assert_eq!((diff.added, diff.removed, diff.cut_lines), (1, 1, 1));
@@ -233,49 +259,56 @@ mod tests {
 
     #[test]
     fn a_change_inside_a_character_is_shown_in_whole_lines() {
-        let diff = unified_diff("f", "é\nx\n", "è\nx\n", None);
+        let diff = unified_diff("f", "é\nx\n", "è\nx\n", DiffExtent::Full);
         assert!(diff.text.ends_with("@@ -1,2 +1,2 @@\n-é\n+è\n x\n"), "{}", diff.text);
-        let diff = unified_diff("f", "é", "ĩ", None);
+        let diff = unified_diff("f", "é", "ĩ", DiffExtent::Full);
         assert!(diff.text.contains("-é\n") && diff.text.contains("+ĩ\n"), "{}", diff.text);
     }
 
     #[test]
     fn equal_texts_have_no_diff() {
-        assert_eq!(unified_diff("f", "a\n", "a\n", None).text, "");
+        assert_eq!(unified_diff("f", "a\n", "a\n", DiffExtent::Full).text, "");
     }
 
     #[test]
     fn a_change_is_shown_with_three_lines_around_it() {
         let old = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
-        let diff = unified_diff("d/f", old, &old.replace('5', "five"), None);
+        let diff = unified_diff("d/f", old, &old.replace('5', "five"), DiffExtent::Full);
         assert_eq!(diff.text, "--- a/d/f\n+++ b/d/f\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n");
         assert_eq!((diff.added, diff.removed, diff.cut_lines), (1, 1, 0));
     }
 
     #[test]
+    fn a_brief_diff_shows_one_line_around_a_change() {
+        let old = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+        let diff = unified_diff("f", old, &old.replace('5', "five"), DiffExtent::Brief(60));
+        assert_eq!(diff.text, "--- a/f\n+++ b/f\n@@ -4,3 +4,3 @@\n 4\n-5\n+five\n 6\n");
+    }
+
+    #[test]
     fn a_missing_final_newline_is_marked_on_its_side() {
-        let diff = unified_diff("f", "a\nb", "a\nb\n", None);
+        let diff = unified_diff("f", "a\nb", "a\nb\n", DiffExtent::Full);
         assert!(diff.text.ends_with(" a\n-b\n\\ No newline at end of file\n+b\n"), "{}", diff.text);
-        let diff = unified_diff("f", "b\nz", "a\nz", None);
+        let diff = unified_diff("f", "b\nz", "a\nz", DiffExtent::Full);
         assert!(diff.text.ends_with("-b\n+a\n z\n\\ No newline at end of file\n"), "{}", diff.text);
     }
 
     #[test]
     fn creation_and_deletion_start_at_line_zero() {
-        assert!(unified_diff("f", "", "a\n", None).text.contains("@@ -0,0 +1 @@\n+a\n"));
-        assert!(unified_diff("f", "a\n", "", None).text.contains("@@ -1 +0,0 @@\n-a\n"));
+        assert!(unified_diff("f", "", "a\n", DiffExtent::Full).text.contains("@@ -0,0 +1 @@\n+a\n"));
+        assert!(unified_diff("f", "a\n", "", DiffExtent::Full).text.contains("@@ -1 +0,0 @@\n-a\n"));
     }
 
     #[test]
     fn carriage_returns_are_kept_and_end_no_line() {
-        let diff = unified_diff("f", "a\rb\r\n", "a\rc\r\n", None);
+        let diff = unified_diff("f", "a\rb\r\n", "a\rc\r\n", DiffExtent::Full);
         assert!(diff.text.ends_with("@@ -1 +1 @@\n-a\rb\r\n+a\rc\r\n"), "{:?}", diff.text);
     }
 
     #[test]
     fn a_cut_counts_what_it_left_out() {
         let old = "line\n".repeat(100);
-        let diff = unified_diff("f", &old, "", Some(10));
+        let diff = unified_diff("f", &old, "", DiffExtent::Brief(10));
         assert_eq!(diff.text.lines().count(), 12);
         assert_eq!((diff.removed, diff.cut_lines), (100, 91));
     }

@@ -34,7 +34,7 @@ impl TruncatedDiff {
     ///
     /// let diff = "--- a/a\n+++ b/a\n@@ -1,2 +0,0 @@\n-one\n-two\n";
     /// let shown = TruncatedDiff::of(diff, 0, 2, 1000);
-    /// assert_eq!(shown.with_note(), "--- a/a\n+++ b/a\n@@ -1,2 +0,0 @@\n-one\n… 1 more lines of diff");
+    /// assert_eq!(shown.with_note(), "--- a/a\n+++ b/a\n@@ -1,2 +0,0 @@\n-one\n… 1 more line of diff");
     /// ```
     pub fn of(diff: &str, cut_lines: usize, lines: usize, room: usize) -> Self {
         let mut this = Self { text: String::new(), cut_lines };
@@ -62,7 +62,8 @@ impl TruncatedDiff {
     pub fn with_note(&self) -> String {
         let mut text = self.text.trim_end_matches('\n').to_owned();
         if self.cut_lines > 0 {
-            let _ = write!(text, "\n… {} more lines of diff", self.cut_lines);
+            let lines = if self.cut_lines == 1 { "line" } else { "lines" };
+            let _ = write!(text, "\n… {} more {lines} of diff", self.cut_lines);
         }
         text
     }
@@ -114,18 +115,18 @@ fn counterparts<'d>(all: &[&'d str]) -> Vec<Option<&'d str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::unified_diff;
+    use crate::edit::{DiffExtent, unified_diff};
 
     #[test]
     fn a_diff_that_fits_is_shown_as_it_is() {
-        let diff = unified_diff("f", "a\r\nb", "a\r\nc\n", None).text;
+        let diff = unified_diff("f", "a\r\nb", "a\r\nc\n", DiffExtent::Full).text;
         assert_eq!(TruncatedDiff::of(&diff, 0, 60, 1000), TruncatedDiff { text: diff.clone(), cut_lines: 0 });
     }
 
     #[test]
     fn a_long_line_next_to_a_change_is_cut_and_the_change_shown() {
         let long = "a".repeat(300_000);
-        let diff = unified_diff("f", &format!("{long}\nb\n"), &format!("{long}\nc\n"), None);
+        let diff = unified_diff("f", &format!("{long}\nb\n"), &format!("{long}\nc\n"), DiffExtent::Full);
         let brief = TruncatedDiff::of(&diff.text, diff.cut_lines, 60, 50_000);
         assert!(brief.text.contains("… [line of 300000 characters]\n-b\n+c\n"), "{}", &brief.text[2000..]);
         assert!(brief.text.len() < 2200 && brief.cut_lines == 0);
@@ -134,7 +135,7 @@ mod tests {
     #[test]
     fn a_long_line_is_cut_to_the_part_that_changed() {
         let (head, tail) = ("é".repeat(30_000), "z".repeat(30_000));
-        let diff = unified_diff("f", &format!("{head}old{tail}"), &format!("{head}new{tail}\n"), None);
+        let diff = unified_diff("f", &format!("{head}old{tail}"), &format!("{head}new{tail}\n"), DiffExtent::Full);
         let brief = TruncatedDiff::of(&diff.text, 0, 60, 50_000);
         for part in ["\n-…é", "éoldz", "\n\\ No newline at end of file\n+…é", "énewz", "… [line of 60003 characters]\n"]
         {
@@ -147,7 +148,7 @@ mod tests {
         let line = |head: &str, end: &str| format!("{}{end}{}\n", head.repeat(3_000), "-".repeat(3_000));
         let old = [line("a", "1"), line("b", "2")].concat();
         let new = [line("a", "3"), line("b", "4"), line("c", "5")].concat();
-        let brief = TruncatedDiff::of(&unified_diff("f", &old, &new, None).text, 0, 60, 15_000);
+        let brief = TruncatedDiff::of(&unified_diff("f", &old, &new, DiffExtent::Full).text, 0, 60, 15_000);
         for part in ["a1-", "b2-", "a3-", "b4-", "\n+ccc"] {
             assert!(brief.text.contains(part), "{part}: {}", brief.text);
         }
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn lines_that_do_not_fit_are_counted() {
-        let diff = unified_diff("f", &"line\n".repeat(100), "", None);
+        let diff = unified_diff("f", &"line\n".repeat(100), "", DiffExtent::Full);
         let (by_lines, by_bytes) =
             (TruncatedDiff::of(&diff.text, 7, 10, 50_000), TruncatedDiff::of(&diff.text, 0, 60, 100));
         assert_eq!((by_lines.text.lines().count(), by_lines.cut_lines), (12, 98));

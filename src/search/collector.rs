@@ -211,7 +211,7 @@ impl Sink for Collector<'_> {
                 return Ok(false);
             }
         }
-        if self.mode == SearchMode::Files {
+        if matches!(self.mode, SearchMode::Files | SearchMode::FilesWithout) {
             self.found.matches = 1;
             return Ok(false);
         }

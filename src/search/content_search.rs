@@ -14,7 +14,8 @@ use crate::{
 };
 
 use super::{
-    Chunk, FileFilter, FileHits, Haystack, PathSource, Producer, Query, Scope, SearchPool, StartVisitor, Tally, Worker,
+    Chunk, FileFilter, FileHits, Haystack, PathSource, Producer, Query, Scope, SearchMode, SearchPool, SkippedPaths,
+    StartVisitor, Tally, Worker,
     path_index::{walk_ignored_entries, walk_snapshot},
 };
 
@@ -33,6 +34,8 @@ pub struct ContentHits {
     pub stopped: Option<StopReason>,
     /// What became of the files.
     pub tally: Tally,
+    /// The first files that were left out.
+    pub skipped: SkippedPaths,
     /// What the walk left out.
     pub walk: WalkReport,
     /// Where the names came from.
@@ -85,6 +88,7 @@ pub fn search(
         capped: merge.capped,
         stopped: if merge.capped { None } else { merge.stopped },
         tally: merge.tally,
+        skipped: std::mem::take(&mut merge.skipped),
         walk,
         source,
         files: merge.into_kept(),
@@ -143,7 +147,9 @@ fn walk_start(
     let walked = if let Some(entries) = query.ignored_entries.and_then(IgnoredEntries::all) {
         Ok((walk_ignored_entries(workspace, start, entries, &options, &mut visitor), PathSource::Walk))
     } else {
-        let mut snapshot = query.path_index.and_then(|index| index.snapshot(start, Some(query.pattern)));
+        // Every file without a match is a result, with its path and its state: none is only counted.
+        let pattern = Some(query.pattern).filter(|_| query.mode != SearchMode::FilesWithout);
+        let mut snapshot = query.path_index.and_then(|index| index.snapshot(start, pattern));
         visitor.candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());
         walk_snapshot(workspace, snapshot.as_ref(), start, &options, &mut visitor)
     };

@@ -85,6 +85,32 @@ pub enum Skipped {
     OutOfFiles,
 }
 
+/// Paths that were left out, each with the reason: the first ones, as many as an answer names.
+#[derive(Clone, Debug, Default)]
+pub struct SkippedPaths(Vec<(WorkspacePath, Skipped)>);
+
+impl SkippedPaths {
+    /// How many paths are kept.
+    pub const NAMED: usize = 3;
+
+    /// Adds a path.
+    pub fn push(&mut self, path: WorkspacePath, why: Skipped) {
+        if self.0.len() < Self::NAMED {
+            self.0.push((path, why));
+        }
+    }
+
+    /// Adds the first `count` paths of `other`.
+    pub(super) fn add(&mut self, other: Self, count: usize) {
+        other.0.into_iter().take(count).for_each(|(path, why)| self.push(path, why));
+    }
+
+    /// The paths, in the order of the search.
+    pub fn iter(&self) -> impl Iterator<Item = &(WorkspacePath, Skipped)> {
+        self.0.iter()
+    }
+}
+
 /// Files by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -105,6 +131,11 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Files left out.
+    pub fn skipped(&self) -> usize {
+        self.binary + self.too_large + self.secret + self.unreadable + self.out_of_files
+    }
+
     pub(super) fn skip(&mut self, why: Skipped) {
         match why {
             Skipped::Binary => self.binary += 1,

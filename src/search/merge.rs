@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::{stop::StopReason, workspace::WorkspacePath};
 
-use super::{FileHits, Keep, Newest, Tally};
+use super::{FileHits, Keep, Newest, SkippedPaths, Tally};
 
 /// Bytes, about, that a file's hits take in addition to their text.
 const FILE_WEIGHT: usize = 400;
@@ -19,6 +19,8 @@ pub(super) struct ChunkHits {
     pub(super) files: Vec<(Tally, Box<FileHits>)>,
     /// The whole chunk's tally.
     pub(super) tally: Tally,
+    /// The first files that were left out.
+    pub(super) skipped: SkippedPaths,
     /// The worker left the chunk before its end, having enough.
     pub(super) cut: bool,
     /// The call was stopped.
@@ -49,6 +51,7 @@ pub(super) struct Merge {
     pub(super) matches: usize,
     pub(super) files: usize,
     pub(super) tally: Tally,
+    pub(super) skipped: SkippedPaths,
     /// There are more results than were asked for.
     pub(super) capped: bool,
     pub(super) stopped: Option<StopReason>,
@@ -104,10 +107,12 @@ impl Merge {
             if self.capped || (cut && matches!(self.keep, Keep::Page { .. })) {
                 self.capped = true;
                 self.tally = base.plus(tally);
+                self.skipped.add(chunk.skipped, tally.skipped());
                 return;
             }
         }
         self.tally = base.plus(chunk.tally);
+        self.skipped.add(chunk.skipped, SkippedPaths::NAMED);
         self.capped |= chunk.cut;
         self.stopped = self.stopped.or(chunk.stopped);
     }

@@ -112,7 +112,7 @@ impl<'a> SearchPool<'a> {
             let Some(found) = search_file(worker, haystack, limits, &mut hits)? else { continue };
             let results = match self.query.mode {
                 SearchMode::Lines { .. } => found.matches,
-                SearchMode::Files | SearchMode::Counts => 1,
+                SearchMode::Files | SearchMode::FilesWithout | SearchMode::Counts => 1,
             };
             room = room.saturating_sub(results);
             if !self.counts_first {
@@ -172,7 +172,7 @@ impl<'a> SearchPool<'a> {
                     merge.stopped = merge.stopped.or(Some(reason));
                     found
                 }
-                Ok(Searched::NotUtf8 | Searched::Skipped(_) | Searched::Gone) | Err(_) => None,
+                Ok(Searched::NotUtf8(_) | Searched::Skipped(..) | Searched::Gone) | Err(_) => None,
             };
             let Some(found) = found else { continue };
             text.take(&found);
@@ -198,16 +198,17 @@ fn search_file(
     }
     let found = match worker.search(haystack, limits)? {
         Searched::Done(found) => found,
-        Searched::NotUtf8 => {
+        Searched::NotUtf8(found) => {
             hits.tally.not_utf8 += 1;
-            None
+            found
         }
         Searched::Stopped(reason, found) => {
             hits.stopped = Some(reason);
             found
         }
-        Searched::Skipped(why) => {
+        Searched::Skipped(path, why) => {
             hits.tally.skip(why);
+            hits.skipped.push(path, why);
             return Ok(None);
         }
         Searched::Gone => return Ok(None),
@@ -255,7 +256,7 @@ impl TextBudget {
                 text: self.budget.saturating_sub(self.text),
                 content,
             },
-            SearchMode::Files | SearchMode::Counts => {
+            SearchMode::Files | SearchMode::FilesWithout | SearchMode::Counts => {
                 FileLimits { skip: 0, matches: usize::MAX, text: usize::MAX, content }
             }
         }

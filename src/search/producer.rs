@@ -4,7 +4,7 @@
 //! What is searched in a file is decided in `worker`, and the order of results in `merge`.
 
 use std::{
-    ops::ControlFlow,
+    ops::{ControlFlow, Range},
     sync::{PoisonError, atomic::Ordering},
     time::{Duration, Instant},
 };
@@ -15,7 +15,7 @@ use crate::workspace::{AccessError, FileKind, Workspace, WorkspacePath};
 
 use super::{
     Candidates, Chunk, FileFilter, Haystack, IndexedPath, KnownContent, MayMatch, PathSummary, SEGMENT, Scope,
-    SearchEntry, SearchPool, SearchProgress, Skipped, Tally, Visit, WAIT, Worker, progress,
+    SearchEntry, SearchPool, SearchProgress, Skipped, SkippedPaths, Tally, Visit, WAIT, Worker, progress,
 };
 
 /// Files in the first chunk, so that a capped search of a common word ends at once; later ones
@@ -47,6 +47,8 @@ pub(super) struct Producer<'a> {
     start_helper: &'a dyn Fn() -> bool,
     helpers: usize,
     helping: usize,
+    /// Files that were handed over by their paths to be counted as left out.
+    named: usize,
 }
 
 impl<'a> Producer<'a> {
@@ -70,6 +72,7 @@ impl<'a> Producer<'a> {
             start_helper,
             helpers,
             helping: 0,
+            named: 0,
         }
     }
 
@@ -90,6 +93,23 @@ impl<'a> Producer<'a> {
             Some(Haystack::Cached(sum)) => *sum = sum.plus(tally),
             _ => self.chunk.push(Haystack::Cached(tally)),
         }
+    }
+
+    /// Takes in a file that is left out, with its path as long as an answer may name it.
+    fn leave(&mut self, item: &IndexedPath, why: Skipped) {
+        if self.names_skipped() {
+            self.named += 1;
+            self.chunk.push(Haystack::Left(item.entry.path().clone(), why));
+        } else {
+            let mut tally = Tally::default();
+            tally.skip(why);
+            self.count(tally);
+        }
+    }
+
+    /// Whether the answer may still name a file that is left out.
+    fn names_skipped(&self) -> bool {
+        self.named < SkippedPaths::NAMED
     }
 
     /// Hands the chunk over, or searches it: while it is among the first `alone` ones, and when
@@ -189,10 +209,12 @@ impl Visit for StartVisitor<'_, '_> {
             return ControlFlow::Continue(0);
         };
         let max_file_size = self.producer.pool.query.max_file_size;
+        let names_skipped = self.producer.names_skipped();
         let (mut passed, mut folders, mut tally) = (0, 0, Tally::default());
         for summary in summaries.iter().take(NAMES_PER_CHECK) {
             match *summary {
                 PathSummary::NoFile => folders += 1,
+                PathSummary::Secret | PathSummary::Binary(_) if names_skipped => break,
                 PathSummary::Secret => tally.secret += 1,
                 PathSummary::Binary(bytes) if u64::from(bytes) <= max_file_size => tally.binary += 1,
                 // What it holds once it is decoded, the filter does not know.
@@ -236,12 +258,18 @@ impl Visit for StartVisitor<'_, '_> {
             (SearchEntry::Indexed(_), _) if !admitted => return self.settled(1),
             (SearchEntry::Walked(_), _) if !admitted => return pool.go_on(),
             (SearchEntry::Indexed(item), Some(candidates)) => {
-                match haystack(item, candidates, max_file_size, self.beyond_ascii) {
-                    Haystack::Cached(tally) => {
-                        self.producer.count(tally);
+                match known_result(item, candidates, max_file_size, self.beyond_ascii) {
+                    KnownResult::NoMatch => {
+                        self.producer.count(Tally { searched: 1, ..Tally::default() });
                         return self.settled(1);
                     }
-                    to_open => self.producer.chunk.push(to_open),
+                    KnownResult::Skipped(why) => {
+                        self.producer.leave(item, why);
+                        return self.settled(1);
+                    }
+                    KnownResult::MayMatch(lines) => {
+                        self.producer.chunk.push(Haystack::Walked(item.entry.clone(), lines));
+                    }
                 }
             }
             _ => self.producer.chunk.push(Haystack::Walked(met.into_entry(), None)),
@@ -261,25 +289,34 @@ impl Visit for StartVisitor<'_, '_> {
     }
 }
 
-/// What has to be searched of an indexed file, or the result where it is known.
-fn haystack(item: &IndexedPath, candidates: &mut Candidates, max_file_size: u64, beyond_ascii: bool) -> Haystack {
-    let mut tally = Tally::default();
-    let to_open = |lines| Haystack::Walked(item.entry.clone(), lines);
+/// What the path index knows of the result for a file.
+enum KnownResult {
+    /// It holds no match.
+    NoMatch,
+    /// It is left out.
+    Skipped(Skipped),
+    /// It has to be searched: where that is known, these lines, in the state with that fingerprint.
+    MayMatch(Option<(Vec<Range<u32>>, u64)>),
+}
+
+fn known_result(
+    item: &IndexedPath,
+    candidates: &mut Candidates,
+    max_file_size: u64,
+    beyond_ascii: bool,
+) -> KnownResult {
     match &item.content {
-        KnownContent::Secret => tally.skip(Skipped::Secret),
-        KnownContent::Binary(bytes) if u64::from(*bytes) <= max_file_size => tally.skip(Skipped::Binary),
-        KnownContent::Filtered(segments, bytes, utf8) if u64::from(*bytes) <= max_file_size => {
-            // As in `pass`.
-            if !utf8 && beyond_ascii {
-                return to_open(None);
-            }
+        KnownContent::Secret => KnownResult::Skipped(Skipped::Secret),
+        KnownContent::Binary(bytes) if u64::from(*bytes) <= max_file_size => KnownResult::Skipped(Skipped::Binary),
+        // As in `pass`.
+        KnownContent::Filtered(_, _, false) if beyond_ascii => KnownResult::MayMatch(None),
+        KnownContent::Filtered(segments, bytes, _) if u64::from(*bytes) <= max_file_size => {
             match candidates.may_match(segments) {
-                MayMatch::Nowhere => tally.searched = 1,
-                MayMatch::Within(lines) => return to_open(item.state().map(|state| (lines, state))),
-                MayMatch::Anywhere => return to_open(None),
+                MayMatch::Nowhere => KnownResult::NoMatch,
+                MayMatch::Within(lines) => KnownResult::MayMatch(item.state().map(|state| (lines, state))),
+                MayMatch::Anywhere => KnownResult::MayMatch(None),
             }
         }
-        _ => return to_open(None),
+        _ => KnownResult::MayMatch(None),
     }
-    Haystack::Cached(tally)
 }

@@ -18,6 +18,8 @@ pub enum SearchMode {
     },
     /// Only which files match.
     Files,
+    /// Only which files hold no match.
+    FilesWithout,
     /// How many matches each file has.
     Counts,
 }
@@ -69,6 +71,11 @@ pub struct Query<'a> {
 }
 
 impl Query<'_> {
+    /// Whether a file with so many matches is a result.
+    pub(super) fn is_result(&self, matches: usize) -> bool {
+        (matches == 0) == (self.mode == SearchMode::FilesWithout)
+    }
+
     /// Whether a page is counted before its lines are fetched: a later page needs the number of matches
     /// before a file to know which of its lines to keep, and several threads do not know it.
     pub(super) fn counts_first(&self) -> bool {

@@ -44,6 +44,8 @@ pub(super) enum Haystack {
     Again(WorkspacePath),
     /// Consecutive files that need not be opened: the path index knows their result.
     Cached(Tally),
+    /// A file that is left out, by what the path index knows.
+    Left(WorkspacePath, Skipped),
 }
 
 /// The result for one file.
@@ -51,10 +53,10 @@ pub(super) enum Haystack {
 pub(super) enum Searched {
     /// Looked into; there may be hits.
     Done(Option<Box<FileHits>>),
-    /// Looked into without a hit, for a pattern beyond ASCII, and not UTF-8.
-    NotUtf8,
+    /// Looked into without a match, for a pattern beyond ASCII, and in no encoding that is recognised.
+    NotUtf8(Option<Box<FileHits>>),
     /// Left out.
-    Skipped(Skipped),
+    Skipped(WorkspacePath, Skipped),
     /// No longer there, or no regular file: nothing to report.
     Gone,
     /// The call was stopped within the file; hits so far.
@@ -110,6 +112,7 @@ impl<'a> Worker<'a> {
                 (entry.into_path(), opened)
             }
             Haystack::Cached(_) => return Ok(Searched::Gone),
+            Haystack::Left(path, why) => return Ok(Searched::Skipped(path, why)),
             Haystack::Named(path) | Haystack::Again(path) => {
                 let opened = self.workspace.open_file(&path);
                 (path, opened)
@@ -118,17 +121,17 @@ impl<'a> Worker<'a> {
         let mut file = match opened {
             Ok(file) => file,
             Err(error) if named => return Err(error),
-            Err(error) => return Ok(skipped_by(&error.kind)),
+            Err(error) => return Ok(skipped_by(path, &error.kind)),
         };
         if !named && file.stat().size > self.query.max_file_size {
-            return Ok(Searched::Skipped(Skipped::TooLarge));
+            return Ok(Searched::Skipped(path, Skipped::TooLarge));
         }
         if let Some((lines, state)) = within {
             if self.holds_none(&mut file, &lines, state) {
                 return Ok(Searched::Done(None));
             }
             if file.rewind().is_err() {
-                return Ok(Searched::Skipped(Skipped::Unreadable));
+                return Ok(Searched::Skipped(path, Skipped::Unreadable));
             }
         }
         Ok(self.search_open(path, file, limits, named))
@@ -160,18 +163,20 @@ impl<'a> Worker<'a> {
             0..=HEAP_FILE if !self.query.pattern.multiline() => read_long_line(&mut file, size, &mut self.buffer),
             _ => Ok((0, false)),
         };
-        let Ok((length, whole)) = read else { return Searched::Skipped(Skipped::Unreadable) };
+        let Ok((length, whole)) = read else { return Searched::Skipped(path, Skipped::Unreadable) };
         let buffer = std::mem::take(&mut self.buffer);
         let content = FileContent { bytes: &buffer[..length], whole };
         let found = self.search_text(&mut file, &SearchTarget { content, size, limits, named });
         let result = match found {
-            Err(why) => Searched::Skipped(why),
-            Ok(FileMatches { matches: 0, stopped: None, undecoded: true, .. }) => Searched::NotUtf8,
+            Err(why) => Searched::Skipped(path, why),
             Ok(found) => {
-                let stopped = found.stopped;
-                let hits = (found.matches > 0).then(|| self.file_hits(path, &file, content, limits, found));
+                let (stopped, undecoded) = (found.stopped, found.undecoded && found.matches == 0);
+                // Of a file that was left early it is not known whether it holds a match.
+                let is_result = self.query.is_result(found.matches) && (found.matches > 0 || stopped.is_none());
+                let hits = is_result.then(|| self.file_hits(path, &file, content, limits, found));
                 match stopped {
                     Some(reason) => Searched::Stopped(reason, hits),
+                    None if undecoded => Searched::NotUtf8(hits),
                     None => Searched::Done(hits),
                 }
             }
@@ -234,10 +239,11 @@ impl<'a> Worker<'a> {
             return self.search_decoded(file, target);
         }
         // The searcher looks for NUL in what comes first and in matching lines. That is enough among
-        // many files; for one that is named the answer says so.
+        // many files; not for one that is named, or that is shown for having no match.
+        let is_exact = target.named || self.query.mode == SearchMode::FilesWithout;
         let is_binary = found.binary
-            || target.named && found.matches == 0 && target.content.holds_nul()
-            || (target.named || found.matches > 0) && text::binary_kind(content).is_some();
+            || is_exact && found.matches == 0 && target.content.holds_nul()
+            || (is_exact || found.matches > 0) && text::binary_kind(content).is_some();
         if is_binary { Err(Skipped::Binary) } else { Ok(FileMatches { undecoded, ..found }) }
     }
 
@@ -318,7 +324,7 @@ enum Input<'i> {
 fn builder(query: &Query<'_>) -> SearcherBuilder {
     let (before, after) = match query.mode {
         SearchMode::Lines { before, after } => (before, after),
-        SearchMode::Files | SearchMode::Counts => (0, 0),
+        SearchMode::Files | SearchMode::FilesWithout | SearchMode::Counts => (0, 0),
     };
     let mut builder = SearcherBuilder::new();
     builder
@@ -331,12 +337,15 @@ fn builder(query: &Query<'_>) -> SearcherBuilder {
     builder
 }
 
-fn skipped_by(kind: &AccessErrorKind) -> Searched {
-    match kind {
-        AccessErrorKind::Secret => Searched::Skipped(Skipped::Secret),
-        AccessErrorKind::NotFound | AccessErrorKind::Special(_) | AccessErrorKind::IsDirectory => Searched::Gone,
-        AccessErrorKind::Limit(limit) if limit.is_open_files() => Searched::Skipped(Skipped::OutOfFiles),
-        AccessErrorKind::TooLarge { .. } => Searched::Skipped(Skipped::TooLarge),
-        _ => Searched::Skipped(Skipped::Unreadable),
-    }
+fn skipped_by(path: WorkspacePath, kind: &AccessErrorKind) -> Searched {
+    let why = match kind {
+        AccessErrorKind::NotFound | AccessErrorKind::Special(_) | AccessErrorKind::IsDirectory => {
+            return Searched::Gone;
+        }
+        AccessErrorKind::Secret => Skipped::Secret,
+        AccessErrorKind::Limit(limit) if limit.is_open_files() => Skipped::OutOfFiles,
+        AccessErrorKind::TooLarge { .. } => Skipped::TooLarge,
+        _ => Skipped::Unreadable,
+    };
+    Searched::Skipped(path, why)
 }

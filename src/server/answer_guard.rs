@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::tools::AnswerBudget;
+use crate::tools::{AnswerBudget, fence::end_of_fence};
 
 /// Characters that are left of a long line, or of a text in the data: the largest number with which all fits.
 const WIDTHS: [usize; 5] = [800, 400, 200, 100, 50];
@@ -20,12 +20,14 @@ pub(super) fn text_within(text: String, budget: AnswerBudget) -> String {
     let shortened = |width| text.lines().map(|line| ends_of(line, width)).collect::<Vec<_>>();
     let with_note = |width| shortened(width).join("\n") + "\n(long lines are cut in the middle)";
     let fits = WIDTHS.into_iter().map(with_note).find(|text| budget.fits(text));
-    fits.unwrap_or_else(|| first_lines(&shortened(LINE), budget))
+    fits.unwrap_or_else(|| first_lines(&shortened(LINE), end_of_fence(&text), budget))
 }
 
 /// As many of the lines as fit, and how many they are.
-fn first_lines(lines: &[String], budget: AnswerBudget) -> String {
-    let note = |shown: usize| format!("(cut after {shown} of {} lines; ask for a smaller part)", lines.len());
+fn first_lines(lines: &[String], end_of_fence: Option<&str>, budget: AnswerBudget) -> String {
+    let end_of_fence = end_of_fence.map(|end| format!("{end}\n")).unwrap_or_default();
+    let note =
+        |shown: usize| format!("{end_of_fence}(cut after {shown} of {} lines; ask for a smaller part)", lines.len());
     let mut gauge = budget.less(&note(lines.len())).gauge();
     let (mut text, mut shown) = (String::new(), 0);
     for line in lines {

@@ -1,7 +1,7 @@
 //! Characters that a person does not see but a model reads.
 //!
-//! Finds bidirectional controls, tag characters, invisible fillers and zero-width characters outside
-//! the emoji and scripts that need them ("Trojan Source", CVE-2021-42574, <https://trojansource.codes>, and "ASCII smuggling"). It only
+//! Finds bidirectional controls, tag characters, invisible fillers, soft hyphens, spaces that only look like one, and
+//! zero-width characters outside the emoji and scripts that need them ("Trojan Source", CVE-2021-42574, <https://trojansource.codes>, and "ASCII smuggling"). It only
 //! points them out: the text stays exact, so that an edit still matches.
 
 /// One hidden character.
@@ -24,22 +24,33 @@ pub struct Hidden {
 /// assert_eq!(hidden::in_line("👩\u{200d}💻 می\u{200c}خواهم").count(), 0);
 /// ```
 pub fn in_line(line: &str) -> impl Iterator<Item = Hidden> + '_ {
-    // All of them are at U+00AD or above: a line of ASCII is decided by one fast scan.
+    // All of them are at U+00A0 or above: a line of ASCII is decided by one fast scan.
     let suspicious = !line.is_ascii();
     let mut previous = Context::default();
     let mut characters = line.chars().enumerate().take(if suspicious { usize::MAX } else { 0 }).peekable();
-    let right_to_left = suspicious && line.chars().any(is_right_to_left);
+    let line_has = Line {
+        right_to_left: suspicious && line.chars().any(is_right_to_left),
+        only_ascii: suspicious && line.chars().all(|character| character.is_ascii() || is_other_space(character)),
+    };
     std::iter::from_fn(move || {
         loop {
             let (index, character) = characters.next()?;
             let next = characters.peek().map(|(_, next)| *next);
-            let hidden = is_hidden(character, &previous, next, right_to_left);
+            let hidden = is_hidden(character, &previous, next, line_has);
             previous.push(character);
             if hidden {
                 return Some(Hidden { column: index + 1, character });
             }
         }
     })
+}
+
+/// What else is in the line, as far as it matters.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    right_to_left: bool,
+    /// But for spaces that look like U+0020: text in other languages is set with them, code is not.
+    only_ascii: bool,
 }
 
 /// What is before a character, as far as it matters.
@@ -59,10 +70,10 @@ impl Context {
     }
 }
 
-fn is_hidden(character: char, before: &Context, next: Option<char>, right_to_left: bool) -> bool {
+fn is_hidden(character: char, before: &Context, next: Option<char>, line: Line) -> bool {
     match character {
         // Marks that right-to-left text is written with.
-        '\u{200e}' | '\u{200f}' | '\u{61c}' => !right_to_left,
+        '\u{200e}' | '\u{200f}' | '\u{61c}' => !line.right_to_left,
         // Tag characters belong to the flags of regions only, which begin with a black flag.
         '\u{e0000}'..='\u{e007f}' => before.base != Some('\u{1f3f4}'),
         // Joiners: inside emoji, and between letters of scripts that shape by them.
@@ -75,12 +86,19 @@ fn is_hidden(character: char, before: &Context, next: Option<char>, right_to_lef
         '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => {
             before.last.is_none_or(|last| matches!(last, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}'))
         }
+        _ if is_other_space(character) => line.only_ascii,
         // Embeddings, overrides and isolates reorder what a person sees; the rest is not seen at all.
         _ => matches!(character,
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}' | '\u{2060}'..='\u{2064}'
             | '\u{206a}'..='\u{206f}' | '\u{feff}' | '\u{180e}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}'),
+            | '\u{fff9}'..='\u{fffb}' | '\u{ad}' | '\u{34f}' | '\u{17b4}' | '\u{17b5}'),
     }
+}
+
+/// Spaces that look like U+0020 and are none (Unicode category Zs, without the wide one of Chinese text), and the
+/// empty Braille pattern.
+fn is_other_space(character: char) -> bool {
+    matches!(character, '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{2800}')
 }
 
 /// Ranges of the Unicode emoji data file, rounded to their blocks.
@@ -118,6 +136,8 @@ mod tests {
         assert_eq!(found("const \u{3164} = 1"), [(7, 0x3164)]);
         assert_eq!(found("a\u{200e}b"), [(2, 0x200e)]);
         assert_eq!(found("a\u{200d}b"), [(2, 0x200d)]);
+        assert_eq!(found("let\u{a0}x = 1;\u{2003}//"), [(4, 0xa0), (11, 0x2003)]);
+        assert_eq!(found("pass\u{ad}word"), [(5, 0xad)]);
         assert_eq!(found("☺\u{fe0f}\u{fe01}\u{fe02}"), [(3, 0xfe01), (4, 0xfe02)]);
     }
 
@@ -125,6 +145,8 @@ mod tests {
     fn ordinary_text_has_no_hidden_characters() {
         for line in [
             "plain ascii",
+            "« déjà\u{a0}vu\u{202f}»",
+            "全角\u{3000}空白",
             "déjà vu — “quoted”",
             "family 👩\u{200d}👩\u{200d}👧 and ❤\u{fe0f}\u{200d}🔥",
             "flag 🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    edit,
+    edit::{self, DiffExtent},
     session::Cost,
     workspace::{Approval, Base, Revision},
 };
@@ -39,7 +39,7 @@ pub(crate) struct Edit;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// The file to change; it must have been read.
+    /// The file to change. It must have been seen: a read, a grep hit in it, or a write of the server's own counts.
     path: String,
     /// The text to replace, exactly as in the file and unique in it. Empty creates a file that is
     /// missing or empty.
@@ -141,7 +141,7 @@ impl Tool for Edit {
         let job = Job { path, target, edits, expected, expected_revision };
         let planned = job.work_out(cx)?;
         if dry_run {
-            return Ok(Plan::Answer(planned.answer(cx, &job.path, None)));
+            return Ok(Plan::Answer(planned.answer(cx, &job.path, job.target.path(), None)));
         }
         Ok(Plan::Change(Box::new(Pending { job, planned })))
     }
@@ -215,7 +215,7 @@ impl Change for Pending {
             &shown_diff::diff_name(&self.job.path),
             self.planned.old_text(),
             self.planned.new_text(),
-            None,
+            DiffExtent::Full,
         );
         Preview {
             summary: format!("Edit {}: {}", self.job.path, count(self.planned.replacements, "replacement")),
@@ -249,6 +249,6 @@ impl Change for Pending {
         // still has to be in it, just once.
         let (planned, committed, kept) =
             with_history::rewrite(cx, "edit", &job.target, planned, approval, |_| job.work_out_again(cx))?;
-        Ok(planned.answer(cx, &job.path, Some((committed.revision, kept))))
+        Ok(planned.answer(cx, &job.path, job.target.path(), Some((committed.revision, kept))))
     }
 }

@@ -12,7 +12,10 @@ use crate::{
     workspace::{AccessError, AccessErrorKind, Limit, PathError, RootGone, Workspace, WorkspacePath, escape_controls},
 };
 
-use super::AnswerBudget;
+use super::{
+    AnswerBudget,
+    fence::{end_of_fence, fenced},
+};
 
 /// The closed set of error kinds, as they are named in `_meta` under `rootbound/error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,9 +173,10 @@ impl ToolError {
         if self.details.is_empty() || budget.fits(&whole) {
             return whole;
         }
+        let end_of_fence = end_of_fence(&self.details).map(|end| format!("{end}\n")).unwrap_or_default();
         let lines: Vec<&str> = self.details.lines().collect();
-        let note = |left_out: usize| format!("… {left_out} more lines");
-        let mut gauge = budget.less(&note(lines.len())).gauge();
+        let rest = |left_out: usize| format!("{end_of_fence}… {left_out} more lines");
+        let mut gauge = budget.less(&rest(lines.len())).gauge();
         let mut text = self.sentences();
         text.push_str("\n\n");
         for (shown, line) in lines.iter().enumerate() {
@@ -181,7 +185,7 @@ impl ToolError {
             text.push('\n');
             if !gauge.fits(&text) {
                 text.truncate(end);
-                text.push_str(&note(lines.len() - shown));
+                text.push_str(&rest(lines.len() - shown - usize::from(!end_of_fence.is_empty())));
                 break;
             }
         }
@@ -205,7 +209,12 @@ impl ToolError {
     /// The error for a path that is not there, with near names from inside the roots.
     pub fn not_found(workspace: &Workspace, path: &WorkspacePath) -> Self {
         let error = Self::new(Kind::NotFound, format!("no such file or directory: {path}"));
-        let question = did_you_mean(workspace.suggest(path));
+        let near = workspace.suggest(path);
+        if !near.is_empty() && near.iter().any(|near| workspace.is_untrusted(near)) {
+            let names: Vec<String> = near.iter().map(ToString::to_string).collect();
+            return error.hint("did you mean a path below?").details(fenced(workspace, &near, names.join("\n")));
+        }
+        let question = did_you_mean(near);
         error.hint(question.unwrap_or_else(|| "list what is there with ls, or search by name with glob".to_owned()))
     }
 

@@ -34,9 +34,9 @@ impl Tool for Grep {
         name: "grep",
         title: "Search file contents",
         purpose: "finds places by content",
-        description: "Search file contents with a regular expression, as ripgrep does. Finds the lines that match \
-                      (path:line: text), the files that contain a match, or match counts. Respects .gitignore, \
-                      skips binary files, ordered by path. Use this instead of shell grep or rg.",
+        description: "Search file contents, as ripgrep does. Shows matching lines (path:12: text; with context or in \
+                      one file 12:text below its path), files, or counts. Respects .gitignore, skips binary files. A \
+                      shown line counts as read for edit. Use this instead of shell grep or rg.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LISTING_ALIASES, OWN_ALIASES],
         read_only: true,

@@ -96,7 +96,7 @@ fn file(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
         protected,
         ..ListedEntry::default()
     };
-    let size = entry.size.map(|size| format!("  {}", file_size(size))).unwrap_or_default();
+    let size = entry.size.map(|size| format!("\t{}", file_size(size))).unwrap_or_default();
     let text = format!("{path}{size} ({what}){}", if protected { " [protected]" } else { "" });
     Ok(Answer::text(text, &facts).data(cx, &Output { path: None, entries: vec![entry], facts, notes: Vec::new() }))
 }
@@ -107,7 +107,7 @@ fn roots(cx: &CallContext) -> Answer {
     for root in cx.workspace.roots() {
         let writable = root.access() == Access::ReadWrite;
         let path = root.public();
-        let _ = write!(text, "\n  {path}/ ({})", if writable { "read-write" } else { "read-only" });
+        let _ = write!(text, "\n  {path}/ ({})", root.rights());
         entries.push(ListedEntry { path, kind: "root", writable: Some(writable), ..ListedEntry::default() });
     }
     let facts = Facts { shown: entries.len(), ..Facts::default() };

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    search::{Scope, Tally},
+    search::{Scope, Skipped, SkippedPaths, Tally},
     stop::{StopReason, StopSignal},
     text::byte_size::exact_size,
-    workspace::{Limit, LimitsHit, WalkReport},
+    workspace::{Limit, LimitsHit, WalkReport, WorkspacePath},
 };
 
 use super::{CallContext, answer::count};
@@ -30,6 +30,18 @@ pub(crate) struct SkippedFiles {
     out_of_files: usize,
 }
 
+/// A file or folder that was left out.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct SkippedPath {
+    /// Its path.
+    path: String,
+    /// Why: a key of `skipped`.
+    reason: &'static str,
+}
+
+/// Bytes of the paths that a note names together.
+const NAMED_BYTES: usize = 300;
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 pub(super) fn is_zero(number: &usize) -> bool {
     *number == 0
@@ -46,8 +58,41 @@ impl SkippedFiles {
         }
     }
 
+    fn total(self) -> usize {
+        self.binary + self.too_large + self.protected + self.unreadable
+    }
+
+    /// Each of them, where they are few: `files` and the directories of `walk`.
+    pub(super) fn named(self, files: &SkippedPaths, walk: &WalkReport) -> Vec<SkippedPath> {
+        let file = |(path, why): &(WorkspacePath, Skipped)| {
+            let reason = match why {
+                Skipped::Binary => "binary",
+                Skipped::TooLarge => "too_large",
+                Skipped::Secret => "protected",
+                Skipped::Unreadable => "unreadable",
+                // A note of its own says what to do about these.
+                Skipped::OutOfFiles => return None,
+            };
+            Some(SkippedPath { path: path.to_string(), reason })
+        };
+        let directory = |path: &WorkspacePath| SkippedPath { path: format!("{path}/"), reason: "unreadable" };
+        let named: Vec<_> = files.iter().filter_map(file).chain(walk.unreadable.iter().map(directory)).collect();
+        let bytes: usize = named.iter().map(|skipped| skipped.path.len()).sum();
+        let all = named.len() == self.total() && named.len() <= SkippedPaths::NAMED && bytes <= NAMED_BYTES;
+        if all { named } else { Vec::new() }
+    }
+
+    /// `skipped: .env (secret)`, or where there are too many to name them
     /// `(skipped 3 binary, 1 over 16 MiB, 2 secret files)`; `limit` is in bytes.
-    pub(super) fn note(self, limit: u64) -> Option<String> {
+    pub(super) fn note(self, named: &[SkippedPath], limit: u64) -> Option<String> {
+        if !named.is_empty() {
+            let named = named.iter().map(|SkippedPath { path, reason }| match *reason {
+                "too_large" => format!("{path} (over {})", exact_size(limit)),
+                "protected" => format!("{path} (secret)"),
+                reason => format!("{path} ({reason})"),
+            });
+            return Some(format!("skipped: {}", named.collect::<Vec<_>>().join(", ")));
+        }
         let parts: Vec<String> = [
             (self.binary, "binary".to_owned()),
             (self.too_large, format!("over {}", exact_size(limit))),
@@ -58,7 +103,7 @@ impl SkippedFiles {
         .filter(|(n, _)| *n > 0)
         .map(|(n, what)| format!("{n} {what}"))
         .collect();
-        let total = self.binary + self.too_large + self.protected + self.unreadable;
+        let total = self.total();
         (total > 0).then(|| format!("(skipped {} file{})", parts.join(", "), if total == 1 { "" } else { "s" }))
     }
 }
@@ -145,9 +190,9 @@ mod tests {
     #[test]
     fn note_of_skipped_files_names_only_reasons_that_occur() {
         let skipped = SkippedFiles { binary: 3, too_large: 1, protected: 2, ..SkippedFiles::default() };
-        assert_eq!(skipped.note(16 << 20).unwrap(), "(skipped 3 binary, 1 over 16 MiB, 2 secret files)");
-        assert_eq!(SkippedFiles { binary: 1, ..Default::default() }.note(0).unwrap(), "(skipped 1 binary file)");
-        assert_eq!(SkippedFiles::default().note(0), None);
+        assert_eq!(skipped.note(&[], 16 << 20).unwrap(), "(skipped 3 binary, 1 over 16 MiB, 2 secret files)");
+        assert_eq!(SkippedFiles { binary: 1, ..Default::default() }.note(&[], 0).unwrap(), "(skipped 1 binary file)");
+        assert_eq!(SkippedFiles::default().note(&[], 0), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod args;
 mod footer;
 mod format;
 mod image;
+mod image_words;
 mod line_range;
 mod one_file;
 mod output;

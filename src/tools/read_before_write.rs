@@ -1,20 +1,22 @@
 //! The seen-and-unchanged check before a file is changed.
 
 use crate::{
-    edit::{self, TruncatedDiff},
-    text::{self, DecodeError, Document},
+    edit,
+    text::{self, DecodeError, Document, ImageFile},
     workspace::{
         AccessError, AccessErrorKind, Node, Revision, RevisionPrefix, Snapshot, Tree, TreeGuard, WorkspacePath,
         WritablePath,
     },
 };
 
-use super::{CallContext, Kind, ReadBeforeWrite, ToolError, shown_diff};
+use super::{
+    CallContext, Kind, ReadBeforeWrite, ToolError,
+    decode_memory::DecodeMemory,
+    shown_diff::{self, BRIEF, ShownDiff},
+};
 
 /// Files up to which what was seen of them counts at their new paths, too.
 const SEEN_ALONG: usize = 100;
-/// Lines of diff that show how a stale file differs from what was seen.
-const STALE_DIFF_LINES: usize = 60;
 
 /// Parses the argument `expected_revision`.
 pub(super) fn expected_revision(text: Option<&str>) -> Result<Option<RevisionPrefix>, ToolError> {
@@ -109,21 +111,21 @@ fn check_now(
     match (ledger.seen(&now.path), cx.settings.read_before_write) {
         (_, ReadBeforeWrite::Off) | (None, ReadBeforeWrite::ChangedOnly) => Ok(()),
         (None, ReadBeforeWrite::Strict) => {
-            if let Some(kind) = unreadable(&now.bytes) {
+            if let Some(kind) = unreadable(cx, &now.bytes) {
                 let size = now.bytes.len();
                 let sentence =
                     format!("{asked} has not been read, and cannot be: it is not text but {kind}, {size} bytes");
                 return Err(ToolError::new(Kind::NotRead, sentence).hint(replace_whole(now.revision)).into());
             }
             Err(ToolError::new(Kind::NotRead, format!("{asked} has not been read in this session"))
-                .hint("read it first, then repeat this call")
+                .hint("read it first, then repeat this call; a grep hit in it or a write of this server's own counts, too")
                 .into())
         }
         (Some(seen), _) if seen.revision == now.revision => Ok(()),
         (Some(_), _) if start_from != StartFrom::LastSeen && ledger.knows(&now.path, now.revision) => Ok(()),
         (Some(seen), _) if start_from == StartFrom::Grown && seen.is_beginning_of(&now.bytes) => Ok(()),
         (Some(seen), _) => {
-            if let Some(kind) = unreadable(&now.bytes) {
+            if let Some(kind) = unreadable(cx, &now.bytes) {
                 let size = now.bytes.len();
                 let sentence =
                     format!("{asked} has changed since it was read and is no longer text: {kind}, {size} bytes");
@@ -136,9 +138,13 @@ fn check_now(
 }
 
 /// What the content is, where `read` cannot show it: asking for a read would send the model round in a circle.
-fn unreadable(bytes: &[u8]) -> Option<String> {
-    if text::image_info(bytes).is_some_and(|image| text::check_image(bytes, &image).is_ok()) {
-        return None;
+fn unreadable(cx: &CallContext, bytes: &[u8]) -> Option<String> {
+    let image = text::image_info(bytes).and_then(|info| ImageFile::open(bytes, &info).ok());
+    if let Some(image) = image {
+        let _memory = DecodeMemory::reserve(cx, image.memory()).ok()?;
+        if image.check(&|| cx.stop.stopped().is_some()).is_ok() {
+            return None;
+        }
     }
     text::view(bytes, None).err().map(|error| error.kind)
 }
@@ -171,9 +177,8 @@ fn stale(
     let Some((was, is)) = was.zip(is).filter(|(was, is)| was.text() != is.text()) else {
         return error.hint("read it again and repeat the change on what is there now").into();
     };
-    let diff = edit::unified_diff(&shown_diff::diff_name(asked), was.text(), is.text(), Some(STALE_DIFF_LINES));
-    let room = cx.budget.text_bytes() / 2;
-    let shown = TruncatedDiff::of(&diff.text, diff.cut_lines, STALE_DIFF_LINES, room);
+    let diff = edit::unified_diff(&shown_diff::diff_name(asked), was.text(), is.text(), BRIEF);
+    let shown = ShownDiff::within(cx, &now.path, &diff.text, diff.cut_lines, cx.budget.text_bytes() / 2);
     // A change that was shown in part has to be read.
     let is_shown = shown.cut_lines == 0 && shown.text == diff.text;
     let hint = if is_shown {
@@ -181,7 +186,7 @@ fn stale(
     } else {
         "what changed is shown below in part; read it again and repeat the change on what is there now".to_owned()
     };
-    Outdated { error: error.hint(hint).details(format!("what changed:\n{}", shown.with_note())), is_shown }
+    Outdated { error: error.hint(hint).details(format!("what changed:\n{}", shown.block)), is_shown }
 }
 
 /// As [`check_now`], fair to calls that run at the same time: another call of this session, or another process with

@@ -1,13 +1,21 @@
 //! The diff that an answer shows of a change.
 
-use crate::{edit, text::Document, workspace::WorkspacePath};
+use std::fmt::Write as _;
 
-use super::CallContext;
+use crate::{
+    edit::{self, DiffExtent, TruncatedDiff},
+    text::Document,
+    workspace::WorkspacePath,
+};
+
+use super::{CallContext, fence::fenced, hidden_note::HiddenNote};
 
 /// Lines of a diff that are shown.
 pub(super) const DIFF_LINES: usize = 60;
+/// What an answer shows of a change that the model itself made.
+pub(super) const BRIEF: DiffExtent = DiffExtent::Brief(DIFF_LINES);
 /// Bytes of an answer reserved for the text around a diff.
-const AROUND: usize = 400;
+const AROUND: usize = 700;
 
 /// The whole diff between two contents, where both are text; `None` is a file that does not exist.
 pub(super) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u8>>) -> String {
@@ -16,7 +24,40 @@ pub(super) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u
         Some(bytes) => Document::decode(bytes, None).ok().map(|document| document.text().to_owned()),
     };
     let (Some(old), Some(new)) = (text(old), text(new)) else { return String::new() };
-    edit::unified_diff(&diff_name(path), &old, &new, None).text
+    edit::unified_diff(&diff_name(path), &old, &new, DiffExtent::Full).text
+}
+
+/// A diff as an answer shows it.
+pub(super) struct ShownDiff {
+    /// What is shown of it: headers and hunks.
+    pub(super) text: String,
+    /// Lines that were left out.
+    pub(super) cut_lines: usize,
+    /// Where hidden characters are in it.
+    pub(super) hidden: Option<String>,
+    /// What is shown, with what is said of it, fenced where it is untrusted; empty without a change.
+    pub(super) block: String,
+}
+
+impl ShownDiff {
+    /// As much as an answer has room for of a diff of the file that is truly at `real`.
+    pub(super) fn of(cx: &CallContext, real: &WorkspacePath, diff: &str, cut_lines: usize) -> Self {
+        Self::within(cx, real, diff, cut_lines, room(cx, real))
+    }
+
+    /// As much of it as fits into `room` bytes.
+    pub(super) fn within(cx: &CallContext, real: &WorkspacePath, diff: &str, cut_lines: usize, room: usize) -> Self {
+        let shown = TruncatedDiff::of(diff, cut_lines, DIFF_LINES, room);
+        let mut hidden = HiddenNote::default();
+        hidden.look_at_diff(&shown.text);
+        let hidden = hidden.text();
+        let mut block = fenced(&cx.workspace, [real], shown.with_note());
+        if let Some(note) = &hidden {
+            let _ = write!(block, "\n{note}");
+        }
+        let TruncatedDiff { text, cut_lines } = shown;
+        Self { text, cut_lines, hidden, block }
+    }
 }
 
 /// Bytes of a diff that an answer about `path` has room for.

@@ -144,7 +144,7 @@ fn moved_file_counts_as_seen_at_its_new_path() {
 #[test]
 fn delete_of_a_directory_needs_recursive() {
     let tools = Tools::with(&[("d/a.txt", "one\n")]);
-    tools.fails("delete", json!({ "path": "d" }), Kind::InvalidInput, "d is a directory (1 entry)");
+    tools.fails("delete", json!({ "path": "d" }), Kind::InvalidInput, "d is a directory and not empty (1 entry)");
     tools.fails("delete", json!({ "path": "x" }), Kind::NotFound, "no such file or directory: x");
     let text = tools.call("delete", json!({ "path": "d", "recursive": true })).unwrap();
     assert!(text.starts_with("Deleted d with 1 file; "), "{text}");

@@ -11,7 +11,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    edit::TruncatedDiff,
     session::{
         Cost,
         history::{Effect, UndoableChange},
@@ -21,7 +20,7 @@ use crate::{
 
 use super::{
     Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES, answer::count,
-    shown_diff,
+    shown_diff::ShownDiff,
 };
 use revert::RevertPlan;
 
@@ -45,6 +44,10 @@ pub(crate) struct Output {
     reverted: String,
     /// Unified diff of what the undo did, cut to 60 lines.
     diff: String,
+    /// Lines of the diff that are not shown.
+    diff_cut_lines: usize,
+    /// What else there is to know of it.
+    notes: Vec<String>,
 }
 
 impl Tool for Undo {
@@ -154,13 +157,18 @@ impl Change for PlannedUndo {
         if removed > 0 {
             let _ = write!(text, "; removed {} made for it", count(removed, "directory"));
         }
-        let diff =
-            TruncatedDiff::of(&self.diff, 0, shown_diff::DIFF_LINES, shown_diff::room(cx, self.path())).with_note();
-        if !diff.is_empty() {
+        let shown = ShownDiff::of(cx, self.path(), &self.diff, 0);
+        if !shown.block.is_empty() {
             text.push_str("\n\n");
-            text.push_str(&diff);
+            text.push_str(&shown.block);
         }
-        let output = Output { path: self.path().to_string(), reverted: self.change.tool.to_owned(), diff };
+        let output = Output {
+            path: self.path().to_string(),
+            reverted: self.change.tool.to_owned(),
+            diff: shown.text,
+            diff_cut_lines: shown.cut_lines,
+            notes: shown.hidden.into_iter().collect(),
+        };
         Ok(Answer::text(text, &output).data(cx, &output))
     }
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    edit::{self, Diff, TruncatedDiff},
+    edit::{self, Diff, DiffExtent},
     session::Cost,
     text::{self, Document, LineEnding},
     workspace::{
@@ -22,7 +22,7 @@ use super::{
     alias::PATH_ALIASES,
     answer::{count, noted},
     read_before_write::{self, StartFrom},
-    shown_diff,
+    shown_diff::{self, ShownDiff},
     with_history::{self, Rewrite},
 };
 use content::{Appended, NewContent, appended, created, replaced};
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     path: String,
     /// The whole new text, or the text to append.
     content: String,
-    /// overwrite replaces an existing file (which must have been read), append adds to its end,
+    /// overwrite replaces an existing file (which must have been seen, as for edit), append adds to its end,
     /// create fails if it exists. Default: overwrite.
     mode: Option<Mode>,
     /// The rev that an existing file must have; then no read is needed.
@@ -199,6 +199,17 @@ fn exists(path: &WorkspacePath) -> ToolError {
         .hint("choose another name, or read it and use mode=overwrite or edit")
 }
 
+/// Lines and bytes that a file has to lose before the answer says so, and then half of its bytes at least.
+const LOSS: (usize, u64) = (10, 400);
+
+/// Lines as the diff shows them.
+fn line_count(text: &str) -> usize {
+    match LineEnding::of(text) {
+        LineEnding::Cr => text::lines_ended_by_cr(text).count(),
+        _ => text::lines(text).count(),
+    }
+}
+
 impl Rewrite for (Base, NewContent) {
     fn base(&self) -> Base {
         self.0
@@ -220,8 +231,8 @@ struct PlannedWrite {
 }
 
 impl PlannedWrite {
-    /// The diff of what is really written, with at most `max_lines` lines of hunks.
-    fn diff(&self, max_lines: Option<usize>) -> Option<Diff> {
+    /// The diff of what is really written.
+    fn diff(&self, extent: DiffExtent) -> Option<Diff> {
         let old = self.planned.old.as_ref()?;
         let encoding = encoding_rs::Encoding::for_label(self.planned.encoding.as_bytes());
         let new = text::view(&self.planned.bytes, encoding).ok()?;
@@ -229,9 +240,9 @@ impl PlannedWrite {
         if LineEnding::of(old.text()) == LineEnding::Cr && LineEnding::of(&new) == LineEnding::Cr {
             // Otherwise the file would be one line of the diff.
             let by_line = |text: &str| text.replace('\r', "\n");
-            return Some(edit::unified_diff(&name, &by_line(old.text()), &by_line(&new), max_lines));
+            return Some(edit::unified_diff(&name, &by_line(old.text()), &by_line(&new), extent));
         }
-        Some(edit::unified_diff(&name, old.text(), &new, max_lines))
+        Some(edit::unified_diff(&name, old.text(), &new, extent))
     }
 }
 
@@ -247,7 +258,7 @@ impl Change for PlannedWrite {
                 format!("{verb} {}: {} when done", self.request.path, count(self.planned.bytes.len(), "byte")),
                 &self.planned.notes,
             ),
-            diff: self.diff(None).map_or_else(
+            diff: self.diff(DiffExtent::Full).map_or_else(
                 || {
                     let old = if self.base == Base::Absent { "/dev/null" } else { "(not text)" };
                     let new = String::from_utf8_lossy(&self.planned.bytes);
@@ -298,21 +309,24 @@ impl Change for PlannedWrite {
 }
 
 impl PlannedWrite {
-    fn answer(self, cx: &CallContext, committed: &Committed, kept: Option<String>) -> Answer {
-        let diff = self.diff(Some(shown_diff::DIFF_LINES));
-        let shown = diff.as_ref().map(|diff| {
-            TruncatedDiff::of(
-                &diff.text,
-                diff.cut_lines,
-                shown_diff::DIFF_LINES,
-                shown_diff::room(cx, &self.request.path),
+    /// What is said where a text of `lines` lines replaced one that was much longer: the content may have been cut.
+    fn lost(&self, lines: usize) -> Option<String> {
+        let (old, bytes) = (self.planned.old.as_ref()?, self.planned.bytes.len() as u64);
+        let (old_lines, old_bytes) = (line_count(old.text()), self.planned.old_bytes);
+        let is_much = old_lines >= lines + LOSS.0 || old_bytes >= bytes + LOSS.1 || (bytes == 0 && old_bytes > 0);
+        (is_much && bytes * 2 < old_bytes).then(|| {
+            format!(
+                "most of the file is gone: it had {}, {}",
+                count(usize::try_from(old_bytes).unwrap_or(usize::MAX), "byte"),
+                count(old_lines, "line")
             )
-        });
-        let lines = text::view(&self.planned.bytes, None).map_or(0, |text| match LineEnding::of(&text) {
-            // Counted as what was appended is, and as the diff shows them.
-            LineEnding::Cr => text::lines_ended_by_cr(&text).count(),
-            _ => text::lines(&text).count(),
-        });
+        })
+    }
+
+    fn answer(self, cx: &CallContext, committed: &Committed, kept: Option<String>) -> Answer {
+        let diff = self.diff(shown_diff::BRIEF);
+        let shown = diff.as_ref().map(|diff| ShownDiff::of(cx, self.request.target.path(), &diff.text, diff.cut_lines));
+        let lines = text::view(&self.planned.bytes, None).map_or(0, |text| line_count(&text));
         let facts = Facts {
             created: committed.created,
             bytes: self.planned.bytes.len(),
@@ -325,7 +339,9 @@ impl PlannedWrite {
             appended_bytes: self.planned.appended.map(|appended| appended.bytes),
             appended_lines: self.planned.appended.map(|appended| appended.lines),
         };
+        let lost = self.lost(lines);
         let mut notes = self.planned.notes;
+        notes.extend(lost);
         notes.extend(kept);
         let rev = committed.revision.short();
         let total = format!("{}, {}", count(facts.bytes, "byte"), count(lines, "line"));
@@ -341,7 +357,8 @@ impl PlannedWrite {
         };
         let mut text = noted(text, &notes);
         if let Some(shown) = shown.as_ref().filter(|shown| !shown.text.is_empty()) {
-            let _ = write!(text, "\n\n{}", shown.with_note());
+            let _ = write!(text, "\n\n{}", shown.block);
+            notes.extend(shown.hidden.clone());
         } else if self.base == Base::Revision(committed.revision) {
             text.push_str(" (no change)");
         }

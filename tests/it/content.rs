@@ -6,7 +6,7 @@ use rootbound::tools::{Group, Selection};
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Harness, Setup},
+    harness::{Harness, Setup, mcp_test},
     process::Process,
     program::{Outcome, program},
 };
@@ -226,3 +226,49 @@ fn an_image_is_shown_only_if_it_decodes() {
         h.restart();
     }
 }
+
+mcp_test!(edit_says_which_encoding_and_line_endings_were_kept, |h| {
+    h.write("a.txt", b"one\r\nK\xe4se mit Br\xf6tchen f\xfcr alle\r\n");
+    h.write("b.txt", "one\r\ntwo\r\n");
+    for path in ["a.txt", "b.txt"] {
+        h.call("read", json!({ "path": path })).ok();
+    }
+    let edit = |path: &str, old: &str, new: &str| {
+        h.call("edit", json!({ "path": path, "old_string": old, "new_string": new })).ok()
+    };
+    let text = edit("a.txt", "one", "eins\nzwei");
+    assert!(text.contains("; line endings CRLF and windows-1252 kept"), "{text}");
+    let text = edit("a.txt", "eins", "null");
+    assert!(text.contains("; windows-1252 kept"), "{text}");
+    let text = edit("b.txt", "one", "1");
+    assert!(!text.contains("kept"), "{text}");
+    let text = edit("b.txt", "1\ntwo", "1\n2");
+    assert!(text.contains("; not exactly as given: line endings CRLF kept"), "{text}");
+    assert_eq!(h.bytes("b.txt"), b"1\r\n2\r\n");
+});
+
+mcp_test!(an_overwrite_that_loses_most_of_a_file_says_so, |h| {
+    let long = (0..100).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
+    let write = |content: &str| h.call("write", json!({ "path": "a.txt", "content": content })).ok();
+    write(&long);
+    let text = write("// … the rest of the file\n");
+    assert!(text.contains("; most of the file is gone: it had 789 bytes, 100 lines"), "{text}");
+    assert!(text.contains(" more lines of diff"), "{text}");
+    write("short\n");
+    for content in [long.as_str(), &long[..600], "", "x\n"] {
+        let text = write(content);
+        assert_eq!(text.contains("most of the file is gone"), content.is_empty(), "{text}");
+    }
+});
+
+mcp_test!(hidden_characters_in_a_diff_are_pointed_out, |h| {
+    h.write("a.rs", "if admin\u{202e} {\n");
+    h.call("read", json!({ "path": "a.rs" })).ok();
+    let edit = json!({ "path": "a.rs", "old_string": "{\n", "new_string": "{\nlet x\u{200b} = 1;\n", "dry_run": true });
+    let places = "\n(hidden characters: U+202E at 1:9, U+200B at +2:6)";
+    assert!(h.call("edit", edit.clone()).ok().ends_with(places));
+    h.write("a.rs", "if admin {\n}\n");
+    assert!(h.call("edit", edit).fails("stale").ends_with("\n(hidden characters: U+202E at -1:9)"));
+    let text = h.call("write", json!({ "path": "a.rs", "content": "if a\u{a0}b {\n}\n" })).ok();
+    assert!(text.ends_with("\n(hidden characters: U+00A0 at +1:5)"), "{text}");
+});

@@ -193,6 +193,31 @@ mcp_test!(files_and_counts_are_output_modes, |h| {
     assert!(capped.ok().starts_with("Found more than 1 file, showing first 1. Narrow the path"), "{}", capped.text());
 });
 
+mcp_test!(files_without_a_match_are_those_that_were_searched, |h| {
+    for (name, content) in [("a.txt", "hit\n"), ("b.txt", "none\n"), ("empty.txt", ""), ("sub/c.txt", "no\n")] {
+        h.write(name, content);
+    }
+    h.write("late.bin", [b"text\n".repeat(40_000), b"\0end\n".to_vec()].concat());
+    h.write(".env", "none\n");
+    h.write(".gitignore", "*.log\n");
+    h.write("x.log", "none\n");
+    let asked = json!({"pattern": "hit", "output_mode": "files_without_match"});
+    let answer = h.call("grep", asked.clone());
+    assert_eq!(
+        answer.ok(),
+        "Found 4 files without a match under .\n.gitignore\nb.txt\nempty.txt\nsub/c.txt\n\n\
+         1 more in ignored files; pass no_ignore\nskipped: .env (secret), late.bin (binary)"
+    );
+    assert_eq!((answer.facts()["files"].clone(), answer.facts()["searched_files"].clone()), (json!(4), json!(5)));
+    let mut page = asked.clone();
+    (page["max_results"], page["offset"]) = (json!(2), json!(1));
+    let page = h.call("grep", page).ok();
+    assert!(page.starts_with("Found more than 3 files without a match, showing 2-3. Narrow"), "{page}");
+    assert!(page.contains("\nb.txt\nempty.txt"), "{page}");
+    let one = h.call("grep", json!({"pattern": "hit", "output_mode": "files_without_match", "path": "a.txt"})).ok();
+    assert_eq!(one, "No files without a match");
+});
+
 mcp_test!(
     #[expect(clippy::disallowed_types, reason = "tests age real files")]
     the_newest_files_come_first_on_request,
@@ -210,6 +235,11 @@ mcp_test!(
          new.txt\nmid.txt"
         );
         assert!(h.call("grep", json!({"pattern": "hit", "sort": "modified"})).text().contains("files_with_matches"));
+        for (mode, pattern) in [("files_without_match", "miss"), ("count", "hit")] {
+            let asked = json!({"pattern": pattern, "output_mode": mode, "sort": "modified"});
+            let names = h.call("grep", asked).ok().lines().skip(1).map(|line| line[..3].to_owned()).collect::<Vec<_>>();
+            assert_eq!(names, ["new", "mid", "old"], "{mode}");
+        }
     }
 );
 
@@ -233,7 +263,7 @@ mcp_test!(a_line_of_megabytes_is_searched_and_binary_as_read_decides, |h| {
     let answer = h.call("grep", json!({"pattern": "needle$", "output_mode": "count"})).ok();
     assert_eq!(
         answer,
-        "Found 3 matches in 3 files under .\nlate.log:1\none.json:1\nutf16.txt:1\n\n(skipped 1 binary file)"
+        "Found 3 matches in 3 files under .\nlate.log:1\none.json:1\nutf16.txt:1\n\nskipped: binary.bin (binary)"
     );
     let named = h.call("grep", json!({"pattern": "needle", "path": "binary.bin"})).text();
     assert!(named.contains("binary"), "{named}");
@@ -259,11 +289,17 @@ mcp_test!(skipped_files_are_counted_by_reason, |h| {
     let answer = h.call("grep", json!({"pattern": "hit"}));
     assert_eq!(
         answer.ok(),
-        "Found 1 match in 1 file under .\na.txt:1: hit\n\n(skipped 1 binary, 1 over 16 MiB, 1 secret files)"
+        "Found 1 match in 1 file under .\na.txt:1: hit\n\n\
+         skipped: .env (secret), binary.dat (binary), huge.log (over 16 MiB)"
     );
+    assert_eq!(answer.facts()["skipped_paths"][0], json!({"path": ".env", "reason": "protected"}));
     assert_eq!(answer.facts()["skipped"], json!({"binary": 1, "too_large": 1, "protected": 1, "unreadable": 0}));
     assert_eq!(answer.facts()["searched_files"], json!(1));
     assert!(h.call("grep", json!({"pattern": "hit", "path": ".env"})).error_kind() == Some("denied"));
+    h.write("other.pem", "hit\n");
+    let answer = h.call("grep", json!({"pattern": "hit"}));
+    assert!(answer.ok().ends_with("\n(skipped 1 binary, 1 over 16 MiB, 2 secret files)"), "{}", answer.text());
+    assert!(!answer.facts().contains_key("skipped_paths"));
 });
 
 mcp_test!(a_large_file_is_searched_when_it_is_named, |h| {

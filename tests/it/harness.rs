@@ -43,6 +43,8 @@ pub(crate) use mcp_test;
 pub(crate) struct Setup {
     /// Roots by mount name, folder below the temporary one, and access.
     pub(crate) roots: Vec<(Option<&'static str>, &'static str, Access)>,
+    /// The folders of the roots whose content is untrusted.
+    pub(crate) untrusted: &'static [&'static str],
     pub(crate) selection: Selection,
     pub(crate) settings: Settings,
     pub(crate) options: ServerOptions,
@@ -56,6 +58,7 @@ impl Default for Setup {
     fn default() -> Self {
         Self {
             roots: vec![(None, "root", Access::ReadWrite)],
+            untrusted: &[],
             selection: Selection::default(),
             settings: Settings::default(),
             options: ServerOptions::default(),
@@ -86,7 +89,7 @@ impl Setup {
                 name: name.map(str::to_owned),
                 path: dir.join(folder),
                 access: *access,
-                policy: PolicyRules::default(),
+                policy: PolicyRules { untrusted: self.untrusted.contains(folder), ..PolicyRules::default() },
             })
             .collect();
         Workspace::open(&roots, self.workspace.clone()).expect("the roots open").workspace

@@ -14,13 +14,13 @@ mcp_test!(directories_come_first_and_files_have_sizes, |h| {
     h.write(".env", "KEY=1\n");
     assert_eq!(
         h.call("ls", json!({})).ok(),
-        "./\n  src/\n    deep/\n    main.rs  13 B\n  void/ (empty)\n  .env  6 B [protected]\n  a.txt  812 B\n  big.bin  12.3 KB"
+        "./\n  src/\n    deep/\n    main.rs\t13 B\n  void/ (empty)\n  .env\t6 B [protected]\n  a.txt\t812 B\n  big.bin\t12.3 KB"
     );
     assert_eq!(
         h.call("ls", json!({"path": "src", "depth": 3})).ok(),
-        "src/\n  deep/\n    lower/\n      x.rs  1 B\n  main.rs  13 B"
+        "src/\n  deep/\n    lower/\n      x.rs\t1 B\n  main.rs\t13 B"
     );
-    assert_eq!(h.call("ls", json!({"path": "src", "depth": 1})).ok(), "src/\n  deep/\n  main.rs  13 B");
+    assert_eq!(h.call("ls", json!({"path": "src", "depth": 1})).ok(), "src/\n  deep/\n  main.rs\t13 B");
     assert_eq!(h.call("ls", json!({"path": "void"})).ok(), "void/ (empty)");
 });
 
@@ -29,7 +29,7 @@ mcp_test!(a_nested_directory_shows_a_hundred_entries, |h| {
         h.write(&format!("many/f{n:03}"), "");
     }
     let tree = h.call("ls", json!({})).ok();
-    assert!(tree.ends_with("    f099  0 B\n    … 23 more entries"), "{tree}");
+    assert!(tree.ends_with("    f099\t0 B\n    … 23 more entries"), "{tree}");
     assert_eq!(h.call("ls", json!({"path": "many"})).ok().lines().count(), 124);
 });
 
@@ -42,7 +42,7 @@ mcp_test!(the_limit_cuts_the_deepest_level_first, |h| {
     let answer = h.call("ls", json!({"max_results": 7}));
     assert_eq!(
         answer.ok(),
-        "./\n  a/\n    f0  0 B\n    f1  0 B\n    f2  0 B\n    f3  0 B\n  b/ …\n  c/ …\n\n\
+        "./\n  a/\n    f0\t0 B\n    f1\t0 B\n    f2\t0 B\n    f3\t0 B\n  b/ …\n  c/ …\n\n\
          showing the first 7 entries, 2 directories not listed; narrow the path, or raise max_results (at most 2000)"
     );
     assert_eq!(answer.facts()["truncated"], json!(true));
@@ -57,9 +57,9 @@ mcp_test!(ignored_entries_are_counted_and_listed_on_request, |h| {
     h.write("logs/b.log", "");
     assert_eq!(
         h.call("ls", json!({})).ok(),
-        "./\n  logs/ (only ignored entries)\n  .gitignore  6 B\n\n(3 ignored entries hidden; pass no_ignore)"
+        "./\n  logs/ (only ignored entries)\n  .gitignore\t6 B\n\n(3 ignored entries hidden; pass no_ignore)"
     );
-    assert!(h.call("ls", json!({"no_ignore": true})).ok().contains("  node_modules/\n    x.js  0 B\n"));
+    assert!(h.call("ls", json!({"no_ignore": true})).ok().contains("  node_modules/\n    x.js\t0 B\n"));
 });
 
 #[cfg(unix)]
@@ -75,7 +75,7 @@ mcp_test!(links_show_targets_only_inside, |h| {
 
 mcp_test!(a_file_is_listed_alone_and_a_missing_path_is_an_error, |h| {
     h.write("a.txt", "12345");
-    assert_eq!(h.call("ls", json!({"path": "a.txt"})).ok(), "a.txt  5 B (a file)");
+    assert_eq!(h.call("ls", json!({"path": "a.txt"})).ok(), "a.txt\t5 B (a file)");
     assert_eq!(h.call("ls", json!({"path": "b"})).error_kind(), Some("not_found"));
     assert_eq!(h.call("ls", json!({"path": "/etc"})).error_kind(), Some("denied"));
 });
@@ -89,7 +89,7 @@ fn several_roots_are_listed_with_their_rights() {
     let h = setup.open();
     h.write("a.txt", "x");
     assert_eq!(h.call("ls", json!({})).ok(), "2 roots:\n  code/ (read-write)\n  /mnt/docs/ (read-only)");
-    assert_eq!(h.call("ls", json!({"path": "code"})).ok(), "code/\n  a.txt  1 B");
+    assert_eq!(h.call("ls", json!({"path": "code"})).ok(), "code/\n  a.txt\t1 B");
 }
 
 #[test]
@@ -107,8 +107,8 @@ fn a_listing_over_the_budget_is_cut_and_says_so() {
 mcp_test!(a_secret_is_marked_when_it_is_named_and_behind_a_link, |h| {
     h.write(".env", "KEY=1\n");
     h.symlink(".env", "settings");
-    assert_eq!(h.call("ls", json!({ "path": ".env" })).ok(), ".env  6 B (a file) [protected]");
-    assert_eq!(h.call("ls", json!({ "path": "settings" })).ok(), "settings  6 B (a file) [protected]");
+    assert_eq!(h.call("ls", json!({ "path": ".env" })).ok(), ".env\t6 B (a file) [protected]");
+    assert_eq!(h.call("ls", json!({ "path": "settings" })).ok(), "settings\t6 B (a file) [protected]");
     let text = h.call("ls", json!({})).ok();
     assert!(text.contains("settings -> .env [protected]"), "{text}");
 });

@@ -20,6 +20,7 @@ mod glob;
 mod grep;
 mod harness;
 mod history;
+mod images;
 #[cfg(unix)]
 mod index;
 mod limits;
@@ -43,3 +44,4 @@ mod rights;
 mod stdio;
 mod system;
 mod tidy;
+mod untrusted;

@@ -108,7 +108,7 @@ fn patch_applies_the_diff_to_the_old_file_and_gives_the_new_one() {
                 continue;
             };
             harness.write("file.txt", old);
-            harness.write("file.diff", edit::unified_diff("file.txt", old, new, None).text);
+            harness.write("file.diff", edit::unified_diff("file.txt", old, new, edit::DiffExtent::Full).text);
             let patch = Command::new("patch")
                 .args(["--binary", "--silent", "-p1", "-i", "file.diff"])
                 .current_dir(harness.path(""))

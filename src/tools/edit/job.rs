@@ -32,10 +32,12 @@ pub(super) struct Job {
 pub(super) struct Planned {
     pub(super) base: Base,
     /// What is there now, unless that is nothing.
-    old: Option<Document>,
+    pub(super) old: Option<Document>,
     new: New,
     pub(super) strategies: Vec<Strategies>,
     pub(super) replacements: usize,
+    /// Whether a new text has a line break, which was sent as LF.
+    pub(super) has_line_breaks: bool,
 }
 
 /// What will be there: a new file's text is taken as it is, whatever it would be read as.
@@ -134,6 +136,7 @@ impl Job {
             new: New::Text(new),
             strategies: vec![Strategies::default()],
             replacements: 1,
+            has_line_breaks: false,
         })
     }
 
@@ -164,7 +167,7 @@ impl Job {
             let request =
                 Request { old: &one.old, new: &one.new, replace_all: one.replace_all, expected_replacements: each };
             let located = edit::locate(document.text(), &request).map_err(|miss| {
-                let error = one.label(no_match::explain(cx, &self.path, document.text(), one, &miss));
+                let error = one.label(no_match::explain(cx, &self.target, document.text(), one, &miss));
                 if self.edits.len() == 1 { error } else { error.hint("none of the edits was applied") }
             })?;
             let spans: Vec<_> = located.replacements.iter().map(|one| (one.span.clone(), one.text.as_str())).collect();
@@ -189,6 +192,7 @@ impl Job {
         }
         cx.check()?;
         let new = New::Document(made.unwrap_or_else(|| old.clone()));
-        Ok(Planned { base, old: Some(old), new, strategies, replacements })
+        let has_line_breaks = self.edits.iter().any(|one| one.new.contains('\n'));
+        Ok(Planned { base, old: Some(old), new, strategies, replacements, has_line_breaks })
     }
 }

@@ -5,19 +5,26 @@ use std::ops::ControlFlow;
 use crate::{
     edit::{self, Diagnosis, Miss, Next, Place, Strategies},
     text::Document,
-    workspace::{FileKind, Ignored, WalkOptions, WorkspacePath},
+    workspace::{FileKind, Ignored, WalkOptions, WorkspacePath, WritablePath},
 };
 
 use super::{
-    super::{CallContext, Kind, ToolError, answer::count},
+    super::{CallContext, Kind, ToolError, answer::count, fence::fenced},
     entry::EditEntry,
 };
 
 /// Places whose line is named where `old_string` is ambiguous.
 const PLACES_NAMED: usize = 20;
 
-/// The error for `given`, which is not in `path` as it should be; `text` is what is there.
-pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, text: &str, given: &EditEntry, miss: &Miss) -> ToolError {
+/// The error for `given`, which is not in `target` as it should be; `text` is what is there.
+pub(super) fn explain(
+    cx: &CallContext,
+    target: &WritablePath,
+    text: &str,
+    given: &EditEntry,
+    miss: &Miss,
+) -> ToolError {
+    let (path, real) = (target.asked(), target.path());
     match miss {
         Miss::Ambiguous { strategy, places } => ToolError::new(
             Kind::Ambiguous,
@@ -29,8 +36,11 @@ pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, text: &str, given:
                 lines(places)
             ),
         )
-        .hint("add to old_string the neighbouring lines shown for the place you mean, or set replace_all=true")
-        .details(edit::neighbours(text, &given.old, places)),
+        .hint(
+            "add to old_string the neighbouring lines shown for the place you mean, set replace_all=true for all of \
+             them, or send several as `edits` in one call",
+        )
+        .details(fenced(&cx.workspace, [real], edit::neighbours(text, &given.old, places))),
         Miss::Count { strategy, expected, places } => ToolError::new(
             if places.len() > *expected { Kind::Ambiguous } else { Kind::NoMatch },
             format!(
@@ -42,7 +52,7 @@ pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, text: &str, given:
             ),
         )
         .hint("nothing was changed; correct expected_replacements, or make old_string match just those places")
-        .details(edit::neighbours(text, &given.old, places)),
+        .details(fenced(&cx.workspace, [real], edit::neighbours(text, &given.old, places))),
         Miss::TooMany { places } => ToolError::new(
             Kind::TooLarge,
             format!(
@@ -64,7 +74,7 @@ pub(super) fn explain(cx: &CallContext, path: &WorkspacePath, text: &str, given:
                 Some(other) => error.hint(format!("old_string occurs in {other}; is that the file you mean?")),
                 None => error,
             };
-            error.details(details.clone())
+            error.details(fenced(&cx.workspace, [real], details.as_str()))
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    edit::{self, Strategies, Strategy, TruncatedDiff},
+    edit::{self, Strategies, Strategy},
     text::{Document, LineEnding},
     workspace::{Base, Revision, WorkspacePath},
 };
@@ -12,7 +12,7 @@ use super::{
     super::{
         Answer, CallContext,
         answer::{count, noted},
-        shown_diff,
+        shown_diff::{self, ShownDiff},
         with_history::Rewrite as _,
     },
     Facts, Output,
@@ -26,13 +26,13 @@ impl Planned {
         self,
         cx: &CallContext,
         path: &WorkspacePath,
+        real: &WorkspacePath,
         made: Option<(Revision, Option<String>)>,
     ) -> Answer {
         let dry_run = made.is_none();
         let name = shown_diff::diff_name(path);
-        let room = shown_diff::room(cx, path);
-        let diff = edit::unified_diff(&name, self.old_text(), self.new_text(), Some(shown_diff::DIFF_LINES));
-        let shown = TruncatedDiff::of(&diff.text, diff.cut_lines, shown_diff::DIFF_LINES, room);
+        let diff = edit::unified_diff(&name, self.old_text(), self.new_text(), shown_diff::BRIEF);
+        let shown = ShownDiff::of(cx, real, &diff.text, diff.cut_lines);
         let mut notes: Vec<String> = self
             .strategies
             .iter()
@@ -43,6 +43,7 @@ impl Planned {
                 format!("{which}not exactly as given: {}", kept(*strategies, self.old()))
             })
             .collect();
+        notes.extend(self.given_layout());
         let revision = made.map_or_else(
             || Revision::of(self.bytes()),
             |(revision, kept)| {
@@ -68,10 +69,28 @@ impl Planned {
         };
         let how_much =
             if created { count(self.bytes().len(), "byte") } else { count(self.replacements, "replacement") };
-        let mut text = noted(format!("{done} {path}: {how_much}"), &notes);
-        let _ = write!(text, "\n\n{}", shown.with_note());
+        let rev = if dry_run { String::new() } else { format!(", rev {}", revision.short()) };
+        let mut text = noted(format!("{done} {path}: {how_much}{rev}"), &notes);
+        let _ = write!(text, "\n\n{}", shown.block);
+        notes.extend(shown.hidden);
         let data = Output { path: path.to_string(), diff: shown.text, notes, facts: facts.clone() };
         Answer::text(text, &facts).data(cx, &data)
+    }
+}
+
+impl Planned {
+    /// Line endings and encoding that the new text was given, where they are not the usual ones and no strategy says so.
+    fn given_layout(&self) -> Option<String> {
+        let file = self.old.as_ref().filter(|file| !file.text().is_empty())?;
+        if self.strategies.iter().any(|strategies| strategies.has(Strategy::LineEndings)) {
+            return None;
+        }
+        let ending = match file.line_ending() {
+            LineEnding::Lf | LineEnding::None => None,
+            ending => self.has_line_breaks.then(|| endings(ending)),
+        };
+        let parts: Vec<&str> = ending.into_iter().chain(other_encoding(file)).collect();
+        (!parts.is_empty()).then(|| format!("{} kept", parts.join(" and ")))
     }
 }
 
@@ -95,15 +114,23 @@ fn kept(strategies: Strategies, file: Option<&Document>) -> String {
     phrases.join(", ")
 }
 
-/// The line endings and the encoding of a file, where that is not the usual one.
+/// The line endings of a file and its encoding, where that is not the usual one.
 fn layout(file: Option<&Document>) -> String {
-    let endings = match file.map_or(LineEnding::None, Document::line_ending) {
+    let endings = endings(file.map_or(LineEnding::None, Document::line_ending));
+    let encoding = file.and_then(other_encoding);
+    encoding.map_or_else(|| format!("{endings} kept"), |name| format!("{endings} and {name} kept"))
+}
+
+fn endings(ending: LineEnding) -> &'static str {
+    match ending {
         LineEnding::CrLf => "line endings CRLF",
         LineEnding::Lf => "line endings LF",
         LineEnding::Cr => "line endings CR",
         LineEnding::Mixed => "mixed line endings",
         LineEnding::None => "line endings",
-    };
-    let encoding = file.map(|file| file.encoding().name()).filter(|name| *name != "UTF-8");
-    encoding.map_or_else(|| format!("{endings} kept"), |name| format!("{endings} and {name} kept"))
+    }
+}
+
+fn other_encoding(file: &Document) -> Option<&'static str> {
+    Some(file.encoding().name()).filter(|name| *name != "UTF-8")
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::search::PathSource;
 
-use super::super::omissions::{InIgnored, SkippedFiles};
+use super::super::omissions::{InIgnored, SkippedFiles, SkippedPath};
 
 /// glob's result as data.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -35,6 +35,9 @@ pub(crate) struct Facts {
     pub(super) complete: bool,
     /// Files and folders left out.
     pub(super) skipped: SkippedFiles,
+    /// Each of them, where they are few.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) skipped_paths: Vec<SkippedPath>,
     /// What ignored folders hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ignored: Option<InIgnored>,

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, time::Instant};
 
-use crate::search::Tally;
+use crate::search::{SkippedPaths, Tally};
 
 use super::{
     super::{
@@ -66,7 +66,8 @@ impl GlobRequest {
         let tally = Tally::default();
         notes.extend(omissions::limit_notes(&tally, &found.walk.limits_hit));
         let skipped = SkippedFiles::of(&tally, &found.walk);
-        notes.extend(skipped.note(cx.settings.max_search_file_size));
+        let skipped_paths = skipped.named(&SkippedPaths::default(), &found.walk);
+        notes.extend(skipped.note(&skipped_paths, cx.settings.max_search_file_size));
 
         let facts = Facts {
             found: found.total,
@@ -75,6 +76,7 @@ impl GlobRequest {
             next_offset,
             complete: !found.capped && found.stopped.is_none() && found.walk.limits_hit.is_empty(),
             skipped,
+            skipped_paths,
             ignored: hidden,
             source: found.source,
             walked_because: omissions::walked_because(cx, &self.scope),

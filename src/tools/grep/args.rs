@@ -25,7 +25,7 @@ pub(crate) struct Args {
     pub(super) word: Option<bool>,
     /// Matches may span lines and `.` matches line breaks. Default: false.
     pub(super) multiline: Option<bool>,
-    /// Show matching lines, only file names, or matches per file. Default: content.
+    /// Matching lines, names of files with or without a match, or matches per file. Default: content.
     pub(super) output_mode: Option<OutputMode>,
     /// Lines to show before and after each match, at most 50. Default: 0.
     pub(super) context: Option<i64>,
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     pub(super) before: Option<i64>,
     /// Lines to show after each match. Default: context.
     pub(super) after: Option<i64>,
-    /// Order of `files_with_matches`: by path, or newest first. Default: path.
+    /// Order of files: by path, or newest first. Default: path.
     pub(super) sort: Option<Sort>,
     /// Most matching lines (or files, in the other modes) to return, at most 500. Default: 100.
     pub(super) max_results: Option<i64>,
@@ -51,6 +51,8 @@ pub(crate) enum OutputMode {
     Content,
     /// File names.
     FilesWithMatches,
+    /// Names of files without a match.
+    FilesWithoutMatch,
     /// Matches per file.
     Count,
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::search::PathSource;
 
 use super::{
-    super::omissions::{InIgnored, SkippedFiles},
+    super::omissions::{InIgnored, SkippedFiles, SkippedPath},
     args::OutputMode,
 };
 
@@ -54,7 +54,7 @@ pub(crate) struct MatchLine {
 pub(crate) struct Facts {
     /// Matches found, as far as the search went (with `files_with_matches`: files).
     pub(super) matches: usize,
-    /// Files with matches, as far as the search went.
+    /// Files with matches (with `files_without_match`: without), as far as the search went.
     pub(super) files: usize,
     /// Results shown: matches in content mode, else files.
     pub(super) shown: usize,
@@ -69,6 +69,9 @@ pub(crate) struct Facts {
     pub(super) searched_files: usize,
     /// Files left out.
     pub(super) skipped: SkippedFiles,
+    /// Each of them, where they are few.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) skipped_paths: Vec<SkippedPath>,
     /// Files without a match that are not UTF-8, where the pattern has characters beyond ASCII.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) not_utf8: Option<usize>,

@@ -9,7 +9,7 @@ use crate::{
     tools::{
         Answer, AnswerBudget, CallContext,
         answer::count,
-        omissions::{self, InIgnored, SkippedFiles, headed, stopped_note, with_notes},
+        omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, stopped_note, with_notes},
         paging::shown_range,
     },
 };
@@ -39,7 +39,7 @@ impl Report<'_> {
     pub(super) fn render(&self, budget: AnswerBudget) -> Page {
         match self.request.mode {
             OutputMode::Content => self.form().page(&self.found.files, budget),
-            OutputMode::FilesWithMatches | OutputMode::Count => self.render_files(budget),
+            _ => self.render_files(budget),
         }
     }
 
@@ -90,7 +90,8 @@ impl Report<'_> {
             "file",
             "narrow the path or add a glob filter",
         ));
-        notes.extend(self.skipped_note(skipped, cx.settings.max_search_file_size));
+        let skipped_paths = skipped.named(&self.found.skipped, &self.found.walk);
+        notes.extend(self.skipped_note(skipped, &skipped_paths, cx.settings.max_search_file_size));
         let not_utf8 = Some(self.found.tally.not_utf8).filter(|files| *files > 0);
         notes.extend(not_utf8.map(not_utf8_note));
 
@@ -105,6 +106,7 @@ impl Report<'_> {
             complete: self.found.complete(),
             searched_files: self.found.tally.searched,
             skipped,
+            skipped_paths,
             not_utf8,
             ignored: self.hidden,
             source: self.found.source,
@@ -132,12 +134,12 @@ impl Report<'_> {
         )
     }
 
-    fn skipped_note(&self, skipped: SkippedFiles, limit: u64) -> Option<String> {
+    fn skipped_note(&self, skipped: SkippedFiles, named: &[SkippedPath], limit: u64) -> Option<String> {
         match self.scope.file() {
             Some(file) if self.found.tally.binary > 0 => {
                 Some(format!("({file} is binary: it contains NUL bytes, and only text is searched)"))
             }
-            _ => skipped.note(limit),
+            _ => skipped.note(named, limit),
         }
     }
 
@@ -153,7 +155,7 @@ impl Report<'_> {
     fn results(&self) -> usize {
         match self.request.mode {
             OutputMode::Content => self.found.matches,
-            OutputMode::FilesWithMatches | OutputMode::Count => self.found.matching_files,
+            _ => self.found.matching_files,
         }
     }
 
@@ -162,18 +164,21 @@ impl Report<'_> {
         let noun = if self.request.mode == OutputMode::Content { "match" } else { "file" };
         let results = self.results();
         if results == 0 {
-            return "No matches found".to_owned();
+            let without = self.request.mode == OutputMode::FilesWithoutMatch;
+            return if without { "No files without a match" } else { "No matches found" }.to_owned();
         }
         let found = if self.found.capped {
             // The search ends one result after the page, or earlier where its text fills the answer.
             let at_least = if results > skip + take { skip + take } else { skip + shown };
-            format!("Found more than {}", count(at_least, noun))
+            let without = if self.request.mode == OutputMode::FilesWithoutMatch { " without a match" } else { "" };
+            format!("Found more than {}{without}", count(at_least, noun))
         } else {
             let files = count(self.found.matching_files, "file");
             // A heading names the file.
             let under = if self.scope.file().is_some() { String::new() } else { self.scope.under() };
             match self.request.mode {
                 OutputMode::FilesWithMatches => format!("Found {files}{under}"),
+                OutputMode::FilesWithoutMatch => format!("Found {files} without a match{under}"),
                 OutputMode::Content | OutputMode::Count => {
                     format!("Found {} in {files}{under}", count(self.found.matches, "match"))
                 }

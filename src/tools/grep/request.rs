@@ -68,8 +68,8 @@ impl GrepRequest {
         let filter = filter.map_err(filter_error)?;
         let mode = args.output_mode.unwrap_or(OutputMode::Content);
         let newest = args.sort == Some(Sort::Modified);
-        if newest && mode != OutputMode::FilesWithMatches {
-            return Err(ToolError::invalid("sort=modified orders files, and this output_mode is ordered by path")
+        if newest && mode == OutputMode::Content {
+            return Err(ToolError::invalid("sort=modified orders files, and output_mode=content is ordered by path")
                 .hint("add output_mode=files_with_matches, or leave sort out"));
         }
         let mut context_notes = Vec::new();
@@ -114,6 +114,7 @@ impl GrepRequest {
         match self.mode {
             OutputMode::Content => SearchMode::Lines { before: self.before, after: self.after },
             OutputMode::FilesWithMatches => SearchMode::Files,
+            OutputMode::FilesWithoutMatch => SearchMode::FilesWithout,
             OutputMode::Count => SearchMode::Counts,
         }
     }

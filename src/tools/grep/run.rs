@@ -73,7 +73,7 @@ impl GrepRequest {
         let stop = cx.stop.with_earlier_deadline(omissions::time_for_ignored(found.matches > 0));
         let below = self.run(cx, scope, &stop, Some(&found.walk.ignored_entries)).ok()?;
         let count = match self.mode {
-            OutputMode::FilesWithMatches => below.matching_files,
+            OutputMode::FilesWithMatches | OutputMode::FilesWithoutMatch => below.matching_files,
             OutputMode::Content | OutputMode::Count => below.matches,
         };
         let exact = below.stopped.is_none();

@@ -153,7 +153,7 @@ fn line_of(entry: &Entry, listed: &ListedEntry) -> String {
         (FileKind::Directory, ..) => line.push('/'),
         (FileKind::Symlink, Some(target), _) => drop(write!(line, " -> {target}")),
         (FileKind::Symlink, None, _) => line.push_str(" (link to nothing in the workspace)"),
-        (FileKind::File, _, Some(size)) => drop(write!(line, "  {}", file_size(size))),
+        (FileKind::File, _, Some(size)) => drop(write!(line, "\t{}", file_size(size))),
         (FileKind::File, _, None) => {}
         (FileKind::Other, ..) => line.push_str(" (special file)"),
     }

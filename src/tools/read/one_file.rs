@@ -1,7 +1,7 @@
 //! One file with one selection, shown in the way of its format.
 
 use super::{
-    super::{Blocking, CallContext, ToolError},
+    super::{Blocking, CallContext, ToolError, fence::FENCE},
     format::Format,
     image::read_image,
     request::FileRequest,
@@ -19,9 +19,16 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Sectio
         Blocking::Allowed => open(cx, &request.path)?,
         Blocking::Never => open_cached(cx, &request.path)?,
     };
+    let is_untrusted = cx.workspace.is_untrusted(source.file.real_path());
+    let reduced = is_untrusted.then(|| FileRequest { budget: request.budget.reduced(FENCE), ..request.clone() });
+    let section = read_as_format(cx, reduced.as_ref().unwrap_or(request), source)?;
+    Ok(if is_untrusted { section.fenced() } else { section })
+}
+
+fn read_as_format(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Section, ToolError> {
     let format = Format::of(&source.path, &source.head);
     match (format, &request.part) {
-        (Format::Image(image), None) => read_image(cx, source, image),
+        (Format::Image(info), _) => read_image(cx, request, source, info),
         (Format::Pdf | Format::Notebook | Format::Text, None) => read_text(cx, request, source),
         (_, Some(part)) => Err(part.unfit(&source.path, format)),
     }

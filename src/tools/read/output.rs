@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::text::Region;
+
 /// The complete result as data.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
@@ -59,4 +61,35 @@ pub(super) struct Facts {
     /// Pixels down an image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) height: Option<usize>,
+    /// Pixels across what is shown of an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) shown_width: Option<u32>,
+    /// Pixels down what is shown of an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) shown_height: Option<u32>,
+    /// The part of an image that is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) region: Option<RegionFacts>,
+    /// Frames of an animated image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) frames: Option<u32>,
+}
+
+/// A part of an image, in its pixels when it is upright.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub(super) struct RegionFacts {
+    /// Pixels to the left of it.
+    x: u32,
+    /// Pixels above it.
+    y: u32,
+    /// Pixels across.
+    width: u32,
+    /// Pixels down.
+    height: u32,
+}
+
+impl From<Region> for RegionFacts {
+    fn from(Region { x, y, width, height }: Region) -> Self {
+        Self { x, y, width, height }
+    }
 }

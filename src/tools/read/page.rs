@@ -9,7 +9,7 @@ use super::{
     footer::{Properties, footer, shown_lines},
     line_range::LineRange,
     output::Facts,
-    section::Section,
+    section::{EMPTY, Section},
     window::{Window, WindowBounds},
 };
 
@@ -35,7 +35,7 @@ impl Page {
         let has_more = kept > 0 && end < total;
         let next = (has_more && !asked.is_just(kept)).then(|| asked.continued(end));
         let lines = if total == 0 {
-            text.push_str("(empty file)\n");
+            text = format!("{EMPTY}\n");
             count(0, "line")
         } else if kept == 0 {
             format!("{} is past the end: {path} has {}", asked.first(skip), count(total, "line"))
@@ -59,8 +59,7 @@ impl Page {
             bom: properties.bom,
             lossy: properties.lossy,
             size,
-            width: None,
-            height: None,
+            ..Facts::default()
         };
         Section { path, text, image: None, facts, sighting: None }
     }

@@ -1,0 +1,1 @@
+"""The tasks of benches/tokens.py."""

@@ -1,0 +1,383 @@
+//! Languages with braces: definitions by what precedes a `{` or `;`, extents by the braces.
+//!
+//! Holds the tokens since the last boundary, bounded, and the open braces. What a header means is the grammar's.
+
+use super::{
+    brace_grammar::BraceGrammar,
+    definition::{Definition, MOST},
+    directives::{Branch, Directive},
+    header::{Around, BlockKind, Ending, Named, Opening},
+    header_buffer::HeaderBuffer,
+    lexer::{Lexeme, LexemeKind, Lexer},
+    line_break,
+    open_block::{Fork, OpenBlock},
+};
+
+/// Braces within each other at most; deeper ones are counted.
+const DEPTH: usize = 256;
+/// `#if` within each other at most.
+const BRANCHES: usize = 64;
+
+/// Takes the lines of one file.
+#[derive(Debug)]
+pub(super) struct BraceOutline {
+    grammar: &'static BraceGrammar,
+    lexer: Lexer,
+    lexemes: Vec<Lexeme>,
+    definitions: Vec<Definition>,
+    open: Vec<OpenBlock>,
+    /// Braces that are open beyond those.
+    deeper: usize,
+    headers: HeaderBuffer,
+    /// The column of the first token of the header's first line.
+    indent: usize,
+    line: usize,
+    /// The first line of the comment directly above.
+    comment: Option<usize>,
+    forks: Vec<Fork>,
+    /// `#if` within a branch that is left out.
+    left_out: usize,
+    /// A directive goes on on the next line, and the definition that it makes.
+    in_directive: bool,
+    continued: Option<usize>,
+    /// The name of an `#ifndef` on the directive above.
+    guard: String,
+}
+
+impl BraceOutline {
+    pub(super) fn new(grammar: &'static BraceGrammar) -> Self {
+        Self {
+            grammar,
+            lexer: Lexer::new(grammar.lex),
+            lexemes: Vec::new(),
+            definitions: Vec::new(),
+            open: Vec::new(),
+            deeper: 0,
+            headers: HeaderBuffer::default(),
+            indent: 0,
+            line: 0,
+            comment: None,
+            forks: Vec::new(),
+            left_out: 0,
+            in_directive: false,
+            continued: None,
+            guard: String::new(),
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Vec<Definition> {
+        self.end_statement();
+        self.close_down_to(0, self.line);
+        self.definitions
+    }
+
+    /// Takes the next line, without its line break.
+    pub(super) fn line(&mut self, line: &str) {
+        self.line += 1;
+        let bytes = line.as_bytes();
+        let content = bytes.trim_ascii();
+        if self.in_directive {
+            self.in_directive = content.ends_with(b"\\");
+            if let Some(definition) = self.continued {
+                self.definitions[definition].end = self.line;
+            }
+            return;
+        }
+        if self.grammar.directives && content.first() == Some(&b'#') && self.lexer.is_in_code() {
+            self.directive(content);
+            return;
+        }
+        if self.left_out > 0 {
+            return;
+        }
+        let began_in_code = self.lexer.is_in_code();
+        let mut lexemes = std::mem::take(&mut self.lexemes);
+        self.lexer.line(bytes, &mut lexemes);
+        if lexemes.is_empty() {
+            self.note_comment(content, began_in_code);
+        } else {
+            let indent = bytes.len() - bytes.trim_ascii_start().len();
+            for (at, lexeme) in lexemes.iter().enumerate() {
+                let is_first = at == 0 && began_in_code;
+                if is_first && self.grammar.newline_ends {
+                    self.end_at_newline(lexeme, line);
+                }
+                self.lexeme(lexeme, line, if is_first { Some(indent) } else { None });
+            }
+            self.comment = None;
+        }
+        self.lexemes = lexemes;
+    }
+
+    /// A line without code: part of a comment above a definition, or blank.
+    fn note_comment(&mut self, content: &[u8], began_in_code: bool) {
+        if content.is_empty() && began_in_code {
+            self.comment = None;
+        } else if began_in_code && !content.starts_with(b"//!") {
+            self.comment.get_or_insert(self.line);
+        }
+    }
+
+    fn lexeme(&mut self, lexeme: &Lexeme, line: &str, indent: Option<usize>) {
+        let LexemeKind::Sign(sign) = lexeme.kind else {
+            self.push(lexeme, line, indent);
+            return;
+        };
+        match sign {
+            b'{' => self.open_brace(indent),
+            b'}' => self.close_brace(lexeme.start == 0),
+            b'(' if self.begins_group() => self.open_block(Opening::of(None, BlockKind::Items), true),
+            b'(' | b'[' => {
+                self.push(lexeme, line, indent);
+                self.headers.start.parens += 1;
+            }
+            b')' | b']' => {
+                if self.headers.start.parens == 0 && self.open.last().is_some_and(|open| open.is_paren) {
+                    self.end_statement();
+                    self.close_one();
+                    return;
+                }
+                self.headers.start.parens = self.headers.start.parens.saturating_sub(1);
+                self.push(lexeme, line, indent);
+                self.drop_inner_attribute();
+            }
+            b';' if self.headers.start.parens == 0 => {
+                if !self.end_statement() {
+                    self.push(lexeme, line, indent);
+                }
+            }
+            b',' if self.headers.start.parens == 0 && self.block() == BlockKind::Properties => {
+                self.end_statement();
+            }
+            b':' if self.headers.start.parens == 0 && self.is_label() => self.headers.clear(),
+            _ => self.push(lexeme, line, indent),
+        }
+    }
+
+    fn block(&self) -> BlockKind {
+        self.open.last().map_or(BlockKind::Items, |open| open.block)
+    }
+
+    fn around(&self) -> Around<'_> {
+        let owner = self.open.last().and_then(|open| open.definition);
+        let owner = owner.map_or("", |at| self.definitions[at].name.as_str());
+        let group =
+            self.open.last().filter(|open| open.is_paren).map_or("", |open| self.headers.word(open.header.token));
+        Around { block: self.block(), owner, group, open: self.headers.start.parens }
+    }
+
+    fn push(&mut self, lexeme: &Lexeme, line: &str, indent: Option<usize>) {
+        self.note_start(indent);
+        // Nothing is defined within statements of a language with header files.
+        if self.grammar.directives && matches!(self.block(), BlockKind::Statements | BlockKind::Values) {
+            return;
+        }
+        self.headers.push(lexeme, line, self.line);
+    }
+
+    fn note_start(&mut self, indent: Option<usize>) {
+        if self.headers.is_empty() {
+            self.headers.start.line = self.comment.take().unwrap_or(self.line);
+            if let Some(indent) = indent {
+                self.indent = indent;
+            }
+        }
+    }
+
+    fn is_label(&self) -> bool {
+        let header = self.headers.header();
+        (1..=2).contains(&header.tokens.len()) && self.grammar.labels.contains(&header.word(0))
+    }
+
+    fn begins_group(&self) -> bool {
+        let header = self.headers.header();
+        self.headers.start.parens == 0 && header.tokens.len() == 1 && self.grammar.groups.contains(&header.word(0))
+    }
+
+    /// `#![…]` belongs to what is around it.
+    fn drop_inner_attribute(&mut self) {
+        let header = self.headers.header();
+        if self.headers.start.parens == 0 && header.is_sign(0, b'#') && header.is_sign(1, b'!') {
+            self.headers.clear();
+        }
+    }
+
+    fn define(&mut self, named: Named, end: usize) -> Option<usize> {
+        if self.definitions.len() >= MOST || named.name.is_empty() {
+            return None;
+        }
+        let level = self.open.iter().filter(|open| open.definition.is_some()).count();
+        let Named { kind, name, line, prototype } = named;
+        self.definitions.push(Definition {
+            start: self.headers.start.line.min(line),
+            line,
+            end,
+            kind,
+            name,
+            level,
+            prototype,
+        });
+        Some(self.definitions.len() - 1)
+    }
+
+    fn open_brace(&mut self, indent: Option<usize>) {
+        self.note_start(indent);
+        if self.open.len() >= DEPTH {
+            self.deeper += 1;
+            return;
+        }
+        let mut opening = (self.grammar.open)(&self.headers.header(), self.around());
+        opening.goes_on |= self.headers.start.parens > 0;
+        self.open_block(opening, false);
+    }
+
+    fn open_block(&mut self, opening: Opening, is_paren: bool) {
+        let definition = opening.named.and_then(|named| self.define(named, 0));
+        self.open.push(OpenBlock {
+            block: opening.block,
+            definition,
+            goes_on: opening.goes_on,
+            header: self.headers.start,
+            tokens: self.headers.len(),
+            indent: self.indent,
+            is_paren,
+        });
+        // The words before a group of definitions say what they are.
+        self.headers.nest();
+    }
+
+    fn close_brace(&mut self, in_first_column: bool) {
+        if self.deeper > 0 {
+            self.deeper -= 1;
+            return;
+        }
+        if self.headers.start.parens == 0 {
+            self.end_statement();
+        }
+        if self.grammar.directives && in_first_column {
+            // What began farther right has lost its brace.
+            let outermost = self.open.iter().rposition(|open| open.indent == 0);
+            if let Some(at) = outermost.filter(|at| self.open[at + 1..].iter().all(|open| open.indent > 0)) {
+                self.close_down_to(at + 1, self.line);
+            }
+        }
+        self.close_one();
+    }
+
+    /// Closes the innermost brace, here.
+    fn close_one(&mut self) {
+        let Some(open) = self.open.pop() else {
+            self.headers.clear();
+            return;
+        };
+        if let Some(definition) = open.definition {
+            self.definitions[definition].end = self.line;
+        }
+        self.headers.truncate(open.tokens);
+        self.headers.start = open.header;
+        if open.goes_on {
+            self.headers.push_braces(self.line);
+        } else {
+            self.headers.clear();
+        }
+    }
+
+    fn close_down_to(&mut self, length: usize, end: usize) {
+        while self.open.len() > length {
+            let line = std::mem::replace(&mut self.line, end);
+            self.close_one();
+            self.line = line;
+        }
+    }
+
+    /// Ends the statement, unless it goes on.
+    fn end_statement(&mut self) -> bool {
+        if !self.headers.is_empty() {
+            match (self.grammar.end)(&self.headers.header(), self.around()) {
+                Ending::GoesOn => return false,
+                Ending::Named(named) => {
+                    let end = self.headers.last().map_or(self.line, |(token, _)| token.line);
+                    self.define(named, end);
+                }
+                Ending::Nothing => {}
+            }
+        }
+        self.headers.clear();
+        true
+    }
+
+    /// A line break ends the statement where neither side of it says that it goes on.
+    fn end_at_newline(&mut self, next: &Lexeme, line: &str) {
+        let Some((last, word)) = self.headers.last() else { return };
+        let next = (next.kind, &line[next.start..next.end]);
+        // A decorator belongs to what follows.
+        let is_decorator = self.headers.header().is_only_decorators();
+        if self.headers.start.parens == 0 && !is_decorator && line_break::ends_statement((last.kind, word), next) {
+            self.end_statement();
+        }
+    }
+
+    fn directive(&mut self, content: &[u8]) {
+        let directive = Directive::parse(content);
+        let goes_on = content.ends_with(b"\\");
+        let mut definition = None;
+        let guard = std::mem::take(&mut self.guard);
+        match directive {
+            Directive::Unless(name) => {
+                name.clone_into(&mut self.guard);
+                self.branch(Branch::Begin { left_out: false });
+            }
+            // It only marks that a header was included.
+            Directive::Flag(name) if name == guard => {}
+            Directive::Branch(branch) => self.branch(branch),
+            Directive::Define(name) | Directive::Flag(name) if self.left_out == 0 => {
+                let start = std::mem::replace(&mut self.headers.start.line, self.comment.take().unwrap_or(self.line));
+                definition = self.define(Named::new("#define", name, self.line), self.line);
+                self.headers.start.line = start;
+            }
+            Directive::Define(_) | Directive::Flag(_) | Directive::Other => {}
+        }
+        if self.left_out == 0 {
+            self.lexer.pass(content);
+        }
+        self.comment = None;
+        (self.in_directive, self.continued) = (goes_on, definition);
+    }
+
+    /// Each branch of an `#if` begins with what was open before it.
+    fn branch(&mut self, branch: Branch) {
+        match branch {
+            Branch::Begin { .. } if self.left_out > 0 => self.left_out += 1,
+            Branch::Begin { left_out: true } => self.left_out = 1,
+            Branch::Begin { .. } if self.forks.len() < BRANCHES => self.forks.push(Fork {
+                open: self.open.clone(),
+                header: self.headers.start,
+                tokens: self.headers.len(),
+            }),
+            Branch::Begin { .. } => {}
+            Branch::Next if self.left_out > 1 => {}
+            Branch::Next if self.left_out == 1 => {
+                self.left_out = 0;
+                // What ends with its `#endif` needs a beginning.
+                self.branch(Branch::Begin { left_out: false });
+            }
+            Branch::Next => {
+                if let Some(fork) = self.forks.last().cloned() {
+                    self.close_down_to(fork.open.len(), self.line - 1);
+                    self.headers.truncate(fork.tokens);
+                    (self.open, self.headers.start) = (fork.open, fork.header);
+                    // The header of a block that the last branch has closed is gone.
+                    let most = self.headers.len();
+                    self.headers.start.token = self.headers.start.token.min(most);
+                    for open in &mut self.open {
+                        (open.header.token, open.tokens) = (open.header.token.min(most), open.tokens.min(most));
+                    }
+                }
+            }
+            Branch::End if self.left_out > 0 => self.left_out -= 1,
+            Branch::End => {
+                self.forks.pop();
+            }
+        }
+    }
+}
