@@ -9,6 +9,7 @@ pub(crate) mod answer_budget;
 pub(crate) mod args;
 pub(crate) mod context;
 mod copy;
+mod decode_memory;
 mod delete;
 mod destination;
 mod edit;

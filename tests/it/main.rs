@@ -19,6 +19,7 @@ mod glob;
 mod grep;
 mod harness;
 mod history;
+mod images;
 #[cfg(unix)]
 mod index;
 mod limits;
@@ -27,6 +28,7 @@ mod manage;
 mod oracle;
 #[cfg(target_os = "linux")]
 mod overlay;
+mod pdf;
 mod process;
 mod processes;
 mod program;

@@ -59,8 +59,7 @@ impl Page {
             bom: properties.bom,
             lossy: properties.lossy,
             size,
-            width: None,
-            height: None,
+            ..Facts::default()
         };
         Section { path, text, image: None, facts, sighting: None }
     }
