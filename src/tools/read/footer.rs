@@ -1,6 +1,6 @@
 //! The last line of what is said of a text file: how much of it was shown, what is not plain about it, its revision.
 
-use crate::text::LineEnding;
+use crate::text::Layout;
 
 use super::{super::answer::count, properties::Properties};
 
@@ -21,19 +21,9 @@ pub(super) fn shown_lines(skip: usize, end: usize, total: usize) -> String {
     if skip == 0 && end == total { count(total, "line") } else { format!("lines {}-{end} of {total}", skip + 1) }
 }
 
-fn unusual(properties: &Properties) -> impl Iterator<Item = String> {
-    let encoding = match (properties.encoding, properties.lossy) {
-        (name, true) => Some(format!("{name} with invalid bytes shown as \u{fffd}")),
-        ("UTF-8", false) => None,
-        (name, false) => Some(name.to_owned()),
-    };
-    let ending = match properties.line_ending {
-        LineEnding::CrLf => Some("CRLF"),
-        LineEnding::Cr => Some("CR"),
-        LineEnding::Mixed => Some("mixed line endings"),
-        LineEnding::Lf | LineEnding::None => None,
-    };
-    let unfinished = (properties.total > 0 && !properties.final_newline).then_some("no final newline");
-    let words = [properties.bom.then_some("BOM"), ending, unfinished];
-    encoding.into_iter().chain(words.into_iter().flatten().map(str::to_owned))
+/// What is not plain about the file.
+fn unusual(properties: &Properties) -> impl Iterator<Item = String> + use<> {
+    let Properties { encoding, bom, lossy, line_ending, total, final_newline, .. } = *properties;
+    let unfinished = (total > 0 && !final_newline).then(|| "no final newline".to_owned());
+    Layout { encoding, bom, lossy, line_ending }.unusual().into_iter().chain(unfinished)
 }
