@@ -13,6 +13,7 @@ mod image;
 mod line_ending;
 mod lines;
 pub mod nearest_name;
+mod notebook;
 mod offsets;
 pub mod outline;
 mod shorten;
@@ -27,6 +28,7 @@ pub use image::{
 };
 pub use line_ending::{LineEnding, with_lf};
 pub use lines::{Line, lines, lines_ended_by_cr};
+pub use notebook::{Cell, CellOutput, Notebook, SourceEdit};
 pub use shorten::{shorten, shorten_around};
 pub use tokens::estimated_tokens;
 
