@@ -55,12 +55,33 @@ pub(super) struct Facts {
     pub(super) lossy: bool,
     /// Bytes in the file.
     pub(super) size: u64,
+    /// Cells of a notebook.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) total_cells: Option<usize>,
+    /// Cells returned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) returned_cells: Option<usize>,
+    /// The cell that continues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next_cell: Option<usize>,
     /// Pixels across an image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) width: Option<usize>,
     /// Pixels down an image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) height: Option<usize>,
+    /// Pages of a PDF.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pages: Option<usize>,
+    /// The first page returned, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) first_page: Option<usize>,
+    /// The last page returned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) last_page: Option<usize>,
+    /// The `part` that continues, with `next_offset` where a page goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next_part: Option<String>,
     /// Pixels across what is shown of an image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) shown_width: Option<u32>,
