@@ -8,6 +8,7 @@
 mod answers;
 mod attacks;
 mod audit;
+mod budget;
 mod concurrency;
 mod config;
 mod confined;
