@@ -8,10 +8,11 @@ use crate::{
 use super::{
     super::{CallContext, ToolError, decode_memory::DecodeMemory, hidden_note::HiddenNote},
     cells::{CellRange, ShownCells},
-    footer::{FOOTER, Properties, footer},
+    footer::{FOOTER, footer},
     format::Format,
     output::Facts,
     part::Part,
+    properties::Properties,
     request::FileRequest,
     section::Section,
     source::{Source, binary, changed, failed},
@@ -49,6 +50,9 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, source: Sou
     cx.check()?;
     let is_changed = changed(&path, &file)?;
     let properties = Properties {
+        // Nothing that is shown has lines of the file.
+        total: 0,
+        size: document.bytes().len() as u64,
         encoding: document.encoding().name(),
         bom: document.has_bom(),
         lossy: document.had_errors(),
@@ -57,21 +61,17 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, source: Sou
         revision: (!is_changed).then_some(revision),
     };
     let shown = ShownCells::of(&notebook, range, request.budget.reduced(FOOTER));
-    let mut text = shown.text;
     let mut hidden = HiddenNote::default();
-    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.is_ascii()) {
+    for (index, line) in shown.text.lines().enumerate().filter(|(_, line)| !line.is_ascii()) {
         hidden.look(format_args!("line {} of this answer", index + 1), line);
     }
-    if let Some(note) = hidden.text() {
-        text.push_str(&note);
-        text.push('\n');
-    }
+    let mut closing = hidden.text().map(|note| note + "\n").unwrap_or_default();
     if is_changed {
-        text.push_str("(the file changed while it was read; read it again before an edit)\n");
+        closing.push_str("(the file changed while it was read; read it again before an edit)\n");
     }
     let total = notebook.cells().len();
     let next = shown.next.map(|cell| format!("part=\"cells {cell}-\""));
-    text.push_str(&footer(&shown.summary, total, &properties, next.as_deref()));
+    closing.push_str(&footer(&shown.summary, &properties, next.as_deref()));
     let sighting =
         if is_changed { None } else { cx.session.ledger.note(file.real_path(), revision, Some(document.bytes())) };
     let facts = Facts {
@@ -79,13 +79,10 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, source: Sou
         returned_cells: Some(shown.count),
         has_more: Some(shown.next.is_some()),
         next_cell: shown.next,
-        revision: properties.revision.map(|revision| revision.to_string()),
-        encoding: Some(properties.encoding.to_owned()),
-        line_ending: Some(properties.line_ending.as_str().to_owned()),
-        bom: properties.bom,
-        lossy: properties.lossy,
-        size: document.bytes().len() as u64,
-        ..Facts::default()
+        total_lines: None,
+        returned_lines: None,
+        final_newline: None,
+        ..properties.facts(0, None)
     };
-    Ok(Section { path, text, image: None, facts, sighting })
+    Ok(Section { path, text: shown.text, closing, image: None, facts, sighting })
 }
