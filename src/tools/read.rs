@@ -3,6 +3,7 @@
 //! Small files are decoded whole, larger ones are streamed.
 
 mod args;
+mod describe;
 mod footer;
 mod format;
 mod image;
@@ -24,6 +25,8 @@ use super::{
     alias::{LINE_ALIASES, PATH_ALIASES},
 };
 use args::Args;
+pub(in crate::tools) use describe::{Content, Description, describe};
+pub(in crate::tools) use footer::Properties;
 use one_file::read_one;
 use output::Output;
 use request::FileRequest;

@@ -9,15 +9,15 @@ pub(super) const FOOTER: usize = 240;
 
 /// What the footer says of the content, whatever was shown of it.
 #[derive(Clone, Debug)]
-pub(super) struct Properties {
-    pub(super) encoding: &'static str,
-    pub(super) bom: bool,
+pub(in crate::tools) struct Properties {
+    pub(in crate::tools) encoding: &'static str,
+    pub(in crate::tools) bom: bool,
     /// Whether some bytes are invalid in the encoding.
-    pub(super) lossy: bool,
-    pub(super) line_ending: LineEnding,
-    pub(super) final_newline: bool,
+    pub(in crate::tools) lossy: bool,
+    pub(in crate::tools) line_ending: LineEnding,
+    pub(in crate::tools) final_newline: bool,
     /// None where the content was not hashed, or changed while it was read.
-    pub(super) revision: Option<Revision>,
+    pub(in crate::tools) revision: Option<Revision>,
 }
 
 /// `lines`, counted and with what is not plain.
