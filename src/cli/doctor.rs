@@ -237,11 +237,15 @@ fn limits(out: &mut ReportText, config: &Config) {
         exact_size(patterns.compiled as u64),
         patterns.repeated
     ));
+    let image = match settings.max_image_size {
+        _ if !settings.images => "images off".to_owned(),
+        None => "an image as the client takes it".to_owned(),
+        Some(bytes) => format!("{} as an image", exact_size(bytes as u64)),
+    };
     out.line(&format!(
-        "file: {} to edit or write, {} to search, {} as an image",
+        "file: {} to edit or write, {} to search, {image}",
         exact_size(settings.max_file_size),
-        exact_size(settings.max_search_file_size),
-        exact_size(settings.max_image_size)
+        exact_size(settings.max_search_file_size)
     ));
     out.line(&format!("session: {} files created, {} written", quota.files, exact_size(quota.bytes)));
     let root = quota

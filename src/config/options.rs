@@ -67,6 +67,14 @@ const TOOLS: &[OptionRow] = &[
         kind: ValueKind::Switch(|config| &mut config.settings.structured_output),
     },
     OptionRow {
+        flag: "images",
+        help: "`on` (default): read shows images; `off`: it only says what they are, for models that see none",
+        kind: ValueKind::Choice(
+            "MODE",
+            &[("on", |config| config.settings.images = true), ("off", |config| config.settings.images = false)],
+        ),
+    },
+    OptionRow {
         flag: "read-before-write",
         help: "`strict` (default): a file must have been read, and be unchanged since, before it is changed (delete \
                accepts unread files, because it can be undone); `changed-only`: a file that was read must be \
@@ -156,9 +164,10 @@ const LIMITS: &[OptionRow] = &[
     },
     OptionRow {
         flag: "max-image-size",
-        help: "Largest image that read shows; clients refuse larger ones than the default",
+        help: "Largest image that read sends; a larger one is scaled down or compressed [default: what the client \
+               takes, 700KiB]",
         // The message with the image is in memory several times.
-        kind: ValueKind::Size(1..=256 * MIB, |config| NumberField::U64(&mut config.settings.max_image_size)),
+        kind: ValueKind::Size(1..=256 * MIB, |config| NumberField::OptUsize(&mut config.settings.max_image_size)),
     },
     OptionRow {
         flag: "max-search-file-size",

@@ -1,8 +1,18 @@
 //! What is no text: images and other binary content, recognised by their first bytes.
 //!
-//! Says what something is, how large a picture is, and whether it can be decoded.
+//! Says what something is; an [`ImageFile`] says how large a picture is, and shows it.
 
-mod validate;
+mod encode;
+mod flaw;
+mod gif;
+mod header;
+mod image_file;
+mod jpeg;
+mod png;
+mod region;
+mod resample;
+mod rows;
+mod webp;
 
 use encoding_rs::Encoding;
 use imagesize::ImageType;
@@ -10,10 +20,15 @@ use infer::MatcherType;
 
 use super::{detect, encoding};
 
-pub use validate::{ImageFlaw, LONGEST_SIDE, check_image};
+pub use encode::EncodedImage;
+pub use flaw::ImageFlaw;
+pub use image_file::{DECODE_MEMORY, ImageFile, ImageView, LONGEST_SIDE, MOST_PIXELS};
+pub use region::Region;
 
 /// How many first bytes suffice for [`binary_kind`] to tell.
 const SAMPLE: usize = 8 * 1024;
+/// Bytes of a JPEG that may come before its dimensions.
+const LONG_HEADER: usize = 1 << 20;
 
 /// An image that clients can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +43,8 @@ pub struct ImageInfo {
 
 /// Recognises PNG, JPEG, WebP and GIF by magic bytes and reads the dimensions from the header.
 ///
-/// `None` for everything else, and for a header too short or too damaged to hold dimensions.
+/// `None` for everything else, and for a header too short or too damaged to hold dimensions. Those of a JPEG are
+/// 0 where a mebibyte of other data, such as a map of depth, comes before them.
 pub fn image_info(bytes: &[u8]) -> Option<ImageInfo> {
     let mime = match imagesize::image_type(bytes).ok()? {
         ImageType::Png => "image/png",
@@ -37,8 +53,11 @@ pub fn image_info(bytes: &[u8]) -> Option<ImageInfo> {
         ImageType::Gif => "image/gif",
         _ => return None,
     };
-    let size = imagesize::blob_size(bytes).ok()?;
-    Some(ImageInfo { mime, width: size.width, height: size.height })
+    match imagesize::blob_size(bytes) {
+        Ok(size) => Some(ImageInfo { mime, width: size.width, height: size.height }),
+        Err(_) if mime == "image/jpeg" && bytes.len() >= LONG_HEADER => Some(ImageInfo { mime, width: 0, height: 0 }),
+        Err(_) => None,
+    }
 }
 
 /// Names the kind of a binary file from its first bytes (8 KiB are looked at), or `None` for what looks like text.

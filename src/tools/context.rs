@@ -37,8 +37,11 @@ pub struct Settings {
     pub read_before_write: ReadBeforeWrite,
     /// Bytes of the largest file that `edit` and `write` take.
     pub max_file_size: u64,
-    /// Bytes of the largest image that `read` returns.
-    pub max_image_size: u64,
+    /// Whether `read` shows images; else it only says what they are.
+    pub images: bool,
+    /// Bytes of the largest image that `read` sends; a larger one is scaled or compressed. `None` for what the client
+    /// takes.
+    pub max_image_size: Option<usize>,
     /// Bytes of the largest file that a directory search looks into.
     pub max_search_file_size: u64,
     /// Threads that one search uses; `None` for as many as there are processors, up to eight.
@@ -58,7 +61,8 @@ impl Default for Settings {
             structured_output: false,
             read_before_write: ReadBeforeWrite::Strict,
             max_file_size: 64 << 20,
-            max_image_size: 5 << 20,
+            images: true,
+            max_image_size: None,
             max_search_file_size: 16 << 20,
             search_threads: None,
             max_arguments: 50,

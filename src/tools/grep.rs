@@ -4,6 +4,7 @@
 
 mod args;
 mod lines;
+mod notes;
 mod output;
 mod page;
 mod render;
@@ -17,6 +18,7 @@ use crate::{search::Scope, stop::StopReason};
 use super::{
     Alias, CallContext, FlagValue, Group, Plan, Spec, Tool, ToolError,
     alias::{LISTING_ALIASES, PATH_ALIASES},
+    fitted::fitted,
 };
 use args::{Args, OutputMode};
 use output::Output;
@@ -55,16 +57,21 @@ impl Tool for Grep {
         }
         let hidden = request.look_into_ignored(cx, &scope, &found);
         let report = Report { request: &request, scope: &scope, found: &found, hidden };
-        let page = report.render(cx.budget.list());
+        let mut shown = Vec::new();
+        let answer = fitted(cx, |room| {
+            let page = report.render(room);
+            shown = page.files.iter().map(|(at, _)| *at).collect();
+            report.answer(cx, page, started.elapsed())
+        });
         // A name alone shows nothing of the file.
-        let seen = if request.mode == OutputMode::Content { &page.files[..] } else { &[] };
-        for hits in seen.iter().map(|(at, _)| &found.files[*at].1) {
+        let seen = if request.mode == OutputMode::Content { &shown[..] } else { &[] };
+        for hits in seen.iter().map(|at| &found.files[*at].1) {
             if let Some(revision) = hits.revision(&cx.workspace, cx.settings.max_file_size, &cx.stop) {
                 let content = hits.seen.as_ref().and_then(|seen| seen.bytes.as_deref());
                 cx.session.ledger.saw(&hits.real, revision, content);
             }
         }
-        Ok(Plan::Answer(report.answer(cx, page, started.elapsed())))
+        Ok(Plan::Answer(answer))
     }
 }
 

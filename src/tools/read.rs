@@ -6,14 +6,20 @@ mod args;
 mod describe;
 mod footer;
 mod format;
+mod held;
+mod hunks;
 mod image;
+mod image_words;
 mod line_range;
 mod one_file;
 mod output;
 mod page;
 mod part;
+mod pdf;
+mod properties;
 mod request;
 mod section;
+mod since;
 mod source;
 mod stream;
 mod text_file;
@@ -26,9 +32,9 @@ use super::{
 };
 use args::Args;
 pub(in crate::tools) use describe::{Content, Description, describe};
-pub(in crate::tools) use footer::Properties;
 use one_file::read_one;
 use output::Output;
+pub(in crate::tools) use properties::Properties;
 use request::FileRequest;
 
 /// The `read` tool.
@@ -41,7 +47,7 @@ impl Tool for Read {
         name: "read",
         title: "Read a file",
         purpose: "shows a file",
-        description: "Read a text file as numbered lines, whole or a range, or view an image (PNG, JPEG, WebP, GIF). \
+        description: "Read a text file as numbered lines, whole or a range, the text of a PDF, or view an image (PNG, JPEG, WebP, GIF). \
             Number and tab are not part of the file.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LINE_ALIASES],

@@ -2,7 +2,7 @@
 
 use crate::{
     edit,
-    text::{self, DecodeError, Document},
+    text::{self, DecodeError, Document, ImageFile},
     workspace::{
         AccessError, AccessErrorKind, Node, Revision, RevisionPrefix, Snapshot, Tree, TreeGuard, WorkspacePath,
         WritablePath,
@@ -11,17 +11,18 @@ use crate::{
 
 use super::{
     CallContext, Kind, ReadBeforeWrite, ToolError,
+    decode_memory::DecodeMemory,
     shown_diff::{self, BRIEF, ShownDiff},
 };
 
 /// Files up to which what was seen of them counts at their new paths, too.
 const SEEN_ALONG: usize = 100;
 
-/// Parses the argument `expected_revision`.
-pub(super) fn expected_revision(text: Option<&str>) -> Result<Option<RevisionPrefix>, ToolError> {
+/// Parses the argument `name`, which is a rev.
+pub(super) fn parse_rev(name: &str, text: Option<&str>) -> Result<Option<RevisionPrefix>, ToolError> {
     let Some(text) = text else { return Ok(None) };
     text.parse().map(Some).map_err(|_| {
-        ToolError::invalid(format!("`expected_revision` is not a revision: {text:?}"))
+        ToolError::invalid(format!("`{name}` is not a revision: {text:?}"))
             .hint("pass the rev that the last line of a read shows, at least 5 of its digits, or leave it out")
     })
 }
@@ -110,7 +111,7 @@ fn check_now(
     match (ledger.seen(&now.path), cx.settings.read_before_write) {
         (_, ReadBeforeWrite::Off) | (None, ReadBeforeWrite::ChangedOnly) => Ok(()),
         (None, ReadBeforeWrite::Strict) => {
-            if let Some(kind) = unreadable(&now.bytes) {
+            if let Some(kind) = unreadable(cx, &now.bytes) {
                 let size = now.bytes.len();
                 let sentence =
                     format!("{asked} has not been read, and cannot be: it is not text but {kind}, {size} bytes");
@@ -124,7 +125,7 @@ fn check_now(
         (Some(_), _) if start_from != StartFrom::LastSeen && ledger.knows(&now.path, now.revision) => Ok(()),
         (Some(seen), _) if start_from == StartFrom::Grown && seen.is_beginning_of(&now.bytes) => Ok(()),
         (Some(seen), _) => {
-            if let Some(kind) = unreadable(&now.bytes) {
+            if let Some(kind) = unreadable(cx, &now.bytes) {
                 let size = now.bytes.len();
                 let sentence =
                     format!("{asked} has changed since it was read and is no longer text: {kind}, {size} bytes");
@@ -137,9 +138,13 @@ fn check_now(
 }
 
 /// What the content is, where `read` cannot show it: asking for a read would send the model round in a circle.
-fn unreadable(bytes: &[u8]) -> Option<String> {
-    if text::image_info(bytes).is_some_and(|image| text::check_image(bytes, &image).is_ok()) {
-        return None;
+fn unreadable(cx: &CallContext, bytes: &[u8]) -> Option<String> {
+    let image = text::image_info(bytes).and_then(|info| ImageFile::open(bytes, &info).ok());
+    if let Some(image) = image {
+        let _memory = DecodeMemory::reserve(cx, image.memory()).ok()?;
+        if image.check(&|| cx.stop.stopped().is_some()).is_ok() {
+            return None;
+        }
     }
     text::view(bytes, None).err().map(|error| error.kind)
 }

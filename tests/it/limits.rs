@@ -128,7 +128,7 @@ mod unread {
         image.resize(IMAGE, 0);
         fs::write(dir.path().join("a.png"), &image).unwrap();
         let mut server = program(dir.path())
-            .args(["--state-dir", "off", "--time-limit", "600", "."])
+            .args(["--state-dir", "off", "--time-limit", "600", "--max-image-size", "5MiB", "."])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -14,13 +14,13 @@ mcp_test!(directories_come_first_and_files_have_sizes, |h| {
     h.write(".env", "KEY=1\n");
     assert_eq!(
         h.call("ls", json!({})).ok(),
-        "./\n  src/\n    deep/ (1 entry)\n    main.rs  13 B\n  void/ (empty)\n  .env  6 B [protected]\n  a.txt  812 B\n  big.bin  12.3 KB"
+        "./\n  src/\n    deep/ (1 entry)\n    main.rs\t13 B\n  void/ (empty)\n  .env\t6 B [protected]\n  a.txt\t812 B\n  big.bin\t12.3 KB"
     );
     assert_eq!(
         h.call("ls", json!({"path": "src", "depth": 3})).ok(),
-        "src/\n  deep/\n    lower/\n      x.rs  1 B\n  main.rs  13 B"
+        "src/\n  deep/\n    lower/\n      x.rs\t1 B\n  main.rs\t13 B"
     );
-    assert_eq!(h.call("ls", json!({"path": "src", "depth": 1})).ok(), "src/\n  deep/ (1 entry)\n  main.rs  13 B");
+    assert_eq!(h.call("ls", json!({"path": "src", "depth": 1})).ok(), "src/\n  deep/ (1 entry)\n  main.rs\t13 B");
     assert_eq!(h.call("ls", json!({"path": "void"})).ok(), "void/ (empty)");
 });
 
@@ -29,9 +29,9 @@ mcp_test!(a_nested_directory_shows_a_hundred_entries, |h| {
         h.write(&format!("many/f{n:03}"), "");
     }
     let tree = h.call("ls", json!({})).ok();
-    assert!(tree.ends_with("    f099  0 B\n    … 23 more entries (path=many offset=100)"), "{tree}");
+    assert!(tree.ends_with("    f099\t0 B\n    … 23 more entries (path=many offset=100)"), "{tree}");
     let rest = h.call("ls", json!({"path": "many", "offset": 100})).ok();
-    assert!(rest.starts_with("many/\n  f100  0 B\n") && rest.ends_with("\n  f122  0 B"), "{rest}");
+    assert!(rest.starts_with("many/\n  f100\t0 B\n") && rest.ends_with("\n  f122\t0 B"), "{rest}");
     assert_eq!(h.call("ls", json!({"path": "many"})).ok().lines().count(), 124);
 });
 
@@ -44,7 +44,7 @@ mcp_test!(the_limit_cuts_the_deepest_level_first, |h| {
     let answer = h.call("ls", json!({"max_results": 7}));
     assert_eq!(
         answer.ok(),
-        "./\n  a/\n    f0  0 B\n    f1  0 B\n    f2  0 B\n    f3  0 B\n  b/ (4 entries)\n  c/ (4 entries)\n\n\
+        "./\n  a/\n    f0\t0 B\n    f1\t0 B\n    f2\t0 B\n    f3\t0 B\n  b/ (4 entries)\n  c/ (4 entries)\n\n\
          2 directories not listed, because 7 entries are shown; narrow the path, or raise max_results (at most 2000)"
     );
     assert_eq!(answer.facts()["truncated"], json!(true));
@@ -62,9 +62,9 @@ mcp_test!(ignored_entries_are_counted_and_listed_on_request, |h| {
     h.write("logs/b.log", "");
     assert_eq!(
         h.call("ls", json!({})).ok(),
-        "./\n  logs/ (only ignored entries)\n  .gitignore  6 B\n\n(3 ignored entries hidden; pass no_ignore)"
+        "./\n  logs/ (only ignored entries)\n  .gitignore\t6 B\n\n(3 ignored entries hidden; pass no_ignore)"
     );
-    assert!(h.call("ls", json!({"no_ignore": true})).ok().contains("  node_modules/\n    x.js  0 B\n"));
+    assert!(h.call("ls", json!({"no_ignore": true})).ok().contains("  node_modules/\n    x.js\t0 B\n"));
 });
 
 #[cfg(unix)]
@@ -98,7 +98,7 @@ fn several_roots_are_listed_with_their_rights() {
     let h = setup.open();
     h.write("a.txt", "x");
     assert_eq!(h.call("ls", json!({})).ok(), "2 roots:\n  code/ (read-write)\n  /mnt/docs/ (read-only)");
-    assert_eq!(h.call("ls", json!({"path": "code"})).ok(), "code/\n  a.txt  1 B");
+    assert_eq!(h.call("ls", json!({"path": "code"})).ok(), "code/\n  a.txt\t1 B");
 }
 
 #[test]
@@ -165,20 +165,20 @@ mcp_test!(a_long_listing_has_exact_bytes_utc_times_modes_and_totals, |h| {
     let answer = h.call("ls", json!({ "long": true }));
     let text = answer.ok();
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[0], "./  total: 12606 B in 3 files, 4 directories", "{text}");
-    assert!(lines[1].starts_with("  src/  12600 B in 2 files, 2 directories  20"), "{text}");
+    assert_eq!(lines[0], "./\ttotal: 12606 B in 3 files, 4 directories", "{text}");
+    assert!(lines[1].starts_with("  src/\t12600 B in 2 files, 2 directories\t20"), "{text}");
     assert!(
-        lines[2].starts_with("    deep/ (1 entry)  5 B in 1 file, 1 directory  20") && lines[2].ends_with("Z  2755"),
+        lines[2].starts_with("    deep/ (1 entry)\t5 B in 1 file, 1 directory\t20") && lines[2].ends_with("Z\t2755"),
         "{text}"
     );
-    assert_eq!(lines[3], "    a.rs  12595 B  2025-12-31T23:59:59Z  0640");
-    assert!(lines[4].starts_with("  void/ (empty)  20") && lines[6].starts_with("  link -> src/a.rs  20"), "{text}");
+    assert_eq!(lines[3], "    a.rs\t12595 B\t2025-12-31T23:59:59Z\t0640");
+    assert!(lines[4].starts_with("  void/ (empty)\t20") && lines[6].starts_with("  link -> src/a.rs\t20"), "{text}");
     assert!(text.ends_with("\n\n(1 ignored entry not counted; pass no_ignore)"), "{text}");
     let facts = answer.facts();
     assert_eq!((&facts["files"], &facts["directories"], &facts["bytes"]), (&json!(2), &json!(3), &json!(12_601)));
     assert_eq!(facts["total"], json!({ "bytes": 12_606, "files": 3, "directories": 4 }));
     let all = h.call("ls", json!({ "long": true, "no_ignore": true })).ok();
-    assert!(all.starts_with("./  total: 12613 B in 4 files"), "{all}");
+    assert!(all.starts_with("./\ttotal: 12613 B in 4 files"), "{all}");
 });
 
 mcp_test!(a_listing_is_sorted_before_it_is_cut, |h| {
@@ -189,7 +189,10 @@ mcp_test!(a_listing_is_sorted_before_it_is_cut, |h| {
     h.mkdir("dir");
     let names = |arguments| -> Vec<String> {
         let text = h.call("ls", arguments).ok();
-        text.lines().skip(1).map_while(|line| line.strip_prefix("  ")?.split(' ').next().map(str::to_owned)).collect()
+        text.lines()
+            .skip(1)
+            .map_while(|line| line.strip_prefix("  ")?.split([' ', '\t']).next().map(str::to_owned))
+            .collect()
     };
     assert_eq!(names(json!({ "sort": "size" })), ["b", "c", "d", "a", "dir/"]);
     assert_eq!(names(json!({ "sort": "size", "max_results": 2 })), ["b", "c"]);
@@ -215,7 +218,7 @@ fn paging_a_listing_to_its_end_shows_each_entry_once() {
             assert!(text.len() <= 1500, "{text}");
             let top =
                 text.lines().skip(1).filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
-            shown.extend(top.filter_map(|line| line.split([' ', '/']).next()).map(str::to_owned));
+            shown.extend(top.filter_map(|line| line.split([' ', '/', '\t']).next()).map(str::to_owned));
             match answer.facts().get("next_offset") {
                 Some(next) => offset = next.clone(),
                 None => break,

@@ -8,6 +8,7 @@
 mod answers;
 mod attacks;
 mod audit;
+mod budget;
 mod concurrency;
 mod config;
 mod confined;
@@ -19,6 +20,7 @@ mod glob;
 mod grep;
 mod harness;
 mod history;
+mod images;
 #[cfg(unix)]
 mod index;
 mod limits;
@@ -27,6 +29,7 @@ mod manage;
 mod oracle;
 #[cfg(target_os = "linux")]
 mod overlay;
+mod pdf;
 mod process;
 mod processes;
 mod program;

@@ -73,8 +73,8 @@ fn facts(Description { stat, content, revision }: &Description, words: &mut Vec<
     let mut facts = FileFacts { revision: revision.map(|revision| revision.to_string()), ..FileFacts::default() };
     words.push(bytes(stat));
     match content {
-        Content::Text(properties, lines) => {
-            let Properties { encoding, bom, lossy, line_ending, final_newline, .. } = properties;
+        Content::Text(properties) => {
+            let Properties { total: lines, encoding, bom, lossy, line_ending, final_newline, .. } = properties;
             words.push(count(*lines, "line"));
             words.push(format!("{encoding}{}", if *bom { " with BOM" } else { "" }));
             if *lossy {

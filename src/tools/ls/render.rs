@@ -11,10 +11,11 @@ use crate::{
 
 use super::{
     super::{
-        Answer, CallContext, ToolError,
+        Answer, AnswerBudget, CallContext, ToolError,
         answer::count,
-        answer_budget::{AnswerBudget, Gauge},
+        answer_budget::Gauge,
         fence::fence,
+        fitted::fitted,
         omissions::{self, with_notes},
     },
     listing::{Counted, Item, Listing, MOST_COUNTED, State},
@@ -35,44 +36,97 @@ pub(super) fn answer(
     tree: &Tree,
 ) -> Result<Answer, ToolError> {
     let totals = request.long.then(|| totals(cx, start, request, tree)).transpose()?;
-    let top = &tree.listings[0];
-    let printer = Printer::print(cx.budget.list(), tree, totals.as_ref());
-    let Printer { text: body, entries, top: top_shown, .. } = printer;
-    let cut = top_shown < top.items.len();
-    let below: usize = tree.listings.iter().skip(1).map(|listing| listing.more).sum();
-    let top_more = top.more + top.items.len() - top_shown;
-    let of_kind = |kind: &str| entries.iter().filter(|entry| entry.kind == kind).count();
-    let out_of_files = tree.limits_hit.directories;
-    let facts = Facts {
-        shown: entries.len(),
-        files: of_kind("file"),
-        directories: of_kind("directory"),
-        bytes: entries.iter().filter_map(|entry| entry.size).sum(),
-        next_offset: (top_more > 0 && top_shown > 0).then_some(request.offset + top_shown),
-        total: totals.as_ref().and_then(|totals| totals.of(start)).copied(),
-        file: None,
-        more: top_more + below,
-        unlisted: tree.unlisted,
-        ignored: tree.listings.iter().map(|listing| listing.ignored).sum(),
-        unreadable: tree.unreadable,
-        out_of_files,
-        truncated: cut || tree.timed_out || top.more + below + tree.unlisted + out_of_files > 0,
-        timed_out: tree.timed_out,
-    };
-    let notes = notes(cx, request, &facts, top_shown, tree, totals.as_ref());
-    let mut text = format!("{start}/");
-    if let Some(total) = &facts.total {
-        let _ = write!(text, "  total: {}", total.words());
+    let is_untrusted = is_untrusted(cx, start, tree);
+    Ok(fitted(cx, |room| {
+        let answer = TreeAnswer { start, request, tree, totals: totals.as_ref(), is_untrusted };
+        answer.rendered(cx, room)
+    }))
+}
+
+/// What the answer is made of.
+struct TreeAnswer<'a> {
+    start: &'a WorkspacePath,
+    request: &'a ListRequest,
+    tree: &'a Tree,
+    totals: Option<&'a Totals>,
+    is_untrusted: bool,
+}
+
+impl TreeAnswer<'_> {
+    /// The answer with a tree that takes no more than `room`.
+    fn rendered(&self, cx: &CallContext, room: AnswerBudget) -> Answer {
+        let Self { start, request, tree, totals, is_untrusted } = *self;
+        let top = &tree.listings[0];
+        let printer = Printer::print(room, tree, totals);
+        let Printer { text: body, entries, top: top_shown, .. } = printer;
+        let cut = top_shown < top.items.len();
+        let below: usize = tree.listings.iter().skip(1).map(|listing| listing.more).sum();
+        let top_more = top.more + top.items.len() - top_shown;
+        let of_kind = |kind: &str| entries.iter().filter(|entry| entry.kind == kind).count();
+        let out_of_files = tree.limits_hit.directories;
+        let facts = Facts {
+            shown: entries.len(),
+            files: of_kind("file"),
+            directories: of_kind("directory"),
+            bytes: entries.iter().filter_map(|entry| entry.size).sum(),
+            next_offset: (top_more > 0 && top_shown > 0).then_some(request.offset + top_shown),
+            total: totals.and_then(|totals| totals.of(start)).copied(),
+            file: None,
+            more: top_more + below,
+            unlisted: tree.unlisted,
+            ignored: tree.listings.iter().map(|listing| listing.ignored).sum(),
+            unreadable: tree.unreadable,
+            out_of_files,
+            truncated: cut || tree.timed_out || top.more + below + tree.unlisted + out_of_files > 0,
+            timed_out: tree.timed_out,
+        };
+        let notes = self.notes(cx, &facts, top_shown);
+        let mut text = format!("{start}/");
+        if let Some(total) = &facts.total {
+            let _ = write!(text, "\ttotal: {}", total.words());
+        }
+        text.push_str(&nothing_in(top, request.offset));
+        if is_untrusted && !body.is_empty() {
+            text.push('\n');
+            text.push_str(&fence(&body));
+        } else {
+            text.push_str(&body);
+        }
+        let text = with_notes(text, &notes);
+        Answer::text(text, &facts).data(cx, &Output { path: Some(start.to_string()), entries, facts, notes })
     }
-    text.push_str(&nothing_in(top, request.offset));
-    if is_untrusted(cx, start, tree) && !body.is_empty() {
-        text.push('\n');
-        text.push_str(&fence(&body));
-    } else {
-        text.push_str(&body);
+
+    fn notes(&self, cx: &CallContext, facts: &Facts, top_shown: usize) -> Vec<String> {
+        let Self { request, tree, totals, .. } = *self;
+        let mut notes = omissions::limit_notes(&Tally::default(), &tree.limits_hit);
+        if facts.timed_out {
+            let (shown, next) = (facts.shown, "narrow the path, or ask for less depth");
+            notes.extend(omissions::stopped_note(&cx.stop, Some(StopReason::Deadline), shown, "entry", next));
+        } else if let Some(next) = facts.next_offset {
+            let all = request.offset + tree.listings[0].items.len() + tree.listings[0].more;
+            let (first, last) = (request.offset + 1, request.offset + top_shown);
+            notes.push(format!("showing {first}-{last} of {}; continue with offset={next}", count(all, "entry")));
+        }
+        if facts.unlisted > 0 && !facts.timed_out {
+            notes.push(format!(
+                "{} not listed, because {} are shown; narrow the path, or raise max_results (at most {MAX_RESULTS})",
+                count(facts.unlisted, "directory"),
+                count(facts.shown, "entry")
+            ));
+        }
+        if totals.is_some_and(|totals| totals.stopped) {
+            notes.push("the time for exact totals is over; narrow the path for the rest".to_owned());
+        }
+        let (ignored, what) = match totals {
+            Some(totals) => (totals.ignored, "not counted"),
+            None => (facts.ignored, "hidden"),
+        };
+        if ignored > 0 {
+            let entries = if ignored == 1 { "entry" } else { "entries" };
+            notes.push(format!("({ignored} ignored {entries} {what}; pass no_ignore)"));
+        }
+        notes
     }
-    let text = with_notes(text, &notes);
-    Ok(Answer::text(text, &facts).data(cx, &Output { path: Some(start.to_string()), entries, facts, notes }))
 }
 
 /// The totals of the start and of each directory that is shown.
@@ -87,44 +141,6 @@ fn is_untrusted(cx: &CallContext, start: &WorkspacePath, tree: &Tree) -> bool {
     let is_untrusted = |path: &WorkspacePath| cx.workspace.is_untrusted(path);
     cx.workspace.canonical(start).is_ok_and(|real| is_untrusted(&real))
         || tree.listings.iter().flat_map(|listing| &listing.items).any(|item| is_untrusted(item.entry.path()))
-}
-
-fn notes(
-    cx: &CallContext,
-    request: &ListRequest,
-    facts: &Facts,
-    top_shown: usize,
-    tree: &Tree,
-    totals: Option<&Totals>,
-) -> Vec<String> {
-    let mut notes = omissions::limit_notes(&Tally::default(), &tree.limits_hit);
-    if facts.timed_out {
-        let (shown, next) = (facts.shown, "narrow the path, or ask for less depth");
-        notes.extend(omissions::stopped_note(&cx.stop, Some(StopReason::Deadline), shown, "entry", next));
-    } else if let Some(next) = facts.next_offset {
-        let all = request.offset + tree.listings[0].items.len() + tree.listings[0].more;
-        let (first, last) = (request.offset + 1, request.offset + top_shown);
-        notes.push(format!("showing {first}-{last} of {}; continue with offset={next}", count(all, "entry")));
-    }
-    if facts.unlisted > 0 && !facts.timed_out {
-        notes.push(format!(
-            "{} not listed, because {} are shown; narrow the path, or raise max_results (at most {MAX_RESULTS})",
-            count(facts.unlisted, "directory"),
-            count(facts.shown, "entry")
-        ));
-    }
-    if totals.is_some_and(|totals| totals.stopped) {
-        notes.push("the time for exact totals is over; narrow the path for the rest".to_owned());
-    }
-    let (ignored, what) = match totals {
-        Some(totals) => (totals.ignored, "not counted"),
-        None => (facts.ignored, "hidden"),
-    };
-    if ignored > 0 {
-        let entries = if ignored == 1 { "entry" } else { "entries" };
-        notes.push(format!("({ignored} ignored {entries} {what}; pass no_ignore)"));
-    }
-    notes
 }
 
 /// What is said of a directory without entries to show.
@@ -232,24 +248,24 @@ impl<'a> Printer<'a> {
         self.text.extend(std::iter::repeat_n("  ", level));
     }
 
-    /// Sizes; and in a long listing totals, times and modes, each after two spaces.
+    /// Sizes; and in a long listing totals, times and modes, each after a tab.
     fn columns(&mut self, item: &Item, listed: &ListedEntry) {
         if self.totals.is_none() {
             if let Some(size) = listed.size {
-                let _ = write!(self.text, "  {}", file_size(size));
+                let _ = write!(self.text, "\t{}", file_size(size));
             }
             return;
         }
         if let Some(size) = listed.size {
-            let _ = write!(self.text, "  {size} B");
+            let _ = write!(self.text, "\t{size} B");
         }
         if let Some(total) =
             listed.total.filter(|total| *total != Total::default() && !matches!(item.state, State::Unreadable))
         {
-            let _ = write!(self.text, "  {}", total.words());
+            let _ = write!(self.text, "\t{}", total.words());
         }
         for column in [&listed.modified, &listed.mode].into_iter().flatten() {
-            let _ = write!(self.text, "  {column}");
+            let _ = write!(self.text, "\t{column}");
         }
     }
 

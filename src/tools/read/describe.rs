@@ -9,8 +9,8 @@ use crate::{
 
 use super::{
     super::{AnswerBudget, CallContext, ToolError},
-    footer::Properties,
     format::Format,
+    properties::Properties,
     source::{Source, open},
     stream::{read_pieces, stream},
     window::{Window, WindowBounds},
@@ -19,8 +19,7 @@ use super::{
 /// What a file holds.
 #[derive(Debug)]
 pub(in crate::tools) enum Content {
-    /// Text of so many lines.
-    Text(Properties, usize),
+    Text(Properties),
     /// An image, by its magic bytes.
     Image(ImageInfo),
     /// Neither: what it is instead.
@@ -65,6 +64,8 @@ pub(in crate::tools) fn describe(cx: &CallContext, path: &WorkspacePath) -> Resu
             let lossy = stream(cx, &path, &mut file, encoding, hasher.as_mut(), &mut window)?;
             let totals = window.finish();
             let properties = Properties {
+                total: totals.lines,
+                size: stat.size,
                 encoding: encoding.name(),
                 bom: encoding_rs::Encoding::for_bom(&head).is_some_and(|(marked, _)| marked == encoding),
                 lossy,
@@ -72,7 +73,7 @@ pub(in crate::tools) fn describe(cx: &CallContext, path: &WorkspacePath) -> Resu
                 final_newline: totals.final_newline,
                 revision: None,
             };
-            Content::Text(properties, totals.lines)
+            Content::Text(properties)
         }
     };
     Ok(Description { stat, content, revision: hasher.map(RevisionHasher::finish) })

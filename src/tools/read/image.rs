@@ -1,55 +1,68 @@
-//! Images, which are returned as they are on the disk if a model can be shown them.
+//! Images, in a form and size that every model's API takes.
 
 use crate::{
-    text::{self, ImageFlaw},
-    workspace::{Revision, WorkspacePath},
+    text::{self, EncodedImage, ImageFile, ImageFlaw, ImageInfo, ImageView},
+    workspace::Revision,
 };
 
 use super::{
-    super::{CallContext, Kind, ToolError},
-    output::Facts,
+    super::{CallContext, ToolError, decode_memory::DecodeMemory},
+    image_words::{AskedRegion, ImageWords, flawed},
+    request::FileRequest,
     section::{Section, ShownImage},
     source::{Source, failed},
 };
 
-pub(super) fn read_image(cx: &CallContext, source: Source, image: text::ImageInfo) -> Result<Section, ToolError> {
-    let Source { path, mut file, head: mut bytes, whole } = source;
-    let (size, limit) = (file.stat().size, cx.settings.max_image_size);
-    if size > limit {
-        return Err(ToolError::new(
-            Kind::TooLarge,
-            format!("{path} is an image of {size} bytes; at most {limit} bytes are returned"),
-        )
-        .hint("ask the user for a smaller version"));
-    }
-    if !whole {
-        file.read_to_limit(&mut bytes, limit).map_err(|error| failed(&path, error))?;
-    }
-    cx.check()?;
-    text::check_image(&bytes, &image).map_err(|flaw| flawed(&path, &image, bytes.len(), flaw))?;
+/// The image, or the region of it that is asked for, and what is said of it.
+pub(super) fn read_image(
+    cx: &CallContext,
+    request: &FileRequest,
+    source: Source,
+    info: ImageInfo,
+) -> Result<Section, ToolError> {
+    let (source, memory) = load(cx, source, &info)?;
+    let Source { path, file, head: bytes, .. } = source;
+    let error = |flaw| flawed(&path, &info, bytes.len() as u64, &flaw);
+    let image = ImageFile::open(&bytes, &info).map_err(error)?;
+    let mut memory = memory.map_or_else(|| DecodeMemory::reserve(cx, image.memory()), Ok)?;
+    memory.shrink_to(image.memory());
+    let asked = request.part.as_ref().map(|part| AskedRegion::of(part, &path, info, image.size())).transpose()?;
+    let view = ImageView {
+        region: asked.as_ref().map(|asked| asked.region),
+        max_bytes: cx.settings.max_image_size.unwrap_or(request.budget.image_bytes),
+    };
+    let shown = if cx.settings.images {
+        let shown = image.show(&view, &|| cx.stop.stopped().is_some());
+        cx.check()?;
+        shown.map_err(error)?
+    } else {
+        None
+    };
     let revision = Revision::of(&bytes);
     cx.session.ledger.saw(file.real_path(), revision, None);
-    let facts = Facts {
-        revision: Some(revision.to_string()),
-        size: bytes.len() as u64,
-        width: Some(image.width),
-        height: Some(image.height),
-        ..Facts::default()
-    };
-    let text = format!("{path}: {} image, {}×{} pixels, {} bytes", image.mime, image.width, image.height, bytes.len());
-    Ok(Section { path, text, image: Some(ShownImage { bytes, mime: image.mime }), facts, sighting: None })
+    let words = ImageWords { path: &path, info, image: &image, revision, asked, encoded: shown.as_ref() };
+    let facts = words.facts(cx.settings.images);
+    let closing = if cx.settings.images { words.text() } else { words.text_without_image() };
+    let image = cx.settings.images.then(|| match shown {
+        Some(EncodedImage { bytes, mime, .. }) => ShownImage { bytes, mime },
+        None => ShownImage { bytes: bytes.clone(), mime: info.mime },
+    });
+    Ok(Section { closing, image, ..Section::of(path, String::new(), facts) })
 }
 
-/// The error for an image that no model could be shown.
-fn flawed(path: &WorkspacePath, image: &text::ImageInfo, size: usize, flaw: ImageFlaw) -> ToolError {
-    let what = format!("{path} is an image ({}, {}×{} pixels, {size} bytes)", image.mime, image.width, image.height);
-    match flaw {
-        ImageFlaw::TooLarge => ToolError::new(
-            Kind::TooLarge,
-            format!("{what}; at most 64 megapixels and {} on a side are shown", text::LONGEST_SIDE),
-        )
-        .hint("ask the user for a smaller version"),
-        ImageFlaw::Broken(why) => ToolError::new(Kind::Binary, format!("{what} that cannot be decoded: {why}"))
-            .hint("it is damaged or not finished; create the image again, or ask the user for another copy"),
+/// The file with all of its bytes, and the memory that it and its decoding may take where that is not known yet.
+fn load(cx: &CallContext, source: Source, info: &ImageInfo) -> Result<(Source, Option<DecodeMemory>), ToolError> {
+    if source.whole {
+        return Ok((source, None));
     }
+    let Source { path, mut file, head: mut bytes, .. } = source;
+    let size = file.stat().size;
+    let memory = DecodeMemory::reserve(cx, text::DECODE_MEMORY)?;
+    let left = text::DECODE_MEMORY - bytes.len() as u64;
+    let is_read =
+        size <= text::DECODE_MEMORY && file.read_to_limit(&mut bytes, left).map_err(|error| failed(&path, error))?;
+    if !is_read {
+        return Err(flawed(&path, info, size, &ImageFlaw::TooMuchMemory(size)));
+    }
+    Ok((Source { path, file, head: bytes, whole: true }, Some(memory)))
 }

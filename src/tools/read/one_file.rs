@@ -3,7 +3,10 @@
 use super::{
     super::{Blocking, CallContext, ToolError, fence::FENCE},
     format::Format,
+    held::compared,
     image::read_image,
+    part::Part,
+    pdf::read_pdf,
     request::FileRequest,
     section::Section,
     source::{Source, open, open_cached},
@@ -17,18 +20,29 @@ use super::{
 pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Section, ToolError> {
     let source: Source = match cx.blocking {
         Blocking::Allowed => open(cx, &request.path)?,
+        // What the session knows of former revisions may be on the disk.
+        Blocking::Never if request.since.is_some() => return Err(ToolError::would_block()),
         Blocking::Never => open_cached(cx, &request.path)?,
     };
-    let is_untrusted = cx.workspace.is_untrusted(source.file.real_path());
+    let real = source.file.real_path().clone();
+    let is_untrusted = cx.workspace.is_untrusted(&real);
     let reduced = is_untrusted.then(|| FileRequest { budget: request.budget.reduced(FENCE), ..request.clone() });
     let section = read_as_format(cx, reduced.as_ref().unwrap_or(request), source)?;
+    let section = match request.since {
+        Some(since) if section.facts.since.is_none() => compared(cx, section, &real, since),
+        _ => section,
+    };
     Ok(if is_untrusted { section.fenced() } else { section })
 }
 
 fn read_as_format(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Section, ToolError> {
     let format = Format::of(&source.path, &source.head);
     match (format, &request.part) {
-        (Format::Image(image), None) => read_image(cx, source, image),
+        // What a PDF takes is too much for the thread that reads requests.
+        (Format::Pdf, _) if cx.blocking == Blocking::Never => Err(ToolError::would_block()),
+        (Format::Pdf, None) if request.encoding.is_none() => read_pdf(cx, request, source, None),
+        (Format::Pdf, Some(Part::Pages { first, last })) => read_pdf(cx, request, source, Some((*first, *last))),
+        (Format::Image(info), _) => read_image(cx, request, source, info),
         (Format::Pdf | Format::Notebook | Format::Text, None) => read_text(cx, request, source),
         (_, Some(part)) => Err(part.unfit(&source.path, format)),
     }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::text::Region;
+
 /// The complete result as data.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
@@ -51,6 +53,9 @@ pub(super) struct Facts {
     /// Whether some bytes are invalid in the encoding, and shown as U+FFFD.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) lossy: bool,
+    /// How the file compares with the revision `since`: unchanged, changed, or unknown where nothing was compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) since: Option<&'static str>,
     /// Bytes in the file.
     pub(super) size: u64,
     /// Pixels across an image.
@@ -59,4 +64,47 @@ pub(super) struct Facts {
     /// Pixels down an image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) height: Option<usize>,
+    /// Pages of a PDF.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pages: Option<usize>,
+    /// The first page returned, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) first_page: Option<usize>,
+    /// The last page returned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) last_page: Option<usize>,
+    /// The `part` that continues, with `next_offset` where a page goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next_part: Option<String>,
+    /// Pixels across what is shown of an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) shown_width: Option<u32>,
+    /// Pixels down what is shown of an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) shown_height: Option<u32>,
+    /// The part of an image that is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) region: Option<RegionFacts>,
+    /// Frames of an animated image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) frames: Option<u32>,
+}
+
+/// A part of an image, in its pixels when it is upright.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub(super) struct RegionFacts {
+    /// Pixels to the left of it.
+    x: u32,
+    /// Pixels above it.
+    y: u32,
+    /// Pixels across.
+    width: u32,
+    /// Pixels down.
+    height: u32,
+}
+
+impl From<Region> for RegionFacts {
+    fn from(Region { x, y, width, height }: Region) -> Self {
+        Self { x, y, width, height }
+    }
 }

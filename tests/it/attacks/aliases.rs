@@ -89,7 +89,7 @@ pub(super) fn secrets() -> Vec<Case> {
             json!({ "pattern": "TOKEN=S", "output_mode": "count", "no_ignore": true }),
             Expect::Without(".env:"),
         ),
-        case("a name is shown and marked", "ls", json!({ "path": "app" }), Expect::Answers(".env  27 B [protected]")),
+        case("a name is shown and marked", "ls", json!({ "path": "app" }), Expect::Answers(".env\t27 B [protected]")),
         case("an example is no secret", "read", json!({ "path": "app/.env.example" }), Expect::Answers("TOKEN=")),
     ]);
     cases

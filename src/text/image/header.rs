@@ -1,0 +1,28 @@
+//! What an image file says of its pixels before any of them is decoded.
+
+use image::metadata::Orientation;
+
+/// The facts of a file's headers.
+#[derive(Clone, Debug)]
+pub(super) struct Header {
+    /// As stored, in pixels.
+    pub(super) width: u32,
+    /// As stored, in pixels.
+    pub(super) height: u32,
+    /// How the stored image is to be turned or mirrored to be upright.
+    pub(super) orientation: Orientation,
+    /// 1, or more for an animation.
+    pub(super) frames: u32,
+    /// Whether the data goes on to its end. Decoders are lenient with data that ends too early, and browsers show the
+    /// upper half; a model's API may refuse it.
+    pub(super) is_complete: bool,
+    /// Whether it has something that a decoder may not know: CMYK, 16 bits, several images in one file.
+    pub(super) is_unusual: bool,
+    /// Bytes that its decoder allocates, the decoded pixels included.
+    pub(super) memory: u64,
+}
+
+/// Pixels, without overflow.
+pub(super) fn area(width: u32, height: u32) -> u64 {
+    u64::from(width) * u64::from(height)
+}

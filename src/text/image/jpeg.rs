@@ -1,0 +1,130 @@
+//! JPEG: the markers around the pixels, and the pixels themselves.
+
+use image::metadata::Orientation;
+use zune_jpeg::{
+    JpegDecoder,
+    zune_core::{bytestream::ZCursor, colorspace::ColorSpace, options::DecoderOptions},
+};
+
+use super::{
+    ImageFlaw,
+    header::{Header, area},
+    rows::{Channels, Pixels, Rows, zeroed},
+};
+
+/// Sides that the format can express.
+const LONGEST: usize = 65_535;
+
+/// What the markers say (ITU-T T.81, B.1.1); `None` without a frame.
+pub(super) fn header(bytes: &[u8]) -> Option<Header> {
+    Markers::of(bytes).header()
+}
+
+/// The segments of a file that say something of its pixels.
+#[derive(Default)]
+struct Markers<'b> {
+    /// The kind and content of the frame's segment.
+    frame: Option<(u8, &'b [u8])>,
+    /// Components of the first scan.
+    scanned: Option<u8>,
+    orientation: Option<Orientation>,
+    is_adobe: bool,
+    /// Whether other images follow the first (CIPA DC-007).
+    has_more: bool,
+    is_complete: bool,
+}
+
+impl<'b> Markers<'b> {
+    /// Goes from marker to marker until the image ends: a thumbnail inside of a segment has an end of its own.
+    fn of(bytes: &'b [u8]) -> Self {
+        let mut markers = Self::default();
+        let mut at = 2;
+        loop {
+            // In the data of a scan FF is followed by 00, a restart (D0 to D7) or filling.
+            let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr(0xFF, rest)) else { return markers };
+            at += found + 1;
+            match bytes.get(at) {
+                None => return markers,
+                Some(0xD9) => {
+                    markers.is_complete = true;
+                    return markers;
+                }
+                Some(0x00 | 0x01 | 0xD0..=0xD8) => at += 1,
+                Some(0xFF) => {}
+                Some(kind) => {
+                    let Some(length) = bytes.get(at + 1..at + 3) else { return markers };
+                    let end = at + 1 + usize::from(u16::from_be_bytes([length[0], length[1]]));
+                    markers.note(*kind, bytes.get(at + 3..end).unwrap_or_default());
+                    at = end;
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, kind: u8, segment: &'b [u8]) {
+        match kind {
+            // All frames but the tables of Huffman codes (C4), extensions (C8) and arithmetic coding's conditions (CC).
+            0xC0..=0xCF if !matches!(kind, 0xC4 | 0xC8 | 0xCC) && self.frame.is_none() => {
+                self.frame = Some((kind, segment));
+            }
+            0xDA if self.scanned.is_none() => self.scanned = segment.first().copied(),
+            0xE1 if self.orientation.is_none() => {
+                let exif = segment.strip_prefix(b"Exif\0\0");
+                self.orientation = exif.and_then(Orientation::from_exif_chunk);
+            }
+            0xE2 => self.has_more |= segment.starts_with(b"MPF\0"),
+            0xEE => self.is_adobe |= segment.starts_with(b"Adobe"),
+            _ => {}
+        }
+    }
+
+    fn header(&self) -> Option<Header> {
+        let (kind, frame) = self.frame?;
+        let [height, width] =
+            [frame.get(1..3)?, frame.get(3..5)?].map(|side| u16::from_be_bytes([side[0], side[1]]).into());
+        let components = *frame.get(5)?;
+        // A progressive image is decoded only after its last scan, and one whose components come one after the other.
+        let in_one_pass = matches!(kind, 0xC0 | 0xC1) && self.scanned.is_none_or(|scanned| scanned >= components);
+        let coefficients = if in_one_pass { 0 } else { coefficients(width, height, frame.get(6..)?) };
+        let pixels = area(width, height) * u64::from(if components == 2 { 3 } else { components });
+        Some(Header {
+            width,
+            height,
+            orientation: self.orientation.unwrap_or(Orientation::NoTransforms),
+            frames: 1,
+            is_complete: self.is_complete,
+            is_unusual: self.has_more || !matches!(components, 1 | 3) || frame.first() != Some(&8),
+            memory: pixels + coefficients + u64::from(width) * 256,
+        })
+    }
+}
+
+/// Bytes of the coefficients of all components, two each, in whole blocks.
+fn coefficients(width: u32, height: u32, components: &[u8]) -> u64 {
+    let samplings =
+        || components.as_chunks::<3>().0.iter().map(|[_, sampling, _]| [sampling >> 4, sampling & 15].map(u32::from));
+    let (most_across, most_down) =
+        samplings().fold((1, 1), |(across, down), [horizontal, vertical]| (across.max(horizontal), down.max(vertical)));
+    let units = area(width.div_ceil(8 * most_across), height.div_ceil(8 * most_down));
+    samplings().map(|[across, down]| units * area(across, down) * 64 * 2).sum()
+}
+
+/// Decodes it; `strict`ly: as decoders do that accept nothing but whole and clean data.
+pub(super) fn rows(bytes: &[u8], header: &Header, strict: bool) -> Result<Box<dyn Rows>, ImageFlaw> {
+    let options = DecoderOptions::default().set_strict_mode(strict).set_max_width(LONGEST).set_max_height(LONGEST);
+    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+    decoder.decode_headers().map_err(|error| ImageFlaw::broken(&error))?;
+    let (space, channels) = match decoder.input_colorspace() {
+        Some(ColorSpace::Luma) => (ColorSpace::Luma, Channels::Gray),
+        Some(ColorSpace::CMYK) if Markers::of(bytes).is_adobe => (ColorSpace::CMYK, Channels::InvertedCmyk),
+        Some(ColorSpace::CMYK) => (ColorSpace::CMYK, Channels::Cmyk),
+        _ => (ColorSpace::RGB, Channels::Rgb),
+    };
+    decoder.set_options(options.jpeg_set_out_colorspace(space));
+    let mut data = zeroed(area(header.width, header.height) * channels.bytes() as u64)?;
+    if decoder.output_buffer_size() != Some(data.len()) {
+        return Err(ImageFlaw::broken(&"it has two headers that contradict each other"));
+    }
+    decoder.decode_into(&mut data).map_err(|error| ImageFlaw::broken(&error))?;
+    Ok(Box::new(Pixels::new(data, channels, header.width)))
+}

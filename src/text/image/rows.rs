@@ -1,0 +1,146 @@
+//! The pixels of a decoded image, row by row from the top.
+//!
+//! A format that is decoded in rows never has all its pixels in memory; one that is not hands out its [`Pixels`].
+
+use super::ImageFlaw;
+
+/// Bytes of a pixel in a row: red, green, blue and alpha.
+pub(super) const RGBA: usize = 4;
+
+/// The rows of an image as 8-bit RGBA.
+pub(super) trait Rows {
+    /// Writes the next row to `row`, which has [`RGBA`] bytes for each pixel of the image's width.
+    fn next_row(&mut self, row: &mut [u8]) -> Result<(), ImageFlaw>;
+
+    /// Looks at what follows the last row, where that can be damaged.
+    fn finish(&mut self) -> Result<(), ImageFlaw> {
+        Ok(())
+    }
+}
+
+/// How the bytes of a pixel are to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Channels {
+    Gray,
+    GrayAlpha,
+    Rgb,
+    Rgba,
+    /// RGB with a byte that means nothing.
+    Rgbx,
+    /// Amounts of ink.
+    Cmyk,
+    /// 255 means no ink, as Adobe's programs write it.
+    InvertedCmyk,
+}
+
+impl Channels {
+    /// Bytes of a pixel.
+    pub(super) fn bytes(self) -> usize {
+        match self {
+            Self::Gray => 1,
+            Self::GrayAlpha => 2,
+            Self::Rgb => 3,
+            Self::Rgba | Self::Rgbx | Self::Cmyk | Self::InvertedCmyk => 4,
+        }
+    }
+
+    /// Converts pixels.
+    pub(super) fn to_rgba(self, pixels: &[u8], row: &mut [u8]) {
+        let (row, _) = row.as_chunks_mut::<RGBA>();
+        // Paper is white; each ink takes its share of the light away, and black that of all.
+        let lit = |colour: u8, black: u8| {
+            let product = u16::from(colour) * u16::from(black);
+            u8::try_from((product + 127) / 255).unwrap_or(u8::MAX)
+        };
+        match self {
+            Self::Gray => row.iter_mut().zip(pixels).for_each(|(to, gray)| *to = [*gray, *gray, *gray, 255]),
+            Self::GrayAlpha => {
+                let pixels = pixels.as_chunks::<2>().0;
+                row.iter_mut().zip(pixels).for_each(|(to, [gray, alpha])| *to = [*gray, *gray, *gray, *alpha]);
+            }
+            Self::Rgb => {
+                let pixels = pixels.as_chunks::<3>().0;
+                row.iter_mut().zip(pixels).for_each(|(to, [red, green, blue])| *to = [*red, *green, *blue, 255]);
+            }
+            Self::Rgba => row.as_flattened_mut().copy_from_slice(pixels),
+            Self::Rgbx => {
+                let pixels = pixels.as_chunks::<4>().0;
+                row.iter_mut().zip(pixels).for_each(|(to, [red, green, blue, _])| *to = [*red, *green, *blue, 255]);
+            }
+            Self::Cmyk | Self::InvertedCmyk => {
+                let flip = if self == Self::Cmyk { 255 } else { 0 };
+                let pixels = pixels.as_chunks::<4>().0;
+                row.iter_mut().zip(pixels).for_each(|(to, inks)| {
+                    let [cyan, magenta, yellow, black] = inks.map(|ink| ink ^ flip);
+                    *to = [lit(cyan, black), lit(magenta, black), lit(yellow, black), 255];
+                });
+            }
+        }
+    }
+}
+
+/// A decoded image in memory.
+pub(super) struct Pixels {
+    pub(super) data: Vec<u8>,
+    pub(super) channels: Channels,
+    /// In pixels.
+    pub(super) width: u32,
+    pub(super) next: usize,
+}
+
+impl Pixels {
+    /// All pixels of an image, from its first row on.
+    pub(super) fn new(data: Vec<u8>, channels: Channels, width: u32) -> Self {
+        Self { data, channels, width, next: 0 }
+    }
+}
+
+impl Rows for Pixels {
+    fn next_row(&mut self, row: &mut [u8]) -> Result<(), ImageFlaw> {
+        let bytes = self.width as usize * self.channels.bytes();
+        let pixels = self.data.get(self.next..self.next + bytes).ok_or_else(too_few_rows)?;
+        self.channels.to_rgba(pixels, row);
+        self.next += bytes;
+        Ok(())
+    }
+}
+
+/// The error for an image with less data than its header says.
+pub(super) fn too_few_rows() -> ImageFlaw {
+    ImageFlaw::broken(&"it has fewer rows than its header says")
+}
+
+/// A buffer of zeros for what a header says.
+pub(super) fn zeroed(bytes: u64) -> Result<Vec<u8>, ImageFlaw> {
+    let flaw = |_| ImageFlaw::TooMuchMemory(bytes);
+    let size = usize::try_from(bytes).map_err(|_| ImageFlaw::TooMuchMemory(bytes))?;
+    let mut buffer = Vec::new();
+    buffer.try_reserve_exact(size).map_err(flaw)?;
+    buffer.resize(size, 0);
+    Ok(buffer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pixels_of_each_kind_become_rgba() {
+        for (channels, pixel, expected) in [
+            (Channels::Gray, &[7][..], [7, 7, 7, 255]),
+            (Channels::GrayAlpha, &[7, 9], [7, 7, 7, 9]),
+            (Channels::Rgb, &[1, 2, 3], [1, 2, 3, 255]),
+            (Channels::Rgba, &[1, 2, 3, 4], [1, 2, 3, 4]),
+            (Channels::Rgbx, &[1, 2, 3, 4], [1, 2, 3, 255]),
+            (Channels::Cmyk, &[0, 0, 0, 0], [255, 255, 255, 255]),
+            (Channels::Cmyk, &[255, 0, 0, 0], [0, 255, 255, 255]),
+            (Channels::InvertedCmyk, &[255, 255, 255, 0], [0, 0, 0, 255]),
+            (Channels::InvertedCmyk, &[255, 128, 0, 128], [128, 64, 0, 255]),
+        ] {
+            let mut row = [0; RGBA];
+            channels.to_rgba(pixel, &mut row);
+            assert_eq!(row, expected, "{channels:?}");
+            assert_eq!(channels.bytes(), pixel.len());
+        }
+    }
+}

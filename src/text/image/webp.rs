@@ -1,0 +1,116 @@
+//! WebP: the chunks around the pixels, and the pixels of its first frame.
+
+use std::{borrow::Cow, io::Cursor};
+
+use image::metadata::Orientation;
+use image_webp::WebPDecoder;
+
+use super::{
+    ImageFlaw,
+    header::{Header, area},
+    rows::{Channels, Pixels, Rows, zeroed},
+};
+
+/// Where the first chunk's data begins, behind the header of the file and its own.
+const FIRST: usize = 20;
+/// In the flags of `VP8X`.
+const ALPHA: u8 = 0x10;
+
+/// What the chunks say (RFC 9649); `None` without one of pixels.
+pub(super) fn header(bytes: &[u8]) -> Option<Header> {
+    let size = u32::from_le_bytes(*bytes.get(4..)?.first_chunk()?) as usize;
+    let first = bytes.get(12..16)?;
+    let data = bytes.get(FIRST..)?;
+    let flags = if first == b"VP8X" { *data.first()? } else { 0 };
+    let (width, height) = match first {
+        b"VP8X" => (1 + number(data.get(4..7)?), 1 + number(data.get(7..10)?)),
+        b"VP8L" => {
+            let packed = number(data.get(1..5)?);
+            (1 + (packed & 0x3FFF), 1 + ((packed >> 14) & 0x3FFF))
+        }
+        b"VP8 " => (number(data.get(6..8)?) & 0x3FFF, number(data.get(8..10)?) & 0x3FFF),
+        _ => return None,
+    };
+    let (mut frames, mut exif, mut is_lossless) = (0, None, false);
+    for (kind, data) in chunks(bytes) {
+        match kind {
+            b"ANMF" => frames += 1,
+            b"VP8L" => is_lossless = true,
+            b"EXIF" => exif = exif.or(Some(data)),
+            _ => {}
+        }
+    }
+    // Some writers keep the prefix that the segment has in a JPEG.
+    let exif = exif.map(|exif| exif.strip_prefix(b"Exif\0\0").unwrap_or(exif));
+    let is_animated = flags & 0x02 != 0;
+    // Measured in the decoder: of each pixel 4 bytes decoded from a lossless image; 3 or 4 and 1.5 before the
+    // conversion of the colours from a lossy one, 5 more for its alpha; an animation has a canvas besides its frame.
+    let pixel_halves = match (is_animated, is_lossless, flags & ALPHA != 0) {
+        (true, ..) => 37,
+        (_, true, _) => 8,
+        (_, _, true) => 21,
+        (..) => 9,
+    };
+    let copied = if missing_alpha(bytes).is_some() { bytes.len() as u64 } else { 0 };
+    Some(Header {
+        width,
+        height,
+        orientation: exif.and_then(Orientation::from_exif_chunk).unwrap_or(Orientation::NoTransforms),
+        frames: if is_animated { frames.max(1) } else { 1 },
+        is_complete: size <= bytes.len() - 8,
+        is_unusual: false,
+        memory: area(width, height) * pixel_halves / 2 + copied + (1 << 20),
+    })
+}
+
+/// The chunks of a file, each with as much of its data as there is.
+fn chunks(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let mut rest = bytes.get(12..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let (head, data) = rest.split_at_checked(8)?;
+        let length = number(&head[4..]) as usize;
+        rest = data.get(length.saturating_add(length % 2)..).unwrap_or_default();
+        Some((&head[..4], &data[..length.min(data.len())]))
+    })
+}
+
+fn number(bytes: &[u8]) -> u32 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte))
+}
+
+/// Whether an extended file has one lossless image.
+fn is_still_lossless(bytes: &[u8]) -> bool {
+    let mut kinds = chunks(bytes).map(|(kind, _)| kind);
+    kinds.find(|kind| matches!(*kind, b"ANMF" | b"VP8 " | b"VP8L")) == Some(b"VP8L")
+}
+
+/// Where a lossless image says that it has no alpha: its decoder would have the pixels twice.
+fn missing_alpha(bytes: &[u8]) -> Option<usize> {
+    let at = match bytes.get(12..16)? {
+        b"VP8L" => FIRST + 4,
+        b"VP8X" if is_still_lossless(bytes) => FIRST,
+        _ => return None,
+    };
+    bytes.get(at).is_some_and(|flags| flags & ALPHA == 0).then_some(at)
+}
+
+/// Decodes the first frame.
+pub(super) fn rows(bytes: &[u8], header: &Header) -> Result<Box<dyn Rows>, ImageFlaw> {
+    let missing = missing_alpha(bytes);
+    let mut bytes = Cow::Borrowed(bytes);
+    if let Some(at) = missing {
+        bytes.to_mut()[at] |= ALPHA;
+    }
+    let mut decoder = WebPDecoder::new(Cursor::new(&*bytes)).map_err(|error| ImageFlaw::broken(&error))?;
+    let channels = match decoder.has_alpha() {
+        true if missing.is_some() => Channels::Rgbx,
+        true => Channels::Rgba,
+        false => Channels::Rgb,
+    };
+    if decoder.dimensions() != (header.width, header.height) {
+        return Err(ImageFlaw::broken(&"it has two headers that contradict each other"));
+    }
+    let mut data = zeroed(area(header.width, header.height) * channels.bytes() as u64)?;
+    decoder.read_image(&mut data).map_err(|error| ImageFlaw::broken(&error))?;
+    Ok(Box::new(Pixels::new(data, channels, header.width)))
+}

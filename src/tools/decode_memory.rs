@@ -1,0 +1,88 @@
+//! Memory for decoding images, which all calls share: many at the same time take no more of it than the largest one.
+
+use std::{
+    collections::VecDeque,
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use crate::text::DECODE_MEMORY;
+
+use super::{CallContext, ToolError};
+
+/// How long a call waits before it looks whether it was stopped.
+const GLANCE: Duration = Duration::from_millis(20);
+
+static SHARED: Shared =
+    Shared { state: Mutex::new(State { used: 0, last: 0, waiting: VecDeque::new() }), freed: Condvar::new() };
+
+struct Shared {
+    state: Mutex<State>,
+    freed: Condvar,
+}
+
+struct State {
+    /// Bytes that calls have.
+    used: u64,
+    /// The last ticket handed out.
+    last: u64,
+    /// Tickets, the longest waiting one first: a call that needs much is not overtaken for ever.
+    waiting: VecDeque<u64>,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Memory that a call may use until it drops this.
+#[derive(Debug)]
+pub(super) struct DecodeMemory {
+    bytes: u64,
+}
+
+impl DecodeMemory {
+    /// Waits for `bytes`, at most [`DECODE_MEMORY`] of them.
+    ///
+    /// # Errors
+    /// When the call is stopped first.
+    pub(super) fn reserve(cx: &CallContext, bytes: u64) -> Result<Self, ToolError> {
+        let bytes = bytes.min(DECODE_MEMORY);
+        let mut state = SHARED.state();
+        state.last += 1;
+        let ticket = state.last;
+        state.waiting.push_back(ticket);
+        loop {
+            if state.waiting.front() == Some(&ticket) && state.used + bytes <= DECODE_MEMORY {
+                state.waiting.pop_front();
+                state.used += bytes;
+                // The next one may need little enough to begin as well.
+                SHARED.freed.notify_all();
+                return Ok(Self { bytes });
+            }
+            if cx.stop.stopped_while_waiting().is_some() {
+                state.waiting.retain(|waiting| *waiting != ticket);
+                SHARED.freed.notify_all();
+                drop(state);
+                cx.check()?;
+                return Err(ToolError::cancelled());
+            }
+            (state, _) = SHARED.freed.wait_timeout(state, GLANCE).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Gives back what turned out not to be needed.
+    pub(super) fn shrink_to(&mut self, bytes: u64) {
+        let more = self.bytes.saturating_sub(bytes);
+        self.bytes -= more;
+        SHARED.state().used -= more;
+        SHARED.freed.notify_all();
+    }
+}
+
+impl Drop for DecodeMemory {
+    fn drop(&mut self) {
+        self.shrink_to(0);
+    }
+}
