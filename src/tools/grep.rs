@@ -4,6 +4,7 @@
 
 mod args;
 mod lines;
+mod notes;
 mod output;
 mod page;
 mod render;

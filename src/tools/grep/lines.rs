@@ -69,7 +69,7 @@ impl LineForm {
                 if self.has_context() && place > 0 {
                     page.text.push_str("\n--");
                 }
-                for (index, (HitLine { number, text, .. }, hit)) in group.iter().enumerate() {
+                for (index, (HitLine { number, text, cut_at, .. }, hit)) in group.iter().enumerate() {
                     page.shown += usize::from(hit.is_some() && *hit != last_match.map(|(hit, _)| hit));
                     last_match = hit.map(|hit| (hit, *number)).or(last_match);
                     let mark = if hit.is_some() { ':' } else { '-' };
@@ -78,7 +78,12 @@ impl LineForm {
                     } else {
                         write!(page.text, "\n{path}{mark}{number}{mark} {text}")
                     };
-                    lines.push(MatchLine { number: *number, text: text.clone(), context: hit.is_none() });
+                    lines.push(MatchLine {
+                        number: *number,
+                        text: text.clone(),
+                        context: hit.is_none(),
+                        cut_at: *cut_at,
+                    });
                     if gauge.fits(&page.text) {
                         continue;
                     }
