@@ -109,7 +109,7 @@ impl<'a> Collector<'a> {
 
     fn keep(&mut self, number: u64, text: String, hit: Option<usize>) {
         self.found.bytes += text.len() + size_of::<HitLine>();
-        self.found.lines.push(HitLine { number, text, hit });
+        self.found.lines.push(HitLine { number, text, hit, scope: None });
     }
 
     fn full(&mut self) -> bool {
@@ -211,7 +211,7 @@ impl Sink for Collector<'_> {
                 return Ok(false);
             }
         }
-        if matches!(self.mode, SearchMode::Files | SearchMode::FilesWithout) {
+        if matches!(self.mode, SearchMode::Files | SearchMode::FilesWithout | SearchMode::Definitions { .. }) {
             self.found.matches = 1;
             return Ok(false);
         }

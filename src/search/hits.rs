@@ -16,6 +16,8 @@ pub struct HitLine {
     pub text: String,
     /// Which match of the file it belongs to, counted from 0; `None` for context.
     pub hit: Option<usize>,
+    /// The innermost definition around it, where that was looked for: `fn load`.
+    pub scope: Option<String>,
 }
 
 /// What was seen of a file whose hits are shown.
@@ -40,6 +42,8 @@ pub struct FileHits {
     pub matches: usize,
     /// The lines kept of it, ascending.
     pub lines: Vec<HitLine>,
+    /// Whether the lines are prototypes.
+    pub prototypes: bool,
     /// What was seen, where it was read whole and lines are kept.
     pub seen: Option<SeenContent>,
     /// Bytes of text in `lines`.

@@ -5,7 +5,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
-use regex_syntax::hir::{Class, Hir, HirKind};
+use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition, print::Printer};
 
 use super::PatternError;
 
@@ -110,6 +110,23 @@ impl Pattern {
         !text.is_ascii() || (!options.literal && (escaped() || self.hir().is_some_and(|hir| names_beyond_ascii(&hir))))
     }
 
+    /// The pattern without the anchors of lines (`^load$`), for lines that hold more than what it is to match; `None`
+    /// where it has none.
+    pub fn unanchored(&self) -> Option<Self> {
+        let (_, options) = &*self.source;
+        if options.literal {
+            return None;
+        }
+        let hir = self.hir()?;
+        let plain = without_anchors(&hir);
+        if plain == hir {
+            return None;
+        }
+        let mut text = String::new();
+        Printer::new().print(&plain, &mut text).ok()?;
+        Self::compile(&text, *options).ok()
+    }
+
     pub(super) fn multiline(&self) -> bool {
         self.source.1.multiline
     }
@@ -160,6 +177,22 @@ fn wrappable(text: &str, options: PatternOptions) -> Cow<'_, str> {
         }
     }
     Cow::Borrowed(text)
+}
+
+fn without_anchors(hir: &Hir) -> Hir {
+    match hir.kind() {
+        HirKind::Look(Look::Start | Look::End | Look::StartLF | Look::EndLF | Look::StartCRLF | Look::EndCRLF) => {
+            Hir::empty()
+        }
+        HirKind::Capture(capture) => without_anchors(&capture.sub),
+        HirKind::Repetition(repetition) => {
+            let sub = Box::new(without_anchors(&repetition.sub));
+            Hir::repetition(Repetition { sub, ..repetition.clone() })
+        }
+        HirKind::Concat(parts) => Hir::concat(parts.iter().map(without_anchors).collect()),
+        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(without_anchors).collect()),
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => hir.clone(),
+    }
 }
 
 /// Whether a part of `hir` matches characters beyond ASCII and no others. What matches both (`.`, `\w`, a letter
@@ -272,6 +305,16 @@ mod tests {
         }
         for text in ["k", "s", ".", "\\w+", "[^x]", "caf.", "(?-u:\\xff)", "\\p{L}"] {
             assert!(!says(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn anchors_can_be_left_out() {
+        let unanchored = |text: &str| Pattern::compile(text, PatternOptions::default()).unwrap().unanchored();
+        assert!(unanchored("load").is_none() && unanchored("\\bload\\b").is_none());
+        for text in ["^load$", "(?:^|x)load", "^tcp_.*load(er)?$", "\\Aload"] {
+            let pattern = unanchored(text).unwrap();
+            assert!(pattern.matcher.is_match(b"int xtcp_load(x)").unwrap(), "{text}");
         }
     }
 

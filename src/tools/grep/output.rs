@@ -47,6 +47,12 @@ pub(crate) struct MatchLine {
     pub(super) text: String,
     /// Whether it is context of a match and none itself.
     pub(super) context: bool,
+    /// The definition around a match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) scope: Option<String>,
+    /// Whether it declares a name without defining it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) prototype: bool,
 }
 
 /// The numbers for programs.
