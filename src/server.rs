@@ -4,6 +4,7 @@
 //! tool call goes through `dispatch`: admit, plan, approve, commit. `convert` makes the result of what a tool returns.
 //! Nothing here touches a file or knows what a tool does.
 
+mod answer_guard;
 mod audited_call;
 mod backpressure;
 mod blocking;

@@ -15,6 +15,7 @@ mod lines;
 pub mod nearest_name;
 mod offsets;
 pub mod outline;
+mod pdf;
 mod shorten;
 mod tokens;
 
@@ -27,6 +28,7 @@ pub use image::{
 };
 pub use line_ending::{LineEnding, with_lf};
 pub use lines::{Line, lines, lines_ended_by_cr};
+pub use pdf::{Pdf, PdfError, PdfPage, with_pdf};
 pub use shorten::{shorten, shorten_around};
 pub use tokens::estimated_tokens;
 

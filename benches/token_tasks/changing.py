@@ -4,8 +4,9 @@ from .reading import Project
 from .task import Task, content, holds
 
 NEW = {
-    "tools/stats/__init__.py": '"""Statistics of the shop."""\n',
-    "tools/stats/collect.py": '''"""Collects the numbers of a day."""
+    "stats/pyproject.toml": '[project]\nname = "stats"\nversion = "0.1.0"\nrequires-python = ">=3.12"\n',
+    "stats/README.md": "# Stats\n\nRun `python -m stats` for the numbers of today.\n",
+    "stats/src/stats/collect.py": '''"""Collects the numbers of a day."""
 from collections import Counter
 
 
@@ -13,26 +14,25 @@ def collect(events):
     """How often each kind of event occurs."""
     return Counter(event["kind"] for event in events)
 ''',
-    "tools/stats/report.py": '''"""Prints the numbers of a day."""
+    "stats/src/stats/report.py": '''"""Prints the numbers of a day."""
 
 
 def report(counts):
     """One line for each kind, the most frequent first."""
     return "\\n".join(f"{kind}: {count}" for kind, count in counts.most_common())
 ''',
-    "tools/stats/test_stats.py": '''from tools.stats.collect import collect
-from tools.stats.report import report
+    "stats/tests/test_stats.py": '''from stats.collect import collect
+from stats.report import report
 
 
 def test_most_frequent_first():
     assert report(collect([{"kind": "a"}, {"kind": "b"}, {"kind": "b"}])) == "b: 2\\na: 1"
 ''',
-    "tools/stats/README.md": "# Stats\n\nRun `python -m tools.stats` for the numbers of today.\n",
 }
 
 
 class NewProject(Task):
-    """a package of five new files"""
+    """a new project of five files"""
 
     def prepare(self, top):
         files.put(top, "README.md", "# Tools\n")
@@ -42,7 +42,8 @@ class NewProject(Task):
             call("write", path=name, content=text)
 
     def server_filesystem(self, call):
-        call("create_directory", path="tools/stats")
+        call("create_directory", path="stats/src/stats")
+        call("create_directory", path="stats/tests")
         for name, text in NEW.items():
             call("write_file", path=name, content=text)
 

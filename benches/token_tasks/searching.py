@@ -125,6 +125,28 @@ class EmptySearch(Project):
             raise NotDone("something was found")
 
 
+class MistypedFolder(Project):
+    """a search in a folder whose name is mistyped, then repaired"""
+
+    def rootbound(self, call):
+        said = call("grep", pattern="class Refund", path="shop/biling")
+        call("grep", pattern="class Refund", path=re.search(r"shop/billing", said).group())
+
+    def server_filesystem(self, call):
+        call("list_directory", path="shop/biling")
+        call("list_directory", path="shop")
+        call("list_directory", path="shop/billing")
+        call("read_text_file", path="shop/billing/refund.py", head=40)
+
+    def rust_mcp_filesystem(self, call):
+        call("search_files_content", path="shop/biling", pattern="*.py", query="class Refund")
+        call("list_directory", path="shop")
+        call("search_files_content", path="shop/billing", pattern="*.py", query="class Refund")
+
+    def check(self, top, said):
+        says(said, "refund.py", "class Refund:")
+
+
 class ContextInOneFile(Project):
     """a word in one file, with three lines around each match"""
 

@@ -10,6 +10,8 @@ use serde_json::{Map, Value};
 
 use crate::tools::{Answer, AnswerBudget, Content, Settings, ToolError, Toolbox};
 
+use super::answer_guard::{data_within, text_within};
+
 /// The key of an answer's facts in a result's `_meta`.
 const RESULT_KEY: &str = "rootbound/result";
 /// The key of an error's kind in a result's `_meta`.
@@ -17,11 +19,12 @@ const ERROR_KEY: &str = "rootbound/error";
 
 /// The result of a successful call.
 pub(super) fn answer(answer: Answer, settings: &Settings, budget: AnswerBudget) -> CallToolResult {
-    let mut result = CallToolResult::success(within(budget, answer.content));
+    let mut result = CallToolResult::success(blocks(answer.content, budget));
     if settings.structured_output {
         // A tool with an output schema must return structured content with every success
         // (https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema).
-        result.structured_content = Some(answer.data.unwrap_or_else(|| Value::Object(answer.facts.clone())));
+        let data = answer.data.unwrap_or_else(|| Value::Object(answer.facts.clone()));
+        result.structured_content = Some(data_within(data, budget));
     }
     if !answer.facts.is_empty() {
         result.meta = Some(meta(RESULT_KEY, Value::Object(answer.facts)));
@@ -31,7 +34,7 @@ pub(super) fn answer(answer: Answer, settings: &Settings, budget: AnswerBudget) 
 
 /// The result of a call that failed in a way the model can read.
 pub(super) fn error(error: &ToolError, budget: AnswerBudget) -> CallToolResult {
-    let mut result = CallToolResult::error(within(budget, vec![Content::Text(error.text())]));
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text_within(error.text_within(&budget), budget))]);
     result.meta = Some(meta(ERROR_KEY, Value::from(error.kind().as_str())));
     result
 }
@@ -62,44 +65,21 @@ pub(super) fn listing(toolbox: &Toolbox, settings: &Settings) -> Vec<Tool> {
     tools
 }
 
-/// The blocks, cut to `budget`. The tools keep to it themselves, and say better how to go on; this is for what they
-/// could not foresee.
-fn within(budget: AnswerBudget, content: Vec<Content>) -> Vec<ContentBlock> {
+/// The blocks, within `budget` all together.
+fn blocks(content: Vec<Content>, budget: AnswerBudget) -> Vec<ContentBlock> {
     let mut left = budget;
-    let mut block = |content| match content {
+    let is_only_one = content.len() == 1;
+    let block = |content| match content {
         Content::Text(text) => {
-            let text = if left.fits(&text) { text } else { cut(&text, left) };
-            left = left.less(&text);
+            let text = text_within(text, left);
+            if !is_only_one {
+                left = left.less(&text);
+            }
             ContentBlock::text(text)
         }
         Content::Image { bytes, mime } => ContentBlock::image(BASE64_STANDARD.encode(bytes), mime),
     };
-    content.into_iter().map(&mut block).collect()
-}
-
-/// The first lines of `text` that are within `budget`, and how many they are.
-fn cut(text: &str, budget: AnswerBudget) -> String {
-    let all = text.lines().count();
-    let note = |shown: usize| format!("(cut after {shown} of {all} lines; ask for a smaller part)");
-    let mut gauge = budget.less(&note(all)).gauge();
-    let (mut shown, mut end) = (0, 0);
-    for line in text.split_inclusive('\n') {
-        if !gauge.fits(&text[..end + line.len()]) {
-            break;
-        }
-        end += line.len();
-        shown += 1;
-    }
-    if shown > 0 {
-        return format!("{}{}", &text[..end], note(shown));
-    }
-    let note = format!("\n(cut within the first of {all} lines; ask for a smaller part)");
-    let budget = budget.less(&note);
-    let mut end = budget.text_bytes().min(text.len());
-    while !text.is_char_boundary(end) || !budget.fits(&text[..end]) {
-        end -= end.div_ceil(64);
-    }
-    format!("{}{note}", &text[..end])
+    content.into_iter().map(block).collect()
 }
 
 fn meta(key: &str, value: Value) -> MetaObject {
@@ -149,22 +129,6 @@ mod tests {
         assert_eq!(wire["_meta"], json!({ "rootbound/error": "not_found" }));
         assert_eq!(wire["content"][0]["text"], "no such file: a\n\nhint: use ls");
         assert!(wire.get("structuredContent").is_none());
-    }
-
-    #[test]
-    fn text_over_the_budget_is_cut_on_a_line_and_says_so() {
-        let of = |text: &str, limit| {
-            let blocks = within(AnswerBudget::bytes(limit), vec![Content::Text(text.to_owned())]);
-            serde_json::to_value(blocks).expect("blocks")[0]["text"].as_str().expect("text").to_owned()
-        };
-        let text = "a line of 20 bytes.\n".repeat(50);
-        let cut = of(&text, 200);
-        assert!(cut.len() <= 200, "{}", cut.len());
-        assert!(cut.ends_with("bytes.\n(cut after 7 of 50 lines; ask for a smaller part)"), "{cut}");
-        let cut = of(&"é".repeat(500), 200);
-        assert!(cut.len() <= 200, "{}", cut.len());
-        assert!(cut.ends_with("é\n(cut within the first of 1 lines; ask for a smaller part)"), "{cut}");
-        assert_eq!(of(&text, 1000), text);
     }
 
     #[test]

@@ -109,6 +109,13 @@ impl AnswerBudget {
         Self { limit: self.limit / parts, image_bytes: self.image_bytes / parts, ..self }
     }
 
+    /// The budget of a text that is JSON already.
+    #[must_use]
+    pub fn of_json(self) -> Self {
+        let unit = if self.unit == TextUnit::JsonBytes { TextUnit::Bytes } else { self.unit };
+        Self { unit, ..self }
+    }
+
     /// What a list may take of the budget: the rest is for its header and its footer.
     #[must_use]
     pub fn list(self) -> Self {

@@ -12,7 +12,10 @@ use crate::{
     workspace::{AccessError, AccessErrorKind, Limit, PathError, RootGone, Workspace, WorkspacePath, escape_controls},
 };
 
-use super::fence::fenced;
+use super::{
+    AnswerBudget,
+    fence::{end_of_fence, fenced},
+};
 
 /// The closed set of error kinds, as they are named in `_meta` under `rootbound/error`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,6 +159,41 @@ impl ToolError {
     /// What the model reads. Sentences repeat arguments, so what could drive a terminal is escaped in
     /// them; details may hold file content and are not escaped.
     pub fn text(&self) -> String {
+        let mut text = self.sentences();
+        if !self.details.is_empty() {
+            text.push_str("\n\n");
+            text.push_str(&self.details);
+        }
+        text
+    }
+
+    /// As [`Self::text`], with as many lines of the details as are within `budget`.
+    pub fn text_within(&self, budget: &AnswerBudget) -> String {
+        let whole = self.text();
+        if self.details.is_empty() || budget.fits(&whole) {
+            return whole;
+        }
+        let end_of_fence = end_of_fence(&self.details).map(|end| format!("{end}\n")).unwrap_or_default();
+        let lines: Vec<&str> = self.details.lines().collect();
+        let rest = |left_out: usize| format!("{end_of_fence}… {left_out} more lines");
+        let mut gauge = budget.less(&rest(lines.len())).gauge();
+        let mut text = self.sentences();
+        text.push_str("\n\n");
+        for (shown, line) in lines.iter().enumerate() {
+            let end = text.len();
+            text.push_str(line);
+            text.push('\n');
+            if !gauge.fits(&text) {
+                text.truncate(end);
+                text.push_str(&rest(lines.len() - shown - usize::from(!end_of_fence.is_empty())));
+                break;
+            }
+        }
+        text
+    }
+
+    /// What is wrong, and the hints.
+    fn sentences(&self) -> String {
         let hint = self.hints.first().map_or(0, |hint| hint.chars().count());
         let mut text = elided(&escape_controls(&self.message), hint);
         if !self.hints.is_empty() {
@@ -164,10 +202,6 @@ impl ToolError {
         for hint in &self.hints {
             text.push_str("\nhint: ");
             text.push_str(&escape_controls(hint));
-        }
-        if !self.details.is_empty() {
-            text.push_str("\n\n");
-            text.push_str(&self.details);
         }
         text
     }

@@ -20,6 +20,7 @@ use crate::{search::Scope, stop::StopReason};
 use super::{
     Alias, CallContext, FlagValue, Group, Plan, Spec, Tool, ToolError,
     alias::{LISTING_ALIASES, PATH_ALIASES},
+    fitted::fitted,
 };
 use args::{Args, OutputMode};
 use enclosing::note_scopes;
@@ -62,16 +63,21 @@ impl Tool for Grep {
         let unscoped =
             if request.scope { note_scopes(cx, &mut found, request.mode == OutputMode::Definitions) } else { 0 };
         let report = Report { request: &request, scope: &scope, found: &found, prototypes, unscoped, hidden };
-        let page = report.render(cx.budget.list());
+        let mut shown = Vec::new();
+        let answer = fitted(cx, |room| {
+            let page = report.render(room);
+            shown = page.files.iter().map(|(at, _)| *at).collect();
+            report.answer(cx, page, started.elapsed())
+        });
         // A name alone shows nothing of the file.
-        let seen = if request.mode.is_of_lines() { &page.files[..] } else { &[] };
-        for hits in seen.iter().map(|(at, _)| &found.files[*at].1) {
+        let seen = if request.mode.is_of_lines() { &shown[..] } else { &[] };
+        for hits in seen.iter().map(|at| &found.files[*at].1) {
             if let Some(revision) = hits.revision(&cx.workspace, cx.settings.max_file_size, &cx.stop) {
                 let content = hits.seen.as_ref().and_then(|seen| seen.bytes.as_deref());
                 cx.session.ledger.saw(&hits.real, revision, content);
             }
         }
-        Ok(Plan::Answer(report.answer(cx, page, started.elapsed())))
+        Ok(Plan::Answer(answer))
     }
 }
 

@@ -12,6 +12,7 @@ mod one_file;
 mod output;
 mod page;
 mod part;
+mod pdf;
 mod request;
 mod section;
 mod source;
@@ -39,7 +40,7 @@ impl Tool for Read {
         name: "read",
         title: "Read a file",
         purpose: "shows a file",
-        description: "Read a text file as numbered lines, whole or a range, or view an image (PNG, JPEG, WebP, GIF). \
+        description: "Read a text file as numbered lines, whole or a range, the text of a PDF, or view an image (PNG, JPEG, WebP, GIF). \
             Number and tab are not part of the file.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LINE_ALIASES],

@@ -130,7 +130,8 @@ impl Tool for Write {
             )
             .hint("split it over several files"));
         }
-        let request = WriteRequest { path, target, content: args.content, mode, expected };
+        let given = args.path;
+        let request = WriteRequest { given, path, target, content: args.content, mode, expected };
         let (base, planned) = request.plan_content(cx)?;
         Ok(Plan::Change(Box::new(PlannedWrite { request, base, planned })))
     }
@@ -138,6 +139,8 @@ impl Tool for Write {
 
 /// What was asked for.
 struct WriteRequest {
+    /// The path as the call spells it.
+    given: String,
     path: WorkspacePath,
     target: WritablePath,
     content: String,
@@ -346,14 +349,16 @@ impl PlannedWrite {
         let rev = committed.revision.short();
         let total = format!("{}, {}", count(facts.bytes, "byte"), count(lines, "line"));
         let text = match self.planned.appended {
-            Some(Appended { bytes, lines }) if self.base != Base::Absent => format!(
-                "Appended {}, {} to {}, which has {total} now, rev {rev}",
-                count(bytes, "byte"),
-                count(lines, "line"),
-                self.request.path
-            ),
-            _ if self.base == Base::Absent => format!("Created {}: {total}, rev {rev}", self.request.path),
-            _ => format!("Replaced {}: {total}, rev {rev}", self.request.path),
+            Some(Appended { bytes, lines }) if self.base != Base::Absent => {
+                format!("Appended {}, {} (now {total}), rev {rev}", count(bytes, "byte"), count(lines, "line"))
+            }
+            _ if self.base == Base::Absent => {
+                // A model knows the path that it passed; one that was resolved to another spelling is named.
+                let path = self.request.path.to_string();
+                let path = if path == self.request.given { String::new() } else { format!(" {path}") };
+                format!("Created{path}: {total}, rev {rev}")
+            }
+            _ => format!("Replaced: {total}, rev {rev}"),
         };
         let mut text = noted(text, &notes);
         if let Some(shown) = shown.as_ref().filter(|shown| !shown.text.is_empty()) {

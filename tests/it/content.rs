@@ -97,10 +97,7 @@ fn appended_text_takes_the_line_endings_of_the_last_line() {
 #[test]
 fn an_append_says_what_was_appended() {
     let (_, text) = appended(b"one\ntwo\n", "three\nfour\n");
-    assert!(
-        text.starts_with("Appended 11 bytes, 2 lines to f, which has 19 bytes, 4 lines now, rev c45d3a\n\n"),
-        "{text}"
-    );
+    assert!(text.starts_with("Appended 11 bytes, 2 lines (now 19 bytes, 4 lines), rev c45d3a\n\n"), "{text}");
     assert!(text.ends_with("+three\n+four"), "{text}");
     let (_, text) = appended(b"a\rb\r", "c\n");
     assert!(text.contains("; CR line endings kept") && text.ends_with(" b\n+c"), "{text}");

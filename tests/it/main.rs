@@ -8,6 +8,7 @@
 mod answers;
 mod attacks;
 mod audit;
+mod budget;
 mod concurrency;
 mod config;
 mod confined;
@@ -29,6 +30,7 @@ mod manage;
 mod oracle;
 #[cfg(target_os = "linux")]
 mod overlay;
+mod pdf;
 mod process;
 mod processes;
 mod program;

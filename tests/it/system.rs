@@ -84,7 +84,7 @@ fn a_write_above_rlimit_fsize_is_an_error_without_temporaries() {
     assert_eq!(fs::read_to_string(dir.path().join("old.txt")).unwrap(), "old\n");
     assert_eq!(names(dir.path()).iter().filter(|name| *name != "made").count(), 1, "{:?}", names(dir.path()));
     let (text, _) = call(&mut server, "write", json!({ "path": "small.txt", "content": "x" }));
-    assert!(text.starts_with("Created small.txt"), "{text}");
+    assert!(text.starts_with("Created: "), "{text}");
     server.end_input();
     assert_eq!(server.exit().0.code(), Some(0));
 

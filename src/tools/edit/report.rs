@@ -63,14 +63,14 @@ impl Planned {
             dry_run,
         };
         let done = match (dry_run, created) {
-            (true, _) => "Dry run, nothing was written:",
+            (true, _) => "Dry run, nothing was written",
             (false, true) => "Created",
             (false, false) => "Edited",
         };
         let how_much =
             if created { count(self.bytes().len(), "byte") } else { count(self.replacements, "replacement") };
         let rev = if dry_run { String::new() } else { format!(", rev {}", revision.short()) };
-        let mut text = noted(format!("{done} {path}: {how_much}{rev}"), &notes);
+        let mut text = noted(format!("{done}: {how_much}{rev}"), &notes);
         let _ = write!(text, "\n\n{}", shown.block);
         notes.extend(shown.hidden);
         let data = Output { path: path.to_string(), diff: shown.text, notes, facts: facts.clone() };

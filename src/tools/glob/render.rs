@@ -6,8 +6,9 @@ use crate::search::{SkippedPaths, Tally};
 
 use super::{
     super::{
-        Answer, CallContext,
+        Answer, AnswerBudget, CallContext,
         answer::count,
+        fitted::fitted,
         omissions::{self, InIgnored, SkippedFiles, headed, stopped_note, with_notes},
         paging::shown_range,
     },
@@ -24,9 +25,19 @@ impl GlobRequest {
         hidden: Option<InIgnored>,
         started: Instant,
     ) -> Answer {
-        let mut body = String::new();
-        let mut paths = Vec::new();
-        let mut gauge = cx.budget.list().gauge();
+        fitted(cx, |room| self.rendered(cx, found, hidden, started, room))
+    }
+
+    /// The answer with a list that takes no more than `room`.
+    fn rendered(
+        &self,
+        cx: &CallContext,
+        found: &GlobHits,
+        hidden: Option<InIgnored>,
+        started: Instant,
+        room: AnswerBudget,
+    ) -> Answer {
+        let (mut body, mut paths, mut gauge) = (String::new(), Vec::new(), room.gauge());
         for (at, (path, directory)) in found.paths.iter().enumerate().skip(self.skip) {
             let path = format!("{path}{}", if *directory { "/" } else { "" });
             let before = body.len();

@@ -11,9 +11,10 @@ use crate::{
 
 use super::{
     super::{
-        Answer, CallContext,
+        Answer, AnswerBudget, CallContext,
         answer::count,
         answer_budget::Gauge,
+        fitted::fitted,
         omissions::{self, with_notes},
     },
     output::{Facts, ListedEntry, Output},
@@ -22,7 +23,12 @@ use super::{
 
 /// The answer about the directory `start`.
 pub(super) fn answer(cx: &CallContext, start: &WorkspacePath, tree: &Tree) -> Answer {
-    let gauge = cx.budget.list().gauge();
+    fitted(cx, |room| rendered(cx, start, tree, room))
+}
+
+/// The answer with a tree that takes no more than `room`.
+fn rendered(cx: &CallContext, start: &WorkspacePath, tree: &Tree, room: AnswerBudget) -> Answer {
+    let gauge = room.gauge();
     let mut printer =
         Printer { listings: &tree.listings, text: format!("{start}/"), entries: Vec::new(), gauge, cut: false };
     printer.note(&tree.listings[0]);
@@ -81,13 +87,17 @@ struct Printer<'a> {
 impl Printer<'_> {
     fn print(&mut self, listing: &Listing, level: usize) {
         for (entry, state) in &listing.entries {
-            if !self.gauge.fits(&self.text) {
+            if self.cut {
+                return;
+            }
+            let (listed, end) = (listed_entry(entry), self.text.len());
+            self.line(level);
+            self.text.push_str(&line_of(entry, &listed));
+            if !self.gauge.fits(&self.text) && !self.entries.is_empty() {
+                self.text.truncate(end);
                 self.cut = true;
                 return;
             }
-            let listed = listed_entry(entry);
-            self.line(level);
-            self.text.push_str(&line_of(entry, &listed));
             self.entries.push(listed);
             match state {
                 State::Leaf => {}

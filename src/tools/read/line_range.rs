@@ -72,6 +72,14 @@ impl LineRange {
         Ok(WindowBounds { skip, take: self.take.unwrap_or(DEFAULT_LIMIT), budget })
     }
 
+    /// How many lines to skip, and to take where the call says it; `None` for numbered lines, or the last ones.
+    pub(super) fn without_numbers(self) -> Option<(usize, Option<usize>)> {
+        match self.start {
+            Start::Skip(skip) if !self.by_number => Some((skip, self.take)),
+            Start::Skip(_) | Start::Back(_) => None,
+        }
+    }
+
     /// Whether the call asked for just so many lines.
     pub(super) fn is_just(self, lines: usize) -> bool {
         self.take == Some(lines)

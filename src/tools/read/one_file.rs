@@ -4,6 +4,8 @@ use super::{
     super::{Blocking, CallContext, ToolError, fence::FENCE},
     format::Format,
     image::read_image,
+    part::Part,
+    pdf::read_pdf,
     request::FileRequest,
     section::Section,
     source::{Source, open, open_cached},
@@ -28,6 +30,10 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Sectio
 fn read_as_format(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Section, ToolError> {
     let format = Format::of(&source.path, &source.head);
     match (format, &request.part) {
+        // What a PDF takes is too much for the thread that reads requests.
+        (Format::Pdf, _) if cx.blocking == Blocking::Never => Err(ToolError::would_block()),
+        (Format::Pdf, None) if request.encoding.is_none() => read_pdf(cx, request, source, None),
+        (Format::Pdf, Some(Part::Pages { first, last })) => read_pdf(cx, request, source, Some((*first, *last))),
         (Format::Image(info), _) => read_image(cx, request, source, info),
         (Format::Pdf | Format::Notebook | Format::Text, None) => read_text(cx, request, source),
         (_, Some(part)) => Err(part.unfit(&source.path, format)),

@@ -61,6 +61,18 @@ pub(super) struct Facts {
     /// Pixels down an image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) height: Option<usize>,
+    /// Pages of a PDF.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pages: Option<usize>,
+    /// The first page returned, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) first_page: Option<usize>,
+    /// The last page returned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) last_page: Option<usize>,
+    /// The `part` that continues, with `next_offset` where a page goes on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next_part: Option<String>,
     /// Pixels across what is shown of an image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) shown_width: Option<u32>,

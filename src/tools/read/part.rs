@@ -53,7 +53,7 @@ impl Part {
 
     /// Whether a range of lines may be given as well.
     pub(super) fn is_of_lines(&self) -> bool {
-        matches!(self, Self::Columns { .. })
+        matches!(self, Self::Columns { .. } | Self::Pages { .. })
     }
 
     /// The error for a file whose format has no such part.

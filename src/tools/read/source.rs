@@ -52,7 +52,7 @@ pub(super) fn binary(path: &WorkspacePath, size: u64, error: &DecodeError) -> To
         .hint("create the image again, or ask the user for another copy");
     }
     ToolError::new(Kind::Binary, format!("{path} is not text: {kind}, {size} bytes"))
-        .hint("only text and PNG, JPEG, WebP or GIF images can be read; for text in another encoding pass encoding")
+        .hint("only text, PDF files and PNG, JPEG, WebP or GIF images can be read; for text in another encoding pass encoding")
 }
 
 pub(super) fn changed(path: &WorkspacePath, file: &OpenFile) -> Result<bool, ToolError> {

@@ -1,0 +1,146 @@
+//! The text of a PDF file, page by page.
+//!
+//! A file is hostile until it has been read: every length, count and reference in it is a claim. Nothing is decoded or
+//! followed but what the asked pages need, all work counts against one budget, nesting is bounded, and what exceeds a
+//! limit gives less text, which is said, or an error. The largest file takes some 200 MB.
+//!
+//! The libraries that read PDF (lopdf 0.47, hayro-syntax 0.9, pdf 0.10, `pdf_oxide` 0.3, unpdf 0.52) load every object at
+//! the start, or decode streams of objects without a limit or with one of 100 MB to 1 GB for each. So the structure is
+//! read here, and libraries decode what is in it: Flate, LZW, AES, the encodings of older systems.
+//!
+//! # Limits
+//! No layout of tables, no text in pictures, and no glyphs of fonts that do not say which characters they are.
+
+mod base_encoding;
+mod budget;
+mod cmap;
+mod content;
+mod crypt;
+mod error;
+mod file;
+mod filter;
+mod font;
+mod fonts;
+mod glyph_names;
+mod indirect;
+mod layout;
+mod lexer;
+mod matrix;
+mod object;
+mod page_tree;
+mod standard_widths;
+mod stream_filters;
+mod type1;
+mod xref;
+
+use std::{
+    panic::{self, AssertUnwindSafe},
+    sync::{Mutex, PoisonError, TryLockError},
+    time::Duration,
+};
+
+use budget::Budget;
+use content::read_page;
+use file::File;
+use fonts::Fonts;
+use matrix::Matrix;
+use object::{Object, Reference};
+use page_tree::{inherited, loose_pages, pages};
+
+pub use error::PdfError;
+
+/// One file is read at a time, so that several calls together take no more memory than one.
+static READING: Mutex<()> = Mutex::new(());
+
+/// An open PDF.
+pub struct Pdf<'a> {
+    file: File<'a>,
+    pages: Vec<Reference>,
+    fonts: Fonts,
+}
+
+/// What is on one page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PdfPage {
+    /// Lines, each with its line feed; empty where there is no text.
+    pub text: String,
+    /// Images on the page.
+    pub images: usize,
+    /// Characters that are left out, as their font does not say what they are.
+    pub unknown: usize,
+    /// Whether a limit was reached, so that text may be missing.
+    pub cut: bool,
+}
+
+/// Opens a PDF and hands it to `read`; `stopped` is asked often and ends the work.
+///
+/// # Errors
+/// What is wrong with the file, or what `read` answers.
+pub fn with_pdf<T>(
+    bytes: &[u8],
+    stopped: &dyn Fn() -> bool,
+    read: impl FnOnce(&Pdf<'_>) -> Result<T, PdfError>,
+) -> Result<T, PdfError> {
+    let _alone = loop {
+        match READING.try_lock() {
+            Ok(guard) => break guard,
+            Err(TryLockError::Poisoned(poisoned)) => break PoisonError::into_inner(poisoned),
+            Err(TryLockError::WouldBlock) if stopped() => return Err(PdfError::Stopped),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
+        }
+    };
+    // No input is known that panics.
+    panic::catch_unwind(AssertUnwindSafe(|| read(&Pdf::open(bytes, stopped)?)))
+        .unwrap_or(Err(PdfError::Damaged("its data makes no sense")))
+}
+
+impl<'a> Pdf<'a> {
+    fn open(bytes: &'a [u8], stopped: &'a dyn Fn() -> bool) -> Result<Self, PdfError> {
+        let mut file = File::open(bytes, Budget::new(stopped))?;
+        let mut found = pages(&file)?;
+        if found.is_empty() {
+            file = file.repaired()?;
+            found = pages(&file)?;
+        }
+        if found.is_empty() {
+            found = loose_pages(&file)?;
+        }
+        if found.is_empty() {
+            return Err(PdfError::Damaged("it has no pages"));
+        }
+        Ok(Self { file, pages: found, fonts: Fonts::default() })
+    }
+
+    /// How many pages there are: at least one.
+    pub fn page_count(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// A page, counted from 0.
+    ///
+    /// # Errors
+    /// When the work is no longer wanted, or too much; what is damaged in a page is left out.
+    pub fn page(&self, index: usize) -> Result<PdfPage, PdfError> {
+        let Some(reference) = self.pages.get(index) else { return Ok(PdfPage::default()) };
+        let page = self.file.resolve(&Object::Reference(*reference))?;
+        let Some(page) = page.dict() else { return Ok(PdfPage::default()) };
+        let contents = self.file.get(page, b"Contents")?;
+        let resources = inherited(&self.file, page, b"Resources")?;
+        let resources = resources.dict().cloned().unwrap_or_default();
+        let turned = inherited(&self.file, page, b"Rotate")?.number().unwrap_or(0.0);
+        let found = read_page(&self.file, &self.fonts, &contents, resources, turn(turned))?;
+        Ok(PdfPage { text: found.layout.finish(), images: found.images, unknown: found.unknown, cut: found.cut })
+    }
+}
+
+/// The transformation of a page that is shown turned clockwise by `degrees`.
+fn turn(degrees: f64) -> Matrix {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 4")]
+    let quarters = (degrees.rem_euclid(360.0) / 90.0) as u8;
+    Matrix(match quarters {
+        1 => [0.0, -1.0, 1.0, 0.0, 0.0, 0.0],
+        2 => [-1.0, 0.0, 0.0, -1.0, 0.0, 0.0],
+        3 => [0.0, 1.0, -1.0, 0.0, 0.0, 0.0],
+        _ => Matrix::IDENTITY.0,
+    })
+}

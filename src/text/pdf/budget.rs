@@ -1,0 +1,54 @@
+//! What one file may cost: decoded bytes, steps of work, and time.
+
+use std::cell::Cell;
+
+use super::error::PdfError;
+
+/// Bytes that all streams of one call may decode to, one after the other: a book with its fonts takes a tenth.
+const DECODED: usize = 256 << 20;
+
+/// Steps of one call, each some nanoseconds.
+const STEPS: u64 = 1 << 30;
+
+/// Steps between two looks at the caller's signal: well under a millisecond.
+const STEPS_PER_LOOK: u64 = 1 << 15;
+
+/// Counts down while a file is read.
+pub(super) struct Budget<'a> {
+    decoded: Cell<usize>,
+    steps: Cell<u64>,
+    look_at: Cell<u64>,
+    stopped: &'a dyn Fn() -> bool,
+}
+
+impl<'a> Budget<'a> {
+    pub(super) fn new(stopped: &'a dyn Fn() -> bool) -> Self {
+        Self { decoded: Cell::new(DECODED), steps: Cell::new(STEPS), look_at: Cell::new(STEPS), stopped }
+    }
+
+    /// How many more bytes streams may decode to.
+    pub(super) fn decodable(&self) -> usize {
+        self.decoded.get()
+    }
+
+    pub(super) fn decoded(&self, bytes: usize) -> Result<(), PdfError> {
+        self.decoded.set(self.decoded.get().saturating_sub(bytes));
+        self.work(bytes as u64 / 4)
+    }
+
+    /// Fails when the work is too much or no longer wanted.
+    pub(super) fn work(&self, steps: u64) -> Result<(), PdfError> {
+        let left = self.steps.get().saturating_sub(steps.max(1));
+        self.steps.set(left);
+        if left == 0 {
+            return Err(PdfError::TooLarge("it takes too long to follow its structure"));
+        }
+        if left < self.look_at.get() {
+            self.look_at.set(left.saturating_sub(STEPS_PER_LOOK));
+            if (self.stopped)() {
+                return Err(PdfError::Stopped);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,240 @@
+//! The filters that streams are encoded with (ISO 32000-1, 7.4), all but those of images.
+//!
+//! Each stops at a limit of bytes, and damaged data gives what there is before the damage.
+
+use std::{borrow::Cow, io::Read as _};
+
+use flate2::read::{DeflateDecoder, ZlibDecoder};
+use weezl::{BitOrder, LzwStatus, decode::Decoder};
+
+use super::{
+    budget::Budget,
+    error::PdfError,
+    lexer::{hex_digit, is_space},
+    object::{Dict, Object},
+};
+
+/// Filters of one stream; more is an attack.
+const CHAIN: usize = 8;
+
+/// A stream's bytes after its filters.
+pub(super) struct Decoded {
+    pub(super) bytes: Vec<u8>,
+    /// Whether there is more than the limit, which is left out.
+    pub(super) cut: bool,
+}
+
+/// One filter and its parameters.
+pub(super) struct Filter {
+    pub(super) name: Vec<u8>,
+    pub(super) parameters: Dict,
+}
+
+/// Applies the filters in their order; `None` if one of them is for images, or unknown.
+pub(super) fn decode(
+    bytes: Cow<'_, [u8]>,
+    filters: &[Filter],
+    limit: usize,
+    budget: &Budget<'_>,
+) -> Result<Option<Decoded>, PdfError> {
+    let mut bytes = bytes;
+    let mut cut = false;
+    if filters.len() > CHAIN {
+        return Ok(None);
+    }
+    for Filter { name, parameters } in filters {
+        let limit = limit.min(budget.decodable());
+        let number = |key: &[u8], default| parameters.get(key).and_then(Object::index).unwrap_or(default);
+        let input = &*bytes;
+        let mut output = match name.as_slice() {
+            b"FlateDecode" | b"Fl" => flate(input, limit + 1),
+            b"LZWDecode" | b"LZW" => lzw(input, number(b"EarlyChange", 1) != 0, limit + 1),
+            b"ASCIIHexDecode" | b"AHx" => ascii_hex(input),
+            b"ASCII85Decode" | b"A85" => ascii_85(input, limit + 1),
+            b"RunLengthDecode" | b"RL" => run_length(input, limit + 1),
+            // The identity, where it has no name: another one is applied with the key of the file.
+            b"Crypt" => continue,
+            _ => return Ok(None),
+        };
+        budget.decoded(output.len())?;
+        cut |= output.len() > limit;
+        output.truncate(limit);
+        if matches!(name.as_slice(), b"FlateDecode" | b"Fl" | b"LZWDecode" | b"LZW") {
+            let shape = Shape {
+                colors: number(b"Colors", 1),
+                bits: number(b"BitsPerComponent", 8),
+                columns: number(b"Columns", 1),
+            };
+            match number(b"Predictor", 1) {
+                2 => undo_tiff(&mut output, &shape),
+                10.. => undo_png(&mut output, &shape),
+                _ => {}
+            }
+        }
+        bytes = Cow::Owned(output);
+    }
+    cut |= bytes.len() > limit;
+    let mut bytes = bytes.into_owned();
+    bytes.truncate(limit);
+    Ok(Some(Decoded { bytes, cut }))
+}
+
+fn flate(input: &[u8], limit: usize) -> Vec<u8> {
+    let mut output = Vec::new();
+    // An error leaves what was decoded before it.
+    let _ = ZlibDecoder::new(input).take(limit as u64).read_to_end(&mut output);
+    if output.is_empty() {
+        // Some writers leave the header out, or damage it.
+        let _ = DeflateDecoder::new(input).take(limit as u64).read_to_end(&mut output);
+    }
+    if output.is_empty() && input.len() > 2 {
+        let _ = DeflateDecoder::new(&input[2..]).take(limit as u64).read_to_end(&mut output);
+    }
+    output
+}
+
+fn lzw(mut input: &[u8], early: bool, limit: usize) -> Vec<u8> {
+    let mut decoder =
+        if early { Decoder::with_tiff_size_switch(BitOrder::Msb, 8) } else { Decoder::new(BitOrder::Msb, 8) };
+    let mut output = Vec::new();
+    let mut piece = vec![0; 1 << 16];
+    while output.len() < limit {
+        let result = decoder.decode_bytes(input, &mut piece);
+        output.extend_from_slice(&piece[..result.consumed_out.min(limit - output.len())]);
+        input = &input[result.consumed_in..];
+        match result.status {
+            Ok(LzwStatus::Ok) if result.consumed_out > 0 || result.consumed_in > 0 => {}
+            _ => break,
+        }
+    }
+    output
+}
+
+fn ascii_hex(input: &[u8]) -> Vec<u8> {
+    let end = memchr::memchr(b'>', input).unwrap_or(input.len());
+    let digits: Vec<u8> = input[..end].iter().filter_map(|byte| hex_digit(*byte)).collect();
+    digits.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).copied().unwrap_or(0)).collect()
+}
+
+fn ascii_85(input: &[u8], limit: usize) -> Vec<u8> {
+    let input = input.strip_prefix(b"<~").unwrap_or(input);
+    let mut output = Vec::new();
+    let mut group = [0_u8; 5];
+    let mut filled = 0;
+    for byte in input {
+        match byte {
+            b'z' if filled == 0 => output.extend([0; 4]),
+            b'!'..=b'u' => {
+                group[filled] = byte - b'!';
+                filled += 1;
+                if filled == 5 {
+                    output.extend(group_85(group));
+                    filled = 0;
+                }
+            }
+            byte if is_space(*byte) => {}
+            _ => break,
+        }
+        if output.len() >= limit {
+            return output;
+        }
+    }
+    if filled > 1 {
+        group[filled..].fill(84);
+        output.extend(&group_85(group)[..filled - 1]);
+    }
+    output
+}
+
+fn group_85(digits: [u8; 5]) -> [u8; 4] {
+    digits.iter().fold(0_u32, |value, digit| value.wrapping_mul(85).wrapping_add(u32::from(*digit))).to_be_bytes()
+}
+
+fn run_length(mut input: &[u8], limit: usize) -> Vec<u8> {
+    let mut output = Vec::new();
+    while let [length, rest @ ..] = input {
+        if *length == 128 || output.len() >= limit {
+            break;
+        }
+        let length = usize::from(*length);
+        if length < 128 {
+            let (run, after) = rest.split_at((length + 1).min(rest.len()));
+            output.extend_from_slice(run);
+            input = after;
+        } else {
+            let [byte, after @ ..] = rest else { break };
+            output.resize(output.len() + 257 - length, *byte);
+            input = after;
+        }
+    }
+    output
+}
+
+/// What a predictor has to know of the samples.
+struct Shape {
+    colors: usize,
+    bits: usize,
+    columns: usize,
+}
+
+impl Shape {
+    /// Bytes of one sample, and of one row.
+    fn bytes(&self) -> Option<(usize, usize)> {
+        let bits = self.colors.checked_mul(self.bits)?;
+        let row = bits.checked_mul(self.columns)?.div_ceil(8);
+        (bits > 0 && row > 0).then(|| (bits.div_ceil(8), row))
+    }
+}
+
+/// The predictors of PNG, of which each row names one.
+fn undo_png(bytes: &mut Vec<u8>, shape: &Shape) {
+    let Some((sample, row)) = shape.bytes() else { return };
+    let mut to = 0;
+    let mut from = 0;
+    while from + 1 < bytes.len() {
+        let length = row.min(bytes.len() - from - 1);
+        let kind = bytes[from];
+        bytes.copy_within(from + 1..from + 1 + length, to);
+        for at in to..to + length {
+            let left = if at - to >= sample { bytes[at - sample] } else { 0 };
+            let up = if to >= row { bytes[at - row] } else { 0 };
+            let corner = if to >= row && at - to >= sample { bytes[at - row - sample] } else { 0 };
+            let predicted = match kind {
+                1 => left,
+                2 => up,
+                3 => left.midpoint(up),
+                4 => paeth(left, up, corner),
+                _ => 0,
+            };
+            bytes[at] = bytes[at].wrapping_add(predicted);
+        }
+        to += length;
+        from += length + 1;
+    }
+    bytes.truncate(to);
+}
+
+fn paeth(left: u8, up: u8, corner: u8) -> u8 {
+    let [a, b, c] = [left, up, corner].map(i16::from);
+    let estimate = a + b - c;
+    let [to_left, to_up, to_corner] = [a, b, c].map(|value| (estimate - value).abs());
+    if to_left <= to_up && to_left <= to_corner {
+        left
+    } else if to_up <= to_corner {
+        up
+    } else {
+        corner
+    }
+}
+
+/// The predictor of TIFF, for samples of a byte: others are in images alone.
+fn undo_tiff(bytes: &mut [u8], shape: &Shape) {
+    let Some((sample, row)) = shape.bytes() else { return };
+    if shape.bits == 8 {
+        for row in bytes.chunks_mut(row) {
+            for at in sample..row.len() {
+                row[at] = row[at].wrapping_add(row[at - sample]);
+            }
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! Fonts: what the codes of a string mean, and how wide their glyphs are.
+
+use encoding_rs::{BIG5, EUC_JP, EUC_KR, Encoding, GBK, SHIFT_JIS};
+
+use super::{
+    base_encoding::BaseEncoding,
+    cmap::CMap,
+    error::PdfError,
+    file::File,
+    glyph_names,
+    object::{Dict, Object},
+    standard_widths::standard_width,
+    type1,
+};
+
+/// Bytes of a character map; one for all codes of two bytes has half of it.
+const CMAP: usize = 2 << 20;
+
+/// Widths of one font.
+const WIDTHS: usize = 70_000;
+
+/// See the module.
+pub(super) struct Font {
+    codes: Codes,
+    to_unicode: Option<ToUnicode>,
+    /// Lengths of glyph space in text space.
+    unit: f64,
+    pub(super) is_vertical: bool,
+}
+
+/// What the font itself says about its codes.
+enum Codes {
+    /// One byte each.
+    Simple {
+        texts: Vec<String>,
+        widths: Vec<f64>,
+    },
+    Composite {
+        encoding: CodeEncoding,
+        widths: Widths,
+    },
+}
+
+/// How the strings of a composite font are encoded.
+enum CodeEncoding {
+    /// The numbers of glyphs, of two bytes.
+    Identity,
+    Utf16,
+    Map(CMap),
+    /// The encoding of an older system, which gives the text too.
+    Legacy(&'static Encoding),
+}
+
+enum ToUnicode {
+    Map(CMap),
+    /// Codes are UTF-16.
+    Identity,
+}
+
+/// Widths by the number of the glyph.
+struct Widths {
+    /// First and last number, sorted.
+    ranges: Vec<(u32, u32, f64)>,
+    default: f64,
+}
+
+/// One glyph of a string.
+pub(super) struct Shown<'t> {
+    /// Empty where it is not known.
+    pub(super) text: &'t str,
+    /// In text space, at size 1.
+    pub(super) width: f64,
+    /// Whether word spacing applies.
+    pub(super) is_space: bool,
+}
+
+impl Font {
+    pub(super) fn load(file: &File<'_>, dict: &Dict) -> Result<Self, PdfError> {
+        let to_unicode = match file.get(dict, b"ToUnicode")? {
+            Object::Stream(stream) => match file.decode(&stream, CMAP)? {
+                Some(decoded) => Some(ToUnicode::Map(CMap::parse(&decoded.bytes, &file.budget)?)),
+                None => None,
+            },
+            Object::Name(name) if name.starts_with(b"Identity") => Some(ToUnicode::Identity),
+            _ => None,
+        };
+        let subtype = dict.get(b"Subtype").and_then(Object::name).unwrap_or_default().to_vec();
+        if subtype == b"Type0" {
+            return Self::composite(file, dict, to_unicode);
+        }
+        let mut unit = 0.001;
+        if subtype == b"Type3" {
+            let matrix = file.get(dict, b"FontMatrix")?;
+            let scale = matrix.array().and_then(|matrix| matrix.first()?.number());
+            unit = scale.filter(|scale| scale.is_normal()).unwrap_or(unit).abs();
+        }
+        let codes = Codes::Simple { texts: texts(file, dict, &subtype)?, widths: simple_widths(file, dict)? };
+        Ok(Self { codes, to_unicode, unit, is_vertical: false })
+    }
+
+    fn composite(file: &File<'_>, dict: &Dict, to_unicode: Option<ToUnicode>) -> Result<Self, PdfError> {
+        let (encoding, is_vertical) = match file.get(dict, b"Encoding")? {
+            Object::Name(name) => (CodeEncoding::named(&name), name.ends_with(b"V")),
+            Object::Stream(stream) => match file.decode(&stream, CMAP)? {
+                Some(decoded) => {
+                    let map = CMap::parse(&decoded.bytes, &file.budget)?;
+                    let is_vertical = map.is_vertical();
+                    let map = if map.has_code_spaces() { CodeEncoding::Map(map) } else { CodeEncoding::Identity };
+                    (map, is_vertical)
+                }
+                None => (CodeEncoding::Identity, false),
+            },
+            _ => (CodeEncoding::Identity, false),
+        };
+        let descendants = file.get(dict, b"DescendantFonts")?;
+        let descendant = descendants.array().and_then(<[Object]>::first).unwrap_or(&Object::Null);
+        let descendant = file.resolve(descendant)?;
+        let widths = match descendant.dict() {
+            Some(descendant) => Widths::load(file, descendant)?,
+            None => Widths { ranges: Vec::new(), default: 1000.0 },
+        };
+        Ok(Self { codes: Codes::Composite { encoding, widths }, to_unicode, unit: 0.001, is_vertical })
+    }
+
+    /// How much memory it takes, more or less.
+    pub(super) fn weight(&self) -> usize {
+        let maps = match (&self.to_unicode, &self.codes) {
+            (Some(ToUnicode::Map(map)), Codes::Composite { encoding: CodeEncoding::Map(other), .. }) => {
+                map.weight() + other.weight()
+            }
+            (Some(ToUnicode::Map(map)), _) | (_, Codes::Composite { encoding: CodeEncoding::Map(map), .. }) => {
+                map.weight()
+            }
+            _ => 0,
+        };
+        let widths = if let Codes::Composite { widths, .. } = &self.codes { widths.ranges.len() * 16 } else { 8192 };
+        maps + widths
+    }
+
+    /// Hands each glyph of a string to `show`.
+    pub(super) fn each_glyph(
+        &self,
+        mut string: &[u8],
+        mut show: impl FnMut(Shown<'_>) -> Result<(), PdfError>,
+    ) -> Result<(), PdfError> {
+        let mut text = String::new();
+        while !string.is_empty() {
+            text.clear();
+            let (code, bytes) = self.next_code(string);
+            let (first, rest) = string.split_at(bytes.clamp(1, string.len()));
+            string = rest;
+            let known = match &self.to_unicode {
+                Some(ToUnicode::Map(map)) => map.text(code, &mut text),
+                Some(ToUnicode::Identity) => push_code(code, &mut text),
+                None => false,
+            };
+            let width = match &self.codes {
+                Codes::Simple { texts, widths } => {
+                    let at = usize::from(first[0]);
+                    if !known {
+                        text.push_str(&texts[at]);
+                    }
+                    widths[at]
+                }
+                Codes::Composite { encoding, widths } => {
+                    let glyph = match encoding {
+                        CodeEncoding::Identity => Some(code),
+                        CodeEncoding::Map(map) => map.glyph(code),
+                        CodeEncoding::Utf16 => {
+                            if !known {
+                                text.extend(char::from_u32(code));
+                            }
+                            None
+                        }
+                        CodeEncoding::Legacy(encoding) => {
+                            if !known {
+                                text.push_str(&encoding.decode_without_bom_handling(first).0);
+                            }
+                            None
+                        }
+                    };
+                    match glyph {
+                        Some(glyph) => widths.of(glyph),
+                        // Latin letters are half as wide as a Chinese character.
+                        None if text.is_ascii() && !text.is_empty() => widths.default / 2.0,
+                        None => widths.default,
+                    }
+                }
+            };
+            show(Shown { text: &text, width: width * self.unit, is_space: first == b" " })?;
+        }
+        Ok(())
+    }
+
+    /// The first code of a string and its bytes.
+    fn next_code(&self, string: &[u8]) -> (u32, usize) {
+        let two = || match string {
+            [high, low, ..] => (u32::from(*high) << 8 | u32::from(*low), 2),
+            _ => (u32::from(string[0]), 1),
+        };
+        match &self.codes {
+            Codes::Simple { .. } => (u32::from(string[0]), 1),
+            Codes::Composite { encoding: CodeEncoding::Identity, .. } => two(),
+            Codes::Composite { encoding: CodeEncoding::Map(map), .. } => map.next_code(string),
+            Codes::Composite { encoding: CodeEncoding::Utf16, .. } => match string {
+                [0xD8..=0xDB, _, _, _, ..] => {
+                    let units = [two().0, u32::from(string[2]) << 8 | u32::from(string[3])];
+                    (0x10000 + ((units[0] & 0x3FF) << 10) + (units[1] & 0x3FF), 4)
+                }
+                _ => two(),
+            },
+            Codes::Composite { encoding: CodeEncoding::Legacy(encoding), .. } => {
+                let is_katakana = *encoding == SHIFT_JIS && (0xA1..=0xDF).contains(&string[0]);
+                if string[0] < 0x80 || is_katakana { (u32::from(string[0]), 1) } else { two() }
+            }
+        }
+    }
+}
+
+fn push_code(code: u32, text: &mut String) -> bool {
+    let character = char::from_u32(code);
+    text.extend(character);
+    character.is_some()
+}
+
+impl CodeEncoding {
+    /// A predefined character map (ISO 32000-1, table 118).
+    fn named(name: &[u8]) -> Self {
+        let name = str::from_utf8(name).unwrap_or_default();
+        let has = |part: &str| name.contains(part);
+        if has("UCS2") || has("UTF16") {
+            Self::Utf16
+        } else if has("RKSJ") {
+            Self::Legacy(SHIFT_JIS)
+        } else if has("KSC") {
+            Self::Legacy(EUC_KR)
+        } else if has("GB") {
+            Self::Legacy(GBK)
+        } else if has("B5") || has("ETen") {
+            Self::Legacy(BIG5)
+        } else if name.starts_with("EUC-") {
+            Self::Legacy(EUC_JP)
+        } else {
+            Self::Identity
+        }
+    }
+}
+
+impl Widths {
+    fn load(file: &File<'_>, descendant: &Dict) -> Result<Self, PdfError> {
+        let default = file.get(descendant, b"DW")?.number().unwrap_or(1000.0);
+        let listed = file.get(descendant, b"W")?;
+        let mut items = listed.array().unwrap_or_default().iter();
+        let mut ranges = Vec::new();
+        let glyph = |object: &Object| object.index().and_then(|number| u32::try_from(number).ok());
+        while let Some(first) = items.next().and_then(glyph) {
+            file.budget.work(4)?;
+            match items.next().map(|item| file.resolve(item)).transpose()? {
+                Some(Object::Array(widths)) => {
+                    let widths = widths.iter().map(|width| width.number().unwrap_or(default));
+                    ranges.extend((first..).zip(widths).map(|(glyph, width)| (glyph, glyph, width)));
+                }
+                Some(last) => {
+                    if let (Some(last), Some(width)) = (glyph(&last), items.next().and_then(Object::number)) {
+                        ranges.push((first, last, width));
+                    }
+                }
+                None => {}
+            }
+            if ranges.len() >= WIDTHS {
+                ranges.truncate(WIDTHS);
+                break;
+            }
+        }
+        ranges.sort_by_key(|(first, _, _)| *first);
+        Ok(Self { ranges, default })
+    }
+
+    fn of(&self, glyph: u32) -> f64 {
+        let after = self.ranges.partition_point(|(first, _, _)| *first <= glyph);
+        match self.ranges[..after].last() {
+            Some((_, last, width)) if glyph <= *last => *width,
+            _ => self.default,
+        }
+    }
+}
+
+/// The widths of a simple font, by code.
+fn simple_widths(file: &File<'_>, dict: &Dict) -> Result<Vec<f64>, PdfError> {
+    let descriptor = file.get(dict, b"FontDescriptor")?;
+    let listed = file.get(dict, b"Widths")?;
+    let Some(listed) = listed.array() else {
+        let name = file.get(dict, b"BaseFont")?;
+        let name = String::from_utf8_lossy(name.name().unwrap_or_default()).into_owned();
+        return Ok((0..=255_u8).map(|code| standard_width(&name, char::from(code))).collect());
+    };
+    let missing = match descriptor.dict() {
+        Some(descriptor) => file.get(descriptor, b"MissingWidth")?.number().unwrap_or(0.0),
+        None => 0.0,
+    };
+    let mut widths = vec![missing; 256];
+    let first = file.get(dict, b"FirstChar")?.index().unwrap_or(0).min(256);
+    for (width, listed) in widths[first..].iter_mut().zip(listed) {
+        *width = file.resolve(listed)?.number().unwrap_or(missing);
+    }
+    Ok(widths)
+}
+
+/// The text of each code of a simple font, empty where it is not known.
+fn texts(file: &File<'_>, dict: &Dict, subtype: &[u8]) -> Result<Vec<String>, PdfError> {
+    let encoding = file.get(dict, b"Encoding")?;
+    let named = match &encoding {
+        Object::Name(name) => BaseEncoding::named(name),
+        Object::Dict(encoding) => file.get(encoding, b"BaseEncoding")?.name().and_then(BaseEncoding::named),
+        _ => None,
+    };
+    let name = file.get(dict, b"BaseFont")?;
+    let name = name.name().unwrap_or_default();
+    let has = |part: &[u8]| memchr::memmem::find(name, part).is_some();
+    let mut own = None;
+    let base = match named {
+        Some(base) => base,
+        None if has(b"ZapfDingbats") => BaseEncoding::ZapfDingbats,
+        None if has(b"Symbol") && !has(b"SymbolNeu") => BaseEncoding::Symbol,
+        None => {
+            own = type1::own_encoding(file, dict)?;
+            if subtype == b"TrueType" { BaseEncoding::WinAnsi } else { BaseEncoding::Standard }
+        }
+    };
+    let mut texts: Vec<String> = match own {
+        Some(glyphs) => {
+            glyphs.iter().map(|glyph| glyph_names::text_of(glyph).unwrap_or_default().into_owned()).collect()
+        }
+        None => (0..=255).map(|code| base.character(code).map(String::from).unwrap_or_default()).collect(),
+    };
+    texts.resize(256, String::new());
+    if let Some(encoding) = encoding.dict() {
+        let differences = file.get(encoding, b"Differences")?;
+        let mut code = 0;
+        for item in differences.array().unwrap_or_default() {
+            match file.resolve(item)? {
+                Object::Number(_) => code = item.index().unwrap_or(256),
+                Object::Name(name) => {
+                    if let (Some(text), Ok(byte)) = (texts.get_mut(code), u8::try_from(code)) {
+                        *text = named_glyph(&name, byte);
+                    }
+                    code += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(texts)
+}
+
+/// The text of a glyph. Names like `a65` or `g12` say nothing, but most such fonts keep the codes of ASCII.
+fn named_glyph(name: &[u8], code: u8) -> String {
+    let name = str::from_utf8(name).unwrap_or_default();
+    match glyph_names::text_of(name) {
+        Some(text) => text.into_owned(),
+        None if name == ".notdef" => String::new(),
+        None if code.is_ascii_graphic() && name.ends_with(|last: char| last.is_ascii_digit()) => {
+            char::from(code).to_string()
+        }
+        None => String::new(),
+    }
+}

@@ -1,0 +1,230 @@
+//! From glyphs at places to lines of text.
+//!
+//! Glyphs are taken in the order in which the page draws them, which for nearly all writers is the order of reading,
+//! also in several columns. Spaces and line ends are found by the gaps. A page drawn from its bottom to its top is
+//! turned round.
+
+/// Characters of the longest line; a longer one is continued on the next.
+const LINE: usize = 1000;
+
+/// Glyphs of a line among which one is looked for that was drawn there before, to look bold.
+const DRAWN_TWICE: usize = 128;
+
+/// A glyph on the page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Glyph<'t> {
+    /// What it says, with ligatures and the like as the font has them.
+    pub(super) text: &'t str,
+    /// Where it begins.
+    pub(super) at: (f64, f64),
+    /// Where the next one begins, but for the space between words.
+    pub(super) end: (f64, f64),
+    /// Height of its font on the page.
+    pub(super) size: f64,
+}
+
+/// A finished line.
+#[derive(Debug)]
+struct Line {
+    text: String,
+    /// Height on the page, for text that is upright.
+    height: Option<f64>,
+    /// Whether there is a gap of more than a line above it.
+    apart: bool,
+}
+
+/// Collects the glyphs of one page.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    lines: Vec<Line>,
+    current: String,
+    characters: usize,
+    /// The first glyph of the current line, and the last.
+    line: Option<Placed>,
+    last: Option<Placed>,
+    /// How far the current line is below the one before it.
+    drop: f64,
+    apart: bool,
+    /// Glyphs of the current line: where each begins, and its text.
+    drawn: Vec<((f64, f64), u64)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    at: (f64, f64),
+    end: (f64, f64),
+    /// Direction of the text, of length 1.
+    along: (f64, f64),
+    size: f64,
+}
+
+impl Layout {
+    pub(super) fn push(&mut self, glyph: &Glyph<'_>) {
+        let vector = (glyph.end.0 - glyph.at.0, glyph.end.1 - glyph.at.1);
+        let length = vector.0.hypot(vector.1);
+        let fallback = self.last.map_or((1.0, 0.0), |last| last.along);
+        let along = if length > 1e-6 { (vector.0 / length, vector.1 / length) } else { fallback };
+        let size = if glyph.size.is_finite() { glyph.size.max(1e-3) } else { 1.0 };
+        let placed = Placed { at: glyph.at, end: glyph.end, along, size };
+        let text = glyph.text;
+        if let Some(last) = self.last {
+            match self.step(&last, &placed) {
+                Step::Same => {}
+                Step::Space(spaces) => {
+                    if text != " " && !self.current.ends_with(' ') {
+                        self.current.push_str(spaces);
+                    }
+                }
+                Step::Again => {
+                    if self.is_drawn(&placed, text) {
+                        return;
+                    }
+                    self.end_line(&placed, false);
+                }
+                Step::Line { apart } => self.end_line(&placed, apart),
+            }
+        }
+        if self.line.is_none() {
+            self.line = Some(placed);
+        }
+        if self.drawn.len() == DRAWN_TWICE {
+            self.drawn.clear();
+        }
+        self.drawn.push((placed.at, key(text)));
+        for character in text.chars() {
+            self.push_character(character);
+        }
+        self.last = Some(placed);
+        if self.characters >= LINE {
+            self.end_line(&placed, false);
+        }
+    }
+
+    /// What is between two glyphs that are drawn one after the other.
+    fn step(&self, last: &Placed, next: &Placed) -> Step {
+        let along = last.along;
+        if along.0 * next.along.0 + along.1 * next.along.1 < 0.9 {
+            return Step::Line { apart: true };
+        }
+        let size = last.size.max(next.size);
+        let way = (next.at.0 - last.end.0, next.at.1 - last.end.1);
+        let gap = (way.0 * along.0 + way.1 * along.1) / size;
+        let line = self.line.unwrap_or(*last);
+        let from_line = (next.at.0 - line.at.0, next.at.1 - line.at.1);
+        // Positive below the line.
+        let drop = from_line.0 * along.1 - from_line.1 * along.0;
+        let is_level = drop.abs() < 0.3 * size;
+        // A raised or lowered letter next to the one before it.
+        let is_script =
+            drop.abs() < 0.8 * size && (-0.3..1.0).contains(&gap) && (last.size / next.size - 1.0).abs() > 0.1;
+        let from_last = (next.at.0 - last.at.0, next.at.1 - last.at.1);
+        let is_back = (from_last.0 * along.1 - from_last.1 * along.0).abs() < 0.3 * size && gap.abs() < 1.0;
+        if is_level || is_script || is_back && drop.abs() < 0.8 * size {
+            return match gap {
+                gap if gap < -0.4 => Step::Again,
+                gap if gap > 1.8 => Step::Space("  "),
+                gap if gap > 0.14 => Step::Space(" "),
+                _ => Step::Same,
+            };
+        }
+        let is_usual = (drop - self.drop).abs() < 0.15 * size;
+        Step::Line { apart: drop < 0.0 || drop > 1.75 * size && !is_usual }
+    }
+
+    /// Whether the same glyph is there already.
+    fn is_drawn(&self, next: &Placed, text: &str) -> bool {
+        let near = 0.15 * next.size;
+        self.drawn
+            .iter()
+            .any(|((x, y), drawn)| *drawn == key(text) && (x - next.at.0).abs() < near && (y - next.at.1).abs() < near)
+    }
+
+    fn push_character(&mut self, character: char) {
+        let simple = match character {
+            'ﬀ' => "ff",
+            'ﬁ' => "fi",
+            'ﬂ' => "fl",
+            'ﬃ' => "ffi",
+            'ﬄ' => "ffl",
+            'ﬅ' | 'ﬆ' => "st",
+            // The hyphen at the end of a line; not a hidden character here.
+            '\u{ad}' => "-",
+            // A bullet in the fonts Symbol and Wingdings.
+            '\u{f0b7}' | '\u{f0a7}' => "•",
+            '\u{a0}' | '\t' | '\u{2002}'..='\u{200a}' => " ",
+            '\u{200b}' | '\u{feff}' => "",
+            character if character.is_control() => "",
+            character => {
+                self.current.push(character);
+                self.characters += 1;
+                return;
+            }
+        };
+        self.current.push_str(simple);
+        self.characters += 1;
+    }
+
+    fn end_line(&mut self, next: &Placed, apart: bool) {
+        let line = self.line.take();
+        self.drop = line.map_or(0.0, |line| {
+            let way = (next.at.0 - line.at.0, next.at.1 - line.at.1);
+            way.0 * line.along.1 - way.1 * line.along.0
+        });
+        let text = self.current.trim_end();
+        if !text.trim_start().is_empty() {
+            let height = line.filter(|line| line.along.0 > 0.99).map(|line| line.at.1);
+            self.lines.push(Line { text: text.to_owned(), height, apart: self.apart });
+            self.apart = false;
+        }
+        self.apart |= apart;
+        self.current.clear();
+        self.characters = 0;
+        self.drawn.clear();
+        self.last = None;
+    }
+
+    /// The lines, an empty one where there is a gap.
+    pub(super) fn finish(mut self) -> String {
+        if let Some(last) = self.last {
+            self.end_line(&last, false);
+        }
+        if self.is_upside_down() {
+            self.lines.reverse();
+            for line in &mut self.lines {
+                line.apart = false;
+            }
+        }
+        let mut text = String::new();
+        for line in &self.lines {
+            if line.apart && !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&line.text);
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Whether nearly each line is drawn above the one before it.
+    fn is_upside_down(&self) -> bool {
+        let heights: Vec<f64> = self.lines.iter().filter_map(|line| line.height).collect();
+        let up = heights.windows(2).filter(|pair| pair[1] > pair[0]).count();
+        heights.len() > 3 && up * 10 >= (heights.len() - 1) * 9
+    }
+}
+
+/// See [`Layout::step`].
+enum Step {
+    Same,
+    Space(&'static str),
+    /// On the same line, but further back.
+    Again,
+    Line {
+        apart: bool,
+    },
+}
+
+/// A text as a number, so that nothing is kept for each glyph.
+fn key(text: &str) -> u64 {
+    text.bytes().fold(0, |key, byte| key.wrapping_mul(257).wrapping_add(u64::from(byte)))
+}

@@ -1,0 +1,45 @@
+//! Answers that are rendered again with less, until everything around their list fits as well.
+
+use super::{Answer, AnswerBudget, CallContext, Content};
+
+/// How often an answer is rendered at most.
+const TRIES: usize = 8;
+/// What a shorter list may add around itself: digits, a note that it was cut.
+const SLACK: usize = 64;
+
+/// The answer that `render` makes with as much of the call's budget as leaves room for what it adds to the list.
+///
+/// `render` is given what the list may take; it shows at least one item, or what says that there is none.
+pub(super) fn fitted(cx: &CallContext, mut render: impl FnMut(AnswerBudget) -> Answer) -> Answer {
+    let mut room = cx.budget.list();
+    for _ in 1..TRIES {
+        let answer = render(room);
+        let less = smaller(&cx.budget, room, &answer);
+        match less {
+            None => return answer,
+            Some(less) => room = less,
+        }
+    }
+    render(AnswerBudget { limit: 0, ..room })
+}
+
+/// What the list must be rendered with where the answer with a list of `room` is over `budget`.
+fn smaller(budget: &AnswerBudget, room: AnswerBudget, answer: &Answer) -> Option<AnswerBudget> {
+    let mut limit = room.limit;
+    let texts = answer.content.iter().map(|block| match block {
+        Content::Text(text) => budget.cost(text),
+        Content::Image { .. } => 0,
+    });
+    let over = texts.sum::<usize>().saturating_sub(budget.limit);
+    if over > 0 {
+        limit = room.limit.saturating_sub(over + SLACK);
+    }
+    // A client that is sent the data shows that instead of the text.
+    if let Some(data) = &answer.data {
+        let size = budget.of_json().cost(&data.to_string());
+        if size > budget.limit {
+            limit = limit.min((room.limit * budget.limit / size).saturating_sub(SLACK));
+        }
+    }
+    (limit < room.limit).then_some(AnswerBudget { limit, ..room })
+}

@@ -1,0 +1,295 @@
+//! The text of a PDF, page by page.
+
+use std::fmt::Write as _;
+
+use crate::{
+    stop::StopReason,
+    text::{Pdf, PdfError, PdfPage, hidden, with_pdf},
+    workspace::{Revision, WorkspacePath},
+};
+
+use super::{
+    super::{AnswerBudget, CallContext, Kind, ToolError, answer::count},
+    output::Facts,
+    request::FileRequest,
+    section::Section,
+    source::{Source, changed, failed},
+};
+
+/// What is kept back of the budget for the lines below the text.
+const FOOTER: usize = 480;
+
+/// Hidden characters that are pointed out one by one.
+const HIDDEN_SHOWN: usize = 5;
+
+/// The pages that are wanted; all of them, or from the first to the last, counted from 1.
+pub(super) fn read_pdf(
+    cx: &CallContext,
+    request: &FileRequest,
+    source: Source,
+    pages: Option<(usize, usize)>,
+) -> Result<Section, ToolError> {
+    let Source { path, mut file, head: mut bytes, whole } = source;
+    let Some((skip, take)) = request.lines.without_numbers() else {
+        return Err(ToolError::invalid(format!(
+            "{path} is a PDF, whose lines have no numbers and no end to count from"
+        ))
+        .hint("use part=\"pages 3-5\"; an offset that is not negative skips lines of its first page"));
+    };
+    let (size, limit) = (file.stat().size, cx.settings.max_file_size);
+    if size > limit {
+        return Err(ToolError::new(
+            Kind::TooLarge,
+            format!("{path} is a PDF of {size} bytes; those of at most {limit} bytes are read"),
+        )
+        .hint("ask the user for its text, or for a part of it"));
+    }
+    if !whole {
+        file.read_to_limit(&mut bytes, limit).map_err(|error| failed(&path, error))?;
+    }
+    cx.check()?;
+    let stopped = || cx.stop.stopped().is_some();
+    let mut text = PagesText::new(request.budget, skip, take);
+    let read = with_pdf(&bytes, &stopped, |pdf| text.read(pdf, pages));
+    if cx.stop.stopped() == Some(StopReason::Cancelled) || !text.has_any() && read == Err(PdfError::Stopped) {
+        cx.check()?;
+    }
+    match read {
+        Ok(()) => {}
+        Err(error) if text.has_any() => text.stop(&error),
+        Err(error) => return Err(unreadable(&path, bytes.len(), &error)),
+    }
+    if let Some((first, _)) = pages.filter(|(first, _)| *first > text.pages) {
+        return Err(ToolError::invalid(format!(
+            "page {first} is past the end: {path} has {}",
+            count(text.pages, "page")
+        ))
+        .hint(format!("use part=\"pages 1-{}\"", text.pages)));
+    }
+    let changed = changed(&path, &file)?;
+    let revision = Revision::of(&bytes);
+    if !changed {
+        cx.session.ledger.saw(file.real_path(), revision, None);
+    }
+    Ok(text.section(path, (!changed).then_some(revision), bytes.len() as u64))
+}
+
+/// The error for a file of which nothing can be shown.
+fn unreadable(path: &WorkspacePath, size: usize, error: &PdfError) -> ToolError {
+    let (kind, hint) = match error {
+        PdfError::Password | PdfError::Encryption(_) => {
+            (Kind::Binary, "ask the user for a copy without a password, or for its text")
+        }
+        PdfError::TooLarge(_) | PdfError::Stopped => (Kind::TooLarge, "ask the user for its text, or for a part of it"),
+        PdfError::Damaged(_) => (Kind::Binary, "create it again, or ask the user for another copy"),
+    };
+    ToolError::new(kind, format!("{path} is a PDF of {size} bytes that cannot be read: it is {error}")).hint(hint)
+}
+
+/// What is shown of the pages, as it grows.
+struct PagesText {
+    text: String,
+    budget: AnswerBudget,
+    /// Lines to skip at the start, and to show at most.
+    skip: usize,
+    take: Option<usize>,
+    /// Pages of the file.
+    pages: usize,
+    /// The first page that is shown and the last, counted from 1.
+    shown: Option<(usize, usize)>,
+    lines: usize,
+    /// Where the text goes on: the page, and lines of it to skip.
+    next: Option<(usize, usize)>,
+    /// The last page that was asked for, where that is not the last of the file.
+    until: Option<usize>,
+    /// Whether it ends before what was asked for.
+    is_cut: bool,
+    /// The start of the heading of pages without text at the end of the text, and their first page.
+    empty: Option<(usize, usize)>,
+    /// Images on these pages.
+    images: usize,
+    unknown: usize,
+    incomplete: Vec<usize>,
+    hidden: Vec<String>,
+    note: String,
+}
+
+impl PagesText {
+    fn new(budget: AnswerBudget, skip: usize, take: Option<usize>) -> Self {
+        Self {
+            text: String::new(),
+            budget: budget.reduced(FOOTER.min(budget.limit / 2)),
+            skip,
+            take,
+            pages: 0,
+            shown: None,
+            lines: 0,
+            next: None,
+            until: None,
+            is_cut: false,
+            empty: None,
+            images: 0,
+            unknown: 0,
+            incomplete: Vec::new(),
+            hidden: Vec::new(),
+            note: String::new(),
+        }
+    }
+
+    fn has_any(&self) -> bool {
+        self.shown.is_some()
+    }
+
+    /// Reads pages until one does not fit.
+    fn read(&mut self, pdf: &Pdf<'_>, pages: Option<(usize, usize)>) -> Result<(), PdfError> {
+        self.pages = pdf.page_count();
+        let (first, last) = pages.unwrap_or((1, self.pages));
+        let last = last.min(self.pages);
+        self.until = (last < self.pages).then_some(last);
+        for number in first..=last {
+            self.next = Some((number, 0));
+            let page = pdf.page(number - 1)?;
+            if !self.push(number, &page) {
+                self.is_cut = true;
+                return Ok(());
+            }
+            self.shown = Some((self.shown.map_or(first, |(first, _)| first), number));
+        }
+        self.next = (last < self.pages).then_some((last + 1, 0));
+        Ok(())
+    }
+
+    /// Adds a page; false if it does not fit whole.
+    fn push(&mut self, number: usize, page: &PdfPage) -> bool {
+        let fits =
+            if page.text.is_empty() { self.push_empty(number, page.images) } else { self.push_text(number, page) };
+        if fits || self.shown.is_some_and(|(_, last)| last == number) {
+            self.unknown += page.unknown;
+            if page.cut {
+                self.incomplete.push(number);
+            }
+        }
+        fits
+    }
+
+    /// Pages without text share a heading.
+    fn push_empty(&mut self, number: usize, images: usize) -> bool {
+        let (start, first) = self.empty.unwrap_or((self.text.len(), number));
+        let before = self.text.split_off(start);
+        let images = images + if self.empty.is_some() { self.images } else { 0 };
+        let (pages, these) = if first == number {
+            (format!("page {number}"), "this page")
+        } else {
+            (format!("pages {first}-{number}"), "these pages")
+        };
+        let _ =
+            writeln!(self.text, "--- {pages} of {} ---\n(no text on {these}; {})", self.pages, count(images, "image"));
+        if self.shown.is_some() && !self.budget.fits(&self.text) {
+            self.text.truncate(start);
+            self.text.push_str(&before);
+            return false;
+        }
+        (self.empty, self.images) = (Some((start, first)), images);
+        true
+    }
+
+    fn push_text(&mut self, number: usize, page: &PdfPage) -> bool {
+        let before = self.text.len();
+        let hidden_before = self.hidden.len();
+        let _ = writeln!(self.text, "--- page {number} of {} ---", self.pages);
+        let mut gauge = self.budget.gauge();
+        let mut shown = 0;
+        let mut skipped = 0;
+        for line in page.text.lines() {
+            if self.skip > 0 {
+                self.skip -= 1;
+                skipped += 1;
+                continue;
+            }
+            let end = self.text.len();
+            self.text.push_str(line);
+            self.text.push('\n');
+            let is_first = shown == 0 && self.shown.is_none();
+            if !is_first && !gauge.fits(&self.text) || self.take.is_some_and(|take| self.lines + shown >= take) {
+                self.text.truncate(end);
+                // Half a page is shown only where nothing else would be.
+                if self.shown.is_some() || shown == 0 {
+                    self.text.truncate(before);
+                    self.hidden.truncate(hidden_before);
+                } else {
+                    self.shown = Some((number, number));
+                    self.lines += shown;
+                    self.next = Some((number, skipped + shown));
+                }
+                return false;
+            }
+            shown += 1;
+            for one in hidden::in_line(line) {
+                self.hidden.push(format!("U+{:04X} on page {number}", u32::from(one.character)));
+            }
+        }
+        self.lines += shown;
+        self.empty = None;
+        true
+    }
+
+    /// Ends with what there is.
+    fn stop(&mut self, error: &PdfError) {
+        self.is_cut = true;
+        let _ = writeln!(self.note, "(reading stopped: the file is {error})");
+    }
+
+    fn section(self, path: WorkspacePath, revision: Option<Revision>, size: u64) -> Section {
+        let Self { mut text, pages, shown, lines, next, is_cut, unknown, hidden, .. } = self;
+        if self.empty.is_some_and(|(start, first)| start == 0 && first == 1) && next.is_none() {
+            text = format!("(this PDF holds no text; {} on {})\n", count(self.images, "image"), count(pages, "page"));
+        } else if shown.is_some() && lines == 0 && self.empty.is_none() {
+            let _ = writeln!(text, "(offset is past the end of these pages)");
+        }
+        if unknown > 0 {
+            let _ = writeln!(text, "({} left out: the fonts do not say what they are)", count(unknown, "character"));
+        }
+        if let Some(first) = self.incomplete.first() {
+            let _ = writeln!(text, "(page {first} is too large to be read whole: text may be missing)");
+        }
+        if !hidden.is_empty() {
+            let more = match hidden.len().saturating_sub(HIDDEN_SHOWN) {
+                0 => String::new(),
+                more => format!(", {more} more"),
+            };
+            let _ =
+                writeln!(text, "(hidden characters: {}{more})", hidden[..hidden.len().min(HIDDEN_SHOWN)].join(", "));
+        }
+        text.push_str(&self.note);
+        if revision.is_none() {
+            text.push_str("(the file changed while it was read; read it again)\n");
+        }
+        let _ = write!(text, "({}", count(pages, "page"));
+        if let Some(revision) = revision {
+            let _ = write!(text, ", rev {}", revision.short());
+        }
+        let until = self.until.filter(|_| is_cut).map(|until| until.to_string()).unwrap_or_default();
+        let next_part = next.map(|(page, _)| format!("pages {page}-{until}"));
+        let next_offset = next.map(|(_, offset)| offset).filter(|offset| *offset > 0);
+        if let Some(part) = next_part.as_ref().filter(|_| is_cut) {
+            let _ = write!(text, "; continue with part=\"{part}\"");
+            if let Some(offset) = next_offset {
+                let _ = write!(text, " and offset={offset}");
+            }
+        }
+        text.push(')');
+        let facts = Facts {
+            returned_lines: Some(lines),
+            has_more: Some(next.is_some()),
+            next_offset,
+            revision: revision.map(|revision| revision.to_string()),
+            size,
+            pages: Some(pages),
+            first_page: shown.map(|(first, _)| first),
+            last_page: shown.map(|(_, last)| last),
+            next_part,
+            ..Facts::default()
+        };
+        Section { path, text, image: None, facts, sighting: None }
+    }
+}

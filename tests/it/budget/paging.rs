@@ -1,0 +1,1 @@
+//! Following each continuation to its end.
