@@ -8,6 +8,7 @@
 //! file) → `merge` (results in order). Which names count is decided in `name_glob` and `file_filter`; what
 //! is kept between calls, in `path_index` and `ngram_filter`.
 
+mod anchors;
 mod collector;
 mod content_search;
 mod decoded_file;
@@ -41,7 +42,7 @@ pub use hits::{FileHits, HitLine, SeenContent, Skipped, SkippedPaths, Tally};
 pub use name_glob::{GlobError, NameGlob, literal_prefix};
 pub use newest::Newest;
 pub use path_index::{IndexMode, PathIndex, PathSource, SearchEntry, Visit, walk_ignored_entries};
-pub use pattern::{Pattern, PatternLimits, PatternOptions};
+pub use pattern::{BeyondAscii, Pattern, PatternLimits, PatternOptions};
 pub use pattern_error::PatternError;
 pub use progress::SearchProgress;
 pub use query::{Keep, Query, SearchMode};

@@ -11,7 +11,11 @@ use crate::{
     workspace::{OpenFile, WorkspacePath},
 };
 
-use super::{FileContent, FileLimits, FileMatches, HitLine, Skipped, excerpt::excerpt, outline_of_file, read_decoded};
+use super::{
+    FileContent, FileLimits, FileMatches, HitLine, Skipped,
+    excerpt::{Excerpt, excerpt},
+    outline_of_file, read_decoded,
+};
 
 /// Bytes of a line that are looked at.
 const LINE: usize = 64 << 10;
@@ -81,9 +85,9 @@ impl DefinitionSearch<'_> {
         let index = found.matches;
         found.matches += 1;
         if index >= self.limits.skip {
-            let text = excerpt(line.as_bytes(), |_| Some(hit));
+            let Excerpt { text, cut_at } = excerpt(line.as_bytes(), |_| Some(hit));
             found.bytes += text.len() + size_of::<HitLine>();
-            found.lines.push(HitLine { number, text, hit: Some(index), scope: None });
+            found.lines.push(HitLine { number, text, hit: Some(index), cut_at, scope: None });
         }
         found.cut = found.matches >= self.limits.matches || found.bytes >= self.limits.text;
     }

@@ -4,6 +4,7 @@
 //! Never maps a file: a truncation under a mapped reader ends the process with SIGBUS.
 
 use std::{
+    cell::Cell,
     io::{self, Cursor, Read, Seek, SeekFrom},
     ops::Range,
 };
@@ -20,9 +21,9 @@ use crate::{
 };
 
 use super::{
-    Collector, DefinitionSearch, FileContent, FileHits, FileLimits, FileMatches, InterruptibleMatcher, PieceSize,
-    ProgressReader, Query, SMALL, SearchMode, SeenContent, Skipped, Tally,
-    read_buffer::{read_long_line, read_small},
+    BeyondAscii, Collector, DefinitionSearch, FileContent, FileHits, FileLimits, FileMatches, InterruptibleMatcher,
+    PieceSize, ProgressReader, Query, SMALL, SearchMode, SeenContent, Skipped, Tally,
+    read_buffer::{AsciiProbe, read_long_line, read_small},
 };
 
 const SMALL_FILE: u64 = SMALL as u64;
@@ -68,8 +69,7 @@ pub(super) struct Worker<'a> {
     workspace: &'a Workspace,
     query: &'a Query<'a>,
     matcher: RegexMatcher,
-    /// Whether it matters that a file is not UTF-8.
-    beyond_ascii: bool,
+    beyond_ascii: BeyondAscii,
     searcher: Searcher,
     buffer: Vec<u8>,
     piece_size: PieceSize,
@@ -218,28 +218,20 @@ impl<'a> Worker<'a> {
         let seen = (shown && content.whole).then(|| SeenContent {
             revision: Revision::of(content.bytes),
             bytes: (content.bytes.len() <= KEPT_CONTENT.min(limits.content)).then(|| content.bytes.to_vec()),
+            is_plain: content.is_plain(),
         });
         let (real, stat) = (file.real_path().clone(), file.stat().clone());
         Box::new(FileHits { path, real, stat, matches, lines, prototypes, seen, bytes, cut })
     }
 
-    /// Searches what `read` would show of the file. Its bytes are searched as they are where they are text
-    /// in UTF-8, or nearly: in other encodings ASCII is the same, and lines end alike. What holds no bytes of
-    /// that kind (UTF-16), and for a pattern beyond ASCII every other encoding, is decoded.
+    /// Searches what `read` would show of the file. Its bytes are searched first: where they are UTF-8 they are the
+    /// text, and for a pattern of ASCII alone nearly every other encoding has the same. A file in another encoding in
+    /// which something may match, or is to be shown, is decoded and searched again.
     fn search_text(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>) -> Result<FileMatches, Skipped> {
         let content = target.content.bytes;
         let marked = Encoding::for_bom(content).is_some();
         if target.content.whole && marked {
             return self.search_decoded(file, target);
-        }
-        let mut undecoded = false;
-        let may_be_foreign = self.beyond_ascii && !marked && memchr::memchr(0, content).is_none();
-        if may_be_foreign && !target.content.is_utf8(file)? {
-            let encoding = target.content.encoding(file)?;
-            if encoding.is_some_and(|encoding| encoding != UTF_8) {
-                return self.search_decoded(file, target);
-            }
-            undecoded = encoding.is_some();
         }
         // A NUL anywhere, as where a larger file is streamed.
         let late = target.content.whole && content.len() > SMALL && memchr::memchr(0, content).is_some();
@@ -248,12 +240,17 @@ impl<'a> Worker<'a> {
         } else {
             self.run(file, target, Input::Bytes(None))?
         };
-        let may_look_otherwise = !marked && !found.binary && found.foreign;
-        if may_look_otherwise && !target.content.is_utf8(file)? {
-            // Once more, with the lines as they are to be shown.
-            if let Some(encoding) = target.content.encoding(file)?.filter(|encoding| *encoding != UTF_8) {
-                found = self.run(file, target, Input::Bytes(Some(encoding)))?;
+        if !marked && !found.binary && found.foreign && !target.content.is_utf8(file)? {
+            let encoding = target.content.encoding(file)?;
+            let damaged = encoding == Some(UTF_8);
+            match self.beyond_ascii {
+                _ if encoding.is_none() => {}
+                // Once more, with the lines as they are to be shown.
+                BeyondAscii::Bytes => found = self.run(file, target, Input::Bytes(encoding))?,
+                BeyondAscii::Nothing if damaged => {}
+                _ => found = self.search_decoded(file, target)?,
             }
+            found.undecoded = damaged && self.beyond_ascii == BeyondAscii::Named;
         }
         if found.binary && target.content.may_be_text(file)? {
             return self.search_decoded(file, target);
@@ -264,7 +261,7 @@ impl<'a> Worker<'a> {
         let is_binary = found.binary
             || is_exact && found.matches == 0 && target.content.holds_nul()
             || (is_exact || found.matches > 0) && text::binary_kind(content).is_some();
-        if is_binary { Err(Skipped::Binary) } else { Ok(FileMatches { undecoded, ..found }) }
+        if is_binary { Err(Skipped::Binary) } else { Ok(found) }
     }
 
     /// Searches what the file decodes to; an error where that is no text.
@@ -294,6 +291,7 @@ impl<'a> Worker<'a> {
             Input::Stream(_) => None,
         };
         let shown_in = if let Input::Bytes(encoding) = input { encoding } else { None };
+        let foreign = Cell::new(false);
         let mut sink = Collector::new(&self.matcher, self.query.mode, target.limits, stop, slice, shown_in);
         let matcher = InterruptibleMatcher { inner: &self.matcher, stop, piece_size: &self.piece_size };
         let result = if let Some(content) = slice {
@@ -301,7 +299,7 @@ impl<'a> Worker<'a> {
         } else {
             // What a small file that grew had at first, then the rest.
             file.seek(SeekFrom::Start(content.len() as u64)).map_err(|_| Skipped::Unreadable)?;
-            let reader = Cursor::new(content).chain(file);
+            let reader = AsciiProbe { inner: Cursor::new(content).chain(file), foreign: &foreign };
             // Of one file among many, the number of files is enough.
             let report = target.named.then_some(self.query.progress);
             let reader = ProgressReader::new(reader, target.size, stop, report);
@@ -316,7 +314,10 @@ impl<'a> Worker<'a> {
                 _ => self.searcher.search_reader(&matcher, reader, &mut sink),
             }
         };
-        let mut found = sink.found;
+        let mut found = sink.found.shown(target.limits);
+        if self.beyond_ascii.searches_decoded() {
+            found.foreign |= foreign.get() || slice.is_some_and(|content| !content.is_ascii());
+        }
         if let Err(error) = result {
             match stop.stopped() {
                 // Only an error of that kind is of our own making, or of the searcher's.

@@ -6,6 +6,7 @@ mod args;
 mod definitions;
 mod enclosing;
 mod lines;
+mod notes;
 mod output;
 mod page;
 mod render;

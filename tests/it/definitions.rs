@@ -73,7 +73,8 @@ mcp_test!(definitions_of_large_and_foreign_files_are_found, |h| {
         "Found 3 definitions in 3 files under .\n\
          large.c:200002: far_away(void)\n\
          latin.c:2: int far_latin(void) { return 'é'; }\n\
-         wide.py:1: def far_wide():"
+         wide.py:1: def far_wide():\n\n\
+         (latin.c: windows-1252; wide.py: UTF-16LE, BOM, CRLF)"
     );
 });
 

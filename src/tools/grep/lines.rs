@@ -76,7 +76,7 @@ impl LineForm {
                     page.text.push_str("\n--");
                     scopes.begin_group();
                 }
-                for (index, (HitLine { number, text, scope, .. }, hit)) in group.iter().enumerate() {
+                for (index, (HitLine { number, text, cut_at, scope, .. }, hit)) in group.iter().enumerate() {
                     let label = scopes.label(group, index);
                     if let Some(label) = label {
                         let _ = write!(page.text, "\n[{label}]");
@@ -93,6 +93,7 @@ impl LineForm {
                         number: *number,
                         text: text.clone(),
                         context: hit.is_none(),
+                        cut_at: *cut_at,
                         scope: scope.clone().filter(|_| hit.is_some()),
                         prototype: hits.prototypes,
                     });

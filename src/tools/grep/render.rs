@@ -17,6 +17,7 @@ use crate::{
 use super::{
     args::OutputMode,
     lines::LineForm,
+    notes::{UnusualFiles, cut_note, not_utf8_note},
     output::{Facts, FileResult, MatchLine, Output},
     page::Page,
     request::GrepRequest,
@@ -90,6 +91,9 @@ impl Report<'_> {
         let mut notes = limits.clone();
         notes.extend(page.less_context.map(|lines| self.less_context_note(lines)));
         notes.extend(self.unscoped_note());
+        let unusual = UnusualFiles::of(&cx.workspace, self.found, &page);
+        notes.extend(unusual.note(self.found, &page));
+        notes.extend(cut_note(self.found, &page));
         notes.extend(self.hidden.map(InIgnored::note));
         notes.extend(stopped_note(
             &cx.stop,
@@ -124,7 +128,12 @@ impl Report<'_> {
         let header = headed(self.header(page.shown, next_offset), &limits);
         let text = with_notes(header + &page.text, &notes[limits.len()..]);
         let answer = Answer::text(text, &facts);
-        answer.data_of(cx, || Output { mode: self.request.mode, facts, results: self.file_results(page), notes })
+        answer.data_of(cx, || Output {
+            mode: self.request.mode,
+            facts,
+            results: self.file_results(page, unusual),
+            notes,
+        })
     }
 
     /// What is said of numbers over their maximum, where it makes a difference.
@@ -151,12 +160,16 @@ impl Report<'_> {
         }
     }
 
-    fn file_results(&self, page: Page) -> Vec<FileResult> {
+    fn file_results(&self, page: Page, unusual: UnusualFiles) -> Vec<FileResult> {
         let result = |(at, lines): (usize, Vec<MatchLine>)| {
             let hits = &self.found.files[at].1;
-            FileResult { path: hits.path.to_string(), matches: hits.matches, lines }
+            FileResult { path: hits.path.to_string(), matches: hits.matches, unusual: Vec::new(), lines }
         };
-        page.files.into_iter().map(result).collect()
+        let mut results: Vec<_> = page.files.into_iter().map(result).collect();
+        for (place, words) in unusual.named {
+            results[place].unusual = words;
+        }
+        results
     }
 
     /// Results as far as the search went: matches in content mode, else files.
@@ -222,13 +235,4 @@ impl Report<'_> {
             None => found,
         }
     }
-}
-
-/// What is said of files whose letters beyond ASCII are other bytes than the pattern's.
-fn not_utf8_note(files: usize) -> String {
-    let (verb, them) = if files == 1 { ("is", "it") } else { ("are", "them") };
-    format!(
-        "({} without a match {verb} not UTF-8: characters beyond ASCII are not found in {them}; search for an ASCII part of the text)",
-        count(files, "file")
-    )
 }

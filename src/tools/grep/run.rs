@@ -17,6 +17,8 @@ use super::{
     request::GrepRequest,
 };
 
+/// Bytes of text that are kept in any case: those of a match with all its context.
+const LEAST_TEXT: usize = 256 << 10;
 /// Kept text may be this many times what is shown: it is counted with its overhead.
 const TEXT_FACTOR: usize = 4;
 
@@ -53,7 +55,7 @@ impl GrepRequest {
             names: self.names.as_ref(),
             mode,
             keep,
-            text_budget: cx.budget.most_bytes().saturating_mul(TEXT_FACTOR),
+            text_budget: cx.budget.most_bytes().saturating_mul(TEXT_FACTOR).max(LEAST_TEXT),
             max_file_size: cx.settings.max_search_file_size,
             threads: cx.settings.search_threads(),
             stop,

@@ -1,6 +1,9 @@
 //! The last line of what is said of a text file: how much of it was shown, what is not plain about it, its revision.
 
-use crate::{text::LineEnding, workspace::Revision};
+use crate::{
+    text::{Layout, LineEnding},
+    workspace::Revision,
+};
 
 use super::super::answer::count;
 
@@ -35,20 +38,9 @@ pub(super) fn shown_lines(skip: usize, end: usize, total: usize) -> String {
 }
 
 impl Properties {
-    fn unusual(&self, total: usize) -> impl Iterator<Item = String> {
-        let encoding = match (self.encoding, self.lossy) {
-            (name, true) => Some(format!("{name} with invalid bytes shown as \u{fffd}")),
-            ("UTF-8", false) => None,
-            (name, false) => Some(name.to_owned()),
-        };
-        let ending = match self.line_ending {
-            LineEnding::CrLf => Some("CRLF"),
-            LineEnding::Cr => Some("CR"),
-            LineEnding::Mixed => Some("mixed line endings"),
-            LineEnding::Lf | LineEnding::None => None,
-        };
-        let unfinished = (total > 0 && !self.final_newline).then_some("no final newline");
-        let words = [self.bom.then_some("BOM"), ending, unfinished];
-        encoding.into_iter().chain(words.into_iter().flatten().map(str::to_owned))
+    fn unusual(&self, total: usize) -> impl Iterator<Item = String> + use<> {
+        let Self { encoding, bom, lossy, line_ending, .. } = *self;
+        let unfinished = (total > 0 && !self.final_newline).then(|| "no final newline".to_owned());
+        Layout { encoding, bom, lossy, line_ending }.unusual().into_iter().chain(unfinished)
     }
 }
