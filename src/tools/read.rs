@@ -4,6 +4,7 @@
 
 mod args;
 mod cells;
+mod describe;
 mod footer;
 mod format;
 mod held;
@@ -32,8 +33,10 @@ use super::{
     alias::{LINE_ALIASES, PATH_ALIASES},
 };
 use args::Args;
+pub(in crate::tools) use describe::{Content, Description, describe};
 use one_file::read_one;
 use output::Output;
+pub(in crate::tools) use properties::Properties;
 use request::FileRequest;
 
 /// The `read` tool.
