@@ -14,6 +14,7 @@ mod config;
 mod confined;
 mod confirm;
 mod content;
+mod definitions;
 mod doctor;
 mod documents;
 mod glob;
@@ -26,6 +27,7 @@ mod index;
 mod limits;
 mod ls;
 mod manage;
+mod notebooks;
 mod oracle;
 #[cfg(target_os = "linux")]
 mod overlay;

@@ -5,6 +5,7 @@ use super::{
     format::Format,
     held::compared,
     image::read_image,
+    notebook::read_notebook,
     part::Part,
     pdf::read_pdf,
     request::FileRequest,
@@ -74,9 +75,10 @@ fn read_as_format(cx: &CallContext, request: &FileRequest, source: Source) -> Re
         (Format::Pdf, None) if request.encoding.is_none() => read_pdf(cx, request, source, None),
         (Format::Pdf, Some(Part::Pages { first, last })) => read_pdf(cx, request, source, Some((*first, *last))),
         (Format::Image(info), _) => read_image(cx, request, source, info),
-        (Format::Pdf, None) | (Format::Notebook | Format::Text, None | Some(Part::Columns { .. })) => {
+        (Format::Notebook | Format::Text, Some(Part::Columns { .. })) | (Format::Pdf | Format::Text, None) => {
             read_text(cx, request, source)
         }
+        (Format::Notebook, _) => read_notebook(cx, request, source),
         (_, Some(part)) => Err(part.unfit(&source.path, format)),
     }
 }
