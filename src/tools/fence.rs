@@ -8,12 +8,7 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use crate::{
-    search::Scope,
-    workspace::{Workspace, WorkspacePath},
-};
-
-use super::{CallContext, omissions::with_notes};
+use crate::workspace::{Workspace, WorkspacePath};
 
 /// `text`, fenced if one of `paths` is in an untrusted root. They must be real ones: a link may lead into one.
 pub(super) fn fenced<'p>(
@@ -43,22 +38,6 @@ pub(super) fn fence(text: &str) -> String {
 pub(crate) fn end_of_fence(text: &str) -> Option<&str> {
     let last = text.lines().next_back()?;
     (last.starts_with("end ") && text.contains(&format!("up to the line \"{last}\""))).then_some(last)
-}
-
-/// A list of names or lines below its header, with the notes on it, which may hold names as well.
-pub(super) fn listed(is_untrusted: bool, header: String, list: &str, notes: &[String]) -> String {
-    if !is_untrusted || (list.is_empty() && notes.is_empty()) {
-        return with_notes(header + list, notes);
-    }
-    format!("{header}\n{}", fence(&with_notes(list.to_owned(), notes)))
-}
-
-/// Whether a search looks into an untrusted root. A link may lead into one.
-pub(super) fn is_untrusted_scope(cx: &CallContext, scope: &Scope) -> bool {
-    scope.starts().iter().any(|start| {
-        cx.workspace.is_untrusted(start)
-            || cx.workspace.canonical(start).is_ok_and(|real| cx.workspace.is_untrusted(&real))
-    })
 }
 
 /// A word that `text` does not hold and nobody can guess: `RandomState` is keyed by the system's random source.

@@ -8,7 +8,7 @@ use super::{
     super::{
         Answer, AnswerBudget, CallContext,
         answer::count,
-        fence::{is_untrusted_scope, listed},
+        fenced_list::{is_untrusted_scope, listed},
         fitted::fitted,
         omissions::{self, InIgnored, SkippedFiles, headed, stopped_note},
         paging::shown_range,

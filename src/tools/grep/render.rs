@@ -9,7 +9,7 @@ use crate::{
     tools::{
         Answer, AnswerBudget, CallContext,
         answer::count,
-        fence::{is_untrusted_scope, listed},
+        fenced_list::{is_untrusted_scope, listed},
         omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, stopped_note},
         paging::shown_range,
     },
