@@ -29,6 +29,7 @@ mod manage;
 mod oracle;
 #[cfg(target_os = "linux")]
 mod overlay;
+mod paging;
 mod pdf;
 mod process;
 mod processes;
