@@ -122,7 +122,7 @@ impl<'a> Collector<'a> {
     fn keep(&mut self, number: u64, shown: Excerpt, hit: Option<usize>) {
         let Excerpt { text, cut_at } = shown;
         self.found.bytes += text.len() + LINE;
-        self.found.lines.push(HitLine { number, text, hit, cut_at });
+        self.found.lines.push(HitLine { number, text, hit, cut_at, scope: None });
     }
 
     /// Drops lines of skipped matches that the context of the next match, from line `number`, does not reach: they must
@@ -237,7 +237,7 @@ impl Sink for Collector<'_> {
             }
         }
         self.found.foreign |= !found.bytes().is_ascii();
-        if matches!(self.mode, SearchMode::Files | SearchMode::FilesWithout) {
+        if matches!(self.mode, SearchMode::Files | SearchMode::FilesWithout | SearchMode::Definitions { .. }) {
             self.found.matches = 1;
             return Ok(false);
         }

@@ -19,6 +19,8 @@ pub struct HitLine {
     pub hit: Option<usize>,
     /// Where the line is cut: the column of its match, or its first one, counted from 1.
     pub cut_at: Option<u64>,
+    /// The innermost definition around it, where that was looked for: `fn load`.
+    pub scope: Option<String>,
 }
 
 /// What was seen of a file whose hits are shown.
@@ -45,6 +47,8 @@ pub struct FileHits {
     pub matches: usize,
     /// The lines kept of it, ascending.
     pub lines: Vec<HitLine>,
+    /// Whether the lines are prototypes.
+    pub prototypes: bool,
     /// What was seen, where it was read whole and lines are kept.
     pub seen: Option<SeenContent>,
     /// Bytes of text in `lines`.

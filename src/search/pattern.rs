@@ -7,7 +7,7 @@ use std::{borrow::Cow, sync::Arc};
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind, LookSet};
 
-use super::PatternError;
+use super::{PatternError, anchors::without_anchors};
 
 /// Cache of the lazy automaton per thread, in bytes; it grows only as states are met.
 const DFA_CACHE: usize = 10 << 20;
@@ -136,6 +136,14 @@ impl Pattern {
             Some(hir) if options.word || takes_beyond_ascii(&hir) => BeyondAscii::Taken,
             _ => BeyondAscii::Nothing,
         }
+    }
+
+    /// The pattern without the anchors of lines (`^load$`), for lines that hold more than what it is to match; `None`
+    /// where it has none.
+    pub fn unanchored(&self) -> Option<Self> {
+        let (text, options) = &*self.source;
+        let text = if options.literal { None } else { without_anchors(text) };
+        Self::compile(&text?, *options).ok()
     }
 
     pub(super) fn multiline(&self) -> bool {
@@ -337,6 +345,16 @@ mod tests {
         assert_eq!(says("a(?-u:\\xff)"), BeyondAscii::Bytes);
         let word = PatternOptions { word: true, ..Default::default() };
         assert_eq!(Pattern::compile("caf", word).unwrap().beyond_ascii(), BeyondAscii::Taken);
+    }
+
+    #[test]
+    fn anchors_can_be_left_out() {
+        let unanchored = |text: &str| Pattern::compile(text, PatternOptions::default()).unwrap().unanchored();
+        assert!(unanchored("load").is_none() && unanchored("\\bload\\b").is_none());
+        for text in ["^load$", "(?:^|x)load", "^tcp_.*load(er)?$", "\\Aload"] {
+            let pattern = unanchored(text).unwrap();
+            assert!(pattern.matcher.is_match(b"int xtcp_load(x)").unwrap(), "{text}");
+        }
     }
 
     #[test]

@@ -21,8 +21,8 @@ use crate::{
 };
 
 use super::{
-    BeyondAscii, Collector, FileContent, FileHits, FileLimits, FileMatches, InterruptibleMatcher, PieceSize,
-    ProgressReader, Query, SMALL, SearchMode, SeenContent, Skipped, Tally,
+    BeyondAscii, Collector, DefinitionSearch, FileContent, FileHits, FileLimits, FileMatches, InterruptibleMatcher,
+    PieceSize, ProgressReader, Query, SMALL, SearchMode, SeenContent, Skipped, Tally,
     read_buffer::{AsciiProbe, read_long_line, read_small},
 };
 
@@ -105,6 +105,11 @@ impl<'a> Worker<'a> {
     pub(super) fn search(&mut self, haystack: Haystack, limits: FileLimits) -> Result<Searched, AccessError> {
         let named = matches!(haystack, Haystack::Named(_));
         let mut within = None;
+        if let Haystack::Walked(entry, _) = &haystack
+            && self.is_without_definitions(entry.path())
+        {
+            return Ok(Searched::Done(None));
+        }
         let (path, opened) = match haystack {
             Haystack::Walked(entry, lines) => {
                 within = lines;
@@ -137,6 +142,12 @@ impl<'a> Worker<'a> {
         Ok(self.search_open(path, file, limits, named))
     }
 
+    /// Whether definitions are searched, and none is recognised in files of that name.
+    fn is_without_definitions(&self, path: &WorkspacePath) -> bool {
+        matches!(self.query.mode, SearchMode::Definitions { .. })
+            && !text::outline::may_have_definitions(&path.to_string())
+    }
+
     /// Whether the file is in that state and none of `lines` matches.
     fn holds_none(&mut self, file: &mut OpenFile, lines: &[Range<u32>], state: u64) -> bool {
         if file.stat().fingerprint() != state {
@@ -167,6 +178,14 @@ impl<'a> Worker<'a> {
         let buffer = std::mem::take(&mut self.buffer);
         let content = FileContent { bytes: &buffer[..length], whole };
         let found = self.search_text(&mut file, &SearchTarget { content, size, limits, named });
+        let found = found.and_then(|found| match self.query.mode {
+            SearchMode::Definitions { prototypes } if found.matches > 0 && found.stopped.is_none() => {
+                let wanted = self.query.names.unwrap_or(self.query.pattern);
+                DefinitionSearch { names: &wanted.matcher, prototypes, limits, stop: self.query.stop }
+                    .search(&path, &mut file, content)
+            }
+            _ => Ok(found),
+        });
         let result = match found {
             Err(why) => Searched::Skipped(path, why),
             Ok(found) => {
@@ -194,14 +213,15 @@ impl<'a> Worker<'a> {
         found: FileMatches,
     ) -> Box<FileHits> {
         let FileMatches { lines, bytes, matches, cut, .. } = found;
-        let shown = matches!(self.query.mode, SearchMode::Lines { .. }) && !lines.is_empty();
+        let shown = self.query.mode.is_of_lines() && !lines.is_empty();
+        let prototypes = self.query.mode == SearchMode::Definitions { prototypes: true };
         let seen = (shown && content.whole).then(|| SeenContent {
             revision: Revision::of(content.bytes),
             bytes: (content.bytes.len() <= KEPT_CONTENT.min(limits.content)).then(|| content.bytes.to_vec()),
             is_plain: content.is_plain(),
         });
         let (real, stat) = (file.real_path().clone(), file.stat().clone());
-        Box::new(FileHits { path, real, stat, matches, lines, seen, bytes, cut })
+        Box::new(FileHits { path, real, stat, matches, lines, prototypes, seen, bytes, cut })
     }
 
     /// Searches what `read` would show of the file. Its bytes are searched first: where they are UTF-8 they are the
@@ -325,7 +345,7 @@ enum Input<'i> {
 fn builder(query: &Query<'_>) -> SearcherBuilder {
     let (before, after) = match query.mode {
         SearchMode::Lines { before, after } => (before, after),
-        SearchMode::Files | SearchMode::FilesWithout | SearchMode::Counts => (0, 0),
+        _ => (0, 0),
     };
     let mut builder = SearcherBuilder::new();
     builder

@@ -53,6 +53,12 @@ pub(crate) struct MatchLine {
     /// Where the line is cut: the column of its match, or its first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cut_at: Option<u64>,
+    /// The definition around a match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) scope: Option<String>,
+    /// Whether it declares a name without defining it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) prototype: bool,
 }
 
 /// The numbers for programs.

@@ -32,6 +32,10 @@ pub(super) struct Report<'a> {
     pub(super) request: &'a GrepRequest,
     pub(super) scope: &'a Scope,
     pub(super) found: &'a ContentHits,
+    /// How many of the matches are prototypes.
+    pub(super) prototypes: usize,
+    /// Files whose definitions could not be looked up.
+    pub(super) unscoped: usize,
     pub(super) hidden: Option<InIgnored>,
 }
 
@@ -39,7 +43,7 @@ impl Report<'_> {
     /// Renders as many results as fit into `budget`.
     pub(super) fn render(&self, budget: AnswerBudget) -> Page {
         match self.request.mode {
-            OutputMode::Content => self.form().page(&self.found.files, budget),
+            OutputMode::Content | OutputMode::Definitions => self.form().page(&self.found.files, budget),
             _ => self.render_files(budget),
         }
     }
@@ -66,12 +70,15 @@ impl Report<'_> {
 
     fn form(&self) -> LineForm {
         let GrepRequest { skip, take, before, after, .. } = *self.request;
+        let (before, after) = if self.request.mode == OutputMode::Content { (before, after) } else { (0, 0) };
         LineForm { skip, take, before: before as u64, after: after as u64, headed: self.is_headed() }
     }
 
     /// Whether the path is a heading above its lines.
     fn is_headed(&self) -> bool {
-        self.scope.file().is_some() || self.request.before + self.request.after > 0
+        self.scope.file().is_some()
+            || self.request.scope
+            || self.request.mode == OutputMode::Content && self.request.before + self.request.after > 0
     }
 
     /// Header, lines and footer; the facts next to them.
@@ -83,6 +90,7 @@ impl Report<'_> {
         let limits = self.limit_notes(&page, truncated);
         let mut notes = limits.clone();
         notes.extend(page.less_context.map(|lines| self.less_context_note(lines)));
+        notes.extend(self.unscoped_note());
         let unusual = UnusualFiles::of(&cx.workspace, self.found, &page);
         notes.extend(unusual.note(self.found, &page));
         notes.extend(cut_note(self.found, &page));
@@ -166,19 +174,39 @@ impl Report<'_> {
 
     /// Results as far as the search went: matches in content mode, else files.
     fn results(&self) -> usize {
-        match self.request.mode {
-            OutputMode::Content => self.found.matches,
-            _ => self.found.matching_files,
+        if self.request.mode.is_of_lines() { self.found.matches } else { self.found.matching_files }
+    }
+
+    fn unscoped_note(&self) -> Option<String> {
+        (self.unscoped > 0).then(|| {
+            let files = count(self.unscoped, "file");
+            format!("(the definitions around the matches in {files} are not known: changed meanwhile, or no time left)")
+        })
+    }
+
+    fn counted_definitions(&self) -> String {
+        let definitions = count(self.found.matches - self.prototypes, "definition");
+        match self.prototypes {
+            0 => definitions,
+            prototypes => format!("{definitions} and {}", count(prototypes, "prototype")),
         }
     }
 
     fn header(&self, shown: usize, next_offset: Option<usize>) -> String {
         let (skip, take) = (self.request.skip, self.request.take);
-        let noun = if self.request.mode == OutputMode::Content { "match" } else { "file" };
+        let noun = match self.request.mode {
+            OutputMode::Content => "match",
+            OutputMode::Definitions => "definition",
+            _ => "file",
+        };
         let results = self.results();
         if results == 0 {
-            let without = self.request.mode == OutputMode::FilesWithoutMatch;
-            return if without { "No files without a match" } else { "No matches found" }.to_owned();
+            return match self.request.mode {
+                OutputMode::FilesWithoutMatch => "No files without a match",
+                OutputMode::Definitions => "No definitions found",
+                _ => "No matches found",
+            }
+            .to_owned();
         }
         let found = if self.found.capped {
             // The search ends one result after the page, or earlier where its text fills the answer.
@@ -192,6 +220,7 @@ impl Report<'_> {
             match self.request.mode {
                 OutputMode::FilesWithMatches => format!("Found {files}{under}"),
                 OutputMode::FilesWithoutMatch => format!("Found {files} without a match{under}"),
+                OutputMode::Definitions => format!("Found {} in {files}{under}", self.counted_definitions()),
                 OutputMode::Content | OutputMode::Count => {
                     format!("Found {} in {files}{under}", count(self.found.matches, "match"))
                 }
