@@ -3,6 +3,7 @@
 //! Small files are decoded whole, larger ones are streamed.
 
 mod args;
+mod describe;
 mod footer;
 mod format;
 mod held;
@@ -30,8 +31,10 @@ use super::{
     alias::{LINE_ALIASES, PATH_ALIASES},
 };
 use args::Args;
+pub(in crate::tools) use describe::{Content, Description, describe};
 use one_file::read_one;
 use output::Output;
+pub(in crate::tools) use properties::Properties;
 use request::FileRequest;
 
 /// The `read` tool.
