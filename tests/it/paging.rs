@@ -36,7 +36,7 @@ fn server(tree: &Tree, max_output: Option<usize>, threads: usize) -> Harness {
         Settings { structured_output: true, max_output, search_threads: Some(threads), ..Settings::default() };
     let h = Setup { settings, ..Setup::default() }.open();
     for (path, lines) in tree {
-        h.write(path, lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+        h.write(path, lines.join("\n") + if lines.is_empty() { "" } else { "\n" });
     }
     h
 }
