@@ -8,8 +8,11 @@
 //! file) → `merge` (results in order). Which names count is decided in `name_glob` and `file_filter`; what
 //! is kept between calls, in `path_index` and `ngram_filter`.
 
+mod anchors;
 mod collector;
 mod content_search;
+mod decoded_file;
+mod definition_search;
 mod excerpt;
 mod file_content;
 mod file_filter;
@@ -33,18 +36,21 @@ mod scope;
 mod worker;
 
 pub use content_search::{ContentHits, search};
+pub use decoded_file::outline_of_file;
 pub use file_filter::{FileFilter, FilterError};
 pub use hits::{FileHits, HitLine, SeenContent, Skipped, SkippedPaths, Tally};
 pub use name_glob::{GlobError, NameGlob, literal_prefix};
 pub use newest::Newest;
 pub use path_index::{IndexMode, PathIndex, PathSource, SearchEntry, Visit, walk_ignored_entries};
-pub use pattern::{Pattern, PatternLimits, PatternOptions};
+pub use pattern::{BeyondAscii, Pattern, PatternLimits, PatternOptions};
 pub use pattern_error::PatternError;
 pub use progress::SearchProgress;
 pub use query::{Keep, Query, SearchMode};
 pub use scope::{Scope, ScopeError};
 
 pub(in crate::search) use collector::{Collector, FileLimits, FileMatches};
+pub(in crate::search) use decoded_file::read_decoded;
+pub(in crate::search) use definition_search::DefinitionSearch;
 pub(in crate::search) use file_content::FileContent;
 pub(in crate::search) use glob_unicode::GlobEncoding;
 pub(in crate::search) use interruptible::{InterruptibleMatcher, PieceSize};

@@ -10,6 +10,7 @@ mod encode;
 mod encoding;
 pub mod hidden;
 mod image;
+mod layout;
 mod line_ending;
 mod lines;
 pub mod nearest_name;
@@ -20,12 +21,13 @@ mod shorten;
 mod tokens;
 
 pub use detect::looks_like_utf16;
-pub use document::{Document, HEAD, encoding_of_head, is_plain, view};
+pub use document::{Document, HEAD, encoding_of_head, is_plain, view, whole_lines};
 pub use encode::encode;
 pub use image::{
     DECODE_MEMORY, EncodedImage, ImageFile, ImageFlaw, ImageInfo, ImageView, LONGEST_SIDE, MOST_PIXELS, Region,
     binary_kind, image_info,
 };
+pub use layout::Layout;
 pub use line_ending::{LineEnding, with_lf};
 pub use lines::{Line, lines, lines_ended_by_cr};
 pub use pdf::{Pdf, PdfError, PdfPage, with_pdf};

@@ -12,10 +12,15 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 
 use crate::stop::{StopReason, StopSignal};
 
-use super::{HitLine, SearchMode, excerpt::excerpt};
+use super::{
+    HitLine, SearchMode,
+    excerpt::{Excerpt, excerpt},
+};
 
 /// Lines kept of one match that spans many.
 const MATCH_LINES: usize = 50;
+/// Bytes, about, that an answer needs for a line in addition to its text: its number and a mark.
+const LINE: usize = 12;
 /// Matches between two looks at the stop signal.
 const CHECK_EVERY: usize = 64;
 
@@ -47,10 +52,17 @@ pub(super) struct FileMatches {
     pub(super) cut: bool,
     /// The call was stopped.
     pub(super) stopped: Option<StopReason>,
-    /// A line that is kept is not ASCII.
+    /// A line that matches or is kept is not ASCII.
     pub(super) foreign: bool,
     /// The file is not UTF-8, and in no encoding that is recognised.
     pub(super) undecoded: bool,
+}
+
+impl FileMatches {
+    /// Without lines where no match is to be shown.
+    pub(super) fn shown(self, limits: FileLimits) -> Self {
+        if self.matches > limits.skip { self } else { Self { lines: Vec::new(), bytes: 0, ..self } }
+    }
 }
 
 /// The sink of one file.
@@ -80,7 +92,7 @@ impl<'a> Collector<'a> {
     }
 
     /// What is shown of a line, around `hit`.
-    fn excerpt(&mut self, line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> String {
+    fn excerpt(&mut self, line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> Excerpt {
         if line.is_ascii() {
             return excerpt(line, hit);
         }
@@ -107,9 +119,21 @@ impl<'a> Collector<'a> {
         matches!(self.mode, SearchMode::Lines { .. }) && index + self.before() >= self.limits.skip
     }
 
-    fn keep(&mut self, number: u64, text: String, hit: Option<usize>) {
-        self.found.bytes += text.len() + size_of::<HitLine>();
-        self.found.lines.push(HitLine { number, text, hit });
+    fn keep(&mut self, number: u64, shown: Excerpt, hit: Option<usize>) {
+        let Excerpt { text, cut_at } = shown;
+        self.found.bytes += text.len() + LINE;
+        self.found.lines.push(HitLine { number, text, hit, cut_at, scope: None });
+    }
+
+    /// Drops lines of skipped matches that the context of the next match, from line `number`, does not reach: they must
+    /// not use up the text that may be kept.
+    fn drop_skipped(&mut self, number: u64) {
+        if self.found.matches > self.limits.skip.saturating_add(1) {
+            return;
+        }
+        let first = number.saturating_sub(self.before() as u64);
+        let unreached = self.found.lines.partition_point(|line| line.number < first);
+        self.found.bytes -= self.found.lines.drain(..unreached).map(|line| line.text.len() + LINE).sum::<usize>();
     }
 
     fn full(&mut self) -> bool {
@@ -173,6 +197,7 @@ impl<'a> Collector<'a> {
             }
             number += breaks(&buffer[at..lines.start]);
             at = lines.start;
+            self.drop_skipped(number);
             let mut more = 0;
             for (place, line) in buffer[lines.clone()].split_inclusive(|byte| *byte == b'\n').enumerate() {
                 if place < MATCH_LINES {
@@ -211,7 +236,8 @@ impl Sink for Collector<'_> {
                 return Ok(false);
             }
         }
-        if matches!(self.mode, SearchMode::Files | SearchMode::FilesWithout) {
+        self.found.foreign |= !found.bytes().is_ascii();
+        if matches!(self.mode, SearchMode::Files | SearchMode::FilesWithout | SearchMode::Definitions { .. }) {
             self.found.matches = 1;
             return Ok(false);
         }
@@ -221,6 +247,7 @@ impl Sink for Collector<'_> {
             let index = self.found.matches;
             self.found.matches += 1;
             if self.keeps(index) {
+                self.drop_skipped(found.line_number().unwrap_or(0));
                 let matcher = self.matcher;
                 let text = self.excerpt(found.bytes(), |line| {
                     let found = matcher.find(line).ok().flatten()?;

@@ -1,9 +1,8 @@
 //! The part of a line that is shown: at most [`WIDTH`] characters, around the match.
 //!
-//! Pure, and bounded by the width whatever the length of the line: a match in a 50 MB line costs
-//! what it costs in a short one.
+//! Pure. Of a long line only the characters before the match are counted, for its column.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 /// Characters of a printed line, the marks of cut ends included.
 pub(super) const WIDTH: usize = 200;
@@ -12,22 +11,31 @@ const LEAD: usize = 60;
 /// Bytes of the longest UTF-8 character.
 const CHAR: usize = 4;
 
+/// What is shown of a line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Excerpt {
+    /// Invalid UTF-8 is U+FFFD.
+    pub(super) text: String,
+    /// Where the line is cut: the column at which the match begins, in characters from 1.
+    pub(super) cut_at: Option<u64>,
+}
+
 /// `line` without its line break, cut around `hit` (a range of bytes) where it is too long; from
-/// its beginning where there is no hit. Invalid UTF-8 becomes U+FFFD.
-pub(super) fn excerpt(line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> String {
+/// its beginning where there is no hit.
+pub(super) fn excerpt(line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> Excerpt {
     let line = without_break(line);
+    let whole = |text: Cow<'_, str>| Excerpt { text: text.into_owned(), cut_at: None };
     if line.len() <= WIDTH {
-        return String::from_utf8_lossy(line).into_owned();
+        return whole(String::from_utf8_lossy(line));
     }
     let head = String::from_utf8_lossy(&line[..line.len().min((WIDTH + 1) * CHAR)]);
     if line.len() <= (WIDTH + 1) * CHAR && head.chars().count() <= WIDTH {
-        return head.into_owned();
+        return whole(head);
     }
     let hit = hit(line).unwrap_or(0..0);
     let hit = hit.start.min(line.len())..hit.end.min(line.len());
-    let lossy_len = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().count();
     // Does the match fit when the line is shown from its beginning?
-    let from_start = hit.end <= WIDTH * CHAR && lossy_len(&line[..hit.end]) < WIDTH;
+    let from_start = hit.end <= WIDTH * CHAR && characters(&line[..hit.end]) < WIDTH;
     let start = if from_start || hit.start == 0 { 0 } else { back(line, hit.start, lead(line, &hit)) };
     let mut text = String::new();
     let mut left = WIDTH;
@@ -44,7 +52,12 @@ pub(super) fn excerpt(line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize
         text.extend(tail.chars().take(left - 1));
         text.push('…');
     }
-    text
+    Excerpt { text, cut_at: Some(characters(&line[..hit.start]) as u64 + 1) }
+}
+
+/// Characters that `bytes` are shown as.
+fn characters(bytes: &[u8]) -> usize {
+    bytes.utf8_chunks().map(|chunk| chunk.valid().chars().count() + usize::from(!chunk.invalid().is_empty())).sum()
 }
 
 /// `line` without `\n` or `\r\n` at its end.
@@ -57,9 +70,8 @@ fn without_break(line: &[u8]) -> &[u8] {
 /// ends soon after it.
 fn lead(line: &[u8], hit: &Range<usize>) -> usize {
     let end = hit.end.min(hit.start + WIDTH * CHAR);
-    let width = String::from_utf8_lossy(&line[hit.start..end]).chars().count().min(WIDTH);
-    let after = &line[end..line.len().min(end + WIDTH * CHAR)];
-    let after = String::from_utf8_lossy(after).chars().count();
+    let width = characters(&line[hit.start..end]).min(WIDTH);
+    let after = characters(&line[end..line.len().min(end + WIDTH * CHAR)]);
     // Two characters go to the marks.
     let spare = (WIDTH - 2).saturating_sub(width);
     LEAD.min(spare / 2).max(spare.saturating_sub(after))
@@ -87,17 +99,20 @@ mod tests {
     use super::*;
 
     fn around(line: &str, needle: &str) -> String {
-        excerpt(line.as_bytes(), |line| {
+        let shown = excerpt(line.as_bytes(), |line| {
             let at = line.windows(needle.len()).position(|part| part == needle.as_bytes()).unwrap();
             Some(at..at + needle.len())
-        })
+        });
+        let column = line[..line.find(needle).unwrap()].chars().count() as u64 + 1;
+        assert_eq!(shown.cut_at, Some(column));
+        shown.text
     }
 
     #[test]
     fn short_line_is_shown_whole_without_its_break() {
-        assert_eq!(excerpt(b"abc\r\n", |_| None), "abc");
+        assert_eq!(excerpt(b"abc\r\n", |_| None), Excerpt { text: "abc".to_owned(), cut_at: None });
         let exact = "é".repeat(WIDTH);
-        assert_eq!(excerpt(exact.as_bytes(), |_| None), exact);
+        assert_eq!(excerpt(exact.as_bytes(), |_| None), Excerpt { text: exact, cut_at: None });
     }
 
     #[test]
@@ -129,7 +144,7 @@ mod tests {
     #[test]
     fn match_longer_than_the_width_shows_its_beginning() {
         let line = format!("{}{}", "a".repeat(300), "x".repeat(5000));
-        let shown = excerpt(line.as_bytes(), |_| Some(300..5300));
+        let shown = excerpt(line.as_bytes(), |_| Some(300..5300)).text;
         assert_eq!(shown.chars().count(), WIDTH);
         assert!(shown.contains("xxx") && shown.ends_with('…'), "{shown}");
     }
@@ -139,7 +154,7 @@ mod tests {
         let mut line = vec![0xFF; 1000];
         line.extend(b"needle");
         line.extend(vec![0x80; 1000]);
-        let shown = excerpt(&line, |_| Some(1000..1006));
+        let shown = excerpt(&line, |_| Some(1000..1006)).text;
         assert!(shown.contains("\u{FFFD}needle\u{FFFD}"), "{shown}");
         assert!(shown.chars().count() <= WIDTH);
     }

@@ -30,6 +30,13 @@ impl<'c> FileContent<'c> {
         self.whole && memchr::memchr(0, self.bytes).is_some()
     }
 
+    /// Whether it is UTF-8 without a byte-order mark or a carriage return.
+    pub(super) fn is_plain(&self) -> bool {
+        text::is_plain(self.bytes)
+            && memchr::memchr(b'\r', self.bytes).is_none()
+            && Encoding::for_bom(self.bytes).is_none()
+    }
+
     /// The encoding that it is shown in; `None` where it is binary.
     pub(super) fn encoding(&self, file: &mut OpenFile) -> Result<Option<&'static Encoding>, Skipped> {
         let (head, is_all) = self.head(file)?;

@@ -2,6 +2,7 @@
 
 use crate::{
     stop::StopSignal,
+    text::{self, Document},
     workspace::{Revision, Stat, Workspace, WorkspacePath},
 };
 
@@ -16,6 +17,10 @@ pub struct HitLine {
     pub text: String,
     /// Which match of the file it belongs to, counted from 0; `None` for context.
     pub hit: Option<usize>,
+    /// Where the line is cut: the column of its match, or its first one, counted from 1.
+    pub cut_at: Option<u64>,
+    /// The innermost definition around it, where that was looked for: `fn load`.
+    pub scope: Option<String>,
 }
 
 /// What was seen of a file whose hits are shown.
@@ -25,6 +30,8 @@ pub struct SeenContent {
     pub revision: Revision,
     /// The bytes, where they are few.
     pub bytes: Option<Vec<u8>>,
+    /// Whether it is UTF-8 without a byte-order mark or a carriage return.
+    pub(super) is_plain: bool,
 }
 
 /// The hits of one file.
@@ -40,6 +47,8 @@ pub struct FileHits {
     pub matches: usize,
     /// The lines kept of it, ascending.
     pub lines: Vec<HitLine>,
+    /// Whether the lines are prototypes.
+    pub prototypes: bool,
     /// What was seen, where it was read whole and lines are kept.
     pub seen: Option<SeenContent>,
     /// Bytes of text in `lines`.
@@ -62,6 +71,22 @@ impl FileHits {
         let mut reader = ProgressReader::new(&mut file, self.stat.size, stop, None);
         let revision = Revision::of_reader(&mut reader).ok()?;
         file.restat().ok()?.same_file_state(&self.stat).then_some(revision)
+    }
+
+    /// Whether the file is UTF-8 without a byte-order mark or a carriage return, where that is known.
+    pub fn is_plain(&self) -> Option<bool> {
+        self.seen.as_ref().map(|seen| seen.is_plain)
+    }
+
+    /// What is not plain about the file, as `read` says it. Looks at its beginning again.
+    pub fn unusual(&self, workspace: &Workspace) -> Vec<String> {
+        let Ok(mut file) = workspace.open_file(&self.real) else { return Vec::new() };
+        let mut head = Vec::new();
+        let Ok(is_all) = file.read_to_limit(&mut head, text::HEAD as u64) else { return Vec::new() };
+        if !is_all {
+            head.truncate(text::whole_lines(&head).len());
+        }
+        Document::decode(head, None).map(|document| document.layout().unusual()).unwrap_or_default()
     }
 
     /// Bytes of content that are handed on with the hits.

@@ -5,9 +5,9 @@
 use std::{borrow::Cow, sync::Arc};
 
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
-use regex_syntax::hir::{Class, Hir, HirKind};
+use regex_syntax::hir::{Class, Hir, HirKind, LookSet};
 
-use super::PatternError;
+use super::{PatternError, anchors::without_anchors};
 
 /// Cache of the lazy automaton per thread, in bytes; it grows only as states are met.
 const DFA_CACHE: usize = 10 << 20;
@@ -48,6 +48,26 @@ pub struct PatternOptions {
     pub multiline: bool,
     /// Bounds of its size.
     pub limits: PatternLimits,
+}
+
+/// What a pattern asks of characters beyond ASCII.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BeyondAscii {
+    /// Nothing: it matches none of them.
+    Nothing,
+    /// It matches some of them, as well as ASCII: `.`, `\w`.
+    Taken,
+    /// A part of it matches nothing else: `é`.
+    Named,
+    /// It is about bytes that are no characters: `(?-u:\xff)`.
+    Bytes,
+}
+
+impl BeyondAscii {
+    /// Whether the bytes of a file that is not UTF-8 do not show what of its text matches.
+    pub fn searches_decoded(self) -> bool {
+        matches!(self, Self::Taken | Self::Named)
+    }
 }
 
 /// A compiled pattern; cloning it gives a thread its own caches.
@@ -102,12 +122,28 @@ impl Pattern {
         }
     }
 
-    /// Whether the pattern names a character beyond ASCII, which files in other encodings than UTF-8
-    /// do not hold in that form: such files are decoded for it.
-    pub fn beyond_ascii(&self) -> bool {
+    /// What the pattern asks of characters beyond ASCII, which files in other encodings than UTF-8 do not hold
+    /// in that form.
+    pub fn beyond_ascii(&self) -> BeyondAscii {
         let (text, options) = &*self.source;
-        let escaped = || ["\\u", "\\U", "\\x{"].iter().any(|escape| text.contains(escape));
-        !text.is_ascii() || (!options.literal && (escaped() || self.hir().is_some_and(|hir| names_beyond_ascii(&hir))))
+        let escaped = ["\\u", "\\U", "\\x{"].iter().any(|escape| text.contains(escape));
+        if !text.is_ascii() || (!options.literal && escaped) {
+            return BeyondAscii::Named;
+        }
+        match self.hir() {
+            Some(hir) if names_beyond_ascii(&hir) => BeyondAscii::Named,
+            Some(hir) if names_bytes(&hir) => BeyondAscii::Bytes,
+            Some(hir) if options.word || takes_beyond_ascii(&hir) => BeyondAscii::Taken,
+            _ => BeyondAscii::Nothing,
+        }
+    }
+
+    /// The pattern without the anchors of lines (`^load$`), for lines that hold more than what it is to match; `None`
+    /// where it has none.
+    pub fn unanchored(&self) -> Option<Self> {
+        let (text, options) = &*self.source;
+        let text = if options.literal { None } else { without_anchors(text) };
+        Self::compile(&text?, *options).ok()
     }
 
     pub(super) fn multiline(&self) -> bool {
@@ -162,17 +198,47 @@ fn wrappable(text: &str, options: PatternOptions) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// Whether a part of `hir` matches characters beyond ASCII and no others. What matches both (`.`, `\w`, a letter
-/// in either case) asks for none of them; bytes (`(?-u:\xff)`) are not characters.
+/// Whether a part of `hir` matches characters beyond ASCII and no others.
 fn names_beyond_ascii(hir: &Hir) -> bool {
-    match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => false,
+    any_part(hir, &|kind| match kind {
         HirKind::Literal(literal) => !literal.0.is_ascii() && str::from_utf8(&literal.0).is_ok(),
         HirKind::Class(Class::Unicode(class)) => class.ranges().first().is_some_and(|first| !first.start().is_ascii()),
-        HirKind::Capture(capture) => names_beyond_ascii(&capture.sub),
-        HirKind::Repetition(repetition) => names_beyond_ascii(&repetition.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(names_beyond_ascii),
-    }
+        _ => false,
+    })
+}
+
+/// Whether a part of `hir` matches bytes that are no characters: `(?-u:\xff)`.
+fn names_bytes(hir: &Hir) -> bool {
+    any_part(hir, &|kind| match kind {
+        HirKind::Class(Class::Bytes(class)) => class.ranges().last().is_some_and(|last| !last.end().is_ascii()),
+        HirKind::Literal(literal) => str::from_utf8(&literal.0).is_err(),
+        _ => false,
+    })
+}
+
+/// Whether a part of `hir` matches characters beyond ASCII, too, or looks at them: `.`, `\w`, `[^,]`, `\b`.
+fn takes_beyond_ascii(hir: &Hir) -> bool {
+    // A letter in either case has these two: no text means them by an ASCII letter.
+    let is_fold = |character: char| matches!(character, 'ſ' | '\u{212A}');
+    any_part(hir, &|kind| match kind {
+        HirKind::Class(Class::Unicode(class)) => class
+            .ranges()
+            .iter()
+            .any(|range| !(range.end().is_ascii() || range.start() == range.end() && is_fold(range.end()))),
+        HirKind::Look(look) => LookSet::singleton(*look).contains_word_unicode(),
+        _ => false,
+    })
+}
+
+/// Whether `holds` is true of `hir` or of a part of it.
+fn any_part(hir: &Hir, holds: &impl Fn(&HirKind) -> bool) -> bool {
+    holds(hir.kind())
+        || match hir.kind() {
+            HirKind::Capture(capture) => any_part(&capture.sub, holds),
+            HirKind::Repetition(repetition) => any_part(&repetition.sub, holds),
+            HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(|part| any_part(part, holds)),
+            _ => false,
+        }
 }
 
 /// Counts the positions of `hir` within counted repetitions, each as often as it is repeated.
@@ -255,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_ascii_detects_named_characters_only() {
+    fn beyond_ascii_says_what_is_asked_of_such_characters() {
         let says = |text: &str| Pattern::compile(text, PatternOptions::default()).unwrap().beyond_ascii();
         for text in [
             "é",
@@ -268,10 +334,26 @@ mod tests {
             "(a|[\\x80-\\u{ff}])",
             "[^[:ascii:]]?",
         ] {
-            assert!(says(text), "{text}");
+            assert_eq!(says(text), BeyondAscii::Named, "{text}");
         }
-        for text in ["k", "s", ".", "\\w+", "[^x]", "caf.", "(?-u:\\xff)", "\\p{L}"] {
-            assert!(!says(text), "{text}");
+        for text in [".", "\\w+", "[^x]", "caf.", "\\p{L}", "\\bcaf", "(a|\\s+)b", "f\\b{end}"] {
+            assert_eq!(says(text), BeyondAscii::Taken, "{text}");
+        }
+        for text in ["k", "s", "kiss", "a|b", "[a-z]+", "^x$", "(?-u:\\w)x", "a\\.b"] {
+            assert_eq!(says(text), BeyondAscii::Nothing, "{text}");
+        }
+        assert_eq!(says("a(?-u:\\xff)"), BeyondAscii::Bytes);
+        let word = PatternOptions { word: true, ..Default::default() };
+        assert_eq!(Pattern::compile("caf", word).unwrap().beyond_ascii(), BeyondAscii::Taken);
+    }
+
+    #[test]
+    fn anchors_can_be_left_out() {
+        let unanchored = |text: &str| Pattern::compile(text, PatternOptions::default()).unwrap().unanchored();
+        assert!(unanchored("load").is_none() && unanchored("\\bload\\b").is_none());
+        for text in ["^load$", "(?:^|x)load", "^tcp_.*load(er)?$", "\\Aload"] {
+            let pattern = unanchored(text).unwrap();
+            assert!(pattern.matcher.is_match(b"int xtcp_load(x)").unwrap(), "{text}");
         }
     }
 

@@ -45,7 +45,7 @@ impl<'a> SearchPool<'a> {
         Self {
             query,
             counts_first,
-            merge: Mutex::new(Merge::new(query.keep, matches!(query.mode, SearchMode::Lines { .. }))),
+            merge: Mutex::new(Merge::new(query.keep, query.mode.is_of_lines())),
             merged: Condvar::new(),
             done: AtomicBool::new(false),
             searched: AtomicUsize::new(0),
@@ -110,10 +110,7 @@ impl<'a> SearchPool<'a> {
             }
             let limits = text.limits(self.query.mode, room, skip);
             let Some(found) = search_file(worker, haystack, limits, &mut hits)? else { continue };
-            let results = match self.query.mode {
-                SearchMode::Lines { .. } => found.matches,
-                SearchMode::Files | SearchMode::FilesWithout | SearchMode::Counts => 1,
-            };
+            let results = if self.query.mode.is_of_lines() { found.matches } else { 1 };
             room = room.saturating_sub(results);
             if !self.counts_first {
                 skip = skip.saturating_sub(results);
@@ -140,16 +137,14 @@ impl<'a> SearchPool<'a> {
     /// How many results a chunk may have before nothing more of it can be shown, and how many of the first
     /// are not shown.
     fn wanted(&self) -> (usize, usize) {
-        match (self.query.keep, self.query.mode) {
-            (Keep::Page { skip, take }, SearchMode::Lines { .. }) if self.counts_first => {
-                (past_page(skip, take), usize::MAX)
-            }
-            (Keep::Page { skip, take }, SearchMode::Lines { .. }) => {
+        match (self.query.keep, self.query.mode.is_of_lines()) {
+            (Keep::Page { skip, take }, true) if self.counts_first => (past_page(skip, take), usize::MAX),
+            (Keep::Page { skip, take }, true) => {
                 // Exact on one thread, and on several nothing is skipped.
                 let skip = skip.saturating_sub(if skip > 0 { self.merge().results } else { 0 });
                 (past_page(skip, take), skip)
             }
-            (Keep::Page { skip, take }, _) => (past_page(skip, take), 0),
+            (Keep::Page { skip, take }, false) => (past_page(skip, take), 0),
             (Keep::Newest { .. } | Keep::Nothing, _) => (usize::MAX, 0),
         }
     }
@@ -249,17 +244,12 @@ impl TextBudget {
     /// last match, each of which may be a match itself.
     fn limits(&self, mode: SearchMode, room: usize, skip: usize) -> FileLimits {
         let content = self.budget.saturating_sub(self.content);
-        match mode {
-            SearchMode::Lines { after, .. } => FileLimits {
-                skip,
-                matches: room.saturating_add(after),
-                text: self.budget.saturating_sub(self.text),
-                content,
-            },
-            SearchMode::Files | SearchMode::FilesWithout | SearchMode::Counts => {
-                FileLimits { skip: 0, matches: usize::MAX, text: usize::MAX, content }
-            }
+        if !mode.is_of_lines() {
+            return FileLimits { skip: 0, matches: usize::MAX, text: usize::MAX, content };
         }
+        let after = if let SearchMode::Lines { after, .. } = mode { after } else { 0 };
+        let text = self.budget.saturating_sub(self.text);
+        FileLimits { skip, matches: room.saturating_add(after), text, content }
     }
 }
 

@@ -159,7 +159,8 @@ pub(super) struct StartVisitor<'f, 'a> {
     pub(super) candidates: Option<Candidates>,
     /// Whether every file is searched, so that names do not matter.
     admits_all: bool,
-    beyond_ascii: bool,
+    /// Whether the pattern is searched in what files that are not UTF-8 decode to.
+    searches_decoded: bool,
     steps: usize,
     /// Files met so far.
     pub(super) files: usize,
@@ -176,7 +177,7 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
         filter: &'f mut FileFilter,
     ) -> Self {
         let admits_all = filter.admits_all() && scope.starts().len() == 1;
-        let beyond_ascii = producer.pool.query.pattern.beyond_ascii();
+        let searches_decoded = producer.pool.query.pattern.beyond_ascii().searches_decoded();
         Self {
             producer,
             workspace,
@@ -185,7 +186,7 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
             filter,
             candidates: None,
             admits_all,
-            beyond_ascii,
+            searches_decoded,
             steps: 0,
             files: 0,
             failed: None,
@@ -219,7 +220,7 @@ impl Visit for StartVisitor<'_, '_> {
                 PathSummary::Binary(bytes) if u64::from(bytes) <= max_file_size => tally.binary += 1,
                 // What it holds once it is decoded, the filter does not know.
                 PathSummary::Segment { utf8: false, .. } | PathSummary::Segments { utf8: false, .. }
-                    if self.beyond_ascii =>
+                    if self.searches_decoded =>
                 {
                     break;
                 }
@@ -258,7 +259,7 @@ impl Visit for StartVisitor<'_, '_> {
             (SearchEntry::Indexed(_), _) if !admitted => return self.settled(1),
             (SearchEntry::Walked(_), _) if !admitted => return pool.go_on(),
             (SearchEntry::Indexed(item), Some(candidates)) => {
-                match known_result(item, candidates, max_file_size, self.beyond_ascii) {
+                match known_result(item, candidates, max_file_size, self.searches_decoded) {
                     KnownResult::NoMatch => {
                         self.producer.count(Tally { searched: 1, ..Tally::default() });
                         return self.settled(1);
@@ -303,13 +304,13 @@ fn known_result(
     item: &IndexedPath,
     candidates: &mut Candidates,
     max_file_size: u64,
-    beyond_ascii: bool,
+    searches_decoded: bool,
 ) -> KnownResult {
     match &item.content {
         KnownContent::Secret => KnownResult::Skipped(Skipped::Secret),
         KnownContent::Binary(bytes) if u64::from(*bytes) <= max_file_size => KnownResult::Skipped(Skipped::Binary),
         // As in `pass`.
-        KnownContent::Filtered(_, _, false) if beyond_ascii => KnownResult::MayMatch(None),
+        KnownContent::Filtered(_, _, false) if searches_decoded => KnownResult::MayMatch(None),
         KnownContent::Filtered(segments, bytes, _) if u64::from(*bytes) <= max_file_size => {
             match candidates.may_match(segments) {
                 MayMatch::Nowhere => KnownResult::NoMatch,

@@ -22,6 +22,18 @@ pub enum SearchMode {
     FilesWithout,
     /// How many matches each file has.
     Counts,
+    /// The lines that define a name which the pattern matches.
+    Definitions {
+        /// Declarations without a body, and no others.
+        prototypes: bool,
+    },
+}
+
+impl SearchMode {
+    /// Whether results are lines, not files.
+    pub(super) fn is_of_lines(self) -> bool {
+        matches!(self, Self::Lines { .. } | Self::Definitions { .. })
+    }
 }
 
 /// Which results are kept.
@@ -50,6 +62,8 @@ pub enum Keep {
 pub struct Query<'a> {
     /// What a line must match.
     pub pattern: &'a Pattern,
+    /// What the name of a definition must match, where that is not the pattern: the pattern finds the files.
+    pub names: Option<&'a Pattern>,
     /// What is wanted of a match.
     pub mode: SearchMode,
     /// Which results are wanted.
@@ -79,6 +93,6 @@ impl Query<'_> {
     /// Whether a page is counted before its lines are fetched: a later page needs the number of matches
     /// before a file to know which of its lines to keep, and several threads do not know it.
     pub(super) fn counts_first(&self) -> bool {
-        self.threads > 1 && matches!((self.mode, self.keep), (SearchMode::Lines { .. }, Keep::Page { skip: 1.., .. }))
+        self.threads > 1 && self.mode.is_of_lines() && matches!(self.keep, Keep::Page { skip: 1.., .. })
     }
 }

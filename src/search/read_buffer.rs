@@ -1,6 +1,9 @@
 //! Reads a file, or its beginning, into a buffer that is used again.
 
-use std::io::{self, Read};
+use std::{
+    cell::Cell,
+    io::{self, Read},
+};
 
 /// Bytes up to which a file is read whole before it is searched.
 pub(super) const SMALL: usize = 1 << 20;
@@ -60,6 +63,20 @@ pub(super) fn read_long_line(file: &mut impl Read, size: u64, buffer: &mut Vec<u
         end = usize::try_from(size).unwrap_or(usize::MAX).max(SAMPLE) + 1;
         buffer.reserve_exact(end.saturating_sub(buffer.len()));
         buffer.resize(end.max(buffer.len()), 0);
+    }
+}
+
+/// Notes whether what is read is ASCII.
+pub(super) struct AsciiProbe<'f, R> {
+    pub(super) inner: R,
+    pub(super) foreign: &'f Cell<bool>,
+}
+
+impl<R: Read> Read for AsciiProbe<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.foreign.set(self.foreign.get() || !buffer[..read].is_ascii());
+        Ok(read)
     }
 }
 

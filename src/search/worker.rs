@@ -4,6 +4,7 @@
 //! Never maps a file: a truncation under a mapped reader ends the process with SIGBUS.
 
 use std::{
+    cell::Cell,
     io::{self, Cursor, Read, Seek, SeekFrom},
     ops::Range,
 };
@@ -20,9 +21,9 @@ use crate::{
 };
 
 use super::{
-    Collector, FileContent, FileHits, FileLimits, FileMatches, InterruptibleMatcher, PieceSize, ProgressReader, Query,
-    SMALL, SearchMode, SeenContent, Skipped, Tally,
-    read_buffer::{read_long_line, read_small},
+    BeyondAscii, Collector, DefinitionSearch, FileContent, FileHits, FileLimits, FileMatches, InterruptibleMatcher,
+    PieceSize, ProgressReader, Query, SMALL, SearchMode, SeenContent, Skipped, Tally,
+    read_buffer::{AsciiProbe, read_long_line, read_small},
 };
 
 const SMALL_FILE: u64 = SMALL as u64;
@@ -68,8 +69,7 @@ pub(super) struct Worker<'a> {
     workspace: &'a Workspace,
     query: &'a Query<'a>,
     matcher: RegexMatcher,
-    /// Whether it matters that a file is not UTF-8.
-    beyond_ascii: bool,
+    beyond_ascii: BeyondAscii,
     searcher: Searcher,
     buffer: Vec<u8>,
     piece_size: PieceSize,
@@ -105,6 +105,11 @@ impl<'a> Worker<'a> {
     pub(super) fn search(&mut self, haystack: Haystack, limits: FileLimits) -> Result<Searched, AccessError> {
         let named = matches!(haystack, Haystack::Named(_));
         let mut within = None;
+        if let Haystack::Walked(entry, _) = &haystack
+            && self.is_without_definitions(entry.path())
+        {
+            return Ok(Searched::Done(None));
+        }
         let (path, opened) = match haystack {
             Haystack::Walked(entry, lines) => {
                 within = lines;
@@ -137,6 +142,12 @@ impl<'a> Worker<'a> {
         Ok(self.search_open(path, file, limits, named))
     }
 
+    /// Whether definitions are searched, and none is recognised in files of that name.
+    fn is_without_definitions(&self, path: &WorkspacePath) -> bool {
+        matches!(self.query.mode, SearchMode::Definitions { .. })
+            && !text::outline::may_have_definitions(&path.to_string())
+    }
+
     /// Whether the file is in that state and none of `lines` matches.
     fn holds_none(&mut self, file: &mut OpenFile, lines: &[Range<u32>], state: u64) -> bool {
         if file.stat().fingerprint() != state {
@@ -167,6 +178,14 @@ impl<'a> Worker<'a> {
         let buffer = std::mem::take(&mut self.buffer);
         let content = FileContent { bytes: &buffer[..length], whole };
         let found = self.search_text(&mut file, &SearchTarget { content, size, limits, named });
+        let found = found.and_then(|found| match self.query.mode {
+            SearchMode::Definitions { prototypes } if found.matches > 0 && found.stopped.is_none() => {
+                let wanted = self.query.names.unwrap_or(self.query.pattern);
+                DefinitionSearch { names: &wanted.matcher, prototypes, limits, stop: self.query.stop }
+                    .search(&path, &mut file, content)
+            }
+            _ => Ok(found),
+        });
         let result = match found {
             Err(why) => Searched::Skipped(path, why),
             Ok(found) => {
@@ -194,32 +213,25 @@ impl<'a> Worker<'a> {
         found: FileMatches,
     ) -> Box<FileHits> {
         let FileMatches { lines, bytes, matches, cut, .. } = found;
-        let shown = matches!(self.query.mode, SearchMode::Lines { .. }) && !lines.is_empty();
+        let shown = self.query.mode.is_of_lines() && !lines.is_empty();
+        let prototypes = self.query.mode == SearchMode::Definitions { prototypes: true };
         let seen = (shown && content.whole).then(|| SeenContent {
             revision: Revision::of(content.bytes),
             bytes: (content.bytes.len() <= KEPT_CONTENT.min(limits.content)).then(|| content.bytes.to_vec()),
+            is_plain: content.is_plain(),
         });
         let (real, stat) = (file.real_path().clone(), file.stat().clone());
-        Box::new(FileHits { path, real, stat, matches, lines, seen, bytes, cut })
+        Box::new(FileHits { path, real, stat, matches, lines, prototypes, seen, bytes, cut })
     }
 
-    /// Searches what `read` would show of the file. Its bytes are searched as they are where they are text
-    /// in UTF-8, or nearly: in other encodings ASCII is the same, and lines end alike. What holds no bytes of
-    /// that kind (UTF-16), and for a pattern beyond ASCII every other encoding, is decoded.
+    /// Searches what `read` would show of the file. Its bytes are searched first: where they are UTF-8 they are the
+    /// text, and for a pattern of ASCII alone nearly every other encoding has the same. A file in another encoding in
+    /// which something may match, or is to be shown, is decoded and searched again.
     fn search_text(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>) -> Result<FileMatches, Skipped> {
         let content = target.content.bytes;
         let marked = Encoding::for_bom(content).is_some();
         if target.content.whole && marked {
             return self.search_decoded(file, target);
-        }
-        let mut undecoded = false;
-        let may_be_foreign = self.beyond_ascii && !marked && memchr::memchr(0, content).is_none();
-        if may_be_foreign && !target.content.is_utf8(file)? {
-            let encoding = target.content.encoding(file)?;
-            if encoding.is_some_and(|encoding| encoding != UTF_8) {
-                return self.search_decoded(file, target);
-            }
-            undecoded = encoding.is_some();
         }
         // A NUL anywhere, as where a larger file is streamed.
         let late = target.content.whole && content.len() > SMALL && memchr::memchr(0, content).is_some();
@@ -228,12 +240,17 @@ impl<'a> Worker<'a> {
         } else {
             self.run(file, target, Input::Bytes(None))?
         };
-        let may_look_otherwise = !marked && !found.binary && found.foreign;
-        if may_look_otherwise && !target.content.is_utf8(file)? {
-            // Once more, with the lines as they are to be shown.
-            if let Some(encoding) = target.content.encoding(file)?.filter(|encoding| *encoding != UTF_8) {
-                found = self.run(file, target, Input::Bytes(Some(encoding)))?;
+        if !marked && !found.binary && found.foreign && !target.content.is_utf8(file)? {
+            let encoding = target.content.encoding(file)?;
+            let damaged = encoding == Some(UTF_8);
+            match self.beyond_ascii {
+                _ if encoding.is_none() => {}
+                // Once more, with the lines as they are to be shown.
+                BeyondAscii::Bytes => found = self.run(file, target, Input::Bytes(encoding))?,
+                BeyondAscii::Nothing if damaged => {}
+                _ => found = self.search_decoded(file, target)?,
             }
+            found.undecoded = damaged && self.beyond_ascii == BeyondAscii::Named;
         }
         if found.binary && target.content.may_be_text(file)? {
             return self.search_decoded(file, target);
@@ -244,7 +261,7 @@ impl<'a> Worker<'a> {
         let is_binary = found.binary
             || is_exact && found.matches == 0 && target.content.holds_nul()
             || (is_exact || found.matches > 0) && text::binary_kind(content).is_some();
-        if is_binary { Err(Skipped::Binary) } else { Ok(FileMatches { undecoded, ..found }) }
+        if is_binary { Err(Skipped::Binary) } else { Ok(found) }
     }
 
     /// Searches what the file decodes to; an error where that is no text.
@@ -274,6 +291,7 @@ impl<'a> Worker<'a> {
             Input::Stream(_) => None,
         };
         let shown_in = if let Input::Bytes(encoding) = input { encoding } else { None };
+        let foreign = Cell::new(false);
         let mut sink = Collector::new(&self.matcher, self.query.mode, target.limits, stop, slice, shown_in);
         let matcher = InterruptibleMatcher { inner: &self.matcher, stop, piece_size: &self.piece_size };
         let result = if let Some(content) = slice {
@@ -281,7 +299,7 @@ impl<'a> Worker<'a> {
         } else {
             // What a small file that grew had at first, then the rest.
             file.seek(SeekFrom::Start(content.len() as u64)).map_err(|_| Skipped::Unreadable)?;
-            let reader = Cursor::new(content).chain(file);
+            let reader = AsciiProbe { inner: Cursor::new(content).chain(file), foreign: &foreign };
             // Of one file among many, the number of files is enough.
             let report = target.named.then_some(self.query.progress);
             let reader = ProgressReader::new(reader, target.size, stop, report);
@@ -296,7 +314,10 @@ impl<'a> Worker<'a> {
                 _ => self.searcher.search_reader(&matcher, reader, &mut sink),
             }
         };
-        let mut found = sink.found;
+        let mut found = sink.found.shown(target.limits);
+        if self.beyond_ascii.searches_decoded() {
+            found.foreign |= foreign.get() || slice.is_some_and(|content| !content.is_ascii());
+        }
         if let Err(error) = result {
             match stop.stopped() {
                 // Only an error of that kind is of our own making, or of the searcher's.
@@ -324,7 +345,7 @@ enum Input<'i> {
 fn builder(query: &Query<'_>) -> SearcherBuilder {
     let (before, after) = match query.mode {
         SearchMode::Lines { before, after } => (before, after),
-        SearchMode::Files | SearchMode::FilesWithout | SearchMode::Counts => (0, 0),
+        _ => (0, 0),
     };
     let mut builder = SearcherBuilder::new();
     builder

@@ -4,7 +4,7 @@
 //! a client which starts a process for each call can read in one and edit in the next.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
     fmt::Write as _,
     sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -20,6 +20,8 @@ const RENEW: Duration = Duration::from_secs(60 * 60);
 const CONTENT_TOTAL: usize = 8 << 20;
 /// Bytes of the largest content kept.
 const CONTENT_EACH: usize = 2 << 20;
+/// Contents kept of one file that were seen before the last one.
+const FORMER: usize = 4;
 /// Files remembered in memory.
 const FILES: usize = 20_000;
 /// Bytes of a state file after which it is rewritten without what has expired or been superseded.
@@ -84,6 +86,8 @@ pub struct PendingSighting {
 #[derive(Debug)]
 struct Sighting {
     seen: Seen,
+    /// What was seen before, with its content; newest last.
+    former: VecDeque<Seen>,
     written: SystemTime,
     used: u64,
 }
@@ -111,12 +115,27 @@ impl Ledger {
         (needs_line && self.state.is_some()).then_some(PendingSighting { key, revision, now })
     }
 
-    /// What was last seen of the file at the real path `path`, if that is in memory and at a revision that
+    /// The newest content seen of the file at the real path `path` that is in memory and at a revision that
     /// `is_wanted`.
     pub fn content_of(&self, path: &WorkspacePath, is_wanted: impl Fn(Revision) -> bool) -> Option<Arc<[u8]>> {
         let memory = self.memory();
-        let seen = &memory.files.get(&Key::of(path))?.seen;
-        seen.content.clone().filter(|_| is_wanted(seen.revision))
+        let mut all = memory.files.get(&Key::of(path))?.all();
+        all.find(|seen| is_wanted(seen.revision) && seen.content.is_some())?.content.clone()
+    }
+
+    /// The revisions that `is_wanted` at which any process with this state folder is known to have seen the file at the
+    /// real path `path` within a day, each once.
+    pub fn revisions_of(&self, path: &WorkspacePath, is_wanted: impl Fn(Revision) -> bool) -> HashSet<Revision> {
+        let key = Key::of(path);
+        let mut found = HashSet::new();
+        self.recall(&key, |line| {
+            found.extend(Some(line.revision).filter(|revision| is_wanted(*revision)));
+            false
+        });
+        let memory = self.memory();
+        let all = memory.files.get(&key).into_iter().flat_map(Sighting::all);
+        found.extend(all.map(|seen| seen.revision).filter(|revision| is_wanted(*revision)));
+        found
     }
 
     /// The revision of `bytes`, where they are what was last seen of the file at the real path `path` and that
@@ -163,7 +182,7 @@ impl Ledger {
 
     /// The revision in the newest fresh line of `key` that `is_wanted`. Reads the state file each time: another
     /// process may have appended to it.
-    fn recall(&self, key: &Key, is_wanted: impl Fn(&LedgerLine<'_>) -> bool) -> Option<Revision> {
+    fn recall(&self, key: &Key, mut is_wanted: impl FnMut(&LedgerLine<'_>) -> bool) -> Option<Revision> {
         let bytes = self.state.as_ref()?.read(&file_name(&key.root), READ_AT_MOST).ok()?;
         let text = String::from_utf8_lossy(&bytes);
         let now = SystemTime::now();
@@ -182,19 +201,25 @@ impl Sightings {
     fn remember(&mut self, key: Key, revision: Revision, content: Option<&[u8]>, now: SystemTime) -> bool {
         self.clock += 1;
         let old = self.files.remove(&key);
-        if let Some(old) = &old {
-            self.content -= old.seen.content.as_ref().map_or(0, |bytes| bytes.len());
-        }
-        let same = old.filter(|old| old.seen.revision == revision);
-        // A file that is read again and has not changed is held already.
-        let held = same.as_ref().and_then(|same| same.seen.content.clone());
+        self.content -= old.as_ref().map_or(0, Sighting::size);
+        let same = old.as_ref().filter(|old| old.seen.revision == revision).map(|same| same.written);
+        let mut former = old.map_or_else(VecDeque::new, |old| {
+            let mut former = old.former;
+            former.push_back(old.seen);
+            former
+        });
+        // A content that is seen again is held already.
+        let held = former.iter().position(|one| one.revision == revision).and_then(|at| former.remove(at)?.content);
+        former.retain(|one| one.content.is_some());
+        former.drain(..former.len().saturating_sub(FORMER));
         let content: Option<Arc<[u8]>> =
             content.filter(|bytes| bytes.len() <= CONTENT_EACH).map(|bytes| held.unwrap_or_else(|| Arc::from(bytes)));
         let is_recent = |at: &SystemTime| now.duration_since(*at).is_ok_and(|age| age < RENEW);
-        let written = same.map(|same| same.written).filter(is_recent);
-        self.content += content.as_ref().map_or(0, |bytes| bytes.len());
-        let seen = Seen { revision, content };
-        self.files.insert(key, Sighting { seen, written: written.unwrap_or(now), used: self.clock });
+        let written = same.filter(is_recent);
+        let sighting =
+            Sighting { seen: Seen { revision, content }, former, written: written.unwrap_or(now), used: self.clock };
+        self.content += sighting.size();
+        self.files.insert(key, sighting);
         self.shrink();
         written.is_none()
     }
@@ -208,18 +233,41 @@ impl Sightings {
         by_age.sort_unstable_by_key(|(used, _)| *used);
         // Down to three quarters, so that the sort is paid for by many insertions.
         let (content, files) = (CONTENT_TOTAL / 4 * 3, FILES / 4 * 3);
+        // What was last seen of a file is of more use than what was there before.
+        for (_, key) in &by_age {
+            if self.content <= content {
+                break;
+            }
+            if let Some(kept) = self.files.get_mut(key) {
+                let size = kept.size();
+                kept.former.clear();
+                self.content -= size - kept.size();
+            }
+        }
         for (_, key) in by_age {
             if self.content <= content && self.files.len() <= files {
                 break;
             }
             if self.files.len() > files {
-                if let Some(gone) = self.files.remove(&key) {
-                    self.content -= gone.seen.content.map_or(0, |bytes| bytes.len());
-                }
+                self.content -= self.files.remove(&key).map_or(0, |gone| gone.size());
             } else if let Some(kept) = self.files.get_mut(&key) {
-                self.content -= kept.seen.content.take().map_or(0, |bytes| bytes.len());
+                self.content -= kept.size();
+                kept.seen.content = None;
+                kept.former.clear();
             }
         }
+    }
+}
+
+impl Sighting {
+    /// Everything seen, newest first.
+    fn all(&self) -> impl Iterator<Item = &Seen> {
+        [&self.seen].into_iter().chain(self.former.iter().rev())
+    }
+
+    /// Bytes of content held.
+    fn size(&self) -> usize {
+        self.all().filter_map(|seen| seen.content.as_ref()).map(|bytes| bytes.len()).sum()
     }
 }
 
@@ -367,6 +415,24 @@ mod tests {
     }
 
     #[test]
+    fn earlier_contents_of_a_file_are_kept_for_a_while() {
+        let root = tempfile::tempdir().unwrap();
+        let path = workspace(root.path()).resolve("f").unwrap();
+        let ledger = Ledger::new(None);
+        let content = |n: u8| [n; 3];
+        for n in [0, 1, 2, 3, 4, 5, 2] {
+            ledger.saw(&path, Revision::of(&content(n)), Some(&content(n)));
+        }
+        for (n, kept) in [(0, false), (1, true), (2, true), (3, true), (4, true), (5, true)] {
+            let revision = Revision::of(&content(n));
+            let expected = kept.then(|| content(n).to_vec());
+            assert_eq!(ledger.content_of(&path, |one| one == revision).map(|bytes| bytes.to_vec()), expected, "{n}");
+        }
+        assert_eq!(ledger.revisions_of(&path, |_| true).len(), 5);
+        assert_eq!(ledger.memory().content, 5 * 3);
+    }
+
+    #[test]
     fn sighting_expires_after_a_day() {
         let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
         let old = now - EXPIRES;
@@ -384,8 +450,7 @@ mod tests {
             memory.remember(key, Revision::of(b"x"), (n % 100 == 0).then_some(&content[..]), UNIX_EPOCH);
         }
         assert!(memory.files.len() <= FILES && memory.content <= CONTENT_TOTAL);
-        let kept: usize = memory.files.values().filter_map(|one| one.seen.content.as_ref()).map(|c| c.len()).sum();
-        assert_eq!(kept, memory.content);
+        assert_eq!(memory.files.values().map(Sighting::size).sum::<usize>(), memory.content);
         assert!(memory.files.contains_key(&Key { root: "r".into(), path: (FILES + 9).to_string() }));
     }
 }

@@ -9,7 +9,7 @@ use std::{borrow::Cow, ops::Range};
 use encoding_rs::{Encoding, UTF_8};
 
 use super::{
-    DecodeError, LineEnding, SpliceError,
+    DecodeError, Layout, LineEnding, SpliceError,
     detect::detect,
     encoding::{decode_as, has_nul, is_utf16},
     image, offsets,
@@ -117,6 +117,16 @@ impl Document {
         LineEnding::of(self.text())
     }
 
+    /// The encoding and the line endings together.
+    pub fn layout(&self) -> Layout {
+        Layout {
+            encoding: self.encoding.name(),
+            bom: self.has_bom(),
+            lossy: self.had_errors,
+            line_ending: self.line_ending(),
+        }
+    }
+
     /// Replaces disjoint ascending spans (byte offsets into [`Self::text`]); every byte outside them is kept.
     ///
     /// What a replacement has in common with the text it replaces, at its start and at its end, keeps its
@@ -189,9 +199,12 @@ pub fn view<'b>(bytes: &'b [u8], encoding: Option<&'static Encoding>) -> Result<
 /// # Errors
 /// As [`Document::decode`].
 pub fn encoding_of_head(head: &[u8], encoding: Option<&'static Encoding>) -> Result<&'static Encoding, DecodeError> {
-    // Up to the last line end, so that no character is cut in two.
-    let sample = &head[..memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1)];
-    Document::decode(sample.to_vec(), encoding).map(|document| document.encoding())
+    Document::decode(whole_lines(head).to_vec(), encoding).map(|document| document.encoding())
+}
+
+/// `head` up to its last line end, so that no character is cut in two.
+pub fn whole_lines(head: &[u8]) -> &[u8] {
+    &head[..memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1)]
 }
 
 /// Whether decoding the bytes takes no more than a look at each: they are UTF-8, and text. Telling another encoding

@@ -33,7 +33,7 @@ mod unfinished;
 
 pub use definition::{Definition, enclosing, named};
 pub use not_shown::not_shown;
-pub use source::{Outline, definitions};
+pub use source::{Outline, definitions, may_have_definitions};
 
 #[cfg(test)]
 mod tests;

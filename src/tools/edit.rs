@@ -131,7 +131,7 @@ impl Tool for Edit {
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        let expected_revision = read_before_write::expected_revision(args.expected_revision.as_deref())?;
+        let expected_revision = read_before_write::parse_rev("expected_revision", args.expected_revision.as_deref())?;
         let expected = args.expected_replacements.map(expected_count).transpose()?;
         let dry_run = args.dry_run.unwrap_or(false);
         let creates = args.old_string.as_deref() == Some("");

@@ -3,12 +3,16 @@
 //! Reads the arguments, runs the search and notes the shown files as seen. The search itself is `search`'s.
 
 mod args;
+mod definitions;
+mod enclosing;
 mod lines;
+mod notes;
 mod output;
 mod page;
 mod render;
 mod request;
 mod run;
+mod scope_labels;
 
 use std::time::Instant;
 
@@ -20,6 +24,7 @@ use super::{
     fitted::fitted,
 };
 use args::{Args, OutputMode};
+use enclosing::note_scopes;
 use output::Output;
 use render::Report;
 use request::GrepRequest;
@@ -50,12 +55,15 @@ impl Tool for Grep {
         let request = GrepRequest::read(&cx.workspace, args, cx.settings.patterns)?;
         let scope = Scope::of(&cx.workspace, request.path.as_deref())
             .map_err(|error| ToolError::scope(&cx.workspace, error))?;
-        let found = request.run(cx, &scope, &cx.stop, None)?;
+        let mut found = request.run(cx, &scope, &cx.stop, None)?;
+        let prototypes = request.add_prototypes(cx, &scope, &mut found)?;
         if found.stopped == Some(StopReason::Cancelled) {
             cx.check()?;
         }
         let hidden = request.look_into_ignored(cx, &scope, &found);
-        let report = Report { request: &request, scope: &scope, found: &found, hidden };
+        let unscoped =
+            if request.scope { note_scopes(cx, &mut found, request.mode == OutputMode::Definitions) } else { 0 };
+        let report = Report { request: &request, scope: &scope, found: &found, prototypes, unscoped, hidden };
         let mut shown = Vec::new();
         let answer = fitted(cx, |room| {
             let page = report.render(room);
@@ -63,7 +71,7 @@ impl Tool for Grep {
             report.answer(cx, page, started.elapsed())
         });
         // A name alone shows nothing of the file.
-        let seen = if request.mode == OutputMode::Content { &shown[..] } else { &[] };
+        let seen = if request.mode.is_of_lines() { &shown[..] } else { &[] };
         for hits in seen.iter().map(|at| &found.files[*at].1) {
             if let Some(revision) = hits.revision(&cx.workspace, cx.settings.max_file_size, &cx.stop) {
                 let content = hits.seen.as_ref().and_then(|seen| seen.bytes.as_deref());

@@ -3,8 +3,11 @@
 //! Small files are decoded whole, larger ones are streamed.
 
 mod args;
+mod describe;
 mod footer;
 mod format;
+mod held;
+mod hunks;
 mod image;
 mod image_words;
 mod line_range;
@@ -13,8 +16,10 @@ mod output;
 mod page;
 mod part;
 mod pdf;
+mod properties;
 mod request;
 mod section;
+mod since;
 mod source;
 mod stream;
 mod text_file;
@@ -26,8 +31,10 @@ use super::{
     alias::{LINE_ALIASES, PATH_ALIASES},
 };
 use args::Args;
+pub(in crate::tools) use describe::{Content, Description, describe};
 use one_file::read_one;
 use output::Output;
+pub(in crate::tools) use properties::Properties;
 use request::FileRequest;
 
 /// The `read` tool.

@@ -18,11 +18,11 @@ use super::{
 /// Files up to which what was seen of them counts at their new paths, too.
 const SEEN_ALONG: usize = 100;
 
-/// Parses the argument `expected_revision`.
-pub(super) fn expected_revision(text: Option<&str>) -> Result<Option<RevisionPrefix>, ToolError> {
+/// Parses the argument `name`, which is a rev.
+pub(super) fn parse_rev(name: &str, text: Option<&str>) -> Result<Option<RevisionPrefix>, ToolError> {
     let Some(text) = text else { return Ok(None) };
     text.parse().map(Some).map_err(|_| {
-        ToolError::invalid(format!("`expected_revision` is not a revision: {text:?}"))
+        ToolError::invalid(format!("`{name}` is not a revision: {text:?}"))
             .hint("pass the rev that the last line of a read shows, at least 5 of its digits, or leave it out")
     })
 }

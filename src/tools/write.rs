@@ -119,7 +119,7 @@ impl Tool for Write {
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let mode = args.mode.unwrap_or_default();
-        let expected = read_before_write::expected_revision(args.expected_revision.as_deref())?;
+        let expected = read_before_write::parse_rev("expected_revision", args.expected_revision.as_deref())?;
         let path = cx.resolve_new_file(&args.path)?;
         let target = cx.workspace.writable(&path)?;
         let limit = cx.settings.max_file_size;

@@ -249,6 +249,9 @@ mcp_test!(a_long_line_is_cut_around_its_match, |h| {
     let line = answer.lines().nth(1).unwrap().strip_prefix("a.json:1: ").unwrap();
     assert_eq!(line.chars().count(), 200);
     assert!(line.starts_with('…') && line.ends_with('…') && line.contains("needle"), "{line}");
+    let note = "\n\n(long lines are cut; more of one: read path=\"a.json\" start_line=1 end_line=1 \
+                part=\"columns 4801-6800\")";
+    assert!(answer.ends_with(note), "{answer}");
 });
 
 mcp_test!(a_line_of_megabytes_is_searched_and_binary_as_read_decides, |h| {
@@ -369,7 +372,8 @@ mcp_test!(invalid_utf8_and_utf16_are_searched, |h| {
     h.write("bom.txt", "\u{feff}hit\r\n");
     assert_eq!(
         h.call("grep", json!({"pattern": "hit"})).ok(),
-        "Found 3 matches in 3 files under .\nbom.txt:1: hit\nlatin1.txt:1: café hit\nutf16.txt:1: zwei hit"
+        "Found 3 matches in 3 files under .\nbom.txt:1: hit\nlatin1.txt:1: café hit\nutf16.txt:1: zwei hit\n\n\
+         (bom.txt: BOM, CRLF; latin1.txt: windows-1252; utf16.txt: UTF-16LE, BOM)"
     );
 });
 
@@ -483,20 +487,90 @@ mcp_test!(files_in_other_encodings_are_decoded_for_a_non_ascii_pattern, |h| {
     let grep = |pattern: &str| h.call("grep", json!({ "pattern": pattern })).ok();
     assert_eq!(
         grep("CAFÉ"),
-        "Found 4 matches in 4 files under .\nlarge.txt:1: café\nlarger.txt:1: café\nlatin.txt:1: un café au lait\nplain.txt:1: un café noir"
+        "Found 4 matches in 4 files under .\nlarge.txt:1: café\nlarger.txt:1: café\nlatin.txt:1: un café au lait\nplain.txt:1: un café noir\n\n\
+         (large.txt: windows-1252; larger.txt: windows-1252; latin.txt: windows-1252)"
     );
     assert_eq!(
         grep("th\\xe9|\\u65e5本"),
-        "Found 2 matches in 2 files under .\nlarger.txt:200002: thé\nsjis.txt:1: 日本語の文章です。"
+        "Found 2 matches in 2 files under .\nlarger.txt:200002: thé\nsjis.txt:1: 日本語の文章です。\n\n\
+         (larger.txt: windows-1252; sjis.txt: Shift_JIS)"
     );
-    assert_eq!(grep("\\p{Hiragana}+"), "Found 1 match in 1 file under .\nsjis.txt:1: 日本語の文章です。");
+    let sjis = "Found 1 match in 1 file under .\nsjis.txt:1: 日本語の文章です。\n\n(sjis.txt: Shift_JIS)";
+    assert_eq!(grep("\\p{Hiragana}+"), sjis);
     // Found as bytes, and shown with its context as `read` shows it.
-    assert_eq!(grep("au lait"), "Found 1 match in 1 file under .\nlatin.txt:1: un café au lait");
+    let latin = "Found 1 match in 1 file under .\nlatin.txt:1: un café au lait\n\n(latin.txt: windows-1252)";
+    for pattern in ["au lait", "caf. au", "f\\w+ au", "^[^x]+ lait$", "caf[^\\x00-\\x7f] a"] {
+        assert_eq!(grep(pattern), latin, "{pattern}");
+    }
     let around = h.call("grep", json!({ "pattern": "^0", "path": "larger.txt", "before": 1, "max_results": 1 })).ok();
     assert!(around.contains("==> larger.txt <==\n1-café\n2:0123"), "{around}");
     let count = h.call("grep", json!({ "pattern": "café", "output_mode": "count" })).ok();
     assert!(count.contains("larger.txt: 1") || count.contains("larger.txt:1"), "{count}");
     assert!(!h.call("grep", json!({ "pattern": "nowhereé" })).facts().contains_key("not_utf8"));
+});
+
+/// A word of each encoding in lines of its language, so that the encoding is recognised.
+const ENCODED: [(&str, &str, &str); 8] = [
+    ("windows-1252", "Der Käse ist groß, schön und größer als über Nacht gelüftete Würste.", "Käse"),
+    ("windows-1251", "Это обычный русский текст, в котором есть слово сыр и другие слова.", "сыр"),
+    ("Shift_JIS", "日本語の文章です。チーズと表示、ソース、能力のことを書いています。", "チーズ"),
+    ("EUC-JP", "日本語の文章です。チーズと表示、ソース、能力のことを書いています。", "チーズ"),
+    ("GBK", "这是一个普通的中文句子，里面有奶酪这个词，还有其他的内容。", "奶酪"),
+    ("Big5", "這是一個普通的中文句子，裡面有乳酪這個詞，還有其他的內容。", "乳酪"),
+    ("EUC-KR", "이것은 치즈라는 단어가 들어 있는 보통의 한국어 문장입니다.", "치즈"),
+    ("UTF-16LE", "Der Käse ist groß und schön.", "Käse"),
+];
+
+mcp_test!(every_encoding_is_searched_and_shown_as_read_shows_it, |h| {
+    for (label, line, _) in ENCODED {
+        let text = format!("first line\r\n{line}\r\nlast [line] | end\r\n");
+        let bytes = if label == "UTF-16LE" {
+            text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+        } else {
+            encoding_rs::Encoding::for_label(label.as_bytes()).unwrap().encode(&text).0.into_owned()
+        };
+        h.write(&format!("{label}.txt"), bytes);
+    }
+    for (label, line, word) in ENCODED {
+        let name = format!("{label}.txt");
+        let expected = format!("==> {name} <==\n2:{line}\n\n({name}: {label}, CRLF)");
+        // By its own characters, by a class that takes them, and by all of the line.
+        let dotted: String = word.chars().map(|_| '.').collect();
+        for pattern in [word.to_owned(), line.replace(word, &dotted), "^\\w.*\\W\r".to_owned()] {
+            let answer = h.call("grep", json!({"pattern": pattern, "path": name, "case_sensitive": true})).ok();
+            assert!(answer.contains(&expected), "{label} {pattern}: {answer}");
+        }
+        let read = h.call("read", json!({"path": name})).ok();
+        assert!(read.contains(&format!("2\t{line}\n")) && read.contains(label), "{read}");
+        let count = h.call("grep", json!({"pattern": "[\\[|]", "path": name, "output_mode": "count"})).ok();
+        assert!(count.ends_with(&format!("{name}:1")), "the second bytes of characters are no ASCII: {count}");
+    }
+});
+
+mcp_test!(damaged_utf8_loses_no_line, |h| {
+    h.write(
+        "damaged.log",
+        b"caf\xc3\xa9 \xc3\xa9\xc3\xa9\xc3\xa9 one\nd\xc3\xa9j\xc3\xa0 \xff two\nplain \xe2\x82 three\n",
+    );
+    let answer = h.call("grep", json!({"pattern": "^.+$"})).ok();
+    for line in ["1: café ééé one", "2: déjà \u{fffd} two", "3: plain \u{fffd} three"] {
+        assert!(answer.contains(&format!("damaged.log:{line}")), "{answer}");
+    }
+    assert!(answer.ends_with("(damaged.log: UTF-8 with invalid bytes shown as \u{fffd})"), "{answer}");
+    let answer = h.call("grep", json!({"pattern": "[^a-z ]+ three", "output_mode": "files_without_match"})).ok();
+    assert_eq!(answer, "No files without a match");
+});
+
+mcp_test!(more_than_three_files_that_are_not_plain_are_counted, |h| {
+    for number in 1..=5 {
+        h.write(&format!("{number}.txt"), "hit\r\n");
+    }
+    h.write("6.txt", "hit\n");
+    let answer = h.call("grep", json!({"pattern": "hit"})).ok();
+    let note = "\n\n(1.txt: CRLF; 2.txt: CRLF; 3.txt: CRLF; 2 more files are not UTF-8 with LF)";
+    assert!(answer.ends_with(note), "{answer}");
+    let names = h.call("grep", json!({"pattern": "hit", "output_mode": "files_with_matches"})).ok();
+    assert!(!names.contains("CRLF"), "{names}");
 });
 
 mcp_test!(files_of_unknown_encoding_are_reported_for_a_non_ascii_pattern, |h| {
@@ -515,8 +589,11 @@ mcp_test!(a_long_line_in_another_encoding_is_cut_around_its_match, |h| {
     let line = [&words[..], b"needle ", &words, b"\n"].concat();
     h.write("long.txt", [b"un caf\xe9 fran\xe7ais, tr\xe8s fort\n".repeat(20), line].concat());
     let text = h.call("grep", json!({ "pattern": "needle" })).ok();
-    assert!(text.contains("déjà vu needle déjà vu") && text.contains(": …") && text.ends_with('…'), "{text}");
-    assert_eq!(text.lines().last().unwrap().chars().count(), "long.txt:21: ".len() + 200);
+    let line = text.lines().nth(1).unwrap();
+    assert!(line.contains("déjà vu needle déjà vu") && line.contains(": …") && line.ends_with('…'), "{text}");
+    assert_eq!(line.chars().count(), "long.txt:21: ".len() + 200);
+    // 400 times eight characters are before the match.
+    assert!(text.contains("part=\"columns 3001-5000\")") && text.contains("(long.txt: windows-1252)"), "{text}");
 });
 
 /// Text of 5 lines in UTF-16 without a BOM, of about this size.
@@ -545,9 +622,9 @@ mcp_test!(utf16_without_bom_is_text_for_grep_and_read, |h| {
     for name in ["be.txt", "le.txt"] {
         let text = h.call("grep", json!({ "pattern": "the needle", "path": name, "context": 1 })).ok();
         let expected = format!("==> {name} <==\n1-first café\n2:the needle, naïve\n3-third");
-        assert!(text.ends_with(&expected), "{text}");
+        assert!(text.contains(&expected), "{text}");
         let text = h.call("grep", json!({ "pattern": "naïve.third", "path": name, "multiline": true })).ok();
-        assert!(text.ends_with(&format!("==> {name} <==\n2:the needle, naïve\n3:third")), "{text}");
+        assert!(text.contains(&format!("==> {name} <==\n2:the needle, naïve\n3:third\n\n({name}: UTF-16")), "{text}");
         // A line that was shown can be edited.
         let edit = json!({ "path": name, "old_string": "the needle", "new_string": "a nail" });
         h.call("edit", edit).ok();

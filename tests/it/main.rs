@@ -14,6 +14,7 @@ mod config;
 mod confined;
 mod confirm;
 mod content;
+mod definitions;
 mod doctor;
 mod documents;
 mod glob;

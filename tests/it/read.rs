@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Harness, mcp_test};
+use crate::harness::{Harness, Setup, mcp_test};
 
 /// The answer to a read of `arguments`.
 fn read(h: &Harness, arguments: Value) -> String {
@@ -113,3 +113,110 @@ mcp_test!(lines_pasted_with_the_gutter_of_read_and_grep_are_edited, |h| {
     let edited = edit("2:    a = 1\n3-\n4-    return a".to_owned(), "    return 1");
     assert!(edited.contains("+    return 1"), "{edited}");
 });
+
+/// The rev in the last line of an answer.
+fn rev(text: &str) -> String {
+    let (_, rev) = text.rsplit_once("rev ").expect("a rev");
+    rev.split([')', ';']).next().expect("its end").to_owned()
+}
+
+fn numbered(lines: usize) -> String {
+    (1..=lines).map(|n| format!("line {n}\n")).collect::<Vec<_>>().concat()
+}
+
+mcp_test!(file_that_the_caller_has_is_not_sent_again, |h| {
+    h.write("f", numbered(212));
+    let first = rev(&read(&h, json!({ "path": "f" })));
+    for arguments in [json!({}), json!({ "start_line": 3, "end_line": 9 }), json!({ "offset": 1000 })] {
+        let mut call = arguments.clone();
+        (call["path"], call["since"]) = ("f".into(), first.clone().into());
+        let answer = h.call("read", call);
+        assert_eq!(answer.facts()["since"], "unchanged");
+        assert_eq!(answer.facts()["total_lines"], 212);
+        assert_eq!(answer.ok(), format!("unchanged since {first} (212 lines)"));
+    }
+    // The caller says that it holds the content, so it may change it.
+    let h = Harness::new();
+    h.write("f", numbered(212));
+    read(&h, json!({ "path": "f", "since": first }));
+    h.call("edit", json!({ "path": "f", "old_string": "line 7\n", "new_string": "7\n" })).ok();
+});
+
+mcp_test!(changed_file_is_read_again_as_its_hunks, |h| {
+    h.write("f", numbered(300));
+    let first = rev(&read(&h, json!({ "path": "f" })));
+    h.call("edit", json!({ "path": "f", "old_string": "line 10\n", "new_string": "ten\nand more\n" })).ok();
+    let text = String::from_utf8(h.bytes("f")).expect("text");
+    h.write("f", text.replace("line 200\n", ""));
+    let answer = h.call("read", json!({ "path": "f", "since": first }));
+    assert_eq!(answer.facts()["since"], "changed");
+    let second = answer.facts()["revision"].as_str().expect("a revision")[..6].to_owned();
+    let expected = format!(
+        "changed since {first}:\n@@ -9,3 +9,4 @@\n line 9\n-line 10\n+ten\n+and more\n line 11\n\
+         @@ -199,3 +200,2 @@\n line 199\n-line 200\n line 201\n(300 lines, rev {second})"
+    );
+    assert_eq!(answer.ok(), expected);
+    // A range has its own hunks, or the numbers that its lines had.
+    let range =
+        |start: u64, end: u64| read(&h, json!({ "path": "f", "since": first, "start_line": start, "end_line": end }));
+    let near = range(1, 20);
+    assert!(near.contains("+ten\n") && !near.contains("line 200") && near.contains("(1 change outside these lines)"));
+    let between = range(50, 60);
+    assert!(between.starts_with(&format!("lines 50-60 unchanged since {first}, where they were lines 49-59\n")));
+    assert!(range(250, 260).starts_with(&format!("lines 250-260 unchanged since {first}\n")));
+    // Older states are known as well.
+    assert_eq!(read(&h, json!({ "path": "f", "since": second })), format!("unchanged since {second} (300 lines)"));
+    assert!(read(&h, json!({ "path": "f", "since": first })).contains("-line 10\n"));
+});
+
+mcp_test!(rev_that_is_not_known_gives_the_whole_file_and_says_so, |h| {
+    h.write("f", "one\ntwo\n");
+    let answer = h.call("read", json!({ "path": "f", "since": "0123456" }));
+    assert_eq!(answer.facts()["since"], "unknown");
+    let text = answer.ok();
+    assert!(
+        text.starts_with("1\tone\n2\ttwo\n(rev 0123456 is no longer known; nothing was compared)\n(2 lines"),
+        "{text}"
+    );
+    h.call("read", json!({ "path": "f", "since": "v1" })).fails("invalid_input");
+    h.call("read", json!({ "path": "f", "since": "0123" })).fails("invalid_input");
+    assert!(read(&h, json!({ "path": "f", "since": "" })).starts_with("1\tone"));
+    h.write("f", "one\r\ntwo\r\n");
+    let crlf = rev(&read(&h, json!({ "path": "f" })));
+    h.write("f", "one\ntwo\n");
+    let text = read(&h, json!({ "path": "f", "since": crlf }));
+    assert!(text.starts_with(&format!("only line endings or encoding changed since {crlf}\n(2 lines, rev ")), "{text}");
+});
+
+mcp_test!(hunks_beyond_the_answer_are_continued_exactly_once, |h| {
+    let line = |n: usize, changed: bool| format!("{}{n} {}\n", if changed { "new " } else { "" }, "x".repeat(90));
+    let text = |changed: bool| (1..=4000).map(|n| line(n, changed && n % 20 == 0)).collect::<Vec<_>>().concat();
+    h.write("f", text(false));
+    let first = rev(&read(&h, json!({ "path": "f" })));
+    h.write("f", text(true));
+    let mut call = json!({ "path": "f", "since": first });
+    let mut added = Vec::new();
+    for _ in 0..100 {
+        let shown = read(&h, call.clone());
+        added.extend(
+            shown.lines().filter_map(|line| line.strip_prefix("+new ")?.split(' ').next()?.parse::<usize>().ok()),
+        );
+        let Some((_, next)) = shown.split_once("; continue with since=") else { break };
+        let (since, start) = next.trim_end_matches(')').split_once(", start_line=").expect("both arguments");
+        call = json!({ "path": "f", "since": since, "start_line": start });
+    }
+    assert_eq!(added, (1..=200).map(|n| n * 20).collect::<Vec<_>>());
+});
+
+#[test]
+fn next_process_knows_what_the_one_before_it_replaced() {
+    let h = Setup { state: true, ..Setup::default() }.open();
+    h.write("f", numbered(100));
+    let first = rev(&read(&h, json!({ "path": "f" })));
+    h.restart();
+    assert!(read(&h, json!({ "path": "f", "since": first })).starts_with("unchanged since "));
+    h.call("edit", json!({ "path": "f", "old_string": "line 50\n", "new_string": "fifty\n" })).ok();
+    h.restart();
+    let changed = read(&h, json!({ "path": "f", "since": first }));
+    assert!(changed.contains("-line 50\n+fifty\n") && changed.starts_with("changed since "), "{changed}");
+}

@@ -18,12 +18,14 @@ const LINE: usize = 64 << 10;
 /// ```
 pub fn definitions(path: &str, text: &str) -> Vec<Definition> {
     let mut outline = Outline::new(path);
-    if !text.contains('\n') && text.contains('\r') {
-        outline.push(&text.replace('\r', "\n"));
-    } else {
-        outline.push(text);
-    }
+    outline.push(text);
     outline.finish()
+}
+
+/// Whether definitions can be found in a file of this name: its language is known, or its first line may say it.
+pub fn may_have_definitions(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    Language::of_name(name).is_some() || !name.contains('.')
 }
 
 /// Takes the text of a file piece by piece, with bounded memory.
@@ -64,16 +66,8 @@ impl Engine {
 impl Outline {
     /// The outline of a file of this name.
     pub fn new(path: &str) -> Self {
-        let language = Language::of_name(path);
-        // Without an extension the first line may name an interpreter.
-        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-        let is_unknown = language.is_none() && name.contains('.');
-        Self { engine: language.map(Engine::new), is_unknown, partial: String::new() }
-    }
-
-    /// Whether no definition can be found, whatever the text.
-    pub fn is_unknown(&self) -> bool {
-        self.is_unknown
+        let engine = Language::of_name(path).map(Engine::new);
+        Self { engine, is_unknown: !may_have_definitions(path), partial: String::new() }
     }
 
     /// Takes the next piece of text.

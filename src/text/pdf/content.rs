@@ -27,6 +27,9 @@ const DRAWN: usize = 4000;
 /// Glyphs of one page; the densest have a hundredth.
 const GLYPHS: usize = 400_000;
 
+/// Characters that marked content may have instead of its glyphs.
+const OWN_TEXT: usize = 4096;
+
 /// Operands that are kept: no operator of those below has more.
 const OPERANDS: usize = 8;
 
@@ -158,7 +161,7 @@ impl<'f> Frame<'f> {
                 Token::Keyword(operator) => {
                     self.operator(operator, &operands, found)?;
                     operands.clear();
-                    if found.glyphs >= GLYPHS {
+                    if found.glyphs >= GLYPHS || found.layout.is_full() {
                         found.cut = true;
                         return Ok(());
                     }
@@ -261,7 +264,7 @@ impl<'f> Frame<'f> {
         let file = self.file;
         font.each_glyph(string, |shown| {
             file.budget.work(16)?;
-            if found.glyphs >= GLYPHS {
+            if found.glyphs >= GLYPHS || found.layout.is_full() {
                 return Ok(());
             }
             found.glyphs += 1;
@@ -306,7 +309,7 @@ impl<'f> Frame<'f> {
             Some(units) => encoding_rs::UTF_16BE.decode_without_bom_handling(units).0.into_owned(),
             None => encoding_rs::WINDOWS_1252.decode_without_bom_handling(&text).0.into_owned(),
         };
-        Ok(Some(text))
+        Ok(Some(text.chars().take(OWN_TEXT).collect()))
     }
 
     /// A resource by its kind and name, and which object it is.

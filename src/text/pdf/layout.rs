@@ -7,6 +7,9 @@
 /// Characters of the longest line; a longer one is continued on the next.
 const LINE: usize = 1000;
 
+/// Bytes of the text of one page; no answer takes more.
+const TEXT: usize = 4 << 20;
+
 /// Glyphs of a line among which one is looked for that was drawn there before, to look bold.
 const DRAWN_TWICE: usize = 128;
 
@@ -37,6 +40,8 @@ struct Line {
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     lines: Vec<Line>,
+    /// Bytes of these lines.
+    size: usize,
     current: String,
     characters: usize,
     /// The first glyph of the current line, and the last.
@@ -98,6 +103,11 @@ impl Layout {
         if self.characters >= LINE {
             self.end_line(&placed, false);
         }
+    }
+
+    /// Whether there is more text than is taken.
+    pub(super) fn is_full(&self) -> bool {
+        self.size > TEXT
     }
 
     /// What is between two glyphs that are drawn one after the other.
@@ -173,6 +183,7 @@ impl Layout {
         let text = self.current.trim_end();
         if !text.trim_start().is_empty() {
             let height = line.filter(|line| line.along.0 > 0.99).map(|line| line.at.1);
+            self.size += text.len();
             self.lines.push(Line { text: text.to_owned(), height, apart: self.apart });
             self.apart = false;
         }

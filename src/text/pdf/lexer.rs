@@ -8,8 +8,11 @@ use super::object::{Dict, Object, Reference};
 /// Arrays and dictionaries within one another; deeper ones are refused, as each level takes stack.
 const DEPTH: usize = 64;
 
-/// Objects within one object, and as many pieces of 64 bytes of its strings.
+/// Objects within one object, and as many pieces of its strings.
 const NODES: usize = 400_000;
+
+/// Bytes of a string that cost as much as an object.
+const PER_NODE: usize = 64;
 
 /// Bytes of the longest name.
 const NAME: usize = 512;
@@ -232,6 +235,7 @@ impl<'a> Lexer<'a> {
                     self.escape(&mut string);
                     continue;
                 }
+                _ if string.len() / PER_NODE > self.nodes => return None,
                 // Any line ending is one line feed.
                 b'\r' => {
                     if self.peek() == Some(b'\n') {
@@ -283,6 +287,9 @@ impl<'a> Lexer<'a> {
         let rest = self.rest();
         let length = memchr::memchr(b'>', rest).unwrap_or(rest.len());
         self.skip(length + 1);
+        if length / 2 / PER_NODE > self.nodes {
+            return None;
+        }
         let mut string = Vec::with_capacity(length / 2);
         let mut high = None;
         for digit in rest[..length].iter().filter_map(|byte| hex_digit(*byte)) {
@@ -299,7 +306,7 @@ impl<'a> Lexer<'a> {
     }
 
     fn pay_for(&mut self, string: Vec<u8>) -> Option<Object> {
-        self.nodes = self.nodes.checked_sub(string.len() / 64)?;
+        self.nodes = self.nodes.checked_sub(string.len() / PER_NODE)?;
         Some(Object::String(string))
     }
 

@@ -25,7 +25,8 @@ pub(crate) struct Args {
     pub(super) word: Option<bool>,
     /// Matches may span lines and `.` matches line breaks. Default: false.
     pub(super) multiline: Option<bool>,
-    /// Matching lines, names of files with or without a match, or matches per file. Default: content.
+    /// Matching lines, names of files with or without a match, matches per file, or only lines that define a matching
+    /// name. Default: content.
     pub(super) output_mode: Option<OutputMode>,
     /// Lines to show before and after each match, at most 50. Default: 0.
     pub(super) context: Option<i64>,
@@ -33,6 +34,8 @@ pub(crate) struct Args {
     pub(super) before: Option<i64>,
     /// Lines to show after each match. Default: context.
     pub(super) after: Option<i64>,
+    /// Name the function or type around each match. Default: false.
+    pub(super) scope: Option<bool>,
     /// Order of files: by path, or newest first. Default: path.
     pub(super) sort: Option<Sort>,
     /// Most matching lines (or files, in the other modes) to return, at most 500. Default: 100.
@@ -55,6 +58,15 @@ pub(crate) enum OutputMode {
     FilesWithoutMatch,
     /// Matches per file.
     Count,
+    /// Lines that define what matches.
+    Definitions,
+}
+
+impl OutputMode {
+    /// Whether results are lines, not files.
+    pub(super) fn is_of_lines(self) -> bool {
+        matches!(self, Self::Content | Self::Definitions)
+    }
 }
 
 /// The order of files.

@@ -11,7 +11,7 @@ use crate::{
     tools::AnswerBudget,
 };
 
-use super::{output::MatchLine, page::Page};
+use super::{output::MatchLine, page::Page, scope_labels::ScopeLabels};
 
 /// Which matches are shown, with how many lines around each, and in which form.
 #[derive(Clone, Copy, Debug)]
@@ -55,21 +55,32 @@ impl LineForm {
     /// All lines of the page; an error says how many matches may fit where they do not.
     fn fill(self, files: &[(usize, Box<FileHits>)], budget: AnswerBudget) -> Result<Page, usize> {
         let (mut page, mut gauge) = (Page::default(), budget.gauge());
+        let mut in_prototypes = false;
         for (at, (matches_before, hits)) in files.iter().enumerate() {
             let groups = self.groups(*matches_before, hits);
             if groups.is_empty() {
                 continue;
+            }
+            if hits.prototypes && !in_prototypes {
+                in_prototypes = true;
+                page.text.push_str("\nprototypes:");
             }
             let path = hits.path.to_string();
             if self.headed {
                 let _ = write!(page.text, "\n==> {path} <==");
             }
             let (mut lines, mut last_match) = (Vec::new(), None);
+            let mut scopes = ScopeLabels::of(hits);
             for (place, group) in groups.iter().enumerate() {
                 if self.has_context() && place > 0 {
                     page.text.push_str("\n--");
+                    scopes.begin_group();
                 }
-                for (index, (HitLine { number, text, .. }, hit)) in group.iter().enumerate() {
+                for (index, (HitLine { number, text, cut_at, scope, .. }, hit)) in group.iter().enumerate() {
+                    let label = scopes.label(group, index);
+                    if let Some(label) = label {
+                        let _ = write!(page.text, "\n[{label}]");
+                    }
                     page.shown += usize::from(hit.is_some() && *hit != last_match.map(|(hit, _)| hit));
                     last_match = hit.map(|hit| (hit, *number)).or(last_match);
                     let mark = if hit.is_some() { ':' } else { '-' };
@@ -78,7 +89,14 @@ impl LineForm {
                     } else {
                         write!(page.text, "\n{path}{mark}{number}{mark} {text}")
                     };
-                    lines.push(MatchLine { number: *number, text: text.clone(), context: hit.is_none() });
+                    lines.push(MatchLine {
+                        number: *number,
+                        text: text.clone(),
+                        context: hit.is_none(),
+                        cut_at: *cut_at,
+                        scope: scope.clone().filter(|_| hit.is_some()),
+                        prototype: hits.prototypes,
+                    });
                     if gauge.fits(&page.text) {
                         continue;
                     }

@@ -32,6 +32,9 @@ pub(crate) struct FileResult {
     pub(super) path: String,
     /// Matches in it, as far as it was searched.
     pub(super) matches: usize,
+    /// What is not plain about it, where it is among the first of such files: "windows-1252", "CRLF".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) unusual: Vec<String>,
     /// The lines shown, in content mode.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) lines: Vec<MatchLine>,
@@ -47,6 +50,15 @@ pub(crate) struct MatchLine {
     pub(super) text: String,
     /// Whether it is context of a match and none itself.
     pub(super) context: bool,
+    /// Where the line is cut: the column of its match, or its first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cut_at: Option<u64>,
+    /// The definition around a match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) scope: Option<String>,
+    /// Whether it declares a name without defining it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) prototype: bool,
 }
 
 /// The numbers for programs.

@@ -17,6 +17,7 @@ use crate::{
 use super::{
     args::OutputMode,
     lines::LineForm,
+    notes::{UnusualFiles, cut_note, not_utf8_note},
     output::{Facts, FileResult, MatchLine, Output},
     page::Page,
     request::GrepRequest,
@@ -31,6 +32,10 @@ pub(super) struct Report<'a> {
     pub(super) request: &'a GrepRequest,
     pub(super) scope: &'a Scope,
     pub(super) found: &'a ContentHits,
+    /// How many of the matches are prototypes.
+    pub(super) prototypes: usize,
+    /// Files whose definitions could not be looked up.
+    pub(super) unscoped: usize,
     pub(super) hidden: Option<InIgnored>,
 }
 
@@ -38,7 +43,7 @@ impl Report<'_> {
     /// Renders as many results as fit into `budget`.
     pub(super) fn render(&self, budget: AnswerBudget) -> Page {
         match self.request.mode {
-            OutputMode::Content => self.form().page(&self.found.files, budget),
+            OutputMode::Content | OutputMode::Definitions => self.form().page(&self.found.files, budget),
             _ => self.render_files(budget),
         }
     }
@@ -65,12 +70,15 @@ impl Report<'_> {
 
     fn form(&self) -> LineForm {
         let GrepRequest { skip, take, before, after, .. } = *self.request;
+        let (before, after) = if self.request.mode == OutputMode::Content { (before, after) } else { (0, 0) };
         LineForm { skip, take, before: before as u64, after: after as u64, headed: self.is_headed() }
     }
 
     /// Whether the path is a heading above its lines.
     fn is_headed(&self) -> bool {
-        self.scope.file().is_some() || self.request.before + self.request.after > 0
+        self.scope.file().is_some()
+            || self.request.scope
+            || self.request.mode == OutputMode::Content && self.request.before + self.request.after > 0
     }
 
     /// Header, lines and footer; the facts next to them.
@@ -82,6 +90,10 @@ impl Report<'_> {
         let limits = self.limit_notes(&page, truncated);
         let mut notes = limits.clone();
         notes.extend(page.less_context.map(|lines| self.less_context_note(lines)));
+        notes.extend(self.unscoped_note());
+        let unusual = UnusualFiles::of(&cx.workspace, self.found, &page);
+        notes.extend(unusual.note(self.found, &page));
+        notes.extend(cut_note(self.found, &page));
         notes.extend(self.hidden.map(InIgnored::note));
         notes.extend(stopped_note(
             &cx.stop,
@@ -116,7 +128,12 @@ impl Report<'_> {
         let header = headed(self.header(page.shown, next_offset), &limits);
         let text = with_notes(header + &page.text, &notes[limits.len()..]);
         let answer = Answer::text(text, &facts);
-        answer.data_of(cx, || Output { mode: self.request.mode, facts, results: self.file_results(page), notes })
+        answer.data_of(cx, || Output {
+            mode: self.request.mode,
+            facts,
+            results: self.file_results(page, unusual),
+            notes,
+        })
     }
 
     /// What is said of numbers over their maximum, where it makes a difference.
@@ -143,29 +160,53 @@ impl Report<'_> {
         }
     }
 
-    fn file_results(&self, page: Page) -> Vec<FileResult> {
+    fn file_results(&self, page: Page, unusual: UnusualFiles) -> Vec<FileResult> {
         let result = |(at, lines): (usize, Vec<MatchLine>)| {
             let hits = &self.found.files[at].1;
-            FileResult { path: hits.path.to_string(), matches: hits.matches, lines }
+            FileResult { path: hits.path.to_string(), matches: hits.matches, unusual: Vec::new(), lines }
         };
-        page.files.into_iter().map(result).collect()
+        let mut results: Vec<_> = page.files.into_iter().map(result).collect();
+        for (place, words) in unusual.named {
+            results[place].unusual = words;
+        }
+        results
     }
 
     /// Results as far as the search went: matches in content mode, else files.
     fn results(&self) -> usize {
-        match self.request.mode {
-            OutputMode::Content => self.found.matches,
-            _ => self.found.matching_files,
+        if self.request.mode.is_of_lines() { self.found.matches } else { self.found.matching_files }
+    }
+
+    fn unscoped_note(&self) -> Option<String> {
+        (self.unscoped > 0).then(|| {
+            let files = count(self.unscoped, "file");
+            format!("(the definitions around the matches in {files} are not known: changed meanwhile, or no time left)")
+        })
+    }
+
+    fn counted_definitions(&self) -> String {
+        let definitions = count(self.found.matches - self.prototypes, "definition");
+        match self.prototypes {
+            0 => definitions,
+            prototypes => format!("{definitions} and {}", count(prototypes, "prototype")),
         }
     }
 
     fn header(&self, shown: usize, next_offset: Option<usize>) -> String {
         let (skip, take) = (self.request.skip, self.request.take);
-        let noun = if self.request.mode == OutputMode::Content { "match" } else { "file" };
+        let noun = match self.request.mode {
+            OutputMode::Content => "match",
+            OutputMode::Definitions => "definition",
+            _ => "file",
+        };
         let results = self.results();
         if results == 0 {
-            let without = self.request.mode == OutputMode::FilesWithoutMatch;
-            return if without { "No files without a match" } else { "No matches found" }.to_owned();
+            return match self.request.mode {
+                OutputMode::FilesWithoutMatch => "No files without a match",
+                OutputMode::Definitions => "No definitions found",
+                _ => "No matches found",
+            }
+            .to_owned();
         }
         let found = if self.found.capped {
             // The search ends one result after the page, or earlier where its text fills the answer.
@@ -179,6 +220,7 @@ impl Report<'_> {
             match self.request.mode {
                 OutputMode::FilesWithMatches => format!("Found {files}{under}"),
                 OutputMode::FilesWithoutMatch => format!("Found {files} without a match{under}"),
+                OutputMode::Definitions => format!("Found {} in {files}{under}", self.counted_definitions()),
                 OutputMode::Content | OutputMode::Count => {
                     format!("Found {} in {files}{under}", count(self.found.matches, "match"))
                 }
@@ -193,13 +235,4 @@ impl Report<'_> {
             None => found,
         }
     }
-}
-
-/// What is said of files whose letters beyond ASCII are other bytes than the pattern's.
-fn not_utf8_note(files: usize) -> String {
-    let (verb, them) = if files == 1 { ("is", "it") } else { ("are", "them") };
-    format!(
-        "({} without a match {verb} not UTF-8: characters beyond ASCII are not found in {them}; search for an ASCII part of the text)",
-        count(files, "file")
-    )
 }

@@ -24,6 +24,10 @@ const MAX_CONTEXT: usize = 50;
 #[derive(Debug)]
 pub(super) struct GrepRequest {
     pub(super) pattern: Pattern,
+    /// What the name of a definition must match, where the pattern finds only the files.
+    pub(super) names: Option<Pattern>,
+    /// Whether the definition around each match is named.
+    pub(super) scope: bool,
     pub(super) path: Option<String>,
     pub(super) filter: FileFilter,
     pub(super) mode: OutputMode,
@@ -68,10 +72,14 @@ impl GrepRequest {
         let filter = filter.map_err(filter_error)?;
         let mode = args.output_mode.unwrap_or(OutputMode::Content);
         let newest = args.sort == Some(Sort::Modified);
-        if newest && mode == OutputMode::Content {
-            return Err(ToolError::invalid("sort=modified orders files, and output_mode=content is ordered by path")
+        if newest && mode.is_of_lines() {
+            return Err(ToolError::invalid("sort=modified orders files, and lines are ordered by path")
                 .hint("add output_mode=files_with_matches, or leave sort out"));
         }
+        let (pattern, names) = match mode {
+            OutputMode::Definitions => definition_patterns(pattern, options)?,
+            _ => (pattern, None),
+        };
         let mut context_notes = Vec::new();
         let mut lines = |name, given| -> Result<Option<usize>, ToolError> {
             let lines = paging::bounded(name, given, MAX_CONTEXT)?;
@@ -84,6 +92,8 @@ impl GrepRequest {
         let take = paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS);
         Ok(Self {
             pattern,
+            names,
+            scope: args.scope.unwrap_or(false),
             path: args.path,
             filter,
             mode,
@@ -116,8 +126,23 @@ impl GrepRequest {
             OutputMode::FilesWithMatches => SearchMode::Files,
             OutputMode::FilesWithoutMatch => SearchMode::FilesWithout,
             OutputMode::Count => SearchMode::Counts,
+            OutputMode::Definitions => SearchMode::Definitions { prototypes: false },
         }
     }
+}
+
+/// The pattern that finds files, whose lines hold more than names, and the one for the names where it differs.
+fn definition_patterns(names: Pattern, options: PatternOptions) -> Result<(Pattern, Option<Pattern>), ToolError> {
+    if options.multiline {
+        return Err(ToolError::invalid(
+            "multiline=true does not go with output_mode=definitions: a name is on one line",
+        )
+        .hint("leave multiline out"));
+    }
+    Ok(match names.unanchored() {
+        Some(pattern) => (pattern, Some(names)),
+        None => (names, None),
+    })
 }
 
 pub(super) fn pattern_error(error: PatternError, options: PatternOptions) -> ToolError {

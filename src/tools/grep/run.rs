@@ -17,6 +17,8 @@ use super::{
     request::GrepRequest,
 };
 
+/// Bytes of text that are kept in any case: those of a match with all its context.
+const LEAST_TEXT: usize = 256 << 10;
 /// Kept text may be this many times what is shown: it is counted with its overhead.
 const TEXT_FACTOR: usize = 4;
 
@@ -29,18 +31,31 @@ impl GrepRequest {
         stop: &StopSignal,
         entries: Option<&IgnoredEntries>,
     ) -> Result<ContentHits, ToolError> {
-        let (ignored, keep) =
-            if entries.is_some() { (Ignored::Only, Keep::Nothing) } else { (self.ignored(), self.keep()) };
+        let mode = match self.search_mode() {
+            SearchMode::Lines { .. } if entries.is_some() => SearchMode::Counts,
+            mode => mode,
+        };
+        let keep = if entries.is_some() { Keep::Nothing } else { self.keep() };
+        self.search(cx, scope, stop, (mode, keep), entries)
+    }
+
+    /// One search in that mode.
+    pub(super) fn search(
+        &self,
+        cx: &CallContext,
+        scope: &Scope,
+        stop: &StopSignal,
+        (mode, keep): (SearchMode, Keep),
+        entries: Option<&IgnoredEntries>,
+    ) -> Result<ContentHits, ToolError> {
+        let ignored = if entries.is_some() { Ignored::Only } else { self.ignored() };
         let last = AtomicU64::new(0);
         let query = Query {
             pattern: &self.pattern,
-            mode: if keep == Keep::Nothing && self.mode == OutputMode::Content {
-                SearchMode::Counts
-            } else {
-                self.search_mode()
-            },
+            names: self.names.as_ref(),
+            mode,
             keep,
-            text_budget: cx.budget.most_bytes().saturating_mul(TEXT_FACTOR),
+            text_budget: cx.budget.most_bytes().saturating_mul(TEXT_FACTOR).max(LEAST_TEXT),
             max_file_size: cx.settings.max_search_file_size,
             threads: cx.settings.search_threads(),
             stop,
@@ -74,7 +89,7 @@ impl GrepRequest {
         let below = self.run(cx, scope, &stop, Some(&found.walk.ignored_entries)).ok()?;
         let count = match self.mode {
             OutputMode::FilesWithMatches | OutputMode::FilesWithoutMatch => below.matching_files,
-            OutputMode::Content | OutputMode::Count => below.matches,
+            OutputMode::Content | OutputMode::Count | OutputMode::Definitions => below.matches,
         };
         let exact = below.stopped.is_none();
         // A pass that was cut and met nothing is worth a word only where nothing else was found.

@@ -22,6 +22,8 @@ pub(crate) struct Args {
     pub(super) end_line: Option<i64>,
     /// Text encoding as a WHATWG label such as `shift_jis`. Default: detected.
     pub(super) encoding: Option<String>,
+    /// A rev of the file that you have: only what changed since is returned.
+    pub(super) since: Option<String>,
     /// What lines do not name: `def NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image)
     /// or `columns 2001-4000` (long lines).
     pub(super) part: Option<String>,

@@ -1,29 +1,16 @@
 //! The last line of what is said of a text file: how much of it was shown, what is not plain about it, its revision.
 
-use crate::{text::LineEnding, workspace::Revision};
+use crate::text::Layout;
 
-use super::super::answer::count;
+use super::{super::answer::count, properties::Properties};
 
-/// Bytes of the longest footer.
-pub(super) const FOOTER: usize = 240;
+/// Bytes of the longest footer, with a sentence before it.
+pub(super) const FOOTER: usize = 400;
 
-/// What the footer says of the content, whatever was shown of it.
-#[derive(Clone, Debug)]
-pub(super) struct Properties {
-    pub(super) encoding: &'static str,
-    pub(super) bom: bool,
-    /// Whether some bytes are invalid in the encoding.
-    pub(super) lossy: bool,
-    pub(super) line_ending: LineEnding,
-    pub(super) final_newline: bool,
-    /// None where the content was not hashed, or changed while it was read.
-    pub(super) revision: Option<Revision>,
-}
-
-/// `lines`, counted and with what is not plain.
-pub(super) fn footer(lines: &str, total: usize, properties: &Properties, next: Option<&str>) -> String {
+/// `lines`, which are counted, what is not plain about the file, and the arguments that continue.
+pub(super) fn footer(lines: &str, properties: &Properties, next: Option<&str>) -> String {
     let mut items = vec![lines.to_owned()];
-    items.extend(properties.unusual(total));
+    items.extend(unusual(properties));
     items.extend(properties.revision.map(|revision| format!("rev {}", revision.short())));
     let next = next.map(|next| format!("; continue with {next}")).unwrap_or_default();
     format!("({}{next})", items.join(", "))
@@ -34,21 +21,9 @@ pub(super) fn shown_lines(skip: usize, end: usize, total: usize) -> String {
     if skip == 0 && end == total { count(total, "line") } else { format!("lines {}-{end} of {total}", skip + 1) }
 }
 
-impl Properties {
-    fn unusual(&self, total: usize) -> impl Iterator<Item = String> {
-        let encoding = match (self.encoding, self.lossy) {
-            (name, true) => Some(format!("{name} with invalid bytes shown as \u{fffd}")),
-            ("UTF-8", false) => None,
-            (name, false) => Some(name.to_owned()),
-        };
-        let ending = match self.line_ending {
-            LineEnding::CrLf => Some("CRLF"),
-            LineEnding::Cr => Some("CR"),
-            LineEnding::Mixed => Some("mixed line endings"),
-            LineEnding::Lf | LineEnding::None => None,
-        };
-        let unfinished = (total > 0 && !self.final_newline).then_some("no final newline");
-        let words = [self.bom.then_some("BOM"), ending, unfinished];
-        encoding.into_iter().chain(words.into_iter().flatten().map(str::to_owned))
-    }
+/// What is not plain about the file.
+fn unusual(properties: &Properties) -> impl Iterator<Item = String> + use<> {
+    let Properties { encoding, bom, lossy, line_ending, total, final_newline, .. } = *properties;
+    let unfinished = (total > 0 && !final_newline).then(|| "no final newline".to_owned());
+    Layout { encoding, bom, lossy, line_ending }.unusual().into_iter().chain(unfinished)
 }

@@ -42,12 +42,12 @@ pub(super) fn read_image(
     cx.session.ledger.saw(file.real_path(), revision, None);
     let words = ImageWords { path: &path, info, image: &image, revision, asked, encoded: shown.as_ref() };
     let facts = words.facts(cx.settings.images);
-    let text = if cx.settings.images { words.text() } else { words.text_without_image() };
+    let closing = if cx.settings.images { words.text() } else { words.text_without_image() };
     let image = cx.settings.images.then(|| match shown {
         Some(EncodedImage { bytes, mime, .. }) => ShownImage { bytes, mime },
         None => ShownImage { bytes: bytes.clone(), mime: info.mime },
     });
-    Ok(Section { path, text, image, facts, sighting: None })
+    Ok(Section { closing, image, ..Section::of(path, String::new(), facts) })
 }
 
 /// The file with all of its bytes, and the memory that it and its decoding may take where that is not known yet.

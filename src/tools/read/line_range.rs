@@ -1,5 +1,7 @@
 //! The lines that a call asks for, from its two ways of saying a range.
 
+use std::ops::Range;
+
 use super::{
     super::{AnswerBudget, ToolError},
     args::Args,
@@ -70,6 +72,16 @@ impl LineRange {
             Start::Back(back) => total()?.saturating_sub(back),
         };
         Ok(WindowBounds { skip, take: self.take.unwrap_or(DEFAULT_LIMIT), budget })
+    }
+
+    /// The lines that the call names, numbered from 0, of so many; none where it names none.
+    pub(super) fn named(self, total: usize) -> Option<Range<usize>> {
+        let skip = match self.start {
+            Start::Skip(0) if self.take.is_none() => return None,
+            Start::Skip(skip) => skip,
+            Start::Back(back) => total.saturating_sub(back),
+        };
+        Some(skip..self.take.map_or(total.max(skip), |take| skip.saturating_add(take)))
     }
 
     /// How many lines to skip, and to take where the call says it; `None` for numbered lines, or the last ones.

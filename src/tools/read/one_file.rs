@@ -3,6 +3,7 @@
 use super::{
     super::{Blocking, CallContext, ToolError, fence::FENCE},
     format::Format,
+    held::compared,
     image::read_image,
     part::Part,
     pdf::read_pdf,
@@ -19,11 +20,18 @@ use super::{
 pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Section, ToolError> {
     let source: Source = match cx.blocking {
         Blocking::Allowed => open(cx, &request.path)?,
+        // What the session knows of former revisions may be on the disk.
+        Blocking::Never if request.since.is_some() => return Err(ToolError::would_block()),
         Blocking::Never => open_cached(cx, &request.path)?,
     };
-    let is_untrusted = cx.workspace.is_untrusted(source.file.real_path());
+    let real = source.file.real_path().clone();
+    let is_untrusted = cx.workspace.is_untrusted(&real);
     let reduced = is_untrusted.then(|| FileRequest { budget: request.budget.reduced(FENCE), ..request.clone() });
     let section = read_as_format(cx, reduced.as_ref().unwrap_or(request), source)?;
+    let section = match request.since {
+        Some(since) if section.facts.since.is_none() => compared(cx, section, &real, since),
+        _ => section,
+    };
     Ok(if is_untrusted { section.fenced() } else { section })
 }
 

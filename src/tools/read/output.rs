@@ -53,6 +53,9 @@ pub(super) struct Facts {
     /// Whether some bytes are invalid in the encoding, and shown as U+FFFD.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) lossy: bool,
+    /// How the file compares with the revision `since`: unchanged, changed, or unknown where nothing was compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) since: Option<&'static str>,
     /// Bytes in the file.
     pub(super) size: u64,
     /// Pixels across an image.

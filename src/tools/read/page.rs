@@ -6,20 +6,17 @@ use crate::workspace::WorkspacePath;
 
 use super::{
     super::answer::count,
-    footer::{Properties, footer, shown_lines},
+    footer::{footer, shown_lines},
     line_range::LineRange,
-    output::Facts,
-    section::{EMPTY, Section},
+    properties::Properties,
+    section::Section,
     window::{Window, WindowBounds},
 };
 
 /// What was read, ready to be said.
 pub(super) struct Page {
     pub(super) window: Window,
-    /// Lines in the file.
-    pub(super) total: usize,
     pub(super) properties: Properties,
-    pub(super) size: u64,
     /// Whether the file changed while it was read.
     pub(super) changed: bool,
 }
@@ -27,41 +24,27 @@ pub(super) struct Page {
 impl Page {
     /// `asked` is what the call asked for.
     pub(super) fn section(self, path: WorkspacePath, asked: LineRange) -> Section {
-        let Self { window, total, mut properties, size, changed } = self;
-        properties.revision = properties.revision.filter(|_| !changed);
+        let Self { window, properties, changed } = self;
+        let total = properties.total;
         let hidden = hidden_note(&window);
-        let Window { range: WindowBounds { skip, .. }, mut text, kept, .. } = window;
+        let Window { range: WindowBounds { skip, .. }, text, kept, .. } = window;
         let end = (skip + kept).min(total);
         let has_more = kept > 0 && end < total;
         let next = (has_more && !asked.is_just(kept)).then(|| asked.continued(end));
+        let mut closing = hidden;
         let lines = if total == 0 {
-            text = format!("{EMPTY}\n");
+            closing.push_str("(empty file)\n");
             count(0, "line")
         } else if kept == 0 {
             format!("{} is past the end: {path} has {}", asked.first(skip), count(total, "line"))
         } else {
             shown_lines(skip, end, total)
         };
-        text.push_str(&hidden);
         if changed {
-            text.push_str("(the file changed while it was read; read it again before an edit)\n");
+            closing.push_str("(the file changed while it was read; read it again before an edit)\n");
         }
-        text.push_str(&footer(&lines, total, &properties, next.as_deref()));
-        let facts = Facts {
-            total_lines: Some(total),
-            returned_lines: Some(kept),
-            has_more: Some(has_more),
-            next_offset: has_more.then_some(end),
-            revision: properties.revision.map(|revision| revision.to_string()),
-            encoding: Some(properties.encoding.to_owned()),
-            line_ending: Some(properties.line_ending.as_str().to_owned()),
-            final_newline: Some(properties.final_newline),
-            bom: properties.bom,
-            lossy: properties.lossy,
-            size,
-            ..Facts::default()
-        };
-        Section { path, text, image: None, facts, sighting: None }
+        closing.push_str(&footer(&lines, &properties, next.as_deref()));
+        Section { closing, ..Section::of(path, text, properties.facts(kept, has_more.then_some(end))) }
     }
 }
 

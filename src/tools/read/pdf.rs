@@ -240,17 +240,20 @@ impl PagesText {
     }
 
     fn section(self, path: WorkspacePath, revision: Option<Revision>, size: u64) -> Section {
+        let mut closing = String::new();
         let Self { mut text, pages, shown, lines, next, is_cut, unknown, hidden, .. } = self;
         if self.empty.is_some_and(|(start, first)| start == 0 && first == 1) && next.is_none() {
-            text = format!("(this PDF holds no text; {} on {})\n", count(self.images, "image"), count(pages, "page"));
+            text.clear();
+            let (images, pages) = (count(self.images, "image"), count(pages, "page"));
+            let _ = writeln!(closing, "(this PDF holds no text; {images} on {pages})");
         } else if shown.is_some() && lines == 0 && self.empty.is_none() {
-            let _ = writeln!(text, "(offset is past the end of these pages)");
+            let _ = writeln!(closing, "(offset is past the end of these pages)");
         }
         if unknown > 0 {
-            let _ = writeln!(text, "({} left out: the fonts do not say what they are)", count(unknown, "character"));
+            let _ = writeln!(closing, "({} left out: the fonts do not say what they are)", count(unknown, "character"));
         }
         if let Some(first) = self.incomplete.first() {
-            let _ = writeln!(text, "(page {first} is too large to be read whole: text may be missing)");
+            let _ = writeln!(closing, "(page {first} is too large to be read whole: text may be missing)");
         }
         if !hidden.is_empty() {
             let more = match hidden.len().saturating_sub(HIDDEN_SHOWN) {
@@ -258,26 +261,26 @@ impl PagesText {
                 more => format!(", {more} more"),
             };
             let _ =
-                writeln!(text, "(hidden characters: {}{more})", hidden[..hidden.len().min(HIDDEN_SHOWN)].join(", "));
+                writeln!(closing, "(hidden characters: {}{more})", hidden[..hidden.len().min(HIDDEN_SHOWN)].join(", "));
         }
-        text.push_str(&self.note);
+        closing.push_str(&self.note);
         if revision.is_none() {
-            text.push_str("(the file changed while it was read; read it again)\n");
+            closing.push_str("(the file changed while it was read; read it again)\n");
         }
-        let _ = write!(text, "({}", count(pages, "page"));
+        let _ = write!(closing, "({}", count(pages, "page"));
         if let Some(revision) = revision {
-            let _ = write!(text, ", rev {}", revision.short());
+            let _ = write!(closing, ", rev {}", revision.short());
         }
         let until = self.until.filter(|_| is_cut).map(|until| until.to_string()).unwrap_or_default();
         let next_part = next.map(|(page, _)| format!("pages {page}-{until}"));
         let next_offset = next.map(|(_, offset)| offset).filter(|offset| *offset > 0);
         if let Some(part) = next_part.as_ref().filter(|_| is_cut) {
-            let _ = write!(text, "; continue with part=\"{part}\"");
+            let _ = write!(closing, "; continue with part=\"{part}\"");
             if let Some(offset) = next_offset {
-                let _ = write!(text, " and offset={offset}");
+                let _ = write!(closing, " and offset={offset}");
             }
         }
-        text.push(')');
+        closing.push(')');
         let facts = Facts {
             returned_lines: Some(lines),
             has_more: Some(next.is_some()),
@@ -290,6 +293,6 @@ impl PagesText {
             next_part,
             ..Facts::default()
         };
-        Section { path, text, image: None, facts, sighting: None }
+        Section { closing, ..Section::of(path, text, facts) }
     }
 }

@@ -12,8 +12,9 @@ use crate::{
 
 use super::{
     super::{AnswerBudget, CallContext, ToolError},
-    footer::{FOOTER, Properties},
+    footer::FOOTER,
     page::Page,
+    properties::Properties,
     request::FileRequest,
     source::{binary, changed, failed},
     window::{Window, WindowBounds},
@@ -28,7 +29,7 @@ const REPORT_EVERY: u64 = 64 << 20;
 pub(super) fn read_streamed(
     cx: &CallContext,
     path: &WorkspacePath,
-    mut file: OpenFile,
+    file: &mut OpenFile,
     head: &[u8],
     request: &FileRequest,
 ) -> Result<Page, ToolError> {
@@ -39,32 +40,30 @@ pub(super) fn read_streamed(
     let range = request.lines.bounds(
         || {
             if ends_in_bytes(encoding) {
-                return count_lines(cx, path, &mut file);
+                return count_lines(cx, path, file);
             }
             let mut count = Window::new(WindowBounds { skip: 0, take: 0, budget: AnswerBudget::bytes(0) });
-            stream(cx, path, &mut file, encoding, None, &mut count)?;
+            stream(cx, path, file, encoding, None, &mut count)?;
             Ok(count.finish().lines)
         },
         request.budget.reduced(FOOTER),
     )?;
     let mut window = Window::new(range);
     let mut hasher = hash.then(Revision::hasher);
-    let lossy = stream(cx, path, &mut file, encoding, hasher.as_mut(), &mut window)?;
+    let lossy = stream(cx, path, file, encoding, hasher.as_mut(), &mut window)?;
     let totals = window.finish();
-    let changed = changed(path, &file)?;
-    let revision = hasher.map(RevisionHasher::finish);
-    if let Some(revision) = revision.filter(|_| !changed) {
-        cx.session.ledger.saw(file.real_path(), revision, None);
-    }
+    let changed = changed(path, file)?;
     let properties = Properties {
+        total: totals.lines,
+        size,
         encoding: encoding.name(),
         bom: Encoding::for_bom(head).is_some_and(|(marked, _)| marked == encoding),
         lossy,
         line_ending: totals.line_ending(),
         final_newline: totals.final_newline,
-        revision,
+        revision: hasher.map(RevisionHasher::finish).filter(|_| !changed),
     };
-    Ok(Page { window, total: totals.lines, properties, size, changed })
+    Ok(Page { window, properties, changed })
 }
 
 /// Whether each LF of the text is a byte LF of the file, and the other way round.
@@ -83,7 +82,7 @@ fn count_lines(cx: &CallContext, path: &WorkspacePath, file: &mut OpenFile) -> R
 }
 
 /// Decodes the whole file into `window`, piece by piece; returns whether something was not valid.
-fn stream(
+pub(super) fn stream(
     cx: &CallContext,
     path: &WorkspacePath,
     file: &mut OpenFile,
@@ -107,7 +106,7 @@ fn stream(
 }
 
 /// Hands the whole file to `take` piece by piece, the last one empty; `doing` names the work in its progress.
-fn read_pieces(
+pub(super) fn read_pieces(
     cx: &CallContext,
     path: &WorkspacePath,
     file: &mut OpenFile,

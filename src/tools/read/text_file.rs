@@ -1,21 +1,49 @@
 //! A text file: decoded whole where it is small, streamed where it is not.
 
+use crate::{text::Document, workspace::WorkspacePath};
+
 use super::{
     super::{CallContext, ToolError},
+    held::Held,
+    page::Page,
     request::FileRequest,
     section::Section,
+    since::Changes,
     source::Source,
     stream::read_streamed,
     whole::read_whole,
 };
 
-/// The lines that are wanted of a text file.
+/// What is wanted of a text file. It counts as seen, unless it changed meanwhile or is too large to be hashed.
 pub(super) fn read_text(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Section, ToolError> {
-    let Source { path, file, head, whole } = source;
-    let (page, sighting) = if whole {
-        read_whole(cx, &path, &file, head, request)?
+    let Source { path, mut file, head, whole } = source;
+    let (page, document) = if whole {
+        let (page, document) = read_whole(cx, &path, &file, head, request)?;
+        (page, Some(document))
     } else {
-        (read_streamed(cx, &path, file, &head, request)?, None)
+        (read_streamed(cx, &path, &mut file, &head, request)?, None)
     };
-    Ok(Section { sighting, ..page.section(path, request.lines) })
+    let (revision, real) = (page.properties.revision, file.real_path());
+    let changes = document.as_ref().and_then(|document| changes(cx, request, &path, real, &page, document));
+    let section = changes.unwrap_or_else(|| page.section(path, request.lines));
+    let content = document.as_ref().map(Document::bytes);
+    let sighting = revision.and_then(|revision| cx.session.ledger.note(real, revision, content));
+    Ok(Section { sighting, ..section })
+}
+
+/// What changed since the revision that the caller has, where its content is still known and a diff is shorter.
+fn changes(
+    cx: &CallContext,
+    request: &FileRequest,
+    path: &WorkspacePath,
+    real: &WorkspacePath,
+    page: &Page,
+    document: &Document,
+) -> Option<Section> {
+    let (since, properties) = (request.since?, &page.properties);
+    let Held::Former(old) = Held::of(cx, real, properties.revision?, since) else { return None };
+    let old = Document::decode(old, request.encoding).ok()?;
+    let asked = request.lines.named(properties.total);
+    let changes = Changes { since, old: &old, new: document, properties, asked, budget: request.budget };
+    changes.section(path)
 }

@@ -1,0 +1,54 @@
+//! What is known of the content that a caller says it has, by the rev that it gives as `since`.
+
+use crate::workspace::{Revision, RevisionPrefix, WorkspacePath};
+
+use super::super::CallContext;
+
+use super::section::Section;
+
+/// `section` is what is said of the file at the real path `real`: of a file that the caller has, only that.
+pub(super) fn compared(cx: &CallContext, section: Section, real: &WorkspacePath, since: RevisionPrefix) -> Section {
+    let now = section.facts.revision.as_deref().and_then(|revision| revision.parse().ok());
+    match now.map(|now| Held::of(cx, real, now, since)) {
+        Some(Held::Same) => section.unchanged(since),
+        Some(Held::Former(_)) => section.changed("changed", &format!("changed since {since}; a diff would be longer")),
+        Some(Held::Unknown) => {
+            section.changed("unknown", &format!("rev {since} is no longer known; nothing was compared"))
+        }
+        Some(Held::Ambiguous) => {
+            section.changed("unknown", &format!("rev {since} fits several states of the file; nothing was compared"))
+        }
+        None => section.changed("unknown", "a file that is this large or is changing has no rev; nothing was compared"),
+    }
+}
+
+/// The content that a caller has, next to the file as it is now.
+pub(super) enum Held {
+    /// It is what the file holds.
+    Same,
+    /// It was this.
+    Former(Vec<u8>),
+    /// It is another one, and not kept.
+    Unknown,
+    /// Several states of the file have a rev that begins so.
+    Ambiguous,
+}
+
+impl Held {
+    /// What the caller has of the file at the real path `path`, which is at `now`.
+    pub(super) fn of(cx: &CallContext, path: &WorkspacePath, now: Revision, since: RevisionPrefix) -> Self {
+        let ledger = &cx.session.ledger;
+        let mut known = ledger.revisions_of(path, |one| since.fits(one));
+        known.extend(Some(now).filter(|now| since.fits(*now)));
+        let mut known = known.into_iter();
+        match (known.next(), known.next()) {
+            (_, Some(_)) => Self::Ambiguous,
+            (Some(revision), None) if revision == now => Self::Same,
+            (Some(revision), None) => {
+                let seen = ledger.content_of(path, |one| one == revision).map(|content| content.to_vec());
+                seen.or_else(|| cx.session.history.content(revision)).map_or(Self::Unknown, Self::Former)
+            }
+            (None, None) => Self::Unknown,
+        }
+    }
+}
