@@ -3,6 +3,7 @@
 //! Small files are decoded whole, larger ones are streamed.
 
 mod args;
+mod cells;
 mod describe;
 mod footer;
 mod format;
@@ -11,6 +12,7 @@ mod hunks;
 mod image;
 mod image_words;
 mod line_range;
+mod notebook;
 mod one_file;
 mod output;
 mod page;
