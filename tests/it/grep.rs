@@ -249,9 +249,7 @@ mcp_test!(a_long_line_is_cut_around_its_match, |h| {
     let line = answer.lines().nth(1).unwrap().strip_prefix("a.json:1: ").unwrap();
     assert_eq!(line.chars().count(), 200);
     assert!(line.starts_with('…') && line.ends_with('…') && line.contains("needle"), "{line}");
-    let note = "\n\n(long lines are cut; more of one: read path=\"a.json\" start_line=1 end_line=1 \
-                part=\"columns 4801-6800\")";
-    assert!(answer.ends_with(note), "{answer}");
+    assert!(answer.ends_with("\n\n(more of line 1 of a.json: read part=\"columns 4801-6800\")"), "{answer}");
 });
 
 mcp_test!(a_line_of_megabytes_is_searched_and_binary_as_read_decides, |h| {
@@ -689,4 +687,15 @@ mcp_test!(a_named_file_with_a_late_nul_is_reported_as_binary, |h| {
             format!("No matches found\n({name} is binary: it contains NUL bytes, and only text is searched)");
         assert_eq!(text, expected, "{pattern}");
     }
+});
+
+mcp_test!(hidden_characters_in_lines_are_pointed_out, |h| {
+    h.write("a.rs", "if admin\u{202e} {\n");
+    let text = h.call("grep", json!({ "pattern": "admin" })).ok();
+    assert!(text.ends_with("\n(hidden characters: U+202E at 1:9)"), "{text}");
+    h.write("b.rs", format!("admin\u{200b}{}\n", "x".repeat(500)));
+    let text = h.call("grep", json!({ "pattern": "admin" })).ok();
+    assert!(text.contains("\n(hidden characters: U+202E at a.rs:1:9, U+200B at b.rs:1)"), "{text}");
+    let text = h.call("grep", json!({ "pattern": "admin", "output_mode": "count" })).ok();
+    assert!(!text.contains("hidden characters"), "{text}");
 });
