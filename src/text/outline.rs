@@ -31,7 +31,7 @@ mod sections;
 mod source;
 mod unfinished;
 
-pub use definition::{Definition, enclosing, named};
+pub use definition::{Definition, enclosing, enclosing_definition, named};
 pub use not_shown::not_shown;
 pub use source::{Outline, definitions, may_have_definitions};
 
