@@ -64,13 +64,12 @@ mcp_test!(large_image_is_scaled_and_its_parts_are_shown_in_full, |h| {
     assert_eq!(shown.dimensions(), (1568, 523));
     assert!(close(*shown.get_pixel(784, 261), [127, 127, 60]), "{:?}", shown.get_pixel(784, 261));
     let text = answer.ok();
-    assert!(text.starts_with("large.png: image/png image, 1800×600 pixels, "), "{text}");
-    let said = "; shown at 1568×523 of 1800×600; part=\"region x,y,w,h\" shows a part at full resolution";
-    assert!(text.contains(said), "{text}");
+    assert!(text.starts_with("(shown at 1568×523 of 1800×600, rev "), "{text}");
+    assert!(text.contains("; part=\"region x,y,w,h\" shows a part at full resolution)"), "{text}");
     assert_eq!((&answer.facts()["width"], &answer.facts()["height"]), (&json!(1800), &json!(600)));
 
     let answer = region(&h, "large.png", "900,300,200,100");
-    assert!(answer.ok().contains("; region 900,300,200,100 at full resolution"), "{}", answer.ok());
+    assert!(answer.ok().contains("region 900,300,200,100 of 1800×600 at full resolution"), "{}", answer.ok());
     assert_eq!(picture(&answer), DynamicImage::from(large).crop_imm(900, 300, 200, 100).into_rgba8());
     assert_eq!(answer.facts()["region"], json!({ "x": 900, "y": 300, "width": 200, "height": 100 }));
 });
@@ -116,7 +115,7 @@ mcp_test!(unusual_image_is_sent_in_a_usual_form, |h| {
     // Red above blue, turned by a quarter to the right: red on the right.
     assert_eq!(shown.dimensions(), (16, 32));
     assert_eq!((shown.get_pixel(15, 5).0, shown.get_pixel(0, 5).0), ([255, 0, 0, 255], [0, 0, 255, 255]));
-    assert!(answer.ok().contains("16×32 pixels") && answer.ok().contains("turned upright"), "{}", answer.ok());
+    assert!(answer.ok().contains("(16×32, rev ") && answer.ok().contains("turned upright"), "{}", answer.ok());
 
     for name in ["animated.webp", "animated.png"] {
         let bytes: &[u8] = if name == "animated.png" {

@@ -42,7 +42,7 @@ impl AskedRegion {
         Ok(Self { region, is_clipped: region != asked })
     }
 
-    fn note(&self, shown: (u32, u32)) -> String {
+    fn note(&self, whole: (u32, u32), shown: (u32, u32)) -> String {
         let Region { x, y, width, height } = self.region;
         let how = if shown == (width, height) {
             "at full resolution".to_owned()
@@ -50,7 +50,7 @@ impl AskedRegion {
             format!("shown at {}×{}", shown.0, shown.1)
         };
         let clipped = if self.is_clipped { " (clipped to the image)" } else { "" };
-        format!("region {x},{y},{width},{height}{clipped} {how}")
+        format!("region {x},{y},{width},{height}{clipped} of {}×{} {how}", whole.0, whole.1)
     }
 }
 
@@ -82,19 +82,20 @@ impl ImageWords<'_> {
         }
     }
 
+    /// What the model cannot see in the image; empty for one that is shown whole and as it is.
     pub(super) fn text(&self) -> String {
         let ((width, height), shown) = (self.image.size(), self.shown_size());
         let mut notes = Vec::new();
-        match &self.asked {
-            Some(asked) => notes.push(asked.note(shown)),
+        let what = match &self.asked {
+            Some(asked) => asked.note((width, height), shown),
             None if shown != (width, height) => {
-                notes.push(format!("shown at {}×{} of {width}×{height}", shown.0, shown.1));
                 if shown.0 < width || shown.1 < height {
                     notes.push("part=\"region x,y,w,h\" shows a part at full resolution".to_owned());
                 }
+                format!("shown at {}×{} of {width}×{height}", shown.0, shown.1)
             }
-            None => {}
-        }
+            None => format!("{width}×{height}"),
+        };
         match self.image.frames() {
             1 => {}
             frames => notes.push(format!("first of {frames} frames")),
@@ -102,15 +103,13 @@ impl ImageWords<'_> {
         if self.image.is_turned() {
             notes.push("turned upright as its EXIF orientation says".to_owned());
         }
-        if let Some(encoded) = self.encoded {
-            if encoded.is_flattened {
-                notes.push("white where it is transparent".to_owned());
-            }
-            if encoded.mime != self.info.mime {
-                notes.push(format!("sent as {}", encoded.mime));
-            }
+        if self.encoded.is_some_and(|encoded| encoded.is_flattened) {
+            notes.push("white where it is transparent".to_owned());
         }
-        noted(self.heading(), &notes)
+        if notes.is_empty() && self.asked.is_none() && shown == (width, height) {
+            return String::new();
+        }
+        format!("({})", noted(format!("{what}, rev {}", self.revision.short()), &notes))
     }
 
     pub(super) fn text_without_image(&self) -> String {
