@@ -14,6 +14,7 @@ mod layout;
 mod line_ending;
 mod lines;
 pub mod nearest_name;
+mod notebook;
 mod offsets;
 pub mod outline;
 mod pdf;
@@ -30,6 +31,7 @@ pub use image::{
 pub use layout::Layout;
 pub use line_ending::{LineEnding, with_lf};
 pub use lines::{Line, lines, lines_ended_by_cr};
+pub use notebook::{Cell, CellOutput, Notebook, SourceEdit};
 pub use pdf::{Pdf, PdfError, PdfPage, with_pdf};
 pub use shorten::{shorten, shorten_around};
 pub use tokens::estimated_tokens;

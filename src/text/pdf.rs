@@ -11,6 +11,7 @@
 //! # Limits
 //! No layout of tables, no text in pictures, and no glyphs of fonts that do not say which characters they are.
 
+mod accents;
 mod base_encoding;
 mod budget;
 mod cmap;
@@ -28,6 +29,7 @@ mod lexer;
 mod matrix;
 mod object;
 mod page_tree;
+mod right_to_left;
 mod standard_widths;
 mod stream_filters;
 mod type1;

@@ -3,10 +3,13 @@
 //! Finds the places with the pure [`crate::edit`] ladder and splices them into the file's bytes.
 //! A change that lost a race with another call or process is worked out again on what is there.
 
+mod cells;
 mod entry;
 mod job;
 mod no_match;
+mod places;
 mod report;
+mod search;
 
 use std::sync::Arc;
 

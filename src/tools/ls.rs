@@ -1,7 +1,12 @@
-//! `ls`: a directory as a short tree. Never opens a file.
+//! `ls`: a directory as a short tree, or the facts of one file. Opens only a file that it is asked about.
 
+mod listing;
+mod one_file;
+mod order;
 mod output;
 mod render;
+mod stat_words;
+mod total;
 mod tree;
 
 use std::fmt::Write as _;
@@ -11,8 +16,7 @@ use serde::Deserialize;
 
 use crate::{
     search::Scope,
-    text::byte_size::file_size,
-    workspace::{Access, FileKind, Ignored, WorkspacePath},
+    workspace::{Access, Ignored},
 };
 
 use super::{
@@ -21,6 +25,7 @@ use super::{
     answer::count,
     paging,
 };
+use order::Sort;
 use output::{Facts, ListedEntry, Output};
 use tree::{ListRequest, MAX_RESULTS};
 
@@ -42,6 +47,12 @@ pub(crate) struct Args {
     no_ignore: Option<bool>,
     /// Most entries to show, at most 2000. Default: 500.
     max_results: Option<i64>,
+    /// How many entries to pass over: the next page. Default: 0.
+    offset: Option<i64>,
+    /// Show exact bytes, UTC times, modes and totals. Default: false.
+    long: Option<bool>,
+    /// Order: by name, newest or largest first. Default: name.
+    sort: Option<Sort>,
 }
 
 /// The `ls` tool.
@@ -54,8 +65,8 @@ impl Tool for Ls {
         name: "ls",
         title: "List a directory",
         purpose: "shows a directory",
-        description: "List a directory as a tree with file sizes: directories first, then names. Respects .gitignore. \
-                      Without a path it lists the root, or the roots with their rights.",
+        description: "List a directory as a tree with file sizes, or say what one file is (lines, encoding, line endings, \
+                      rev). Respects .gitignore. Without a path it lists the root, or the roots with their rights.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LISTING_ALIASES],
         read_only: true,
@@ -71,34 +82,18 @@ impl Tool for Ls {
         let request = ListRequest {
             depth: usize::try_from(depth).unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
             ignored: if args.no_ignore.unwrap_or(false) { Ignored::Include } else { Ignored::Skip },
+            offset: paging::offset(args.offset)?,
             limit: paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS).value,
+            sort: args.sort.unwrap_or_default(),
+            long: args.long.unwrap_or(false),
         };
         let answer = match scope.starts() {
-            [start] if scope.file().is_some() => file(cx, start)?,
-            [start] => render::answer(cx, start, &request.tree(cx, start)?),
+            [start] if scope.file().is_some() => one_file::answer(cx, start)?,
+            [start] => render::answer(cx, start, &request, &request.tree(cx, start)?)?,
             _ => roots(cx),
         };
         Ok(Plan::Answer(answer))
     }
-}
-
-/// A path that names a file lists that file, as in a shell.
-fn file(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
-    let access = |error| ToolError::access(&cx.workspace, error);
-    let stat = cx.workspace.stat(path).map_err(access)?;
-    let protected = cx.workspace.is_secret(path).map_err(access)?;
-    let facts = Facts { shown: 1, ..Facts::default() };
-    let (kind, what) = if stat.kind == FileKind::File { ("file", "a file") } else { ("other", "a special file") };
-    let entry = ListedEntry {
-        path: path.to_string(),
-        kind,
-        size: (stat.kind == FileKind::File).then_some(stat.size),
-        protected,
-        ..ListedEntry::default()
-    };
-    let size = entry.size.map(|size| format!("\t{}", file_size(size))).unwrap_or_default();
-    let text = format!("{path}{size} ({what}){}", if protected { " [protected]" } else { "" });
-    Ok(Answer::text(text, &facts).data(cx, &Output { path: None, entries: vec![entry], facts, notes: Vec::new() }))
 }
 
 fn roots(cx: &CallContext) -> Answer {

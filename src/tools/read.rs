@@ -3,6 +3,8 @@
 //! Small files are decoded whole, larger ones are streamed.
 
 mod args;
+mod cells;
+mod describe;
 mod footer;
 mod format;
 mod held;
@@ -10,6 +12,7 @@ mod hunks;
 mod image;
 mod image_words;
 mod line_range;
+mod notebook;
 mod one_file;
 mod output;
 mod page;
@@ -30,8 +33,10 @@ use super::{
     alias::{LINE_ALIASES, PATH_ALIASES},
 };
 use args::Args;
+pub(in crate::tools) use describe::{Content, Description, describe};
 use one_file::read_one;
 use output::Output;
+pub(in crate::tools) use properties::Properties;
 use request::FileRequest;
 
 /// The `read` tool.

@@ -54,6 +54,11 @@ impl Stat {
         self.identity.links
     }
 
+    /// The permission bits with those for set-user-ID, set-group-ID and sticky; 0 where the system has none.
+    pub fn mode(&self) -> u32 {
+        self.identity.mode & 0o7777
+    }
+
     /// The permission bits; 0 where the system has none.
     pub fn permissions(&self) -> u32 {
         self.identity.mode & 0o777

@@ -27,6 +27,7 @@ mod index;
 mod limits;
 mod ls;
 mod manage;
+mod notebooks;
 mod oracle;
 #[cfg(target_os = "linux")]
 mod overlay;

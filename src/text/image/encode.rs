@@ -86,7 +86,7 @@ fn png(picture: &Picture, has_alpha: bool) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut encoder = Encoder::new(&mut bytes, picture.width, picture.height);
     encoder.set_depth(BitDepth::Eight);
-    encoder.set_compression(Compression::Balanced);
+    encoder.set_compression(if picture.pixels.len() > SMALL { Compression::Fast } else { Compression::Balanced });
     let palette = palette(picture);
     if let Some((indices, colours)) = &palette {
         encoder.set_color(ColorType::Indexed);
@@ -96,9 +96,12 @@ fn png(picture: &Picture, has_alpha: bool) -> Option<Vec<u8>> {
             encoder.set_trns(colours.iter().map(|colour| colour[3]).collect::<Vec<u8>>());
         }
         encoder.write_header().ok()?.write_image_data(indices).ok()?;
-    } else if has_alpha || picture.pixels.len() <= SMALL {
+    } else if has_alpha {
         encoder.set_color(ColorType::Rgba);
         encoder.write_header().ok()?.write_image_data(&picture.pixels).ok()?;
+    } else if picture.pixels.len() <= SMALL {
+        encoder.set_color(ColorType::Rgb);
+        encoder.write_header().ok()?.write_image_data(&on_white(picture)).ok()?;
     } else {
         return None;
     }

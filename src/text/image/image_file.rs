@@ -85,9 +85,9 @@ impl<'b> ImageFile<'b> {
 
     /// Bytes that decoding takes, the file included.
     pub fn memory(&self) -> u64 {
-        // The picture that is shown is in memory a few times when it is encoded.
+        // What is shown grows while the image is decoded, and is in memory a few times when it is encoded.
         let shown = u64::from(LONGEST_SHOWN.min(self.header.width)) * u64::from(LONGEST_SHOWN.min(self.header.height));
-        self.bytes.len() as u64 + self.header.memory + shown * 16
+        self.bytes.len() as u64 + (self.header.memory + shown * 4).max(shown * 16)
     }
 
     /// Bytes of the file.

@@ -7,7 +7,7 @@ use super::error::PdfError;
 /// Bytes that all streams of one call may decode to, one after the other: a book with its fonts takes a tenth.
 const DECODED: usize = 256 << 20;
 
-/// Steps of one call, each some nanoseconds.
+/// Steps of one call, each some nanoseconds: three seconds in all.
 const STEPS: u64 = 1 << 30;
 
 /// Steps between two looks at the caller's signal: well under a millisecond.
@@ -34,6 +34,11 @@ impl<'a> Budget<'a> {
     pub(super) fn decoded(&self, bytes: usize) -> Result<(), PdfError> {
         self.decoded.set(self.decoded.get().saturating_sub(bytes));
         self.work(bytes as u64 / 4)
+    }
+
+    /// Bytes of which objects were made.
+    pub(super) fn parsed(&self, bytes: usize) -> Result<(), PdfError> {
+        self.work(bytes as u64 * 12)
     }
 
     /// Fails when the work is too much or no longer wanted.

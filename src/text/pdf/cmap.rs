@@ -60,7 +60,7 @@ impl CMap {
         loop {
             let before = lexer.position();
             let Some(token) = lexer.token() else { break };
-            budget.work((lexer.position() - before) as u64)?;
+            budget.parsed(lexer.position() - before)?;
             match token {
                 // No section has more than a hundred entries of three, says the standard; some have thousands.
                 Token::Object(object) if operands.len() < 3 * ENTRIES => operands.push(object),

@@ -179,7 +179,7 @@ impl<'a> File<'a> {
                 let Some((_, position)) = member else { return Ok(None) };
                 let mut lexer = Lexer::of_file(&stream.bytes, *position);
                 let object = lexer.object();
-                self.budget.work(lexer.position().saturating_sub(*position) as u64)?;
+                self.budget.parsed(lexer.position().saturating_sub(*position))?;
                 Ok(object)
             }
         }

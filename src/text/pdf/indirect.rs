@@ -23,7 +23,7 @@ pub(super) fn read_indirect(bytes: &[u8], position: usize, budget: &Budget<'_>) 
     let mut lexer = Lexer::of_file(bytes, position);
     let Some(reference) = header(&mut lexer) else { return Ok(None) };
     let object = lexer.object();
-    budget.work((lexer.position() - position.min(lexer.position())) as u64)?;
+    budget.parsed(lexer.position().saturating_sub(position))?;
     let Some(object) = object else { return Ok(None) };
     let stream = (matches!(object, Object::Dict(_)) && lexer.keyword(b"stream")).then(|| {
         // One line ending, and no other white space: that would belong to the bytes.

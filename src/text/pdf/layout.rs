@@ -4,6 +4,9 @@
 //! also in several columns. Spaces and line ends are found by the gaps. A page drawn from its bottom to its top is
 //! turned round.
 
+use super::accents::{composed, is_accent};
+use super::right_to_left::{in_reading_order, is_right_to_left};
+
 /// Characters of the longest line; a longer one is continued on the next.
 const LINE: usize = 1000;
 
@@ -43,6 +46,8 @@ pub(super) struct Layout {
     /// Bytes of these lines.
     size: usize,
     current: String,
+    /// Whether the current line is drawn from right to left, in the order of reading.
+    is_logical: bool,
     characters: usize,
     /// The first glyph of the current line, and the last.
     line: Option<Placed>,
@@ -73,8 +78,14 @@ impl Layout {
         let placed = Placed { at: glyph.at, end: glyph.end, along, size };
         let text = glyph.text;
         if let Some(last) = self.last {
-            match self.step(&last, &placed) {
+            match self.step(&last, &placed, text) {
                 Step::Same => {}
+                Step::Under => {
+                    self.put_under(text);
+                    self.last = Some(placed);
+                    return;
+                }
+                Step::Before => self.is_logical = true,
                 Step::Space(spaces) => {
                     if text != " " && !self.current.ends_with(' ') {
                         self.current.push_str(spaces);
@@ -111,7 +122,7 @@ impl Layout {
     }
 
     /// What is between two glyphs that are drawn one after the other.
-    fn step(&self, last: &Placed, next: &Placed) -> Step {
+    fn step(&self, last: &Placed, next: &Placed, text: &str) -> Step {
         let along = last.along;
         if along.0 * next.along.0 + along.1 * next.along.1 < 0.9 {
             return Step::Line { apart: true };
@@ -129,6 +140,16 @@ impl Layout {
             drop.abs() < 0.8 * size && (-0.3..1.0).contains(&gap) && (last.size / next.size - 1.0).abs() > 0.1;
         let from_last = (next.at.0 - last.at.0, next.at.1 - last.at.1);
         let is_back = (from_last.0 * along.1 - from_last.1 * along.0).abs() < 0.3 * size && gap.abs() < 1.0;
+        // TeX draws an accent and then the letter below it.
+        let is_near = drop.abs() < 0.8 * size && (-1.2..-0.05).contains(&gap);
+        if is_near && self.current.chars().next_back().is_some_and(is_accent) && text.starts_with(char::is_alphabetic) {
+            return Step::Under;
+        }
+        let to_last = (last.at.0 - next.end.0, last.at.1 - next.end.1);
+        let before = (to_last.0 * along.0 + to_last.1 * along.1) / size;
+        if is_level && (-0.2..0.14).contains(&before) && text.chars().any(is_right_to_left) {
+            return Step::Before;
+        }
         if is_level || is_script || is_back && drop.abs() < 0.8 * size {
             return match gap {
                 gap if gap < -0.4 => Step::Again,
@@ -139,6 +160,15 @@ impl Layout {
         }
         let is_usual = (drop - self.drop).abs() < 0.15 * size;
         Step::Line { apart: drop < 0.0 || drop > 1.75 * size && !is_usual }
+    }
+
+    /// Puts a letter below the accent at the end.
+    fn put_under(&mut self, text: &str) {
+        let mut letters = text.chars();
+        if let (Some(accent), Some(letter)) = (self.current.pop(), letters.next()) {
+            self.current.extend(composed(letter, accent));
+        }
+        self.current.push_str(letters.as_str());
     }
 
     /// Whether the same glyph is there already.
@@ -180,6 +210,11 @@ impl Layout {
             let way = (next.at.0 - line.at.0, next.at.1 - line.at.1);
             way.0 * line.along.1 - way.1 * line.along.0
         });
+        // Most writers draw Hebrew and Arabic from left to right, the last letter first.
+        if !self.is_logical && self.current.chars().any(is_right_to_left) {
+            self.current = in_reading_order(&self.current);
+        }
+        self.is_logical = false;
         let text = self.current.trim_end();
         if !text.trim_start().is_empty() {
             let height = line.filter(|line| line.along.0 > 0.99).map(|line| line.at.1);
@@ -227,6 +262,10 @@ impl Layout {
 /// See [`Layout::step`].
 enum Step {
     Same,
+    /// A letter below an accent.
+    Under,
+    /// To the left of the last one, as Hebrew and Arabic are read.
+    Before,
     Space(&'static str),
     /// On the same line, but further back.
     Again,

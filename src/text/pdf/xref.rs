@@ -169,7 +169,7 @@ impl Xref {
         for found in memmem::find_iter(bytes, b"trailer") {
             let mut lexer = Lexer::of_file(bytes, found + "trailer".len());
             let trailer = lexer.object();
-            budget.work((lexer.position() - found) as u64)?;
+            budget.parsed(lexer.position() - found)?;
             if let Some(Object::Dict(trailer)) = trailer
                 && trailer.get(b"Root").is_some()
             {

@@ -2,8 +2,10 @@
 //!
 //! Writes nothing; it is worked out again when the file turned out to be another one at the commit.
 
+use std::collections::BTreeSet;
+
 use crate::{
-    edit::{self, Request, Strategies},
+    edit::Strategies,
     text::Document,
     workspace::{AccessErrorKind, Base, RevisionPrefix, Snapshot, WorkspacePath, WritablePath},
 };
@@ -15,8 +17,9 @@ use super::{
         read_before_write::{self, StartFrom},
         with_history::Rewrite,
     },
+    cells,
     entry::EditEntry,
-    no_match,
+    search,
 };
 
 /// What was asked for.
@@ -38,6 +41,17 @@ pub(super) struct Planned {
     pub(super) replacements: usize,
     /// Whether a new text has a line break, which was sent as LF.
     pub(super) has_line_breaks: bool,
+    /// The changed cells of a notebook, whose other text is as it was.
+    pub(super) cells: Option<ChangedCells>,
+}
+
+/// What an edit makes of cells of a notebook.
+pub(super) struct ChangedCells {
+    /// Counted from 1.
+    pub(super) numbers: BTreeSet<usize>,
+    /// Their sources.
+    old: String,
+    new: String,
 }
 
 /// What will be there: a new file's text is taken as it is, whatever it would be read as.
@@ -47,9 +61,10 @@ enum New {
 }
 
 impl Planned {
-    /// The text as it is now, "" where there is no file.
+    /// The text as it is now, "" where there is no file; of a notebook the sources that change.
     pub(super) fn old_text(&self) -> &str {
-        self.old.as_ref().map_or("", Document::text)
+        let whole = || self.old.as_ref().map_or("", Document::text);
+        self.cells.as_ref().map_or_else(whole, |cells| &cells.old)
     }
 
     /// Bytes that are there now.
@@ -57,12 +72,29 @@ impl Planned {
         self.old.as_ref().map_or(0, |old| old.bytes().len()) as u64
     }
 
-    /// The text as it will be.
+    /// The text as it will be; of a notebook the sources that change.
     pub(super) fn new_text(&self) -> &str {
-        match &self.new {
-            New::Text(text) => text,
-            New::Document(document) => document.text(),
+        match (&self.cells, &self.new) {
+            (Some(cells), _) => &cells.new,
+            (None, New::Text(text)) => text,
+            (None, New::Document(document)) => document.text(),
         }
+    }
+
+    /// Whether a notebook is none afterwards.
+    pub(super) fn breaks_notebook(&self, path: &WorkspacePath) -> bool {
+        let (Some(old), New::Document(new)) = (&self.old, &self.new) else { return false };
+        search::notebook(path, old).is_some() && search::notebook(path, new).is_none()
+    }
+
+    /// The cells that change, where each edit was made in `cells` and none in the JSON of a notebook.
+    fn changed_cells(&self, path: &WorkspacePath, cells: Vec<Vec<usize>>) -> Option<ChangedCells> {
+        let (Some(old), New::Document(new)) = (&self.old, &self.new) else { return None };
+        if cells.iter().any(Vec::is_empty) {
+            return None;
+        }
+        let (old, new) = cells::changed_sources(&search::notebook(path, old)?, &search::notebook(path, new)?);
+        Some(ChangedCells { numbers: cells.into_iter().flatten().collect(), old, new })
     }
 }
 
@@ -137,6 +169,7 @@ impl Job {
             strategies: vec![Strategies::default()],
             replacements: 1,
             has_line_breaks: false,
+            cells: None,
         })
     }
 
@@ -146,7 +179,7 @@ impl Job {
         let old = Document::decode(now.bytes, None)
             .map_err(|error| read_before_write::not_text(&self.path, size, revision, &error))?;
         let mut made = None;
-        let (mut strategies, mut replacements) = (Vec::new(), 0);
+        let (mut strategies, mut cells, mut replacements) = (Vec::new(), Vec::new(), 0);
         // With a single edit its own count is checked, so that the error can list the places.
         let each = self.expected.filter(|_| self.edits.len() == 1);
         for one in &self.edits {
@@ -164,13 +197,11 @@ impl Job {
                 replacements += 1;
                 continue;
             }
-            let request =
-                Request { old: &one.old, new: &one.new, replace_all: one.replace_all, expected_replacements: each };
-            let located = edit::locate(document.text(), &request).map_err(|miss| {
-                let error = one.label(no_match::explain(cx, &self.target, document.text(), one, &miss));
+            let places = search::find(cx, &self.target, document, one, each).map_err(|error| {
+                let error = one.label(error);
                 if self.edits.len() == 1 { error } else { error.hint("none of the edits was applied") }
             })?;
-            let spans: Vec<_> = located.replacements.iter().map(|one| (one.span.clone(), one.text.as_str())).collect();
+            let spans: Vec<_> = places.spans.iter().map(|(span, new)| (span.clone(), new.as_str())).collect();
             // Several edits can multiply one another; the file's own size is checked at the end. Text takes
             // at most twice the room of its bytes in any encoding.
             let grown = spans.iter().map(|(span, new)| new.len().saturating_sub(span.len())).sum::<usize>();
@@ -179,8 +210,9 @@ impl Job {
                 let limit = cx.settings.max_file_size;
                 return Err(one.label(ToolError::would_grow(&self.path, grown, limit)));
             }
-            replacements += spans.len();
-            strategies.push(located.strategy);
+            replacements += places.replacements;
+            strategies.push(places.strategy);
+            cells.push(places.cells);
             made = Some(one.splice(document, &spans, &self.path)?);
         }
         if let Some(expected) = self.expected.filter(|expected| *expected != replacements) {
@@ -193,6 +225,8 @@ impl Job {
         cx.check()?;
         let new = New::Document(made.unwrap_or_else(|| old.clone()));
         let has_line_breaks = self.edits.iter().any(|one| one.new.contains('\n'));
-        Ok(Planned { base, old: Some(old), new, strategies, replacements, has_line_breaks })
+        let mut planned = Planned { base, old: Some(old), new, strategies, replacements, has_line_breaks, cells: None };
+        planned.cells = planned.changed_cells(self.target.path(), cells);
+        Ok(planned)
     }
 }

@@ -15,7 +15,7 @@ use super::{
         shown_diff::{self, ShownDiff},
         with_history::Rewrite as _,
     },
-    Facts, Output,
+    Facts, Output, cells,
     job::Planned,
 };
 
@@ -44,6 +44,12 @@ impl Planned {
             })
             .collect();
         notes.extend(self.given_layout());
+        if let Some(cells) = &self.cells {
+            let numbers: Vec<usize> = cells.numbers.iter().copied().collect();
+            notes.insert(0, format!("in {}", cells::cells(&numbers)));
+        } else if self.breaks_notebook(real) {
+            notes.push("its JSON is no longer that of a notebook".to_owned());
+        }
         let revision = made.map_or_else(
             || Revision::of(self.bytes()),
             |(revision, kept)| {
@@ -81,7 +87,8 @@ impl Planned {
 impl Planned {
     /// Line endings and encoding that the new text was given, where they are not the usual ones and no strategy says so.
     fn given_layout(&self) -> Option<String> {
-        let file = self.old.as_ref().filter(|file| !file.text().is_empty())?;
+        // What is put into the JSON of a notebook has no line endings of its own.
+        let file = self.old.as_ref().filter(|file| !file.text().is_empty() && self.cells.is_none())?;
         if self.strategies.iter().any(|strategies| strategies.has(Strategy::LineEndings)) {
             return None;
         }

@@ -6,115 +6,241 @@ use crate::{
     search::Tally,
     stop::StopReason,
     text::byte_size::file_size,
-    workspace::{Entry, FileKind, WorkspacePath},
+    workspace::{FileKind, WorkspacePath},
 };
 
 use super::{
     super::{
-        Answer, AnswerBudget, CallContext,
+        Answer, AnswerBudget, CallContext, ToolError,
         answer::count,
         answer_budget::Gauge,
+        fence::fence,
         fitted::fitted,
         omissions::{self, with_notes},
     },
+    listing::{Counted, Item, Listing, MOST_COUNTED, State},
     output::{Facts, ListedEntry, Output},
-    tree::{Listing, MAX_RESULTS, State, Tree},
+    stat_words::{mode, modified},
+    total::{Total, Totals},
+    tree::{ListRequest, MAX_RESULTS, Tree},
 };
 
 /// The answer about the directory `start`.
-pub(super) fn answer(cx: &CallContext, start: &WorkspacePath, tree: &Tree) -> Answer {
-    fitted(cx, |room| rendered(cx, start, tree, room))
+///
+/// # Errors
+/// When the call was cancelled.
+pub(super) fn answer(
+    cx: &CallContext,
+    start: &WorkspacePath,
+    request: &ListRequest,
+    tree: &Tree,
+) -> Result<Answer, ToolError> {
+    let totals = request.long.then(|| totals(cx, start, request, tree)).transpose()?;
+    let is_untrusted = is_untrusted(cx, start, tree);
+    Ok(fitted(cx, |room| {
+        let answer = TreeAnswer { start, request, tree, totals: totals.as_ref(), is_untrusted };
+        answer.rendered(cx, room)
+    }))
 }
 
-/// The answer with a tree that takes no more than `room`.
-fn rendered(cx: &CallContext, start: &WorkspacePath, tree: &Tree, room: AnswerBudget) -> Answer {
-    let gauge = room.gauge();
-    let mut printer =
-        Printer { listings: &tree.listings, text: format!("{start}/"), entries: Vec::new(), gauge, cut: false };
-    printer.note(&tree.listings[0]);
-    printer.print(&tree.listings[0], 1);
-    let Printer { text, entries, cut, .. } = printer;
-    let more = tree.listings.iter().map(|listing| listing.more).sum();
-    let out_of_files = tree.limits_hit.directories;
-    let facts = Facts {
-        shown: entries.len(),
-        more,
-        unlisted: tree.unlisted,
-        ignored: tree.listings.iter().map(|listing| listing.ignored).sum(),
-        unreadable: tree.unreadable,
-        out_of_files,
-        truncated: cut || tree.timed_out || more + tree.unlisted + out_of_files > 0,
-        timed_out: tree.timed_out,
-    };
-    let notes = notes(cx, tree, &facts, cut);
-    let text = with_notes(text, &notes);
-    Answer::text(text, &facts).data(cx, &Output { path: Some(start.to_string()), entries, facts, notes })
+/// What the answer is made of.
+struct TreeAnswer<'a> {
+    start: &'a WorkspacePath,
+    request: &'a ListRequest,
+    tree: &'a Tree,
+    totals: Option<&'a Totals>,
+    is_untrusted: bool,
 }
 
-fn notes(cx: &CallContext, tree: &Tree, facts: &Facts, cut: bool) -> Vec<String> {
-    let mut notes = omissions::limit_notes(&Tally::default(), &tree.limits_hit);
-    if facts.timed_out {
-        let (shown, next) = (facts.shown, "narrow the path, or ask for less depth");
-        notes.extend(omissions::stopped_note(&cx.stop, Some(StopReason::Deadline), shown, "entry", next));
-    } else if cut {
-        notes.push("the text limit is reached; narrow the path, or ask for less depth".to_owned());
-    } else if facts.unlisted > 0 || tree.listings[0].more > 0 {
-        let unlisted = match facts.unlisted {
-            0 => String::new(),
-            unlisted => format!(", {} not listed", count(unlisted, "directory")),
+impl TreeAnswer<'_> {
+    /// The answer with a tree that takes no more than `room`.
+    fn rendered(&self, cx: &CallContext, room: AnswerBudget) -> Answer {
+        let Self { start, request, tree, totals, is_untrusted } = *self;
+        let top = &tree.listings[0];
+        let printer = Printer::print(room, tree, totals);
+        let Printer { text: body, entries, top: top_shown, .. } = printer;
+        let cut = top_shown < top.items.len();
+        let below: usize = tree.listings.iter().skip(1).map(|listing| listing.more).sum();
+        let top_more = top.more + top.items.len() - top_shown;
+        let of_kind = |kind: &str| entries.iter().filter(|entry| entry.kind == kind).count();
+        let out_of_files = tree.limits_hit.directories;
+        let facts = Facts {
+            shown: entries.len(),
+            files: of_kind("file"),
+            directories: of_kind("directory"),
+            bytes: entries.iter().filter_map(|entry| entry.size).sum(),
+            next_offset: (top_more > 0 && top_shown > 0).then_some(request.offset + top_shown),
+            total: totals.and_then(|totals| totals.of(start)).copied(),
+            file: None,
+            more: top_more + below,
+            unlisted: tree.unlisted,
+            ignored: tree.listings.iter().map(|listing| listing.ignored).sum(),
+            unreadable: tree.unreadable,
+            out_of_files,
+            truncated: cut || tree.timed_out || top.more + below + tree.unlisted + out_of_files > 0,
+            timed_out: tree.timed_out,
         };
-        notes.push(format!(
-            "showing the first {}{unlisted}; narrow the path, or raise max_results (at most {MAX_RESULTS})",
-            count(facts.shown, "entry")
-        ));
+        let notes = self.notes(cx, &facts, top_shown);
+        let mut text = format!("{start}/");
+        if let Some(total) = &facts.total {
+            let _ = write!(text, "\ttotal: {}", total.words());
+        }
+        text.push_str(&nothing_in(top, request.offset));
+        if is_untrusted && !body.is_empty() {
+            text.push('\n');
+            text.push_str(&fence(&body));
+        } else {
+            text.push_str(&body);
+        }
+        let text = with_notes(text, &notes);
+        Answer::text(text, &facts).data(cx, &Output { path: Some(start.to_string()), entries, facts, notes })
     }
-    if facts.ignored > 0 {
-        let entries = if facts.ignored == 1 { "entry" } else { "entries" };
-        notes.push(format!("({} ignored {entries} hidden; pass no_ignore)", facts.ignored));
+
+    fn notes(&self, cx: &CallContext, facts: &Facts, top_shown: usize) -> Vec<String> {
+        let Self { request, tree, totals, .. } = *self;
+        let mut notes = omissions::limit_notes(&Tally::default(), &tree.limits_hit);
+        if facts.timed_out {
+            let (shown, next) = (facts.shown, "narrow the path, or ask for less depth");
+            notes.extend(omissions::stopped_note(&cx.stop, Some(StopReason::Deadline), shown, "entry", next));
+        } else if let Some(next) = facts.next_offset {
+            let all = request.offset + tree.listings[0].items.len() + tree.listings[0].more;
+            let (first, last) = (request.offset + 1, request.offset + top_shown);
+            notes.push(format!("showing {first}-{last} of {}; continue with offset={next}", count(all, "entry")));
+        }
+        if facts.unlisted > 0 && !facts.timed_out {
+            notes.push(format!(
+                "{} not listed, because {} are shown; narrow the path, or raise max_results (at most {MAX_RESULTS})",
+                count(facts.unlisted, "directory"),
+                count(facts.shown, "entry")
+            ));
+        }
+        if totals.is_some_and(|totals| totals.stopped) {
+            notes.push("the time for exact totals is over; narrow the path for the rest".to_owned());
+        }
+        let (ignored, what) = match totals {
+            Some(totals) => (totals.ignored, "not counted"),
+            None => (facts.ignored, "hidden"),
+        };
+        if ignored > 0 {
+            let entries = if ignored == 1 { "entry" } else { "entries" };
+            notes.push(format!("({ignored} ignored {entries} {what}; pass no_ignore)"));
+        }
+        notes
     }
-    notes
 }
 
-/// Writes the tree, two spaces a level.
+/// The totals of the start and of each directory that is shown.
+fn totals(cx: &CallContext, start: &WorkspacePath, request: &ListRequest, tree: &Tree) -> Result<Totals, ToolError> {
+    let items = tree.listings.iter().flat_map(|listing| &listing.items);
+    let directories = items.filter(|item| item.entry.kind() == FileKind::Directory).map(|item| item.entry.path());
+    Totals::count(cx, start, directories, request.ignored)
+}
+
+/// Whether names of an untrusted root are among these. A link may lead into one.
+fn is_untrusted(cx: &CallContext, start: &WorkspacePath, tree: &Tree) -> bool {
+    let is_untrusted = |path: &WorkspacePath| cx.workspace.is_untrusted(path);
+    cx.workspace.canonical(start).is_ok_and(|real| is_untrusted(&real))
+        || tree.listings.iter().flat_map(|listing| &listing.items).any(|item| is_untrusted(item.entry.path()))
+}
+
+/// What is said of a directory without entries to show.
+fn nothing_in(listing: &Listing, offset: usize) -> String {
+    match listing {
+        Listing { items, .. } if !items.is_empty() => String::new(),
+        _ if offset > 0 => format!(" (offset={offset} is past the last entry)"),
+        Listing { more: 1.., .. } => String::new(),
+        Listing { ignored: 0, .. } => " (empty)".to_owned(),
+        _ => " (only ignored entries)".to_owned(),
+    }
+}
+
+/// Writes the tree, two spaces a level, an entry of the start with all below it or not at all.
 struct Printer<'a> {
     listings: &'a [Listing],
+    totals: Option<&'a Totals>,
+    budget: AnswerBudget,
+    gauge: Gauge,
     text: String,
     entries: Vec<ListedEntry>,
-    gauge: Gauge,
-    cut: bool,
+    /// Entries of the start that are printed.
+    top: usize,
 }
 
-impl Printer<'_> {
-    fn print(&mut self, listing: &Listing, level: usize) {
-        for (entry, state) in &listing.entries {
-            if self.cut {
-                return;
-            }
-            let (listed, end) = (listed_entry(entry), self.text.len());
-            self.line(level);
-            self.text.push_str(&line_of(entry, &listed));
-            if !self.gauge.fits(&self.text) && !self.entries.is_empty() {
-                self.text.truncate(end);
-                self.cut = true;
-                return;
-            }
-            self.entries.push(listed);
-            match state {
-                State::Leaf => {}
-                State::Unlisted => self.text.push_str(" …"),
-                State::Unreadable => self.text.push_str(" (unreadable)"),
-                State::Listed(at) => {
-                    let below = &self.listings[*at];
-                    self.note(below);
-                    self.print(below, level + 1);
+impl<'a> Printer<'a> {
+    fn print(budget: AnswerBudget, tree: &'a Tree, totals: Option<&'a Totals>) -> Self {
+        let mut this = Printer {
+            listings: &tree.listings,
+            totals,
+            budget,
+            gauge: budget.gauge(),
+            text: String::new(),
+            entries: Vec::new(),
+            top: 0,
+        };
+        for item in &tree.listings[0].items {
+            let start = (this.text.len(), this.entries.len());
+            if !this.item(item, 1, true) {
+                this.back_to(start);
+                // The first one is shown in any case: a page must have something.
+                if this.top > 0 {
+                    break;
                 }
+                this.item(item, 1, false);
             }
+            this.top += 1;
         }
-        if listing.more > 0 && !self.cut {
-            self.line(level);
-            let noun = if listing.more == 1 { "entry" } else { "entries" };
-            let _ = write!(self.text, "… {} more {noun}", listing.more);
+        this
+    }
+
+    fn back_to(&mut self, (text, entries): (usize, usize)) {
+        self.text.truncate(text);
+        self.entries.truncate(entries);
+        self.gauge = self.budget.gauge();
+    }
+
+    /// Prints an entry, with what is below it where that was listed; whether all of it fits.
+    fn item(&mut self, item: &Item, level: usize, opened: bool) -> bool {
+        let mut listed = self.listed_entry(item);
+        self.line(level);
+        self.text.push_str(&name_of(item, &listed));
+        let below = match item.state {
+            State::Listed(at) => Some(&self.listings[at]),
+            _ => None,
+        };
+        match (item.state, below) {
+            (State::Counted(counted), _) => {
+                listed.entries = Some(counted.entries);
+                self.text.push_str(&counted_words(counted));
+            }
+            (State::Unreadable, _) => self.text.push_str(" (unreadable)"),
+            (State::Leaf, _) if item.entry.kind() == FileKind::Directory => self.text.push_str(" …"),
+            (_, Some(below)) if opened => self.text.push_str(&nothing_in(below, 0)),
+            (_, Some(below)) => {
+                let entries = below.items.len() + below.more;
+                listed.entries = Some(entries);
+                self.text.push_str(&counted_words(Counted { entries, ignored: below.ignored }));
+            }
+            (State::Leaf | State::Listed(_), None) => {}
         }
+        self.columns(item, &listed);
+        if listed.protected {
+            self.text.push_str(" [protected]");
+        }
+        self.entries.push(listed);
+        if !self.gauge.fits(&self.text) {
+            return false;
+        }
+        let Some(below) = below.filter(|_| opened) else { return true };
+        if !below.items.iter().all(|item| self.item(item, level + 1, true)) {
+            return false;
+        }
+        if below.more > 0 {
+            self.line(level + 1);
+            let noun = if below.more == 1 { "entry" } else { "entries" };
+            let (path, shown) = (item.entry.path(), below.items.len());
+            let _ = write!(self.text, "… {} more {noun} (path={path} offset={shown})", below.more);
+        }
+        self.gauge.fits(&self.text)
     }
 
     fn line(&mut self, level: usize) {
@@ -122,43 +248,67 @@ impl Printer<'_> {
         self.text.extend(std::iter::repeat_n("  ", level));
     }
 
-    /// Behind the name of a directory without entries to show.
-    fn note(&mut self, listing: &Listing) {
-        if listing.entries.is_empty() && listing.more == 0 {
-            self.text.push_str(if listing.ignored == 0 { " (empty)" } else { " (only ignored entries)" });
+    /// Sizes; and in a long listing totals, times and modes, each after a tab.
+    fn columns(&mut self, item: &Item, listed: &ListedEntry) {
+        if self.totals.is_none() {
+            if let Some(size) = listed.size {
+                let _ = write!(self.text, "\t{}", file_size(size));
+            }
+            return;
+        }
+        if let Some(size) = listed.size {
+            let _ = write!(self.text, "\t{size} B");
+        }
+        if let Some(total) =
+            listed.total.filter(|total| *total != Total::default() && !matches!(item.state, State::Unreadable))
+        {
+            let _ = write!(self.text, "\t{}", total.words());
+        }
+        for column in [&listed.modified, &listed.mode].into_iter().flatten() {
+            let _ = write!(self.text, "\t{column}");
+        }
+    }
+
+    fn listed_entry(&self, item: &Item) -> ListedEntry {
+        let Item { entry, stat, .. } = item;
+        let long_stat = stat.as_ref().filter(|_| self.totals.is_some());
+        let is_file = entry.kind() == FileKind::File;
+        ListedEntry {
+            path: entry.path().to_string(),
+            kind: match entry.kind() {
+                FileKind::File => "file",
+                FileKind::Directory => "directory",
+                FileKind::Symlink => "symlink",
+                FileKind::Other => "other",
+            },
+            size: stat.as_ref().filter(|_| is_file).map(|stat| stat.size),
+            target: entry.link_target().map(|target| target.to_string()),
+            protected: entry.kind() != FileKind::Directory && entry.is_secret(),
+            modified: long_stat.and_then(modified),
+            mode: long_stat.and_then(mode),
+            total: self.totals.and_then(|totals| totals.of(entry.path())).copied(),
+            ..ListedEntry::default()
         }
     }
 }
 
-fn listed_entry(entry: &Entry) -> ListedEntry {
-    let kind = match entry.kind() {
-        FileKind::File => "file",
-        FileKind::Directory => "directory",
-        FileKind::Symlink => "symlink",
-        FileKind::Other => "other",
-    };
-    ListedEntry {
-        path: entry.path().to_string(),
-        kind,
-        size: (entry.kind() == FileKind::File).then(|| entry.stat().ok()).flatten().map(|stat| stat.size),
-        target: entry.link_target().map(|target| target.to_string()),
-        protected: entry.kind() != FileKind::Directory && entry.is_secret(),
-        writable: None,
+fn counted_words(counted: Counted) -> String {
+    match counted {
+        Counted { entries: 0, ignored: 0 } => " (empty)".to_owned(),
+        Counted { entries: 0, .. } => " (only ignored entries)".to_owned(),
+        Counted { entries: MOST_COUNTED.., .. } => format!(" ({MOST_COUNTED} entries or more)"),
+        Counted { entries, .. } => format!(" ({})", count(entries, "entry")),
     }
 }
 
-fn line_of(entry: &Entry, listed: &ListedEntry) -> String {
-    let mut line = entry.path().display_name();
-    match (entry.kind(), &listed.target, listed.size) {
-        (FileKind::Directory, ..) => line.push('/'),
-        (FileKind::Symlink, Some(target), _) => drop(write!(line, " -> {target}")),
-        (FileKind::Symlink, None, _) => line.push_str(" (link to nothing in the workspace)"),
-        (FileKind::File, _, Some(size)) => drop(write!(line, "\t{}", file_size(size))),
-        (FileKind::File, _, None) => {}
-        (FileKind::Other, ..) => line.push_str(" (special file)"),
+fn name_of(item: &Item, listed: &ListedEntry) -> String {
+    let mut name = item.entry.path().display_name();
+    match (item.entry.kind(), &listed.target) {
+        (FileKind::Directory, _) => name.push('/'),
+        (FileKind::Symlink, Some(target)) => drop(write!(name, " -> {target}")),
+        (FileKind::Symlink, None) => name.push_str(" (link to nothing in the workspace)"),
+        (FileKind::Other, _) => name.push_str(" (special file)"),
+        (FileKind::File, _) => {}
     }
-    if listed.protected {
-        line.push_str(" [protected]");
-    }
-    line
+    name
 }

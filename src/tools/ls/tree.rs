@@ -1,13 +1,17 @@
 //! Lists directories level by level, so that a limit cuts the deepest names first.
 
-use std::{collections::VecDeque, ops::ControlFlow};
+use std::{collections::VecDeque, ops::ControlFlow, time::Duration};
 
 use crate::{
     stop::StopReason,
-    workspace::{AccessError, AccessErrorKind, Entry, FileKind, Ignored, LimitsHit, WalkOptions, WorkspacePath},
+    workspace::{AccessError, AccessErrorKind, FileKind, Ignored, LimitsHit, WalkOptions, WorkspacePath},
 };
 
-use super::super::{CallContext, ToolError};
+use super::{
+    super::{CallContext, ToolError},
+    listing::{Counted, Item, Listing, MOST_COUNTED, State},
+    order::Sort,
+};
 
 /// Entries at most.
 pub(super) const MAX_RESULTS: usize = 2000;
@@ -15,12 +19,19 @@ pub(super) const MAX_RESULTS: usize = 2000;
 const NESTED: usize = 100;
 /// Names between two looks at the clock.
 const CHECK_EVERY: usize = 256;
+/// How long the entries of directories that are not opened are counted.
+const COUNTING: Duration = Duration::from_secs(2);
 
-/// How much is listed.
+/// How much is listed, and in which order.
 pub(super) struct ListRequest {
     pub(super) depth: usize,
     pub(super) ignored: Ignored,
+    /// Entries of the start that are passed over.
+    pub(super) offset: usize,
     pub(super) limit: usize,
+    pub(super) sort: Sort,
+    /// Whether each entry is shown with its time and mode, and each directory with its total.
+    pub(super) long: bool,
 }
 
 /// The directories that were listed, the start first.
@@ -34,40 +45,15 @@ pub(super) struct Tree {
     pub(super) limits_hit: LimitsHit,
 }
 
-/// One directory, listed.
-#[derive(Default)]
-pub(super) struct Listing {
-    /// What is shown of it: directories, then the rest. A directory has its place among the
-    /// listings when it was listed too.
-    pub(super) entries: Vec<(Entry, State)>,
-    /// Entries that are not shown.
-    pub(super) more: usize,
-    /// Entries that ignore rules leave out.
-    pub(super) ignored: usize,
-    pub(super) limits_hit: LimitsHit,
-}
-
-/// How far a shown entry was looked into.
-#[derive(Clone, Copy)]
-pub(super) enum State {
-    /// A file, or a directory at the last level.
-    Leaf,
-    /// A directory that was listed, at this place.
-    Listed(usize),
-    /// A directory within the depth, but the limit was reached.
-    Unlisted,
-    /// A directory that could not be listed.
-    Unreadable,
-}
-
 impl ListRequest {
     /// The tree below `start`.
     ///
     /// # Errors
     /// When `start` cannot be listed, or the call was cancelled.
     pub(super) fn tree(&self, cx: &CallContext, start: &WorkspacePath) -> Result<Tree, ToolError> {
-        let top = self.list(cx, start, self.limit).map_err(|error| ToolError::access(&cx.workspace, error))?;
-        let mut left = self.limit - top.entries.len();
+        let top =
+            self.list(cx, start, self.offset, self.limit).map_err(|error| ToolError::access(&cx.workspace, error))?;
+        let mut left = self.limit - top.items.len();
         let mut tree = Tree {
             listings: vec![top],
             unlisted: 0,
@@ -80,8 +66,8 @@ impl ListRequest {
             if depth == self.depth {
                 continue;
             }
-            for place in 0..tree.listings[at].entries.len() {
-                let entry = &tree.listings[at].entries[place].0;
+            for place in 0..tree.listings[at].items.len() {
+                let entry = &tree.listings[at].items[place].entry;
                 if entry.kind() != FileKind::Directory {
                     continue;
                 }
@@ -91,10 +77,13 @@ impl ListRequest {
                 if let State::Listed(listed) = state {
                     queue.push_back((listed, depth + 1));
                 }
-                tree.listings[at].entries[place].1 = state;
+                tree.listings[at].items[place].state = state;
             }
         }
         tree.timed_out |= out_of_time(cx)?;
+        if !tree.timed_out {
+            self.count_unopened(cx, &mut tree)?;
+        }
         for listing in &tree.listings {
             tree.limits_hit.add(listing.limits_hit.clone());
         }
@@ -105,11 +94,11 @@ impl ListRequest {
     fn directory(&self, cx: &CallContext, directory: &WorkspacePath, left: &mut usize, tree: &mut Tree) -> State {
         if *left == 0 || tree.timed_out {
             tree.unlisted += 1;
-            return State::Unlisted;
+            return State::Leaf;
         }
-        match self.list(cx, directory, NESTED.min(*left)) {
+        match self.list(cx, directory, 0, NESTED.min(*left)) {
             Ok(listing) => {
-                *left -= listing.entries.len();
+                *left -= listing.items.len();
                 tree.listings.push(listing);
                 State::Listed(tree.listings.len() - 1)
             }
@@ -124,31 +113,88 @@ impl ListRequest {
         }
     }
 
-    /// The first `most` entries of a directory, directories before the rest.
-    fn list(&self, cx: &CallContext, directory: &WorkspacePath, most: usize) -> Result<Listing, AccessError> {
-        let options = WalkOptions { ignored: self.ignored, max_depth: Some(1), directories: true, symlinks: true };
-        let (mut directories, mut others, mut met) = (Vec::new(), Vec::new(), 0);
-        let report = cx.workspace.walk(directory, &options, &mut |entry| {
+    /// The entries of a directory behind the first `skip`, at most `most`. Sorted before anything is cut.
+    fn list(
+        &self,
+        cx: &CallContext,
+        directory: &WorkspacePath,
+        skip: usize,
+        most: usize,
+    ) -> Result<Listing, AccessError> {
+        let keep = skip + most;
+        let (mut items, mut met, mut files) = (Vec::new(), 0, 0);
+        let report = cx.workspace.walk(directory, &self.options(), &mut |entry| {
             met += 1;
-            let list = if entry.kind() == FileKind::Directory { &mut directories } else { &mut others };
-            if list.len() < most {
-                list.push((entry, State::Leaf));
+            files += usize::from(entry.kind() != FileKind::Directory);
+            // The walk is in the order of names, so no later file comes before these.
+            if self.sort == Sort::Name && entry.kind() != FileKind::Directory && files > keep {
+                return go_on(cx, met);
             }
-            if met % CHECK_EVERY == 0 && cx.stop.stopped().is_some() {
-                return ControlFlow::Break(());
+            let has_stat = self.long || self.sort != Sort::Name || entry.kind() == FileKind::File;
+            let stat = has_stat.then(|| entry.stat().ok()).flatten();
+            items.push(Item { entry, stat, state: State::Leaf });
+            // A directory may have millions of entries.
+            if items.len() >= 2 * keep.max(CHECK_EVERY) {
+                self.cut(&mut items, keep);
             }
-            ControlFlow::Continue(())
+            go_on(cx, met)
         })?;
-        let mut entries = directories;
-        entries.append(&mut others);
-        entries.truncate(most);
+        self.cut(&mut items, keep);
+        items.drain(..skip.min(items.len()));
         Ok(Listing {
-            more: met - entries.len(),
-            entries,
+            more: met.saturating_sub(skip + items.len()),
+            items,
             ignored: report.ignored_files + report.ignored_dirs,
             limits_hit: report.limits_hit,
         })
     }
+
+    fn cut(&self, items: &mut Vec<Item>, keep: usize) {
+        items.sort_by(|one, two| self.sort.compare(one, two));
+        items.truncate(keep);
+    }
+
+    /// Counts the entries of the directories that are shown and were not opened.
+    fn count_unopened(&self, cx: &CallContext, tree: &mut Tree) -> Result<(), ToolError> {
+        let stop = cx.stop.with_earlier_deadline(COUNTING);
+        let items = tree.listings.iter_mut().flat_map(|listing| &mut listing.items);
+        for item in items.filter(|item| item.entry.kind() == FileKind::Directory) {
+            if !matches!(item.state, State::Leaf) {
+                continue;
+            }
+            match stop.stopped() {
+                Some(StopReason::Cancelled) => return Err(ToolError::cancelled()),
+                Some(StopReason::Deadline) => break,
+                None => {}
+            }
+            let mut entries = 0;
+            let counted = cx.workspace.walk(item.entry.path(), &self.options(), &mut |_| {
+                entries += 1;
+                if entries == MOST_COUNTED { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            item.state = match counted {
+                Ok(report) => State::Counted(Counted { entries, ignored: report.ignored_files + report.ignored_dirs }),
+                Err(error) if matches!(error.kind, AccessErrorKind::Limit(_)) => State::Leaf,
+                Err(_) => {
+                    tree.unreadable += 1;
+                    State::Unreadable
+                }
+            };
+        }
+        Ok(())
+    }
+
+    fn options(&self) -> WalkOptions {
+        WalkOptions { ignored: self.ignored, max_depth: Some(1), directories: true, symlinks: true }
+    }
+}
+
+/// Ends a walk that has met so many names when the call is over.
+fn go_on(cx: &CallContext, met: usize) -> ControlFlow<()> {
+    if met.is_multiple_of(CHECK_EVERY) && cx.stop.stopped().is_some() {
+        return ControlFlow::Break(());
+    }
+    ControlFlow::Continue(())
 }
 
 /// Whether the call has used up its time; a cancelled one is an error.

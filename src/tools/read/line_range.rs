@@ -92,6 +92,11 @@ impl LineRange {
         }
     }
 
+    /// Whether the call asked for lines at all.
+    pub(super) fn is_given(self) -> bool {
+        self.by_number || self.take.is_some() || !matches!(self.start, Start::Skip(0))
+    }
+
     /// Whether the call asked for just so many lines.
     pub(super) fn is_just(self, lines: usize) -> bool {
         self.take == Some(lines)

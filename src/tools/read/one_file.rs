@@ -5,6 +5,7 @@ use super::{
     format::Format,
     held::compared,
     image::read_image,
+    notebook::read_notebook,
     part::Part,
     pdf::read_pdf,
     request::FileRequest,
@@ -43,7 +44,8 @@ fn read_as_format(cx: &CallContext, request: &FileRequest, source: Source) -> Re
         (Format::Pdf, None) if request.encoding.is_none() => read_pdf(cx, request, source, None),
         (Format::Pdf, Some(Part::Pages { first, last })) => read_pdf(cx, request, source, Some((*first, *last))),
         (Format::Image(info), _) => read_image(cx, request, source, info),
-        (Format::Pdf | Format::Notebook | Format::Text, None) => read_text(cx, request, source),
+        (Format::Notebook, _) => read_notebook(cx, request, source),
+        (Format::Pdf | Format::Text, None) => read_text(cx, request, source),
         (_, Some(part)) => Err(part.unfit(&source.path, format)),
     }
 }

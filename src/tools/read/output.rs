@@ -58,6 +58,15 @@ pub(super) struct Facts {
     pub(super) since: Option<&'static str>,
     /// Bytes in the file.
     pub(super) size: u64,
+    /// Cells of a notebook.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) total_cells: Option<usize>,
+    /// Cells returned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) returned_cells: Option<usize>,
+    /// The cell that continues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next_cell: Option<usize>,
     /// Pixels across an image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) width: Option<usize>,

@@ -6,19 +6,19 @@ use super::output::Facts;
 
 /// What a text file is like.
 #[derive(Clone, Debug)]
-pub(super) struct Properties {
+pub(in crate::tools) struct Properties {
     /// Lines.
-    pub(super) total: usize,
+    pub(in crate::tools) total: usize,
     /// Bytes.
-    pub(super) size: u64,
-    pub(super) encoding: &'static str,
-    pub(super) bom: bool,
+    pub(in crate::tools) size: u64,
+    pub(in crate::tools) encoding: &'static str,
+    pub(in crate::tools) bom: bool,
     /// Whether some bytes are invalid in the encoding.
-    pub(super) lossy: bool,
-    pub(super) line_ending: LineEnding,
-    pub(super) final_newline: bool,
+    pub(in crate::tools) lossy: bool,
+    pub(in crate::tools) line_ending: LineEnding,
+    pub(in crate::tools) final_newline: bool,
     /// None where the content was not hashed, or changed while it was read.
-    pub(super) revision: Option<Revision>,
+    pub(in crate::tools) revision: Option<Revision>,
 }
 
 impl Properties {

@@ -82,7 +82,7 @@ fn count_lines(cx: &CallContext, path: &WorkspacePath, file: &mut OpenFile) -> R
 }
 
 /// Decodes the whole file into `window`, piece by piece; returns whether something was not valid.
-fn stream(
+pub(super) fn stream(
     cx: &CallContext,
     path: &WorkspacePath,
     file: &mut OpenFile,
@@ -106,7 +106,7 @@ fn stream(
 }
 
 /// Hands the whole file to `take` piece by piece, the last one empty; `doing` names the work in its progress.
-fn read_pieces(
+pub(super) fn read_pieces(
     cx: &CallContext,
     path: &WorkspacePath,
     file: &mut OpenFile,

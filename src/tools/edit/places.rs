@@ -1,0 +1,17 @@
+//! Where an edit applies in the text of a file.
+
+use std::ops::Range;
+
+use crate::edit::Strategies;
+
+/// The places of one edit and what takes them.
+pub(super) struct Places {
+    /// In the text of the file; ascending and disjoint.
+    pub(super) spans: Vec<(Range<usize>, String)>,
+    /// How they were found.
+    pub(super) strategy: Strategies,
+    /// How often the old text is replaced, which may be several times in one span.
+    pub(super) replacements: usize,
+    /// The cells of a notebook that they are in, counted from 1; none where the text of the file itself was searched.
+    pub(super) cells: Vec<usize>,
+}

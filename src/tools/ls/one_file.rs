@@ -1,0 +1,115 @@
+//! `ls` of one file: what is known of it without reading it.
+
+use crate::{
+    text::LineEnding,
+    workspace::{FileKind, Stat, WorkspacePath},
+};
+
+use super::{
+    super::{
+        Answer, CallContext, Kind, ToolError,
+        answer::count,
+        read::{Content, Description, Properties, describe},
+    },
+    output::{Facts, FileFacts, ListedEntry, Output},
+    stat_words::{mode, modified},
+};
+
+/// The answer about `path`, which is no directory.
+pub(super) fn answer(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
+    let access = |error| ToolError::access(&cx.workspace, error);
+    let stat = cx.workspace.stat(path).map_err(access)?;
+    let protected = cx.workspace.is_secret(path).map_err(access)?;
+    let is_file = stat.kind == FileKind::File;
+    let mut entry = ListedEntry {
+        path: path.to_string(),
+        kind: if is_file { "file" } else { "other" },
+        size: is_file.then_some(stat.size),
+        protected,
+        modified: modified(&stat),
+        mode: mode(&stat),
+        ..ListedEntry::default()
+    };
+    let mut words = Vec::new();
+    let mut timed_out = false;
+    if !is_file {
+        words.push(match stat.special() {
+            "special file" => "a special file".to_owned(),
+            kind => format!("a special file ({kind})"),
+        });
+    } else if protected {
+        words.push(bytes(&stat));
+    } else {
+        match describe(cx, path) {
+            Ok(description) => entry.file = Some(facts(&description, &mut words)),
+            Err(error) if error.kind() == Kind::TimedOut => {
+                timed_out = true;
+                words.extend([bytes(&stat), "lines not counted within the time limit".to_owned()]);
+            }
+            // The names and sizes of files that cannot be opened are listed all the same.
+            Err(error) if error.kind() == Kind::Denied => {
+                words.extend([bytes(&stat), "unreadable".to_owned()]);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    words.extend(times(&stat));
+    let text = format!("{path}: {}{}", words.join(", "), if protected { " [protected]" } else { "" });
+    let facts = Facts { shown: 1, timed_out, file: entry.file.clone(), ..Facts::default() };
+    Ok(Answer::text(text, &facts).data(cx, &Output { path: None, entries: vec![entry], facts, notes: Vec::new() }))
+}
+
+fn bytes(stat: &Stat) -> String {
+    count(usize::try_from(stat.size).unwrap_or(usize::MAX), "byte")
+}
+
+fn times(stat: &Stat) -> impl Iterator<Item = String> {
+    let modified = modified(stat).map(|time| format!("modified {time}"));
+    modified.into_iter().chain(mode(stat).map(|mode| format!("mode {mode}")))
+}
+
+/// What is known of the content, and its `words`.
+fn facts(Description { stat, content, revision }: &Description, words: &mut Vec<String>) -> FileFacts {
+    let mut facts = FileFacts { revision: revision.map(|revision| revision.to_string()), ..FileFacts::default() };
+    words.push(bytes(stat));
+    match content {
+        Content::Text(properties) => {
+            let Properties { total: lines, encoding, bom, lossy, line_ending, final_newline, .. } = properties;
+            words.push(count(*lines, "line"));
+            words.push(format!("{encoding}{}", if *bom { " with BOM" } else { "" }));
+            if *lossy {
+                words.push("some bytes invalid".to_owned());
+            }
+            words.push(ending_words(*line_ending).to_owned());
+            if *lines > 0 {
+                words.push(if *final_newline { "final newline" } else { "no final newline" }.to_owned());
+            }
+            facts.lines = Some(*lines);
+            facts.encoding = Some((*encoding).to_owned());
+            facts.line_ending = Some(line_ending.as_str().to_owned());
+            facts.final_newline = Some(*final_newline);
+        }
+        Content::Image(image) => {
+            let kind = image.mime.trim_start_matches("image/").to_uppercase();
+            words.push(format!("{kind} image, {}×{} pixels", image.width, image.height));
+            (facts.width, facts.height) = (Some(image.width), Some(image.height));
+            facts.content = Some(image.mime.to_owned());
+        }
+        Content::Binary(kind) => {
+            words.push(kind.clone());
+            facts.content = Some(kind.clone());
+        }
+    }
+    words.extend(revision.map(|revision| format!("rev {}", revision.short())));
+    facts
+}
+
+fn ending_words(ending: LineEnding) -> &'static str {
+    match ending {
+        LineEnding::Lf => "LF",
+        LineEnding::CrLf => "CRLF",
+        LineEnding::Cr => "CR",
+        LineEnding::Mixed => "mixed line endings",
+        LineEnding::None => "no line endings",
+    }
+}

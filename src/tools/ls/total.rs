@@ -1,0 +1,122 @@
+//! Exact totals: what is in a directory and in those below it, to the bottom.
+
+use std::{
+    collections::HashMap,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    stop::StopReason,
+    workspace::{FileKind, Ignored, WalkOptions, WorkspacePath},
+};
+
+use super::super::{CallContext, ToolError, answer::count};
+
+/// How long totals are counted at most, within the time of the call.
+const LIMIT: Duration = Duration::from_secs(10);
+/// Entries between two looks at the clock.
+const CHECK_EVERY: usize = 256;
+
+/// What is in one directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Total {
+    /// Bytes in the files.
+    pub(super) bytes: u64,
+    /// Files.
+    pub(super) files: usize,
+    /// Directories.
+    pub(super) directories: usize,
+    /// Whether this is not all, because the time was over or something cannot be read.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) incomplete: bool,
+}
+
+impl Total {
+    /// `45210 B in 12 files, 3 directories`
+    pub(super) fn words(&self) -> String {
+        let at_least = if self.incomplete { "at least " } else { "" };
+        let mut words = format!("{at_least}{} B in {}", self.bytes, count(self.files, "file"));
+        if self.directories > 0 {
+            words.push_str(", ");
+            words.push_str(&count(self.directories, "directory"));
+        }
+        words
+    }
+}
+
+/// The totals of a directory and of some below it.
+#[derive(Debug)]
+pub(super) struct Totals {
+    start: WorkspacePath,
+    /// By the path below the start.
+    by_path: HashMap<PathBuf, Total>,
+    /// Entries that ignore rules left out, as met.
+    pub(super) ignored: usize,
+    /// Whether time ended the count.
+    pub(super) stopped: bool,
+}
+
+impl Totals {
+    /// Counts everything below `start`, and apart what is in each of `directories`.
+    ///
+    /// # Errors
+    /// When the call was cancelled.
+    pub(super) fn count<'p>(
+        cx: &CallContext,
+        start: &WorkspacePath,
+        directories: impl Iterator<Item = &'p WorkspacePath>,
+        ignored: Ignored,
+    ) -> Result<Self, ToolError> {
+        let below = |path: &WorkspacePath| path.relative_to(start).to_path_buf();
+        let mut by_path: HashMap<PathBuf, Total> = directories
+            .map(|path| (below(path), Total::default()))
+            .chain([(PathBuf::new(), Total::default())])
+            .collect();
+        let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
+        let stop = cx.stop.with_earlier_deadline(LIMIT.min(cx.stop.limit() / 2));
+        let (mut met, mut last) = (0_usize, None);
+        let walked = cx.workspace.walk(start, &options, &mut |entry| {
+            let path = entry.path().relative_to(start);
+            let is_directory = entry.kind() == FileKind::Directory;
+            let bytes = if is_directory { 0 } else { entry.stat().map_or(0, |stat| stat.size) };
+            for above in path.ancestors().skip(1) {
+                if let Some(total) = by_path.get_mut(above) {
+                    total.bytes = total.bytes.saturating_add(bytes);
+                    total.files += usize::from(!is_directory);
+                    total.directories += usize::from(is_directory);
+                }
+            }
+            met += 1;
+            if met.is_multiple_of(CHECK_EVERY) && stop.stopped().is_some() {
+                last = Some(path.to_path_buf());
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        if cx.stop.stopped() == Some(StopReason::Cancelled) {
+            return Err(ToolError::cancelled());
+        }
+        let report = walked.map_err(|error| ToolError::access(&cx.workspace, error))?;
+        for (path, total) in &mut by_path {
+            // The walk is in the order of paths: what comes before the last one was counted to its end.
+            let is_over = |last: &PathBuf| path < last && !last.starts_with(path);
+            let is_unreadable = report.unreadable.iter().any(|gone| gone.relative_to(start).starts_with(path))
+                || report.unreadable_count > report.unreadable.len()
+                || report.limits_hit.directories > 0;
+            total.incomplete = is_unreadable || last.as_ref().is_some_and(|last| !is_over(last));
+        }
+        let ignored = report.ignored_files + report.ignored_dirs;
+        Ok(Self { start: start.clone(), by_path, ignored, stopped: last.is_some() })
+    }
+
+    /// The total of `directory`, if it was among those to be counted.
+    pub(super) fn of(&self, directory: &WorkspacePath) -> Option<&Total> {
+        let below: &Path = directory.relative_to(&self.start);
+        self.by_path.get(if *directory == self.start { Path::new("") } else { below })
+    }
+}

@@ -1,0 +1,80 @@
+//! What is known of a file without showing it: what `ls` says of one file.
+//!
+//! The content is streamed, as in a read, and does not count as seen.
+
+use crate::{
+    text::{self, Document, ImageInfo},
+    workspace::{Revision, RevisionHasher, Stat, WorkspacePath},
+};
+
+use super::{
+    super::{AnswerBudget, CallContext, ToolError},
+    format::Format,
+    properties::Properties,
+    source::{Source, open},
+    stream::{read_pieces, stream},
+    window::{Window, WindowBounds},
+};
+
+/// What a file holds.
+#[derive(Debug)]
+pub(in crate::tools) enum Content {
+    Text(Properties),
+    /// An image, by its magic bytes.
+    Image(ImageInfo),
+    /// Neither: what it is instead.
+    Binary(String),
+}
+
+/// A file, described.
+#[derive(Debug)]
+pub(in crate::tools) struct Description {
+    pub(in crate::tools) stat: Stat,
+    pub(in crate::tools) content: Content,
+    /// None of a file that is too large to be changed: it is not hashed.
+    pub(in crate::tools) revision: Option<Revision>,
+}
+
+/// Describes the file at `path`.
+///
+/// # Errors
+/// Where it cannot be read, and at the time limit.
+pub(in crate::tools) fn describe(cx: &CallContext, path: &WorkspacePath) -> Result<Description, ToolError> {
+    let Source { path, mut file, head, whole } = open(cx, &path.to_string())?;
+    let stat = file.stat().clone();
+    let mut hasher = (stat.size <= cx.settings.max_file_size).then(Revision::hasher);
+    let kind = match (Format::of(&path, &head), text::encoding_of_head(&head, None)) {
+        (Format::Image(image), _) => Err(Content::Image(image)),
+        (Format::Pdf, _) => Err(Content::Binary("PDF document".to_owned())),
+        (_, Err(error)) => Err(Content::Binary(error.kind)),
+        (_, Ok(encoding)) => Ok(encoding),
+    };
+    let content = match kind {
+        Err(content) => {
+            if let Some(hasher) = hasher.as_mut() {
+                read_pieces(cx, &path, &mut file, "reading", |piece| hasher.update(piece))?;
+            }
+            content
+        }
+        Ok(encoding) => {
+            let mut window = Window::new(WindowBounds { skip: 0, take: 0, budget: AnswerBudget::bytes(0) });
+            // The detection of an encoding sees more of a small file than its head.
+            let decoded = if whole { Document::decode(head.clone(), None).ok() } else { None };
+            let encoding = decoded.as_ref().map_or(encoding, Document::encoding);
+            let lossy = stream(cx, &path, &mut file, encoding, hasher.as_mut(), &mut window)?;
+            let totals = window.finish();
+            let properties = Properties {
+                total: totals.lines,
+                size: stat.size,
+                encoding: encoding.name(),
+                bom: encoding_rs::Encoding::for_bom(&head).is_some_and(|(marked, _)| marked == encoding),
+                lossy,
+                line_ending: totals.line_ending(),
+                final_newline: totals.final_newline,
+                revision: None,
+            };
+            Content::Text(properties)
+        }
+    };
+    Ok(Description { stat, content, revision: hasher.map(RevisionHasher::finish) })
+}
