@@ -53,7 +53,7 @@ impl DefinitionSearch<'_> {
         };
         let mut lines = DefiningLines::new(&definitions);
         let read = read_decoded(file, None, self.stop, |piece| {
-            lines.push(piece, |one, line| self.take(one, line, &mut found))
+            lines.push(piece, |one, line| self.take(one, line, &mut found));
         });
         if let Err(error) = read {
             return self.failed(&error);
