@@ -36,4 +36,6 @@ pub use not_shown::not_shown;
 pub use source::{Outline, definitions, may_have_definitions};
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;
