@@ -47,13 +47,13 @@ pub(crate) struct Args {
     /// The text to replace, exactly as in the file and unique in it. Empty creates a file that is
     /// missing or empty.
     old_string: Option<String>,
-    /// The text to put in its place.
+    /// The text that replaces it.
     new_string: Option<String>,
     /// Replace every occurrence. Default: false.
     replace_all: Option<bool>,
     /// Several edits instead of one, applied in order, all or none.
     edits: Option<Vec<One>>,
-    /// How many replacements there must be in all, else nothing is changed.
+    /// How many replacements there must be, else nothing changes.
     expected_replacements: Option<i64>,
     /// Show the diff and change nothing. Default: false.
     dry_run: Option<bool>,
@@ -67,7 +67,7 @@ pub(crate) struct Args {
 pub(crate) struct One {
     /// The text to replace.
     old_string: String,
-    /// The text to put in its place.
+    /// The text that replaces it.
     new_string: String,
     /// Replace every occurrence. Default: false.
     replace_all: Option<bool>,

@@ -43,11 +43,11 @@ pub(crate) struct Args {
     path: Option<String>,
     /// How many levels to show, at most 5. Default: 2.
     depth: Option<i64>,
-    /// Show entries that ignore rules leave out too. Default: false.
+    /// Show ignored entries too. Default: false.
     no_ignore: Option<bool>,
     /// Most entries to show, at most 2000. Default: 500.
     max_results: Option<i64>,
-    /// How many entries to pass over: the next page. Default: 0.
+    /// Entries to skip, for the next page. Default: 0.
     offset: Option<i64>,
     /// Show exact bytes, UTC times, modes and totals. Default: false.
     long: Option<bool>,

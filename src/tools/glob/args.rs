@@ -17,9 +17,9 @@ pub(crate) struct Args {
     pub(super) sort: Option<Sort>,
     /// Most paths to return, at most 1000. Default: 200.
     pub(super) max_results: Option<i64>,
-    /// How many paths to pass over: the next page. Default: 0.
+    /// Paths to skip, for the next page. Default: 0.
     pub(super) offset: Option<i64>,
-    /// List files that ignore rules leave out too. Default: false.
+    /// List ignored files too. Default: false.
     pub(super) no_ignore: Option<bool>,
     /// Match upper and lower case exactly. Default: true.
     pub(super) case_sensitive: Option<bool>,

@@ -17,7 +17,7 @@ pub(crate) struct Args {
     /// Only files of this ripgrep type: rust, py, js, ts, go, java … Default: all.
     #[serde(rename = "type")]
     pub(super) kind: Option<String>,
-    /// pattern is plain text, not a regular expression. Default: false.
+    /// Take pattern as plain text, not as a regular expression. Default: false.
     pub(super) literal: Option<bool>,
     /// Match upper and lower case exactly. Default: false.
     pub(super) case_sensitive: Option<bool>,
@@ -38,11 +38,11 @@ pub(crate) struct Args {
     pub(super) scope: Option<bool>,
     /// Order of files: by path, or newest first. Default: path.
     pub(super) sort: Option<Sort>,
-    /// Most matching lines (or files, in the other modes) to return, at most 500. Default: 100.
+    /// Most lines (in other modes: files) to return, at most 500. Default: 100.
     pub(super) max_results: Option<i64>,
-    /// How many results to pass over: the next page. Default: 0.
+    /// Results to skip, for the next page. Default: 0.
     pub(super) offset: Option<i64>,
-    /// Search files that ignore rules leave out too. Default: false.
+    /// Search ignored files too. Default: false.
     pub(super) no_ignore: Option<bool>,
 }
 

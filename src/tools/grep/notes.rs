@@ -53,8 +53,8 @@ impl UnusualFiles {
     }
 }
 
-/// How to get the rest of the first line that is cut.
-pub(super) fn cut_note(found: &ContentHits, page: &Page) -> Option<String> {
+/// How to get the rest of the first line that is cut. `is_one_file`: a heading names it.
+pub(super) fn cut_note(found: &ContentHits, page: &Page, is_one_file: bool) -> Option<String> {
     let cut = |(at, lines): &(usize, Vec<MatchLine>)| {
         // A line that matches, before its context.
         let line = lines.iter().filter(|line| line.cut_at.is_some()).min_by_key(|line| line.context)?;
@@ -63,11 +63,9 @@ pub(super) fn cut_note(found: &ContentHits, page: &Page) -> Option<String> {
     let (at, number, column) = page.files.iter().find_map(cut)?;
     let first = column.saturating_sub(COLUMNS_BEFORE).max(1);
     let last = first + COLUMNS - 1;
-    let path = found.files[at].1.path.to_string();
-    Some(format!(
-        "(long lines are cut; more of one: read path={path:?} start_line={number} end_line={number} \
-         part=\"columns {first}-{last}\")"
-    ))
+    let path = &found.files[at].1.path;
+    let file = if is_one_file { String::new() } else { format!(" of {path}") };
+    Some(format!("(more of line {number}{file}: read part=\"columns {first}-{last}\")"))
 }
 
 /// What is said of files whose letters beyond ASCII are other bytes than the pattern's.

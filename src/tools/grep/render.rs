@@ -93,7 +93,7 @@ impl Report<'_> {
         notes.extend(self.unscoped_note());
         let unusual = UnusualFiles::of(&cx.workspace, self.found, &page);
         notes.extend(unusual.note(self.found, &page));
-        notes.extend(cut_note(self.found, &page));
+        notes.extend(cut_note(self.found, &page, self.scope.file().is_some()));
         notes.extend(self.hidden.map(InIgnored::note));
         notes.extend(stopped_note(
             &cx.stop,
