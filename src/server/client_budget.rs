@@ -146,6 +146,8 @@ impl ClientBudgets {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     fn limit(name: &str, mounts: &[&str]) -> usize {
@@ -209,9 +211,9 @@ mod tests {
         for ClientRow { title, names, below, budget, beyond, source } in CLIENTS {
             let below = below.map_or_else(String::new, |below| format!(", and a directory called `{below}/…`"));
             let names = names.join("`, `");
-            expected += &format!("| {title} | `{names}`{below} | {budget} | {beyond} | <{source}> |\n");
+            let _ = writeln!(expected, "| {title} | `{names}`{below} | {budget} | {beyond} | <{source}> |");
         }
-        expected += &format!("| any other | | {} | is not known | |\n\n", AnswerBudget::UNKNOWN_CLIENT);
+        let _ = write!(expected, "| any other | | {} | is not known | |\n\n", AnswerBudget::UNKNOWN_CLIENT);
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(&path, format!("{before}{BEGIN}{expected}{END}{after}")).expect("written");
         } else {
