@@ -21,7 +21,7 @@ def pairs(*changes):
 
 
 class OneEdit(Project):
-    """one constant changed in a file of 100 lines"""
+    """one constant changed"""
 
     def rootbound(self, call):
         call("grep", pattern="^RETRIES", path="shop/config.py")

@@ -1,5 +1,4 @@
 """Tasks on files that are not plain text."""
-
 from . import workspace as files
 from .task import NotDone, Task, content, says
 

@@ -222,7 +222,7 @@ class ReadAgainChanged(Project):
 
 
 class LogTail(Task):
-    """the last 20 lines of a log of 4 MB"""
+    """the last 20 lines of a log of 5 MB"""
 
     def prepare(self, top):
         files.put(top, "app.log", files.log()[0])
@@ -263,22 +263,33 @@ class EndOfOneLineJson(Task):
 
 
 class MinifiedSetting(Task):
-    """one setting in a minified file of 300 KB"""
+    """one setting in a minified file of 300 KB, with 300 characters around it"""
 
     def prepare(self, top):
         files.put(top, "dist/app.min.js", files.minified())
 
     def rootbound(self, call):
-        call("grep", pattern="apiVersion", path="dist/app.min.js")
+        found = call("grep", pattern="apiVersion", path="dist/app.min.js")
+        first = int(re.search(r"columns (\d+)-", found).group(1))
+        at = files.minified().index("apiVersion") - first
+        assert 0 <= at < 2000
+        call("read", path="dist/app.min.js", part=f"columns {first + at - 300}-{first + at + 310}")
 
     def server_filesystem(self, call):
         call("read_text_file", path="dist/app.min.js")
 
     def rust_mcp_filesystem(self, call):
+        # A search shows 30 characters before a match and 200 in all: three more show the rest.
         call("search_files_content", path="dist", pattern="app.min.js", query="apiVersion")
+        call("search_files_content", path="dist", pattern="app.min.js", query=".{300}apiVersion", is_regex=True)
+        call("search_files_content", path="dist", pattern="app.min.js", query=".{130}apiVersion", is_regex=True)
+        call("search_files_content", path="dist", pattern="app.min.js", query="function f3001(")
 
     def check(self, top, said):
-        says(said, 'apiVersion:"2026-03-14"')
+        text = files.minified()
+        at = text.index("apiVersion")
+        for start in (at - 300, at - 150, at, at + 150):
+            says(said, text[start:start + 60])
 
 
 class Latin1Read(Task):
