@@ -16,6 +16,7 @@ mod edit;
 mod erased;
 mod error;
 pub(crate) mod fence;
+mod fenced_list;
 mod fitted;
 mod glob;
 mod grep;

@@ -2,6 +2,8 @@
 
 use std::io::{self, Read as _, Seek as _};
 
+use encoding_rs::Encoding;
+
 use crate::{
     stop::StopSignal,
     text::{
@@ -16,11 +18,16 @@ use super::ProgressReader;
 /// Bytes decoded at a time.
 const PIECE: usize = 256 << 10;
 
-/// Hands the text of the file to `take`, whole where it is small.
+/// Hands the text of the file to `take`, whole where it is small; `encoding` is detected where it is not given.
 ///
 /// # Errors
 /// Those of reading, and one of the kind `InvalidData` where the file is not text.
-pub(super) fn read_decoded(file: &mut OpenFile, stop: &StopSignal, mut take: impl FnMut(&str)) -> io::Result<()> {
+pub(super) fn read_decoded(
+    file: &mut OpenFile,
+    encoding: Option<&'static Encoding>,
+    stop: &StopSignal,
+    mut take: impl FnMut(&str),
+) -> io::Result<()> {
     let not_text = |_| io::Error::from(io::ErrorKind::InvalidData);
     file.rewind()?;
     let size = file.stat().size;
@@ -29,11 +36,11 @@ pub(super) fn read_decoded(file: &mut OpenFile, stop: &StopSignal, mut take: imp
     let mut bytes = Vec::new();
     reader.by_ref().take(text::HEAD as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() <= text::HEAD {
-        take(&text::view(&bytes, None).map_err(not_text)?);
+        take(&text::view(&bytes, encoding).map_err(not_text)?);
         return Ok(());
     }
     let mut decoder =
-        text::encoding_of_head(&bytes[..text::HEAD], None).map_err(not_text)?.new_decoder_with_bom_removal();
+        text::encoding_of_head(&bytes[..text::HEAD], encoding).map_err(not_text)?.new_decoder_with_bom_removal();
     let mut text = String::new();
     loop {
         for piece in bytes.chunks(PIECE) {
@@ -49,14 +56,19 @@ pub(super) fn read_decoded(file: &mut OpenFile, stop: &StopSignal, mut take: imp
     }
 }
 
-/// The definitions of the file, whose language its name says.
+/// The definitions of the file, whose language its name says; `encoding` is detected where it is not given.
 ///
 /// # Errors
 /// Those of reading, where the file is not text, and where the call is stopped.
-pub fn outline_of_file(file: &mut OpenFile, name: &str, stop: &StopSignal) -> io::Result<Vec<Definition>> {
+pub fn outline_of_file(
+    file: &mut OpenFile,
+    name: &str,
+    encoding: Option<&'static Encoding>,
+    stop: &StopSignal,
+) -> io::Result<Vec<Definition>> {
     let mut outline = Outline::new(name);
     if may_have_definitions(name) {
-        read_decoded(file, stop, |piece| outline.push(piece))?;
+        read_decoded(file, encoding, stop, |piece| outline.push(piece))?;
     }
     Ok(outline.finish())
 }

@@ -47,13 +47,14 @@ impl DefinitionSearch<'_> {
             lines.finish(|one, line| self.take(one, line, &mut found));
             return Ok(found);
         }
-        let definitions = match outline_of_file(file, &name, self.stop) {
+        let definitions = match outline_of_file(file, &name, None, self.stop) {
             Ok(definitions) => self.wanted(definitions),
             Err(error) => return self.failed(&error),
         };
         let mut lines = DefiningLines::new(&definitions);
-        let read =
-            read_decoded(file, self.stop, |piece| lines.push(piece, |one, line| self.take(one, line, &mut found)));
+        let read = read_decoded(file, None, self.stop, |piece| {
+            lines.push(piece, |one, line| self.take(one, line, &mut found));
+        });
         if let Err(error) = read {
             return self.failed(&error);
         }

@@ -31,9 +31,11 @@ mod sections;
 mod source;
 mod unfinished;
 
-pub use definition::{Definition, enclosing, named};
+pub use definition::{Definition, enclosing, enclosing_definition, named};
 pub use not_shown::not_shown;
 pub use source::{Outline, definitions, may_have_definitions};
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;

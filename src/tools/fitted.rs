@@ -30,7 +30,8 @@ fn smaller(budget: &AnswerBudget, room: AnswerBudget, answer: &Answer) -> Option
         Content::Text(text) => budget.cost(text),
         Content::Image { .. } => 0,
     });
-    let over = texts.sum::<usize>().saturating_sub(budget.limit);
+    let used: usize = texts.sum();
+    let over = used.saturating_sub(budget.limit);
     if over > 0 {
         limit = room.limit.saturating_sub(over + SLACK);
     }
@@ -38,7 +39,8 @@ fn smaller(budget: &AnswerBudget, room: AnswerBudget, answer: &Answer) -> Option
     if let Some(data) = &answer.data {
         let size = budget.of_json().cost(&data.to_string());
         if size > budget.limit {
-            limit = limit.min((room.limit * budget.limit / size).saturating_sub(SLACK));
+            // Of the text that it has: a list may be far shorter than its room, and its data longer.
+            limit = limit.min((used.min(room.limit) * budget.limit / size).saturating_sub(SLACK));
         }
     }
     (limit < room.limit).then_some(AnswerBudget { limit, ..room })

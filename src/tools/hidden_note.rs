@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use crate::text::hidden;
+use crate::text::hidden::{self, Hidden};
 
 /// Characters that are pointed out one by one; more are counted.
 const NAMED: usize = 5;
@@ -17,12 +17,23 @@ pub(super) struct HiddenNote {
 impl HiddenNote {
     /// Looks at a line as it is shown. `place` names it, as in `src/a.rs:12`.
     pub(super) fn look(&mut self, place: impl Display, line: &str) {
-        for one in hidden::in_line(line) {
-            self.found += 1;
-            if self.found <= NAMED {
-                let comma = if self.found == 1 { "" } else { ", " };
-                let _ = write!(self.places, "{comma}U+{:04X} at {place}:{}", u32::from(one.character), one.column);
-            }
+        for Hidden { character, column } in hidden::in_line(line) {
+            self.add(character, format_args!("{place}:{column}"));
+        }
+    }
+
+    /// Looks at a part of a line: its columns are not known.
+    pub(super) fn look_at_part(&mut self, place: impl Display, part: &str) {
+        for Hidden { character, .. } in hidden::in_line(part) {
+            self.add(character, &place);
+        }
+    }
+
+    fn add(&mut self, character: char, place: impl Display) {
+        self.found += 1;
+        if self.found <= NAMED {
+            let comma = if self.found == 1 { "" } else { ", " };
+            let _ = write!(self.places, "{comma}U+{:04X} at {place}", u32::from(character));
         }
     }
 

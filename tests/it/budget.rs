@@ -80,7 +80,7 @@ fn no_answer_exceeds_the_size_that_was_set() {
 fn a_client_is_known_by_its_handshake_and_by_each_request() {
     let h = filled(Setup::default());
     let lines = |client: Client| {
-        let result = client.call(&h, "read", &json!({ "path": "text/plain.rs", "limit": 2500 }));
+        let result = client.call(&h, "read", &json!({ "path": "text/plain.rs", "limit": 700 }));
         result["_meta"]["rootbound/result"]["returned_lines"].as_u64().expect("lines")
     };
     let codex = Client { name: "codex-mcp-client", ..CLIENTS[0] };

@@ -688,3 +688,14 @@ mcp_test!(a_named_file_with_a_late_nul_is_reported_as_binary, |h| {
         assert_eq!(text, expected, "{pattern}");
     }
 });
+
+mcp_test!(hidden_characters_in_lines_are_pointed_out, |h| {
+    h.write("a.rs", "if admin\u{202e} {\n");
+    let text = h.call("grep", json!({ "pattern": "admin" })).ok();
+    assert!(text.ends_with("\n(hidden characters: U+202E at 1:9)"), "{text}");
+    h.write("b.rs", format!("admin\u{200b}{}\n", "x".repeat(500)));
+    let text = h.call("grep", json!({ "pattern": "admin" })).ok();
+    assert!(text.contains("\n(hidden characters: U+202E at a.rs:1:9, U+200B at b.rs:1)"), "{text}");
+    let text = h.call("grep", json!({ "pattern": "admin", "output_mode": "count" })).ok();
+    assert!(!text.contains("hidden characters"), "{text}");
+});

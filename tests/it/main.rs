@@ -31,6 +31,7 @@ mod notebooks;
 mod oracle;
 #[cfg(target_os = "linux")]
 mod overlay;
+mod paging;
 mod pdf;
 mod process;
 mod processes;

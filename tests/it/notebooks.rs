@@ -148,6 +148,16 @@ fn text_in_several_cells_is_ambiguous_or_replaced_everywhere() {
 }
 
 #[test]
+fn place_that_cannot_be_changed_safely_is_one_of_several() {
+    // In the first cell the text ends before the white space of its line.
+    let h = open(&notebook(&json!([
+        { "cell_type": "code", "source": "a = 1  \nb", "outputs": [] },
+        { "cell_type": "code", "source": "a = 1\nb", "outputs": [] },
+    ])));
+    edit(&h, "a = 1", "a = 2\n").fails("ambiguous");
+}
+
+#[test]
 fn damaged_text_is_found_in_its_cell_or_shown_what_is_nearest() {
     let h = open(&sample());
     let text = edit(&h, "  x = 1\n  y = \"ü\"", "  x = 2\n  y = \"ü\"").ok();

@@ -52,12 +52,22 @@ fn implemented_type(name: &str) -> &str {
 
 /// The innermost definition whose lines include `line`.
 pub fn enclosing(definitions: &[Definition], line: usize) -> Option<&Definition> {
-    let around = |one: &&Definition| !one.prototype && (one.start..=one.end).contains(&line);
+    innermost(definitions, line, |_| true)
+}
+
+/// The innermost definition around those that are on `line`.
+pub fn enclosing_definition(definitions: &[Definition], line: usize) -> Option<&Definition> {
+    innermost(definitions, line, |one| one.line != line)
+}
+
+fn innermost(definitions: &[Definition], line: usize, is_meant: impl Fn(&Definition) -> bool) -> Option<&Definition> {
+    let around = |one: &&Definition| !one.prototype && (one.start..=one.end).contains(&line) && is_meant(one);
     definitions.iter().filter(around).max_by_key(|one| (one.start, one.level))
 }
 
 /// The definitions that `name` means: a bare name (`load`), one qualified by its owners (`Cache::load`, `Cache.load`),
 /// or one with its kind (`fn load`, `impl Display for Cache`). Prototypes only where there is nothing else.
+/// `definitions` are in the order of their lines.
 ///
 /// # Examples
 /// ```
@@ -98,23 +108,29 @@ fn with_owners<'d>(definitions: &'d [Definition], name: &str) -> Vec<&'d Definit
     }
     let parts: Vec<&str> = name.split([':', '.', '#']).filter(|part| !part.is_empty()).collect();
     let Some((last, owners)) = parts.split_last().filter(|(_, owners)| !owners.is_empty()) else { return Vec::new() };
-    definitions.iter().filter(|one| one.answers_to(last) && has_owners(definitions, one, owners)).collect()
+    let mut around: Vec<&Definition> = Vec::new();
+    let mut found = Vec::new();
+    for one in definitions {
+        while around.pop_if(|outer| outer.level >= one.level || outer.end < one.line).is_some() {}
+        if one.answers_to(last) && has_owners(one, &around, owners) {
+            found.push(one);
+        }
+        around.push(one);
+    }
+    found
 }
 
-/// Whether `owners`, the outermost first, are among what encloses `inner`, in that order.
-fn has_owners(definitions: &[Definition], inner: &Definition, owners: &[&str]) -> bool {
+/// Whether `owners`, the outermost first, are among what is `around` a definition, in that order, or in its own name.
+fn has_owners(inner: &Definition, around: &[&Definition], owners: &[&str]) -> bool {
     let mut left = owners;
-    let around = |one: &&Definition| one.level < inner.level && one.start <= inner.line && inner.line <= one.end;
-    let mut outer: Vec<_> = definitions.iter().filter(around).collect();
-    outer.sort_by_key(|one| std::cmp::Reverse(one.level));
-    for one in outer {
+    for outer in around.iter().rev() {
         if let Some((last, rest)) = left.split_last()
-            && one.answers_to(last)
+            && outer.answers_to(last)
         {
             left = rest;
         }
     }
-    // A part of the qualified name as it is in the source: `void Cache::load()`.
+    // As the source has it: `void Cache::load()`.
     left.iter().all(|owner| inner.name.split([':', '.', '#']).any(|part| part == *owner))
 }
 

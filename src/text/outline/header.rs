@@ -68,7 +68,7 @@ impl<'h> Header<'h> {
             let token = &self.tokens[at];
             let is_word = matches!(token.kind, TokenKind::Lexeme(LexemeKind::Word | LexemeKind::Number));
             let word = self.word(at);
-            if is_word && (after_word || text.ends_with([',', '+', ';'])) {
+            if is_word && (after_word || text.ends_with([',', '+', ';', '>'])) {
                 text.push(' ');
             }
             text.push_str(word);

@@ -197,6 +197,10 @@ impl IndentOutline {
         // `init(` names itself.
         let is_own = matches!(keyword, "init" | "deinit" | "subscript" | "constructor");
         let name = if is_own { keyword.to_owned() } else { line.name(at + 1)? };
+        // `class << self`
+        if kind == "class" && name.starts_with('<') {
+            return None;
+        }
         let name = name.strip_prefix("self.").map(str::to_owned).unwrap_or(name);
         Some(Named::new(kind, name, self.line))
     }

@@ -80,7 +80,7 @@ impl<'l> LexedLine<'l> {
     /// The name at `from`, with what qualifies it: `self.load`, `A::B`, `List<T>.first`, a word in quotes.
     pub(super) fn name(&self, from: usize) -> Option<String> {
         let mut at = self.after_angles(from);
-        while self.is_sign(at, b'&') || self.is_sign(at, b'*') || self.is_sign(at, b'!') {
+        while matches!(self.at(at), "&" | "*" | "!" | "@") {
             at += 1;
         }
         let first = self.lexemes.get(at)?;

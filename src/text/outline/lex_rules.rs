@@ -44,6 +44,8 @@ pub(super) struct LexRules {
     pub(super) regexes: bool,
     /// `<<EOF`
     pub(super) heredocs: bool,
+    /// `<< EOF`: elsewhere that shifts or appends.
+    pub(super) spaced_heredocs: bool,
     /// `$` is a letter.
     pub(super) dollar_words: bool,
     /// Signs that may end a word.
@@ -84,6 +86,7 @@ const PLAIN: LexRules = LexRules {
     verbatim: false,
     regexes: false,
     heredocs: false,
+    spaced_heredocs: false,
     dollar_words: false,
     word_ends: b"",
 };
@@ -111,7 +114,7 @@ pub(super) static PERL: LexRules = LexRules {
     heredocs: true,
     ..HASH
 };
-pub(super) static SHELL: LexRules = LexRules { heredocs: true, ..HASH };
+pub(super) static SHELL: LexRules = LexRules { heredocs: true, spaced_heredocs: true, ..HASH };
 pub(super) static ELIXIR: LexRules = LexRules { triples: true, word_ends: b"?!", ..HASH };
 pub(super) static LUA: LexRules = LexRules { line_comments: &[b"--"], block_comment: Some((b"--[[", b"]]")), ..PLAIN };
 pub(super) static HASKELL: LexRules = LexRules {

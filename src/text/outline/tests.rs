@@ -31,8 +31,8 @@ fn c_functions_wherever_their_type_is() {
     );
     check(
         "a.c",
-        "void __printf(1, 2) log_it(const char *f, ...) {\n}\nstatic int __must_check\nread_it(void) __acquires(x)\n{\n}\nPyAPI_FUNC(int) PyList_New(void) {\n}\nvoid (*signal(int sig, void (*f)(int)))(int)\n{\n}\n",
-        &["fn log_it 1-2", "fn read_it 3-6 (4)", "fn PyList_New 7-8", "fn signal 9-11"],
+        "void __printf(1, 2) log_it(const char *f, ...) {\n}\nvoid printflike(2, 3)\nlog_more(int a) {\n}\nstatic int __must_check\nread_it(void) __acquires(x)\n{\n}\nPyAPI_FUNC(int) PyList_New(void) {\n}\nvoid (*signal(int sig, void (*f)(int)))(int)\n{\n}\n",
+        &["fn log_it 1-2", "fn log_more 3-5 (4)", "fn read_it 6-9 (7)", "fn PyList_New 10-11", "fn signal 12-14"],
     );
 }
 
@@ -237,8 +237,8 @@ fn python_classes_functions_and_variables() {
 fn languages_that_close_with_a_word() {
     check(
         "a.rb",
-        "# Docs.\nmodule A\n  class B < C\n    def self.load(x)\n      <<~EOS\n        def fake\n      EOS\n    rescue\n      1\n    end\n\n    private def ok? = true\n    def ==(other) = true\n  end\nend\n",
-        &["module A 1-15 (2)", "  class B 3-14", "    def load 4-10", "    def ok? 12-12", "    def == 13-13"],
+        "# Docs.\nmodule A\n  class B < C\n    def self.load(x)\n      <<~EOS\n        def fake\n      EOS\n    rescue\n      1\n    end\n\n    private def ok? = true\n    list << 'a'\n    class << self\n    end\n    def ==(other) = true\n  end\nend\n",
+        &["module A 1-18 (2)", "  class B 3-17", "    def load 4-10", "    def ok? 12-12", "    def == 16-16"],
     );
     check(
         "a.lua",

@@ -165,7 +165,10 @@ impl Unfinished {
         if php && !self.rules.dollar_words || at > 0 && line[at - 1] == b'<' {
             return;
         }
-        let rest = rest[usize::from(php)..].trim_ascii_start();
+        let mut rest = &rest[usize::from(php)..];
+        if self.rules.spaced_heredocs {
+            rest = rest.trim_ascii_start();
+        }
         let rest = rest.strip_prefix(b"-").or_else(|| rest.strip_prefix(b"~")).unwrap_or(rest);
         let rest = rest.strip_prefix(b"'").or_else(|| rest.strip_prefix(b"\"")).unwrap_or(rest);
         let length = rest.iter().take_while(|byte| is_word(**byte)).count();

@@ -40,7 +40,8 @@ pub(super) fn find(
     if exact.is_empty() && json.contains(&one.old) {
         return Ok(None);
     }
-    let likely = if exact.is_empty() { likely(notebook, &one.old) } else { exact };
+    let is_exact = !exact.is_empty();
+    let likely = if is_exact { exact } else { likely(notebook, &one.old) };
     let wants_all = one.replace_all || expected.is_some_and(|expected| expected > 1);
     let request = Request { old: &one.old, new: &one.new, replace_all: wants_all, expected_replacements: None };
     let mut found: Vec<(usize, Result<Located, Miss>)> = Vec::new();
@@ -48,7 +49,8 @@ pub(super) fn find(
     for index in likely {
         cx.check()?;
         match edit::locate(source(index), &request) {
-            Err(miss @ Miss::NotFound(_)) => nearest = nearest.or(Some((index, miss))),
+            // Where the text is, but cannot be changed safely, it is a place all the same.
+            Err(miss @ Miss::NotFound(_)) if !is_exact => nearest = nearest.or(Some((index, miss))),
             outcome => found.push((index, outcome)),
         }
     }

@@ -8,8 +8,9 @@ use super::{
     super::{
         Answer, AnswerBudget, CallContext,
         answer::count,
+        fenced_list::{is_untrusted_scope, listed},
         fitted::fitted,
-        omissions::{self, InIgnored, SkippedFiles, headed, stopped_note, with_notes},
+        omissions::{self, InIgnored, SkippedFiles, headed, stopped_note},
         paging::shown_range,
     },
     output::{Facts, Output},
@@ -82,7 +83,9 @@ impl GlobRequest {
             walked_because: omissions::walked_because(cx, &self.scope),
             elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
-        let text = with_notes(header + &body, &notes);
+        let is_untrusted = is_untrusted_scope(cx, &self.scope)
+            || found.paths.iter().skip(self.skip).take(shown).any(|(path, _)| cx.workspace.is_untrusted(path));
+        let text = listed(is_untrusted, header, &body, &notes);
         notes.extend(limit);
         Answer::text(text, &facts).data(cx, &Output { paths, facts, notes })
     }

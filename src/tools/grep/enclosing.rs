@@ -4,7 +4,7 @@ use crate::{
     search::{ContentHits, FileHits, outline_of_file},
     text::{
         self,
-        outline::{Definition, definitions, enclosing},
+        outline::{Definition, definitions, enclosing, enclosing_definition},
     },
 };
 
@@ -22,14 +22,9 @@ pub(super) fn note_scopes(cx: &CallContext, found: &mut ContentHits, outer: bool
         };
         for line in hits.lines.iter_mut().filter(|line| line.hit.is_some()) {
             let number = usize::try_from(line.number).unwrap_or(usize::MAX);
-            let around = if outer {
-                let others: Vec<Definition> =
-                    definitions.iter().filter(|one| one.line != number && one.end >= number).cloned().collect();
-                enclosing(&others, number).map(Definition::label)
-            } else {
-                enclosing(&definitions, number).map(Definition::label)
-            };
-            line.scope = around;
+            let around =
+                if outer { enclosing_definition(&definitions, number) } else { enclosing(&definitions, number) };
+            line.scope = around.map(Definition::label);
         }
     }
     unknown
@@ -41,6 +36,6 @@ fn outline(cx: &CallContext, hits: &FileHits) -> Option<Vec<Definition>> {
         return text::view(bytes, None).ok().map(|text| definitions(&name, &text));
     }
     let mut file = cx.workspace.open_file(&hits.real).ok()?;
-    let found = outline_of_file(&mut file, &name, &cx.stop).ok()?;
+    let found = outline_of_file(&mut file, &name, None, &cx.stop).ok()?;
     file.restat().ok()?.same_file_state(&hits.stat).then_some(found)
 }

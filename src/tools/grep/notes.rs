@@ -1,6 +1,10 @@
 //! What is said below the lines of content mode: about the files they are from, and about lines that are cut.
 
-use crate::{search::ContentHits, tools::answer::count, workspace::Workspace};
+use crate::{
+    search::ContentHits,
+    tools::{answer::count, hidden_note::HiddenNote},
+    workspace::Workspace,
+};
 
 use super::{output::MatchLine, page::Page};
 
@@ -51,6 +55,22 @@ impl UnusualFiles {
         parts.extend((self.more > 0).then(|| format!("{} {verb} not UTF-8 with LF", count(self.more, "more file"))));
         (!parts.is_empty()).then(|| format!("({})", parts.join("; ")))
     }
+}
+
+/// Where the lines hold characters that one does not see. The column of a line that is cut is not known.
+pub(super) fn hidden_note(found: &ContentHits, page: &Page) -> Option<String> {
+    let mut note = HiddenNote::default();
+    for (at, lines) in &page.files {
+        let path = &found.files[*at].1.path;
+        for MatchLine { number, text, cut_at, .. } in lines {
+            match (page.files.len(), cut_at) {
+                (1, None) => note.look(number, text),
+                (_, None) => note.look(format_args!("{path}:{number}"), text),
+                (_, Some(_)) => note.look_at_part(format_args!("{path}:{number}"), text),
+            }
+        }
+    }
+    note.text()
 }
 
 /// How to get the rest of the first line that is cut. `is_one_file`: a heading names it.

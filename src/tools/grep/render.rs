@@ -9,7 +9,8 @@ use crate::{
     tools::{
         Answer, AnswerBudget, CallContext,
         answer::count,
-        omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, stopped_note, with_notes},
+        fenced_list::{is_untrusted_scope, listed},
+        omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, stopped_note},
         paging::shown_range,
     },
 };
@@ -17,7 +18,7 @@ use crate::{
 use super::{
     args::OutputMode,
     lines::LineForm,
-    notes::{UnusualFiles, cut_note, not_utf8_note},
+    notes::{UnusualFiles, cut_note, hidden_note, not_utf8_note},
     output::{Facts, FileResult, MatchLine, Output},
     page::Page,
     request::GrepRequest,
@@ -93,6 +94,7 @@ impl Report<'_> {
         notes.extend(self.unscoped_note());
         let unusual = UnusualFiles::of(&cx.workspace, self.found, &page);
         notes.extend(unusual.note(self.found, &page));
+        notes.extend(hidden_note(self.found, &page));
         notes.extend(cut_note(self.found, &page, self.scope.file().is_some()));
         notes.extend(self.hidden.map(InIgnored::note));
         notes.extend(stopped_note(
@@ -126,7 +128,10 @@ impl Report<'_> {
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
         };
         let header = headed(self.header(page.shown, next_offset), &limits);
-        let text = with_notes(header + &page.text, &notes[limits.len()..]);
+        let shown = || page.files.iter().map(|(at, _)| &self.found.files[*at].1);
+        let is_untrusted =
+            is_untrusted_scope(cx, self.scope) || shown().any(|hits| cx.workspace.is_untrusted(&hits.real));
+        let text = listed(is_untrusted, header, &page.text, &notes[limits.len()..]);
         let answer = Answer::text(text, &facts);
         answer.data_of(cx, || Output {
             mode: self.request.mode,

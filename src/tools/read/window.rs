@@ -19,6 +19,9 @@ const HIDDEN_NOTE: usize = 400;
 /// Characters of one line that are shown; the rest is counted.
 pub(super) const LINE_CHARS: usize = 2000;
 
+/// Characters that are left of the first line at least, however small the budget is.
+const SHORTEST_CUT: usize = 40;
+
 /// Which lines to keep: `[skip, skip + take)`, numbered from 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WindowBounds {
@@ -190,26 +193,51 @@ impl Window {
         push_number(&mut self.text, self.lines + 1);
         self.text.push_str(shown);
         self.text.push('\n');
-        self.keep_within_budget(before, shown);
+        self.keep_within_budget(before, shown, None);
         self.lines += 1;
     }
 
     /// Takes the current line, which shows `line` and was added to the text after its first `before` bytes, away again
-    /// where it goes beyond the budget.
-    fn keep_within_budget(&mut self, before: usize, line: &str) {
+    /// where it goes beyond the budget. The first line stays, cut to what fits. `chars` is how many characters the whole
+    /// line has, where it has been counted.
+    fn keep_within_budget(&mut self, before: usize, line: &str, chars: Option<usize>) {
         let hidden = if line.is_ascii() { Vec::new() } else { hidden::in_line(line).collect() };
         if self.hidden_count == 0 && !hidden.is_empty() {
             self.gauge = self.range.budget.reduced(HIDDEN_NOTE).gauge();
         }
-        if !self.gauge.fits(&self.text) && self.kept > 0 {
-            self.text.truncate(before);
-            self.full = true;
-            return;
+        if !self.gauge.fits(&self.text) {
+            let chars = chars.unwrap_or_else(|| line.chars().count());
+            if self.kept > 0 {
+                self.text.truncate(before);
+                self.full = true;
+                return;
+            }
+            if chars > SHORTEST_CUT {
+                self.text.truncate(before);
+                self.cut_first_line(line, chars);
+            }
         }
         self.kept += 1;
         self.hidden_count += hidden.len();
         let room = HIDDEN_SHOWN - self.hidden.len();
         self.hidden.extend(hidden.into_iter().take(room).map(|one| (self.lines + 1, one)));
+    }
+
+    /// Adds the first line, of which fewer characters fit into the budget than are shown of any line.
+    fn cut_first_line(&mut self, line: &str, chars: usize) {
+        let mut shown = chars.min(LINE_CHARS);
+        loop {
+            shown -= shown.div_ceil(8);
+            let mut text = String::new();
+            push_number(&mut text, self.lines + 1);
+            text.extend(line.chars().take(shown));
+            push_cut_mark(&mut text, chars, shown);
+            text.push('\n');
+            if shown < SHORTEST_CUT || self.range.budget.fits(&text) {
+                self.text.push_str(&text);
+                return;
+            }
+        }
     }
 
     fn end_line(&mut self, newline: bool) {
@@ -225,7 +253,7 @@ impl Window {
         if self.wanted() {
             let before = self.text.len();
             self.text.push_str(&line.numbered(self.lines + 1));
-            self.keep_within_budget(before, &line.shown);
+            self.keep_within_budget(before, &line.shown, Some(line.chars));
         }
         self.lines += 1;
     }
@@ -258,11 +286,16 @@ impl PartialLine {
         } else {
             let end = self.shown.char_indices().nth(LINE_CHARS).map_or(self.shown.len(), |(at, _)| at);
             text.push_str(&self.shown[..end]);
-            let _ = write!(text, "… [line of {} characters, cut after {LINE_CHARS}]", self.chars);
+            push_cut_mark(&mut text, self.chars, LINE_CHARS);
         }
         text.push('\n');
         text
     }
+}
+
+/// Says that of a line of `chars` characters only the first `shown` are above.
+fn push_cut_mark(text: &mut String, chars: usize, shown: usize) {
+    let _ = write!(text, "… [line of {chars} characters, cut after {shown}]");
 }
 
 /// The number as `cat -n` has it, without the padding, and a tab. By hand, as formatting was a good part of what a

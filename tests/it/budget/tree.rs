@@ -3,7 +3,7 @@
 use crate::harness::Harness;
 
 /// Lines of the largest file.
-pub(super) const LINES: usize = 2500;
+pub(super) const LINES: usize = 700;
 
 /// Fills the first root of `h`.
 pub(super) fn fill(h: &Harness) {
@@ -12,7 +12,7 @@ pub(super) fn fill(h: &Harness) {
     h.write(".env", "TOKEN=needle\n");
     h.write("secret/id_rsa", "needle\n");
     h.write("binary.bin", b"needle\0needle\n");
-    for number in 0..700 {
+    for number in 0..500 {
         h.write(&format!("many/file_{number:04}.txt"), format!("needle {number}\n"));
     }
     for number in 0..150 {
@@ -34,30 +34,41 @@ pub(super) fn fill(h: &Harness) {
 }
 
 fn write_texts(h: &Harness) {
-    let numbered = |line: &dyn Fn(usize) -> String| (1..=LINES).map(|number| line(number) + "\n").collect::<String>();
+    let numbered = |line: &dyn Fn(usize) -> String| {
+        (1..=LINES)
+            .map(|number| {
+                line(number)
+                    + "
+"
+            })
+            .collect::<String>()
+    };
+    let few = |line: &dyn Fn(usize) -> String| {
+        (1..=100)
+            .map(|number| {
+                line(number)
+                    + "
+"
+            })
+            .collect::<String>()
+    };
     h.write("text/plain.rs", numbered(&|number| format!("    let value_{number} = call(\"needle\", {number});")));
-    h.write("text/paths.md", numbered(&|number| format!("- many/file_{:04}.txt and text/plain.rs", number % 700)));
-    h.write(
-        "text/long.txt",
-        numbered(&|number| format!("{number} needle {}", "long line ".repeat(number % 300 / 10 * 10))),
-    );
-    h.write(
-        "text/cjk.txt",
-        numbered(&|number| format!("{number} {}needle", "漢字かな交じり文。".repeat(number % 60 * 5 % 290))),
-    );
+    h.write("text/paths.md", numbered(&|number| format!("- many/file_{:04}.txt and text/plain.rs", number % 500)));
+    h.write("text/long.txt", few(&|number| format!("{number} needle {}", "long line ".repeat(number * 3))));
+    h.write("text/cjk.txt", few(&|number| format!("{number} {}needle", "漢字かな交じり文。".repeat(number * 3 % 290))));
     h.write(
         "text/quotes.json",
-        numbered(&|number| format!("{{\"{number}\":\"\\\"needle\\\"\\t{}\"}}", "\\\"".repeat(number % 200))),
+        few(&|number| format!("{{\"{number}\":\"\\\"needle\\\"\\t{}\"}}", "\\\"".repeat(number * 7 % 900))),
     );
-    h.write("text/control.txt", numbered(&|number| format!("{number} needle {}", "\u{1}\u{7}".repeat(number % 1000))));
+    h.write("text/control.txt", few(&|number| format!("{number} needle {}", "\u{1}\u{7}".repeat(number * 10 % 1000))));
     h.write("text/hidden.txt", numbered(&|number| format!("{number} needle\u{202e}\u{200b} \u{feff}x")));
     h.write("text/crlf.txt", numbered(&|number| format!("{number} needle\r")));
-    h.write("text/base64.txt", numbered(&|number| format!("{number} needle {}", "Qm9vdA9xZ+/k".repeat(30))));
-    h.write("text/one_line.js", format!("var needle={};", "f(1,2);".repeat(20_000)));
-    h.write("text/blank.txt", "\n".repeat(9_000));
+    h.write("text/base64.txt", few(&|number| format!("{number} needle {}", "Qm9vdA9xZ+/k".repeat(30))));
+    h.write("text/one_line.js", format!("var needle={};", "f(1,2);".repeat(3_000)));
+    h.write("text/blank.txt", "\n".repeat(3_000));
     let latin: Vec<u8> = (0..LINES).flat_map(|_| *b"caf\xe9 needle \xe0 la carte\n").collect();
     h.write("text/latin1.txt", latin);
-    let utf16 = format!("\u{feff}{}", "needle ünïcode\n".repeat(3000));
+    let utf16 = format!("\u{feff}{}", "needle ünïcode\n".repeat(800));
     let utf16: Vec<u8> = utf16.encode_utf16().flat_map(u16::to_le_bytes).collect();
     h.write("text/utf16.txt", utf16);
 }

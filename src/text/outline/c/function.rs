@@ -106,15 +106,21 @@ impl Call<'_> {
             // A call of a macro, or a function without a type.
             return if has_body { function(word.to_owned()) } else { Meaning::Nothing };
         }
-        // `int LIKE_PRINTF(1, 2) f(…)`, but `int f(void) __acquires(lock)`
+        // `int LIKE_PRINTF(1, 2) f(…)` and `int printflike(1, 2) f(…)`, but `int f(void) __acquires(lock)`
         let is_function = |next: &str| !next.starts_with("__") && next.contains(|letter: char| letter.is_lowercase());
-        if is_capital && before_word && self.next_name().is_some_and(is_function) {
+        let is_attribute = is_capital || self.has_only_numbers();
+        if is_attribute && before_word && self.next_name().is_some_and(is_function) {
             return Meaning::Attribute;
         }
         match terms[first] {
             Term::Word(first) => function(header.joined(first, name + 1)),
             _ => Meaning::Attribute,
         }
+    }
+
+    fn has_only_numbers(&self) -> bool {
+        let (from, to) = self.inside;
+        from < to && (from..to).all(|at| self.header.word(at).bytes().all(|byte| byte.is_ascii_digit() || byte == b','))
     }
 
     /// The next name with parentheses.
