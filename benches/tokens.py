@@ -147,7 +147,10 @@ class Session:
         finally:
             timer.cancel()
 
-    def call(self, tool, **arguments):
+    def call(self, tool, _earlier=False, **arguments):
+        """The text of an answer. `_earlier`: the call is from before the task, and not counted."""
+        if _earlier:
+            return self.ask("tools/call", {"name": tool, "arguments": arguments})["content"][0]["text"]
         asked = compact({"name": tool, "arguments": arguments})
         self.count.calls += 1
         self.count.text(asked)
@@ -235,7 +238,7 @@ def before_the_first_call(server, options=()):
 
 
 def cell(count):
-    return f"{count.tokens:,} · {count.calls} · {count.bytes:,}" if isinstance(count, Count) else f"not done: {count}"
+    return f"{count.tokens:,} · {count.calls} · {count.bytes:,}" if isinstance(count, Count) else f"not done: {count}".replace("|", "\\|")
 
 
 def table(counts):

@@ -57,7 +57,7 @@ class NotebookEdit(Task):
         files.put(top, "sales.ipynb", files.notebook())
 
     def rootbound(self, call):
-        call("read", path="sales.ipynb", part="cells 9")
+        call("grep", pattern="frame.amount > 800", path="sales.ipynb")
         call("edit", path="sales.ipynb", old_string="frame.amount > 800", new_string="frame.amount > 850")
 
     def server_filesystem(self, call):
