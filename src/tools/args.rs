@@ -171,12 +171,19 @@ fn read(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
     .map(Some)
 }
 
+/// Whether the property is a list of texts.
+fn has_texts(property: &Map<String, Value>) -> bool {
+    property.get("items").and_then(|items| items.get("type")).is_some_and(|kind| kind == "string")
+}
+
 fn list(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) -> Result<Value, ToolError> {
     let items = match value {
         Value::Array(items) => items,
         // Some providers send nested arguments as JSON text.
         Value::String(ref text) => match exact_numbers::parse(text) {
             Ok(Value::Array(items)) => items,
+            // One text where a list of texts is asked for.
+            _ if has_texts(property) => vec![value],
             _ => return Err(wrong_type(name, "a list", &value, spec)),
         },
         Value::Object(item) => vec![Value::Object(item)],

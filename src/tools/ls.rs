@@ -36,7 +36,7 @@ const DEFAULT_DEPTH: i64 = 2;
 const MAX_DEPTH: usize = 5;
 
 /// What to list.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
     /// Directory to list. Default: the root, or the list of roots.
@@ -93,6 +93,14 @@ impl Tool for Ls {
             _ => roots(cx),
         };
         Ok(Plan::Answer(answer))
+    }
+}
+
+/// The listing of a directory as a call without other arguments shows it.
+pub(super) fn directory(cx: &CallContext, path: &str) -> Result<Answer, ToolError> {
+    match Ls::plan(cx, Args { path: Some(path.to_owned()), ..Args::default() })? {
+        Plan::Answer(answer) => Ok(answer),
+        Plan::Change(_) => Err(ToolError::would_block()),
     }
 }
 

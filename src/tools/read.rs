@@ -5,6 +5,7 @@
 mod args;
 mod cells;
 mod describe;
+mod entry;
 mod footer;
 mod format;
 mod held;
@@ -17,10 +18,12 @@ mod one_file;
 mod output;
 mod page;
 mod part;
+mod partial_line;
 mod pdf;
 mod properties;
 mod request;
 mod section;
+mod several;
 mod since;
 mod source;
 mod stream;
@@ -29,15 +32,16 @@ mod whole;
 mod window;
 
 use super::{
-    CallContext, Group, Plan, Spec, Tool, ToolError,
+    Alias, CallContext, Group, Plan, Spec, Tool, ToolError,
     alias::{LINE_ALIASES, PATH_ALIASES},
 };
 use args::Args;
 pub(in crate::tools) use describe::{Content, Description, describe};
-use one_file::read_one;
+use one_file::{Shown, read_one};
 use output::Output;
 pub(in crate::tools) use properties::Properties;
 use request::FileRequest;
+use several::read_several;
 
 /// The `read` tool.
 pub(crate) struct Read;
@@ -52,7 +56,7 @@ impl Tool for Read {
         description: "Read a text file as numbered lines, whole or a range, the text of a PDF, or view an image (PNG, JPEG, WebP, GIF). \
             Number and tab are not part of the file.",
         group: Group::Core,
-        aliases: &[PATH_ALIASES, LINE_ALIASES],
+        aliases: &[PATH_ALIASES, LINE_ALIASES, &[Alias::names("paths", &["files", "file_paths", "filePaths"])]],
         read_only: true,
         destructive: false,
         idempotent: true,
@@ -62,8 +66,19 @@ impl Tool for Read {
     const INLINE: bool = true;
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        let request = FileRequest::of(args, cx.budget)?;
-        Ok(Plan::Answer(read_one(cx, &request)?.answer(cx)))
+        if let Some(paths) = args.paths.as_ref().filter(|paths| !paths.is_empty() || args.path.is_none()) {
+            return read_several(cx, &args, paths).map(Plan::Answer);
+        }
+        let Some(path) = args.path.clone() else {
+            return Err(
+                ToolError::invalid("the argument `path` is missing").hint("call read again with path, or with paths")
+            );
+        };
+        let request = FileRequest::of(&args, path, cx.budget)?;
+        Ok(Plan::Answer(match read_one(cx, &request)? {
+            Shown::File(section) => section.answer(cx),
+            Shown::Directory(answer) => answer,
+        }))
     }
 }
 

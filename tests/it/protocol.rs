@@ -153,7 +153,7 @@ mcp_test!(every_error_names_the_next_step_within_480_characters, |h| {
         ("read", json!({ "path": "x".repeat(5000) })),
         ("read", json!({ "path": "x".repeat(300) })),
         ("read", json!({ "path": deep })),
-        ("read", json!({ "path": "dir" })),
+        ("read", json!({ "path": "dir", "limit": 5 })),
         ("read", json!({ "path": ".env" })),
         ("read", json!({ "path": "data.bin" })),
         ("read", json!({ "path": "a.txt/b" })),

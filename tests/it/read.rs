@@ -220,3 +220,122 @@ fn next_process_knows_what_the_one_before_it_replaced() {
     let changed = read(&h, json!({ "path": "f", "since": first }));
     assert!(changed.contains("-line 50\n+fifty\n") && changed.starts_with("changed since "), "{changed}");
 }
+
+mcp_test!(several_files_are_read_in_one_call, |h| {
+    h.write("a.txt", "one\ntwo\n");
+    h.write("b.txt", numbered(400));
+    h.write("c:1", "a literal name\n");
+    h.write(".env", "SECRET=1\n");
+    let paths = ["a.txt", "b.txt:120-121,300", "missing.txt", "c:1", ".env", "../outside", "a.txt", "b.txt:399-"];
+    let answer = h.call("read", json!({ "paths": paths }));
+    let facts = answer.facts();
+    assert_eq!(
+        (&facts["read"], &facts["failed"], &facts["total_returned_lines"]),
+        (&json!(5), &json!(3), &json!(10)),
+        "{facts:?}"
+    );
+    let kinds: Vec<_> = facts["files"].as_array().expect("files").iter().map(|file| file["error"].clone()).collect();
+    assert_eq!((&kinds[2], &kinds[4]), (&json!("not_found"), &json!("denied")));
+    let text = answer.ok();
+    for part in [
+        "==> a.txt <==\n1\tone\n2\ttwo\n(2 lines, rev ",
+        "\n\n==> b.txt <==\n120\tline 120\n121\tline 121\n--\n300\tline 300\n(lines 120-121, 300-300 of 400, rev ",
+        "\n\n==> missing.txt <==\nno such file or directory: missing.txt\n",
+        "\n\n==> c:1 <==\n1\ta literal name\n(1 line, rev ",
+        "\n\n==> b.txt <==\n399\tline 399\n400\tline 400\n(lines 399-400 of 400, rev ",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("SECRET"), "{text}");
+    // Each counts as seen.
+    h.call("edit", json!({ "path": "a.txt", "old_string": "one", "new_string": "1" })).ok();
+    // One text, and a list as text.
+    assert!(read(&h, json!({ "paths": "a.txt" })).starts_with("==> a.txt <==\n1\t1\n"));
+    assert!(read(&h, json!({ "paths": "[\"a.txt\", \"b.txt:7\"]" })).contains("\n7\tline 7\n"));
+    let lines = read(&h, json!({ "path": "b.txt:120-121" }));
+    assert!(lines.starts_with("120\tline 120\n121\tline 121\n(lines 120-121 of 400"), "{lines}");
+});
+
+mcp_test!(contradictions_with_paths_are_refused, |h| {
+    h.write("a", "x\n");
+    for arguments in [
+        json!({ "path": "a", "paths": ["a"] }),
+        json!({ "paths": [] }),
+        json!({ "paths": vec!["a"; 21] }),
+        json!({ "paths": ["a"], "offset": 1 }),
+        json!({ "paths": ["a"], "limit": 1 }),
+        json!({ "paths": ["a"], "start_line": 1 }),
+        json!({ "paths": ["a"], "since": "abcdef" }),
+        json!({ "paths": ["a"], "part": "def a" }),
+        json!({ "paths": [{ "path": "a" }] }),
+        json!({ "paths": ["a:5-2"] }),
+        json!({ "path": "a:1", "start_line": 1 }),
+        json!({ "path": "a:0" }),
+        json!({}),
+    ] {
+        let error = h.call("read", arguments.clone()).fails("invalid_input");
+        assert!(error.contains("hint: "), "{arguments}: {error}");
+    }
+    assert_eq!(read(&h, json!({ "paths": vec!["a"; 20] })).matches("==> a <==").count(), 20);
+    let error = h.call("read", json!({ "paths": ["no", "none"] })).fails("not_found");
+    assert!(error.contains("==> no <==\nno such file") && error.contains("==> none <=="), "{error}");
+});
+
+mcp_test!(files_share_the_answer_and_each_cut_is_continued, |h| {
+    let line = |n: usize| format!("line {n} {}\n", "x".repeat(80));
+    let long = (1..=1500).map(line).collect::<Vec<_>>().concat();
+    for name in ["long1", "long2"] {
+        h.write(name, &long);
+    }
+    h.write("small", numbered(100));
+    let mut seen = [Vec::new(), Vec::new()];
+    let mut paths = vec!["long1".to_owned(), "small".to_owned(), "long2".to_owned()];
+    for round in 0..20 {
+        let text = read(&h, json!({ "paths": paths }));
+        assert!(text.len() <= 40_000, "{}", text.len());
+        assert!(round > 0 || text.contains("(100 lines, rev "), "{text}");
+        paths.clear();
+        for section in text.split("==> ").filter(|section| section.starts_with("long")) {
+            let of = usize::from(section.starts_with("long2"));
+            seen[of].extend(section.lines().filter_map(|line| line.split_once('\t')?.0.parse::<usize>().ok()));
+            if let Some((_, next)) = section.split_once("; continue with path=\"") {
+                paths.push(next.split('"').next().expect("its end").to_owned());
+            }
+        }
+        if paths.is_empty() {
+            break;
+        }
+    }
+    let all: Vec<usize> = (1..=1500).collect();
+    assert_eq!(seen, [all.clone(), all]);
+});
+
+mcp_test!(end_of_one_long_line_is_reached, |h| {
+    let text = format!("{{{}\"end\": true}}", "\"key\": [1, 2, 3], ".repeat(300_000));
+    h.write("one.json", &text);
+    let total = text.len();
+    let shown = read(&h, json!({ "path": "one.json" }));
+    let next = format!(
+        "[line of {total} characters, cut after 2000; continue with part=\"columns 2001-4000\", start_line=1, end_line=1]"
+    );
+    assert!(shown.contains(&next), "{}", &shown[1900..]);
+    let answer = h.call("read", json!({ "path": "one.json", "part": format!("columns {}-", total - 11) }));
+    assert_eq!(answer.facts()["total_columns"], total);
+    let end = answer.ok();
+    assert!(end.starts_with(&format!("1\t\"end\": true}} [columns {}-{total} of {total}]\n", total - 11)), "{end}");
+    let middle = read(&h, json!({ "path": "one.json", "part": "columns 2001-4000", "start_line": 1, "end_line": 1 }));
+    assert!(middle.starts_with(&format!("1\t{}… [columns 2001-4000 of {total}; ", &text[2000..4000])), "{middle}");
+    // More than fits into an answer is cut, and continued.
+    let wide = read(&h, json!({ "path": "one.json", "part": "columns 1-1000000" }));
+    assert!(wide.len() <= 40_000 && wide.contains("; continue with part=\"columns "), "{}", wide.len());
+    let past = read(&h, json!({ "path": "one.json", "part": format!("columns {}-", total + 1) }));
+    assert!(past.contains(&format!("no column {}: the longest of these lines has {total}", total + 1)), "{past}");
+});
+
+mcp_test!(directory_is_listed, |h| {
+    h.write("d/a.txt", "x\n");
+    let listed = read(&h, json!({ "path": "d" }));
+    assert_eq!(listed, h.call("ls", json!({ "path": "d" })).ok());
+    assert!(read(&h, json!({ "paths": ["d", "d/a.txt"] })).contains("==> d <==\n"));
+    h.call("read", json!({ "path": "d", "start_line": 1 })).fails("invalid_input");
+});

@@ -8,10 +8,10 @@ use crate::{
 };
 
 use super::{
-    super::{AnswerBudget, CallContext, ToolError},
+    super::{CallContext, ToolError},
     format::Format,
     properties::Properties,
-    source::{Source, open},
+    source::{Opened, Source, open},
     stream::{read_pieces, stream},
     window::{Window, WindowBounds},
 };
@@ -40,7 +40,10 @@ pub(in crate::tools) struct Description {
 /// # Errors
 /// Where it cannot be read, and at the time limit.
 pub(in crate::tools) fn describe(cx: &CallContext, path: &WorkspacePath) -> Result<Description, ToolError> {
-    let Source { path, mut file, head, whole } = open(cx, &path.to_string())?;
+    let Source { path, mut file, head, whole } = match open(cx, &path.to_string())? {
+        Opened::File(source) => source,
+        Opened::Directory(error) => return Err(error),
+    };
     let stat = file.stat().clone();
     let mut hasher = (stat.size <= cx.settings.max_file_size).then(Revision::hasher);
     let kind = match (Format::of(&path, &head), text::encoding_of_head(&head, None)) {
@@ -57,7 +60,7 @@ pub(in crate::tools) fn describe(cx: &CallContext, path: &WorkspacePath) -> Resu
             content
         }
         Ok(encoding) => {
-            let mut window = Window::new(WindowBounds { skip: 0, take: 0, budget: AnswerBudget::bytes(0) });
+            let mut window = Window::new(WindowBounds::nothing());
             // The detection of an encoding sees more of a small file than its head.
             let decoded = if whole { Document::decode(head.clone(), None).ok() } else { None };
             let encoding = decoded.as_ref().map_or(encoding, Document::encoding);

@@ -1,5 +1,7 @@
 //! The last line of what is said of a text file: how much of it was shown, what is not plain about it, its revision.
 
+use std::ops::Range;
+
 use crate::text::Layout;
 
 use super::{super::answer::count, properties::Properties};
@@ -16,9 +18,20 @@ pub(super) fn footer(lines: &str, properties: &Properties, next: Option<&str>) -
     format!("({}{next})", items.join(", "))
 }
 
+/// Ranges of lines that are named; of more the first and the last line.
+const RANGES: usize = 8;
+
 /// `212 lines`, or `lines 1-100 of 212` where not all are shown.
-pub(super) fn shown_lines(skip: usize, end: usize, total: usize) -> String {
-    if skip == 0 && end == total { count(total, "line") } else { format!("lines {}-{end} of {total}", skip + 1) }
+pub(super) fn shown_lines(shown: &[Range<usize>], total: usize) -> String {
+    let name = |range: &Range<usize>| format!("{}-{}", range.start + 1, range.end);
+    match shown {
+        [all] if all.start == 0 && all.end == total => count(total, "line"),
+        [first, .., last] if shown.len() > RANGES => {
+            let lines = shown.iter().map(Range::len).sum();
+            format!("{} between {} and {} of {total}", count(lines, "line"), first.start + 1, last.end)
+        }
+        _ => format!("lines {} of {total}", shown.iter().map(name).collect::<Vec<_>>().join(", ")),
+    }
 }
 
 /// What is not plain about the file.

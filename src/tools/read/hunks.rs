@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::edit::{DiffExtent, unified_diff};
 
-use super::window::LINE_CHARS;
+use super::partial_line::LINE_CHARS;
 
 /// One change with the lines around it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,29 +1,30 @@
-//! The lines that a call asks for, from its two ways of saying a range.
+//! The lines that a call asks for, from its ways of saying them.
 
-use std::ops::Range;
+use std::{fmt::Write as _, ops::Range};
 
-use super::{
-    super::{AnswerBudget, ToolError},
-    args::Args,
-    window::WindowBounds,
-};
+use crate::workspace::WorkspacePath;
+
+use super::{super::ToolError, args::Args};
 
 /// Lines shown without a limit.
 const DEFAULT_LIMIT: usize = 2000;
 
 /// The lines that were asked for.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LineRange {
-    start: Start,
-    /// How many; none where the call does not say.
-    take: Option<usize>,
-    /// Whether lines were asked for by their numbers.
-    by_number: bool,
+#[derive(Clone, Debug)]
+pub(super) enum LineRange {
+    /// `offset` and `limit`.
+    Offset { start: Start, take: Option<usize> },
+    /// `start_line` and `end_line`.
+    Numbers { skip: usize, take: Option<usize> },
+    /// All lines of one of several files.
+    All,
+    /// Ranges behind the path, numbered from 0: disjoint and ascending.
+    Ranges(Vec<Range<usize>>),
 }
 
 /// Where a range begins.
 #[derive(Clone, Copy, Debug)]
-enum Start {
+pub(super) enum Start {
     /// After so many lines.
     Skip(usize),
     /// With the last so many lines.
@@ -51,65 +52,96 @@ impl LineRange {
                 }
                 Some(end) => Some(size(end) - skip),
             };
-            return Ok(Self { start: Start::Skip(skip), take, by_number: true });
+            return Ok(Self::Numbers { skip, take });
         }
         let take = args.limit.filter(|limit| *limit > 0).map(size);
         let start = match args.offset.unwrap_or(0) {
             back if back < 0 => Start::Back(size(back.saturating_neg())),
             skip => Start::Skip(size(skip)),
         };
-        Ok(Self { start, take, by_number: false })
+        Ok(Self::Offset { start, take })
     }
 
-    /// The range, once the number of lines is known.
-    pub(super) fn bounds(
-        self,
+    /// The ranges of lines, numbered from 0; `total` counts the lines of the file.
+    pub(super) fn ranges(
+        &self,
         total: impl FnOnce() -> Result<usize, ToolError>,
-        budget: AnswerBudget,
-    ) -> Result<WindowBounds, ToolError> {
-        let skip = match self.start {
-            Start::Skip(skip) => skip,
-            Start::Back(back) => total()?.saturating_sub(back),
+    ) -> Result<Vec<Range<usize>>, ToolError> {
+        let (skip, take) = match self {
+            Self::Ranges(ranges) => return Ok(ranges.clone()),
+            Self::All => (0, None),
+            Self::Numbers { skip, take } | Self::Offset { start: Start::Skip(skip), take } => (*skip, *take),
+            Self::Offset { start: Start::Back(back), take } => (total()?.saturating_sub(*back), *take),
         };
-        Ok(WindowBounds { skip, take: self.take.unwrap_or(DEFAULT_LIMIT), budget })
+        let end = skip.saturating_add(take.unwrap_or(DEFAULT_LIMIT));
+        Ok(std::iter::once(skip..end).collect())
     }
 
-    /// The lines that the call names, numbered from 0, of so many; none where it names none.
-    pub(super) fn named(self, total: usize) -> Option<Range<usize>> {
-        let skip = match self.start {
-            Start::Skip(0) if self.take.is_none() => return None,
-            Start::Skip(skip) => skip,
-            Start::Back(back) => total.saturating_sub(back),
+    /// The lines that the call names, numbered from 0, of so many, without those between several ranges; none where it
+    /// names none.
+    pub(super) fn named(&self, total: usize) -> Option<Range<usize>> {
+        if self.is_default() {
+            return None;
+        }
+        let (skip, take) = match self {
+            Self::All => return None,
+            Self::Ranges(ranges) => return Some(ranges.first()?.start..ranges.last()?.end),
+            Self::Numbers { skip, take } | Self::Offset { start: Start::Skip(skip), take } => (*skip, *take),
+            Self::Offset { start: Start::Back(back), take } => (total.saturating_sub(*back), *take),
         };
-        Some(skip..self.take.map_or(total.max(skip), |take| skip.saturating_add(take)))
+        Some(skip..take.map_or(total.max(skip), |take| skip.saturating_add(take)))
     }
 
     /// How many lines to skip, and to take where the call says it; `None` for numbered lines, or the last ones.
-    pub(super) fn without_numbers(self) -> Option<(usize, Option<usize>)> {
-        match self.start {
-            Start::Skip(skip) if !self.by_number => Some((skip, self.take)),
-            Start::Skip(_) | Start::Back(_) => None,
+    pub(super) fn without_numbers(&self) -> Option<(usize, Option<usize>)> {
+        match self {
+            Self::Offset { start: Start::Skip(skip), take } => Some((*skip, *take)),
+            Self::All => Some((0, None)),
+            Self::Offset { start: Start::Back(_), .. } | Self::Numbers { .. } | Self::Ranges(_) => None,
         }
     }
 
-    /// Whether the call asked for lines at all.
-    pub(super) fn is_given(self) -> bool {
-        self.by_number || self.take.is_some() || !matches!(self.start, Start::Skip(0))
+    /// Whether the call says nothing of lines.
+    pub(super) fn is_default(&self) -> bool {
+        matches!(self, Self::All | Self::Offset { start: Start::Skip(0), take: None })
     }
 
-    /// Whether the call asked for just so many lines.
-    pub(super) fn is_just(self, lines: usize) -> bool {
-        self.take == Some(lines)
+    /// Whether the call says how many lines it wants.
+    pub(super) fn is_exact(&self) -> bool {
+        match self {
+            Self::All => false,
+            Self::Ranges(_) => true,
+            Self::Offset { take, .. } | Self::Numbers { take, .. } => take.is_some(),
+        }
     }
 
-    /// The arguments that go on after the first `end` lines, in the terms that the call used.
-    pub(super) fn continued(self, end: usize) -> String {
-        if self.by_number { format!("start_line={}", end + 1) } else { format!("offset={end}") }
+    /// The arguments that go on after the first `end` lines of the file at `path`, in the terms that the call used.
+    pub(super) fn continued(&self, path: &WorkspacePath, end: usize) -> String {
+        match self {
+            Self::Offset { .. } => format!("offset={end}"),
+            Self::Numbers { .. } => format!("start_line={}", end + 1),
+            Self::All => format!("path=\"{path}:{}-\"", end + 1),
+            Self::Ranges(ranges) => {
+                let mut text = format!("path=\"{path}:");
+                for range in ranges.iter().filter(|range| range.end > end) {
+                    let _ = write!(text, "{}-", range.start.max(end) + 1);
+                    if range.end < usize::MAX {
+                        let _ = write!(text, "{}", range.end);
+                    }
+                    text.push(',');
+                }
+                text.truncate(text.trim_end_matches(',').len());
+                text + "\""
+            }
+        }
     }
 
     /// The line after the first `skip` ones, in the terms that the call used.
-    pub(super) fn first(self, skip: usize) -> String {
-        if self.by_number { format!("line {}", skip + 1) } else { format!("offset {skip}") }
+    pub(super) fn first(&self, skip: usize) -> String {
+        match self {
+            Self::Offset { .. } | Self::All => format!("offset {skip}"),
+            Self::Numbers { .. } | Self::Ranges(_) => format!("line {}", skip + 1),
+        }
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, source: Sou
         None => None,
     };
     let size = source.file.stat().size;
-    if range.is_none() && (request.lines.is_given() || size > cx.settings.max_file_size) {
+    if range.is_none() && (!request.lines.is_default() || size > cx.settings.max_file_size) {
         return read_text(cx, request, source);
     }
     let _memory = if source.whole { None } else { Some(DecodeMemory::reserve(cx, size.saturating_mul(COPIES))?) };

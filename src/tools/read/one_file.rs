@@ -1,7 +1,7 @@
 //! One file with one selection, shown in the way of its format.
 
 use super::{
-    super::{Blocking, CallContext, ToolError, fence::FENCE},
+    super::{Answer, Blocking, CallContext, Kind, ToolError, fence::FENCE, ls},
     format::Format,
     held::compared,
     image::read_image,
@@ -10,21 +10,52 @@ use super::{
     pdf::read_pdf,
     request::FileRequest,
     section::Section,
-    source::{Source, open, open_cached},
+    source::{Opened, Source, open, open_cached},
     text_file::read_text,
 };
 
-/// What is said of one file.
+/// What is said of what one path names.
+pub(super) enum Shown {
+    File(Box<Section>),
+    /// A directory: what `ls` says of it.
+    Directory(Answer),
+}
+
+/// What is said of one file, or of a directory where no part is wanted. A path that names no file may have a selection
+/// at its end.
 ///
 /// # Errors
 /// Those of the file, and `invalid_input` for a part that its format does not have.
-pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Section, ToolError> {
-    let source: Source = match cx.blocking {
-        Blocking::Allowed => open(cx, &request.path)?,
+pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Shown, ToolError> {
+    if cx.blocking == Blocking::Never {
         // What the session knows of former revisions may be on the disk.
-        Blocking::Never if request.since.is_some() => return Err(ToolError::would_block()),
-        Blocking::Never => open_cached(cx, &request.path)?,
-    };
+        if request.since.is_some() {
+            return Err(ToolError::would_block());
+        }
+        return section(cx, request, open_cached(cx, &request.path)?);
+    }
+    match open(cx, &request.path) {
+        Ok(opened) => show(cx, request, opened),
+        Err(error) if error.kind() == Kind::NotFound => match request.without_selection() {
+            Some(selected) => {
+                let selected = selected?;
+                show(cx, &selected, open(cx, &selected.path)?)
+            }
+            None => Err(error),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+fn show(cx: &CallContext, request: &FileRequest, opened: Opened) -> Result<Shown, ToolError> {
+    match opened {
+        Opened::File(source) => section(cx, request, source),
+        Opened::Directory(_) if request.is_whole() => ls::directory(cx, &request.path).map(Shown::Directory),
+        Opened::Directory(error) => Err(error),
+    }
+}
+
+fn section(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Shown, ToolError> {
     let real = source.file.real_path().clone();
     let is_untrusted = cx.workspace.is_untrusted(&real);
     let reduced = is_untrusted.then(|| FileRequest { budget: request.budget.reduced(FENCE), ..request.clone() });
@@ -33,7 +64,7 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Sectio
         Some(since) if section.facts.since.is_none() => compared(cx, section, &real, since),
         _ => section,
     };
-    Ok(if is_untrusted { section.fenced() } else { section })
+    Ok(Shown::File(Box::new(if is_untrusted { section.fenced() } else { section })))
 }
 
 fn read_as_format(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Section, ToolError> {
@@ -44,8 +75,10 @@ fn read_as_format(cx: &CallContext, request: &FileRequest, source: Source) -> Re
         (Format::Pdf, None) if request.encoding.is_none() => read_pdf(cx, request, source, None),
         (Format::Pdf, Some(Part::Pages { first, last })) => read_pdf(cx, request, source, Some((*first, *last))),
         (Format::Image(info), _) => read_image(cx, request, source, info),
+        (Format::Notebook | Format::Text, Some(Part::Columns { .. })) | (Format::Pdf | Format::Text, None) => {
+            read_text(cx, request, source)
+        }
         (Format::Notebook, _) => read_notebook(cx, request, source),
-        (Format::Pdf | Format::Text, None) => read_text(cx, request, source),
         (_, Some(part)) => Err(part.unfit(&source.path, format)),
     }
 }

@@ -5,11 +5,21 @@ use serde::Serialize;
 
 use crate::text::Region;
 
-/// The complete result as data.
-#[derive(Debug, Serialize, JsonSchema)]
+/// The complete result as data: of one file, or of each of `paths`.
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Output {
-    /// The file, as paths are printed.
-    pub(super) path: String,
+    #[serde(flatten)]
+    pub(super) file: Option<FileOutput>,
+    /// One for each of `paths`, in that order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) files: Option<Vec<FileOutput>>,
+    #[serde(flatten)]
+    pub(super) totals: Option<Totals>,
+}
+
+/// One file.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct FileOutput {
     /// The lines, numbered as in the text; absent for an image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) text: Option<String>,
@@ -17,7 +27,30 @@ pub(crate) struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) mime_type: Option<String>,
     #[serde(flatten)]
-    pub(super) facts: Facts,
+    pub(super) facts: FileFacts,
+}
+
+/// The numbers of one file, with its name.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct FileFacts {
+    /// The file, as paths are printed.
+    pub(super) path: String,
+    /// The kind of the error, where it could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<&'static str>,
+    #[serde(flatten)]
+    pub(super) facts: Option<Facts>,
+}
+
+/// The numbers of several files together.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub(super) struct Totals {
+    /// Files that were read.
+    pub(super) read: usize,
+    /// Files that could not be read.
+    pub(super) failed: usize,
+    /// Lines returned of all files.
+    pub(super) total_returned_lines: usize,
 }
 
 /// The numbers for programs.
@@ -35,6 +68,9 @@ pub(super) struct Facts {
     /// The offset that continues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_offset: Option<usize>,
+    /// Characters of the longest line, where columns were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) total_columns: Option<usize>,
     /// Revision of the content, for `expected_revision`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) revision: Option<String>,

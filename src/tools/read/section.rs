@@ -7,7 +7,7 @@ use crate::{
 
 use super::{
     super::{Answer, CallContext, Content, answer::count, fence::fence},
-    output::{Facts, Output},
+    output::{Facts, FileFacts, FileOutput, Output},
 };
 
 /// The answer for one file with one selection, or a part of the answer for several.
@@ -70,7 +70,7 @@ impl Section {
     }
 
     /// All of it, without a line break at its end.
-    fn said(&self) -> String {
+    pub(super) fn said(&self) -> String {
         let between = if self.text.is_empty() || self.text.ends_with('\n') { "" } else { "\n" };
         let all = [&self.text, between, &self.closing].concat();
         all.trim_end_matches('\n').to_owned()
@@ -82,10 +82,12 @@ impl Section {
         let Self { path, image, facts, sighting, .. } = self;
         let shown = cx.settings.structured_output.then(|| text.clone());
         let mut answer = Answer::text(text, &facts).data_of(cx, || Output {
-            path: path.to_string(),
-            text: shown.filter(|_| image.is_none()),
-            mime_type: image.as_ref().map(|image| image.mime.to_owned()),
-            facts,
+            file: Some(FileOutput {
+                text: shown.filter(|_| image.is_none()),
+                mime_type: image.as_ref().map(|image| image.mime.to_owned()),
+                facts: FileFacts { path: path.to_string(), error: None, facts: Some(facts) },
+            }),
+            ..Output::default()
         });
         answer.sighting = sighting.map(Box::new);
         if image.is_some() && is_wordless {

@@ -2,7 +2,7 @@
 
 use crate::{
     text::{self, DecodeError},
-    workspace::{AccessError, OpenFile, WorkspacePath},
+    workspace::{AccessError, AccessErrorKind, OpenFile, WorkspacePath},
 };
 
 use super::super::{CallContext, Kind, ToolError};
@@ -22,12 +22,25 @@ pub(super) struct Source {
     pub(super) whole: bool,
 }
 
-pub(super) fn open(cx: &CallContext, path: &str) -> Result<Source, ToolError> {
+/// What a path names.
+pub(super) enum Opened {
+    File(Source),
+    /// With the error for those who want a file.
+    Directory(ToolError),
+}
+
+pub(super) fn open(cx: &CallContext, path: &str) -> Result<Opened, ToolError> {
     let path = cx.workspace.resolve(path)?;
-    let mut file = cx.workspace.open_file(&path).map_err(|error| ToolError::access(&cx.workspace, error))?;
+    let mut file = match cx.workspace.open_file(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind == AccessErrorKind::IsDirectory => {
+            return Ok(Opened::Directory(ToolError::access(&cx.workspace, error)));
+        }
+        Err(error) => return Err(ToolError::access(&cx.workspace, error)),
+    };
     let mut head = Vec::new();
     let whole = file.read_to_limit(&mut head, WHOLE).map_err(|error| failed(&path, error))?;
-    Ok(Source { path, file, head, whole })
+    Ok(Opened::File(Source { path, file, head, whole }))
 }
 
 /// As [`open`], for a small file of UTF-8 text that the kernel has in memory.

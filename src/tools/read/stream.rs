@@ -11,7 +11,7 @@ use crate::{
 };
 
 use super::{
-    super::{AnswerBudget, CallContext, ToolError},
+    super::{CallContext, ToolError},
     footer::FOOTER,
     page::Page,
     properties::Properties,
@@ -37,18 +37,16 @@ pub(super) fn read_streamed(
     let encoding = text::encoding_of_head(head, request.encoding).map_err(|error| binary(path, size, &error))?;
     // Only what can be edited needs a revision; hashing gigabytes would double the time.
     let hash = size <= cx.settings.max_file_size;
-    let range = request.lines.bounds(
-        || {
-            if ends_in_bytes(encoding) {
-                return count_lines(cx, path, file);
-            }
-            let mut count = Window::new(WindowBounds { skip: 0, take: 0, budget: AnswerBudget::bytes(0) });
-            stream(cx, path, file, encoding, None, &mut count)?;
-            Ok(count.finish().lines)
-        },
-        request.budget.reduced(FOOTER),
-    )?;
-    let mut window = Window::new(range);
+    let ranges = request.lines.ranges(|| {
+        if ends_in_bytes(encoding) {
+            return count_lines(cx, path, file);
+        }
+        let mut count = Window::new(WindowBounds::nothing());
+        stream(cx, path, file, encoding, None, &mut count)?;
+        Ok(count.finish().lines)
+    })?;
+    let budget = request.budget.reduced(FOOTER);
+    let mut window = Window::new(WindowBounds { ranges, columns: request.columns(), budget });
     let mut hasher = hash.then(Revision::hasher);
     let lossy = stream(cx, path, file, encoding, hasher.as_mut(), &mut window)?;
     let totals = window.finish();

@@ -25,7 +25,7 @@ pub(super) fn read_text(cx: &CallContext, request: &FileRequest, source: Source)
     };
     let (revision, real) = (page.properties.revision, file.real_path());
     let changes = document.as_ref().and_then(|document| changes(cx, request, &path, real, &page, document));
-    let section = changes.unwrap_or_else(|| page.section(path, request.lines));
+    let section = changes.unwrap_or_else(|| page.section(path, request));
     let content = document.as_ref().map(Document::bytes);
     let sighting = revision.and_then(|revision| cx.session.ledger.note(real, revision, content));
     Ok(Section { sighting, ..section })
@@ -40,6 +40,9 @@ fn changes(
     page: &Page,
     document: &Document,
 ) -> Option<Section> {
+    if request.part.is_some() {
+        return None;
+    }
     let (since, properties) = (request.since?, &page.properties);
     let Held::Former(old) = Held::of(cx, real, properties.revision?, since) else { return None };
     let old = Document::decode(old, request.encoding).ok()?;

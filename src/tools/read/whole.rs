@@ -12,7 +12,7 @@ use super::{
     properties::Properties,
     request::FileRequest,
     source::{binary, changed},
-    window::Window,
+    window::{Window, WindowBounds},
 };
 
 /// The lines asked for, and everything.
@@ -27,8 +27,9 @@ pub(super) fn read_whole(
     let revision = cx.session.ledger.revision_of(file.real_path(), &bytes).unwrap_or_else(|| Revision::of(&bytes));
     let size = bytes.len() as u64;
     let document = Document::decode(bytes, request.encoding).map_err(|error| binary(path, size, &error))?;
-    let range = request.lines.bounds(|| Ok(text::lines(document.text()).count()), request.budget.reduced(FOOTER))?;
-    let mut window = Window::new(range);
+    let ranges = request.lines.ranges(|| Ok(text::lines(document.text()).count()))?;
+    let budget = request.budget.reduced(FOOTER);
+    let mut window = Window::new(WindowBounds { ranges, columns: request.columns(), budget });
     window.push(document.text());
     let totals = window.finish();
     let properties = Properties {

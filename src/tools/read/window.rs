@@ -1,6 +1,6 @@
 //! A window of lines over a stream of decoded text: what is shown is kept, the rest is only counted.
 
-use std::fmt::Write as _;
+use std::ops::Range;
 
 use crate::{
     text::{
@@ -10,40 +10,55 @@ use crate::{
     tools::answer_budget::{AnswerBudget, Gauge},
 };
 
+use super::partial_line::{LINE_CHARS, PartialLine, ShownLine};
+
 /// Hidden characters that are pointed out one by one; more are counted.
 const HIDDEN_SHOWN: usize = 10;
+
+/// Characters of a first line that is shown whole, however small the budget is.
+const SHORTEST_CUT: usize = 40;
 
 /// Bytes of the line that points them out.
 const HIDDEN_NOTE: usize = 400;
 
-/// Characters of one line that are shown; the rest is counted.
-pub(super) const LINE_CHARS: usize = 2000;
-
-/// Characters that are left of the first line at least, however small the budget is.
-const SHORTEST_CUT: usize = 40;
-
-/// Which lines to keep: `[skip, skip + take)`, numbered from 0.
-#[derive(Clone, Copy, Debug)]
+/// Which lines to keep, and which characters of each.
+#[derive(Clone, Debug)]
 pub(super) struct WindowBounds {
-    pub(super) skip: usize,
-    pub(super) take: usize,
-    /// What the numbered lines may take; at least one line is kept.
+    /// Lines, numbered from 0: disjoint and ascending.
+    pub(super) ranges: Vec<Range<usize>>,
+    /// Characters of each line, numbered from 0; none for the first ones, of every line.
+    pub(super) columns: Option<Range<usize>>,
+    /// What the numbered lines may take; at least one line is kept, in part if need be.
     pub(super) budget: AnswerBudget,
+}
+
+impl WindowBounds {
+    /// No line at all, for a count.
+    pub(super) fn nothing() -> Self {
+        Self { ranges: Vec::new(), columns: None, budget: AnswerBudget::bytes(0) }
+    }
 }
 
 /// Takes text in pieces and keeps the numbered lines of its range.
 #[derive(Debug)]
 pub(super) struct Window {
-    pub(super) range: WindowBounds,
+    bounds: WindowBounds,
+    /// Which of the ranges is next, or under way.
+    at: usize,
     /// The numbered lines kept.
     pub(super) text: String,
     /// How many lines were kept.
     pub(super) kept: usize,
+    /// The lines kept, numbered from 0, as ranges.
+    pub(super) shown: Vec<Range<usize>>,
+    /// Characters of the longest line in the ranges, as far as they were looked at.
+    pub(super) longest: usize,
     /// The first hidden characters in the lines kept, each with its line number.
     pub(super) hidden: Vec<(usize, Hidden)>,
     /// How many hidden characters there are in the lines kept.
     pub(super) hidden_count: usize,
-    full: bool,
+    /// Whether a line in the ranges did not fit.
+    pub(super) full: bool,
     gauge: Gauge,
     /// Complete lines so far.
     lines: usize,
@@ -53,13 +68,6 @@ pub(super) struct Window {
     last_was_cr: bool,
     /// Whether the first line has a CR in it or at its end.
     first_has_cr: bool,
-}
-
-#[derive(Debug, Default)]
-struct PartialLine {
-    shown: String,
-    chars: usize,
-    started: bool,
 }
 
 /// How the text ends and how its lines end.
@@ -87,17 +95,20 @@ impl Totals {
 }
 
 impl Window {
-    pub(super) fn new(range: WindowBounds) -> Self {
+    pub(super) fn new(bounds: WindowBounds) -> Self {
         Self {
-            range,
+            at: 0,
             text: String::new(),
             kept: 0,
+            shown: Vec::new(),
+            longest: 0,
             hidden: Vec::new(),
             hidden_count: 0,
             full: false,
-            gauge: range.budget.gauge(),
+            gauge: bounds.budget.gauge(),
             lines: 0,
             current: PartialLine::default(),
+            bounds,
             lf: 0,
             crlf: 0,
             last_was_cr: false,
@@ -122,12 +133,13 @@ impl Window {
                 None => (piece, "", false),
             };
             // Most lines come whole and have fewer bytes than characters are shown.
-            if ended && !self.current.started && line.len() <= LINE_CHARS {
+            if ended && !self.current.started && line.len() <= LINE_CHARS && self.is_shown_whole(line) {
                 self.keep_whole(line);
                 piece = rest;
                 continue;
             }
-            self.current.push(line);
+            let columns = self.columns();
+            self.current.push(line, &columns);
             if let Some(last) = line.as_bytes().last() {
                 self.last_was_cr = *last == b'\r';
             }
@@ -150,8 +162,37 @@ impl Window {
         Totals { lines: self.lines, final_newline, lf: self.lf, crlf: self.crlf, only_cr }
     }
 
-    fn wanted(&self) -> bool {
-        !self.full && self.lines >= self.range.skip && self.lines - self.range.skip < self.range.take
+    /// Whether the current line is in one of the ranges and may still fit.
+    fn wanted(&mut self) -> bool {
+        while self.bounds.ranges.get(self.at).is_some_and(|range| range.end <= self.lines) {
+            self.at += 1;
+        }
+        !self.full && self.bounds.ranges.get(self.at).is_some_and(|range| range.start <= self.lines)
+    }
+
+    /// Whether a line of few characters needs no cut.
+    fn is_shown_whole(&self, line: &str) -> bool {
+        const NUMBER: usize = 24;
+        let is_short = self.kept > 0 || line.len() <= SHORTEST_CUT || self.bounds.budget.reduced(NUMBER).fits(line);
+        self.bounds.columns.is_none() && is_short
+    }
+
+    /// Where the last range ends.
+    pub(super) fn end(&self) -> usize {
+        self.bounds.ranges.last().map_or(0, |range| range.end)
+    }
+
+    /// The characters of each line that are shown.
+    fn columns(&self) -> Range<usize> {
+        self.bounds.columns.clone().unwrap_or(0..LINE_CHARS)
+    }
+
+    /// Parts the lines that follow a gap from those before it.
+    fn begin_line(&mut self) {
+        if self.shown.last().is_some_and(|last| last.end < self.lines) && self.bounds.columns.is_none() {
+            self.text.push_str("--\n");
+        }
+        push_number(&mut self.text, self.lines + 1);
     }
 
     /// Passes over the rest of an unwanted line, and over as many more as are unwanted.
@@ -190,54 +231,37 @@ impl Window {
         let shown = line.strip_suffix('\r').unwrap_or(line);
         self.count_end(shown.len() < line.len());
         let before = self.text.len();
-        push_number(&mut self.text, self.lines + 1);
+        self.begin_line();
         self.text.push_str(shown);
         self.text.push('\n');
-        self.keep_within_budget(before, shown, None);
+        self.keep_within_budget(before, shown, 0);
         self.lines += 1;
     }
 
-    /// Takes the current line, which shows `line` and was added to the text after its first `before` bytes, away again
-    /// where it goes beyond the budget. The first line stays, cut to what fits. `chars` is how many characters the whole
-    /// line has, where it has been counted.
-    fn keep_within_budget(&mut self, before: usize, line: &str, chars: Option<usize>) {
+    /// Takes the current line, which shows `line` from its character `from` on and was added to the text after its first
+    /// `before` bytes, away again where it goes beyond the budget.
+    fn keep_within_budget(&mut self, before: usize, line: &str, from: usize) {
         let hidden = if line.is_ascii() { Vec::new() } else { hidden::in_line(line).collect() };
         if self.hidden_count == 0 && !hidden.is_empty() {
-            self.gauge = self.range.budget.reduced(HIDDEN_NOTE).gauge();
+            self.gauge = self.bounds.budget.reduced(HIDDEN_NOTE).gauge();
         }
         if !self.gauge.fits(&self.text) {
-            let chars = chars.unwrap_or_else(|| line.chars().count());
+            self.full = true;
+            // A first line is shown in any case; one that was cut fits by now.
             if self.kept > 0 {
                 self.text.truncate(before);
-                self.full = true;
                 return;
-            }
-            if chars > SHORTEST_CUT {
-                self.text.truncate(before);
-                self.cut_first_line(line, chars);
             }
         }
         self.kept += 1;
+        match self.shown.last_mut().filter(|last| last.end == self.lines) {
+            Some(last) => last.end += 1,
+            None => self.shown.push(self.lines..self.lines + 1),
+        }
         self.hidden_count += hidden.len();
         let room = HIDDEN_SHOWN - self.hidden.len();
-        self.hidden.extend(hidden.into_iter().take(room).map(|one| (self.lines + 1, one)));
-    }
-
-    /// Adds the first line, of which fewer characters fit into the budget than are shown of any line.
-    fn cut_first_line(&mut self, line: &str, chars: usize) {
-        let mut shown = chars.min(LINE_CHARS);
-        loop {
-            shown -= shown.div_ceil(8);
-            let mut text = String::new();
-            push_number(&mut text, self.lines + 1);
-            text.extend(line.chars().take(shown));
-            push_cut_mark(&mut text, chars, shown);
-            text.push('\n');
-            if shown < SHORTEST_CUT || self.range.budget.fits(&text) {
-                self.text.push_str(&text);
-                return;
-            }
-        }
+        let place = |one: Hidden| (self.lines + 1, Hidden { column: one.column + from, ..one });
+        self.hidden.extend(hidden.into_iter().take(room).map(place));
     }
 
     fn end_line(&mut self, newline: bool) {
@@ -246,56 +270,46 @@ impl Window {
             let cr = line.started && self.last_was_cr;
             self.count_end(cr);
             if cr {
-                line.drop_cr();
+                line.drop_cr(&self.columns());
             }
         }
         self.last_was_cr = false;
         if self.wanted() {
+            self.longest = self.longest.max(line.chars());
+            let columns = self.columns();
             let before = self.text.len();
-            self.text.push_str(&line.numbered(self.lines + 1));
-            self.keep_within_budget(before, &line.shown, Some(line.chars));
+            // Of a line without such columns there is nothing to show.
+            if self.bounds.columns.is_none() || line.chars() > columns.start {
+                self.begin_line();
+                let start = self.text.len();
+                let mut shown = line.shown(&columns, self.lines + 1, usize::MAX);
+                if self.kept == 0
+                    && line.chars() > SHORTEST_CUT
+                    && !self.gauge.fits(&[&self.text, &shown.text, "\n"].concat())
+                {
+                    shown = self.fitting(&line, &columns);
+                }
+                self.text.push_str(&shown.text);
+                self.text.push('\n');
+                let content = self.text[start..start + shown.content].to_owned();
+                self.keep_within_budget(before, &content, columns.start);
+            }
         }
         self.lines += 1;
     }
-}
 
-impl PartialLine {
-    fn push(&mut self, piece: &str) {
-        self.started |= !piece.is_empty();
-        // Memory stays bounded however long the line is: one character more than is shown, for the `\r`.
-        for (at, _) in piece.char_indices().take((LINE_CHARS + 1).saturating_sub(self.chars)) {
-            let character = piece[at..].chars().next().unwrap_or_default();
-            self.shown.push(character);
+    /// As much of a line as the budget has room for.
+    fn fitting(&mut self, line: &PartialLine, columns: &Range<usize>) -> ShownLine {
+        let room = self.bounds.budget.reduced(HIDDEN_NOTE);
+        let (mut fits, mut too_many) = (1, columns.len().max(2));
+        while too_many - fits > 1 {
+            let middle = fits.midpoint(too_many);
+            let shown = line.shown(columns, self.lines + 1, middle);
+            if room.fits(&[&self.text, &shown.text, "\n"].concat()) { fits = middle } else { too_many = middle }
         }
-        self.chars += piece.chars().count();
+        self.gauge = self.bounds.budget.gauge();
+        line.shown(columns, self.lines + 1, fits)
     }
-
-    /// The carriage return before a line feed belongs to the line ending.
-    fn drop_cr(&mut self) {
-        if self.chars <= LINE_CHARS + 1 && self.shown.ends_with('\r') {
-            self.shown.pop();
-        }
-        self.chars -= 1;
-    }
-
-    fn numbered(&self, number: usize) -> String {
-        let mut text = String::with_capacity(self.shown.len() + 64);
-        push_number(&mut text, number);
-        if self.chars <= LINE_CHARS {
-            text.push_str(&self.shown);
-        } else {
-            let end = self.shown.char_indices().nth(LINE_CHARS).map_or(self.shown.len(), |(at, _)| at);
-            text.push_str(&self.shown[..end]);
-            push_cut_mark(&mut text, self.chars, LINE_CHARS);
-        }
-        text.push('\n');
-        text
-    }
-}
-
-/// Says that of a line of `chars` characters only the first `shown` are above.
-fn push_cut_mark(text: &mut String, chars: usize, shown: usize) {
-    let _ = write!(text, "… [line of {chars} characters, cut after {shown}]");
 }
 
 /// The number as `cat -n` has it, without the padding, and a tab. By hand, as formatting was a good part of what a
@@ -314,16 +328,24 @@ fn push_number(text: &mut String, mut number: usize) {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::single_range_in_vec_init, reason = "a list of ranges may have one")]
+
     use super::*;
 
-    const ALL: WindowBounds = WindowBounds { skip: 0, take: usize::MAX, budget: AnswerBudget::bytes(usize::MAX) };
+    fn lines(ranges: &[Range<usize>], budget: usize) -> WindowBounds {
+        WindowBounds { ranges: ranges.to_vec(), columns: None, budget: AnswerBudget::bytes(budget) }
+    }
+
+    fn all() -> WindowBounds {
+        lines(&[0..usize::MAX], usize::MAX)
+    }
 
     /// The same text in one piece and cut everywhere must give the same window.
-    fn window(text: &str, range: WindowBounds) -> (String, Totals) {
-        let mut whole = Window::new(range);
+    fn window(text: &str, bounds: WindowBounds) -> (String, Totals) {
+        let mut whole = Window::new(bounds.clone());
         whole.push(text);
         let totals = whole.finish();
-        let mut cut = Window::new(range);
+        let mut cut = Window::new(bounds);
         for character in text.chars() {
             cut.push(character.encode_utf8(&mut [0; 4]));
         }
@@ -334,7 +356,7 @@ mod tests {
 
     #[test]
     fn lines_are_numbered_flush_left() {
-        let (text, totals) = window("a\n\nb", ALL);
+        let (text, totals) = window("a\n\nb", all());
         assert_eq!(text, "1\ta\n2\t\n3\tb\n");
         assert_eq!(totals, Totals { lines: 3, final_newline: false, lf: 2, crlf: 0, only_cr: false });
     }
@@ -350,7 +372,7 @@ mod tests {
 
     #[test]
     fn carriage_returns_before_line_feeds_are_not_shown() {
-        let (text, totals) = window("a\r\nb\rc\r\n\r\n", ALL);
+        let (text, totals) = window("a\r\nb\rc\r\n\r\n", all());
         assert_eq!(text, "1\ta\n2\tb\rc\n3\t\n");
         assert_eq!(totals, Totals { lines: 3, final_newline: true, lf: 0, crlf: 3, only_cr: false });
     }
@@ -365,39 +387,78 @@ mod tests {
             ("a\r\nb\n", "mixed", true),
             ("a", "none", false),
         ] {
-            let (_, totals) = window(text, ALL);
+            let (_, totals) = window(text, all());
             assert_eq!((totals.line_ending().as_str(), totals.final_newline), (ending, final_newline), "{text:?}");
         }
     }
 
     #[test]
     fn only_the_range_is_kept_and_everything_is_counted() {
-        let (text, totals) =
-            window("1\n2\r\n3\n4\r\n5\n", WindowBounds { skip: 2, take: 2, budget: AnswerBudget::bytes(usize::MAX) });
+        let (text, totals) = window("1\n2\r\n3\n4\r\n5\n", lines(&[2..4], usize::MAX));
         assert_eq!(text, "3\t3\n4\t4\n");
         assert_eq!(totals, Totals { lines: 5, final_newline: true, lf: 3, crlf: 2, only_cr: false });
     }
 
     #[test]
     fn the_budget_cuts_at_a_whole_line_and_keeps_at_least_one() {
-        let (text, totals) =
-            window("aaaa\nbbbb\ncccc\n", WindowBounds { skip: 0, take: 9, budget: AnswerBudget::bytes(14) });
+        let (text, totals) = window("aaaa\nbbbb\ncccc\n", lines(&[0..9], 14));
         assert_eq!(text, "1\taaaa\n2\tbbbb\n");
         assert_eq!(totals.lines, 3);
-        assert_eq!(window("aaaa\n", WindowBounds { skip: 0, take: 9, budget: AnswerBudget::bytes(1) }).0, "1\taaaa\n");
+        assert_eq!(window("aaaa\n", lines(&[0..9], 1)).0, "1\taaaa\n");
     }
 
     #[test]
     fn a_long_line_is_cut_marked_and_counted() {
-        let (text, _) = window(&"é".repeat(5000), ALL);
-        assert!(text.ends_with("é… [line of 5000 characters, cut after 2000]\n"), "{}", &text[text.len() - 80..]);
-        let (text, _) = window(&format!("{}\r\n", "x".repeat(2000)), ALL);
+        let (text, _) = window(&"é".repeat(5000), all());
+        let mark = "é… [line of 5000 characters, cut after 2000; \
+                    continue with part=\"columns 2001-4000\", start_line=1, end_line=1]\n";
+        assert!(text.ends_with(mark), "{}", &text[text.len() - 80..]);
+        let (text, _) = window(&format!("{}\r\n", "x".repeat(2000)), all());
         assert!(text.ends_with("x\n") && !text.contains('\r'));
     }
 
     #[test]
+    fn several_ranges_are_parted_and_counted() {
+        let text = (1..=9).map(|n| format!("{n}\n")).collect::<Vec<_>>().concat();
+        assert_eq!(window(&text, lines(&[1..3, 5..6, 7..8], usize::MAX)).0, "2\t2\n3\t3\n--\n6\t6\n--\n8\t8\n");
+        let mut window = Window::new(lines(&[1..3, 5..7], 15));
+        window.push(&text);
+        window.finish();
+        assert_eq!((window.text.as_str(), window.full), ("2\t2\n3\t3\n--\n6\t6\n", true));
+        assert_eq!(window.shown, [1..3, 5..6]);
+    }
+
+    #[test]
+    fn columns_are_taken_from_the_lines_that_have_them() {
+        let columns =
+            |text: &str, columns: Range<usize>| window(text, WindowBounds { columns: Some(columns), ..all() }).0;
+        let text = "0123456789\nab\r\nü12345\r\n";
+        assert_eq!(
+            columns(text, 0..2),
+            "1\t01… [columns 1-2 of 10; continue with part=\"columns 3-4\", start_line=1, \
+                                         end_line=1]\n2\tab [columns 1-2 of 2]\n3\tü1… [columns 1-2 of 6; continue with \
+                                         part=\"columns 3-4\", start_line=3, end_line=3]\n"
+        );
+        assert_eq!(columns(text, 4..10), "1\t456789 [columns 5-10 of 10]\n3\t45 [columns 5-6 of 6]\n");
+        assert_eq!(columns(text, 10..12), "");
+        assert_eq!(columns("ab", 1..usize::MAX), "1\tb [columns 2-2 of 2]\n");
+    }
+
+    #[test]
+    fn first_line_that_does_not_fit_is_cut() {
+        let text = "x".repeat(5000);
+        for budget in [700, 1000, 2000] {
+            let mut window = Window::new(lines(&[0..9], budget));
+            window.push(&format!("{text}\n{text}\n"));
+            window.finish();
+            assert!(window.text.len() <= budget && window.text.lines().count() == 1, "{}", window.text.len());
+            assert!(window.text.contains("[line of 5000 characters, cut after ") && window.full, "{}", window.text);
+        }
+    }
+
+    #[test]
     fn hidden_characters_are_pointed_out_by_line_and_column() {
-        let mut window = Window::new(ALL);
+        let mut window = Window::new(all());
         window.push("plain\nx = 1 \u{202e}// y\n");
         window.finish();
         assert_eq!(window.hidden_count, 1);
@@ -407,7 +468,7 @@ mod tests {
     #[test]
     fn empty_text_has_no_lines() {
         assert_eq!(
-            window("", ALL),
+            window("", all()),
             (String::new(), Totals { lines: 0, final_newline: false, lf: 0, crlf: 0, only_cr: false })
         );
     }

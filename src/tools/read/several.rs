@@ -1,0 +1,213 @@
+//! Several files in one answer, within one budget.
+
+use crate::workspace::escape_controls;
+
+use super::{
+    super::{Answer, AnswerBudget, Blocking, CallContext, Content, Kind, ToolError, answer::count},
+    args::Args,
+    one_file::{Shown, read_one},
+    output::{FileFacts, FileOutput, Output, Totals},
+    request::FileRequest,
+    section::ShownImage,
+};
+
+/// Files in one call.
+const MOST: usize = 20;
+
+/// What is said of one of the files, below its heading.
+struct Piece {
+    text: String,
+    image: Option<ShownImage>,
+    facts: FileFacts,
+    error: Option<ToolError>,
+}
+
+/// What is between two files.
+const SEPARATOR: &str = "\n\n";
+
+impl Piece {
+    /// The line before it, with its line break.
+    fn heading(&self) -> String {
+        format!("==> {} <==\n", escape_controls(&self.facts.path))
+    }
+}
+
+/// The answer for `paths`: small files whole, and what they leave of the budget shared by the others. An error is in its
+/// file's place.
+///
+/// # Errors
+/// `invalid_input` for arguments that contradict each other, and where no file could be read.
+pub(super) fn read_several(cx: &CallContext, args: &Args, paths: &[String]) -> Result<Answer, ToolError> {
+    check(args, paths)?;
+    let encoding = args.encoding()?;
+    if cx.blocking == Blocking::Never {
+        return Err(ToolError::would_block());
+    }
+    let read = |path: &String, budget| read_piece(cx, &FileRequest::of_entry(path.clone(), encoding, budget));
+    let mut pieces = Vec::new();
+    for path in paths {
+        cx.check()?;
+        pieces.push(read(path, cx.budget)?);
+    }
+    let headings: String = pieces.iter().map(|piece| piece.heading() + SEPARATOR).collect();
+    let shares = shares(&pieces, cx.budget.less(&headings));
+    for ((path, piece), share) in paths.iter().zip(&mut pieces).zip(shares) {
+        if let Some(share) = share {
+            cx.check()?;
+            *piece = read(path, share)?;
+        }
+    }
+    answer(cx, pieces)
+}
+
+fn check(args: &Args, paths: &[String]) -> Result<(), ToolError> {
+    let of_one = [
+        ("path", args.path.is_some()),
+        ("offset", args.offset.is_some()),
+        ("limit", args.limit.is_some()),
+        ("start_line", args.start_line.is_some()),
+        ("end_line", args.end_line.is_some()),
+        ("since", args.since.is_some()),
+        ("part", args.part.is_some()),
+    ];
+    if let Some((name, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
+        let hint = match *name {
+            "path" => "send all files in paths",
+            "since" => "a rev belongs to one file: use path",
+            "part" => "name a definition behind its file, as in src/a.rs:def load, or use path",
+            _ => "name the lines behind each file, as in src/a.rs:120-180,300-340",
+        };
+        return Err(ToolError::invalid(format!("`paths` and `{name}` were both given")).hint(hint));
+    }
+    match paths.len() {
+        0 => Err(ToolError::invalid("`paths` names no file").hint("name up to 20 files, or use path")),
+        1..=MOST => Ok(()),
+        n => Err(ToolError::invalid(format!("`paths` names {n} files; at most {MOST} are read at once"))
+            .hint("send the others in another call")),
+    }
+}
+
+/// What is said of one file; an error of the call itself is returned.
+fn read_piece(cx: &CallContext, request: &FileRequest) -> Result<Piece, ToolError> {
+    let named = |error, facts| FileFacts { path: request.path.clone(), error, facts };
+    match read_one(cx, request) {
+        Ok(Shown::File(section)) => {
+            if let Some(sighting) = &section.sighting {
+                cx.session.ledger.save(sighting);
+            }
+            let facts = FileFacts { path: section.path.to_string(), error: None, facts: Some(section.facts.clone()) };
+            Ok(Piece { text: section.said(), image: section.image, facts, error: None })
+        }
+        Ok(Shown::Directory(listing)) => {
+            let text = listing.content.into_iter().find_map(|content| match content {
+                Content::Text(text) => Some(text),
+                Content::Image { .. } => None,
+            });
+            Ok(Piece { text: text.unwrap_or_default(), image: None, facts: named(None, None), error: None })
+        }
+        Err(error) if error.kind() == Kind::Cancelled => Err(error),
+        Err(error) => {
+            let facts = named(Some(error.kind().as_str()), None);
+            Ok(Piece { text: error.text(), image: None, facts, error: Some(error) })
+        }
+    }
+}
+
+/// The budget of each file that has to be cut; the others stay as they are.
+fn shares(pieces: &[Piece], budget: AnswerBudget) -> Vec<Option<AnswerBudget>> {
+    let costs: Vec<usize> = pieces.iter().map(|piece| budget.cost(&piece.text)).collect();
+    let share = fair_share(&costs, budget.limit);
+    let sizes: Vec<usize> =
+        pieces.iter().map(|piece| piece.image.as_ref().map_or(0, |image| image.bytes.len())).collect();
+    let image_share = fair_share(&sizes, budget.image_bytes);
+    let is_over = |index: &usize| costs[*index] > share || sizes[*index] > image_share;
+    let cut = AnswerBudget { limit: share, image_bytes: image_share, ..budget };
+    (0..pieces.len()).map(|index| Some(cut).filter(|_| is_over(&index))).collect()
+}
+
+/// The most that each of `costs` may be, so that all of them together are at most `limit`: what is below it leaves its
+/// rest to the others.
+fn fair_share(costs: &[usize], limit: usize) -> usize {
+    let mut sorted = costs.to_vec();
+    sorted.sort_unstable();
+    let mut left = limit;
+    for (index, cost) in sorted.iter().enumerate() {
+        let share = left / (sorted.len() - index);
+        if *cost > share {
+            return share;
+        }
+        left -= cost;
+    }
+    usize::MAX
+}
+
+fn answer(cx: &CallContext, pieces: Vec<Piece>) -> Result<Answer, ToolError> {
+    let failed = pieces.iter().filter(|piece| piece.error.is_some()).count();
+    if failed == pieces.len() {
+        return Err(all_failed(pieces));
+    }
+    let lines = |piece: &Piece| piece.facts.facts.as_ref().and_then(|facts| facts.returned_lines).unwrap_or(0);
+    let total_returned_lines = pieces.iter().map(lines).sum();
+    let totals = Totals { read: pieces.len() - failed, failed, total_returned_lines };
+    let facts: Vec<FileFacts> = pieces.iter().map(|piece| piece.facts.clone()).collect();
+    let mut answer = Answer::text("", &SeveralFacts { files: &facts, totals });
+    answer.content.clear();
+    let (mut text, mut files) = (String::new(), Vec::new());
+    for piece in pieces {
+        let heading = piece.heading();
+        let Piece { text: said, image, facts, .. } = piece;
+        if cx.settings.structured_output {
+            let mime_type = image.as_ref().map(|image| image.mime.to_owned());
+            files.push(FileOutput { text: Some(said.clone()), mime_type, facts });
+        }
+        if !text.is_empty() {
+            text.push_str(SEPARATOR);
+        }
+        text.push_str(&heading);
+        text.push_str(&said);
+        if let Some(ShownImage { bytes, mime }) = image {
+            answer.content.push(Content::Text(std::mem::take(&mut text)));
+            answer.content.push(Content::Image { bytes, mime });
+        }
+    }
+    if !text.is_empty() {
+        answer.content.push(Content::Text(text));
+    }
+    Ok(answer.data_of(cx, || Output { file: None, files: Some(files), totals: Some(totals) }))
+}
+
+/// The numbers for programs: each file's, and all together.
+#[derive(serde::Serialize)]
+struct SeveralFacts<'f> {
+    files: &'f [FileFacts],
+    #[serde(flatten)]
+    totals: Totals,
+}
+
+/// The error where no file could be read: that of the only one, or of each.
+fn all_failed(mut pieces: Vec<Piece>) -> ToolError {
+    let kind = pieces.iter().find_map(|piece| piece.error.as_ref()).map_or(Kind::Internal, ToolError::kind);
+    if let [Piece { error, .. }] = pieces.as_mut_slice()
+        && let Some(error) = error.take()
+    {
+        return error;
+    }
+    let all: Vec<String> = pieces.iter().map(|piece| piece.heading() + &piece.text).collect();
+    ToolError::new(kind, format!("none of the {} could be read", count(pieces.len(), "file")))
+        .hint("correct the paths; each has its error below")
+        .details(all.join(SEPARATOR))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_ones_leave_their_rest_to_the_others() {
+        assert_eq!(fair_share(&[10, 20, 30], 60), usize::MAX);
+        assert_eq!(fair_share(&[10, 200, 300], 110), 50);
+        assert_eq!(fair_share(&[100, 1, 200, 60], 161), 53);
+        assert_eq!(fair_share(&[100; 20], 20), 1);
+        assert_eq!(fair_share(&[0, 0], 0), usize::MAX);
+    }
+}
