@@ -21,7 +21,7 @@ pub(crate) struct ClientRow {
     /// What the client does with more.
     pub(crate) beyond: &'static str,
     /// Where that is from.
-    #[expect(dead_code, reason = "for whoever changes the row")]
+    #[cfg_attr(not(test), expect(dead_code, reason = "the documentation has it, which a test compares"))]
     pub(crate) source: &'static str,
 }
 
@@ -75,7 +75,7 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         below: Some("/mnt/user-data"),
         budget: text(TextUnit::CharactersWithPaths, 11_000),
         beyond: "moves more than 12,000 characters out of the conversation, after it has rewritten paths",
-        source: "https://github.com/bytedance/deer-flow",
+        source: "https://github.com/bytedance/deer-flow/blob/main/backend/packages/harness/deerflow/mcp/tools.py",
     },
 ];
 
@@ -146,6 +146,8 @@ impl ClientBudgets {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
 
     fn limit(name: &str, mounts: &[&str]) -> usize {
@@ -193,5 +195,29 @@ mod tests {
             (own.of(Some("claude-code")).limit, own.of(Some("codex")).limit, own.of(None).limit),
             (20_000, 9_500, 40_000)
         );
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the documentation is no file of a workspace")]
+    fn clients_page_has_each_row() {
+        const BEGIN: &str = "clients_page` -->\n";
+        const END: &str = "<!-- end of clients -->";
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/clients.md");
+        let text = std::fs::read_to_string(&path).expect("docs/clients.md");
+        let (before, rest) = text.split_once(BEGIN).expect("a mark before the clients");
+        let (rows, after) = rest.split_once(END).expect("a mark behind the clients");
+        let mut expected =
+            String::from("\n| client | known by | an answer holds | the client | from |\n|---|---|---|---|---|\n");
+        for ClientRow { title, names, below, budget, beyond, source } in CLIENTS {
+            let below = below.map_or_else(String::new, |below| format!(", and a directory called `{below}/…`"));
+            let names = names.join("`, `");
+            let _ = writeln!(expected, "| {title} | `{names}`{below} | {budget} | {beyond} | <{source}> |");
+        }
+        let _ = write!(expected, "| any other | | {} | is not known | |\n\n", AnswerBudget::UNKNOWN_CLIENT);
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&path, format!("{before}{BEGIN}{expected}{END}{after}")).expect("written");
+        } else {
+            assert_eq!(rows, expected, "docs/clients.md differs from the table: run the command that it names");
+        }
     }
 }

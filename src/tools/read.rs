@@ -4,6 +4,7 @@
 
 mod args;
 mod cells;
+mod definition;
 mod describe;
 mod entry;
 mod footer;

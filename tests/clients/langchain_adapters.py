@@ -5,6 +5,7 @@ the current directory and a bare environment, as DeerFlow's embedded client has 
 """
 
 import os
+import re
 import sys
 
 import anyio
@@ -45,6 +46,25 @@ async def drive(tools):
         return text
 
     await flow(by_name.keys(), call)
+    if "/mnt/user-data/workspace=." in sys.argv:
+        await stays_in_the_conversation(call)
+
+
+async def stays_in_the_conversation(call):
+    """A large file arrives whole, in pages that DeerFlow leaves in the conversation once it has rewritten paths."""
+    lines = [f"{number} src/config.py and src/nested/app.py, see README.md" for number in range(1, 2001)]
+    with open("large.txt", "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
+    shown, offset = [], 0
+    while offset < len(lines):
+        page = await call("read", {"path": "large.txt", "offset": offset})
+        rewritten = re.sub(r"(?<![\w./-])(src/[\w./]+\.py)", r"/mnt/user-data/workspace/\1", page)
+        assert len(rewritten) <= 12_000, f"{len(rewritten)} characters"
+        shown += re.findall(r"^\s*\d+\t(.*)$", page, re.MULTILINE)
+        assert len(shown) > offset, page
+        offset = len(shown)
+    assert shown == lines, "the pages are not the file"
+    os.remove("large.txt")
 
 
 anyio.run(main, *sys.argv[1:])

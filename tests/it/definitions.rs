@@ -133,3 +133,71 @@ mcp_test!(scope_is_known_in_large_files, |h| {
     let text = h.call("grep", json!({"pattern": "hit", "scope": true}));
     assert!(text.ok().ends_with("[def far]\n300002:    hit()"), "{}", text.ok());
 });
+
+fn shown(text: &str) -> Vec<&str> {
+    text.lines().filter(|line| line.contains('\t')).collect()
+}
+
+mcp_test!(part_def_shows_a_definition_whole_with_its_lines, |h| {
+    h.write("tcp.c", C);
+    assert_eq!(
+        h.call("read", json!({"path": "tcp.c", "part": "def tcp_may_undo"})).ok().split(", rev").next().unwrap(),
+        "4\tstatic int\n5\ttcp_may_undo(int a)\n6\t{\n7\t\treturn tcp_undo(a);\n8\t}\n(lines 4-8 of 10"
+    );
+    let undo = h.call("read", json!({"path": "tcp.c", "part": "def tcp_undo"}));
+    assert_eq!(shown(&undo.ok()), ["10\tint tcp_undo(int a) { return a; }"]);
+    assert_eq!(undo.facts()["returned_lines"], json!(1));
+    h.call("edit", json!({"path": "tcp.c", "old_string": "return a;", "new_string": "return 0;"})).ok();
+});
+
+mcp_test!(part_def_shows_all_of_a_name_or_the_one_of_an_owner, |h| {
+    let text = "struct A;\n\nimpl A {\n    /// Docs.\n    #[must_use]\n    fn load() {}\n}\n\nimpl B for C<A> {\n    fn load() {}\n}\n";
+    h.write("a.rs", text);
+    let read = |name: &str| {
+        let answer = h.call("read", json!({"path": "a.rs", "part": format!("def {name}")}));
+        answer.ok().lines().filter_map(|line| line.split('\t').next()).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(read("load")[..5], ["4", "5", "6", "--", "10"]);
+    assert_eq!(read("A::load")[..3], ["4", "5", "6"]);
+    assert_eq!(read("C::load")[..1], ["10"]);
+    assert_eq!(read("impl A")[..5], ["3", "4", "5", "6", "7"]);
+    assert_eq!(read("impl B for C<A>")[..3], ["9", "10", "11"]);
+    assert_eq!(read("A")[..3], ["1", "--", "3"]);
+});
+
+mcp_test!(part_def_of_no_such_name_offers_near_ones, |h| {
+    h.write("a.py", "def load():\n    pass\n");
+    let text = h.call("read", json!({"path": "a.py", "part": "def laod"})).fails("not_found");
+    assert!(
+        text.starts_with("no definition of \"laod\" in a.py\n\nhint: did you mean load? grep with pattern"),
+        "{text}"
+    );
+    h.write("a.txt", "def load():\n");
+    let text = h.call("read", json!({"path": "a.txt", "part": "def load"})).fails("invalid_input");
+    assert!(text.starts_with("definitions are not recognised in files like a.txt"), "{text}");
+});
+
+mcp_test!(part_def_of_a_large_file_is_found_and_a_long_one_continues, |h| {
+    let mut text = "# filler\n".repeat(300_000);
+    text.push_str("\ndef far():\n");
+    text.push_str(&"    x = 1  # a line of a long function\n".repeat(3000));
+    text.push_str("y = 2\n");
+    h.write("large.py", &text);
+    let mut next = json!({"path": "large.py", "part": "def far"});
+    let mut lines = 0;
+    for _ in 0..20 {
+        let answer = h.call("read", next.clone());
+        let text = answer.ok();
+        lines += shown(&text).len();
+        let Some(start) = text.split("start_line=").nth(1) else { break };
+        let start: usize = start.split(|digit: char| !digit.is_ascii_digit()).next().unwrap().parse().unwrap();
+        assert_eq!(start, 300_002 + lines);
+        next = json!({"path": "large.py", "start_line": start, "end_line": 303_002});
+    }
+    assert_eq!(lines, 3001);
+});
+
+mcp_test!(part_def_of_binary_content_is_an_error, |h| {
+    h.write("a.py", b"def load():\n\0\0\0");
+    h.call("read", json!({"path": "a.py", "part": "def load"})).fails("binary");
+});

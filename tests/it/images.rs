@@ -213,4 +213,6 @@ fn data_of_an_image_says_what_the_text_says() {
         (&json!(1800), &json!(50), &json!(50))
     );
     assert_eq!(data["text"], Value::Null);
+    h.write("turned.webp", include_bytes!("images/turned.webp"));
+    assert_eq!(read(&h, "turned.webp").structured()["turned"], true);
 }

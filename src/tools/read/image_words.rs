@@ -77,6 +77,8 @@ impl ImageWords<'_> {
             shown_width: is_shown.then_some(shown.0),
             shown_height: is_shown.then_some(shown.1),
             region: self.asked.as_ref().map(|asked| RegionFacts::from(asked.region)),
+            turned: self.image.is_turned(),
+            flattened: self.encoded.is_some_and(|encoded| encoded.is_flattened),
             frames: Some(self.image.frames()).filter(|frames| *frames > 1),
             ..Facts::default()
         }

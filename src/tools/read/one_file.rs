@@ -2,6 +2,7 @@
 
 use super::{
     super::{Answer, Blocking, CallContext, Kind, ToolError, fence::FENCE, ls},
+    definition::read_definition,
     format::Format,
     held::compared,
     image::read_image,
@@ -78,6 +79,7 @@ fn read_as_format(cx: &CallContext, request: &FileRequest, source: Source) -> Re
         (Format::Notebook | Format::Text, Some(Part::Columns { .. })) | (Format::Pdf | Format::Text, None) => {
             read_text(cx, request, source)
         }
+        (Format::Text, Some(Part::Def(name))) => read_definition(cx, request, source, name),
         (Format::Notebook, _) => read_notebook(cx, request, source),
         (_, Some(part)) => Err(part.unfit(&source.path, format)),
     }

@@ -130,6 +130,12 @@ pub(super) struct Facts {
     /// The part of an image that is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) region: Option<RegionFacts>,
+    /// Whether an image is shown upright, as its EXIF orientation says, and not as it is stored.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) turned: bool,
+    /// Whether white was put behind what is transparent in an image.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) flattened: bool,
     /// Frames of an animated image.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) frames: Option<u32>,

@@ -1,0 +1,88 @@
+//! `part def NAME`: which lines the definitions of a name have, by line patterns, braces and indentation.
+//!
+//! A small file is outlined as it is decoded; a larger one takes a pass over it, with memory for its definitions alone.
+
+use std::{collections::BTreeSet, ops::Range};
+
+use crate::{
+    search::outline_of_file,
+    text::{
+        self,
+        nearest_name::{ONE_OF_MANY, did_you_mean, nearest_names},
+        outline::{Definition, definitions, may_have_definitions, named},
+    },
+    workspace::WorkspacePath,
+};
+
+use super::{
+    super::{CallContext, Kind, ToolError},
+    line_range::LineRange,
+    request::FileRequest,
+    section::Section,
+    source::{Source, binary, failed},
+    text_file::read_text,
+};
+
+/// Names that an error offers.
+const OFFERED: usize = 3;
+
+/// The definitions that `name` means, each whole; parts of others between them are left out.
+///
+/// # Errors
+/// `not_found` where there is none, `invalid_input` where none is recognised in files of that kind.
+pub(super) fn read_definition(
+    cx: &CallContext,
+    request: &FileRequest,
+    mut source: Source,
+    name: &str,
+) -> Result<Section, ToolError> {
+    let all = outline(cx, request, &mut source)?;
+    let mut found: Vec<Range<usize>> = named(&all, name).iter().map(|one| one.start - 1..one.end).collect();
+    if found.is_empty() {
+        return Err(not_found(&source.path, name, &all));
+    }
+    found.sort_by_key(|range| range.start);
+    // One may be within another.
+    found.dedup_by(|next, last| {
+        let overlaps = next.start < last.end;
+        last.end = if overlaps { last.end.max(next.end) } else { last.end };
+        overlaps
+    });
+    let lines = match found[..] {
+        [Range { start, end }] => LineRange::Numbers { skip: start, take: Some(end - start) },
+        _ => LineRange::Ranges(found),
+    };
+    read_text(cx, &FileRequest { lines, ..request.clone() }, source)
+}
+
+fn outline(cx: &CallContext, request: &FileRequest, source: &mut Source) -> Result<Vec<Definition>, ToolError> {
+    let Source { path, file, head, whole } = source;
+    let size = file.stat().size;
+    let name = path.to_string();
+    if !may_have_definitions(&name) {
+        return Err(ToolError::invalid(format!("definitions are not recognised in files like {path}"))
+            .hint("find the line with grep, then pass start_line and end_line"));
+    }
+    if *whole {
+        let text = text::view(head, request.encoding).map_err(|error| binary(path, size, &error))?;
+        return Ok(definitions(&name, &text));
+    }
+    text::encoding_of_head(head, request.encoding).map_err(|error| binary(path, size, &error))?;
+    outline_of_file(file, &name, request.encoding, &cx.stop).map_err(|error| match cx.check() {
+        Err(stopped) => stopped,
+        Ok(()) => failed(path, error),
+    })
+}
+
+fn not_found(path: &WorkspacePath, name: &str, all: &[Definition]) -> ToolError {
+    let bare = |name: &'_ str| name.rsplit(['.', ':', ' ']).next().unwrap_or_default().to_owned();
+    let known: BTreeSet<String> = all.iter().map(|one| bare(&one.name)).collect();
+    let wanted = bare(name);
+    let near = nearest_names(&wanted, known, ONE_OF_MANY);
+    let search = format!("grep with pattern=\"{wanted}\" output_mode=\"definitions\" searches other files");
+    let hint = match did_you_mean(near.iter().take(OFFERED)) {
+        Some(question) => format!("{question} {search}"),
+        None => search,
+    };
+    ToolError::new(Kind::NotFound, format!("no definition of {name:?} in {path}")).hint(hint)
+}
