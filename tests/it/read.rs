@@ -339,3 +339,21 @@ mcp_test!(directory_is_listed, |h| {
     assert!(read(&h, json!({ "paths": ["d", "d/a.txt"] })).contains("==> d <==\n"));
     h.call("read", json!({ "path": "d", "start_line": 1 })).fails("invalid_input");
 });
+
+mcp_test!(cut_of_a_source_names_what_it_left_out, |h| {
+    let text = (1..=1500).map(|n| format!("fn f{n}() {{\n    run({n});\n}}\n")).collect::<Vec<_>>().concat();
+    h.write("a.rs", &text);
+    for arguments in [json!({ "path": "a.rs" }), json!({ "path": "a.rs", "start_line": 10, "end_line": 4500 })] {
+        let shown = read(&h, arguments);
+        let (before, outline) = shown.split_once("\nnot shown: ").expect("an outline");
+        assert!(before.lines().last().is_some_and(|footer| footer.contains("; continue with ")), "{before}");
+        assert!(outline.lines().count() <= 5 && shown.len() <= 40_000, "{outline}");
+        let last =
+            before.lines().rev().find_map(|line| line.split_once('\t')?.0.parse::<usize>().ok()).expect("a line");
+        let first = outline.split(' ').next().and_then(|line| line.parse::<usize>().ok()).expect("a line");
+        assert!(first > last && first <= last + 3, "{first} {last}");
+    }
+    assert!(!read(&h, json!({ "path": "a.rs", "start_line": 1, "end_line": 9 })).contains("not shown"));
+    h.write("a.txt", &text);
+    assert!(!read(&h, json!({ "path": "a.txt" })).contains("not shown"));
+});

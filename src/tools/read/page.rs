@@ -19,12 +19,14 @@ pub(super) struct Page {
     pub(super) properties: Properties,
     /// Whether the file changed while it was read.
     pub(super) changed: bool,
+    /// The definitions in what a cut left out.
+    pub(super) outline: Option<String>,
 }
 
 impl Page {
     /// `request` is what the call asked for.
     pub(super) fn section(self, path: WorkspacePath, request: &FileRequest) -> Section {
-        let Self { window, properties, changed } = self;
+        let Self { window, properties, changed, outline } = self;
         let (total, asked) = (properties.total, &request.lines);
         let mut closing = hidden_note(&window);
         let columns = request.columns();
@@ -59,6 +61,10 @@ impl Page {
             closing.push_str("(the file changed while it was read; read it again before an edit)\n");
         }
         closing.push_str(&footer(&lines, &properties, next.as_deref()));
+        if let Some(outline) = outline {
+            closing.push('\n');
+            closing.push_str(&outline);
+        }
         let mut facts = properties.facts(window.kept, has_more.then_some(end));
         facts.total_columns = columns.map(|_| window.longest);
         Section { closing, ..Section::of(path, window.text, facts) }

@@ -61,7 +61,7 @@ pub(super) fn read_streamed(
         final_newline: totals.final_newline,
         revision: hasher.map(RevisionHasher::finish).filter(|_| !changed),
     };
-    Ok(Page { window, properties, changed })
+    Ok(Page { window, properties, changed, outline: None })
 }
 
 /// Whether each LF of the text is a byte LF of the file, and the other way round.
