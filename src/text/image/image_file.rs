@@ -106,7 +106,7 @@ impl<'b> ImageFile<'b> {
         self.header.frames
     }
 
-    /// Whether the stored image is to be turned or mirrored, which the shown one is.
+    /// Whether the stored image is to be turned or mirrored, which the shown one is not.
     pub fn is_turned(&self) -> bool {
         self.header.orientation != Orientation::NoTransforms
     }
@@ -141,7 +141,7 @@ impl<'b> ImageFile<'b> {
         view.region.is_none() && is_small && is_usual
     }
 
-    /// Whether a strict decoder accepts all of it. A JPEG that only lenient ones accept is no error.
+    /// Whether a strict decoder accepts all of it. A JPEG that only lenient decoders accept is not an error.
     fn is_clean(&self, stopped: &dyn Fn() -> bool) -> Result<bool, ImageFlaw> {
         let rows = match self.format {
             ImageFormat::Jpeg => return Ok(jpeg::rows(self.bytes, &self.header, true).is_ok()),

@@ -1,4 +1,4 @@
-//! Why no text can be had of a PDF.
+//! Why a PDF gives no text.
 
 use std::fmt;
 

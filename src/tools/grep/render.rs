@@ -141,7 +141,7 @@ impl Report<'_> {
         })
     }
 
-    /// What is said of numbers over their maximum, where it makes a difference.
+    /// The note on numbers over their maximum, if they make a difference.
     fn limit_notes(&self, page: &Page, truncated: bool) -> Vec<String> {
         let request = self.request;
         let results = request.results_note.iter().filter(|_| truncated && page.shown == request.take);

@@ -1,4 +1,4 @@
-//! `ls` of one file: what is known of it without reading it.
+//! `ls` of one file: its facts without its content.
 
 use crate::{
     text::LineEnding,
@@ -15,7 +15,7 @@ use super::{
     stat_words::{mode, modified},
 };
 
-/// The answer about `path`, which is no directory.
+/// The answer about `path`, which is not a directory.
 pub(super) fn answer(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
     let access = |error| ToolError::access(&cx.workspace, error);
     let stat = cx.workspace.stat(path).map_err(access)?;

@@ -143,7 +143,7 @@ fn is_untrusted(cx: &CallContext, start: &WorkspacePath, tree: &Tree) -> bool {
         || tree.listings.iter().flat_map(|listing| &listing.items).any(|item| is_untrusted(item.entry.path()))
 }
 
-/// What is said of a directory without entries to show.
+/// The words for a directory without entries to show.
 fn nothing_in(listing: &Listing, offset: usize) -> String {
     match listing {
         Listing { items, .. } if !items.is_empty() => String::new(),

@@ -12,7 +12,7 @@ pub(super) enum Selection {
 }
 
 impl Selection {
-    /// The path in front of a selection and the selection. None where the text has none at its end.
+    /// The path in front of a selection and the selection. `None` if the text has none at its end.
     ///
     /// # Errors
     /// `invalid_input` for a selection that names no lines.
@@ -38,7 +38,7 @@ impl Selection {
     }
 }
 
-/// `120-180,300-340`, `120` or `120-`, numbered from 0: disjoint and ascending, whatever the order they are given in.
+/// `120-180,300-340`, `120` or `120-`, numbered from 0: disjoint and ascending, in whichever order they were given.
 fn line_ranges(text: &str) -> Result<Vec<Range<usize>>, ToolError> {
     let wrong = |why: String| {
         ToolError::invalid(format!("`{text}` names no lines: {why}")).hint("name lines as in src/a.rs:120-180,300-340")

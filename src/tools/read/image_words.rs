@@ -1,4 +1,4 @@
-//! What is said of an image: its facts, what of it is shown and how, or why it is not.
+//! Texts about an image: its facts, which part is shown and how, or why it is not shown.
 
 use crate::{
     text::{self, EncodedImage, ImageFile, ImageFlaw, ImageInfo, Region, byte_size::file_size},

@@ -1,4 +1,4 @@
-//! The argument `part`: what of a file is wanted where lines do not name it.
+//! The argument `part`: the part of a file that line numbers do not name.
 
 use std::fmt;
 

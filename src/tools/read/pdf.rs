@@ -98,7 +98,7 @@ struct PagesText {
     /// The first page that is shown and the last, counted from 1.
     shown: Option<(usize, usize)>,
     lines: usize,
-    /// Where the text goes on: the page, and lines of it to skip.
+    /// Where the text continues: the page, and lines of it to skip.
     next: Option<(usize, usize)>,
     /// The last page that was asked for, where that is not the last of the file.
     until: Option<usize>,

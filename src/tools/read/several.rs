@@ -14,7 +14,7 @@ use super::{
 /// Files in one call.
 const MOST: usize = 20;
 
-/// What is said of one of the files, below its heading.
+/// The answer for one of the files, below its heading.
 struct Piece {
     text: String,
     image: Option<ShownImage>,
@@ -87,7 +87,7 @@ fn check(args: &Args, paths: &[String]) -> Result<(), ToolError> {
     }
 }
 
-/// What is said of one file; an error of the call itself is returned.
+/// Reads one file; only an error of the whole call is returned as `Err`.
 fn read_piece(cx: &CallContext, request: &FileRequest) -> Result<Piece, ToolError> {
     let named = |error, facts| FileFacts { path: request.path.clone(), error, facts };
     match read_one(cx, request) {
