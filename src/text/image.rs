@@ -41,6 +41,18 @@ pub struct ImageInfo {
     pub height: usize,
 }
 
+impl ImageInfo {
+    /// The name of the format, for texts: `PNG`, `JPEG`, `WebP` or `GIF`.
+    pub fn format_name(&self) -> &'static str {
+        match self.mime {
+            "image/png" => "PNG",
+            "image/jpeg" => "JPEG",
+            "image/webp" => "WebP",
+            _ => "GIF",
+        }
+    }
+}
+
 /// Recognises PNG, JPEG, WebP and GIF by magic bytes and reads the dimensions from the header.
 ///
 /// `None` for everything else, and for a header too short or too damaged to hold dimensions. Those of a JPEG are

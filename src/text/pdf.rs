@@ -93,7 +93,7 @@ pub fn with_pdf<T>(
     };
     // No input is known that panics.
     panic::catch_unwind(AssertUnwindSafe(|| read(&Pdf::open(bytes, stopped)?)))
-        .unwrap_or(Err(PdfError::Damaged("its data makes no sense")))
+        .unwrap_or(Err(PdfError::Damaged("its data is invalid")))
 }
 
 impl<'a> Pdf<'a> {

@@ -185,7 +185,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// A length is a number, or a reference to one; a stream is not accepted here, so that references cannot form a cycle.
+    /// A length is a number, or a reference to one, but not to a stream: references cannot form a cycle.
     fn length(&self, length: Option<&Object>) -> Result<Option<usize>, PdfError> {
         let Some(Object::Reference(reference)) = length else { return Ok(length.and_then(Object::index)) };
         let Entry::At(position) = self.xref.entry(reference.number) else { return Ok(None) };

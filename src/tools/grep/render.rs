@@ -185,7 +185,7 @@ impl Report<'_> {
     fn unscoped_note(&self) -> Option<String> {
         (self.unscoped > 0).then(|| {
             let files = count(self.unscoped, "file");
-            format!("(the definitions around the matches in {files} are not known: changed meanwhile, or no time left)")
+            format!("(no definitions for the matches in {files}: the files changed meanwhile, or the time limit was reached)")
         })
     }
 

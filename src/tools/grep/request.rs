@@ -135,7 +135,7 @@ impl GrepRequest {
 fn definition_patterns(names: Pattern, options: PatternOptions) -> Result<(Pattern, Option<Pattern>), ToolError> {
     if options.multiline {
         return Err(ToolError::invalid(
-            "multiline=true does not go with output_mode=definitions: a name is on one line",
+            "multiline=true and output_mode=definitions cannot be combined: a name is on one line",
         )
         .hint("leave multiline out"));
     }

@@ -90,8 +90,7 @@ fn facts(Description { stat, content, revision }: &Description, words: &mut Vec<
             facts.final_newline = Some(*final_newline);
         }
         Content::Image(image) => {
-            let kind = image.mime.trim_start_matches("image/").to_uppercase();
-            words.push(format!("{kind} image, {}×{} pixels", image.width, image.height));
+            words.push(format!("{} image, {}×{} pixels", image.format_name(), image.width, image.height));
             (facts.width, facts.height) = (Some(image.width), Some(image.height));
             facts.content = Some(image.mime.to_owned());
         }

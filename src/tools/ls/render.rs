@@ -115,7 +115,7 @@ impl TreeAnswer<'_> {
             ));
         }
         if totals.is_some_and(|totals| totals.stopped) {
-            notes.push("the time for exact totals is over; narrow the path for the rest".to_owned());
+            notes.push("the time limit for exact totals was reached; narrow the path for the rest".to_owned());
         }
         let (ignored, what) = match totals {
             Some(totals) => (totals.ignored, "not counted"),

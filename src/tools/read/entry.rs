@@ -56,7 +56,7 @@ fn line_ranges(text: &str) -> Result<Vec<Range<usize>>, ToolError> {
             (Some(0), _) => return Err(wrong("lines count from 1".to_owned())),
             (Some(first), Some(last)) if last < first => return Err(wrong(format!("{range} ends before it starts"))),
             (Some(first), Some(last)) => ranges.push(first - 1..last),
-            _ => return Err(wrong(format!("{range:?} is no range of numbers"))),
+            _ => return Err(wrong(format!("{range:?} is not a range of numbers"))),
         }
     }
     ranges.sort_unstable_by_key(|range: &Range<usize>| range.start);

@@ -16,9 +16,10 @@ pub(super) fn compared(cx: &CallContext, section: Section, real: &WorkspacePath,
             section.changed("unknown", &format!("rev {since} is no longer known; nothing was compared"))
         }
         Some(Held::Ambiguous) => {
-            section.changed("unknown", &format!("rev {since} fits several states of the file; nothing was compared"))
+            section.changed("unknown", &format!("rev {since} matches several states of the file; nothing was compared"))
         }
-        None => section.changed("unknown", "a file that is this large or is changing has no rev; nothing was compared"),
+        None => section
+            .changed("unknown", "the file is too large for a rev, or changed while it was read; nothing was compared"),
     }
 }
 

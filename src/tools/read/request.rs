@@ -59,7 +59,7 @@ impl FileRequest {
         let is_whole = matches!(self.lines, LineRange::All) || self.lines.is_default();
         if !is_whole || self.part.is_some() {
             return Some(Err(ToolError::invalid(format!(
-                "`{}` names a part of the file, and so do other arguments",
+                "`{}` names a part of the file, and other arguments name another",
                 self.path
             ))
             .hint(format!("use path={path:?} with the other arguments, or the path alone"))));

@@ -94,7 +94,8 @@ impl Changes<'_> {
         }
     }
 
-    /// The sentence that nothing changed in the lines `asked`, with their former numbers. `None` if there are no such lines.
+    /// The sentence that nothing changed in the lines `asked`, with their former numbers. `None` if there are no such
+    /// lines.
     fn unchanged_lines(&self, all: &[Hunk], asked: Range<usize>) -> Option<String> {
         if asked.is_empty() {
             return None;
