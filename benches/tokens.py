@@ -14,9 +14,11 @@ most 1,568 pixels on the long side, at most 1,600 tokens; one that this API refu
 tokens. Apart from the tasks: what a client pays before the first call, which is the name, the description
 and the schema of each tool, and the server's instructions.
 
-For the peers: all paths are relative, although they print absolute ones. server-filesystem sends each answer twice, as text and as structured content; the text is counted, although some
-clients pass on the other, which is longer. Against us: line numbers and footers count even where a task
-does not need them.
+In favour of the peers: they are called with relative paths, although they print absolute ones.
+server-filesystem sends each answer twice, as text and as structured content; the text is counted, although Claude
+Code, VS Code and Codex pass on the other, where each line break takes a token more. Our line numbers, footers
+and diffs count, also in tasks that need none. In our favour: where a line has to be cited by its number, a peer
+has to show the number.
 
 TASK selects tasks by a part of their names. --check runs ours alone, without a tokenizer. --answers prints
 each call and its answer. --update replaces the table in docs/performance.md. Peers and tokenizer are
@@ -145,7 +147,10 @@ class Session:
         finally:
             timer.cancel()
 
-    def call(self, tool, **arguments):
+    def call(self, tool, _earlier=False, **arguments):
+        """The text of an answer. `_earlier`: the call is from before the task, and not counted."""
+        if _earlier:
+            return self.ask("tools/call", {"name": tool, "arguments": arguments})["content"][0]["text"]
         asked = compact({"name": tool, "arguments": arguments})
         self.count.calls += 1
         self.count.text(asked)
@@ -225,15 +230,15 @@ def before_the_first_call(server, options=()):
     """Tokens of the list of tools and of the instructions."""
     with tempfile.TemporaryDirectory() as top:
         session = Session([*SERVERS[server](), *options, top], top, top)
-        tools = [compact({"name": tool["name"], "description": tool.get("description", ""), "input_schema": tool["inputSchema"]})
-                 for tool in session.ask("tools/list", {})["tools"]]
+        keys = {"name": "name", "description": "description", "input_schema": "inputSchema"}
+        tools = [compact({key: tool[of] for key, of in keys.items()}) for tool in session.ask("tools/list", {})["tools"]]
         session.end()
         texts = [*tools, session.greeting.get("instructions") or ""]
         return sum(map(Count.tokens_of, texts)), len(tools)
 
 
 def cell(count):
-    return f"{count.tokens:,} · {count.calls} · {count.bytes:,}" if isinstance(count, Count) else f"not done: {count}"
+    return f"{count.tokens:,} · {count.calls} · {count.bytes:,}" if isinstance(count, Count) else f"not done: {count}".replace("|", "\\|")
 
 
 def table(counts):
@@ -261,8 +266,8 @@ def table(counts):
                         f"{sum(count.calls for count, _ in both):,} for them ({ours / theirs:.2f}).")
     if ratios:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        said.append(f"The geometric mean of the ratios to the best peer is {mean:.2f}; "
-                    f"{'no task costs more than with a peer' if not lost else f'{len(lost)} cost more than with a peer: ' + ', '.join(lost)}.")
+        more = f"{len(lost)} cost more than with a peer: {'; '.join(lost)}" if lost else "none costs more than with a peer"
+        said.append(f"The geometric mean of the {len(ratios)} ratios is {mean:.2f}; {more}.")
     return rows, said
 
 
@@ -292,15 +297,16 @@ def main():
         counts[task.__doc__] = {server: run(task(), server, given.answers) for server in servers}
         if not given.check:
             print(f"{task.__doc__}: {' | '.join(map(cell, counts[task.__doc__].values()))}", flush=True)
-    failed = [f"{name}: {found['rootbound']}" for name, found in counts.items() if isinstance(found.get("rootbound"), str)]
+    failed = [f"{name}: {found['rootbound']}" for name, found in counts.items()
+              if isinstance(found.get("rootbound"), str)]
     if given.check:
         print("\n".join(failed) or f"all {len(chosen)} tasks are done")
     elif len(servers) > 1:
         rows, said = table(counts)
         prices = {server: before_the_first_call(server) for server in servers}
         said.append("Before the first call: " + ", ".join(
-            f"{server.replace('_', '-')} {tokens:,} tokens for {tools} tools" for server, (tokens, tools) in prices.items())
-            + f"; rootbound with `--allow manage` {before_the_first_call('rootbound', ('--allow', 'manage'))[0]:,}.")
+            f"{server.replace('_', '-')} {tokens:,} tokens for {tools} tools"
+            for server, (tokens, tools) in prices.items()) + f"; rootbound with `--allow manage` {before_the_first_call('rootbound', ('--allow', 'manage'))[0]:,}.")
         text = "\n".join([*rows, "", *said])
         print("\n" + text)
         if given.update:

@@ -57,7 +57,8 @@ class NewProject(Task):
 class AppendToFile(Task):
     """three lines added to the end of a change log of 600 lines"""
 
-    TEXT = "# Changes\n" + "".join(f"\n## 1.{n}.0\n\n- Change {n} of the shop\n- Another change\n- A third one\n" for n in range(100))
+    TEXT = "# Changes\n" + "".join(
+        f"\n## 1.{n}.0\n\n- Change {n} of the shop\n- Another change\n- A third one\n" for n in range(100))
     MORE = "\n## 2.0.0\n\n- The new shop\n"
 
     def prepare(self, top):

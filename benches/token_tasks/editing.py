@@ -21,7 +21,7 @@ def pairs(*changes):
 
 
 class OneEdit(Project):
-    """one constant changed in a file of 100 lines"""
+    """one constant changed"""
 
     def rootbound(self, call):
         call("grep", pattern="^RETRIES", path="shop/config.py")
@@ -201,37 +201,54 @@ class StaleEdit(Project):
         holds(top, "shop/billing/invoice.py", INVOICE.replace("BATCH = 500\n", "BATCH = 250  # see #812\n"))
 
 
-class AmbiguousEdit(Project):
-    """an edit of a line that occurs often, where the 30th is meant"""
+# One service of a deployment.
+SECTION = """{name}:
+  image: registry.example.com/shop/{name}:4.2.0
+  strategy: rolling
+  replicas: 2
+  port: {port}
+  environment:
+    SHOP_REGION: eu-central-1
+    SHOP_LOG: info
+  resources:
+    memory: {memory}Mi
+    cpu: 500m
 
-    def change(self):
-        start = ENGINE.index("def rule_29(")
-        return ENGINE[:start] + ENGINE[start:].replace("    return None\n", "    return NOTHING\n", 1)
+"""
+
+
+class AmbiguousEdit(Task):
+    """an edit of a line that occurs in four sections, where the third is meant"""
+
+    TEXT = "".join(SECTION.format(name=name, port=8000 + n, memory=256 * (n + 1))
+                   for n, name in enumerate(("web", "api", "worker", "search")))
+
+    def prepare(self, top):
+        files.put(top, "deploy.yaml", self.TEXT)
+
+    LINE, CHANGED = "replicas: 2", "replicas: 4"
+    UNIQUE = ("  replicas: 2\n  port: 8002", "  replicas: 4\n  port: 8002")
 
     def rootbound(self, call):
-        call("read", path="shop/billing/engine.py", part="def rule_29")
-        call("edit", path="shop/billing/engine.py", old_string="        return None\n    if order.customer",
-             new_string="        return NOTHING\n    if order.customer")
-        call("edit", path="shop/billing/engine.py", old_string="    if order.total < 32000:\n        return None",
-             new_string="    if order.total < 32000:\n        return NOTHING")
+        call("grep", pattern="worker:$|replicas", path="deploy.yaml")
+        call("edit", path="deploy.yaml", old_string=self.LINE, new_string=self.CHANGED)
+        call("edit", path="deploy.yaml", old_string=self.UNIQUE[0], new_string=self.UNIQUE[1])
 
     def server_filesystem(self, call):
-        # It takes the first place and says so in its diff only; so the edit is made unique at once.
-        call("read_text_file", path="shop/billing/engine.py")
-        peer_edit(call, "shop/billing/engine.py", ("    if order.total < 32000:\n        return None",
-                                                   "    if order.total < 32000:\n        return NOTHING"))
+        call("read_text_file", path="deploy.yaml")
+        # It changes the first place without a word; the diff shows it, and both are put right.
+        peer_edit(call, "deploy.yaml", (self.LINE, self.CHANGED))
+        peer_edit(call, "deploy.yaml", (self.CHANGED, self.LINE), self.UNIQUE)
 
     def rust_mcp_filesystem(self, call):
-        found = call("search_files_content", path="shop/billing", pattern="engine.py", query="def rule_29")
-        number = int(re.search(r"(\d+):\d+: def", found).group(1))
-        call("read_file_lines", path="shop/billing/engine.py", offset=number - 1, limit=12)
-        peer_edit(call, "shop/billing/engine.py", ("        return None\n    if order.customer",
-                                                   "        return NOTHING\n    if order.customer"))
-        peer_edit(call, "shop/billing/engine.py", ("    if order.total < 32000:\n        return None",
-                                                   "    if order.total < 32000:\n        return NOTHING"))
+        found = call("search_files_content", path=".", pattern="deploy.yaml", query="^worker|replicas", is_regex=True)
+        peer_edit(call, "deploy.yaml", (self.LINE, self.CHANGED))
+        number = int(re.search(r"(\d+):\d+: worker:", found).group(1))
+        call("read_file_lines", path="deploy.yaml", offset=number - 1, limit=6)
+        peer_edit(call, "deploy.yaml", self.UNIQUE)
 
     def check(self, top, said):
-        holds(top, "shop/billing/engine.py", self.change())
+        holds(top, "deploy.yaml", self.TEXT.replace(*self.UNIQUE))
 
 
 class WrongWhiteSpace(Task):

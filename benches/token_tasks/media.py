@@ -1,5 +1,4 @@
 """Tasks on files that are not plain text."""
-
 from . import workspace as files
 from .task import NotDone, Task, content, says
 
@@ -25,7 +24,7 @@ class SmallImage(Task):
 
 
 class LargeImage(SmallImage):
-    """a photograph of 3840 x 2400 in 14 MB"""
+    """a photograph of 3840 x 2400 in 28 MB"""
 
     SIZE, NOISE = (3840, 2400), True
 
@@ -58,7 +57,7 @@ class NotebookEdit(Task):
         files.put(top, "sales.ipynb", files.notebook())
 
     def rootbound(self, call):
-        call("read", path="sales.ipynb", part="cells 9")
+        call("grep", pattern="frame.amount > 800", path="sales.ipynb")
         call("edit", path="sales.ipynb", old_string="frame.amount > 800", new_string="frame.amount > 850")
 
     def server_filesystem(self, call):

@@ -150,79 +150,78 @@ class FindDefinition(Project):
 
 
 class SeveralRanges(Project):
-    """several ranges of three files"""
+    """four ranges of three files, a line of each file to be cited by its number"""
+
+    CITED = (("billing/invoice", "return [Invoice(*row)"), ("orders/basket", 'publish("basket.updated"'),
+             ("billing/engine", "return Discount(rule=34,"))
 
     def rootbound(self, call):
         call("read", paths=["shop/billing/invoice.py:30-60", "shop/orders/basket.py:20-40,80-100",
-                            "shop/billing/engine.py:400-430"])
+                            "shop/billing/engine.py:400-450"])
 
-    def server_filesystem(self, call):
-        call("read_text_file", path="shop/billing/invoice.py", head=60)
-        call("read_text_file", path="shop/orders/basket.py", head=100)
-        call("read_text_file", path="shop/billing/engine.py", head=430)
+    server_filesystem = "no line numbers"
 
     def rust_mcp_filesystem(self, call):
         call("read_file_lines", path="shop/billing/invoice.py", offset=29, limit=31)
         call("read_file_lines", path="shop/orders/basket.py", offset=19, limit=21)
         call("read_file_lines", path="shop/orders/basket.py", offset=79, limit=21)
-        call("read_file_lines", path="shop/billing/engine.py", offset=399, limit=31)
+        call("read_file_lines", path="shop/billing/engine.py", offset=399, limit=51)
+        for name, fragment in self.CITED:
+            folder, name = name.split("/")
+            call("search_files_content", path=f"shop/{folder}", pattern=f"{name}.py", query=fragment)
 
     def check(self, top, said):
         basket = files.module("orders", "basket", 6)
-        shows(said, lines(INVOICE, 30, 60) + lines(basket, 20, 40) + lines(basket, 80, 100) + lines(ENGINE, 400, 430))
+        shows(said, lines(INVOICE, 30, 60) + lines(basket, 20, 40) + lines(basket, 80, 100) + lines(ENGINE, 400, 450))
+        for text, (_, fragment) in zip((INVOICE, basket, ENGINE), self.CITED):
+            cited(said, text, fragment)
 
 
 class ReadAgainUnchanged(Project):
-    """a file read again later, unchanged"""
+    """a file that was read before, read again: it is unchanged"""
 
     def rootbound(self, call):
-        first = call("read", path="shop/billing/invoice.py")
+        first = call("read", _earlier=True, path="shop/billing/invoice.py")
         call("read", path="shop/billing/invoice.py", since=rev(first))
 
     def server_filesystem(self, call):
-        for _ in range(2):
-            call("read_text_file", path="shop/billing/invoice.py")
+        call("read_text_file", path="shop/billing/invoice.py")
 
-    def rust_mcp_filesystem(self, call):
-        for _ in range(2):
-            call("read_text_file", path="shop/billing/invoice.py")
+    rust_mcp_filesystem = server_filesystem
 
     def check(self, top, said):
-        shows(said, INVOICE)
-        if "unchanged" not in said and said.count("BATCH = 500") != 2:
-            says(said, "the file a second time")
+        if "unchanged since" not in said:
+            shows(said, INVOICE)
 
 
 class ReadAgainChanged(Project):
-    """a file read again after another program changed two lines"""
-
-    def between(self):
-        old = INVOICE.replace("BATCH = 500", "BATCH = 750").replace('"invoice.updated"', '"invoice.changed"')
-        files.put(self.top, "shop/billing/invoice.py", old)
+    """a file that was read before, read again: another program changed two lines"""
 
     def prepare(self, top):
         super().prepare(top)
         self.top = top
 
+    def between(self):
+        new = INVOICE.replace("BATCH = 500", "BATCH = 750").replace('"invoice.updated"', '"invoice.changed"')
+        files.put(self.top, "shop/billing/invoice.py", new)
+
     def rootbound(self, call):
-        first = call("read", path="shop/billing/invoice.py")
+        first = call("read", _earlier=True, path="shop/billing/invoice.py")
         self.between()
         call("read", path="shop/billing/invoice.py", since=rev(first))
 
     def server_filesystem(self, call):
-        call("read_text_file", path="shop/billing/invoice.py")
         self.between()
         call("read_text_file", path="shop/billing/invoice.py")
 
     rust_mcp_filesystem = server_filesystem
 
     def check(self, top, said):
-        shows(said, INVOICE)
         says(said, "BATCH = 750", '"invoice.changed"')
 
 
 class LogTail(Task):
-    """the last 20 lines of a log of 4 MB"""
+    """the last 20 lines of a log of 5 MB"""
 
     def prepare(self, top):
         files.put(top, "app.log", files.log()[0])
@@ -263,22 +262,33 @@ class EndOfOneLineJson(Task):
 
 
 class MinifiedSetting(Task):
-    """one setting in a minified file of 300 KB"""
+    """one setting in a minified file of 300 KB, with 300 characters around it"""
 
     def prepare(self, top):
         files.put(top, "dist/app.min.js", files.minified())
 
     def rootbound(self, call):
-        call("grep", pattern="apiVersion", path="dist/app.min.js")
+        found = call("grep", pattern="apiVersion", path="dist/app.min.js")
+        first = int(re.search(r"columns (\d+)-", found).group(1))
+        at = files.minified().index("apiVersion") - first
+        assert 0 <= at < 2000
+        call("read", path="dist/app.min.js", part=f"columns {first + at - 300}-{first + at + 310}")
 
     def server_filesystem(self, call):
         call("read_text_file", path="dist/app.min.js")
 
     def rust_mcp_filesystem(self, call):
+        # A search shows 30 characters before a match and 200 in all: three more show the rest.
         call("search_files_content", path="dist", pattern="app.min.js", query="apiVersion")
+        call("search_files_content", path="dist", pattern="app.min.js", query=".{300}apiVersion", is_regex=True)
+        call("search_files_content", path="dist", pattern="app.min.js", query=".{130}apiVersion", is_regex=True)
+        call("search_files_content", path="dist", pattern="app.min.js", query="function f3001(")
 
     def check(self, top, said):
-        says(said, 'apiVersion:"2026-03-14"')
+        text = files.minified()
+        at = text.index("apiVersion")
+        for start in (at - 300, at - 150, at, at + 150):
+            says(said, text[start:start + 60])
 
 
 class Latin1Read(Task):
@@ -306,7 +316,7 @@ class Latin1Read(Task):
 def cited(said, text, fragment):
     """Checks that the answers hold a line with its number."""
     number = line_of(text, fragment)
-    if not re.search(rf"^ *{number}[\t |:\d]+{re.escape(fragment)}", said, re.M):
+    if not re.search(rf"^ *{number}[\t |:].*{re.escape(fragment)}", said, re.M):
         raise NotDone(f"line {number} is not shown with its number")
 
 

@@ -169,7 +169,7 @@ class ContextInOneFile(Project):
 
 
 class OneErrorInALog(Task):
-    """the one ERROR in a log of 4 MB"""
+    """the one ERROR in a log of 5 MB"""
 
     def prepare(self, top):
         files.put(top, "app.log", files.log()[0])

@@ -317,7 +317,7 @@ export function showNAME(view: View, state: NAMEState): void {
 '''
 
 
-def log(lines=52_000):
+def log(lines=58_400):
     """A log of 5 MB with one line of level ERROR, and the number of that line."""
     text, at = [], lines * 5 // 8
     for number in range(lines):

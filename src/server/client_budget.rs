@@ -1,7 +1,7 @@
-//! What each client takes of one answer: a table with a row and a source for each that is known.
+//! How much of an answer each client accepts: a table with a source for each known client.
 //!
-//! A client is known by the name in its `clientInfo`. What is larger than it takes, it cuts in the middle, refuses or
-//! moves out of the conversation; an answer within the budget arrives as it was sent.
+//! A client is known by the name in its `clientInfo`. It cuts a larger answer in the middle, refuses it, or moves it
+//! out of the conversation; an answer within the budget arrives as it was sent.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -29,7 +29,7 @@ pub enum ReadBeforeWrite {
 /// The options of the tools.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Bytes of text in one answer, whatever the client takes; `None` for what suits the client.
+    /// Bytes of text in one answer, for every client; `None` for a size that depends on the client.
     pub max_output: Option<usize>,
     /// Whether answers also carry their data as `structuredContent`.
     pub structured_output: bool,

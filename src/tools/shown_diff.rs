@@ -35,7 +35,7 @@ pub(super) struct ShownDiff {
     pub(super) cut_lines: usize,
     /// Where hidden characters are in it.
     pub(super) hidden: Option<String>,
-    /// What is shown, with what is said of it, fenced where it is untrusted; empty without a change.
+    /// The diff with its notes, fenced if it is untrusted; empty without a change.
     pub(super) block: String,
 }
 

@@ -12,7 +12,7 @@ use super::super::ToolError;
 pub(crate) struct Args {
     /// The file to read, or one with lines as `src/a.rs:120-180`.
     pub(super) path: Option<String>,
-    /// Up to 20 files instead, each as `src/a.rs`, `src/a.rs:120-180,300-340` or `src/a.rs:def NAME`.
+    /// Up to 20 files instead, each as `src/a.rs`, `src/a.rs:120-180,300-340` or `src/a.rs:def NAME` (or another part).
     pub(super) paths: Option<Vec<String>>,
     /// How many lines to skip; a negative number counts from the end. Default: 0.
     pub(super) offset: Option<i64>,
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     pub(super) encoding: Option<String>,
     /// A rev of the file that you have: only what changed since is returned.
     pub(super) since: Option<String>,
-    /// What lines do not name: `def NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image)
+    /// A part other than lines: `def NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image)
     /// or `columns 2001-4000` (long lines).
     pub(super) part: Option<String>,
 }

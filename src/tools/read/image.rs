@@ -13,7 +13,7 @@ use super::{
     source::{Source, failed},
 };
 
-/// The image, or the region of it that is asked for, and what is said of it.
+/// The image, or the requested region of it, with its notes.
 pub(super) fn read_image(
     cx: &CallContext,
     request: &FileRequest,

@@ -15,14 +15,14 @@ use super::{
     text_file::read_text,
 };
 
-/// What is said of what one path names.
+/// The answer for one path.
 pub(super) enum Shown {
     File(Box<Section>),
     /// A directory: what `ls` says of it.
     Directory(Answer),
 }
 
-/// What is said of one file, or of a directory where no part is wanted. A path that names no file may have a selection
+/// Reads one file, or lists a directory if no part is requested. A path that names no file may have a selection
 /// at its end.
 ///
 /// # Errors

@@ -17,7 +17,7 @@ const MOST: usize = 20;
 /// What the footer and the first line of a file take, without its path, in the units of any budget.
 const SHORTEST: usize = 600;
 
-/// What is said of one of the files, below its heading.
+/// The answer for one of the files, below its heading.
 struct Piece {
     text: String,
     image: Option<ShownImage>,
@@ -140,7 +140,7 @@ fn check(args: &Args, paths: &[String]) -> Result<(), ToolError> {
     }
 }
 
-/// What is said of one file; an error of the call itself is returned.
+/// Reads one file; only an error of the whole call is returned as `Err`.
 fn read_piece(cx: &CallContext, request: &FileRequest) -> Result<Piece, ToolError> {
     let named = |error, facts| FileFacts { path: request.path.clone(), error, facts };
     match read_one(cx, request) {
