@@ -138,7 +138,11 @@ impl fmt::Display for AnswerBudget {
             TextUnit::CharactersWithPaths => "characters with its paths made absolute",
             TextUnit::Tokens => "tokens, estimated",
         };
-        write!(f, "{} {what}", self.limit)
+        write!(f, "{} {what}", self.limit)?;
+        if self.image_bytes < Self::IMAGE_BYTES {
+            write!(f, ", {} KiB of images", self.image_bytes >> 10)?;
+        }
+        Ok(())
     }
 }
 

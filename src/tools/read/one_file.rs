@@ -51,7 +51,10 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Shown,
 fn show(cx: &CallContext, request: &FileRequest, opened: Opened) -> Result<Shown, ToolError> {
     match opened {
         Opened::File(source) => section(cx, request, source),
-        Opened::Directory(_) if request.is_whole() => ls::directory(cx, &request.path).map(Shown::Directory),
+        Opened::Directory(_) if request.is_whole() => {
+            let cx = CallContext { budget: request.budget, ..cx.clone() };
+            ls::directory(&cx, &request.path).map(Shown::Directory)
+        }
         Opened::Directory(error) => Err(error),
     }
 }

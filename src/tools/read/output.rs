@@ -13,6 +13,9 @@ pub(crate) struct Output {
     /// One for each of `paths`, in that order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) files: Option<Vec<FileOutput>>,
+    /// Those of `paths` that the answer has no room for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) not_shown: Vec<String>,
     #[serde(flatten)]
     pub(super) totals: Option<Totals>,
 }
