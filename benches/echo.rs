@@ -9,7 +9,7 @@ use rmcp::{
     transport::io::stdio_pipes,
 };
 
-const LINE: &str = "     1\ta line of some sixty characters, as source code often has\n";
+const LINE: &str = "1\ta line of some sixty characters, as source code often has\n";
 
 struct Echo;
 

@@ -49,7 +49,7 @@ pub(super) fn text(toolbox: &Toolbox, roots: &[RootLine]) -> String {
         text.push_str(". Prefer these to shell commands such as find, grep, cat and sed.");
     }
     if offers("read") && (offers("edit") || offers("write")) {
-        text.push_str(" Read a file before you change it.");
+        text.push_str(" See a file before you change it: read it, or have grep show a line of it.");
     }
     text.push('\n');
     if roots.iter().any(|root| root.rights.ends_with("untrusted")) {

@@ -44,8 +44,8 @@ pub(crate) struct Edit;
 pub(crate) struct Args {
     /// The file to change. It must have been seen: a read, a grep hit in it, or a write of the server's own counts.
     path: String,
-    /// The text to replace, exactly as in the file and unique in it. Empty creates a file that is
-    /// missing or empty.
+    /// The text to replace, exactly as read shows it (in a notebook: of a cell's source) and unique in the file. Empty
+    /// creates a file that is missing or empty.
     old_string: Option<String>,
     /// The text that replaces it.
     new_string: Option<String>,

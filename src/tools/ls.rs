@@ -51,7 +51,7 @@ pub(crate) struct Args {
     offset: Option<i64>,
     /// Show exact bytes, UTC times, modes and totals. Default: false.
     long: Option<bool>,
-    /// Order: by name, newest or largest first. Default: name.
+    /// Order of the files of each directory: name, newest or largest first. Default: name.
     sort: Option<Sort>,
 }
 

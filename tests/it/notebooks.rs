@@ -44,7 +44,7 @@ mcp_test!(notebook_is_shown_as_its_cells, |h| {
     let expected = "--- cell 1: markdown, id intro ---\n# Käse\ntext\n--- cell 2: code [2], id a1 ---\nx = 1\ny = \"ü\"\nprint(x)\n\
         --- stdout ---\nline 1\n";
     assert!(text.starts_with(expected), "{text}");
-    let rest = "line 10\n… 30 lines more (part=\"cells 2\" shows up to 200)\n--- display: image/png, 4.9 KB ---\n<Figure>\n\
+    let rest = "line 10\n… 30 lines more (part=\"cells 2\" shows up to 50)\n--- display: image/png, 4.9 KB ---\n<Figure>\n\
         --- cell 3: code, id b2 ---\nz = 1\nprint(x)\n(3 cells, rev ";
     assert!(text.contains(rest), "{text}");
     let facts = answer.facts();

@@ -102,7 +102,7 @@ fn the_instructions_mention_only_tools_that_are_offered() {
     let selection = Selection { only: Some(vec!["read".into(), "ls".into()]), ..Selection::default() };
     let (text, _) = instructions(&Setup { selection, ..Setup::default() });
     assert!(text.contains("read shows a file") && text.contains("ls shows a directory"), "{text}");
-    assert!(!text.contains("glob") && !text.contains("edit") && !text.contains("Read a file before"), "{text}");
+    assert!(!text.contains("glob") && !text.contains("edit") && !text.contains("See a file before"), "{text}");
 }
 
 mcp_test!(an_answer_is_one_text_block_with_metadata, |h| {

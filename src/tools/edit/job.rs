@@ -39,8 +39,6 @@ pub(super) struct Planned {
     new: New,
     pub(super) strategies: Vec<Strategies>,
     pub(super) replacements: usize,
-    /// Whether a new text has a line break, which was sent as LF.
-    pub(super) has_line_breaks: bool,
     /// The changed cells of a notebook, whose other text is as it was.
     pub(super) cells: Option<ChangedCells>,
 }
@@ -168,7 +166,6 @@ impl Job {
             new: New::Text(new),
             strategies: vec![Strategies::default()],
             replacements: 1,
-            has_line_breaks: false,
             cells: None,
         })
     }
@@ -224,8 +221,7 @@ impl Job {
         }
         cx.check()?;
         let new = New::Document(made.unwrap_or_else(|| old.clone()));
-        let has_line_breaks = self.edits.iter().any(|one| one.new.contains('\n'));
-        let mut planned = Planned { base, old: Some(old), new, strategies, replacements, has_line_breaks, cells: None };
+        let mut planned = Planned { base, old: Some(old), new, strategies, replacements, cells: None };
         planned.cells = planned.changed_cells(self.target.path(), cells);
         Ok(planned)
     }

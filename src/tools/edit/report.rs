@@ -85,7 +85,8 @@ impl Planned {
 }
 
 impl Planned {
-    /// Line endings and encoding that the new text was given, where they are not the usual ones and no strategy says so.
+    /// Line endings and encoding of the file, which the new text was given, where they are not the usual ones and no
+    /// strategy says so.
     fn given_layout(&self) -> Option<String> {
         // What is put into the JSON of a notebook has no line endings of its own.
         let file = self.old.as_ref().filter(|file| !file.text().is_empty() && self.cells.is_none())?;
@@ -94,7 +95,7 @@ impl Planned {
         }
         let ending = match file.line_ending() {
             LineEnding::Lf | LineEnding::None => None,
-            ending => self.has_line_breaks.then(|| endings(ending)),
+            ending => Some(endings(ending)),
         };
         let parts: Vec<&str> = ending.into_iter().chain(other_encoding(file)).collect();
         (!parts.is_empty()).then(|| format!("{} kept", parts.join(" and ")))

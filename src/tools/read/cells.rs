@@ -40,7 +40,7 @@ impl ShownCells {
         let total = notebook.cells().len();
         let size = match range {
             None => OutputSize { lines: 10, chars: 200 },
-            Some(_) => OutputSize { lines: 200, chars: LINE_CHARS },
+            Some(_) => OutputSize { lines: 50, chars: LINE_CHARS },
         };
         let CellRange { first, last } = range.unwrap_or(CellRange { first: 1, last: usize::MAX });
         let last = last.min(total);
@@ -102,7 +102,7 @@ fn push_output(text: &mut String, number: usize, output: &CellOutput, size: Outp
     match lines.count() {
         0 => {}
         more if size.chars < LINE_CHARS => {
-            let _ = writeln!(text, "… {} more (part=\"cells {number}\" shows up to 200)", count(more, "line"));
+            let _ = writeln!(text, "… {} more (part=\"cells {number}\" shows up to 50)", count(more, "line"));
         }
         more => {
             let _ = writeln!(text, "… {} more", count(more, "line"));

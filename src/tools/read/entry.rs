@@ -1,4 +1,5 @@
-//! A path with a selection behind it: `src/a.rs:120-180,300-340` or `src/a.rs:def load`.
+//! A path with a selection behind it: `src/a.rs:120-180,300-340`, `src/a.rs:def load` or another part, as in
+//! `book.pdf:pages 3-5`.
 
 use std::ops::Range;
 
@@ -22,6 +23,10 @@ impl Selection {
             return (!path.is_empty()).then_some((path, part));
         }
         let (path, ranges) = text.rsplit_once(':')?;
+        let is_part = |form: &&str| ranges.strip_prefix(*form).is_some_and(|rest| rest.starts_with(' '));
+        if !path.is_empty() && ["pages", "cells", "region", "columns"].iter().any(is_part) {
+            return Some((path, Part::parse(ranges).map(Self::Part)));
+        }
         let is_ranges = |text: &str| {
             text.starts_with(|first: char| first.is_ascii_digit())
                 && text.chars().all(|one| one.is_ascii_digit() || matches!(one, '-' | ',' | ' '))
@@ -107,7 +112,15 @@ mod tests {
     }
 
     #[test]
-    fn definition_behind_a_path_is_read() {
+    fn part_behind_a_path_is_read() {
+        for (text, path, part) in [
+            ("a b.pdf:pages 3-5", "a b.pdf", Part::Pages { first: 3, last: 5 }),
+            ("a.ipynb:cells 2", "a.ipynb", Part::Cells { first: 2, last: 2 }),
+            ("C:/a.png:region 0,0,8,6", "C:/a.png", Part::Region { x: 0, y: 0, width: 8, height: 6 }),
+        ] {
+            let (found, selection) = Selection::split(text).expect("a selection");
+            assert_eq!((found, selection.unwrap()), (path, Selection::Part(part)), "{text}");
+        }
         let (path, part) = Selection::split("src/a.rs:def Walk::next").expect("a selection");
         assert_eq!((path, part.unwrap()), ("src/a.rs", Selection::Part(Part::Def("Walk::next".to_owned()))));
     }

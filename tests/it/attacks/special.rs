@@ -50,7 +50,12 @@ pub(super) fn cases() -> Vec<Case> {
         case("a deep tree is listed", "ls", json!({ "path": "app/deep", "depth": 5 }), Expect::Answers("dddddd")),
         case("a deep tree is walked", "glob", json!({ "pattern": "**/nothing-here" }), Expect::Harmless),
         case("a file as a directory", "read", json!({ "path": "app/a.txt/x" }), NOT_A_FILE),
-        case("a directory as a file", "read", json!({ "path": "app/sub" }), NOT_A_FILE),
+        case(
+            "a directory that is read is listed",
+            "read",
+            json!({ "path": "app/sub" }),
+            Expect::Answers("[protected]"),
+        ),
         case("a directory written", "write", json!({ "path": "app/sub", "content": "x" }), NOT_A_FILE),
         case("a root written", "write", json!({ "path": "app", "content": "x" }), NOT_A_FILE),
         case("a root edited", "edit", json!({ "path": ".", "old_string": "", "new_string": "x" }), NOT_A_FILE),
