@@ -239,7 +239,7 @@ fn limits(out: &mut ReportText, config: &Config) {
     ));
     let image = match settings.max_image_size {
         _ if !settings.images => "images off".to_owned(),
-        None => "an image as the client takes it".to_owned(),
+        None => "an image of the size that the client accepts".to_owned(),
         Some(bytes) => format!("{} as an image", exact_size(bytes as u64)),
     };
     out.line(&format!(
@@ -315,7 +315,7 @@ fn clients(out: &mut ReportText, config: &Config, parts: &Parts) {
     if let Some(most) = config.settings.max_output {
         out.head("clients", &format!("an answer of {} (--max-output)", exact_size(most as u64)));
     } else {
-        out.head("clients", "an answer is as long as the client takes, by the name that it sends:");
+        out.head("clients", "the size of an answer depends on the name that the client sends:");
         for ClientRow { title, budget, beyond, .. } in CLIENTS {
             out.line(&format!("{title}, which {beyond}: {budget}"));
         }

@@ -68,7 +68,7 @@ const TOOLS: &[OptionRow] = &[
     },
     OptionRow {
         flag: "images",
-        help: "`on` (default): read shows images; `off`: it only says what they are, for models that see none",
+        help: "`on` (default): read shows images; `off`: it describes them in a line, for models that accept no images",
         kind: ValueKind::Choice(
             "MODE",
             &[("on", |config| config.settings.images = true), ("off", |config| config.settings.images = false)],
@@ -152,20 +152,20 @@ const POLICY: &[OptionRow] = &[
 const LIMITS: &[OptionRow] = &[
     OptionRow {
         flag: "max-output",
-        help: "Longest text of one answer, for every client [default: what the client takes, known by its name: Codex, \
-               Claude Code, Claude Desktop, DeerFlow; 40 KB for others]",
+        help: "Longest text of one answer, for every client [default: by the name that the client sends; 40 KB if \
+               it is not known; `rootbound doctor` shows the table]",
         // An error with its hint needs up to a thousand bytes; no model takes 10 MiB.
         kind: ValueKind::Size(1_000..=10 * MIB, |config| NumberField::OptUsize(&mut config.settings.max_output)),
     },
     OptionRow {
         flag: "max-file-size",
-        help: "Largest file that edit and write accept",
+        help: "Largest file that edit and write accept, and largest PDF that read accepts",
         kind: ValueKind::Size(1..=u32::MAX as u64, |config| NumberField::U64(&mut config.settings.max_file_size)),
     },
     OptionRow {
         flag: "max-image-size",
-        help: "Largest image that read sends; a larger one is scaled down or compressed [default: what the client \
-               takes, 700KiB]",
+        help: "Largest image that read sends, or several in one answer together; larger ones are scaled down or \
+               compressed [default: 700KiB]",
         // The message with the image is in memory several times.
         kind: ValueKind::Size(1..=256 * MIB, |config| NumberField::OptUsize(&mut config.settings.max_image_size)),
     },

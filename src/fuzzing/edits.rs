@@ -285,7 +285,7 @@ fn holds(pairs: &[EditPair], document: &Document, text: &str) -> bool {
     document.text().contains(text) || pairs.iter().any(|one| one.old.contains(text) || one.new.contains(text))
 }
 
-/// A file that is no text is refused as one.
+/// A file that is not text is refused as such.
 fn refused(world: &World, file: &[u8]) {
     world.put(NAME, file);
     let entry = world.toolbox().get("edit").expect("one of the tools");

@@ -116,7 +116,7 @@ fn regexes(world: &World, pattern: &str, options: PatternOptions, haystack: &str
     let compiled = Pattern::compile(pattern, options);
     let oracle = oracle(pattern, options);
     compiles_like(pattern, &compiled, &oracle);
-    // A line must hold text, or the file is no text.
+    // A line must hold text, or the file is not text.
     let haystack: String = haystack
         .replace(['\0', '\u{feff}'], "")
         .replace(world.host(), "")

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use regex_syntax::ast::{self, Assertion, AssertionKind, Ast, Span, Visitor};
 
-/// `pattern` with nothing where it has anchors; `None` where it has none, or is no regular expression.
+/// `pattern` with nothing where it has anchors; `None` if it has none, or is not a regular expression.
 pub(super) fn without_anchors(pattern: &str) -> Option<String> {
     let ast = ast::parse::Parser::new().parse(pattern).ok()?;
     let Ok(anchors) = ast::visit(&ast, Anchors::default());

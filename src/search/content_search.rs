@@ -147,7 +147,7 @@ fn walk_start(
     let walked = if let Some(entries) = query.ignored_entries.and_then(IgnoredEntries::all) {
         Ok((walk_ignored_entries(workspace, start, entries, &options, &mut visitor), PathSource::Walk))
     } else {
-        // Every file without a match is a result, with its path and its state: none is only counted.
+        // Every file without a match is a result, with its path and its state: so none may be merely counted.
         let pattern = Some(query.pattern).filter(|_| query.mode != SearchMode::FilesWithout);
         let mut snapshot = query.path_index.and_then(|index| index.snapshot(start, pattern));
         visitor.candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());

@@ -78,7 +78,7 @@ impl FileHits {
         self.seen.as_ref().map(|seen| seen.is_plain)
     }
 
-    /// What is not plain about the file, as `read` says it. Looks at its beginning again.
+    /// Unusual encoding and line ending of the file, in the words of `read`. Looks at its beginning again.
     pub fn unusual(&self, workspace: &Workspace) -> Vec<String> {
         let Ok(mut file) = workspace.open_file(&self.real) else { return Vec::new() };
         let mut head = Vec::new();

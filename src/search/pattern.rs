@@ -59,7 +59,7 @@ pub enum BeyondAscii {
     Taken,
     /// A part of it matches nothing else: `é`.
     Named,
-    /// It is about bytes that are no characters: `(?-u:\xff)`.
+    /// It is about bytes that are not characters: `(?-u:\xff)`.
     Bytes,
 }
 
@@ -207,7 +207,7 @@ fn names_beyond_ascii(hir: &Hir) -> bool {
     })
 }
 
-/// Whether a part of `hir` matches bytes that are no characters: `(?-u:\xff)`.
+/// Whether a part of `hir` matches bytes that are not characters: `(?-u:\xff)`.
 fn names_bytes(hir: &Hir) -> bool {
     any_part(hir, &|kind| match kind {
         HirKind::Class(Class::Bytes(class)) => class.ranges().last().is_some_and(|last| !last.end().is_ascii()),

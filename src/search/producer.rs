@@ -193,7 +193,7 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
         }
     }
 
-    /// Whether to go on after so many names were settled.
+    /// Whether to continue after so many names were settled.
     fn settled(&mut self, names: usize) -> ControlFlow<()> {
         self.steps += names;
         if self.steps < NAMES_PER_CHECK {

@@ -264,7 +264,7 @@ impl<'a> Worker<'a> {
         if is_binary { Err(Skipped::Binary) } else { Ok(found) }
     }
 
-    /// Searches what the file decodes to; an error where that is no text.
+    /// Searches what the file decodes to; an error if that is not text.
     fn search_decoded(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>) -> Result<FileMatches, Skipped> {
         let found = if target.content.whole && target.content.bytes.len() <= text::HEAD {
             let text = text::view(target.content.bytes, None).map_err(|_| Skipped::Binary)?;

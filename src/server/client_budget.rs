@@ -1,11 +1,11 @@
-//! What each client takes of one answer: a table with a row and a source for each that is known.
+//! How much of an answer each client accepts: a table with a source for each known client.
 //!
-//! A client is known by the name in its `clientInfo`. What is larger than it takes, it cuts in the middle, refuses or
-//! moves out of the conversation; an answer within the budget arrives as it was sent.
+//! A client is known by the name in its `clientInfo`. It cuts a larger answer in the middle, refuses it, or moves it
+//! out of the conversation; an answer within the budget arrives as it was sent.
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::tools::{AnswerBudget, TextUnit};
+use crate::tools::{AnswerBudget, Settings, TextUnit};
 
 /// One client, or several that do the same.
 #[derive(Debug)]
@@ -27,6 +27,10 @@ pub(crate) struct ClientRow {
 
 const fn text(unit: TextUnit, limit: usize) -> AnswerBudget {
     AnswerBudget { limit, unit, image_bytes: AnswerBudget::IMAGE_BYTES }
+}
+
+const fn text_and_images(unit: TextUnit, limit: usize, image_bytes: usize) -> AnswerBudget {
+    AnswerBudget { limit, unit, image_bytes }
 }
 
 /// The clients that are known; the first row that fits counts.
@@ -64,8 +68,8 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         title: "Claude Desktop",
         names: &["claude-ai", "claude-desktop"],
         below: None,
-        // 700 KiB of image are 955,736 characters of base64.
-        budget: text(TextUnit::Bytes, 90_000),
+        // 600 KiB of images are 819,200 characters of base64. The text, the data and the facts have to fit, too.
+        budget: text_and_images(TextUnit::JsonBytes, 90_000, 600 << 10),
         beyond: "refuses more than 1,048,576 characters, images in base64 included",
         source: "https://github.com/jlowin/fastmcp/issues/1036",
     },
@@ -118,14 +122,17 @@ fn begins_with(given: &[String], name: &[String]) -> bool {
 pub(super) struct ClientBudgets {
     mounts: Vec<String>,
     /// Bytes of text that a person has set for every client.
-    set: Option<usize>,
+    max_output: Option<usize>,
+    /// Bytes of images, likewise.
+    max_image_size: Option<usize>,
     last: Mutex<Option<(Option<String>, AnswerBudget)>>,
 }
 
 impl ClientBudgets {
-    /// Budgets where directories are offered under `mounts`, and `set` bytes of text where a person has set that.
-    pub(super) fn new(mounts: Vec<String>, set: Option<usize>) -> Self {
-        Self { mounts, set, last: Mutex::new(None) }
+    /// Budgets where directories are offered under `mounts`. What a person has set in `settings` wins.
+    pub(super) fn new(mounts: Vec<String>, settings: &Settings) -> Self {
+        let Settings { max_output, max_image_size, .. } = *settings;
+        Self { mounts, max_output, max_image_size, last: Mutex::new(None) }
     }
 
     /// The budget of a call of the client of that name.
@@ -137,8 +144,8 @@ impl ClientBudgets {
             return *budget;
         }
         let own = client_budget(name, self.mounts.iter().map(String::as_str));
-        let budget =
-            self.set.map_or(own, |set| AnswerBudget { image_bytes: own.image_bytes, ..AnswerBudget::bytes(set) });
+        let of_text = self.max_output.map_or(own, AnswerBudget::bytes);
+        let budget = AnswerBudget { image_bytes: self.max_image_size.unwrap_or(own.image_bytes), ..of_text };
         *last = Some((name.map(str::to_owned), budget));
         budget
     }
@@ -186,11 +193,14 @@ mod tests {
 
     #[test]
     fn a_size_that_a_person_has_set_is_that_of_every_client() {
-        let set = ClientBudgets::new(Vec::new(), Some(5000));
+        let settings = |max_output, max_image_size| Settings { max_output, max_image_size, ..Settings::default() };
+        let set = ClientBudgets::new(Vec::new(), &settings(Some(5000), Some(70)));
         for name in [Some("claude-code"), None, Some("codex-mcp-client")] {
-            assert_eq!((set.of(name).limit, set.of(name).unit), (5000, TextUnit::Bytes));
+            let budget = set.of(name);
+            assert_eq!((budget.limit, budget.unit, budget.image_bytes), (5000, TextUnit::Bytes, 70));
         }
-        let own = ClientBudgets::new(Vec::new(), None);
+        let own = ClientBudgets::new(Vec::new(), &settings(None, None));
+        assert_eq!(own.of(Some("codex")).image_bytes, AnswerBudget::IMAGE_BYTES);
         assert_eq!(
             (own.of(Some("claude-code")).limit, own.of(Some("codex")).limit, own.of(None).limit),
             (20_000, 9_500, 40_000)

@@ -67,7 +67,7 @@ pub(super) fn listing(toolbox: &Toolbox, settings: &Settings) -> Vec<Tool> {
 
 /// The blocks, within `budget` all together.
 fn blocks(content: Vec<Content>, budget: AnswerBudget) -> Vec<ContentBlock> {
-    let mut left = budget;
+    let (mut left, mut images_left) = (budget, budget.image_bytes);
     let is_only_one = content.len() == 1;
     let block = |content| match content {
         Content::Text(text) => {
@@ -77,7 +77,13 @@ fn blocks(content: Vec<Content>, budget: AnswerBudget) -> Vec<ContentBlock> {
             }
             ContentBlock::text(text)
         }
-        Content::Image { bytes, mime } => ContentBlock::image(BASE64_STANDARD.encode(bytes), mime),
+        Content::Image { bytes, .. } if bytes.len() > images_left => {
+            ContentBlock::text(format!("(an image of {} bytes is left out; read it alone)", bytes.len()))
+        }
+        Content::Image { bytes, mime } => {
+            images_left -= bytes.len();
+            ContentBlock::image(BASE64_STANDARD.encode(bytes), mime)
+        }
     };
     content.into_iter().map(block).collect()
 }
@@ -129,6 +135,17 @@ mod tests {
         assert_eq!(wire["_meta"], json!({ "rootbound/error": "not_found" }));
         assert_eq!(wire["content"][0]["text"], "no such file: a\n\nhint: use ls");
         assert!(wire.get("structuredContent").is_none());
+    }
+
+    #[test]
+    fn image_beyond_the_budget_is_left_out_and_said() {
+        let image = |size| Content::Image { bytes: vec![0; size], mime: "image/png" };
+        let content = vec![image(60), image(60), image(40)];
+        let budget = AnswerBudget { image_bytes: 100, ..BUDGET };
+        let wire = wire(&answer(Answer { content, ..Answer::default() }, &settings(false), budget));
+        let text = "(an image of 60 bytes is left out; read it alone)";
+        assert_eq!(wire["content"][1], json!({ "type": "text", "text": text }));
+        assert_eq!((&wire["content"][0]["type"], &wire["content"][2]["type"]), (&json!("image"), &json!("image")));
     }
 
     #[test]

@@ -54,7 +54,7 @@ impl Handler {
     pub(super) fn new(dispatcher: Arc<Dispatcher>, instructions: String, output: OutputQueue) -> Self {
         let parts = &dispatcher.parts;
         let mounts = parts.workspace.roots().iter().filter_map(|root| root.name().map(str::to_owned)).collect();
-        let budgets = ClientBudgets::new(mounts, parts.settings.max_output);
+        let budgets = ClientBudgets::new(mounts, &parts.settings);
         Self { dispatcher, instructions, output, listing: OnceLock::new(), budgets }
     }
 

@@ -141,7 +141,7 @@ impl Document {
     /// ```
     /// use rootbound::text::Document;
     ///
-    /// // A byte that is no UTF-8 survives a change next to it.
+    /// // A byte that is not UTF-8 survives a change next to it.
     /// let document = Document::decode(b"caf\xff one\n".to_vec(), None).unwrap();
     /// let at = document.text().find("one").unwrap();
     /// assert_eq!(document.splice(&[(at..at + 3, "two")]).unwrap().bytes(), b"caf\xff two\n");

@@ -1,6 +1,6 @@
 //! What is no text: images and other binary content, recognised by their first bytes.
 //!
-//! Says what something is; an [`ImageFile`] says how large a picture is, and shows it.
+//! Recognises formats; [`ImageFile`] reads the dimensions of a picture and shows it.
 
 mod encode;
 mod flaw;
@@ -41,6 +41,18 @@ pub struct ImageInfo {
     pub height: usize,
 }
 
+impl ImageInfo {
+    /// The name of the format, for texts: `PNG`, `JPEG`, `WebP` or `GIF`.
+    pub fn format_name(&self) -> &'static str {
+        match self.mime {
+            "image/png" => "PNG",
+            "image/jpeg" => "JPEG",
+            "image/webp" => "WebP",
+            _ => "GIF",
+        }
+    }
+}
+
 /// Recognises PNG, JPEG, WebP and GIF by magic bytes and reads the dimensions from the header.
 ///
 /// `None` for everything else, and for a header too short or too damaged to hold dimensions. Those of a JPEG are
@@ -64,7 +76,7 @@ pub fn image_info(bytes: &[u8]) -> Option<ImageInfo> {
 ///
 /// The sign of binary content is a NUL byte that UTF-16 does not explain. Without one, only content that is
 /// not UTF-8, holds control characters and starts with a known magic number counts: a Latin-1 text that
-/// happens to begin with `BM` is no bitmap.
+/// happens to begin with `BM` is not a bitmap.
 pub fn binary_kind(head: &[u8]) -> Option<String> {
     let head = &head[..head.len().min(SAMPLE)];
     if head.starts_with(&[0xFF, 0xFE, 0, 0]) || head.starts_with(&[0, 0, 0xFE, 0xFF]) {

@@ -1,4 +1,4 @@
-//! What is not plain about a text file: what an edit of it has to keep and a reader does not see.
+//! What is unusual about a text file: what an edit has to keep and a reader does not see.
 
 use super::LineEnding;
 

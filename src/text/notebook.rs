@@ -1,4 +1,4 @@
-//! Jupyter notebooks: the cells of a file of JSON, where each source is in it, and a source written anew.
+//! Jupyter notebooks: the cells of a file of JSON, where each source is in it, and a changed source.
 //!
 //! Versions 3 and 4 of the format (<https://nbformat.readthedocs.io/en/latest/format_description.html>). Only places in
 //! the JSON are kept, so that a change of one source leaves every other byte of the file as it was.

@@ -2,7 +2,7 @@
 //!
 //! A file is hostile until it has been read: every length, count and reference in it is a claim. Nothing is decoded or
 //! followed but what the asked pages need, all work counts against one budget, nesting is bounded, and what exceeds a
-//! limit gives less text, which is said, or an error. The largest file takes some 200 MB.
+//! limit gives less text and a note, or an error. The largest file takes some 200 MB.
 //!
 //! The libraries that read PDF (lopdf 0.47, hayro-syntax 0.9, pdf 0.10, `pdf_oxide` 0.3, unpdf 0.52) load every object at
 //! the start, or decode streams of objects without a limit or with one of 100 MB to 1 GB for each. So the structure is
@@ -93,7 +93,7 @@ pub fn with_pdf<T>(
     };
     // No input is known that panics.
     panic::catch_unwind(AssertUnwindSafe(|| read(&Pdf::open(bytes, stopped)?)))
-        .unwrap_or(Err(PdfError::Damaged("its data makes no sense")))
+        .unwrap_or(Err(PdfError::Damaged("its data is invalid")))
 }
 
 impl<'a> Pdf<'a> {

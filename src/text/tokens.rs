@@ -60,7 +60,7 @@ static CLASS_OF: [Class; 256] = {
 
 // What the bytes before are. Up to `OUTSIDE` within a word of ASCII letters and digits.
 
-/// Lower-case letters, by how many: beyond this they are no word but data.
+/// Lower-case letters, by how many: longer runs are data, not words.
 const LONGEST: u32 = 24;
 const LOWER: u32 = 0;
 /// Upper-case letters, an odd number and an even one; then digits.

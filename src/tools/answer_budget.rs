@@ -7,7 +7,7 @@ use crate::text::estimated_tokens;
 /// Characters that `/mnt/user-data/workspace/` adds to a relative path.
 const GROWTH: usize = "/mnt/user-data/workspace/".len();
 
-/// What a client counts of a text.
+/// The unit in which a client counts a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextUnit {
     /// Bytes of UTF-8.
@@ -24,7 +24,7 @@ pub enum TextUnit {
     Tokens,
 }
 
-/// How much one answer may hold. What the client takes is never known better than this.
+/// How much one answer may hold.
 ///
 /// # Examples
 /// ```
@@ -45,11 +45,11 @@ pub struct AnswerBudget {
 }
 
 impl AnswerBudget {
-    /// What a client takes of which nothing is known.
+    /// The budget for a client that is not in the table.
     pub const UNKNOWN_CLIENT: Self = Self::bytes(40_000);
-    /// Bytes of images that any client takes.
+    /// Bytes of images that every client accepts.
     pub const IMAGE_BYTES: usize = 700 << 10;
-    /// What is kept of a budget for the lines around a list.
+    /// What is kept free for the lines around a list.
     const HEADER_AND_FOOTER: usize = 1024;
 
     /// A budget of so many bytes of text.
@@ -73,7 +73,7 @@ impl AnswerBudget {
         self.gauge().fits(text)
     }
 
-    /// Bytes of text that are within the budget, whatever text it is, or nearly.
+    /// Bytes of text that are within the budget (or nearly) for any text.
     pub fn text_bytes(&self) -> usize {
         match self.unit {
             TextUnit::Bytes | TextUnit::Characters | TextUnit::CharactersWithPaths | TextUnit::Tokens => self.limit,
@@ -96,7 +96,7 @@ impl AnswerBudget {
         self.reduced(self.cost(text))
     }
 
-    /// The budget without so many of its units.
+    /// The budget reduced by a number of its units.
     #[must_use]
     pub fn reduced(self, units: usize) -> Self {
         Self { limit: self.limit.saturating_sub(units), ..self }
@@ -138,7 +138,11 @@ impl fmt::Display for AnswerBudget {
             TextUnit::CharactersWithPaths => "characters with its paths made absolute",
             TextUnit::Tokens => "tokens, estimated",
         };
-        write!(f, "{} {what}", self.limit)
+        write!(f, "{} {what}", self.limit)?;
+        if self.image_bytes < Self::IMAGE_BYTES {
+            write!(f, ", {} KiB of images", self.image_bytes >> 10)?;
+        }
+        Ok(())
     }
 }
 

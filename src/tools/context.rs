@@ -29,7 +29,7 @@ pub enum ReadBeforeWrite {
 /// The options of the tools.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Bytes of text in one answer, whatever the client takes; `None` for what suits the client.
+    /// Bytes of text in one answer, for every client; `None` for a size that depends on the client.
     pub max_output: Option<usize>,
     /// Whether answers also carry their data as `structuredContent`.
     pub structured_output: bool,
@@ -39,8 +39,8 @@ pub struct Settings {
     pub max_file_size: u64,
     /// Whether `read` shows images; else it only says what they are.
     pub images: bool,
-    /// Bytes of the largest image that `read` sends; a larger one is scaled or compressed. `None` for what the client
-    /// takes.
+    /// Bytes of images in one answer, whatever the client takes; larger ones are scaled or compressed. `None` for what
+    /// suits the client.
     pub max_image_size: Option<usize>,
     /// Bytes of the largest file that a directory search looks into.
     pub max_search_file_size: u64,
@@ -144,7 +144,10 @@ impl CallContext {
             workspace,
             session,
             path_index,
-            budget: settings.max_output.map_or(AnswerBudget::UNKNOWN_CLIENT, AnswerBudget::bytes),
+            budget: AnswerBudget {
+                image_bytes: settings.max_image_size.unwrap_or(AnswerBudget::IMAGE_BYTES),
+                ..settings.max_output.map_or(AnswerBudget::UNKNOWN_CLIENT, AnswerBudget::bytes)
+            },
             settings,
             stop: StopSignal::after(limit),
             progress: None,

@@ -1,5 +1,7 @@
 //! Answers that are rendered again with less, until everything around their list fits as well.
 
+use std::convert::Infallible;
+
 use super::{Answer, AnswerBudget, CallContext, Content};
 
 /// How often an answer is rendered at most.
@@ -11,12 +13,20 @@ const SLACK: usize = 64;
 ///
 /// `render` is given what the list may take; it shows at least one item, or what says that there is none.
 pub(super) fn fitted(cx: &CallContext, mut render: impl FnMut(AnswerBudget) -> Answer) -> Answer {
-    let mut room = cx.budget.list();
+    let Ok(answer) = try_fitted::<Infallible>(cx, cx.budget.list(), |room| Ok(render(room)));
+    answer
+}
+
+/// As [`fitted`], with a list that takes `room` at first, and an error of `render` returned.
+pub(super) fn try_fitted<E>(
+    cx: &CallContext,
+    mut room: AnswerBudget,
+    mut render: impl FnMut(AnswerBudget) -> Result<Answer, E>,
+) -> Result<Answer, E> {
     for _ in 1..TRIES {
-        let answer = render(room);
-        let less = smaller(&cx.budget, room, &answer);
-        match less {
-            None => return answer,
+        let answer = render(room)?;
+        match smaller(&cx.budget, room, &answer) {
+            None => return Ok(answer),
             Some(less) => room = less,
         }
     }

@@ -70,7 +70,7 @@ impl SkippedFiles {
                 Skipped::TooLarge => "too_large",
                 Skipped::Secret => "protected",
                 Skipped::Unreadable => "unreadable",
-                // A note of its own says what to do about these.
+                // A separate note says what to do about these.
                 Skipped::OutOfFiles => return None,
             };
             Some(SkippedPath { path: path.to_string(), reason })
@@ -152,7 +152,7 @@ pub(super) fn time_for_ignored(found_any: bool) -> Duration {
     Duration::from_millis(if found_any { 50 } else { 300 })
 }
 
-/// What is said when the time limit ended the work after `n` of `noun`; `next` is what to do.
+/// The note if the time limit ended the work after `n` of `noun`; `next` is what to do.
 pub(super) fn stopped_note(
     stop: &StopSignal,
     reason: Option<StopReason>,
@@ -173,7 +173,7 @@ pub(super) fn headed(header: String, notes: &[String]) -> String {
     notes.iter().fold(header, |header, note| header + "\n" + note)
 }
 
-/// Joins an answer's lines and what is said below them.
+/// Joins an answer's lines and the notes below them.
 pub(super) fn with_notes(mut text: String, notes: &[String]) -> String {
     if !notes.is_empty() {
         // Notes follow "nothing found" directly, and a list after an empty line.

@@ -35,6 +35,7 @@ mod window;
 use super::{
     Alias, CallContext, Group, Plan, Spec, Tool, ToolError,
     alias::{LINE_ALIASES, PATH_ALIASES},
+    fitted::try_fitted,
 };
 use args::Args;
 pub(in crate::tools) use describe::{Content, Description, describe};
@@ -68,7 +69,7 @@ impl Tool for Read {
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         if let Some(paths) = args.paths.as_ref().filter(|paths| !paths.is_empty() || args.path.is_none()) {
-            return read_several(cx, &args, paths).map(Plan::Answer);
+            return try_fitted(cx, cx.budget, |room| read_several(cx, &args, paths, room)).map(Plan::Answer);
         }
         let Some(path) = args.path.clone() else {
             return Err(
@@ -76,10 +77,13 @@ impl Tool for Read {
             );
         };
         let request = FileRequest::of(&args, path, cx.budget)?;
-        Ok(Plan::Answer(match read_one(cx, &request)? {
-            Shown::File(section) => section.answer(cx),
-            Shown::Directory(answer) => answer,
-        }))
+        let read = |budget| {
+            Ok(match read_one(cx, &FileRequest { budget, ..request.clone() })? {
+                Shown::File(section) => section.answer(cx),
+                Shown::Directory(answer) => answer,
+            })
+        };
+        try_fitted(cx, cx.budget, read).map(Plan::Answer)
     }
 }
 

@@ -149,14 +149,14 @@ fn unreadable(cx: &CallContext, bytes: &[u8]) -> Option<String> {
     text::view(bytes, None).err().map(|error| error.kind)
 }
 
-/// The error for a file that is to be changed in part, and is no text.
+/// The error for a file that is to be changed in part, and is not text.
 pub(super) fn not_text(path: &WorkspacePath, size: u64, now: Revision, error: &DecodeError) -> ToolError {
     let kind = &error.kind;
     ToolError::new(Kind::Binary, format!("{path} is not text but {kind}, {size} bytes, and only text can be changed"))
         .hint(replace_whole(now))
 }
 
-/// The way out for a file that is no text.
+/// The way out for a file that is not text.
 fn replace_whole(now: Revision) -> String {
     format!("leave it as it is, or replace it whole: write with mode=overwrite and expected_revision={}", now.short())
 }

@@ -35,7 +35,7 @@ pub(super) struct ShownDiff {
     pub(super) cut_lines: usize,
     /// Where hidden characters are in it.
     pub(super) hidden: Option<String>,
-    /// What is shown, with what is said of it, fenced where it is untrusted; empty without a change.
+    /// The diff with its notes, fenced if it is untrusted; empty without a change.
     pub(super) block: String,
 }
 
@@ -47,7 +47,7 @@ impl ShownDiff {
 
     /// As much of it as fits into `room` bytes.
     pub(super) fn within(cx: &CallContext, real: &WorkspacePath, diff: &str, cut_lines: usize, room: usize) -> Self {
-        let shown = TruncatedDiff::of(diff, cut_lines, DIFF_LINES, room);
+        let shown = truncated(cx, diff, cut_lines, room);
         let mut hidden = HiddenNote::default();
         hidden.look_at_diff(&shown.text);
         let hidden = hidden.text();
@@ -57,6 +57,23 @@ impl ShownDiff {
         }
         let TruncatedDiff { text, cut_lines } = shown;
         Self { text, cut_lines, hidden, block }
+    }
+}
+
+/// As much of it as fits into `room` bytes, and into the data of an answer that has it as a JSON string.
+fn truncated(cx: &CallContext, diff: &str, cut_lines: usize, room: usize) -> TruncatedDiff {
+    let mut shown = TruncatedDiff::of(diff, cut_lines, DIFF_LINES, room);
+    if !cx.settings.structured_output {
+        return shown;
+    }
+    let (budget, mut room) = (cx.budget.of_json().reduced(AROUND), room.min(shown.text.len()));
+    loop {
+        let size = budget.cost(&serde_json::Value::from(shown.text.as_str()).to_string());
+        if size <= budget.limit || room == 0 {
+            return shown;
+        }
+        room = room * budget.limit / size;
+        shown = TruncatedDiff::of(diff, cut_lines, DIFF_LINES, room);
     }
 }
 

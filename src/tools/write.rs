@@ -312,7 +312,7 @@ impl Change for PlannedWrite {
 }
 
 impl PlannedWrite {
-    /// What is said where a text of `lines` lines replaced one that was much longer: the content may have been cut.
+    /// The note if a text of `lines` lines replaced one that was much longer: the content may have been cut.
     fn lost(&self, lines: usize) -> Option<String> {
         let (old, bytes) = (self.planned.old.as_ref()?, self.planned.bytes.len() as u64);
         let (old_lines, old_bytes) = (line_count(old.text()), self.planned.old_bytes);

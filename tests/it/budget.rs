@@ -2,6 +2,7 @@
 
 mod calls;
 mod clients;
+mod images;
 mod paging;
 mod tree;
 
@@ -46,6 +47,8 @@ fn fits_each_client(structured_output: bool) {
             let over = (client.too_large)(&result, &h.path(""));
             prop_assert!(over.is_none(), "{} for {called:?}: {}", client.name, over.unwrap_or_default());
             prop_assert!(!text(&result).contains("(cut "), "{} for {called:?}: cut by the guard", client.name);
+            let data = &result["structuredContent"];
+            prop_assert!(data["cut_to_fit"].is_null(), "{} for {called:?}: cut by the guard: {data}", client.name);
             Ok(())
         });
     }

@@ -176,7 +176,7 @@ fn images_off_gives_the_facts_alone() {
     h.write("a.png", png(30, 20));
     for answer in [read(&h, "a.png"), region(&h, "a.png", "0,0,5,5")] {
         let text = answer.ok();
-        assert!(text.starts_with("a.png: image/png image, 30×20 pixels, "), "{text}");
+        assert!(text.starts_with("a.png: PNG image, 30×20 pixels, "), "{text}");
         assert!(text.contains("images off (--images off)") && answer.content().len() == 1, "{text}");
         assert_eq!((&answer.facts()["width"], answer.facts().get("shown_width")), (&json!(30), None));
     }

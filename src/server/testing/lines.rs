@@ -1,4 +1,4 @@
-//! Lines that are no valid message: each gets an error with its id, and the session goes on.
+//! Lines that are not valid messages: each gets an error with its id, and the session continues.
 
 use std::{collections::HashSet, mem};
 

@@ -12,7 +12,7 @@ use super::{ImageFlaw, resample::Resampler, rows::RGBA};
 const QUALITIES: [u8; 4] = [90, 80, 65, 45];
 /// Colours of a palette.
 const COLOURS: usize = 256;
-/// Bytes of pixels that are encoded without loss, whatever they are.
+/// Pixels of at most so many bytes are always encoded without loss.
 const SMALL: usize = 256 * 256 * RGBA;
 
 /// Pixels in memory.

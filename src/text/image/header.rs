@@ -1,4 +1,4 @@
-//! What an image file says of its pixels before any of them is decoded.
+//! What the header of an image file says about its pixels.
 
 use image::metadata::Orientation;
 
@@ -13,8 +13,8 @@ pub(super) struct Header {
     pub(super) orientation: Orientation,
     /// 1, or more for an animation.
     pub(super) frames: u32,
-    /// Whether the data goes on to its end. Decoders are lenient with data that ends too early, and browsers show the
-    /// upper half; a model's API may refuse it.
+    /// Whether the data is complete up to its end mark. Decoders are lenient with data that ends too early, and browsers
+    /// show the upper half; a model's API may refuse it.
     pub(super) is_complete: bool,
     /// Whether it has something that a decoder may not know: CMYK, 16 bits, several images in one file.
     pub(super) is_unusual: bool,

@@ -106,7 +106,7 @@ impl<'b> ImageFile<'b> {
         self.header.frames
     }
 
-    /// Whether the stored image is to be turned or mirrored, which the shown one is.
+    /// Whether the stored image is turned or mirrored to be shown.
     pub fn is_turned(&self) -> bool {
         self.header.orientation != Orientation::NoTransforms
     }
@@ -141,7 +141,7 @@ impl<'b> ImageFile<'b> {
         view.region.is_none() && is_small && is_usual
     }
 
-    /// Whether a strict decoder accepts all of it. A JPEG that only lenient ones accept is no error.
+    /// Whether a strict decoder accepts all of it. A JPEG that only lenient decoders accept is not an error.
     fn is_clean(&self, stopped: &dyn Fn() -> bool) -> Result<bool, ImageFlaw> {
         let rows = match self.format {
             ImageFormat::Jpeg => return Ok(jpeg::rows(self.bytes, &self.header, true).is_ok()),
@@ -204,7 +204,7 @@ impl<'b> ImageFile<'b> {
 /// The result of `decode`. A decoder that panics has met what its authors did not think of.
 fn guarded<T>(decode: impl FnOnce() -> Result<T, ImageFlaw>) -> Result<T, ImageFlaw> {
     let decoded = panic::catch_unwind(AssertUnwindSafe(decode));
-    decoded.unwrap_or_else(|_| Err(ImageFlaw::broken(&"its data makes no sense")))
+    decoded.unwrap_or_else(|_| Err(ImageFlaw::broken(&"its data is invalid")))
 }
 
 /// The size at which so many pixels are shown. A side that is short already is not made shorter.

@@ -35,7 +35,7 @@ struct Markers<'b> {
 }
 
 impl<'b> Markers<'b> {
-    /// Goes from marker to marker until the image ends: a thumbnail inside of a segment has an end of its own.
+    /// Goes from marker to marker until the image ends: a thumbnail inside of a segment has its own end mark.
     fn of(bytes: &'b [u8]) -> Self {
         let mut markers = Self::default();
         let mut at = 2;

@@ -14,7 +14,7 @@ pub(super) enum JsonStyle {
 }
 
 impl JsonStyle {
-    /// The style of a file. Where nothing tells, characters are written as they are, as Jupyter does.
+    /// The style of a file. By default characters are written unescaped, as Jupyter does.
     pub(super) fn of(text: &str) -> Self {
         if !text.is_ascii() {
             return Self::Plain;

@@ -46,7 +46,7 @@ impl CellOutput {
                     other => other,
                 };
                 let data = fields.get("data").and_then(|data| serde_json::from_str::<Fields<'_>>(data.get()).ok());
-                // Version 3 has the forms beside the type of the output.
+                // Version 3 has the forms next to the type of the output.
                 Self::of_forms(kind, data.as_ref().unwrap_or(&fields))
             }
         }

@@ -37,7 +37,7 @@ pub(super) struct BraceOutline {
     forks: Vec<Fork>,
     /// `#if` within a branch that is left out.
     left_out: usize,
-    /// A directive goes on on the next line, and the definition that it makes.
+    /// A directive continues on the next line, and so does the definition that it makes.
     in_directive: bool,
     continued: Option<usize>,
     /// The name of an `#ifndef` on the directive above.
@@ -290,7 +290,7 @@ impl BraceOutline {
         }
     }
 
-    /// Ends the statement, unless it goes on.
+    /// Ends the statement, unless it continues.
     fn end_statement(&mut self) -> bool {
         if !self.headers.is_empty() {
             match (self.grammar.end)(&self.headers.header(), self.around()) {
@@ -306,7 +306,7 @@ impl BraceOutline {
         true
     }
 
-    /// A line break ends the statement where neither side of it says that it goes on.
+    /// A line break ends the statement unless one side of it requires a continuation.
     fn end_at_newline(&mut self, next: &Lexeme, line: &str) {
         let Some((last, word)) = self.headers.last() else { return };
         let next = (next.kind, &line[next.start..next.end]);

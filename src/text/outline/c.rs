@@ -1,7 +1,7 @@
 //! C, C++ and Objective-C.
 //!
-//! A function is a name before the first parentheses that are no attribute, wherever its return type is; a macro call
-//! in capitals that has a body defines what its first argument names (`SYSCALL_DEFINE3(read, …) {`).
+//! A function is a name before the first parentheses that are not an attribute, even on the line after its return type;
+//! a macro call in capitals that has a body defines what its first argument names (`SYSCALL_DEFINE3(read, …) {`).
 
 mod declared;
 mod function;

@@ -94,7 +94,7 @@ pub fn named<'d>(definitions: &'d [Definition], name: &str) -> Vec<&'d Definitio
     found
 }
 
-/// Words by which people ask for a function, whatever the language says.
+/// Words that people use for a function in any language.
 const FUNCTION_WORDS: &[&str] = &["function", "method", "func", "def"];
 
 /// Those that `name` means, of which the last part is the name and those before it name what encloses it.

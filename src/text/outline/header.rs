@@ -215,7 +215,7 @@ pub(super) enum BlockKind {
 pub(super) struct Opening {
     pub(super) named: Option<Named>,
     pub(super) block: BlockKind,
-    /// The header goes on after the braces.
+    /// The header continues after the braces.
     pub(super) goes_on: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Source lines → words and signs, without comments and the content of strings.
 //!
 //! Knows of a language no more than where its comments and strings begin and end; what spans lines is kept from line to
-//! line. One pass over the bytes of a line, whatever they are.
+//! line. One pass over the bytes of a line, of any content.
 
 use super::{
     lex_rules::{LexRules, Quotes, is_word, is_word_start},
@@ -57,7 +57,7 @@ impl Lexer {
         matches!(self.unfinished.open, Between::Comment(_) | Between::Pod(_))
     }
 
-    /// A line that is no code, as a directive: only a comment that it opens counts.
+    /// A line that is not code, such as a directive: only a comment that it opens counts.
     pub(super) fn pass(&mut self, line: &[u8]) {
         if let Some((open, close)) = self.rules.block_comment
             && let Some(from) = memchr::memmem::find(line, open)
@@ -192,7 +192,7 @@ impl Lexer {
             }
             Quotes::None => return sign(out),
             Quotes::Char => {
-                // Not an apostrophe in what is no code.
+                // Not an apostrophe in text that is not code.
                 let Some(end) = end_of_char(line, at) else { return sign(out) };
                 out.push(Lexeme { kind: LexemeKind::Text, start: at, end });
                 return end;
@@ -282,7 +282,7 @@ fn end_of_char(line: &[u8], at: usize) -> Option<usize> {
     None
 }
 
-/// Whether a `/` after these lexemes begins a regular expression and is no division.
+/// Whether a `/` after these lexemes begins a regular expression and is not a division.
 fn begins_regex(line: &[u8], before: &[Lexeme]) -> bool {
     let Some(last) = before.last() else { return true };
     match last.kind {

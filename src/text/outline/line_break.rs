@@ -24,7 +24,7 @@ const GO_ON: &[&str] = &[
 const BELONG: &[&str] = &["extends", "implements", "where", "throws", "instanceof", "as", "in"];
 
 /// Whether the break between the last token of a line and the first lexeme of the next, each with its text, ends the
-/// statement: where neither of them says that it goes on.
+/// statement: unless one of them requires a continuation.
 pub(super) fn ends_statement(last: (TokenKind, &str), next: (LexemeKind, &str)) -> bool {
     let goes_on = match last.0 {
         TokenKind::Braces | TokenKind::Lexeme(LexemeKind::Text | LexemeKind::Number) => false,

@@ -86,7 +86,7 @@ impl SectionOutline {
             self.before_last = std::mem::replace(&mut self.last, self.line);
         }
         if self.format == SectionFormat::Sql && line.trim_end().ends_with(';') {
-            // A table or view ends with its statement; a function goes on to the next definition.
+            // A table or view ends with its statement; a function extends to the next definition.
             let ends = |kind: &str| !matches!(kind, "function" | "procedure" | "trigger" | "package");
             if self.open.last().is_some_and(|(at, _)| ends(self.definitions[*at].kind)) {
                 self.close(0, self.line);

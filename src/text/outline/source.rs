@@ -7,7 +7,7 @@ use super::{
 /// Bytes of a line that are looked at.
 const LINE: usize = 64 << 10;
 
-/// The definitions of the file `path` with this text, by line; none where the language is not known.
+/// The definitions of the file `path` with this text, by line; empty if the language is not known.
 ///
 /// # Examples
 /// ```

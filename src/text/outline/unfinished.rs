@@ -1,4 +1,4 @@
-//! Comments and strings that go on on the next line.
+//! Comments and strings that continue on the next line.
 
 use super::lex_rules::{LexRules, Quotes, is_word};
 
@@ -84,7 +84,7 @@ impl Unfinished {
         }
     }
 
-    /// Goes on in a comment or string from `at`; returns where code goes on, `None` where the line ends before.
+    /// Continues in a comment or string from `at`; returns where code continues, `None` if the line ends first.
     pub(super) fn inside(&mut self, line: &[u8], mut at: usize) -> Option<usize> {
         match &mut self.open {
             Between::Comment(depth) => {

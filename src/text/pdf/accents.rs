@@ -1,4 +1,4 @@
-//! Accents that are drawn as glyphs of their own above a letter.
+//! Accents that are drawn as separate glyphs above a letter.
 
 use unicode_normalization::char::compose;
 

@@ -1,4 +1,4 @@
-//! What one file may cost: decoded bytes, steps of work, and time.
+//! The limits for one file: decoded bytes, steps of work, and time.
 
 use std::cell::Cell;
 

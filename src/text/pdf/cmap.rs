@@ -15,7 +15,7 @@ const ENTRIES: usize = 70_000;
 /// Bytes of all texts of one map.
 const POOL: usize = 1 << 20;
 
-/// Ranges of codes that tell how many bytes a code has.
+/// Ranges of codes that define how many bytes a code has.
 const SPACES: usize = 256;
 
 /// What was read of a map.

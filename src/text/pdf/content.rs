@@ -67,7 +67,7 @@ struct Frame<'f> {
 /// A part of a page that is marked.
 enum Marked {
     Plain,
-    /// It has a text of its own instead of what its glyphs say; nothing once that was shown.
+    /// The text that replaces its glyphs (`ActualText`); empty once it was shown.
     OwnText(Option<String>),
 }
 
@@ -333,7 +333,7 @@ impl<'f> Frame<'f> {
         Ok(Some(font))
     }
 
-    /// An image, or a drawing with instructions of its own.
+    /// An image, or a drawing with its own instructions.
     fn draw(&mut self, name: &[u8], found: &mut Found) -> Result<(), PdfError> {
         let (Object::Stream(stream), _) = self.resource(b"XObject", name)? else { return Ok(()) };
         let Stream { dict, .. } = &*stream;

@@ -207,7 +207,7 @@ fn hardened_hash(salt: &[u8]) -> Vec<u8> {
     key
 }
 
-/// The first 16 bytes are the initial vector, and the last block tells how much of it is padding.
+/// The first 16 bytes are the initial vector, and the last block says how much of it is padding.
 fn aes_cbc<D: aes::cipher::BlockModeDecrypt<BlockSize = aes::cipher::consts::U16>>(
     bytes: &[u8],
     decryptor: impl FnOnce(&[u8]) -> Option<D>,

@@ -1,4 +1,4 @@
-//! Why no text can be had of a PDF.
+//! Why a PDF gives no text.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ impl fmt::Display for PdfError {
             Self::Password => f.write_str("encrypted with a password"),
             Self::Encryption(how) => write!(f, "encrypted with {how}, which is not supported"),
             Self::TooLarge(what) => write!(f, "too large: {what}"),
-            Self::Stopped => f.write_str("not read to the end in time"),
+            Self::Stopped => f.write_str("too complex to be read within the time limit"),
         }
     }
 }

@@ -185,7 +185,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// A length is a number, or a reference to one that is no stream: nothing can go round in circles.
+    /// A length is a number, or a reference to one, but not to a stream: references cannot form a cycle.
     fn length(&self, length: Option<&Object>) -> Result<Option<usize>, PdfError> {
         let Some(Object::Reference(reference)) = length else { return Ok(length.and_then(Object::index)) };
         let Entry::At(position) = self.xref.entry(reference.number) else { return Ok(None) };
@@ -246,7 +246,7 @@ impl<'a> File<'a> {
     ) -> Result<Option<Decoded>, PdfError> {
         let Some(filters) = filters(&stream.dict) else { return Ok(None) };
         let bytes = &self.bytes[stream.bytes.clone()];
-        // A stream with a filter for encryption of its own is left as it is: that is the identity in practice.
+        // A stream with its own encryption filter is left as it is: that is the identity in practice.
         let own = filters.first().is_some_and(|filter| filter.name == b"Crypt");
         let bytes = match &self.decryptor {
             Some(decryptor) if !own => {

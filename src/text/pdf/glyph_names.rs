@@ -1,11 +1,11 @@
-//! What a glyph's name means: Adobe's list, and the forms that spell out a code.
+//! Names of glyphs to text: Adobe's list, and the forms that spell out a code.
 
 use std::borrow::Cow;
 
 /// `name;code points`, sorted by name after comments. Searched where it is: nothing is built at the start.
 static LIST: &str = include_str!("glyphlist.txt");
 
-/// Names that TeX fonts and others use beside Adobe's.
+/// Names that TeX fonts and others use in addition to Adobe's.
 const OTHERS: [(&str, &str); 22] = [
     ("angbracketleft", "⟨"),
     ("angbracketright", "⟩"),

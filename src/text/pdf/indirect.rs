@@ -60,7 +60,7 @@ pub(super) fn stream_range(
     let rest = &bytes[start..];
     let end = memmem::find(rest, b"endstream").or_else(|| memmem::find(rest, b"endobj")).unwrap_or(rest.len());
     budget.work(end as u64 / 8)?;
-    // The line ending before the mark is no part of the bytes.
+    // The line ending before the mark is not part of the bytes.
     let mut kept = &rest[..end];
     kept = kept.strip_suffix(b"\n").unwrap_or(kept);
     kept = kept.strip_suffix(b"\r").unwrap_or(kept);

@@ -1,6 +1,6 @@
 //! From bytes to objects, for the file itself and for the instructions of a page.
 //!
-//! Reads whatever it is given: what makes no sense ends an object or is skipped. Depth and size of one object are
+//! Accepts any bytes: an invalid token ends an object or is skipped. Depth and size of one object are
 //! bounded.
 
 use super::object::{Dict, Object, Reference};
@@ -21,7 +21,7 @@ const NAME: usize = 512;
 #[derive(Debug, PartialEq)]
 pub(super) enum Token<'a> {
     Object(Object),
-    /// Letters that are no object: an operator, `obj`, `stream`.
+    /// Letters that are not an object: an operator, `obj`, `stream`.
     Keyword(&'a [u8]),
 }
 
@@ -58,7 +58,7 @@ impl<'a> Lexer<'a> {
         self.position = self.position.saturating_add(bytes).min(self.bytes.len());
     }
 
-    /// The next token; `None` at the end. An object that makes no sense is skipped.
+    /// The next token; `None` at the end. An invalid object is skipped.
     pub(super) fn token(&mut self) -> Option<Token<'a>> {
         self.nodes = NODES;
         loop {
@@ -326,7 +326,7 @@ impl<'a> Lexer<'a> {
         Object::Number(number)
     }
 
-    /// Readers accept what is no number in the standard: `--5`, `1.2.3`, `4-7`.
+    /// Readers accept numbers that the standard does not allow: `--5`, `1.2.3`, `4-7`.
     fn number(&mut self) -> f64 {
         let mut number = 0.0_f64;
         let mut scale = 0.0_f64;
@@ -355,7 +355,7 @@ impl<'a> Lexer<'a> {
             }
             self.position += 1;
         }
-        // `1e9` is no number; on a page an operator may follow without a space.
+        // `1e9` is not a number; on a page an operator may follow without a space.
         if self.references
             && self.peek().is_some_and(|byte| byte.is_ascii_alphabetic())
             && !self.rest().starts_with(b"endobj")

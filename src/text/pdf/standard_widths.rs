@@ -1,6 +1,6 @@
 //! Widths of the standard fonts, which a file need not give (ISO 32000-1, 9.6.2.2).
 //!
-//! Good for telling a space from a gap between letters: an italic font has the widths of its upright one.
+//! Good enough to distinguish a space from a gap between letters: an italic font has the widths of its upright one.
 
 /// In thousandths of the size, from the space to the tilde.
 const HELVETICA: [u16; 95] = [

@@ -12,6 +12,6 @@ pub(super) struct Places {
     pub(super) strategy: Strategies,
     /// How often the old text is replaced, which may be several times in one span.
     pub(super) replacements: usize,
-    /// The cells of a notebook that they are in, counted from 1; none where the text of the file itself was searched.
+    /// The cells of a notebook that they are in, counted from 1; empty if the text of the file itself was searched.
     pub(super) cells: Vec<usize>,
 }

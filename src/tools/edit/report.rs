@@ -1,4 +1,4 @@
-//! What is said of an edit that was made, or would be.
+//! The report on an edit that was made, or would be.
 
 use std::fmt::Write as _;
 
@@ -88,7 +88,7 @@ impl Planned {
     /// Line endings and encoding of the file, which the new text was given, where they are not the usual ones and no
     /// strategy says so.
     fn given_layout(&self) -> Option<String> {
-        // What is put into the JSON of a notebook has no line endings of its own.
+        // Text that is put into the JSON of a notebook has no line endings.
         let file = self.old.as_ref().filter(|file| !file.text().is_empty() && self.cells.is_none())?;
         if self.strategies.iter().any(|strategies| strategies.has(Strategy::LineEndings)) {
             return None;

@@ -24,7 +24,7 @@ pub(super) struct GlobRequest {
     pub(super) newest: bool,
     pub(super) skip: usize,
     pub(super) take: usize,
-    /// What is said of a `max_results` over its maximum.
+    /// The note on a `max_results` over its maximum.
     pub(super) results_note: Option<String>,
     pub(super) no_ignore: bool,
 }

@@ -1,4 +1,4 @@
-//! What is said below the lines of content mode: about the files they are from, and about lines that are cut.
+//! The notes below the lines of content mode: on the files they are from, and on lines that are cut.
 
 use crate::{
     search::ContentHits,
@@ -8,7 +8,7 @@ use crate::{
 
 use super::{output::MatchLine, page::Page};
 
-/// Files that are named with what is not plain about them.
+/// Files whose unusual encoding or line ending a note names.
 const NAMED: usize = 3;
 /// Columns that a note advises to read of a line that is cut, and how many of them are before its match.
 const COLUMNS: u64 = 2000;
@@ -17,7 +17,7 @@ const COLUMNS_BEFORE: u64 = 200;
 /// Shown files that are not UTF-8 with LF: an edit keeps that, and it is not seen in the lines.
 #[derive(Debug, Default)]
 pub(super) struct UnusualFiles {
-    /// The first ones by their places on the page, each with what is not plain about it.
+    /// The first ones by their places on the page, each with its unusual encoding or line ending.
     pub(super) named: Vec<(usize, Vec<String>)>,
     more: usize,
 }
@@ -88,7 +88,7 @@ pub(super) fn cut_note(found: &ContentHits, page: &Page, is_one_file: bool) -> O
     Some(format!("(more of line {number}{file}: read part=\"columns {first}-{last}\")"))
 }
 
-/// What is said of files whose letters beyond ASCII are other bytes than the pattern's.
+/// The note on files whose letters beyond ASCII are other bytes than the pattern's.
 pub(super) fn not_utf8_note(files: usize) -> String {
     let (verb, them) = if files == 1 { ("is", "it") } else { ("are", "them") };
     format!(

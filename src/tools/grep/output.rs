@@ -32,7 +32,7 @@ pub(crate) struct FileResult {
     pub(super) path: String,
     /// Matches in it, as far as it was searched.
     pub(super) matches: usize,
-    /// What is not plain about it, where it is among the first of such files: "windows-1252", "CRLF".
+    /// Unusual encoding and line ending, given for the first such files: "windows-1252", "CRLF".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) unusual: Vec<String>,
     /// The lines shown, in content mode.

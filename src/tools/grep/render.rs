@@ -141,7 +141,7 @@ impl Report<'_> {
         })
     }
 
-    /// What is said of numbers over their maximum, where it makes a difference.
+    /// The note on numbers over their maximum, if they make a difference.
     fn limit_notes(&self, page: &Page, truncated: bool) -> Vec<String> {
         let request = self.request;
         let results = request.results_note.iter().filter(|_| truncated && page.shown == request.take);
@@ -185,7 +185,7 @@ impl Report<'_> {
     fn unscoped_note(&self) -> Option<String> {
         (self.unscoped > 0).then(|| {
             let files = count(self.unscoped, "file");
-            format!("(the definitions around the matches in {files} are not known: changed meanwhile, or no time left)")
+            format!("(no definitions for the matches in {files}: the files changed meanwhile, or the time limit was reached)")
         })
     }
 

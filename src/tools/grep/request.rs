@@ -37,9 +37,9 @@ pub(super) struct GrepRequest {
     pub(super) take: usize,
     pub(super) skip: usize,
     pub(super) no_ignore: bool,
-    /// What is said of a `max_results` over its maximum.
+    /// The note on a `max_results` over its maximum.
     pub(super) results_note: Option<String>,
-    /// What is said of `context`, `before` and `after` over theirs.
+    /// The note on `context`, `before` and `after` over their maximum.
     pub(super) context_notes: Vec<String>,
 }
 
@@ -135,7 +135,7 @@ impl GrepRequest {
 fn definition_patterns(names: Pattern, options: PatternOptions) -> Result<(Pattern, Option<Pattern>), ToolError> {
     if options.multiline {
         return Err(ToolError::invalid(
-            "multiline=true does not go with output_mode=definitions: a name is on one line",
+            "multiline=true and output_mode=definitions cannot be combined: a name is on one line",
         )
         .hint("leave multiline out"));
     }

@@ -18,7 +18,7 @@ impl<'h> ScopeLabels<'h> {
         Self { known: hits.lines.iter().any(|line| line.scope.is_some()), last: None }
     }
 
-    /// The next label is said even if it is the last one.
+    /// The next label is printed even if it repeats the last one.
     pub(super) fn begin_group(&mut self) {
         self.last = None;
     }

@@ -1,4 +1,4 @@
-//! `ls` of one file: what is known of it without reading it.
+//! `ls` of one file: its facts without its content.
 
 use crate::{
     text::LineEnding,
@@ -15,7 +15,7 @@ use super::{
     stat_words::{mode, modified},
 };
 
-/// The answer about `path`, which is no directory.
+/// The answer about `path`, which is not a directory.
 pub(super) fn answer(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
     let access = |error| ToolError::access(&cx.workspace, error);
     let stat = cx.workspace.stat(path).map_err(access)?;
@@ -90,8 +90,7 @@ fn facts(Description { stat, content, revision }: &Description, words: &mut Vec<
             facts.final_newline = Some(*final_newline);
         }
         Content::Image(image) => {
-            let kind = image.mime.trim_start_matches("image/").to_uppercase();
-            words.push(format!("{kind} image, {}×{} pixels", image.width, image.height));
+            words.push(format!("{} image, {}×{} pixels", image.format_name(), image.width, image.height));
             (facts.width, facts.height) = (Some(image.width), Some(image.height));
             facts.content = Some(image.mime.to_owned());
         }

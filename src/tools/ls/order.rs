@@ -18,7 +18,7 @@ pub(crate) enum Sort {
     Name,
     /// The newest first, of every kind, ties by name.
     Modified,
-    /// The largest file first, then what is no file, by name.
+    /// The largest file first, then everything that is not a file, by name.
     Size,
 }
 

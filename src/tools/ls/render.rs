@@ -115,7 +115,7 @@ impl TreeAnswer<'_> {
             ));
         }
         if totals.is_some_and(|totals| totals.stopped) {
-            notes.push("the time for exact totals is over; narrow the path for the rest".to_owned());
+            notes.push("the time limit for exact totals was reached; narrow the path for the rest".to_owned());
         }
         let (ignored, what) = match totals {
             Some(totals) => (totals.ignored, "not counted"),
@@ -143,7 +143,7 @@ fn is_untrusted(cx: &CallContext, start: &WorkspacePath, tree: &Tree) -> bool {
         || tree.listings.iter().flat_map(|listing| &listing.items).any(|item| is_untrusted(item.entry.path()))
 }
 
-/// What is said of a directory without entries to show.
+/// The words for a directory without entries to show.
 fn nothing_in(listing: &Listing, offset: usize) -> String {
     match listing {
         Listing { items, .. } if !items.is_empty() => String::new(),

@@ -18,7 +18,7 @@ pub(super) fn modified(stat: &Stat) -> Option<String> {
     })
 }
 
-/// The permission bits in octal, `0644`; none where the system has none.
+/// The permission bits in octal, `0644`; `None` if the system has none.
 pub(super) fn mode(stat: &Stat) -> Option<String> {
     Some(stat.mode()).filter(|mode| *mode != 0 || cfg!(unix)).map(|mode| format!("{mode:04o}"))
 }

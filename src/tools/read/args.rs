@@ -26,7 +26,7 @@ pub(crate) struct Args {
     pub(super) encoding: Option<String>,
     /// A rev of the file that you have: only what changed since is returned.
     pub(super) since: Option<String>,
-    /// What lines do not name: `def NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image)
+    /// A part other than lines: `def NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image)
     /// or `columns 2001-4000` (long lines).
     pub(super) part: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What is known of a file without showing it: what `ls` says of one file.
+//! The facts of one file for `ls`, without its content.
 //!
 //! The content is streamed, as in a read, and does not count as seen.
 
@@ -31,7 +31,7 @@ pub(in crate::tools) enum Content {
 pub(in crate::tools) struct Description {
     pub(in crate::tools) stat: Stat,
     pub(in crate::tools) content: Content,
-    /// None of a file that is too large to be changed: it is not hashed.
+    /// `None` for a file that is too large to be changed: it is not hashed.
     pub(in crate::tools) revision: Option<Revision>,
 }
 

@@ -13,7 +13,7 @@ pub(super) enum Selection {
 }
 
 impl Selection {
-    /// The path in front of a selection and the selection. None where the text has none at its end.
+    /// The path in front of a selection and the selection. `None` if the text has none at its end.
     ///
     /// # Errors
     /// `invalid_input` for a selection that names no lines.
@@ -43,7 +43,7 @@ impl Selection {
     }
 }
 
-/// `120-180,300-340`, `120` or `120-`, numbered from 0: disjoint and ascending, whatever the order they are given in.
+/// `120-180,300-340`, `120` or `120-`, numbered from 0: disjoint and ascending, in whichever order they were given.
 fn line_ranges(text: &str) -> Result<Vec<Range<usize>>, ToolError> {
     let wrong = |why: String| {
         ToolError::invalid(format!("`{text}` names no lines: {why}")).hint("name lines as in src/a.rs:120-180,300-340")
@@ -61,7 +61,7 @@ fn line_ranges(text: &str) -> Result<Vec<Range<usize>>, ToolError> {
             (Some(0), _) => return Err(wrong("lines count from 1".to_owned())),
             (Some(first), Some(last)) if last < first => return Err(wrong(format!("{range} ends before it starts"))),
             (Some(first), Some(last)) => ranges.push(first - 1..last),
-            _ => return Err(wrong(format!("{range:?} is no range of numbers"))),
+            _ => return Err(wrong(format!("{range:?} is not a range of numbers"))),
         }
     }
     ranges.sort_unstable_by_key(|range: &Range<usize>| range.start);

@@ -1,4 +1,4 @@
-//! The last line of what is said of a text file: how much of it was shown, what is not plain about it, its revision.
+//! The last line of an answer about a text file: how much was shown, what is unusual about the file, its revision.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::{super::answer::count, properties::Properties};
 /// Bytes of the longest footer, with a sentence before it.
 pub(super) const FOOTER: usize = 400;
 
-/// `lines`, which are counted, what is not plain about the file, and the arguments that continue.
+/// `lines` (as counted), what is unusual about the file, and the arguments that continue.
 pub(super) fn footer(lines: &str, properties: &Properties, next: Option<&str>) -> String {
     let mut items = vec![lines.to_owned()];
     items.extend(unusual(properties));
@@ -34,7 +34,7 @@ pub(super) fn shown_lines(shown: &[Range<usize>], total: usize) -> String {
     }
 }
 
-/// What is not plain about the file.
+/// What is unusual about the file: encoding, line ending, missing final newline.
 fn unusual(properties: &Properties) -> impl Iterator<Item = String> + use<> {
     let Properties { encoding, bom, lossy, line_ending, total, final_newline, .. } = *properties;
     let unfinished = (total > 0 && !final_newline).then(|| "no final newline".to_owned());

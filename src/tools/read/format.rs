@@ -8,7 +8,7 @@ use crate::{
 /// Within how many first bytes a file that is called a PDF has the header of one.
 const PDF_HEADER_WITHIN: usize = 1024;
 
-/// The formats with a way of their own to be shown.
+/// The formats that are shown in their own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Image(ImageInfo),

@@ -1,4 +1,4 @@
-//! What is known of the content that a caller says it has, by the rev that it gives as `since`.
+//! Finds the content that a caller has, by the rev that it passes as `since`.
 
 use crate::workspace::{Revision, RevisionPrefix, WorkspacePath};
 
@@ -6,7 +6,7 @@ use super::super::CallContext;
 
 use super::section::Section;
 
-/// `section` is what is said of the file at the real path `real`: of a file that the caller has, only that.
+/// Compares the file at the real path `real` with the rev `since`; an unchanged file is reduced to that statement.
 pub(super) fn compared(cx: &CallContext, section: Section, real: &WorkspacePath, since: RevisionPrefix) -> Section {
     let now = section.facts.revision.as_deref().and_then(|revision| revision.parse().ok());
     match now.map(|now| Held::of(cx, real, now, since)) {
@@ -16,21 +16,22 @@ pub(super) fn compared(cx: &CallContext, section: Section, real: &WorkspacePath,
             section.changed("unknown", &format!("rev {since} is no longer known; nothing was compared"))
         }
         Some(Held::Ambiguous) => {
-            section.changed("unknown", &format!("rev {since} fits several states of the file; nothing was compared"))
+            section.changed("unknown", &format!("rev {since} matches several states of the file; nothing was compared"))
         }
-        None => section.changed("unknown", "a file that is this large or is changing has no rev; nothing was compared"),
+        None => section
+            .changed("unknown", "the file is too large for a rev, or changed while it was read; nothing was compared"),
     }
 }
 
 /// The content that a caller has, next to the file as it is now.
 pub(super) enum Held {
-    /// It is what the file holds.
+    /// The current content.
     Same,
-    /// It was this.
+    /// This former content.
     Former(Vec<u8>),
-    /// It is another one, and not kept.
+    /// Another content, which is not kept.
     Unknown,
-    /// Several states of the file have a rev that begins so.
+    /// Several states of the file have a rev with this prefix.
     Ambiguous,
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Hunk {
     growth: isize,
 }
 
-/// The hunks between two texts; none where they cannot be shown whole.
+/// The hunks between two texts; `None` if they cannot be shown whole.
 pub(super) fn hunks(old: &str, new: &str) -> Option<Vec<Hunk>> {
     let diff = unified_diff("", old, new, DiffExtent::Brief(usize::MAX));
     let is_long = |line: &str| line.len() > LINE_CHARS && line.chars().count() > LINE_CHARS;

@@ -13,7 +13,7 @@ use super::{
     source::{Source, failed},
 };
 
-/// The image, or the region of it that is asked for, and what is said of it.
+/// The image, or the requested region of it, with its notes.
 pub(super) fn read_image(
     cx: &CallContext,
     request: &FileRequest,
@@ -27,10 +27,7 @@ pub(super) fn read_image(
     let mut memory = memory.map_or_else(|| DecodeMemory::reserve(cx, image.memory()), Ok)?;
     memory.shrink_to(image.memory());
     let asked = request.part.as_ref().map(|part| AskedRegion::of(part, &path, info, image.size())).transpose()?;
-    let view = ImageView {
-        region: asked.as_ref().map(|asked| asked.region),
-        max_bytes: cx.settings.max_image_size.unwrap_or(request.budget.image_bytes),
-    };
+    let view = ImageView { region: asked.as_ref().map(|asked| asked.region), max_bytes: request.budget.image_bytes };
     let shown = if cx.settings.images {
         let shown = image.show(&view, &|| cx.stop.stopped().is_some());
         cx.check()?;

@@ -1,4 +1,4 @@
-//! What is said of an image: its facts, what of it is shown and how, or why it is not.
+//! Texts about an image: its facts, which part is shown and how, or why it is not shown.
 
 use crate::{
     text::{self, EncodedImage, ImageFile, ImageFlaw, ImageInfo, Region, byte_size::file_size},
@@ -115,13 +115,13 @@ impl ImageWords<'_> {
     }
 
     pub(super) fn text_without_image(&self) -> String {
-        format!("{}; not shown, as this server has images off (--images off)", self.heading())
+        format!("{}; not shown: this server has images off (--images off)", self.heading())
     }
 
     fn heading(&self) -> String {
         let (width, height) = self.image.size();
-        let (mime, size, rev) = (self.info.mime, self.image.file_size(), self.revision.short());
-        format!("{}: {mime} image, {width}×{height} pixels, {size} bytes, rev {rev}", self.path)
+        let (format, size, rev) = (self.info.format_name(), self.image.file_size(), self.revision.short());
+        format!("{}: {format} image, {width}×{height} pixels, {size} bytes, rev {rev}", self.path)
     }
 
     fn shown_size(&self) -> (u32, u32) {
@@ -143,7 +143,7 @@ pub(super) fn flawed(path: &WorkspacePath, info: &ImageInfo, size: u64, flaw: &I
             text::LONGEST_SIDE
         )),
         ImageFlaw::TooMuchMemory(needed) => too_large(format!(
-            "decoding it takes {} of memory, and at most {} are used",
+            "decoding it needs {} of memory, and the limit is {}",
             file_size(*needed),
             file_size(text::DECODE_MEMORY)
         )),

@@ -115,7 +115,7 @@ impl LineRange {
         }
     }
 
-    /// The arguments that go on after the first `end` lines of the file at `path`, in the terms that the call used.
+    /// The arguments that continue after the first `end` lines of the file at `path`, in the terms that the call used.
     pub(super) fn continued(&self, path: &WorkspacePath, end: usize) -> String {
         match self {
             Self::Offset { .. } => format!("offset={end}"),

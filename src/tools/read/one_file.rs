@@ -15,14 +15,14 @@ use super::{
     text_file::read_text,
 };
 
-/// What is said of what one path names.
+/// The answer for one path.
 pub(super) enum Shown {
     File(Box<Section>),
     /// A directory: what `ls` says of it.
     Directory(Answer),
 }
 
-/// What is said of one file, or of a directory where no part is wanted. A path that names no file may have a selection
+/// Reads one file, or lists a directory if no part is requested. A path that names no file may have a selection
 /// at its end.
 ///
 /// # Errors
@@ -51,7 +51,10 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Shown,
 fn show(cx: &CallContext, request: &FileRequest, opened: Opened) -> Result<Shown, ToolError> {
     match opened {
         Opened::File(source) => section(cx, request, source),
-        Opened::Directory(_) if request.is_whole() => ls::directory(cx, &request.path).map(Shown::Directory),
+        Opened::Directory(_) if request.is_whole() => {
+            let cx = CallContext { budget: request.budget, ..cx.clone() };
+            ls::directory(&cx, &request.path).map(Shown::Directory)
+        }
         Opened::Directory(error) => Err(error),
     }
 }

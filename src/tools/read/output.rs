@@ -13,6 +13,9 @@ pub(crate) struct Output {
     /// One for each of `paths`, in that order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) files: Option<Vec<FileOutput>>,
+    /// Those of `paths` that the answer has no room for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) not_shown: Vec<String>,
     #[serde(flatten)]
     pub(super) totals: Option<Totals>,
 }
@@ -118,7 +121,7 @@ pub(super) struct Facts {
     /// The last page returned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) last_page: Option<usize>,
-    /// The `part` that continues, with `next_offset` where a page goes on.
+    /// The `part` that continues, with `next_offset` inside of a page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_part: Option<String>,
     /// Pixels across what is shown of an image.

@@ -1,4 +1,4 @@
-//! The argument `part`: what of a file is wanted where lines do not name it.
+//! The argument `part`: the part of a file that line numbers do not name.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl Part {
         let text = text.trim();
         let wrong = |why: &str| {
             let why = if why.is_empty() { String::new() } else { format!(": {why}") };
-            ToolError::invalid(format!("`part` cannot be read from {text:?}{why}")).hint(format!("use {FORMS}"))
+            ToolError::invalid(format!("`part` is not valid: {text:?}{why}")).hint(format!("use {FORMS}"))
         };
         let end = text.find(|character: char| !character.is_ascii_alphabetic()).unwrap_or(text.len());
         let (form, rest) = text.split_at(end);
@@ -156,8 +156,8 @@ mod tests {
     #[test]
     fn what_is_no_part_is_named_with_the_forms() {
         for (text, said) in [
-            ("", "cannot be read from \"\"\n"),
-            ("lines 3-5", "cannot be read from \"lines 3-5\"\n"),
+            ("", "is not valid: \"\"\n"),
+            ("lines 3-5", "is not valid: \"lines 3-5\"\n"),
             ("def", "the name of a definition is missing"),
             ("pages 0-5", "pages count from 1"),
             ("pages 5-3", "pages 5-3 end before they start"),

@@ -32,7 +32,7 @@ pub(super) fn read_pdf(
     let Source { path, mut file, head: mut bytes, whole } = source;
     let Some((skip, take)) = request.lines.without_numbers() else {
         return Err(ToolError::invalid(format!(
-            "{path} is a PDF, whose lines have no numbers and no end to count from"
+            "{path} is a PDF: its lines have no numbers, so start_line, end_line and a negative offset do not apply"
         ))
         .hint("use part=\"pages 3-5\"; an offset that is not negative skips lines of its first page"));
     };
@@ -40,7 +40,7 @@ pub(super) fn read_pdf(
     if size > limit {
         return Err(ToolError::new(
             Kind::TooLarge,
-            format!("{path} is a PDF of {size} bytes; those of at most {limit} bytes are read"),
+            format!("{path} is a PDF of {size} bytes; the limit is {limit} bytes (--max-file-size)"),
         )
         .hint("ask the user for its text, or for a part of it"));
     }
@@ -98,7 +98,7 @@ struct PagesText {
     /// The first page that is shown and the last, counted from 1.
     shown: Option<(usize, usize)>,
     lines: usize,
-    /// Where the text goes on: the page, and lines of it to skip.
+    /// Where the text continues: the page, and lines of it to skip.
     next: Option<(usize, usize)>,
     /// The last page that was asked for, where that is not the last of the file.
     until: Option<usize>,
@@ -250,7 +250,8 @@ impl PagesText {
             let _ = writeln!(closing, "(offset is past the end of these pages)");
         }
         if unknown > 0 {
-            let _ = writeln!(closing, "({} left out: the fonts do not say what they are)", count(unknown, "character"));
+            let _ =
+                writeln!(closing, "({} left out: the fonts do not map them to Unicode)", count(unknown, "character"));
         }
         if let Some(first) = self.incomplete.first() {
             let _ = writeln!(closing, "(page {first} is too large to be read whole: text may be missing)");

@@ -1,4 +1,4 @@
-//! What is known of a text file as a whole, whatever is shown of it.
+//! The properties of a whole text file, independent of the part that is shown.
 
 use crate::{text::LineEnding, workspace::Revision};
 
@@ -17,7 +17,7 @@ pub(in crate::tools) struct Properties {
     pub(in crate::tools) lossy: bool,
     pub(in crate::tools) line_ending: LineEnding,
     pub(in crate::tools) final_newline: bool,
-    /// None where the content was not hashed, or changed while it was read.
+    /// `None` if the content was not hashed, or changed while it was read.
     pub(in crate::tools) revision: Option<Revision>,
 }
 

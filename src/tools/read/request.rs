@@ -1,4 +1,4 @@
-//! One file and what of it is wanted.
+//! One file and the requested part of it.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub(super) struct FileRequest {
     /// A revision that the caller has.
     pub(super) since: Option<RevisionPrefix>,
     pub(super) encoding: Option<&'static Encoding>,
-    /// What may be said of it.
+    /// How much may be shown of it.
     pub(super) budget: AnswerBudget,
 }
 
@@ -50,7 +50,7 @@ impl FileRequest {
         Self { path, lines: LineRange::All, part: None, since: None, encoding, budget }
     }
 
-    /// The same file without the selection behind its path; none where there is no selection.
+    /// The same file without the selection behind its path; `None` if there is no selection.
     ///
     /// # Errors
     /// `invalid_input` for a selection that names nothing, or next to another one.
@@ -59,7 +59,7 @@ impl FileRequest {
         let is_whole = matches!(self.lines, LineRange::All) || self.lines.is_default();
         if !is_whole || self.part.is_some() {
             return Some(Err(ToolError::invalid(format!(
-                "`{}` names a part of the file, and so do other arguments",
+                "`{}` names a part of the file, and other arguments name another",
                 self.path
             ))
             .hint(format!("use path={path:?} with the other arguments, or the path alone"))));

@@ -1,4 +1,4 @@
-//! What is said of one file.
+//! The answer for one file: text, notes, facts, image.
 
 use crate::{
     session::PendingSighting,
@@ -16,7 +16,7 @@ pub(super) struct Section {
     pub(super) path: WorkspacePath,
     /// What is shown of the content.
     pub(super) text: String,
-    /// What the server says of it, after it: notes, then the footer.
+    /// The server's own words after it: notes, then the footer.
     pub(super) closing: String,
     pub(super) image: Option<ShownImage>,
     pub(super) facts: Facts,
@@ -52,13 +52,13 @@ impl Section {
         Self { text: String::new(), closing, image: None, facts, ..self }
     }
 
-    /// With the outcome of a comparison: for programs, and as a sentence in front of what the server says.
+    /// With the outcome of a comparison with `since`: as data, and as a sentence before the notes.
     pub(super) fn changed(self, since: &'static str, sentence: &str) -> Self {
         let closing = format!("({sentence})\n{}", self.closing);
         Self { closing, facts: Facts { since: Some(since), ..self.facts }, ..self }
     }
 
-    /// The section of an untrusted file: what its content says is fenced.
+    /// The section of an untrusted file: its content is fenced.
     pub(super) fn fenced(self) -> Self {
         if self.image.is_some() {
             let closing =

@@ -14,7 +14,10 @@ use super::{
 /// Files in one call.
 const MOST: usize = 20;
 
-/// What is said of one of the files, below its heading.
+/// What the footer and the first line of a file take, without its path, in the units of any budget.
+const SHORTEST: usize = 600;
+
+/// The answer for one of the files, below its heading.
 struct Piece {
     text: String,
     image: Option<ShownImage>,
@@ -32,32 +35,82 @@ impl Piece {
     }
 }
 
-/// The answer for `paths`: small files whole, and what they leave of the budget shared by the others. An error is in its
-/// file's place.
+/// The answer for `paths` within `budget`: small files whole, and what they leave of it shared by the others. Files that
+/// it has no room for are named. An error is in its file's place.
 ///
 /// # Errors
 /// `invalid_input` for arguments that contradict each other, and where no file could be read.
-pub(super) fn read_several(cx: &CallContext, args: &Args, paths: &[String]) -> Result<Answer, ToolError> {
+pub(super) fn read_several(
+    cx: &CallContext,
+    args: &Args,
+    paths: &[String],
+    budget: AnswerBudget,
+) -> Result<Answer, ToolError> {
     check(args, paths)?;
     let encoding = args.encoding()?;
     if cx.blocking == Blocking::Never {
         return Err(ToolError::would_block());
     }
     let read = |path: &String, budget| read_piece(cx, &FileRequest::of_entry(path.clone(), encoding, budget));
-    let mut pieces = Vec::new();
-    for path in paths {
-        cx.check()?;
-        pieces.push(read(path, cx.budget)?);
-    }
+    let whole = read_whole_pieces(cx, paths, budget, read)?;
+    let left_out = not_shown(&paths[whole.len()..], &budget);
+    let mut pieces = whole;
     let headings: String = pieces.iter().map(|piece| piece.heading() + SEPARATOR).collect();
-    let shares = shares(&pieces, cx.budget.less(&headings));
+    let shares = shares(&pieces, budget.less(&headings).less(&left_out));
     for ((path, piece), share) in paths.iter().zip(&mut pieces).zip(shares) {
         if let Some(share) = share {
             cx.check()?;
             *piece = read(path, share)?;
         }
     }
-    answer(cx, pieces)
+    // A footer may have taken more than its share.
+    let fits = |pieces: &[Piece]| {
+        let text: String = pieces.iter().map(|piece| piece.heading() + &piece.text + SEPARATOR).collect();
+        budget.less(&not_shown(&paths[pieces.len()..], &budget)).fits(&text)
+    };
+    while pieces.len() > 1 && !fits(&pieces) {
+        pieces.pop();
+    }
+    let rest = &paths[pieces.len()..];
+    answer(cx, pieces, rest, &not_shown(rest, &budget))
+}
+
+/// The first of the files, as many as there is room for when each but the small ones is cut to [`SHORTEST`]. The others
+/// are not read: they do not count as seen.
+fn read_whole_pieces(
+    cx: &CallContext,
+    paths: &[String],
+    budget: AnswerBudget,
+    read: impl Fn(&String, AnswerBudget) -> Result<Piece, ToolError>,
+) -> Result<Vec<Piece>, ToolError> {
+    let mut pieces = Vec::new();
+    let mut left = budget.limit;
+    for (index, path) in paths.iter().enumerate() {
+        cx.check()?;
+        // Another one has to leave room for the names of those after it.
+        let note = budget.cost(&not_shown(&paths[index + 1..], &budget));
+        if index > 0 && left < note + SHORTEST {
+            break;
+        }
+        let piece = read(path, budget)?;
+        let heading = budget.cost(&(piece.heading() + SEPARATOR));
+        left = left.saturating_sub(heading + budget.cost(&piece.text).min(SHORTEST + 2 * budget.cost(path)));
+        pieces.push(piece);
+    }
+    Ok(pieces)
+}
+
+/// The names of the files that the answer has no room for, as the argument that continues; empty where there are none.
+fn not_shown(paths: &[String], budget: &AnswerBudget) -> String {
+    let [first, ..] = paths else { return String::new() };
+    let quoted = |path: &String| serde_json::Value::from(escape_controls(path).into_owned()).to_string();
+    let names: Vec<String> = paths.iter().map(quoted).collect();
+    let files = count(paths.len(), "file");
+    let note = format!("(no room for {files}; continue with paths=[{}])", names.join(","));
+    if budget.cost(&note) <= budget.limit / 4 {
+        return note;
+    }
+    format!("(no room for the last {files}; continue with paths from {} on)", quoted(first))
 }
 
 fn check(args: &Args, paths: &[String]) -> Result<(), ToolError> {
@@ -87,7 +140,7 @@ fn check(args: &Args, paths: &[String]) -> Result<(), ToolError> {
     }
 }
 
-/// What is said of one file; an error of the call itself is returned.
+/// Reads one file; only an error of the whole call is returned as `Err`.
 fn read_piece(cx: &CallContext, request: &FileRequest) -> Result<Piece, ToolError> {
     let named = |error, facts| FileFacts { path: request.path.clone(), error, facts };
     match read_one(cx, request) {
@@ -108,7 +161,7 @@ fn read_piece(cx: &CallContext, request: &FileRequest) -> Result<Piece, ToolErro
         Err(error) if error.kind() == Kind::Cancelled => Err(error),
         Err(error) => {
             let facts = named(Some(error.kind().as_str()), None);
-            Ok(Piece { text: error.text(), image: None, facts, error: Some(error) })
+            Ok(Piece { text: error.text_within(&request.budget), image: None, facts, error: Some(error) })
         }
     }
 }
@@ -141,16 +194,17 @@ fn fair_share(costs: &[usize], limit: usize) -> usize {
     usize::MAX
 }
 
-fn answer(cx: &CallContext, pieces: Vec<Piece>) -> Result<Answer, ToolError> {
+/// The answer of these files. `rest` are those that it has no room for, and `note` says so.
+fn answer(cx: &CallContext, pieces: Vec<Piece>, rest: &[String], note: &str) -> Result<Answer, ToolError> {
     let failed = pieces.iter().filter(|piece| piece.error.is_some()).count();
-    if failed == pieces.len() {
+    if failed == pieces.len() && rest.is_empty() {
         return Err(all_failed(pieces));
     }
     let lines = |piece: &Piece| piece.facts.facts.as_ref().and_then(|facts| facts.returned_lines).unwrap_or(0);
     let total_returned_lines = pieces.iter().map(lines).sum();
     let totals = Totals { read: pieces.len() - failed, failed, total_returned_lines };
     let facts: Vec<FileFacts> = pieces.iter().map(|piece| piece.facts.clone()).collect();
-    let mut answer = Answer::text("", &SeveralFacts { files: &facts, totals });
+    let mut answer = Answer::text("", &SeveralFacts { files: &facts, not_shown: rest, totals });
     answer.content.clear();
     let (mut text, mut files) = (String::new(), Vec::new());
     for piece in pieces {
@@ -170,16 +224,23 @@ fn answer(cx: &CallContext, pieces: Vec<Piece>) -> Result<Answer, ToolError> {
             answer.content.push(Content::Image { bytes, mime });
         }
     }
-    if !text.is_empty() {
-        answer.content.push(Content::Text(text));
+    if !note.is_empty() {
+        text.push_str(SEPARATOR);
+        text.push_str(note);
     }
-    Ok(answer.data_of(cx, || Output { file: None, files: Some(files), totals: Some(totals) }))
+    if !text.is_empty() {
+        answer.content.push(Content::Text(text.trim_start_matches('\n').to_owned()));
+    }
+    let not_shown = rest.to_vec();
+    Ok(answer.data_of(cx, || Output { file: None, files: Some(files), not_shown, totals: Some(totals) }))
 }
 
 /// The numbers for programs: each file's, and all together.
 #[derive(serde::Serialize)]
 struct SeveralFacts<'f> {
     files: &'f [FileFacts],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    not_shown: &'f [String],
     #[serde(flatten)]
     totals: Totals,
 }

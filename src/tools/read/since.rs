@@ -27,13 +27,13 @@ pub(super) struct Changes<'c> {
     pub(super) old: &'c Document,
     pub(super) new: &'c Document,
     pub(super) properties: &'c Properties,
-    /// The lines that were asked for, numbered from 0; none for all.
+    /// The lines that were asked for, numbered from 0; `None` for all.
     pub(super) asked: Option<Range<usize>>,
     pub(super) budget: AnswerBudget,
 }
 
 impl Changes<'_> {
-    /// The hunks in the lines that were asked for. None where the lines themselves are much shorter, or the
+    /// The hunks in the lines that were asked for. `None` if the lines themselves are much shorter, or the
     /// hunks cannot be shown.
     pub(super) fn section(&self, path: &WorkspacePath) -> Option<Section> {
         let (old, new) = (self.old.text(), self.new.text());
@@ -94,7 +94,8 @@ impl Changes<'_> {
         }
     }
 
-    /// That nothing changed in the lines `asked`, and what their numbers were. None where there are no such lines.
+    /// The sentence that nothing changed in the lines `asked`, with their former numbers. `None` if there are no such
+    /// lines.
     fn unchanged_lines(&self, all: &[Hunk], asked: Range<usize>) -> Option<String> {
         if asked.is_empty() {
             return None;

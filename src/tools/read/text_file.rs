@@ -14,7 +14,8 @@ use super::{
     whole::read_whole,
 };
 
-/// What is wanted of a text file. It counts as seen, unless it changed meanwhile or is too large to be hashed.
+/// Reads the requested part of a text file. The file counts as seen, unless it changed meanwhile or is too large to be
+/// hashed.
 pub(super) fn read_text(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Section, ToolError> {
     let Source { path, mut file, head, whole } = source;
     let (page, document) = if whole {

@@ -18,7 +18,7 @@ use super::{
     window::{Totals, Window, WindowBounds},
 };
 
-/// What is kept of the budget for the names of what a cut leaves out: five lines of at most 100 characters.
+/// Bytes kept free for the names of definitions that a cut leaves out: five lines of at most 100 characters.
 const OUTLINE: usize = 600;
 
 /// The lines asked for, and everything.
@@ -64,7 +64,7 @@ pub(super) fn read_whole(
     Ok((Page { window, properties, changed, outline }, document))
 }
 
-/// The lines that are asked for, within the budget without so many of its units.
+/// The lines that are asked for, within the budget reduced by `kept_back` units.
 fn lines_of(document: &Document, request: &FileRequest, kept_back: usize) -> Result<(Window, Totals), ToolError> {
     let ranges = request.lines.ranges(|| Ok(text::lines(document.text()).count()))?;
     let budget = request.budget.reduced(kept_back);

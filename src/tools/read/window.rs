@@ -26,7 +26,7 @@ const HIDDEN_NOTE: usize = 400;
 pub(super) struct WindowBounds {
     /// Lines, numbered from 0: disjoint and ascending.
     pub(super) ranges: Vec<Range<usize>>,
-    /// Characters of each line, numbered from 0; none for the first ones, of every line.
+    /// Characters of each line, numbered from 0; `None` for the first ones of every line.
     pub(super) columns: Option<Range<usize>>,
     /// What the numbered lines may take; at least one line is kept, in part if need be.
     pub(super) budget: AnswerBudget,

@@ -54,6 +54,23 @@ fn read() -> impl Strategy<Value = Value> {
             .prop_map(|(path, offset, limit)| json!({ "path": path, "offset": offset, "limit": limit })),
         (path(), 1..lines, 0..5000_i64)
             .prop_map(|(path, start, more)| json!({ "path": path, "start_line": start, "end_line": start + more })),
+        (path(), 1..3000_i64, 0..100_000_i64).prop_map(
+            |(path, first, more)| json!({ "path": path, "part": format!("columns {first}-{}", first + more) })
+        ),
+        select(&["main", "large", "nowhere", "small_3"][..])
+            .prop_map(|name| json!({ "path": "text/code.rs", "part": format!("def {name}") })),
+        prop::collection::vec(entry(), 1..=20).prop_map(|paths| json!({ "paths": paths })),
+    ]
+}
+
+/// One of `paths`.
+fn entry() -> impl Strategy<Value = String> {
+    let lines = i64::try_from(LINES).expect("fits");
+    let path = || select(FILES).prop_map(str::to_owned);
+    prop_oneof![
+        3 => path(),
+        1 => (path(), 1..lines).prop_map(|(path, start)| format!("{path}:{start}-")),
+        1 => select(&["many", "names", ".env", "text/nowhere", "text/code.rs:def large"][..]).prop_map(str::to_owned),
     ]
 }
 
@@ -61,7 +78,7 @@ fn grep() -> impl Strategy<Value = Value> {
     let pattern = select(&["needle", "e", "^", "\\w+", "漢|é", "needle in a long name", "nowhere at all"][..]);
     let path =
         select(&["text", "many", "names", "deep", "odd", "text/plain.rs", "text/cjk.txt", "text/control.txt"][..]);
-    let mode = select(&["content", "files_with_matches", "count"][..]);
+    let mode = select(&["content", "files_with_matches", "files_without_match", "count", "definitions"][..]);
     let context = maybe(0..=50_i64);
     (pattern, maybe(path), maybe(mode), context, maybe(1..=500_i64), maybe(0..3000_i64), any::<bool>()).prop_map(
         |(pattern, path, output_mode, context, max_results, offset, no_ignore)| {
@@ -87,9 +104,13 @@ fn glob() -> impl Strategy<Value = Value> {
 
 fn ls() -> impl Strategy<Value = Value> {
     let path = select(&["many", "wide", "names", "deep", "odd", "text", "many/file_0001.txt"][..]);
-    (maybe(path), maybe(1..=5_i64), maybe(1..=2000_i64), any::<bool>()).prop_map(
-        |(path, depth, max_results, no_ignore)| {
-            given(json!({ "path": path, "depth": depth, "max_results": max_results, "no_ignore": no_ignore }))
+    let more = (any::<bool>(), maybe(0..600_i64));
+    (maybe(path), maybe(1..=9_i64), maybe(1..=2500_i64), any::<bool>(), more).prop_map(
+        |(path, depth, max_results, no_ignore, (long, offset))| {
+            given(json!({
+                "path": path, "depth": depth, "max_results": max_results, "no_ignore": no_ignore, "long": long,
+                "offset": offset,
+            }))
         },
     )
 }

@@ -65,6 +65,9 @@ fn write_texts(h: &Harness) {
     h.write("text/crlf.txt", numbered(&|number| format!("{number} needle\r")));
     h.write("text/base64.txt", few(&|number| format!("{number} needle {}", "Qm9vdA9xZ+/k".repeat(30))));
     h.write("text/one_line.js", format!("var needle={};", "f(1,2);".repeat(3_000)));
+    let calls = |name: &str, lines: usize| format!("fn {name}() {{\n{}}}\n\n", "    call(\"needle\");\n".repeat(lines));
+    let small: String = (0..40).map(|number| calls(&format!("small_{number}"), 2)).collect();
+    h.write("text/code.rs", calls("main", 10) + &calls("large", 2_000) + &small + &calls("main", 700));
     h.write("text/blank.txt", "\n".repeat(3_000));
     let latin: Vec<u8> = (0..LINES).flat_map(|_| *b"caf\xe9 needle \xe0 la carte\n").collect();
     h.write("text/latin1.txt", latin);
@@ -85,6 +88,7 @@ pub(super) const FILES: &[&str] = &[
     "text/crlf.txt",
     "text/base64.txt",
     "text/one_line.js",
+    "text/code.rs",
     "text/blank.txt",
     "text/latin1.txt",
     "text/utf16.txt",

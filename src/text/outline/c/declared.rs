@@ -63,7 +63,7 @@ pub(super) fn type_definition(header: &Header<'_>, terms: &[Term]) -> Option<Nam
     Some(Named::new("typedef", name, line))
 }
 
-/// The last word that is no attribute, before parentheses, brackets, a comma or a width.
+/// The last word that is not an attribute, before parentheses, brackets, a comma or a width.
 pub(super) fn last_name(header: &Header<'_>, terms: &[Term]) -> Option<(String, usize)> {
     let mut name = None;
     for (at, term) in terms.iter().enumerate() {

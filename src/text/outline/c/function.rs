@@ -65,7 +65,7 @@ struct Call<'c> {
 enum Meaning {
     /// Nothing: they are an attribute's.
     Attribute,
-    /// It is no function.
+    /// Not a function.
     Nothing,
     Function(Named),
 }
@@ -221,7 +221,7 @@ pub(super) fn is_old_style(header: &Header<'_>, terms: &[Term]) -> bool {
         _ => false,
     };
     let declares = terms[at + 1..].iter().filter(|term| matches!(term, Term::Word(_))).count() >= 2;
-    // A function after the attribute is no declaration of a parameter.
+    // A function after the attribute does not declare a parameter.
     let no_more = !terms[at + 1..].iter().any(|term| matches!(term, Term::Group(b'(', ..)));
     at > 0 && is_names && is_name(from) && follows && declares && no_more
 }

@@ -52,7 +52,7 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "__releases",
     "__counted_by",
 ];
-/// Words that are no type.
+/// Words that are not types.
 pub(super) const STORAGE: &[&str] = &[
     "static",
     "extern",
