@@ -8,7 +8,7 @@ use crate::{
     stop::StopSignal,
     text::{
         self,
-        outline::{Definition, Outline, may_have_definitions},
+        outline::{Definition, OutlineBuilder, may_have_definitions},
     },
     workspace::OpenFile,
 };
@@ -66,7 +66,7 @@ pub fn outline_of_file(
     encoding: Option<&'static Encoding>,
     stop: &StopSignal,
 ) -> io::Result<Vec<Definition>> {
-    let mut outline = Outline::new(name);
+    let mut outline = OutlineBuilder::new(name);
     if may_have_definitions(name) {
         read_decoded(file, encoding, stop, |piece| outline.push(piece))?;
     }

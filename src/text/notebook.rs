@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use json_string::JsonStyle;
-use source::Source;
+use source::CellSource;
 
 pub use output::CellOutput;
 pub use source::SourceEdit;
@@ -34,7 +34,7 @@ pub struct Cell<'t> {
     pub id: Option<String>,
     /// How many executions there had been when it was executed.
     pub count: Option<u64>,
-    source: Source,
+    source: CellSource,
     outputs: Vec<&'t RawValue>,
 }
 
@@ -119,7 +119,7 @@ impl<'t> Cell<'t> {
             kind: raw.cell_type,
             id: raw.id.and_then(|raw| serde_json::from_str(raw.get()).ok()),
             count: number(raw.execution_count).or_else(|| number(raw.prompt_number)),
-            source: Source::parse(raw.source.or(raw.input)?, text)?,
+            source: CellSource::parse(raw.source.or(raw.input)?, text)?,
             outputs: raw.outputs.unwrap_or_default(),
         })
     }

@@ -5,6 +5,17 @@
 //! source that hides its structure (macros that open braces, generated or minified code) gives a wrong or an empty
 //! outline, never an error. One pass over the text, linear in its length; memory is bounded by the number of definitions
 //! (at most 200,000) and the longest line that is looked at (64 KiB, the rest of a line is passed over).
+//!
+//! # Map
+//! `language` maps the name of a file to one of three engines: `braces` (C, Go, Java, JavaScript, Rust and relatives),
+//! `indents` (languages whose definitions begin with a keyword, such as Python and Ruby) and `sections` (headings).
+//! `outline_builder` splits a text into lines for the engine.
+//!
+//! - `braces` reads the tokens of `lexer` (whose rules for each language are in `lex_rules`; comments and strings over
+//!   several lines are in `multiline_state`) into a `header` up to the next brace, and asks the `brace_grammar` of the
+//!   language (`c`, `go`, `java`, `javascript`, `rust`) what it defines. `directives` handles `#if`, `line_break`
+//!   statements without semicolons.
+//! - `indents` looks up the words of a line in `keywords`, and `line_patterns` for definitions without a keyword.
 
 mod brace_grammar;
 mod braces;
@@ -16,6 +27,7 @@ mod header;
 mod header_buffer;
 mod indents;
 mod java;
+mod javascript;
 mod keyword_grammar;
 mod keywords;
 mod language;
@@ -23,19 +35,18 @@ mod lex_rules;
 mod lexer;
 mod line_break;
 mod line_patterns;
+mod multiline_state;
 mod not_shown;
 mod open_block;
+mod outline_builder;
 mod rust;
-mod script;
 mod sections;
-mod source;
-mod unfinished;
 
 pub use definition::{Definition, enclosing, enclosing_definition, named};
 pub use not_shown::not_shown;
-pub use source::{Outline, definitions, may_have_definitions};
+pub use outline_builder::{OutlineBuilder, definitions, may_have_definitions};
 
 #[cfg(test)]
-mod properties;
+mod property_tests;
 #[cfg(test)]
 mod tests;

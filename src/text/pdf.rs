@@ -8,6 +8,12 @@
 //! the start, or decode streams of objects without a limit or with one of 100 MB to 1 GB for each. So the structure is
 //! read here, and libraries decode what is in it: Flate, LZW, AES, the encodings of older systems.
 //!
+//! # Map
+//! Bytes to objects: `lexer`, `object`, `indirect_object`, `xref` (where objects are), `pdf_file` (objects by reference),
+//! `filter` and `crypt` (the bytes of streams). Pages: `page_tree`, `content` (the instructions of a page),
+//! `page_layout` (glyphs to lines). Fonts: `font` and `font_cache`, with `cmap`, `base_encoding`, `glyph_names`, `type1`
+//! and `standard_widths`.
+//!
 //! # Limits
 //! No layout of tables, no text in pictures, and no glyphs of fonts that do not say which characters they are.
 
@@ -18,17 +24,17 @@ mod cmap;
 mod content;
 mod crypt;
 mod error;
-mod file;
 mod filter;
 mod font;
-mod fonts;
+mod font_cache;
 mod glyph_names;
-mod indirect;
-mod layout;
+mod indirect_object;
 mod lexer;
 mod matrix;
 mod object;
+mod page_layout;
 mod page_tree;
+mod pdf_file;
 mod right_to_left;
 mod standard_widths;
 mod stream_filters;
@@ -41,13 +47,13 @@ use std::{
     time::Duration,
 };
 
-use budget::Budget;
+use budget::PdfBudget;
 use content::read_page;
-use file::File;
-use fonts::Fonts;
+use font_cache::FontCache;
 use matrix::Matrix;
 use object::{Object, Reference};
 use page_tree::{inherited, loose_pages, pages};
+use pdf_file::PdfFile;
 
 pub use error::PdfError;
 
@@ -56,9 +62,9 @@ static READING: Mutex<()> = Mutex::new(());
 
 /// An open PDF.
 pub struct Pdf<'a> {
-    file: File<'a>,
+    file: PdfFile<'a>,
     pages: Vec<Reference>,
-    fonts: Fonts,
+    fonts: FontCache,
 }
 
 /// What is on one page.
@@ -98,7 +104,7 @@ pub fn with_pdf<T>(
 
 impl<'a> Pdf<'a> {
     fn open(bytes: &'a [u8], stopped: &'a dyn Fn() -> bool) -> Result<Self, PdfError> {
-        let mut file = File::open(bytes, Budget::new(stopped))?;
+        let mut file = PdfFile::open(bytes, PdfBudget::new(stopped))?;
         let mut found = pages(&file)?;
         if found.is_empty() {
             file = file.repaired()?;
@@ -110,7 +116,7 @@ impl<'a> Pdf<'a> {
         if found.is_empty() {
             return Err(PdfError::Damaged("it has no pages"));
         }
-        Ok(Self { file, pages: found, fonts: Fonts::default() })
+        Ok(Self { file, pages: found, fonts: FontCache::default() })
     }
 
     /// How many pages there are: at least one.

@@ -7,16 +7,16 @@ use image::metadata::Orientation;
 
 use super::{
     ImageFlaw,
-    header::{Header, area},
+    header::{ImageHeader, area},
     rows::{RGBA, Rows, too_few_rows, zeroed},
 };
 
 /// What the blocks say (<https://www.w3.org/Graphics/GIF/spec-gif89a.txt>, appendix A); only the trailer may be missing.
-pub(super) fn header(bytes: &[u8]) -> Option<Header> {
+pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     let number = |at: usize| Some(u32::from(u16::from_le_bytes([*bytes.get(at)?, *bytes.get(at + 1)?])));
     let table = |packed: u8| if packed & 0x80 == 0 { 0 } else { 3 << ((packed & 7) + 1) };
     let (width, height) = (number(6)?, number(8)?);
-    let mut header = Header {
+    let mut header = ImageHeader {
         width,
         height,
         orientation: Orientation::NoTransforms,
@@ -69,7 +69,7 @@ pub(super) fn header(bytes: &[u8]) -> Option<Header> {
 }
 
 /// Decodes the first frame.
-pub(super) fn rows(bytes: &[u8], header: &Header) -> Result<Box<dyn Rows>, ImageFlaw> {
+pub(super) fn rows(bytes: &[u8], header: &ImageHeader) -> Result<Box<dyn Rows>, ImageFlaw> {
     let mut options = DecodeOptions::new();
     options.set_color_output(ColorOutput::Indexed);
     options.set_memory_limit(NonZeroU64::new(header.memory).map_or(MemoryLimit::Unlimited, MemoryLimit::Bytes));

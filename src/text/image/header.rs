@@ -4,7 +4,7 @@ use image::metadata::Orientation;
 
 /// The facts of a file's headers.
 #[derive(Clone, Debug)]
-pub(super) struct Header {
+pub(super) struct ImageHeader {
     /// As stored, in pixels.
     pub(super) width: u32,
     /// As stored, in pixels.

@@ -15,7 +15,7 @@ use super::{
     EncodedImage, ImageFlaw, ImageInfo, Region,
     encode::{Picture, encode},
     gif,
-    header::{Header, area},
+    header::{ImageHeader, area},
     jpeg, png,
     region::swaps_sides,
     resample::Resampler,
@@ -41,7 +41,7 @@ const SHORTEST_SHOWN: u32 = 11;
 pub struct ImageFile<'b> {
     bytes: &'b [u8],
     format: ImageFormat,
-    header: Header,
+    header: ImageHeader,
 }
 
 /// How an image is to be shown.
@@ -97,7 +97,7 @@ impl<'b> ImageFile<'b> {
 
     /// Width and height in pixels, when it is upright.
     pub fn size(&self) -> (u32, u32) {
-        let Header { width, height, orientation, .. } = self.header;
+        let ImageHeader { width, height, orientation, .. } = self.header;
         if swaps_sides(orientation) { (height, width) } else { (width, height) }
     }
 
@@ -135,7 +135,7 @@ impl<'b> ImageFile<'b> {
 
     /// Whether the file itself may be shown if it is whole.
     fn is_showable(&self, view: &ImageView) -> bool {
-        let Header { width, height, frames, is_unusual, .. } = self.header;
+        let ImageHeader { width, height, frames, is_unusual, .. } = self.header;
         let is_small = width.max(height) <= LONGEST_SHOWN && self.bytes.len() <= view.max_bytes;
         let is_usual = !is_unusual && frames == 1 && !self.is_turned() && width.min(height) >= SHORTEST_SHOWN;
         view.region.is_none() && is_small && is_usual
@@ -180,7 +180,7 @@ impl<'b> ImageFile<'b> {
 
     /// The pixels that are shown, upright.
     fn picture(&self, region: Option<Region>, stopped: &dyn Fn() -> bool) -> Result<Picture, ImageFlaw> {
-        let Header { width, height, orientation, .. } = self.header;
+        let ImageHeader { width, height, orientation, .. } = self.header;
         let region = region.map_or(Region::whole(width, height), |region| region.as_stored(orientation, width, height));
         let (from, to) = ((region.width, region.height), shown_size(region.width, region.height));
         let bytes = region.x as usize * RGBA..(region.x + region.width) as usize * RGBA;

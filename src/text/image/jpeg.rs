@@ -8,7 +8,7 @@ use zune_jpeg::{
 
 use super::{
     ImageFlaw,
-    header::{Header, area},
+    header::{ImageHeader, area},
     rows::{Channels, Pixels, Rows, zeroed},
 };
 
@@ -16,7 +16,7 @@ use super::{
 const LONGEST: usize = 65_535;
 
 /// What the markers say (ITU-T T.81, B.1.1); `None` without a frame.
-pub(super) fn header(bytes: &[u8]) -> Option<Header> {
+pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     Markers::of(bytes).header()
 }
 
@@ -78,7 +78,7 @@ impl<'b> Markers<'b> {
         }
     }
 
-    fn header(&self) -> Option<Header> {
+    fn header(&self) -> Option<ImageHeader> {
         let (kind, frame) = self.frame?;
         let [height, width] =
             [frame.get(1..3)?, frame.get(3..5)?].map(|side| u16::from_be_bytes([side[0], side[1]]).into());
@@ -87,7 +87,7 @@ impl<'b> Markers<'b> {
         let in_one_pass = matches!(kind, 0xC0 | 0xC1) && self.scanned.is_none_or(|scanned| scanned >= components);
         let coefficients = if in_one_pass { 0 } else { coefficients(width, height, frame.get(6..)?) };
         let pixels = area(width, height) * u64::from(if components == 2 { 3 } else { components });
-        Some(Header {
+        Some(ImageHeader {
             width,
             height,
             orientation: self.orientation.unwrap_or(Orientation::NoTransforms),
@@ -110,7 +110,7 @@ fn coefficients(width: u32, height: u32, components: &[u8]) -> u64 {
 }
 
 /// Decodes it; `strict`ly: as decoders do that accept nothing but whole and clean data.
-pub(super) fn rows(bytes: &[u8], header: &Header, strict: bool) -> Result<Box<dyn Rows>, ImageFlaw> {
+pub(super) fn rows(bytes: &[u8], header: &ImageHeader, strict: bool) -> Result<Box<dyn Rows>, ImageFlaw> {
     let options = DecoderOptions::default().set_strict_mode(strict).set_max_width(LONGEST).set_max_height(LONGEST);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
     decoder.decode_headers().map_err(|error| ImageFlaw::broken(&error))?;

@@ -9,7 +9,7 @@ use png::{ColorType, DecodeOptions, Decoder, Limits, Reader, Transformations};
 
 use super::{
     ImageFlaw,
-    header::{Header, area},
+    header::{ImageHeader, area},
     rows::{Channels, Pixels, RGBA, Rows, too_few_rows, zeroed},
 };
 
@@ -17,9 +17,9 @@ use super::{
 const OTHER: usize = 4 << 20;
 
 /// What the chunks say (<https://www.w3.org/TR/png-3/#5Chunk-layout>); `None` where the first one is not a header.
-pub(super) fn header(bytes: &[u8]) -> Option<Header> {
+pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     const SIGNATURE: usize = 8;
-    let mut header: Option<Header> = None;
+    let mut header: Option<ImageHeader> = None;
     let mut at = SIGNATURE;
     while let Some([length, kind]) = bytes.get(at..at + 8).map(|head| [&head[..4], &head[4..]]) {
         let length = u32::from_be_bytes(length.try_into().ok()?) as usize;
@@ -45,12 +45,12 @@ pub(super) fn header(bytes: &[u8]) -> Option<Header> {
     header
 }
 
-fn of_ihdr(data: &[u8]) -> Option<Header> {
+fn of_ihdr(data: &[u8]) -> Option<ImageHeader> {
     let [width, height] =
         [data.get(..4)?, data.get(4..8)?].map(|side| u32::from_be_bytes(side.try_into().unwrap_or_default()));
     let (depth, interlaced) = (*data.get(8)?, *data.get(12)? != 0);
     let pixels = if interlaced { area(width, height) * RGBA as u64 } else { 0 };
-    Some(Header {
+    Some(ImageHeader {
         width,
         height,
         orientation: Orientation::NoTransforms,
@@ -62,7 +62,7 @@ fn of_ihdr(data: &[u8]) -> Option<Header> {
 }
 
 /// Begins to decode.
-pub(super) fn rows<'b>(bytes: &'b [u8], header: &Header) -> Result<Box<dyn Rows + 'b>, ImageFlaw> {
+pub(super) fn rows<'b>(bytes: &'b [u8], header: &ImageHeader) -> Result<Box<dyn Rows + 'b>, ImageFlaw> {
     let mut options = DecodeOptions::default();
     // A chunk whose checksum is wrong is an error for other decoders.
     options.set_skip_ancillary_crc_failures(false);

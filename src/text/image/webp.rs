@@ -7,7 +7,7 @@ use image_webp::WebPDecoder;
 
 use super::{
     ImageFlaw,
-    header::{Header, area},
+    header::{ImageHeader, area},
     rows::{Channels, Pixels, Rows, zeroed},
 };
 
@@ -17,7 +17,7 @@ const FIRST: usize = 20;
 const ALPHA: u8 = 0x10;
 
 /// What the chunks say (RFC 9649); `None` without one of pixels.
-pub(super) fn header(bytes: &[u8]) -> Option<Header> {
+pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     let size = u32::from_le_bytes(*bytes.get(4..)?.first_chunk()?) as usize;
     let first = bytes.get(12..16)?;
     let data = bytes.get(FIRST..)?;
@@ -52,7 +52,7 @@ pub(super) fn header(bytes: &[u8]) -> Option<Header> {
         (..) => 9,
     };
     let copied = if missing_alpha(bytes).is_some() { bytes.len() as u64 } else { 0 };
-    Some(Header {
+    Some(ImageHeader {
         width,
         height,
         orientation: exif.and_then(Orientation::from_exif_chunk).unwrap_or(Orientation::NoTransforms),
@@ -95,7 +95,7 @@ fn missing_alpha(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Decodes the first frame.
-pub(super) fn rows(bytes: &[u8], header: &Header) -> Result<Box<dyn Rows>, ImageFlaw> {
+pub(super) fn rows(bytes: &[u8], header: &ImageHeader) -> Result<Box<dyn Rows>, ImageFlaw> {
     let missing = missing_alpha(bytes);
     let mut bytes = Cow::Borrowed(bytes);
     if let Some(at) = missing {

@@ -17,10 +17,10 @@ pub struct SourceEdit {
 
 /// The source of a cell.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct CellSource {
     text: String,
     /// The pieces of the text, in their order: lines, or the strings of a list.
-    pieces: Vec<Piece>,
+    pieces: Vec<SourcePiece>,
     /// The value in the JSON.
     span: Range<usize>,
     is_list: bool,
@@ -29,7 +29,7 @@ pub(super) struct Source {
 /// A part of the source and its place in the JSON: a string of a list with its quotation marks, or a line of the only
 /// string without them.
 #[derive(Debug)]
-struct Piece {
+struct SourcePiece {
     /// In the source.
     text: Range<usize>,
     /// In the JSON.
@@ -47,7 +47,7 @@ pub(super) struct ListLayout {
     close: String,
 }
 
-impl Source {
+impl CellSource {
     /// The source that is `raw`, a part of `text`; `None` where it is neither a string nor a list of strings.
     pub(super) fn parse(raw: &RawValue, text: &str) -> Option<Self> {
         let span = span_of(raw, text);
@@ -71,7 +71,7 @@ impl Source {
     fn push(&mut self, text: &str, json: Range<usize>) {
         let start = self.text.len();
         self.text.push_str(text);
-        self.pieces.push(Piece { text: start..self.text.len(), json });
+        self.pieces.push(SourcePiece { text: start..self.text.len(), json });
     }
 
     pub(super) fn text(&self) -> &str {

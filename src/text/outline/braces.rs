@@ -227,7 +227,7 @@ impl BraceOutline {
             return;
         }
         let mut opening = (self.grammar.open)(&self.headers.header(), self.around());
-        opening.goes_on |= self.headers.start.parens > 0;
+        opening.continues |= self.headers.start.parens > 0;
         self.open_block(opening, false);
     }
 
@@ -236,7 +236,7 @@ impl BraceOutline {
         self.open.push(OpenBlock {
             block: opening.block,
             definition,
-            goes_on: opening.goes_on,
+            continues: opening.continues,
             header: self.headers.start,
             tokens: self.headers.len(),
             indent: self.indent,
@@ -275,7 +275,7 @@ impl BraceOutline {
         }
         self.headers.truncate(open.tokens);
         self.headers.start = open.header;
-        if open.goes_on {
+        if open.continues {
             self.headers.push_braces(self.line);
         } else {
             self.headers.clear();
@@ -319,7 +319,7 @@ impl BraceOutline {
 
     fn directive(&mut self, content: &[u8]) {
         let directive = Directive::parse(content);
-        let goes_on = content.ends_with(b"\\");
+        let continues = content.ends_with(b"\\");
         let mut definition = None;
         let guard = std::mem::take(&mut self.guard);
         match directive {
@@ -341,7 +341,7 @@ impl BraceOutline {
             self.lexer.pass(content);
         }
         self.comment = None;
-        (self.in_directive, self.continued) = (goes_on, definition);
+        (self.in_directive, self.continued) = (continues, definition);
     }
 
     /// Each branch of an `#if` begins with what was open before it.

@@ -55,20 +55,20 @@ fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
             && matches!(terms.last(), Some(Term::Word(_) | Term::Group(b'<', ..)))
             && terms.len() > colon + 1
         {
-            return Opening { named: None, block: BlockKind::Values, goes_on: true };
+            return Opening { named: None, block: BlockKind::Values, continues: true };
         }
         return Opening::of(Some(function), BlockKind::Statements);
     }
     if let Some(value) = value_at(terms) {
         let block = if terms.last() == Some(&Term::Sign(b'=')) { BlockKind::Values } else { BlockKind::Statements };
         let named = if around.block == BlockKind::Items { variable(header, &terms[..value]) } else { None };
-        return Opening { named, block, goes_on: false };
+        return Opening { named, block, continues: false };
     }
     if let Some((kind, name)) = aggregate(header, terms) {
         let block = if kind == "enum" { BlockKind::Values } else { BlockKind::Members };
         let named = name.map(|(name, line)| Named::new(kind, name, line));
         // What follows the braces may be named, too: `typedef struct { … } point;`
-        return Opening { named, block, goes_on: true };
+        return Opening { named, block, continues: true };
     }
     Opening::of(None, BlockKind::Statements)
 }

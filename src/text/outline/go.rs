@@ -24,7 +24,7 @@ fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
     let is_type = named.as_ref().is_some_and(|named| named.kind == "type");
     if matches!(last, "interface" | "struct") && !is_type {
         // A type within a signature or statement.
-        return Opening { named: None, block: BlockKind::Values, goes_on: begins == "func" };
+        return Opening { named: None, block: BlockKind::Values, continues: begins == "func" };
     }
     let block = if is_type { BlockKind::Values } else { BlockKind::Statements };
     Opening::of(named, block)

@@ -216,12 +216,12 @@ pub(super) struct Opening {
     pub(super) named: Option<Named>,
     pub(super) block: BlockKind,
     /// The header continues after the braces.
-    pub(super) goes_on: bool,
+    pub(super) continues: bool,
 }
 
 impl Opening {
     pub(super) fn of(named: Option<Named>, block: BlockKind) -> Self {
-        Self { named, block, goes_on: false }
+        Self { named, block, continues: false }
     }
 }
 

@@ -80,7 +80,7 @@ fn opening(header: &Header<'_>, around: Around<'_>, has_methods: bool) -> Openin
             return Opening::of(Some(named), BlockKind::Statements);
         }
         if let Some(named) = property(header) {
-            return Opening { named: Some(named), block: BlockKind::Values, goes_on: false };
+            return Opening { named: Some(named), block: BlockKind::Values, continues: false };
         }
         if is_enum_constant(header) {
             return Opening::of(None, BlockKind::Members);

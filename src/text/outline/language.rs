@@ -1,7 +1,7 @@
 //! Which language a file is in, by its name, or the first line of a script without one.
 
 use super::{
-    brace_grammar::BraceGrammar, c, go, java, keyword_grammar::KeywordGrammar, keywords, rust, script,
+    brace_grammar::BraceGrammar, c, go, java, javascript, keyword_grammar::KeywordGrammar, keywords, rust,
     sections::SectionFormat,
 };
 
@@ -49,7 +49,7 @@ impl Language {
             "cs" => Self::Braces(&java::CSHARP),
             "dart" => Self::Braces(&java::DART),
             "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" | "vue" | "svelte" => {
-                Self::Braces(&script::SCRIPT)
+                Self::Braces(&javascript::JAVASCRIPT)
             }
             "py" | "pyi" | "pyx" | "pyw" | "bzl" | "star" | "gd" => Self::Keywords(&keywords::PYTHON),
             "rb" | "rake" | "gemspec" | "cr" | "rbi" => Self::Keywords(&keywords::RUBY),
@@ -103,7 +103,7 @@ impl Language {
             "julia" => &keywords::JULIA,
             "Rscript" => &keywords::R,
             "make" => &keywords::MAKE,
-            "node" | "deno" | "bun" => return Some(Self::Braces(&script::SCRIPT)),
+            "node" | "deno" | "bun" => return Some(Self::Braces(&javascript::JAVASCRIPT)),
             _ => return None,
         }))
     }

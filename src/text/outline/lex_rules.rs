@@ -100,7 +100,7 @@ pub(super) static GO: LexRules = LexRules { single: Quotes::Char, backtick: Quot
 pub(super) static JAVA: LexRules = LexRules { single: Quotes::Char, triples: true, ..SLASHES };
 pub(super) static CSHARP: LexRules = LexRules { verbatim: true, ..JAVA };
 pub(super) static DART: LexRules = LexRules { triples: true, ..SLASHES };
-pub(super) static SCRIPT: LexRules =
+pub(super) static JAVASCRIPT: LexRules =
     LexRules { backtick: Quotes::Template, regexes: true, dollar_words: true, ..SLASHES };
 /// Kotlin, Swift, Scala.
 pub(super) static NESTED: LexRules =

@@ -5,7 +5,7 @@
 
 use super::{
     lex_rules::{LexRules, Quotes, is_word, is_word_start},
-    unfinished::{Between, Unfinished},
+    multiline_state::{MultilineState, OpenLiteral},
 };
 
 /// What a lexeme is.
@@ -39,22 +39,22 @@ pub(super) struct Lexeme {
 #[derive(Debug)]
 pub(super) struct Lexer {
     rules: &'static LexRules,
-    unfinished: Unfinished,
+    multiline: MultilineState,
 }
 
 impl Lexer {
     pub(super) fn new(rules: &'static LexRules) -> Self {
-        Self { rules, unfinished: Unfinished::new(rules) }
+        Self { rules, multiline: MultilineState::new(rules) }
     }
 
     /// Whether the next line begins outside of comments and strings.
     pub(super) fn is_in_code(&self) -> bool {
-        self.unfinished.open == Between::Code
+        self.multiline.open == OpenLiteral::Code
     }
 
     /// Whether the next line begins in a comment.
     pub(super) fn is_in_comment(&self) -> bool {
-        matches!(self.unfinished.open, Between::Comment(_) | Between::Pod(_))
+        matches!(self.multiline.open, OpenLiteral::Comment(_) | OpenLiteral::Pod(_))
     }
 
     /// A line that is not code, such as a directive: only a comment that it opens counts.
@@ -63,18 +63,18 @@ impl Lexer {
             && let Some(from) = memchr::memmem::find(line, open)
             && memchr::memmem::find(&line[from + open.len()..], close).is_none()
         {
-            self.unfinished.open = Between::Comment(1);
+            self.multiline.open = OpenLiteral::Comment(1);
         }
     }
 
     /// The lexemes of the next line, without its line break.
     pub(super) fn line(&mut self, line: &[u8], out: &mut Vec<Lexeme>) {
         out.clear();
-        let Some(mut at) = self.unfinished.resume(line) else { return };
+        let Some(mut at) = self.multiline.resume(line) else { return };
         while at < line.len() {
             at = self.next(line, at, out);
         }
-        self.unfinished.end_line(line);
+        self.multiline.end_line(line);
     }
 
     /// Takes the next lexeme, comment or space; returns where the next one begins.
@@ -109,8 +109,8 @@ impl Lexer {
         if let Some((open, _)) = self.rules.block_comment
             && line[at..].starts_with(open)
         {
-            self.unfinished.open = Between::Comment(1);
-            return self.unfinished.inside(line, at + open.len()).unwrap_or(line.len());
+            self.multiline.open = OpenLiteral::Comment(1);
+            return self.multiline.inside(line, at + open.len()).unwrap_or(line.len());
         }
         if matches!(byte, b'"' | b'\'' | b'`') {
             return self.quoted(line, at, out);
@@ -123,7 +123,7 @@ impl Lexer {
             }
         }
         if byte == b'<' && self.rules.heredocs {
-            self.unfinished.note_heredoc(line, at);
+            self.multiline.note_heredoc(line, at);
         }
         self.sign(line, at, out)
     }
@@ -149,7 +149,7 @@ impl Lexer {
         }
         if let Some(begin) = self.raw_string(line, at, end) {
             out.push(Lexeme { kind: LexemeKind::Text, start: at, end: begin });
-            return self.unfinished.inside(line, begin).unwrap_or(line.len());
+            return self.multiline.inside(line, begin).unwrap_or(line.len());
         }
         out.push(Lexeme { kind: LexemeKind::Word, start: at, end });
         end
@@ -164,14 +164,14 @@ impl Lexer {
                 (rest.get(hashes) == Some(&b'"')).then(|| {
                     let mut close = vec![b'"'];
                     close.resize(hashes + 1, b'#');
-                    self.unfinished.open = Between::Raw(close);
+                    self.multiline.open = OpenLiteral::Raw(close);
                     end + hashes + 1
                 })
             }
             b"R" | b"LR" | b"uR" | b"UR" | b"u8R" if self.rules.cpp_raw && rest.first() == Some(&b'"') => {
                 let delimiter = rest[1..].iter().position(|byte| *byte == b'(').filter(|length| *length <= 16)?;
                 let close = [b")", &rest[1..=delimiter], b"\""].concat();
-                self.unfinished.open = Between::Raw(close);
+                self.multiline.open = OpenLiteral::Raw(close);
                 Some(end + delimiter + 2)
             }
             _ => None,
@@ -187,7 +187,7 @@ impl Lexer {
         let tripled = self.rules.triples && quote != b'`' && line[at..].starts_with(&[quote; 3]);
         let begin = match self.rules.quotes(quote) {
             _ if tripled => {
-                self.unfinished.open = Between::Tripled(quote);
+                self.multiline.open = OpenLiteral::Tripled(quote);
                 at + 3
             }
             Quotes::None => return sign(out),
@@ -209,16 +209,19 @@ impl Lexer {
             Quotes::Line | Quotes::Lines | Quotes::Template => {
                 let verbatim =
                     self.rules.verbatim && at > 0 && (line[at - 1] == b'@' || line[at.saturating_sub(2)..at] == *b"@$");
-                self.unfinished.open =
-                    if verbatim { Between::Raw(vec![quote]) } else { Between::Quoted(quote, self.rules.escapes) };
+                self.multiline.open = if verbatim {
+                    OpenLiteral::Raw(vec![quote])
+                } else {
+                    OpenLiteral::Quoted(quote, self.rules.escapes)
+                };
                 at + 1
             }
             Quotes::Raw => {
-                self.unfinished.open = Between::Quoted(quote, false);
+                self.multiline.open = OpenLiteral::Quoted(quote, false);
                 at + 1
             }
         };
-        let end = self.unfinished.inside(line, begin).unwrap_or(line.len());
+        let end = self.multiline.inside(line, begin).unwrap_or(line.len());
         out.push(Lexeme { kind: LexemeKind::Text, start: at, end });
         end
     }
@@ -227,17 +230,17 @@ impl Lexer {
         let byte = line[at];
         match byte {
             b'{' => {
-                if let Some(open) = self.unfinished.templates.last_mut() {
+                if let Some(open) = self.multiline.templates.last_mut() {
                     *open += 1;
                 }
             }
             b'}' => {
-                if let Some(open) = self.unfinished.templates.last_mut() {
+                if let Some(open) = self.multiline.templates.last_mut() {
                     if *open == 0 {
                         // Back in the template string around it.
-                        self.unfinished.templates.pop();
-                        self.unfinished.open = Between::Quoted(b'`', true);
-                        return self.unfinished.inside(line, at + 1).unwrap_or(line.len());
+                        self.multiline.templates.pop();
+                        self.multiline.open = OpenLiteral::Quoted(b'`', true);
+                        return self.multiline.inside(line, at + 1).unwrap_or(line.len());
                     }
                     *open -= 1;
                 }

@@ -26,7 +26,7 @@ const BELONG: &[&str] = &["extends", "implements", "where", "throws", "instanceo
 /// Whether the break between the last token of a line and the first lexeme of the next, each with its text, ends the
 /// statement: unless one of them requires a continuation.
 pub(super) fn ends_statement(last: (TokenKind, &str), next: (LexemeKind, &str)) -> bool {
-    let goes_on = match last.0 {
+    let continues = match last.0 {
         TokenKind::Braces | TokenKind::Lexeme(LexemeKind::Text | LexemeKind::Number) => false,
         TokenKind::Lexeme(LexemeKind::Sign(sign)) => !matches!(sign, b')' | b']' | b'>' | b'}' | b'?' | b'!'),
         TokenKind::Lexeme(LexemeKind::Word) => GO_ON.contains(&last.1),
@@ -38,7 +38,7 @@ pub(super) fn ends_statement(last: (TokenKind, &str), next: (LexemeKind, &str)) 
         LexemeKind::Number | LexemeKind::Text => false,
         LexemeKind::Arrow | LexemeKind::PathSeparator | LexemeKind::Operator => true,
     };
-    !goes_on && !belongs
+    !continues && !belongs
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ pub(super) struct OpenBlock {
     pub(super) block: BlockKind,
     /// The definition that it is the body of, as its place.
     pub(super) definition: Option<usize>,
-    pub(super) goes_on: bool,
+    pub(super) continues: bool,
     /// The header before it, and the tokens up to its end.
     pub(super) header: HeaderStart,
     pub(super) tokens: usize,

@@ -14,7 +14,7 @@ const MODIFIERS: &[&str] = &["pub", "async", "unsafe", "extern", "default", "saf
 fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
     if header.tokens.last().is_some_and(|_| header.is_sign(header.tokens.len() - 1, b'<')) {
         // `Array<{ N }>`
-        return Opening { named: None, block: BlockKind::Values, goes_on: true };
+        return Opening { named: None, block: BlockKind::Values, continues: true };
     }
     // Neither fields nor the rules of a macro define anything.
     if around.block == BlockKind::Values {

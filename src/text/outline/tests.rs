@@ -16,7 +16,7 @@ fn outline(path: &str, text: &str) -> Vec<String> {
 fn check(path: &str, text: &str, expected: &[&str]) {
     assert_eq!(outline(path, text), expected, "{path}:\n{text}");
     // The same in pieces, and with other line ends.
-    let mut pieces = Outline::new(path);
+    let mut pieces = OutlineBuilder::new(path);
     text.chars().for_each(|letter| pieces.push(letter.encode_utf8(&mut [0; 4])));
     assert_eq!(pieces.finish(), definitions(path, text), "in pieces: {path}");
     assert_eq!(definitions(path, &text.replace('\n', "\r\n")), definitions(path, text), "with CR LF: {path}");

@@ -14,14 +14,14 @@ const STEPS: u64 = 1 << 30;
 const STEPS_PER_LOOK: u64 = 1 << 15;
 
 /// Counts down while a file is read.
-pub(super) struct Budget<'a> {
+pub(super) struct PdfBudget<'a> {
     decoded: Cell<usize>,
     steps: Cell<u64>,
     look_at: Cell<u64>,
     stopped: &'a dyn Fn() -> bool,
 }
 
-impl<'a> Budget<'a> {
+impl<'a> PdfBudget<'a> {
     pub(super) fn new(stopped: &'a dyn Fn() -> bool) -> Self {
         Self { decoded: Cell::new(DECODED), steps: Cell::new(STEPS), look_at: Cell::new(STEPS), stopped }
     }

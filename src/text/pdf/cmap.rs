@@ -3,9 +3,9 @@
 //! Maps of any size are read, but only so many entries are kept.
 
 use super::{
-    budget::Budget,
+    budget::PdfBudget,
     error::PdfError,
-    lexer::{Lexer, Token},
+    lexer::{PdfLexer, PdfToken},
     object::Object,
 };
 
@@ -41,11 +41,11 @@ struct CodeSpace {
 struct Range {
     low: u32,
     high: u32,
-    target: Target,
+    target: CodeTarget,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Target {
+enum CodeTarget {
     /// A text in the pool. Its last character counts up with the code.
     Text { from: u32, length: u16 },
     /// The number of the first glyph.
@@ -53,9 +53,9 @@ enum Target {
 }
 
 impl CMap {
-    pub(super) fn parse(bytes: &[u8], budget: &Budget<'_>) -> Result<Self, PdfError> {
+    pub(super) fn parse(bytes: &[u8], budget: &PdfBudget<'_>) -> Result<Self, PdfError> {
         let mut map = Self::default();
-        let mut lexer = Lexer::of_content(bytes);
+        let mut lexer = PdfLexer::of_content(bytes);
         let mut operands: Vec<Object> = Vec::new();
         loop {
             let before = lexer.position();
@@ -63,9 +63,9 @@ impl CMap {
             budget.parsed(lexer.position() - before)?;
             match token {
                 // No section has more than a hundred entries of three, says the standard; some have thousands.
-                Token::Object(object) if operands.len() < 3 * ENTRIES => operands.push(object),
-                Token::Object(_) => {}
-                Token::Keyword(word) => {
+                PdfToken::Object(object) if operands.len() < 3 * ENTRIES => operands.push(object),
+                PdfToken::Object(_) => {}
+                PdfToken::Keyword(word) => {
                     map.section(word, &operands);
                     operands.clear();
                 }
@@ -111,7 +111,7 @@ impl CMap {
             b"endcidchar" => {
                 for pair in operands.chunks_exact(2) {
                     if let (Some(low), Some(glyph)) = (pair[0].string().map(code), pair[1].index()) {
-                        self.add(low, low, Target::Glyph(u32::try_from(glyph).unwrap_or_default()));
+                        self.add(low, low, CodeTarget::Glyph(u32::try_from(glyph).unwrap_or_default()));
                     }
                 }
             }
@@ -120,7 +120,7 @@ impl CMap {
                     if let (Some(low), Some(high), Some(glyph)) =
                         (triple[0].string().map(code), triple[1].string().map(code), triple[2].index())
                     {
-                        self.add(low, high, Target::Glyph(u32::try_from(glyph).unwrap_or_default()));
+                        self.add(low, high, CodeTarget::Glyph(u32::try_from(glyph).unwrap_or_default()));
                     }
                 }
             }
@@ -152,14 +152,14 @@ impl CMap {
         if let (Ok(from), Ok(length)) = (u32::try_from(from), length)
             && self.pool.len() <= POOL
         {
-            self.add(low, high, Target::Text { from, length });
+            self.add(low, high, CodeTarget::Text { from, length });
         }
         if self.pool.len() > POOL {
             self.pool.truncate(from);
         }
     }
 
-    fn add(&mut self, low: u32, high: u32, target: Target) {
+    fn add(&mut self, low: u32, high: u32, target: CodeTarget) {
         if self.ranges.len() < ENTRIES && low <= high {
             self.ranges.push(Range { low, high, target });
         }
@@ -200,12 +200,12 @@ impl CMap {
     /// The number of the glyph of a code.
     pub(super) fn glyph(&self, code: u32) -> Option<u32> {
         let range = self.range(code)?;
-        if let Target::Glyph(first) = range.target { Some(first.saturating_add(code - range.low)) } else { None }
+        if let CodeTarget::Glyph(first) = range.target { Some(first.saturating_add(code - range.low)) } else { None }
     }
 
     /// Appends the text of a code; false if it has none.
     pub(super) fn text(&self, code: u32, to: &mut String) -> bool {
-        let Some(Range { low, target: Target::Text { from, length }, .. }) = self.range(code) else { return false };
+        let Some(Range { low, target: CodeTarget::Text { from, length }, .. }) = self.range(code) else { return false };
         let text = &self.pool[*from as usize..*from as usize + usize::from(*length)];
         let mut characters = text.chars();
         let Some(last) = characters.next_back() else { return true };

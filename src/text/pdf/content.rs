@@ -6,13 +6,13 @@ use std::{collections::HashMap, rc::Rc};
 
 use super::{
     error::PdfError,
-    file::File,
     font::Font,
-    fonts::{FONTS, Fonts, weight},
-    layout::{Glyph, Layout},
-    lexer::{Lexer, Token},
+    font_cache::{FONTS, FontCache, weight},
+    lexer::{PdfLexer, PdfToken},
     matrix::Matrix,
     object::{Dict, Object, Reference, Stream},
+    page_layout::{Glyph, PageLayout},
+    pdf_file::PdfFile,
 };
 
 /// Bytes of the instructions of a page, and of one drawing used in it.
@@ -38,8 +38,8 @@ const STATES: usize = 512;
 
 /// What is found on a page.
 #[derive(Default)]
-pub(super) struct Found {
-    pub(super) layout: Layout,
+pub(super) struct PageContent {
+    pub(super) layout: PageLayout,
     pub(super) images: usize,
     glyphs: usize,
     drawn: usize,
@@ -50,17 +50,17 @@ pub(super) struct Found {
 }
 
 /// The instructions of a page or of one drawing, while they are followed.
-struct Frame<'f> {
+struct Interpreter<'f> {
     resources: Rc<Dict>,
     fonts: HashMap<Vec<u8>, Rc<Font>>,
-    state: State,
-    saved: Vec<State>,
+    state: TextState,
+    saved: Vec<TextState>,
     text: Matrix,
     line: Matrix,
     /// Marked content that is open.
     marked: Vec<Marked>,
-    file: &'f File<'f>,
-    kept: &'f Fonts,
+    file: &'f PdfFile<'f>,
+    kept: &'f FontCache,
     depth: usize,
 }
 
@@ -72,7 +72,7 @@ enum Marked {
 }
 
 #[derive(Clone)]
-struct State {
+struct TextState {
     page: Matrix,
     font: Option<Rc<Font>>,
     size: f64,
@@ -85,13 +85,13 @@ struct State {
 
 /// Follows the instructions of a page, which begins with the transformation `page`.
 pub(super) fn read_page(
-    file: &File<'_>,
-    fonts: &Fonts,
+    file: &PdfFile<'_>,
+    fonts: &FontCache,
     contents: &Object,
     resources: Dict,
     page: Matrix,
-) -> Result<Found, PdfError> {
-    let mut found = Found::default();
+) -> Result<PageContent, PdfError> {
+    let mut found = PageContent::default();
     let mut instructions = Vec::new();
     let parts = match contents {
         Object::Array(parts) => parts.as_slice(),
@@ -105,7 +105,7 @@ pub(super) fn read_page(
         instructions.extend_from_slice(&decoded.bytes);
         instructions.push(b'\n');
     }
-    let state = State {
+    let state = TextState {
         page,
         font: None,
         size: 0.0,
@@ -115,7 +115,7 @@ pub(super) fn read_page(
         leading: 0.0,
         rise: 0.0,
     };
-    match Frame::new(file, fonts, Rc::new(resources), state, 0).follow(&instructions, &mut found) {
+    match Interpreter::new(file, fonts, Rc::new(resources), state, 0).follow(&instructions, &mut found) {
         // What was found before the limit is shown.
         Err(PdfError::TooLarge(_)) => found.cut = true,
         other => other?,
@@ -123,8 +123,8 @@ pub(super) fn read_page(
     Ok(found)
 }
 
-impl<'f> Frame<'f> {
-    fn new(file: &'f File<'_>, kept: &'f Fonts, resources: Rc<Dict>, state: State, depth: usize) -> Self {
+impl<'f> Interpreter<'f> {
+    fn new(file: &'f PdfFile<'_>, kept: &'f FontCache, resources: Rc<Dict>, state: TextState, depth: usize) -> Self {
         Self {
             resources,
             fonts: HashMap::new(),
@@ -139,26 +139,26 @@ impl<'f> Frame<'f> {
         }
     }
 
-    fn follow(mut self, instructions: &[u8], found: &mut Found) -> Result<(), PdfError> {
-        let mut lexer = Lexer::of_content(instructions);
+    fn follow(mut self, instructions: &[u8], found: &mut PageContent) -> Result<(), PdfError> {
+        let mut lexer = PdfLexer::of_content(instructions);
         let mut operands: Vec<Object> = Vec::with_capacity(OPERANDS);
         loop {
             let before = lexer.position();
             let Some(token) = lexer.token() else { return Ok(()) };
             self.file.budget.work((lexer.position() - before) as u64)?;
             match token {
-                Token::Object(object) => {
+                PdfToken::Object(object) => {
                     if operands.len() == OPERANDS {
                         operands.remove(0);
                     }
                     operands.push(object);
                 }
-                Token::Keyword(b"ID") => {
+                PdfToken::Keyword(b"ID") => {
                     skip_image(&mut lexer);
                     found.images += 1;
                     operands.clear();
                 }
-                Token::Keyword(operator) => {
+                PdfToken::Keyword(operator) => {
                     self.operator(operator, &operands, found)?;
                     operands.clear();
                     if found.glyphs >= GLYPHS || found.layout.is_full() {
@@ -170,7 +170,7 @@ impl<'f> Frame<'f> {
         }
     }
 
-    fn operator(&mut self, operator: &[u8], operands: &[Object], found: &mut Found) -> Result<(), PdfError> {
+    fn operator(&mut self, operator: &[u8], operands: &[Object], found: &mut PageContent) -> Result<(), PdfError> {
         let number = |index: usize| operands.get(index).and_then(Object::number).unwrap_or(0.0);
         match operator {
             b"q" if self.saved.len() < STATES => self.saved.push(self.state.clone()),
@@ -259,7 +259,7 @@ impl<'f> Frame<'f> {
         self.text = self.text.moved(x, y);
     }
 
-    fn show(&mut self, string: Option<&Object>, found: &mut Found) -> Result<(), PdfError> {
+    fn show(&mut self, string: Option<&Object>, found: &mut PageContent) -> Result<(), PdfError> {
         let (Some(Object::String(string)), Some(font)) = (string, self.state.font.clone()) else { return Ok(()) };
         let file = self.file;
         font.each_glyph(string, |shown| {
@@ -268,7 +268,7 @@ impl<'f> Frame<'f> {
                 return Ok(());
             }
             found.glyphs += 1;
-            let State { size, character_space, word_space, scale, rise, .. } = self.state;
+            let TextState { size, character_space, word_space, scale, rise, .. } = self.state;
             let whole = self.text.then(&self.state.page);
             let at = whole.point(0.0, rise);
             // A vertical glyph is one size high.
@@ -334,7 +334,7 @@ impl<'f> Frame<'f> {
     }
 
     /// An image, or a drawing with its own instructions.
-    fn draw(&mut self, name: &[u8], found: &mut Found) -> Result<(), PdfError> {
+    fn draw(&mut self, name: &[u8], found: &mut PageContent) -> Result<(), PdfError> {
         let (Object::Stream(stream), _) = self.resource(b"XObject", name)? else { return Ok(()) };
         let Stream { dict, .. } = &*stream;
         if self.file.get(dict, b"Subtype")?.name() != Some(b"Form") {
@@ -354,8 +354,8 @@ impl<'f> Frame<'f> {
             Object::Dict(resources) => Rc::new(resources),
             _ => Rc::clone(&self.resources),
         };
-        let state = State { page: own.then(&self.state.page), ..self.state.clone() };
-        Frame::new(self.file, self.kept, resources, state, self.depth + 1).follow(&decoded.bytes, found)
+        let state = TextState { page: own.then(&self.state.page), ..self.state.clone() };
+        Interpreter::new(self.file, self.kept, resources, state, self.depth + 1).follow(&decoded.bytes, found)
     }
 }
 
@@ -369,7 +369,7 @@ fn matrix(operands: &[Object]) -> Option<Matrix> {
 }
 
 /// Moves over the bytes of an image within the instructions, to behind its `EI`.
-fn skip_image(lexer: &mut Lexer<'_>) {
+fn skip_image(lexer: &mut PdfLexer<'_>) {
     let rest = lexer.rest();
     let space = |at: usize| rest.get(at).is_none_or(|byte| super::lexer::is_space(*byte));
     // The bytes of an image may hold `EI` by chance; text follows a real one.

@@ -8,7 +8,7 @@ use flate2::read::{DeflateDecoder, ZlibDecoder};
 use weezl::{BitOrder, LzwStatus, decode::Decoder};
 
 use super::{
-    budget::Budget,
+    budget::PdfBudget,
     error::PdfError,
     lexer::{hex_digit, is_space},
     object::{Dict, Object},
@@ -35,7 +35,7 @@ pub(super) fn decode(
     bytes: Cow<'_, [u8]>,
     filters: &[Filter],
     limit: usize,
-    budget: &Budget<'_>,
+    budget: &PdfBudget<'_>,
 ) -> Result<Option<Decoded>, PdfError> {
     let mut bytes = bytes;
     let mut cut = false;

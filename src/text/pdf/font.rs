@@ -6,9 +6,9 @@ use super::{
     base_encoding::BaseEncoding,
     cmap::CMap,
     error::PdfError,
-    file::File,
     glyph_names,
     object::{Dict, Object},
+    pdf_file::PdfFile,
     standard_widths::standard_width,
     type1,
 };
@@ -65,7 +65,7 @@ struct Widths {
 }
 
 /// One glyph of a string.
-pub(super) struct Shown<'t> {
+pub(super) struct ShownGlyph<'t> {
     /// Empty where it is not known.
     pub(super) text: &'t str,
     /// In text space, at size 1.
@@ -75,7 +75,7 @@ pub(super) struct Shown<'t> {
 }
 
 impl Font {
-    pub(super) fn load(file: &File<'_>, dict: &Dict) -> Result<Self, PdfError> {
+    pub(super) fn load(file: &PdfFile<'_>, dict: &Dict) -> Result<Self, PdfError> {
         let to_unicode = match file.get(dict, b"ToUnicode")? {
             Object::Stream(stream) => match file.decode(&stream, CMAP)? {
                 Some(decoded) => Some(ToUnicode::Map(CMap::parse(&decoded.bytes, &file.budget)?)),
@@ -98,7 +98,7 @@ impl Font {
         Ok(Self { codes, to_unicode, unit, is_vertical: false })
     }
 
-    fn composite(file: &File<'_>, dict: &Dict, to_unicode: Option<ToUnicode>) -> Result<Self, PdfError> {
+    fn composite(file: &PdfFile<'_>, dict: &Dict, to_unicode: Option<ToUnicode>) -> Result<Self, PdfError> {
         let (encoding, is_vertical) = match file.get(dict, b"Encoding")? {
             Object::Name(name) => (CodeEncoding::named(&name), name.ends_with(b"V")),
             Object::Stream(stream) => match file.decode(&stream, CMAP)? {
@@ -141,7 +141,7 @@ impl Font {
     pub(super) fn each_glyph(
         &self,
         mut string: &[u8],
-        mut show: impl FnMut(Shown<'_>) -> Result<(), PdfError>,
+        mut show: impl FnMut(ShownGlyph<'_>) -> Result<(), PdfError>,
     ) -> Result<(), PdfError> {
         let mut text = String::new();
         while !string.is_empty() {
@@ -187,7 +187,7 @@ impl Font {
                     }
                 }
             };
-            show(Shown { text: &text, width: width * self.unit, is_space: first == b" " })?;
+            show(ShownGlyph { text: &text, width: width * self.unit, is_space: first == b" " })?;
         }
         Ok(())
     }
@@ -247,7 +247,7 @@ impl CodeEncoding {
 }
 
 impl Widths {
-    fn load(file: &File<'_>, descendant: &Dict) -> Result<Self, PdfError> {
+    fn load(file: &PdfFile<'_>, descendant: &Dict) -> Result<Self, PdfError> {
         let default = file.get(descendant, b"DW")?.number().unwrap_or(1000.0);
         let listed = file.get(descendant, b"W")?;
         let mut items = listed.array().unwrap_or_default().iter();
@@ -286,7 +286,7 @@ impl Widths {
 }
 
 /// The widths of a simple font, by code.
-fn simple_widths(file: &File<'_>, dict: &Dict) -> Result<Vec<f64>, PdfError> {
+fn simple_widths(file: &PdfFile<'_>, dict: &Dict) -> Result<Vec<f64>, PdfError> {
     let descriptor = file.get(dict, b"FontDescriptor")?;
     let listed = file.get(dict, b"Widths")?;
     let Some(listed) = listed.array() else {
@@ -307,7 +307,7 @@ fn simple_widths(file: &File<'_>, dict: &Dict) -> Result<Vec<f64>, PdfError> {
 }
 
 /// The text of each code of a simple font, empty where it is not known.
-fn texts(file: &File<'_>, dict: &Dict, subtype: &[u8]) -> Result<Vec<String>, PdfError> {
+fn texts(file: &PdfFile<'_>, dict: &Dict, subtype: &[u8]) -> Result<Vec<String>, PdfError> {
     let encoding = file.get(dict, b"Encoding")?;
     let named = match &encoding {
         Object::Name(name) => BaseEncoding::named(name),

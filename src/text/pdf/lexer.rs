@@ -19,7 +19,7 @@ const NAME: usize = 512;
 
 /// The next item of the instructions of a page, or of a file.
 #[derive(Debug, PartialEq)]
-pub(super) enum Token<'a> {
+pub(super) enum PdfToken<'a> {
     Object(Object),
     /// Letters that are not an object: an operator, `obj`, `stream`.
     Keyword(&'a [u8]),
@@ -27,7 +27,7 @@ pub(super) enum Token<'a> {
 
 /// A position in bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Lexer<'a> {
+pub(super) struct PdfLexer<'a> {
     bytes: &'a [u8],
     position: usize,
     /// Whether `1 0 R` is a reference: in the file it is, on a page not.
@@ -35,7 +35,7 @@ pub(super) struct Lexer<'a> {
     nodes: usize,
 }
 
-impl<'a> Lexer<'a> {
+impl<'a> PdfLexer<'a> {
     /// Of a file, from a position on.
     pub(super) fn of_file(bytes: &'a [u8], position: usize) -> Self {
         Self { bytes, position: position.min(bytes.len()), references: true, nodes: NODES }
@@ -59,7 +59,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The next token; `None` at the end. An invalid object is skipped.
-    pub(super) fn token(&mut self) -> Option<Token<'a>> {
+    pub(super) fn token(&mut self) -> Option<PdfToken<'a>> {
         self.nodes = NODES;
         loop {
             self.skip_space();
@@ -67,17 +67,17 @@ impl<'a> Lexer<'a> {
             if !is_regular(first) || is_number_start(first) {
                 let from = self.position;
                 if let Some(object) = self.value(0) {
-                    return Some(Token::Object(object));
+                    return Some(PdfToken::Object(object));
                 }
                 self.position = self.position.max(from + 1);
                 continue;
             }
             let word = self.word();
             return Some(match word {
-                b"true" => Token::Object(Object::Bool(true)),
-                b"false" => Token::Object(Object::Bool(false)),
-                b"null" => Token::Object(Object::Null),
-                _ => Token::Keyword(word),
+                b"true" => PdfToken::Object(Object::Bool(true)),
+                b"false" => PdfToken::Object(Object::Bool(false)),
+                b"null" => PdfToken::Object(Object::Null),
+                _ => PdfToken::Keyword(word),
             });
         }
     }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::{
     error::PdfError,
-    file::File,
     object::{Dict, Object, Reference},
+    pdf_file::PdfFile,
 };
 
 /// Pages of one file; the longest books have a twentieth.
@@ -15,7 +15,7 @@ const PAGES: usize = 200_000;
 const HEIGHT: usize = 64;
 
 /// The pages, each by its reference. Nothing is followed twice, so that a tree with circles ends.
-pub(super) fn pages(file: &File<'_>) -> Result<Vec<Reference>, PdfError> {
+pub(super) fn pages(file: &PdfFile<'_>) -> Result<Vec<Reference>, PdfError> {
     let mut pages = Vec::new();
     let Some(root) = file.root()? else { return Ok(pages) };
     let mut seen = HashSet::new();
@@ -40,7 +40,7 @@ pub(super) fn pages(file: &File<'_>) -> Result<Vec<Reference>, PdfError> {
 }
 
 /// Every object that says it is a page, for a file whose tree leads to none.
-pub(super) fn loose_pages(file: &File<'_>) -> Result<Vec<Reference>, PdfError> {
+pub(super) fn loose_pages(file: &PdfFile<'_>) -> Result<Vec<Reference>, PdfError> {
     let mut pages = Vec::new();
     for number in file.numbers() {
         let reference = Reference { number, generation: 0 };
@@ -55,7 +55,7 @@ pub(super) fn loose_pages(file: &File<'_>) -> Result<Vec<Reference>, PdfError> {
 }
 
 /// An entry of a page, or of the nearest node above it that has one.
-pub(super) fn inherited(file: &File<'_>, page: &Dict, key: &[u8]) -> Result<Object, PdfError> {
+pub(super) fn inherited(file: &PdfFile<'_>, page: &Dict, key: &[u8]) -> Result<Object, PdfError> {
     let mut node = page.clone();
     for _ in 0..HEIGHT {
         let value = file.get(&node, key)?;

@@ -3,11 +3,11 @@
 use memchr::memmem;
 
 use super::{
-    budget::Budget,
+    budget::PdfBudget,
     error::PdfError,
     filter,
-    indirect::{read_indirect, stream_range},
-    lexer::{Lexer, is_space},
+    indirect_object::{read_indirect, stream_range},
+    lexer::{PdfLexer, is_space},
     object::{Dict, Object},
     stream_filters::direct_filters,
 };
@@ -26,7 +26,7 @@ const TAIL: usize = 2048;
 
 /// Where one object is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Entry {
+pub(super) enum XrefEntry {
     #[default]
     Missing,
     /// From this byte on.
@@ -38,33 +38,33 @@ pub(super) enum Entry {
 /// Entries by number, and the dictionary that names the root.
 #[derive(Debug, Default)]
 pub(super) struct Xref {
-    entries: Vec<Entry>,
+    entries: Vec<XrefEntry>,
     pub(super) trailer: Dict,
 }
 
 impl Xref {
-    pub(super) fn entry(&self, number: u32) -> Entry {
+    pub(super) fn entry(&self, number: u32) -> XrefEntry {
         self.entries.get(number as usize).copied().unwrap_or_default()
     }
 
     /// The numbers of all objects there are.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u32> {
-        (0_u32..).zip(&self.entries).filter(|(_, entry)| **entry != Entry::Missing).map(|(number, _)| number)
+        (0_u32..).zip(&self.entries).filter(|(_, entry)| **entry != XrefEntry::Missing).map(|(number, _)| number)
     }
 
-    pub(super) fn set(&mut self, number: u64, entry: Entry) {
+    pub(super) fn set(&mut self, number: u64, entry: XrefEntry) {
         let Some(at) = usize::try_from(number).ok().filter(|at| *at < OBJECTS) else { return };
         if at >= self.entries.len() {
-            self.entries.resize(at + 1, Entry::Missing);
+            self.entries.resize(at + 1, XrefEntry::Missing);
         }
         self.entries[at] = entry;
     }
 
     /// Reads the tables, the newest first; `None` if they cannot be followed.
-    pub(super) fn read(bytes: &[u8], budget: &Budget<'_>) -> Result<Option<Self>, PdfError> {
+    pub(super) fn read(bytes: &[u8], budget: &PdfBudget<'_>) -> Result<Option<Self>, PdfError> {
         let tail = bytes.len().saturating_sub(TAIL);
         let Some(found) = memmem::rfind(&bytes[tail..], b"startxref") else { return Ok(None) };
-        let mut lexer = Lexer::of_file(bytes, tail + found + "startxref".len());
+        let mut lexer = PdfLexer::of_file(bytes, tail + found + "startxref".len());
         let mut next = lexer.unsigned().and_then(|position| usize::try_from(position).ok());
         let mut xref = Self::default();
         let mut seen = Vec::new();
@@ -93,19 +93,24 @@ impl Xref {
     }
 
     /// One table or stream; its entries do not replace newer ones. Gives its trailer.
-    fn read_section(&mut self, bytes: &[u8], position: usize, budget: &Budget<'_>) -> Result<Option<Dict>, PdfError> {
-        let mut lexer = Lexer::of_file(bytes, position);
+    fn read_section(
+        &mut self,
+        bytes: &[u8],
+        position: usize,
+        budget: &PdfBudget<'_>,
+    ) -> Result<Option<Dict>, PdfError> {
+        let mut lexer = PdfLexer::of_file(bytes, position);
         if lexer.keyword(b"xref") { self.read_table(lexer, budget) } else { self.read_stream(bytes, position, budget) }
     }
 
-    fn read_table(&mut self, mut lexer: Lexer<'_>, budget: &Budget<'_>) -> Result<Option<Dict>, PdfError> {
+    fn read_table(&mut self, mut lexer: PdfLexer<'_>, budget: &PdfBudget<'_>) -> Result<Option<Dict>, PdfError> {
         while !lexer.keyword(b"trailer") {
             let (Some(first), Some(count)) = (lexer.unsigned(), lexer.unsigned()) else { return Ok(None) };
             for number in (first..).take(usize::try_from(count).unwrap_or(usize::MAX)) {
                 budget.work(4)?;
                 let (Some(offset), Some(_)) = (lexer.unsigned(), lexer.unsigned()) else { return Ok(None) };
                 if lexer.keyword(b"n") {
-                    self.add(number, u32::try_from(offset).map_or(Entry::Missing, Entry::At));
+                    self.add(number, u32::try_from(offset).map_or(XrefEntry::Missing, XrefEntry::At));
                 } else if !lexer.keyword(b"f") {
                     return Ok(None);
                 }
@@ -114,7 +119,7 @@ impl Xref {
         Ok(lexer.object().and_then(|object| object.dict().cloned()))
     }
 
-    fn read_stream(&mut self, bytes: &[u8], position: usize, budget: &Budget<'_>) -> Result<Option<Dict>, PdfError> {
+    fn read_stream(&mut self, bytes: &[u8], position: usize, budget: &PdfBudget<'_>) -> Result<Option<Dict>, PdfError> {
         let Some(found) = read_indirect(bytes, position, budget)? else { return Ok(None) };
         let (Object::Dict(dict), Some(start)) = (found.object, found.stream) else { return Ok(None) };
         let range = stream_range(bytes, start, dict.get(b"Length").and_then(Object::index), budget)?;
@@ -140,8 +145,8 @@ impl Xref {
                 let kind = if kind == 0 { 1 } else { big_endian(kind_field) };
                 let [second, third] = [second, third].map(|field| u32::try_from(big_endian(field)));
                 match (kind, second, third) {
-                    (1, Ok(offset), _) => self.add(number, Entry::At(offset)),
-                    (2, Ok(stream), Ok(index)) => self.add(number, Entry::Within { stream, index }),
+                    (1, Ok(offset), _) => self.add(number, XrefEntry::At(offset)),
+                    (2, Ok(stream), Ok(index)) => self.add(number, XrefEntry::Within { stream, index }),
                     _ => {}
                 }
             }
@@ -150,24 +155,24 @@ impl Xref {
     }
 
     /// An entry of an older table.
-    fn add(&mut self, number: u64, entry: Entry) {
-        if u32::try_from(number).is_ok_and(|number| self.entry(number) == Entry::Missing) {
+    fn add(&mut self, number: u64, entry: XrefEntry) {
+        if u32::try_from(number).is_ok_and(|number| self.entry(number) == XrefEntry::Missing) {
             self.set(number, entry);
         }
     }
 
     /// Looks for objects and trailers everywhere, for a file whose tables are damaged. Streams of objects are not
     /// opened.
-    pub(super) fn search(bytes: &[u8], budget: &Budget<'_>) -> Result<Self, PdfError> {
+    pub(super) fn search(bytes: &[u8], budget: &PdfBudget<'_>) -> Result<Self, PdfError> {
         let mut xref = Self::default();
         for found in memmem::find_iter(bytes, b"obj") {
             budget.work(8)?;
             if let Some((number, position)) = header_before(bytes, found) {
-                xref.set(number, Entry::At(position));
+                xref.set(number, XrefEntry::At(position));
             }
         }
         for found in memmem::find_iter(bytes, b"trailer") {
-            let mut lexer = Lexer::of_file(bytes, found + "trailer".len());
+            let mut lexer = PdfLexer::of_file(bytes, found + "trailer".len());
             let trailer = lexer.object();
             budget.parsed(lexer.position() - found)?;
             if let Some(Object::Dict(trailer)) = trailer

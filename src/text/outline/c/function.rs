@@ -32,11 +32,11 @@ pub(super) fn function_before_value(
             Term::Group(b'(', from, to) => {
                 let Some(Term::Word(name)) = at.checked_sub(1).map(|at| terms[at]) else { continue };
                 types -= usize::from(types > 0 && !STORAGE.contains(&header.word(name)));
-                let call = Call { header, terms, at, name, inside: (*from, *to), types, has_body };
+                let call = NamedParens { header, terms, at, name, inside: (*from, *to), types, has_body };
                 match call.meaning(around.owner) {
-                    Meaning::Attribute => {}
-                    Meaning::Nothing => return None,
-                    Meaning::Function(named) => return Some(named),
+                    ParenMeaning::Attribute => {}
+                    ParenMeaning::Nothing => return None,
+                    ParenMeaning::Function(named) => return Some(named),
                 }
             }
             Term::Sign(b':') if types > 0 => return None,
@@ -47,7 +47,7 @@ pub(super) fn function_before_value(
 }
 
 /// Parentheses after a name.
-struct Call<'c> {
+struct NamedParens<'c> {
     header: &'c Header<'c>,
     terms: &'c [Term],
     /// The place of the parentheses among the terms.
@@ -62,7 +62,7 @@ struct Call<'c> {
 }
 
 /// What parentheses after a name make of a declaration.
-enum Meaning {
+enum ParenMeaning {
     /// Nothing: they are an attribute's.
     Attribute,
     /// Not a function.
@@ -70,24 +70,24 @@ enum Meaning {
     Function(Named),
 }
 
-impl From<Option<Named>> for Meaning {
+impl From<Option<Named>> for ParenMeaning {
     fn from(named: Option<Named>) -> Self {
         named.map_or(Self::Nothing, Self::Function)
     }
 }
 
-impl Call<'_> {
+impl NamedParens<'_> {
     /// `owner` is the type whose members are declared.
-    fn meaning(&self, owner: &str) -> Meaning {
+    fn meaning(&self, owner: &str) -> ParenMeaning {
         let Self { header, terms, at, name, inside, types, has_body } = *self;
         let word = header.word(name);
         if ATTRIBUTES.contains(&word) {
-            return Meaning::Attribute;
+            return ParenMeaning::Attribute;
         }
         if self.is_pointer(inside.0) {
             return self.returns_pointer().into();
         }
-        let function = |text: String| Meaning::Function(Named::new("fn", text, header.line(name)));
+        let function = |text: String| ParenMeaning::Function(Named::new("fn", text, header.line(name)));
         let (first, qualified) = qualified_start(terms, at - 1);
         let is_capital = !word.contains(|letter: char| letter.is_lowercase());
         let before_word = matches!(terms.get(at + 1), Some(Term::Word(_) | Term::PathSeparator));
@@ -98,23 +98,23 @@ impl Call<'_> {
             }
             // `PyAPI_FUNC(int) f(void)`, `__printf(1, 2) int f(…)`
             if before_word && self.next_name().is_some() && !is_old_style(header, terms) {
-                return Meaning::Attribute;
+                return ParenMeaning::Attribute;
             }
             if is_capital || word.ends_with("_FUNCTION") {
                 return made_by_macro(header, word, inside, has_body).into();
             }
             // A call of a macro, or a function without a type.
-            return if has_body { function(word.to_owned()) } else { Meaning::Nothing };
+            return if has_body { function(word.to_owned()) } else { ParenMeaning::Nothing };
         }
         // `int LIKE_PRINTF(1, 2) f(…)` and `int printflike(1, 2) f(…)`, but `int f(void) __acquires(lock)`
         let is_function = |next: &str| !next.starts_with("__") && next.contains(|letter: char| letter.is_lowercase());
         let is_attribute = is_capital || self.has_only_numbers();
         if is_attribute && before_word && self.next_name().is_some_and(is_function) {
-            return Meaning::Attribute;
+            return ParenMeaning::Attribute;
         }
         match terms[first] {
             Term::Word(first) => function(header.joined(first, name + 1)),
-            _ => Meaning::Attribute,
+            _ => ParenMeaning::Attribute,
         }
     }
 

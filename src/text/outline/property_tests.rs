@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Outline, definitions};
+use super::{OutlineBuilder, definitions};
 
 /// A name for each language.
 const NAMES: &[&str] = &[
@@ -141,7 +141,7 @@ proptest! {
                 prop_assert!(1 <= one.start && one.start <= one.line, "{name}: {one:?}");
                 prop_assert!(one.line <= one.end && one.end <= total, "{name}: {one:?} of {total}");
             }
-            let mut pieces = Outline::new(name);
+            let mut pieces = OutlineBuilder::new(name);
             text.split_inclusive(' ').for_each(|piece| pieces.push(piece));
             prop_assert_eq!(pieces.finish(), found, "{}", name);
         }

@@ -4,9 +4,9 @@ use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use super::{
     error::PdfError,
-    file::File,
     font::Font,
     object::{Dict, Reference},
+    pdf_file::PdfFile,
 };
 
 /// Bytes of the fonts that are kept.
@@ -14,15 +14,15 @@ pub(super) const FONTS: usize = 24 << 20;
 
 /// Fonts by the object that they are.
 #[derive(Default)]
-pub(super) struct Fonts {
+pub(super) struct FontCache {
     loaded: RefCell<HashMap<u32, Rc<Font>>>,
 }
 
-impl Fonts {
+impl FontCache {
     /// The font that `dict` describes, which is the object `reference` where it is one.
     pub(super) fn load(
         &self,
-        file: &File<'_>,
+        file: &PdfFile<'_>,
         reference: Option<Reference>,
         dict: &Dict,
     ) -> Result<Rc<Font>, PdfError> {

@@ -5,15 +5,15 @@
 use std::{cell::RefCell, rc::Rc};
 
 use super::{
-    budget::Budget,
+    budget::PdfBudget,
     crypt::Decryptor,
     error::PdfError,
     filter::{self, Decoded, Filter},
-    indirect::{read_indirect, stream_range},
-    lexer::Lexer,
+    indirect_object::{read_indirect, stream_range},
+    lexer::PdfLexer,
     object::{Dict, Object, Reference, Stream},
     stream_filters::{direct_filters, filters},
-    xref::{Entry, Xref},
+    xref::{Xref, XrefEntry},
 };
 
 /// References that lead from one to the next.
@@ -30,9 +30,9 @@ const MEMBERS: usize = 200_000;
 const HEADER: usize = 1024;
 
 /// See the module.
-pub(super) struct File<'a> {
+pub(super) struct PdfFile<'a> {
     bytes: &'a [u8],
-    pub(super) budget: Budget<'a>,
+    pub(super) budget: PdfBudget<'a>,
     xref: Xref,
     decryptor: Option<Decryptor>,
     object_streams: RefCell<Vec<Rc<ObjectStream>>>,
@@ -46,8 +46,8 @@ struct ObjectStream {
     members: Vec<(u32, usize)>,
 }
 
-impl<'a> File<'a> {
-    pub(super) fn open(bytes: &'a [u8], budget: Budget<'a>) -> Result<Self, PdfError> {
+impl<'a> PdfFile<'a> {
+    pub(super) fn open(bytes: &'a [u8], budget: PdfBudget<'a>) -> Result<Self, PdfError> {
         let head = &bytes[..bytes.len().min(HEADER)];
         let start = memchr::memmem::find(head, b"%PDF-").unwrap_or(0);
         if u32::try_from(bytes.len()).is_err() {
@@ -64,7 +64,7 @@ impl<'a> File<'a> {
         Self::of(bytes, budget, Xref::default())?.repaired()
     }
 
-    fn of(bytes: &'a [u8], budget: Budget<'a>, xref: Xref) -> Result<Self, PdfError> {
+    fn of(bytes: &'a [u8], budget: PdfBudget<'a>, xref: Xref) -> Result<Self, PdfError> {
         let mut file = Self { bytes, budget, xref, decryptor: None, object_streams: RefCell::default() };
         file.decryptor = file.find_decryptor()?;
         Ok(file)
@@ -106,8 +106,8 @@ impl<'a> File<'a> {
     fn add_members(&mut self, number: u32) -> Result<(), PdfError> {
         let Some(stream) = self.object_stream(number)? else { return Ok(()) };
         for (index, (member, _)) in (0_u32..).zip(&stream.members) {
-            if self.xref.entry(*member) == Entry::Missing {
-                self.xref.set(u64::from(*member), Entry::Within { stream: number, index });
+            if self.xref.entry(*member) == XrefEntry::Missing {
+                self.xref.set(u64::from(*member), XrefEntry::Within { stream: number, index });
             }
         }
         Ok(())
@@ -156,8 +156,8 @@ impl<'a> File<'a> {
     fn object(&self, reference: Reference) -> Result<Option<Object>, PdfError> {
         self.budget.work(16)?;
         match self.xref.entry(reference.number) {
-            Entry::Missing => Ok(None),
-            Entry::At(position) => {
+            XrefEntry::Missing => Ok(None),
+            XrefEntry::At(position) => {
                 let found = read_indirect(self.bytes, position as usize, &self.budget)?;
                 let Some(found) = found.filter(|found| found.reference.number == reference.number) else {
                     return Ok(None);
@@ -169,7 +169,7 @@ impl<'a> File<'a> {
                 let bytes = stream_range(self.bytes, start, length, &self.budget)?;
                 Ok(Some(Object::Stream(Box::new(Stream { dict: dict.clone(), bytes, reference: found.reference }))))
             }
-            Entry::Within { stream, index } => {
+            XrefEntry::Within { stream, index } => {
                 let Some(stream) = self.object_stream(stream)? else { return Ok(None) };
                 let mut member = stream.members.get(index as usize).filter(|member| member.0 == reference.number);
                 if member.is_none() {
@@ -177,7 +177,7 @@ impl<'a> File<'a> {
                     member = stream.members.iter().find(|member| member.0 == reference.number);
                 }
                 let Some((_, position)) = member else { return Ok(None) };
-                let mut lexer = Lexer::of_file(&stream.bytes, *position);
+                let mut lexer = PdfLexer::of_file(&stream.bytes, *position);
                 let object = lexer.object();
                 self.budget.parsed(lexer.position().saturating_sub(*position))?;
                 Ok(object)
@@ -188,7 +188,7 @@ impl<'a> File<'a> {
     /// A length is a number, or a reference to one, but not to a stream: references cannot form a cycle.
     fn length(&self, length: Option<&Object>) -> Result<Option<usize>, PdfError> {
         let Some(Object::Reference(reference)) = length else { return Ok(length.and_then(Object::index)) };
-        let Entry::At(position) = self.xref.entry(reference.number) else { return Ok(None) };
+        let XrefEntry::At(position) = self.xref.entry(reference.number) else { return Ok(None) };
         let found = read_indirect(self.bytes, position as usize, &self.budget)?;
         Ok(found.and_then(|found| found.object.index()))
     }
@@ -198,7 +198,7 @@ impl<'a> File<'a> {
             return Ok(Some(Rc::clone(kept)));
         }
         // Not one that is within another: that could go round in circles.
-        let Entry::At(_) = self.xref.entry(number) else { return Ok(None) };
+        let XrefEntry::At(_) = self.xref.entry(number) else { return Ok(None) };
         let reference = Reference { number, generation: 0 };
         let Some(Object::Stream(stream)) = self.object(reference)? else { return Ok(None) };
         let Some(decoded) = self.decode_with(&stream, direct_filters, OBJECT_STREAM)? else {
@@ -206,7 +206,7 @@ impl<'a> File<'a> {
         };
         let first = stream.dict.get(b"First").and_then(Object::index).unwrap_or(0);
         let count = stream.dict.get(b"N").and_then(Object::index).unwrap_or(0).min(MEMBERS);
-        let mut lexer = Lexer::of_file(&decoded.bytes, 0);
+        let mut lexer = PdfLexer::of_file(&decoded.bytes, 0);
         let mut members = Vec::new();
         for _ in 0..count {
             self.budget.work(4)?;

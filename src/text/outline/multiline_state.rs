@@ -4,7 +4,7 @@ use super::lex_rules::{LexRules, Quotes, is_word};
 
 /// Where the last line ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Between {
+pub(super) enum OpenLiteral {
     Code,
     /// In a comment, so many deep.
     Comment(usize),
@@ -22,9 +22,9 @@ pub(super) enum Between {
 
 /// What is open at the end of a line.
 #[derive(Debug)]
-pub(super) struct Unfinished {
+pub(super) struct MultilineState {
     rules: &'static LexRules,
-    pub(super) open: Between,
+    pub(super) open: OpenLiteral,
     /// The end of a here-document that begins on the next line.
     heredoc: Option<Vec<u8>>,
     /// Open braces in each `${…}` of template strings, the outermost first.
@@ -34,21 +34,21 @@ pub(super) struct Unfinished {
 /// Template strings within each other at most; deeper ones are read as plain ones.
 const TEMPLATES: usize = 32;
 
-impl Unfinished {
+impl MultilineState {
     pub(super) fn new(rules: &'static LexRules) -> Self {
-        Self { rules, open: Between::Code, heredoc: None, templates: Vec::new() }
+        Self { rules, open: OpenLiteral::Code, heredoc: None, templates: Vec::new() }
     }
 
     /// Ends a line, and with it the strings that may not span lines.
     pub(super) fn end_line(&mut self, line: &[u8]) {
-        if let Between::Quoted(quote, _) = self.open
+        if let OpenLiteral::Quoted(quote, _) = self.open
             && !self.spans_lines(quote)
             && line.last() != Some(&b'\\')
         {
-            self.open = Between::Code;
+            self.open = OpenLiteral::Code;
         }
-        if let Some(word) = self.heredoc.take_if(|_| self.open == Between::Code) {
-            self.open = Between::Heredoc(word);
+        if let Some(word) = self.heredoc.take_if(|_| self.open == OpenLiteral::Code) {
+            self.open = OpenLiteral::Heredoc(word);
         }
     }
 
@@ -59,24 +59,24 @@ impl Unfinished {
     /// Leaves what a line before has opened; `None` where all of the line belongs to it.
     pub(super) fn resume(&mut self, line: &[u8]) -> Option<usize> {
         match &self.open {
-            Between::Code => {
+            OpenLiteral::Code => {
                 if let Some((_, end)) = self.rules.pods.iter().find(|(start, _)| line.starts_with(start)) {
-                    self.open = Between::Pod(end);
+                    self.open = OpenLiteral::Pod(end);
                     return None;
                 }
                 Some(0)
             }
-            Between::Heredoc(word) => {
+            OpenLiteral::Heredoc(word) => {
                 let content = line.trim_ascii();
                 if content.strip_prefix(&word[..]).is_some_and(|rest| !rest.first().is_some_and(|byte| is_word(*byte)))
                 {
-                    self.open = Between::Code;
+                    self.open = OpenLiteral::Code;
                 }
                 None
             }
-            Between::Pod(end) => {
+            OpenLiteral::Pod(end) => {
                 if line.starts_with(end) {
-                    self.open = Between::Code;
+                    self.open = OpenLiteral::Code;
                 }
                 None
             }
@@ -87,7 +87,7 @@ impl Unfinished {
     /// Continues in a comment or string from `at`; returns where code continues, `None` if the line ends first.
     pub(super) fn inside(&mut self, line: &[u8], mut at: usize) -> Option<usize> {
         match &mut self.open {
-            Between::Comment(depth) => {
+            OpenLiteral::Comment(depth) => {
                 let (open, close) = self.rules.block_comment?;
                 while *depth > 0 {
                     let rest = &line[at..];
@@ -105,10 +105,10 @@ impl Unfinished {
                         _ => return None,
                     }
                 }
-                self.open = Between::Code;
+                self.open = OpenLiteral::Code;
                 Some(at)
             }
-            Between::Quoted(quote, escapes) => {
+            OpenLiteral::Quoted(quote, escapes) => {
                 let (quote, escapes) = (*quote, *escapes);
                 let template = quote == b'`' && self.rules.backtick == Quotes::Template;
                 while let Some(byte) = line.get(at) {
@@ -116,7 +116,7 @@ impl Unfinished {
                     if *byte == b'\\' && escapes {
                         at += 1;
                     } else if *byte == quote {
-                        self.open = Between::Code;
+                        self.open = OpenLiteral::Code;
                         return Some(at);
                     } else if template
                         && *byte == b'$'
@@ -124,20 +124,20 @@ impl Unfinished {
                         && self.templates.len() < TEMPLATES
                     {
                         self.templates.push(0);
-                        self.open = Between::Code;
+                        self.open = OpenLiteral::Code;
                         return Some(at + 1);
                     }
                 }
                 None
             }
-            Between::Tripled(quote) => {
+            OpenLiteral::Tripled(quote) => {
                 let end = [*quote; 3];
                 while let Some(found) = memchr::memchr2(*quote, b'\\', line.get(at..).unwrap_or_default()) {
                     at += found;
                     if line[at] == b'\\' {
                         at += 2;
                     } else if line[at..].starts_with(&end) {
-                        self.open = Between::Code;
+                        self.open = OpenLiteral::Code;
                         // A fourth quote is the last character of the string.
                         let more = line[at + 3..].iter().take_while(|byte| **byte == end[0]).count();
                         return Some(at + 3 + more);
@@ -147,13 +147,13 @@ impl Unfinished {
                 }
                 None
             }
-            Between::Raw(end) => {
+            OpenLiteral::Raw(end) => {
                 let found = find(&line[at..], end)?;
                 at += found + end.len();
-                self.open = Between::Code;
+                self.open = OpenLiteral::Code;
                 Some(at)
             }
-            Between::Code | Between::Heredoc(_) | Between::Pod(_) => Some(at),
+            OpenLiteral::Code | OpenLiteral::Heredoc(_) | OpenLiteral::Pod(_) => Some(at),
         }
     }
 

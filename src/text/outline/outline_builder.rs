@@ -17,7 +17,7 @@ const LINE: usize = 64 << 10;
 /// assert_eq!((found[0].label().as_str(), found[0].start, found[0].line, found[0].end), ("fn load", 1, 2, 5));
 /// ```
 pub fn definitions(path: &str, text: &str) -> Vec<Definition> {
-    let mut outline = Outline::new(path);
+    let mut outline = OutlineBuilder::new(path);
     outline.push(text);
     outline.finish()
 }
@@ -30,7 +30,7 @@ pub fn may_have_definitions(path: &str) -> bool {
 
 /// Takes the text of a file piece by piece, with bounded memory.
 #[derive(Debug)]
-pub struct Outline {
+pub struct OutlineBuilder {
     /// `None` where the first line decides the language.
     engine: Option<Engine>,
     is_unknown: bool,
@@ -63,7 +63,7 @@ impl Engine {
     }
 }
 
-impl Outline {
+impl OutlineBuilder {
     /// The outline of a file of this name.
     pub fn new(path: &str) -> Self {
         let engine = Language::of_name(path).map(Engine::new);

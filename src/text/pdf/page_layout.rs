@@ -31,7 +31,7 @@ pub(super) struct Glyph<'t> {
 
 /// A finished line.
 #[derive(Debug)]
-struct Line {
+struct TextLine {
     text: String,
     /// Height on the page, for text that is upright.
     height: Option<f64>,
@@ -41,8 +41,8 @@ struct Line {
 
 /// Collects the glyphs of one page.
 #[derive(Debug, Default)]
-pub(super) struct Layout {
-    lines: Vec<Line>,
+pub(super) struct PageLayout {
+    lines: Vec<TextLine>,
     /// Bytes of these lines.
     size: usize,
     current: String,
@@ -68,7 +68,7 @@ struct Placed {
     size: f64,
 }
 
-impl Layout {
+impl PageLayout {
     pub(super) fn push(&mut self, glyph: &Glyph<'_>) {
         let vector = (glyph.end.0 - glyph.at.0, glyph.end.1 - glyph.at.1);
         let length = vector.0.hypot(vector.1);
@@ -79,25 +79,25 @@ impl Layout {
         let text = glyph.text;
         if let Some(last) = self.last {
             match self.step(&last, &placed, text) {
-                Step::Same => {}
-                Step::Under => {
+                GlyphStep::Same => {}
+                GlyphStep::Under => {
                     self.put_under(text);
                     self.last = Some(placed);
                     return;
                 }
-                Step::Before => self.is_logical = true,
-                Step::Space(spaces) => {
+                GlyphStep::Before => self.is_logical = true,
+                GlyphStep::Space(spaces) => {
                     if text != " " && !self.current.ends_with(' ') {
                         self.current.push_str(spaces);
                     }
                 }
-                Step::Again => {
+                GlyphStep::Again => {
                     if self.is_drawn(&placed, text) {
                         return;
                     }
                     self.end_line(&placed, false);
                 }
-                Step::Line { apart } => self.end_line(&placed, apart),
+                GlyphStep::Line { apart } => self.end_line(&placed, apart),
             }
         }
         if self.line.is_none() {
@@ -122,10 +122,10 @@ impl Layout {
     }
 
     /// What is between two glyphs that are drawn one after the other.
-    fn step(&self, last: &Placed, next: &Placed, text: &str) -> Step {
+    fn step(&self, last: &Placed, next: &Placed, text: &str) -> GlyphStep {
         let along = last.along;
         if along.0 * next.along.0 + along.1 * next.along.1 < 0.9 {
-            return Step::Line { apart: true };
+            return GlyphStep::Line { apart: true };
         }
         let size = last.size.max(next.size);
         let way = (next.at.0 - last.end.0, next.at.1 - last.end.1);
@@ -143,23 +143,23 @@ impl Layout {
         // TeX draws an accent and then the letter below it.
         let is_near = drop.abs() < 0.8 * size && (-1.2..-0.05).contains(&gap);
         if is_near && self.current.chars().next_back().is_some_and(is_accent) && text.starts_with(char::is_alphabetic) {
-            return Step::Under;
+            return GlyphStep::Under;
         }
         let to_last = (last.at.0 - next.end.0, last.at.1 - next.end.1);
         let before = (to_last.0 * along.0 + to_last.1 * along.1) / size;
         if is_level && (-0.2..0.14).contains(&before) && text.chars().any(is_right_to_left) {
-            return Step::Before;
+            return GlyphStep::Before;
         }
         if is_level || is_script || is_back && drop.abs() < 0.8 * size {
             return match gap {
-                gap if gap < -0.4 => Step::Again,
-                gap if gap > 1.8 => Step::Space("  "),
-                gap if gap > 0.14 => Step::Space(" "),
-                _ => Step::Same,
+                gap if gap < -0.4 => GlyphStep::Again,
+                gap if gap > 1.8 => GlyphStep::Space("  "),
+                gap if gap > 0.14 => GlyphStep::Space(" "),
+                _ => GlyphStep::Same,
             };
         }
         let is_usual = (drop - self.drop).abs() < 0.15 * size;
-        Step::Line { apart: drop < 0.0 || drop > 1.75 * size && !is_usual }
+        GlyphStep::Line { apart: drop < 0.0 || drop > 1.75 * size && !is_usual }
     }
 
     /// Puts a letter below the accent at the end.
@@ -219,7 +219,7 @@ impl Layout {
         if !text.trim_start().is_empty() {
             let height = line.filter(|line| line.along.0 > 0.99).map(|line| line.at.1);
             self.size += text.len();
-            self.lines.push(Line { text: text.to_owned(), height, apart: self.apart });
+            self.lines.push(TextLine { text: text.to_owned(), height, apart: self.apart });
             self.apart = false;
         }
         self.apart |= apart;
@@ -259,8 +259,8 @@ impl Layout {
     }
 }
 
-/// See [`Layout::step`].
-enum Step {
+/// See [`PageLayout::step`].
+enum GlyphStep {
     Same,
     /// A letter below an accent.
     Under,

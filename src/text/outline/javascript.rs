@@ -6,8 +6,8 @@ use super::{
     lex_rules,
 };
 
-pub(super) static SCRIPT: BraceGrammar = BraceGrammar {
-    lex: &lex_rules::SCRIPT,
+pub(super) static JAVASCRIPT: BraceGrammar = BraceGrammar {
+    lex: &lex_rules::JAVASCRIPT,
     open,
     end,
     newline_ends: true,
@@ -57,7 +57,7 @@ fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
     if is_function || method.is_some() {
         // `): { a: string } {`
         if matches!(last, Some(Term::Sign(b':' | b'|' | b'&' | b'<' | b',' | b'=' | b'('))) {
-            return Opening { named: None, block: BlockKind::Values, goes_on: true };
+            return Opening { named: None, block: BlockKind::Values, continues: true };
         }
         let named = if is_function { function(&inner, &terms) } else { method };
         return Opening::of(named, BlockKind::Statements);
@@ -70,7 +70,7 @@ fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
         && matches!(last, Some(Term::Sign(b':' | b'|' | b'&' | b'<')))
         && around.block != BlockKind::Properties;
     if is_arrow_type {
-        return Opening { named: None, block: BlockKind::Values, goes_on: true };
+        return Opening { named: None, block: BlockKind::Values, continues: true };
     }
     let is_value = match last {
         Some(Term::Sign(b'=' | b'(' | b'[' | b',' | b':' | b'?') | Term::Operator) => true,
@@ -85,8 +85,8 @@ fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
         } else {
             None
         };
-        let goes_on = matches!(word(terms.len().wrapping_sub(1)), "const" | "let" | "var" | "import" | "export");
-        return Opening { named, block: BlockKind::Properties, goes_on };
+        let continues = matches!(word(terms.len().wrapping_sub(1)), "const" | "let" | "var" | "import" | "export");
+        return Opening { named, block: BlockKind::Properties, continues };
     }
     Opening::of(
         None,

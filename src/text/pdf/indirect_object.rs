@@ -5,9 +5,9 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::{
-    budget::Budget,
+    budget::PdfBudget,
     error::PdfError,
-    lexer::Lexer,
+    lexer::PdfLexer,
     object::{Object, Reference},
 };
 
@@ -19,8 +19,12 @@ pub(super) struct Indirect {
 }
 
 /// The object at `position`; `None` where there is none.
-pub(super) fn read_indirect(bytes: &[u8], position: usize, budget: &Budget<'_>) -> Result<Option<Indirect>, PdfError> {
-    let mut lexer = Lexer::of_file(bytes, position);
+pub(super) fn read_indirect(
+    bytes: &[u8],
+    position: usize,
+    budget: &PdfBudget<'_>,
+) -> Result<Option<Indirect>, PdfError> {
+    let mut lexer = PdfLexer::of_file(bytes, position);
     let Some(reference) = header(&mut lexer) else { return Ok(None) };
     let object = lexer.object();
     budget.parsed(lexer.position().saturating_sub(position))?;
@@ -38,7 +42,7 @@ pub(super) fn read_indirect(bytes: &[u8], position: usize, budget: &Budget<'_>) 
 }
 
 /// `12 0 obj`.
-fn header(lexer: &mut Lexer<'_>) -> Option<Reference> {
+fn header(lexer: &mut PdfLexer<'_>) -> Option<Reference> {
     let number = u32::try_from(lexer.unsigned()?).ok()?;
     let generation = u32::try_from(lexer.unsigned()?).ok()?;
     lexer.keyword(b"obj").then_some(Reference { number, generation })
@@ -49,11 +53,11 @@ pub(super) fn stream_range(
     bytes: &[u8],
     start: usize,
     length: Option<usize>,
-    budget: &Budget<'_>,
+    budget: &PdfBudget<'_>,
 ) -> Result<Range<usize>, PdfError> {
     let start = start.min(bytes.len());
     if let Some(end) = length.and_then(|length| start.checked_add(length)).filter(|end| *end <= bytes.len())
-        && Lexer::of_file(bytes, end).keyword(b"endstream")
+        && PdfLexer::of_file(bytes, end).keyword(b"endstream")
     {
         return Ok(start..end);
     }
