@@ -36,6 +36,7 @@ import sys
 import tempfile
 import threading
 
+sys.dont_write_bytecode = True
 from token_tasks import changing, editing, media, reading, searching  # noqa: F401, each adds its tasks
 from token_tasks.task import TASKS, NotDone
 
@@ -307,7 +308,7 @@ def main():
         said.append("Before the first call: " + ", ".join(
             f"{server.replace('_', '-')} {tokens:,} tokens for {tools} tools"
             for server, (tokens, tools) in prices.items()) + f"; rootbound with `--allow manage` {before_the_first_call('rootbound', ('--allow', 'manage'))[0]:,}.")
-        text = "\n".join([*rows, "", *said])
+        text = "\n".join([*rows, "", *(f"- {sentence}" for sentence in said)])
         print("\n" + text)
         if given.update:
             write_table(text)
