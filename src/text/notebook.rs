@@ -83,7 +83,9 @@ impl<'t> Notebook<'t> {
     /// let notebook = Notebook::parse(text).unwrap();
     /// assert_eq!(notebook.cells()[0].source(), "a = 1\nb = 2");
     /// let edit = notebook.replaced(0, "a = 1\nb = \"3\"");
-    /// assert_eq!((&text[edit.span], edit.json.as_str()), (r#""b = 2""#, r#""b = \"3\"""#));
+    /// let mut changed = text.to_owned();
+    /// changed.replace_range(edit.span, &edit.json);
+    /// assert_eq!(changed, text.replace("b = 2", r#"b = \"3\""#));
     /// ```
     pub fn parse(text: &'t str) -> Option<Self> {
         let raw: RawNotebook<'t> = serde_json::from_str(text).ok()?;

@@ -29,7 +29,13 @@ impl HiddenNote {
         }
     }
 
-    fn add(&mut self, character: char, place: impl Display) {
+    /// Whether nothing was found.
+    pub(super) fn is_empty(&self) -> bool {
+        self.found == 0
+    }
+
+    /// Adds one that was found at `place`.
+    pub(super) fn add(&mut self, character: char, place: impl Display) {
         self.found += 1;
         if self.found <= NAMED {
             let comma = if self.found == 1 { "" } else { ", " };

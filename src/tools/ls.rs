@@ -32,7 +32,7 @@ use tree::{ListRequest, MAX_RESULTS};
 /// Entries when the call does not say.
 const DEFAULT_RESULTS: usize = 500;
 /// Levels when the call does not say, and at most.
-const DEFAULT_DEPTH: i64 = 2;
+const DEFAULT_DEPTH: usize = 2;
 const MAX_DEPTH: usize = 5;
 
 /// What to list.
@@ -78,14 +78,16 @@ impl Tool for Ls {
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let scope =
             Scope::of(&cx.workspace, args.path.as_deref()).map_err(|error| ToolError::scope(&cx.workspace, error))?;
-        let depth = args.depth.filter(|depth| *depth > 0).unwrap_or(DEFAULT_DEPTH);
+        let depth = paging::max_results(args.depth, DEFAULT_DEPTH, MAX_DEPTH);
+        let limit = paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS);
         let request = ListRequest {
-            depth: usize::try_from(depth).unwrap_or(MAX_DEPTH).min(MAX_DEPTH),
+            depth: depth.value,
             ignored: if args.no_ignore.unwrap_or(false) { Ignored::Include } else { Ignored::Skip },
             offset: paging::offset(args.offset)?,
-            limit: paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS).value,
+            limit: limit.value,
             sort: args.sort.unwrap_or_default(),
             long: args.long.unwrap_or(false),
+            over_maximum: [depth.note("depth"), limit.note("max_results")].into_iter().flatten().collect(),
         };
         let answer = match scope.starts() {
             [start] if scope.file().is_some() => one_file::answer(cx, start)?,

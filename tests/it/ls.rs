@@ -255,3 +255,12 @@ mcp_test!(a_file_is_described_by_its_facts, |h| {
     let revision = answer.facts()["file"]["revision"].clone();
     h.call("write", json!({ "path": "long.log", "content": "b", "expected_revision": revision })).ok();
 });
+
+mcp_test!(numbers_over_the_maximum_are_cut_and_said, |h| {
+    h.write("a/b.txt", "x\n");
+    let text = h.call("ls", json!({ "depth": 9, "max_results": 5000 })).ok();
+    for note in ["(depth=9 is over the maximum of 5)", "(max_results=5000 is over the maximum of 2000)"] {
+        assert!(text.contains(note), "{text}");
+    }
+    assert!(!h.call("ls", json!({ "depth": 5, "max_results": 2000 })).ok().contains("maximum"));
+});

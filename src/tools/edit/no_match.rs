@@ -71,6 +71,10 @@ pub(super) fn explain(
                 }
             });
             let error = match elsewhere(cx, path, given) {
+                // The names of directories in an untrusted root are not for a sentence of the server.
+                Some(other) if cx.workspace.is_untrusted(&other) => error.hint(
+                    "old_string occurs in another file of that name; find it with glob, if that is the file you mean",
+                ),
                 Some(other) => error.hint(format!("old_string occurs in {other}; is that the file you mean?")),
                 None => error,
             };

@@ -125,6 +125,7 @@ impl TreeAnswer<'_> {
             let entries = if ignored == 1 { "entry" } else { "entries" };
             notes.push(format!("({ignored} ignored {entries} {what}; pass no_ignore)"));
         }
+        notes.extend(request.over_maximum.iter().cloned());
         notes
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct ListRequest {
     pub(super) sort: Sort,
     /// Whether each entry is shown with its time and mode, and each directory with its total.
     pub(super) long: bool,
+    /// What is said of numbers that were over their maximum.
+    pub(super) over_maximum: Vec<String>,
 }
 
 /// The directories that were listed, the start first.

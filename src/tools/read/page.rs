@@ -1,7 +1,5 @@
 //! What was read of a text file, and how it is said.
 
-use std::fmt::Write as _;
-
 use crate::workspace::WorkspacePath;
 
 use super::{
@@ -28,7 +26,7 @@ impl Page {
     pub(super) fn section(self, path: WorkspacePath, request: &FileRequest) -> Section {
         let Self { window, properties, changed, outline } = self;
         let (total, asked) = (properties.total, &request.lines);
-        let mut closing = hidden_note(&window);
+        let mut closing = window.hidden.text().map(|note| note + "\n").unwrap_or_default();
         let columns = request.columns();
         let last = window.shown.last().map_or(0, |last| last.end);
         // Lines without such columns are passed over.
@@ -69,20 +67,4 @@ impl Page {
         facts.total_columns = columns.map(|_| window.longest);
         Section { closing, ..Section::of(path, window.text, facts) }
     }
-}
-
-/// The line that points out hidden characters; nothing where there are none.
-fn hidden_note(window: &Window) -> String {
-    if window.hidden_count == 0 {
-        return String::new();
-    }
-    let mut places = String::new();
-    for (line, one) in &window.hidden {
-        let _ = write!(places, ", U+{:04X} at {line}:{}", u32::from(one.character), one.column);
-    }
-    let more = match window.hidden_count - window.hidden.len() {
-        0 => String::new(),
-        more => format!(", {more} more"),
-    };
-    format!("(hidden characters: {}{more})\n", &places[2..])
 }

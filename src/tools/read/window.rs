@@ -7,13 +7,13 @@ use crate::{
         LineEnding,
         hidden::{self, Hidden},
     },
-    tools::answer_budget::{AnswerBudget, Gauge},
+    tools::{
+        answer_budget::{AnswerBudget, Gauge},
+        hidden_note::HiddenNote,
+    },
 };
 
 use super::partial_line::{LINE_CHARS, PartialLine, ShownLine};
-
-/// Hidden characters that are pointed out one by one; more are counted.
-const HIDDEN_SHOWN: usize = 10;
 
 /// Characters of a first line that is shown whole, however small the budget is.
 const SHORTEST_CUT: usize = 40;
@@ -53,10 +53,8 @@ pub(super) struct Window {
     pub(super) shown: Vec<Range<usize>>,
     /// Characters of the longest line in the ranges, as far as they were looked at.
     pub(super) longest: usize,
-    /// The first hidden characters in the lines kept, each with its line number.
-    pub(super) hidden: Vec<(usize, Hidden)>,
-    /// How many hidden characters there are in the lines kept.
-    pub(super) hidden_count: usize,
+    /// The hidden characters in the lines kept.
+    pub(super) hidden: HiddenNote,
     /// Whether a line in the ranges did not fit.
     pub(super) full: bool,
     gauge: Gauge,
@@ -102,8 +100,7 @@ impl Window {
             kept: 0,
             shown: Vec::new(),
             longest: 0,
-            hidden: Vec::new(),
-            hidden_count: 0,
+            hidden: HiddenNote::default(),
             full: false,
             gauge: bounds.budget.gauge(),
             lines: 0,
@@ -242,7 +239,7 @@ impl Window {
     /// `before` bytes, away again where it goes beyond the budget.
     fn keep_within_budget(&mut self, before: usize, line: &str, from: usize) {
         let hidden = if line.is_ascii() { Vec::new() } else { hidden::in_line(line).collect() };
-        if self.hidden_count == 0 && !hidden.is_empty() {
+        if self.hidden.is_empty() && !hidden.is_empty() {
             self.gauge = self.bounds.budget.reduced(HIDDEN_NOTE).gauge();
         }
         if !self.gauge.fits(&self.text) {
@@ -258,10 +255,9 @@ impl Window {
             Some(last) => last.end += 1,
             None => self.shown.push(self.lines..self.lines + 1),
         }
-        self.hidden_count += hidden.len();
-        let room = HIDDEN_SHOWN - self.hidden.len();
-        let place = |one: Hidden| (self.lines + 1, Hidden { column: one.column + from, ..one });
-        self.hidden.extend(hidden.into_iter().take(room).map(place));
+        for Hidden { character, column } in hidden {
+            self.hidden.add(character, format_args!("{}:{}", self.lines + 1, column + from));
+        }
     }
 
     fn end_line(&mut self, newline: bool) {
@@ -461,8 +457,7 @@ mod tests {
         let mut window = Window::new(all());
         window.push("plain\nx = 1 \u{202e}// y\n");
         window.finish();
-        assert_eq!(window.hidden_count, 1);
-        assert_eq!((window.hidden[0].0, window.hidden[0].1.column), (2, 7));
+        assert_eq!(window.hidden.text().unwrap(), "(hidden characters: U+202E at 2:7)");
     }
 
     #[test]
