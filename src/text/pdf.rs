@@ -48,7 +48,7 @@ use std::{
 };
 
 use budget::PdfBudget;
-use content::read_page;
+use content::{PageContent, read_page};
 use font_cache::FontCache;
 use matrix::Matrix;
 use object::{Object, Reference};
@@ -78,6 +78,8 @@ pub struct PdfPage {
     pub unknown: usize,
     /// Whether a limit was reached, so that text may be missing.
     pub cut: bool,
+    /// Whether the page is damaged or in an unknown form, so that text may be missing.
+    pub damaged: bool,
 }
 
 /// Opens a PDF and hands it to `read`; `stopped` is asked often and ends the work.
@@ -132,12 +134,16 @@ impl<'a> Pdf<'a> {
         let Some(reference) = self.pages.get(index) else { return Ok(PdfPage::default()) };
         let page = self.file.resolve(&Object::Reference(*reference))?;
         let Some(page) = page.dict() else { return Ok(PdfPage::default()) };
-        let contents = self.file.get(page, b"Contents")?;
+        let mut contents = self.file.get(page, b"Contents")?;
+        if let (Object::Null, Some(lost)) = (&contents, page.get(b"Contents")) {
+            contents = lost.clone();
+        }
         let resources = inherited(&self.file, page, b"Resources")?;
         let resources = resources.dict().cloned().unwrap_or_default();
         let turned = inherited(&self.file, page, b"Rotate")?.number().unwrap_or(0.0);
         let found = read_page(&self.file, &self.fonts, &contents, resources, turn(turned))?;
-        Ok(PdfPage { text: found.layout.finish(), images: found.images, unknown: found.unknown, cut: found.cut })
+        let PageContent { layout, images, unknown, cut, damaged, .. } = found;
+        Ok(PdfPage { text: layout.finish(), images, unknown, cut, damaged })
     }
 }
 
