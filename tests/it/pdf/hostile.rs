@@ -119,7 +119,7 @@ const DAMAGED: &str = ": its content is damaged or in an unknown form; text may 
 
 #[test]
 fn text_is_not_lost_in_silence() {
-    let lines: String = (0..200).map(|line| format!("line number {line} of the page\n")).collect();
+    let lines = (0..200).fold(String::new(), |lines, line| lines + &format!("line number {line} of the page\n"));
     let plain = instructions(&lines).into_bytes();
     let whole = flate(&plain);
     let middle = [&whole[..300], &b"\xff\xfe\xfd\xfc".repeat(20), &whole[380..]].concat();
