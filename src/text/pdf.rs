@@ -9,9 +9,9 @@
 //! read here, and libraries decode what is in it: Flate, LZW, AES, the encodings of older systems.
 //!
 //! # Map
-//! Bytes to objects: `lexer`, `object`, `indirect_object`, `xref` (where objects are), `pdf_file` (objects by reference),
-//! `filter` and `crypt` (the bytes of streams). Pages: `page_tree`, `content` (the instructions of a page),
-//! `page_layout` (glyphs to lines). Fonts: `font` and `font_cache`, with `cmap`, `base_encoding`, `glyph_names`, `type1`
+//! Bytes to objects: `byte_class`, `lexer`, `object`, `indirect_object`, `xref` (where objects are), `pdf_file` (objects
+//! by reference), `filter` and `crypt` (the bytes of streams). Pages: `page_tree`, `content` and `inline_image` (the
+//! instructions of a page), `page_layout` (glyphs to lines). Fonts: `font` and `font_cache`, with `cmap`, `base_encoding`, `glyph_names`, `type1`
 //! and `standard_widths`.
 //!
 //! # Limits
@@ -20,6 +20,7 @@
 mod accents;
 mod base_encoding;
 mod budget;
+mod byte_class;
 mod cmap;
 mod content;
 mod crypt;
@@ -29,6 +30,7 @@ mod font;
 mod font_cache;
 mod glyph_names;
 mod indirect_object;
+mod inline_image;
 mod lexer;
 mod matrix;
 mod object;

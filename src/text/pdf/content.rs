@@ -8,6 +8,7 @@ use super::{
     error::PdfError,
     font::Font,
     font_cache::{FONTS, FontCache, weight},
+    inline_image::skip_image,
     lexer::{PdfLexer, PdfToken},
     matrix::Matrix,
     object::{Dict, Object, Reference, Stream},
@@ -392,22 +393,4 @@ fn matrix(operands: &[Object]) -> Option<Matrix> {
         *number = operand.number()?;
     }
     Some(Matrix(matrix))
-}
-
-/// Moves over the bytes of an image within the instructions, to behind its `EI`; false if there is none.
-fn skip_image(lexer: &mut PdfLexer<'_>) -> bool {
-    let rest = lexer.rest();
-    let space = |at: usize| rest.get(at).is_none_or(|byte| super::lexer::is_space(*byte));
-    // The bytes of an image may hold `EI` by chance; text follows a real one.
-    let end = memchr::memmem::find_iter(rest, b"EI").find(|at| {
-        *at > 0
-            && space(at - 1)
-            && space(at + 2)
-            && rest[at + 2..]
-                .iter()
-                .take(10)
-                .all(|byte| byte.is_ascii() && (*byte >= 32 || super::lexer::is_space(*byte)))
-    });
-    lexer.skip(end.map_or(rest.len(), |end| end + 2));
-    end.is_some()
 }

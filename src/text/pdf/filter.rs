@@ -9,8 +9,8 @@ use weezl::{BitOrder, LzwStatus, decode::Decoder};
 
 use super::{
     budget::PdfBudget,
+    byte_class::{hex_digit, is_space},
     error::PdfError,
-    lexer::{hex_digit, is_space},
     object::{Dict, Object},
 };
 
