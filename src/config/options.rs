@@ -165,7 +165,7 @@ const LIMITS: &[OptionRow] = &[
     OptionRow {
         flag: "max-image-size",
         help: "Largest image that read sends, or several in one answer together; larger ones are scaled down or \
-               compressed [default: 700KiB]",
+               compressed [default: 700KiB, less for a client that accepts less]",
         // The message with the image is in memory several times.
         kind: ValueKind::Size(1..=256 * MIB, |config| NumberField::OptUsize(&mut config.settings.max_image_size)),
     },

@@ -13,15 +13,15 @@ use super::{CallContext, ToolError};
 /// How long a call waits before it looks whether it was stopped.
 const GLANCE: Duration = Duration::from_millis(20);
 
-static SHARED: Shared =
-    Shared { state: Mutex::new(State { used: 0, last: 0, waiting: VecDeque::new() }), freed: Condvar::new() };
+static SHARED: DecodeBudget =
+    DecodeBudget { state: Mutex::new(WaitState { used: 0, last: 0, waiting: VecDeque::new() }), freed: Condvar::new() };
 
-struct Shared {
-    state: Mutex<State>,
+struct DecodeBudget {
+    state: Mutex<WaitState>,
     freed: Condvar,
 }
 
-struct State {
+struct WaitState {
     /// Bytes that calls have.
     used: u64,
     /// The last ticket handed out.
@@ -30,8 +30,8 @@ struct State {
     waiting: VecDeque<u64>,
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl DecodeBudget {
+    fn state(&self) -> MutexGuard<'_, WaitState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,7 +8,7 @@ use super::partial_line::LINE_CHARS;
 
 /// One change with the lines around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Hunk {
+pub(super) struct DiffHunk {
     /// From `@@` on, with a line break at its end.
     pub(super) text: String,
     /// Its lines in the new text, numbered from 0.
@@ -18,18 +18,18 @@ pub(super) struct Hunk {
 }
 
 /// The hunks between two texts; `None` if they cannot be shown whole.
-pub(super) fn hunks(old: &str, new: &str) -> Option<Vec<Hunk>> {
+pub(super) fn hunks(old: &str, new: &str) -> Option<Vec<DiffHunk>> {
     let diff = unified_diff("", old, new, DiffExtent::Brief(usize::MAX));
     let is_long = |line: &str| line.len() > LINE_CHARS && line.chars().count() > LINE_CHARS;
     if diff.cut_lines > 0 || diff.text.split('\n').any(is_long) {
         return None;
     }
-    let mut found: Vec<Hunk> = Vec::new();
+    let mut found: Vec<DiffHunk> = Vec::new();
     for line in diff.text.split_inclusive('\n').skip(2) {
         if line.starts_with("@@") {
             let (old, new) = header_ranges(line)?;
             let growth = new.len().cast_signed() - old.len().cast_signed();
-            found.push(Hunk { text: String::new(), lines: new, growth });
+            found.push(DiffHunk { text: String::new(), lines: new, growth });
         }
         found.last_mut()?.text.push_str(line);
     }
@@ -37,7 +37,7 @@ pub(super) fn hunks(old: &str, new: &str) -> Option<Vec<Hunk>> {
 }
 
 /// How many lines further down the line `line` of the new text is than it was in the old one, where no hunk has it.
-pub(super) fn shift(hunks: &[Hunk], line: usize) -> isize {
+pub(super) fn shift(hunks: &[DiffHunk], line: usize) -> isize {
     hunks.iter().take_while(|hunk| hunk.lines.end <= line).map(|hunk| hunk.growth).sum()
 }
 

@@ -79,7 +79,8 @@ impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut range = |what, first: &usize, last: &usize| match *last {
             usize::MAX => write!(f, "{what} {first}-"),
-            _ => write!(f, "{what} {first}-{last}"),
+            last if last == *first => write!(f, "{what} {first}"),
+            last => write!(f, "{what} {first}-{last}"),
         };
         match self {
             Self::Def(name) => write!(f, "def {name}"),
@@ -138,7 +139,7 @@ mod tests {
             ("def tcp_may_undo", "def tcp_may_undo"),
             ("  DEF  Walk::new ", "def Walk::new"),
             ("pages 3-5", "pages 3-5"),
-            ("page 3", "pages 3-3"),
+            ("page 3", "pages 3"),
             ("pages = 3 - 5", "pages 3-5"),
             ("cells: 2..4", "cells 2-4"),
             ("def=load", "def load"),
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_part_is_named_with_the_forms() {
+    fn invalid_part_is_named_with_the_valid_forms() {
         for (text, said) in [
             ("", "is not valid: \"\"\n"),
             ("lines 3-5", "is not valid: \"lines 3-5\"\n"),

@@ -10,7 +10,7 @@ use crate::{
 use super::{
     super::{AnswerBudget, answer::count},
     footer::{FOOTER, footer},
-    hunks::{Hunk, hunks, shift},
+    hunks::{DiffHunk, hunks, shift},
     output::Facts,
     properties::Properties,
     section::Section,
@@ -48,7 +48,7 @@ impl Changes<'_> {
             return section((String::new(), said + &footer(None)), 0, None);
         }
         let all = hunks(old, new)?;
-        let inside: Vec<&Hunk> =
+        let inside: Vec<&DiffHunk> =
             all.iter().filter(|hunk| self.asked.as_ref().is_none_or(|asked| touch(&hunk.lines, asked))).collect();
         let elsewhere = match all.len() - inside.len() {
             0 => String::new(),
@@ -96,7 +96,7 @@ impl Changes<'_> {
 
     /// The sentence that nothing changed in the lines `asked`, with their former numbers. `None` if there are no such
     /// lines.
-    fn unchanged_lines(&self, all: &[Hunk], asked: Range<usize>) -> Option<String> {
+    fn unchanged_lines(&self, all: &[DiffHunk], asked: Range<usize>) -> Option<String> {
         if asked.is_empty() {
             return None;
         }

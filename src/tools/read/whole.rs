@@ -15,7 +15,7 @@ use super::{
     properties::Properties,
     request::FileRequest,
     source::{binary, changed},
-    window::{Totals, Window, WindowBounds},
+    window::{LineTotals, Window, WindowBounds},
 };
 
 /// Bytes kept free for the names of definitions that a cut leaves out: five lines of at most 100 characters.
@@ -65,7 +65,7 @@ pub(super) fn read_whole(
 }
 
 /// The lines that are asked for, within the budget reduced by `kept_back` units.
-fn lines_of(document: &Document, request: &FileRequest, kept_back: usize) -> Result<(Window, Totals), ToolError> {
+fn lines_of(document: &Document, request: &FileRequest, kept_back: usize) -> Result<(Window, LineTotals), ToolError> {
     let ranges = request.lines.ranges(|| Ok(text::lines(document.text()).count()))?;
     let budget = request.budget.reduced(kept_back);
     let mut window = Window::new(WindowBounds { ranges, columns: request.columns(), budget });

@@ -70,7 +70,7 @@ pub(super) struct Window {
 
 /// How the text ends and how its lines end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Totals {
+pub(super) struct LineTotals {
     pub(super) lines: usize,
     pub(super) final_newline: bool,
     lf: usize,
@@ -79,7 +79,7 @@ pub(super) struct Totals {
     only_cr: bool,
 }
 
-impl Totals {
+impl LineTotals {
     /// How the lines end. A lone CR counts only where there is no LF: next to LF and CR LF it is content.
     pub(super) fn line_ending(self) -> LineEnding {
         match (self.lf, self.crlf) {
@@ -148,7 +148,7 @@ impl Window {
     }
 
     /// Ends the text.
-    pub(super) fn finish(&mut self) -> Totals {
+    pub(super) fn finish(&mut self) -> LineTotals {
         let only_cr = self.first_has_cr && self.lf + self.crlf == 0;
         let mut final_newline = true;
         if self.current.started {
@@ -156,7 +156,7 @@ impl Window {
             self.end_line(false);
         }
         let final_newline = final_newline && self.lines > 0;
-        Totals { lines: self.lines, final_newline, lf: self.lf, crlf: self.crlf, only_cr }
+        LineTotals { lines: self.lines, final_newline, lf: self.lf, crlf: self.crlf, only_cr }
     }
 
     /// Whether the current line is in one of the ranges and may still fit.
@@ -337,7 +337,7 @@ mod tests {
     }
 
     /// The same text in one piece and cut everywhere must give the same window.
-    fn window(text: &str, bounds: WindowBounds) -> (String, Totals) {
+    fn window(text: &str, bounds: WindowBounds) -> (String, LineTotals) {
         let mut whole = Window::new(bounds.clone());
         whole.push(text);
         let totals = whole.finish();
@@ -354,7 +354,7 @@ mod tests {
     fn lines_are_numbered_flush_left() {
         let (text, totals) = window("a\n\nb", all());
         assert_eq!(text, "1\ta\n2\t\n3\tb\n");
-        assert_eq!(totals, Totals { lines: 3, final_newline: false, lf: 2, crlf: 0, only_cr: false });
+        assert_eq!(totals, LineTotals { lines: 3, final_newline: false, lf: 2, crlf: 0, only_cr: false });
     }
 
     #[test]
@@ -370,7 +370,7 @@ mod tests {
     fn carriage_returns_before_line_feeds_are_not_shown() {
         let (text, totals) = window("a\r\nb\rc\r\n\r\n", all());
         assert_eq!(text, "1\ta\n2\tb\rc\n3\t\n");
-        assert_eq!(totals, Totals { lines: 3, final_newline: true, lf: 0, crlf: 3, only_cr: false });
+        assert_eq!(totals, LineTotals { lines: 3, final_newline: true, lf: 0, crlf: 3, only_cr: false });
     }
 
     #[test]
@@ -392,7 +392,7 @@ mod tests {
     fn only_the_range_is_kept_and_everything_is_counted() {
         let (text, totals) = window("1\n2\r\n3\n4\r\n5\n", lines(&[2..4], usize::MAX));
         assert_eq!(text, "3\t3\n4\t4\n");
-        assert_eq!(totals, Totals { lines: 5, final_newline: true, lf: 3, crlf: 2, only_cr: false });
+        assert_eq!(totals, LineTotals { lines: 5, final_newline: true, lf: 3, crlf: 2, only_cr: false });
     }
 
     #[test]
@@ -464,7 +464,7 @@ mod tests {
     fn empty_text_has_no_lines() {
         assert_eq!(
             window("", all()),
-            (String::new(), Totals { lines: 0, final_newline: false, lf: 0, crlf: 0, only_cr: false })
+            (String::new(), LineTotals { lines: 0, final_newline: false, lf: 0, crlf: 0, only_cr: false })
         );
     }
 }
