@@ -9,9 +9,9 @@
 //! read here, and libraries decode what is in it: Flate, LZW, AES, the encodings of older systems.
 //!
 //! # Map
-//! Bytes to objects: `lexer`, `object`, `indirect_object`, `xref` (where objects are), `pdf_file` (objects by reference),
-//! `filter` and `crypt` (the bytes of streams). Pages: `page_tree`, `content` (the instructions of a page),
-//! `page_layout` (glyphs to lines). Fonts: `font` and `font_cache`, with `cmap`, `base_encoding`, `glyph_names`, `type1`
+//! Bytes to objects: `byte_class`, `lexer`, `object`, `indirect_object`, `xref` (where objects are), `pdf_file` (objects
+//! by reference), `filter` and `crypt` (the bytes of streams). Pages: `page_tree`, `content` and `inline_image` (the
+//! instructions of a page), `page_layout` (glyphs to lines). Fonts: `font` and `font_cache`, with `cmap`, `base_encoding`, `glyph_names`, `type1`
 //! and `standard_widths`.
 //!
 //! # Limits
@@ -20,6 +20,7 @@
 mod accents;
 mod base_encoding;
 mod budget;
+mod byte_class;
 mod cmap;
 mod content;
 mod crypt;
@@ -29,6 +30,7 @@ mod font;
 mod font_cache;
 mod glyph_names;
 mod indirect_object;
+mod inline_image;
 mod lexer;
 mod matrix;
 mod object;
@@ -48,7 +50,7 @@ use std::{
 };
 
 use budget::PdfBudget;
-use content::read_page;
+use content::{PageContent, read_page};
 use font_cache::FontCache;
 use matrix::Matrix;
 use object::{Object, Reference};
@@ -78,6 +80,8 @@ pub struct PdfPage {
     pub unknown: usize,
     /// Whether a limit was reached, so that text may be missing.
     pub cut: bool,
+    /// Whether the page is damaged or in an unknown form, so that text may be missing.
+    pub damaged: bool,
 }
 
 /// Opens a PDF and hands it to `read`; `stopped` is asked often and ends the work.
@@ -132,12 +136,16 @@ impl<'a> Pdf<'a> {
         let Some(reference) = self.pages.get(index) else { return Ok(PdfPage::default()) };
         let page = self.file.resolve(&Object::Reference(*reference))?;
         let Some(page) = page.dict() else { return Ok(PdfPage::default()) };
-        let contents = self.file.get(page, b"Contents")?;
+        let mut contents = self.file.get(page, b"Contents")?;
+        if let (Object::Null, Some(lost)) = (&contents, page.get(b"Contents")) {
+            contents = lost.clone();
+        }
         let resources = inherited(&self.file, page, b"Resources")?;
         let resources = resources.dict().cloned().unwrap_or_default();
         let turned = inherited(&self.file, page, b"Rotate")?.number().unwrap_or(0.0);
         let found = read_page(&self.file, &self.fonts, &contents, resources, turn(turned))?;
-        Ok(PdfPage { text: found.layout.finish(), images: found.images, unknown: found.unknown, cut: found.cut })
+        let PageContent { layout, images, unknown, cut, damaged, .. } = found;
+        Ok(PdfPage { text: layout.finish(), images, unknown, cut, damaged })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     edit,
+    session::Seen,
     text::{self, DecodeError, Document, ImageFile},
     workspace::{
         AccessError, AccessErrorKind, Node, Revision, RevisionPrefix, Snapshot, Tree, TreeGuard, WorkspacePath,
@@ -100,7 +101,14 @@ fn check_now(
     let ledger = &cx.session.ledger;
     if let Some(expected) = expected {
         if expected.fits(now.revision) {
-            return Ok(());
+            // Whoever writes a file can make the few digits of a short rev collide: the content that was seen decides.
+            let is_other = |seen: &Seen| {
+                let fits = seen.revision != now.revision && expected.fits(seen.revision);
+                fits && !ledger.knows(&now.path, now.revision)
+            };
+            let Some(seen) = ledger.seen(&now.path).filter(is_other) else { return Ok(()) };
+            let message = format!("{asked} has changed since it was read");
+            return Err(stale(cx, asked, message, "repeat the call with ", now, seen.content.as_deref()));
         }
         let rev = expected.same_digits_of(now.revision);
         let message = format!("{asked} is at revision {rev}, not at expected_revision {expected}");

@@ -87,7 +87,7 @@ impl Policy {
             return Verdict::Allowed;
         }
         if let Some(rule) = self.startup.denied(relative) {
-            return Verdict::Refused(rule);
+            return Verdict::Refused(rule.words(self.untrusted));
         }
         let path = fold(relative);
         let refused = self.deny.first_match(&path, relative);
@@ -103,7 +103,7 @@ impl Policy {
         }
         let path = fold(relative);
         if let Some(rule) = self.startup.protected(relative) {
-            return Verdict::Refused(rule);
+            return Verdict::Refused(rule.words(self.untrusted));
         }
         let refused = self.protect.first_match(&path, relative);
         let rules = run_later::rules().filter(|rule| !is_directory || !run_later::is_harmless_directory(*rule));

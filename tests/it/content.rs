@@ -244,6 +244,19 @@ mcp_test!(edit_says_which_encoding_and_line_endings_were_kept, |h| {
     assert_eq!(h.bytes("b.txt"), b"1\r\n2\r\n");
 });
 
+mcp_test!(short_rev_that_was_made_to_collide_does_not_pass_for_what_was_read, |h| {
+    let (was, made) = ("def pay():\n    return 1\n", "def pay():\n    steal()  # 8237044\n");
+    h.write("a.py", was);
+    let rev = |text: &str| text.rsplit_once("rev ").expect("a rev").1[..6].to_owned();
+    assert_eq!(rev(&h.call("read", json!({ "path": "a.py" })).ok()), "2d4253");
+    h.write("a.py", made);
+    let write = || h.call("write", json!({ "path": "a.py", "content": "x\n", "expected_revision": "2d4253" }));
+    let text = write().fails("stale");
+    assert!(text.contains("has changed since it was read") && text.contains("+    steal()"), "{text}");
+    assert_eq!(h.bytes("a.py"), made.as_bytes());
+    write().ok();
+});
+
 mcp_test!(an_overwrite_that_loses_most_of_a_file_says_so, |h| {
     let long = (0..100).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
     let write = |content: &str| h.call("write", json!({ "path": "a.txt", "content": content })).ok();

@@ -16,7 +16,8 @@ pub(super) struct ImageHeader {
     /// Whether the data is complete up to its end mark. Decoders are lenient with data that ends too early, and browsers
     /// show the upper half; a model's API may refuse it.
     pub(super) is_complete: bool,
-    /// Whether it has something that a decoder may not know: CMYK, 16 bits, several images in one file.
+    /// Whether it has something that a decoder may not know: CMYK, 16 bits, several images in one file,
+    /// rare chunks, data after the end mark.
     pub(super) is_unusual: bool,
     /// Bytes that its decoder allocates, the decoded pixels included.
     pub(super) memory: u64,

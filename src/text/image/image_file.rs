@@ -141,10 +141,11 @@ impl<'b> ImageFile<'b> {
         view.region.is_none() && is_small && is_usual
     }
 
-    /// Whether a strict decoder accepts all of it. A JPEG that only lenient decoders accept is not an error.
+    /// Whether a strict decoder accepts all of it. A JPEG or PNG that only lenient decoders accept is not an error.
     fn is_clean(&self, stopped: &dyn Fn() -> bool) -> Result<bool, ImageFlaw> {
         let rows = match self.format {
             ImageFormat::Jpeg => return Ok(jpeg::rows(self.bytes, &self.header, true).is_ok()),
+            ImageFormat::Png if !png::is_strict(self.bytes, &self.header) => return Ok(false),
             _ => self.rows()?,
         };
         self.each_row(rows, self.header.height, stopped, |_, _| ()).map(|()| true)
@@ -315,6 +316,81 @@ mod tests {
         let middle = png.len() / 2;
         png[middle] ^= 0x55;
         assert_eq!(show(&png, &WHOLE), Err(ImageFlaw::Broken("a checksum is wrong".to_owned())));
+    }
+
+    /// The chunks of a PNG file.
+    fn png_of(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
+        let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
+        for (kind, data) in chunks {
+            let mut checksum = flate2::Crc::new();
+            checksum.update(*kind);
+            checksum.update(data);
+            let length = u32::try_from(data.len()).unwrap().to_be_bytes();
+            bytes.extend([&length, &kind[..], data, &checksum.sum().to_be_bytes()].concat());
+        }
+        bytes
+    }
+
+    /// The header of an RGB image of 20 by 20 pixels, and its compressed pixels.
+    fn small_png() -> (Vec<u8>, Vec<u8>) {
+        let header = [0, 0, 0, 20, 0, 0, 0, 20, 8, 2, 0, 0, 0].to_vec();
+        let mut stream = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut stream, &[0; 61 * 20]).unwrap();
+        (header, stream.finish().unwrap())
+    }
+
+    /// Shown at full size, but not the file itself.
+    fn is_encoded_again(bytes: &[u8]) -> bool {
+        show(bytes, &WHOLE).unwrap().is_some_and(|image| pixels(&image).dimensions() == (20, 20))
+    }
+
+    #[test]
+    fn png_whose_stream_is_not_exact_is_encoded_again() {
+        let (header, stream) = small_png();
+        let png = |stream: &[u8]| png_of(&[(b"IHDR", &header), (b"IDAT", stream), (b"IEND", b"")]);
+        assert_eq!(show(&png(&stream), &WHOLE), Ok(None));
+        let (checksum, end) = (stream.len() - 4, stream.len() - 1);
+        let wrong = [&stream[..end], &[stream[end] ^ 1]].concat();
+        for stream in [&wrong, &stream[..end], &stream[..checksum], &[&stream[..], b"more"].concat()] {
+            assert!(is_encoded_again(&png(stream)), "{stream:?}");
+        }
+        let parts = [&stream[..9], &stream[9..]];
+        let split = png_of(&[(b"IHDR", &header), (b"IDAT", parts[0]), (b"IDAT", parts[1]), (b"IEND", b"")]);
+        assert_eq!(show(&split, &WHOLE), Ok(None));
+    }
+
+    #[test]
+    fn png_with_rare_chunks_is_encoded_again() {
+        let (header, stream) = small_png();
+        let png = |kind: &[u8; 4], data: &[u8]| {
+            png_of(&[(b"IHDR", &header), (kind, data), (b"IDAT", &stream), (b"IEND", b"")])
+        };
+        for (kind, data) in
+            [(b"gAMA", &[0, 0, 0xB1, 0x8F][..]), (b"sRGB", &[0]), (b"pHYs", &[0; 9]), (b"tEXt", b"Software\0any")]
+        {
+            assert_eq!(show(&png(kind, data), &WHOLE), Ok(None), "{kind:?}");
+        }
+        for (kind, data) in [
+            (b"iTXt", &b"Comment\0\x01\0\0\0x"[..]),
+            (b"zTXt", b"Comment\0\0x"),
+            (b"iCCP", b"profile\0\0x"),
+            (b"eXIf", b"II*\0\x08\0\0\0\0\0"),
+            (b"prVt", b""),
+            (b"tEXt", &[b'a'; 5000]),
+            (b"sRGB", b""),
+            (b"tRNS", b"\0"),
+        ] {
+            assert!(is_encoded_again(&png(kind, data)), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn data_after_the_end_mark_is_not_passed_on() {
+        for format in [ImageFormat::Png, ImageFormat::Jpeg] {
+            let bytes = [&sample(format)[..], b"<?php"].concat();
+            let image = show(&bytes, &WHOLE).unwrap().expect("encoded again");
+            assert!(pixels(&image).dimensions() == (64, 48) && !image.bytes.ends_with(b"<?php"), "{format:?}");
+        }
     }
 
     #[test]

@@ -32,6 +32,8 @@ struct Markers<'b> {
     /// Whether other images follow the first (CIPA DC-007).
     has_more: bool,
     is_complete: bool,
+    /// Whether there is data after the end mark.
+    has_trailer: bool,
 }
 
 impl<'b> Markers<'b> {
@@ -47,6 +49,7 @@ impl<'b> Markers<'b> {
                 None => return markers,
                 Some(0xD9) => {
                     markers.is_complete = true;
+                    markers.has_trailer = at + 1 < bytes.len();
                     return markers;
                 }
                 Some(0x00 | 0x01 | 0xD0..=0xD8) => at += 1,
@@ -93,7 +96,7 @@ impl<'b> Markers<'b> {
             orientation: self.orientation.unwrap_or(Orientation::NoTransforms),
             frames: 1,
             is_complete: self.is_complete,
-            is_unusual: self.has_more || !matches!(components, 1 | 3) || frame.first() != Some(&8),
+            is_unusual: self.has_more || self.has_trailer || !matches!(components, 1 | 3) || frame.first() != Some(&8),
             memory: pixels + coefficients + u64::from(width) * 256,
         })
     }

@@ -4,6 +4,7 @@
 
 use std::io::Cursor;
 
+use flate2::{Decompress, FlushDecompress, Status};
 use image::metadata::Orientation;
 use png::{ColorType, DecodeOptions, Decoder, Limits, Reader, Transformations};
 
@@ -15,15 +16,39 @@ use super::{
 
 /// Bytes that the decoder may allocate besides rows: for the texts and profiles in a file.
 const OTHER: usize = 4 << 20;
+/// Bytes before the first chunk.
+const SIGNATURE: usize = 8;
+/// Bytes of a chunk without data: the length, the kind and the checksum.
+const EMPTY_CHUNK: usize = 12;
+/// Bytes of all texts of a usual file.
+const MOST_TEXT: usize = 4 << 10;
+/// The chunks of a usual file, each with the fewest and the most bytes of its data.
+const USUAL: [(&[u8; 4], usize, usize); 14] = [
+    (b"IHDR", 13, 13),
+    (b"PLTE", 3, 768),
+    (b"tRNS", 1, 256),
+    (b"IDAT", 0, usize::MAX),
+    (b"IEND", 0, 0),
+    (b"gAMA", 4, 4),
+    (b"cHRM", 32, 32),
+    (b"sRGB", 1, 1),
+    (b"pHYs", 9, 9),
+    (b"sBIT", 1, 4),
+    (b"bKGD", 1, 6),
+    (b"hIST", 2, 512),
+    (b"tIME", 7, 7),
+    (b"tEXt", 2, MOST_TEXT),
+];
 
 /// What the chunks say (<https://www.w3.org/TR/png-3/#5Chunk-layout>); `None` where the first one is not a header.
 pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
-    const SIGNATURE: usize = 8;
     let mut header: Option<ImageHeader> = None;
+    let mut chunks = Chunks::default();
     let mut at = SIGNATURE;
     while let Some([length, kind]) = bytes.get(at..at + 8).map(|head| [&head[..4], &head[4..]]) {
         let length = u32::from_be_bytes(length.try_into().ok()?) as usize;
         let data = bytes.get(at + 8..at + 8 + length);
+        let is_usual = data.is_some_and(|data| chunks.is_usual(kind, data));
         match (kind, data, &mut header) {
             (b"IHDR", Some(data), None) => header = Some(of_ihdr(data)?),
             (_, _, None) => return None,
@@ -35,14 +60,63 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
             }
             (b"IEND", _, Some(header)) => {
                 header.is_complete = true;
+                header.is_unusual |= !is_usual || bytes.len() != at + EMPTY_CHUNK;
                 break;
             }
             _ => {}
         }
-        // The data, the length, the kind and the checksum.
-        at = at.checked_add(length)?.checked_add(12)?;
+        if let Some(header) = &mut header {
+            header.is_unusual |= !is_usual;
+        }
+        at = at.checked_add(length)?.checked_add(EMPTY_CHUNK)?;
     }
     header
+}
+
+/// What other decoders may stumble over in the chunks: those that inflate to any size (`iTXt`, `zTXt`, `iCCP`), and
+/// those of a wrong length or in a wrong place, for which libpng or Pillow refuse what others accept.
+#[derive(Default)]
+struct Chunks<'b> {
+    /// Kinds that may come once, and `IDAT`.
+    seen: Vec<&'b [u8]>,
+    last: &'b [u8],
+    /// Bytes of the texts.
+    texts: usize,
+    /// The colour type in the header.
+    colour: u8,
+}
+
+impl<'b> Chunks<'b> {
+    /// Whether every decoder takes this one after those before it.
+    fn is_usual(&mut self, kind: &'b [u8], data: &'b [u8]) -> bool {
+        let is_known = USUAL
+            .iter()
+            .any(|(usual, shortest, longest)| usual[..] == *kind && (*shortest..=*longest).contains(&data.len()));
+        if !is_known {
+            return false;
+        }
+        let is_after_pixels = self.seen.contains(&&b"IDAT"[..]);
+        let is_first = !self.seen.contains(&kind);
+        let fits = match kind {
+            b"tEXt" => {
+                self.texts += data.len() + EMPTY_CHUNK;
+                self.texts <= MOST_TEXT
+            }
+            b"IDAT" => is_first || self.last == kind,
+            b"IEND" | b"tIME" => is_first,
+            b"PLTE" => is_first && !is_after_pixels && data.len().is_multiple_of(3),
+            b"tRNS" => is_first && !is_after_pixels && matches!((self.colour, data.len()), (0, 2) | (2, 6) | (3, _)),
+            _ => is_first && !is_after_pixels,
+        };
+        if kind == b"IHDR" {
+            self.colour = data[9];
+        }
+        if is_first && kind != b"tEXt" {
+            self.seen.push(kind);
+        }
+        self.last = kind;
+        fits
+    }
 }
 
 fn of_ihdr(data: &[u8]) -> Option<ImageHeader> {
@@ -56,9 +130,37 @@ fn of_ihdr(data: &[u8]) -> Option<ImageHeader> {
         orientation: Orientation::NoTransforms,
         frames: 1,
         is_complete: false,
-        is_unusual: depth > 8,
+        is_unusual: depth > 8 || interlaced,
         memory: pixels + u64::from(width) * 32 + OTHER as u64,
     })
+}
+
+/// Whether the compressed pixels of a usual file are exactly as many as there should be, with the right checksum and
+/// nothing after it. The decoder ignores all of that; Pillow does not.
+pub(super) fn is_strict(bytes: &[u8], header: &ImageHeader) -> bool {
+    let Some([depth, colour]) = bytes.get(24..26).map(|ihdr| [ihdr[0], ihdr[1]]) else { return false };
+    let channels = match colour {
+        2 => 3,
+        4 => 2,
+        6 => 4,
+        _ => 1,
+    };
+    // A byte for the filter, then the pixels.
+    let row = 1 + (header.width as usize * channels * usize::from(depth)).div_ceil(8);
+    let size = row * header.height as usize;
+    let mut rest = bytes.get(SIGNATURE..).unwrap_or_default();
+    let mut compressed = Vec::new();
+    while let Some((head, data)) = rest.split_at_checked(8) {
+        let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]) as usize;
+        if &head[4..] == b"IDAT" {
+            compressed.extend_from_slice(data.get(..length).unwrap_or_default());
+        }
+        rest = data.get(length.saturating_add(EMPTY_CHUNK - 8)..).unwrap_or_default();
+    }
+    let mut stream = Decompress::new(true);
+    let status = stream.decompress(&compressed, &mut vec![0; size + 1], FlushDecompress::Finish);
+    let counts = (stream.total_in(), stream.total_out());
+    matches!(status, Ok(Status::StreamEnd)) && counts == (compressed.len() as u64, size as u64)
 }
 
 /// Begins to decode.

@@ -310,9 +310,9 @@ impl BraceOutline {
     fn end_at_newline(&mut self, next: &Lexeme, line: &str) {
         let Some((last, word)) = self.headers.last() else { return };
         let next = (next.kind, &line[next.start..next.end]);
+        let may_end = self.headers.start.parens == 0 && line_break::ends_statement((last.kind, word), next);
         // A decorator belongs to what follows.
-        let is_decorator = self.headers.header().is_only_decorators();
-        if self.headers.start.parens == 0 && !is_decorator && line_break::ends_statement((last.kind, word), next) {
+        if may_end && !self.headers.is_only_decorators() {
             self.end_statement();
         }
     }

@@ -77,14 +77,15 @@ impl<'h> Header<'h> {
         text
     }
 
-    /// `@Component({…})` and no more: what follows belongs to it.
-    pub(super) fn is_only_decorators(&self) -> bool {
+    /// `@Component({…})` and no more: what follows belongs to it. So many tokens are known to be decorators.
+    pub(super) fn is_only_decorators(&self, known: usize) -> bool {
         let is_name = |term: &Term| matches!(term, Term::Word(_) | Term::Sign(b'@' | b'.') | Term::Group(b'(', ..));
+        let after_name = known > 0 && !self.is_sign(known - 1, b'@') && !self.is_sign(known - 1, b'.');
+        let terms = Header { tokens: self.tokens.get(known..).unwrap_or_default(), text: self.text }.terms(false);
         self.is_sign(0, b'@')
-            && self
-                .terms(false)
-                .windows(2)
-                .all(|pair| is_name(&pair[1]) && !matches!(pair, [Term::Word(_) | Term::Group(..), Term::Word(_)]))
+            && terms.iter().all(is_name)
+            && !(after_name && matches!(terms.first(), Some(Term::Word(_))))
+            && !terms.windows(2).any(|pair| matches!(pair, [Term::Word(_) | Term::Group(..), Term::Word(_)]))
     }
 
     fn lexeme(&self, at: usize) -> Option<LexemeKind> {

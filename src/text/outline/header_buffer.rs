@@ -19,6 +19,8 @@ pub(super) struct HeaderStart {
     pub(super) line: usize,
     /// Parentheses that are open in it.
     pub(super) parens: usize,
+    /// Its first tokens that are known to be decorators.
+    decorators: usize,
 }
 
 /// Holds the headers of all open braces; the last one grows.
@@ -36,6 +38,17 @@ impl HeaderBuffer {
 
     pub(super) fn is_empty(&self) -> bool {
         self.tokens.len() == self.start.token
+    }
+
+    /// Whether there are only decorators, so far; each token is looked at once.
+    pub(super) fn is_only_decorators(&mut self) -> bool {
+        let length = self.tokens.len() - self.start.token;
+        // What follows a full header would replace its end.
+        let is_only = length < HEADER && self.header().is_only_decorators(self.start.decorators);
+        if is_only {
+            self.start.decorators = length;
+        }
+        is_only
     }
 
     /// Tokens of all headers.
@@ -87,12 +100,12 @@ impl HeaderBuffer {
     /// Forgets the current header.
     pub(super) fn clear(&mut self) {
         self.truncate(self.start.token);
-        self.start.parens = 0;
+        (self.start.parens, self.start.decorators) = (0, 0);
     }
 
     /// Begins a header within the current one.
     pub(super) fn nest(&mut self) {
         self.start.token = self.tokens.len();
-        self.start.parens = 0;
+        (self.start.parens, self.start.decorators) = (0, 0);
     }
 }

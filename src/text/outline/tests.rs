@@ -356,3 +356,17 @@ fn unknown_file_has_no_definitions() {
     check("LICENSE", "fn load() {}\n", &[]);
     check("a.rs", "", &[]);
 }
+
+#[test]
+fn many_decorators_take_little_time() {
+    check("a.ts", "@a\n@b.c(1)\n@d\nclass A {\n}\n@e\nclass B {\n}\n", &["class A 1-5 (4)", "class B 6-8 (7)"]);
+    // Each was compared with all before it.
+    let many = "@d\n".repeat(600_000);
+    for path in ["a.js", "a.ts", "a.go"] {
+        let start = std::time::Instant::now();
+        let last = if path == "a.go" { "func f() {\n}\n" } else { "\nfunction f() {\n}\n" };
+        definitions(path, &format!("{many};\n{last}"));
+        assert!(start.elapsed().as_secs() < 8, "{path}: {:?}", start.elapsed());
+    }
+    assert_eq!(outline("a.ts", &format!("{many};\nclass A {{\n}}\n")), ["class A 600002-600003"]);
+}

@@ -8,6 +8,7 @@ use super::{
     error::PdfError,
     font::Font,
     font_cache::{FONTS, FontCache, weight},
+    inline_image::skip_image,
     lexer::{PdfLexer, PdfToken},
     matrix::Matrix,
     object::{Dict, Object, Reference, Stream},
@@ -47,6 +48,8 @@ pub(super) struct PageContent {
     pub(super) unknown: usize,
     /// Whether a limit was reached.
     pub(super) cut: bool,
+    /// Whether instructions are damaged or in an unknown form, so that text may be missing.
+    pub(super) damaged: bool,
 }
 
 /// The instructions of a page or of one drawing, while they are followed.
@@ -99,9 +102,18 @@ pub(super) fn read_page(
     };
     for part in parts {
         file.budget.work(16)?;
-        let Object::Stream(stream) = file.resolve(part)? else { continue };
-        let Some(decoded) = file.decode(&stream, CONTENT.saturating_sub(instructions.len()))? else { continue };
+        let Object::Stream(stream) = file.resolve(part)? else {
+            found.damaged |= *part != Object::Null;
+            continue;
+        };
+        let decoded = file.decode(&stream, CONTENT.saturating_sub(instructions.len()))?;
+        let Some(decoded) = decoded.filter(|_| stream.dict.get(b"F").is_none()) else {
+            // An unknown filter, or the bytes are in another file.
+            found.damaged = true;
+            continue;
+        };
         found.cut |= decoded.cut;
+        found.damaged |= decoded.damaged;
         instructions.extend_from_slice(&decoded.bytes);
         instructions.push(b'\n');
     }
@@ -144,7 +156,10 @@ impl<'f> Interpreter<'f> {
         let mut operands: Vec<Object> = Vec::with_capacity(OPERANDS);
         loop {
             let before = lexer.position();
-            let Some(token) = lexer.token() else { return Ok(()) };
+            let token = lexer.token();
+            // Instructions that are cut end within an object.
+            found.damaged |= lexer.is_damaged() && !found.cut;
+            let Some(token) = token else { return Ok(()) };
             self.file.budget.work((lexer.position() - before) as u64)?;
             match token {
                 PdfToken::Object(object) => {
@@ -154,7 +169,7 @@ impl<'f> Interpreter<'f> {
                     operands.push(object);
                 }
                 PdfToken::Keyword(b"ID") => {
-                    skip_image(&mut lexer);
+                    found.damaged |= !skip_image(&mut lexer);
                     found.images += 1;
                     operands.clear();
                 }
@@ -260,7 +275,11 @@ impl<'f> Interpreter<'f> {
     }
 
     fn show(&mut self, string: Option<&Object>, found: &mut PageContent) -> Result<(), PdfError> {
-        let (Some(Object::String(string)), Some(font)) = (string, self.state.font.clone()) else { return Ok(()) };
+        let Some(Object::String(string)) = string else { return Ok(()) };
+        let Some(font) = self.state.font.clone() else {
+            found.damaged |= !string.is_empty();
+            return Ok(());
+        };
         let file = self.file;
         font.each_glyph(string, |shown| {
             file.budget.work(16)?;
@@ -335,7 +354,11 @@ impl<'f> Interpreter<'f> {
 
     /// An image, or a drawing with its own instructions.
     fn draw(&mut self, name: &[u8], found: &mut PageContent) -> Result<(), PdfError> {
-        let (Object::Stream(stream), _) = self.resource(b"XObject", name)? else { return Ok(()) };
+        let (object, reference) = self.resource(b"XObject", name)?;
+        let Object::Stream(stream) = object else {
+            found.damaged |= reference.is_some();
+            return Ok(());
+        };
         let Stream { dict, .. } = &*stream;
         if self.file.get(dict, b"Subtype")?.name() != Some(b"Form") {
             found.images += 1;
@@ -346,8 +369,12 @@ impl<'f> Interpreter<'f> {
             return Ok(());
         }
         found.drawn += 1;
-        let Some(decoded) = self.file.decode(&stream, CONTENT >> self.depth.min(4))? else { return Ok(()) };
+        let Some(decoded) = self.file.decode(&stream, CONTENT >> self.depth.min(4))? else {
+            found.damaged = true;
+            return Ok(());
+        };
         found.cut |= decoded.cut;
+        found.damaged |= decoded.damaged;
         let own = self.file.get(dict, b"Matrix")?;
         let own = own.array().and_then(matrix).unwrap_or(Matrix::IDENTITY);
         let resources = match self.file.get(dict, b"Resources")? {
@@ -366,21 +393,4 @@ fn matrix(operands: &[Object]) -> Option<Matrix> {
         *number = operand.number()?;
     }
     Some(Matrix(matrix))
-}
-
-/// Moves over the bytes of an image within the instructions, to behind its `EI`.
-fn skip_image(lexer: &mut PdfLexer<'_>) {
-    let rest = lexer.rest();
-    let space = |at: usize| rest.get(at).is_none_or(|byte| super::lexer::is_space(*byte));
-    // The bytes of an image may hold `EI` by chance; text follows a real one.
-    let end = memchr::memmem::find_iter(rest, b"EI").find(|at| {
-        *at > 0
-            && space(at - 1)
-            && space(at + 2)
-            && rest[at + 2..]
-                .iter()
-                .take(10)
-                .all(|byte| byte.is_ascii() && (*byte >= 32 || super::lexer::is_space(*byte)))
-    });
-    lexer.skip(end.map_or(rest.len(), |end| end + 2));
 }

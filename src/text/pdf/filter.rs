@@ -2,26 +2,31 @@
 //!
 //! Each stops at a limit of bytes, and damaged data gives what there is before the damage.
 
-use std::{borrow::Cow, io::Read as _};
+use std::borrow::Cow;
 
-use flate2::read::{DeflateDecoder, ZlibDecoder};
+use flate2::{Decompress, FlushDecompress, Status};
 use weezl::{BitOrder, LzwStatus, decode::Decoder};
 
 use super::{
     budget::PdfBudget,
+    byte_class::{hex_digit, is_space},
     error::PdfError,
-    lexer::{hex_digit, is_space},
     object::{Dict, Object},
 };
 
 /// Filters of one stream; more is an attack.
 const CHAIN: usize = 8;
 
+/// Bytes that may follow compressed data: a checksum and line endings.
+const TRAILER: u64 = 8;
+
 /// A stream's bytes after its filters.
 pub(super) struct Decoded {
     pub(super) bytes: Vec<u8>,
     /// Whether there is more than the limit, which is left out.
     pub(super) cut: bool,
+    /// Whether the encoded bytes are invalid or end early, so that some may be missing.
+    pub(super) damaged: bool,
 }
 
 /// One filter and its parameters.
@@ -39,6 +44,7 @@ pub(super) fn decode(
 ) -> Result<Option<Decoded>, PdfError> {
     let mut bytes = bytes;
     let mut cut = false;
+    let mut damaged = false;
     if filters.len() > CHAIN {
         return Ok(None);
     }
@@ -46,7 +52,7 @@ pub(super) fn decode(
         let limit = limit.min(budget.decodable());
         let number = |key: &[u8], default| parameters.get(key).and_then(Object::index).unwrap_or(default);
         let input = &*bytes;
-        let mut output = match name.as_slice() {
+        let (mut output, ends_well) = match name.as_slice() {
             b"FlateDecode" | b"Fl" => flate(input, limit + 1),
             b"LZWDecode" | b"LZW" => lzw(input, number(b"EarlyChange", 1) != 0, limit + 1),
             b"ASCIIHexDecode" | b"AHx" => ascii_hex(input),
@@ -58,6 +64,7 @@ pub(super) fn decode(
         };
         budget.decoded(output.len())?;
         cut |= output.len() > limit;
+        damaged |= !ends_well && output.len() <= limit;
         output.truncate(limit);
         if matches!(name.as_slice(), b"FlateDecode" | b"Fl" | b"LZWDecode" | b"LZW") {
             let shape = Shape {
@@ -76,26 +83,52 @@ pub(super) fn decode(
     cut |= bytes.len() > limit;
     let mut bytes = bytes.into_owned();
     bytes.truncate(limit);
-    Ok(Some(Decoded { bytes, cut }))
+    Ok(Some(Decoded { bytes, cut, damaged }))
 }
 
-fn flate(input: &[u8], limit: usize) -> Vec<u8> {
+fn flate(input: &[u8], limit: usize) -> (Vec<u8>, bool) {
+    let (output, ends_well) = inflate(input, true, limit);
+    if ends_well || !output.is_empty() || input.is_empty() {
+        return (output, ends_well || input.is_empty());
+    }
+    // Some writers leave the header out, or damage it.
+    let (output, ends_well) = inflate(input, false, limit);
+    if !output.is_empty() || input.len() <= 2 {
+        return (output, ends_well);
+    }
+    inflate(&input[2..], false, limit)
+}
+
+/// What there is before the damage, and whether there is none.
+fn inflate(input: &[u8], has_header: bool, limit: usize) -> (Vec<u8>, bool) {
+    let mut decoder = Decompress::new(has_header);
     let mut output = Vec::new();
-    // An error leaves what was decoded before it.
-    let _ = ZlibDecoder::new(input).take(limit as u64).read_to_end(&mut output);
-    if output.is_empty() {
-        // Some writers leave the header out, or damage it.
-        let _ = DeflateDecoder::new(input).take(limit as u64).read_to_end(&mut output);
+    while output.len() < limit {
+        let (position, length) = (decoder.total_in(), output.len());
+        output.reserve((1 << 15).min(limit - length));
+        let rest = usize::try_from(position).ok().and_then(|position| input.get(position..)).unwrap_or_default();
+        match decoder.decompress_vec(rest, &mut output, FlushDecompress::None) {
+            // Data without a checksum that ends by chance ends too early.
+            Ok(Status::StreamEnd) => {
+                return (output, has_header || input.len() as u64 <= decoder.total_in() + TRAILER);
+            }
+            Ok(_) if decoder.total_in() > position || output.len() > length => {}
+            // Nothing but the checksum is missing.
+            Ok(_) => {
+                let is_whole = has_header && input.len() > 2 && inflate(&input[2..], false, limit).1;
+                return (output, is_whole);
+            }
+            Err(_) => return (output, false),
+        }
     }
-    if output.is_empty() && input.len() > 2 {
-        let _ = DeflateDecoder::new(&input[2..]).take(limit as u64).read_to_end(&mut output);
-    }
-    output
+    output.truncate(limit);
+    (output, true)
 }
 
-fn lzw(mut input: &[u8], early: bool, limit: usize) -> Vec<u8> {
+fn lzw(whole: &[u8], early: bool, limit: usize) -> (Vec<u8>, bool) {
     let mut decoder =
         if early { Decoder::with_tiff_size_switch(BitOrder::Msb, 8) } else { Decoder::new(BitOrder::Msb, 8) };
+    let mut input = whole;
     let mut output = Vec::new();
     let mut piece = vec![0; 1 << 16];
     while output.len() < limit {
@@ -104,23 +137,25 @@ fn lzw(mut input: &[u8], early: bool, limit: usize) -> Vec<u8> {
         input = &input[result.consumed_in..];
         match result.status {
             Ok(LzwStatus::Ok) if result.consumed_out > 0 || result.consumed_in > 0 => {}
-            _ => break,
+            status => return (output, matches!(status, Ok(LzwStatus::Done)) || whole.is_empty()),
         }
     }
-    output
+    (output, true)
 }
 
-fn ascii_hex(input: &[u8]) -> Vec<u8> {
+fn ascii_hex(input: &[u8]) -> (Vec<u8>, bool) {
     let end = memchr::memchr(b'>', input).unwrap_or(input.len());
     let digits: Vec<u8> = input[..end].iter().filter_map(|byte| hex_digit(*byte)).collect();
-    digits.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).copied().unwrap_or(0)).collect()
+    let is_valid = input[..end].iter().all(|byte| is_space(*byte) || hex_digit(*byte).is_some());
+    (digits.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).copied().unwrap_or(0)).collect(), is_valid)
 }
 
-fn ascii_85(input: &[u8], limit: usize) -> Vec<u8> {
+fn ascii_85(input: &[u8], limit: usize) -> (Vec<u8>, bool) {
     let input = input.strip_prefix(b"<~").unwrap_or(input);
     let mut output = Vec::new();
     let mut group = [0_u8; 5];
     let mut filled = 0;
+    let mut is_valid = true;
     for byte in input {
         match byte {
             b'z' if filled == 0 => output.extend([0; 4]),
@@ -133,24 +168,27 @@ fn ascii_85(input: &[u8], limit: usize) -> Vec<u8> {
                 }
             }
             byte if is_space(*byte) => {}
-            _ => break,
+            byte => {
+                is_valid = *byte == b'~';
+                break;
+            }
         }
         if output.len() >= limit {
-            return output;
+            return (output, true);
         }
     }
     if filled > 1 {
         group[filled..].fill(84);
         output.extend(&group_85(group)[..filled - 1]);
     }
-    output
+    (output, is_valid)
 }
 
 fn group_85(digits: [u8; 5]) -> [u8; 4] {
     digits.iter().fold(0_u32, |value, digit| value.wrapping_mul(85).wrapping_add(u32::from(*digit))).to_be_bytes()
 }
 
-fn run_length(mut input: &[u8], limit: usize) -> Vec<u8> {
+fn run_length(mut input: &[u8], limit: usize) -> (Vec<u8>, bool) {
     let mut output = Vec::new();
     while let [length, rest @ ..] = input {
         if *length == 128 || output.len() >= limit {
@@ -158,16 +196,20 @@ fn run_length(mut input: &[u8], limit: usize) -> Vec<u8> {
         }
         let length = usize::from(*length);
         if length < 128 {
-            let (run, after) = rest.split_at((length + 1).min(rest.len()));
+            if rest.len() <= length {
+                output.extend_from_slice(rest);
+                return (output, false);
+            }
+            let (run, after) = rest.split_at(length + 1);
             output.extend_from_slice(run);
             input = after;
         } else {
-            let [byte, after @ ..] = rest else { break };
+            let [byte, after @ ..] = rest else { return (output, false) };
             output.resize(output.len() + 257 - length, *byte);
             input = after;
         }
     }
-    output
+    (output, true)
 }
 
 /// What a predictor has to know of the samples.

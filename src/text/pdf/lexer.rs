@@ -3,7 +3,10 @@
 //! Accepts any bytes: an invalid token ends an object or is skipped. Depth and size of one object are
 //! bounded.
 
-use super::object::{Dict, Object, Reference};
+use super::{
+    byte_class::{hex_digit, is_number_start, is_regular, is_space},
+    object::{Dict, Object, Reference},
+};
 
 /// Arrays and dictionaries within one another; deeper ones are refused, as each level takes stack.
 const DEPTH: usize = 64;
@@ -33,21 +36,28 @@ pub(super) struct PdfLexer<'a> {
     /// Whether `1 0 R` is a reference: in the file it is, on a page not.
     references: bool,
     nodes: usize,
+    /// Whether an object was left out, or is open at the end.
+    damaged: bool,
 }
 
 impl<'a> PdfLexer<'a> {
     /// Of a file, from a position on.
     pub(super) fn of_file(bytes: &'a [u8], position: usize) -> Self {
-        Self { bytes, position: position.min(bytes.len()), references: true, nodes: NODES }
+        Self { bytes, position: position.min(bytes.len()), references: true, nodes: NODES, damaged: false }
     }
 
     /// Of the instructions of a page, or of a character map.
     pub(super) fn of_content(bytes: &'a [u8]) -> Self {
-        Self { bytes, position: 0, references: false, nodes: NODES }
+        Self { bytes, position: 0, references: false, nodes: NODES, damaged: false }
     }
 
     pub(super) fn position(&self) -> usize {
         self.position
+    }
+
+    /// Whether an object was invalid or had no end, so that what is in it may be missing.
+    pub(super) fn is_damaged(&self) -> bool {
+        self.damaged
     }
 
     pub(super) fn rest(&self) -> &'a [u8] {
@@ -69,6 +79,8 @@ impl<'a> PdfLexer<'a> {
                 if let Some(object) = self.value(0) {
                     return Some(PdfToken::Object(object));
                 }
+                // An end mark without its start hides nothing.
+                self.damaged |= matches!(first, b'[' | b'(' | b'<');
                 self.position = self.position.max(from + 1);
                 continue;
             }
@@ -161,7 +173,10 @@ impl<'a> PdfLexer<'a> {
             self.skip_space();
             match self.peek() {
                 // The end of the file ends everything that is open.
-                None => return Some(Object::Array(items)),
+                None => {
+                    self.damaged = true;
+                    return Some(Object::Array(items));
+                }
                 Some(b']') => {
                     self.position += 1;
                     return Some(Object::Array(items));
@@ -178,7 +193,10 @@ impl<'a> PdfLexer<'a> {
         loop {
             self.skip_space();
             match self.peek() {
-                None => break,
+                None => {
+                    self.damaged = true;
+                    break;
+                }
                 Some(b'>') => {
                     self.position += if self.rest().starts_with(b">>") { 2 } else { 1 };
                     break;
@@ -248,6 +266,7 @@ impl<'a> PdfLexer<'a> {
             }
             string.push(byte);
         }
+        self.damaged |= open > 0;
         self.pay_for(string)
     }
 
@@ -287,6 +306,7 @@ impl<'a> PdfLexer<'a> {
         let rest = self.rest();
         let length = memchr::memchr(b'>', rest).unwrap_or(rest.len());
         self.skip(length + 1);
+        self.damaged |= length == rest.len();
         if length / 2 / PER_NODE > self.nodes {
             return None;
         }
@@ -364,25 +384,4 @@ impl<'a> PdfLexer<'a> {
         }
         if negative { -number } else { number }
     }
-}
-
-pub(super) fn is_space(byte: u8) -> bool {
-    matches!(byte, b'\0' | b'\t' | b'\n' | 12 | b'\r' | b' ')
-}
-
-fn is_regular(byte: u8) -> bool {
-    !is_space(byte) && !matches!(byte, b'(' | b')' | b'<' | b'>' | b'[' | b']' | b'{' | b'}' | b'/' | b'%')
-}
-
-fn is_number_start(byte: u8) -> bool {
-    byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.')
-}
-
-pub(super) fn hex_digit(byte: u8) -> Option<u8> {
-    Some(match byte {
-        b'0'..=b'9' => byte - b'0',
-        b'a'..=b'f' => byte - b'a' + 10,
-        b'A'..=b'F' => byte - b'A' + 10,
-        _ => return None,
-    })
 }

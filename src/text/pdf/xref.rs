@@ -4,10 +4,11 @@ use memchr::memmem;
 
 use super::{
     budget::PdfBudget,
+    byte_class::is_space,
     error::PdfError,
     filter,
     indirect_object::{read_indirect, stream_range},
-    lexer::{PdfLexer, is_space},
+    lexer::PdfLexer,
     object::{Dict, Object},
     stream_filters::direct_filters,
 };

@@ -22,6 +22,9 @@ const FOOTER: usize = 480;
 /// Hidden characters that are pointed out one by one.
 const HIDDEN_SHOWN: usize = 5;
 
+/// Runs of damaged pages that are named.
+const DAMAGED_SHOWN: usize = 8;
+
 /// The pages that are wanted; all of them, or from the first to the last, counted from 1.
 pub(super) fn read_pdf(
     cx: &CallContext,
@@ -86,6 +89,34 @@ fn unreadable(path: &WorkspacePath, size: usize, error: &PdfError) -> ToolError 
     ToolError::new(kind, format!("{path} is a PDF of {size} bytes that cannot be read: it is {error}")).hint(hint)
 }
 
+/// Which pages may have more text than is shown; empty where there is none.
+fn damaged_note(runs: &[(usize, usize)]) -> String {
+    let named: Vec<String> = runs
+        .iter()
+        .take(DAMAGED_SHOWN)
+        .map(|(first, last)| if first == last { first.to_string() } else { format!("{first}-{last}") })
+        .collect();
+    let (pages, their) = match runs {
+        [] => return String::new(),
+        [(first, last)] if first == last => ("page", "its"),
+        _ => ("pages", "their"),
+    };
+    let more = if runs.len() > DAMAGED_SHOWN { " and more" } else { "" };
+    format!(
+        "({pages} {}{more}: {their} content is damaged or in an unknown form; text may be missing)\n",
+        named.join(", ")
+    )
+}
+
+/// Pages without text that share a heading.
+#[derive(Clone, Copy)]
+struct EmptyPages {
+    /// Where the heading begins.
+    start: usize,
+    first: usize,
+    damaged: bool,
+}
+
 /// What is shown of the pages, as it grows.
 struct PagesText {
     text: String,
@@ -104,12 +135,14 @@ struct PagesText {
     until: Option<usize>,
     /// Whether it ends before what was asked for.
     is_cut: bool,
-    /// The start of the heading of pages without text at the end of the text, and their first page.
-    empty: Option<(usize, usize)>,
+    /// Pages without text at the end of the text.
+    empty: Option<EmptyPages>,
     /// Images on these pages.
     images: usize,
     unknown: usize,
     incomplete: Vec<usize>,
+    /// Pages that are damaged: the first and the last of each run.
+    damaged: Vec<(usize, usize)>,
     hidden: Vec<String>,
     note: String,
 }
@@ -131,6 +164,7 @@ impl PagesText {
             images: 0,
             unknown: 0,
             incomplete: Vec::new(),
+            damaged: Vec::new(),
             hidden: Vec::new(),
             note: String::new(),
         }
@@ -161,35 +195,46 @@ impl PagesText {
 
     /// Adds a page; false if it does not fit whole.
     fn push(&mut self, number: usize, page: &PdfPage) -> bool {
-        let fits =
-            if page.text.is_empty() { self.push_empty(number, page.images) } else { self.push_text(number, page) };
+        let fits = if page.text.is_empty() { self.push_empty(number, page) } else { self.push_text(number, page) };
         if fits || self.shown.is_some_and(|(_, last)| last == number) {
             self.unknown += page.unknown;
             if page.cut {
                 self.incomplete.push(number);
             }
+            match self.damaged.last_mut() {
+                _ if !page.damaged => {}
+                Some((_, last)) if *last + 1 == number => *last = number,
+                _ => self.damaged.push((number, number)),
+            }
         }
         fits
     }
 
-    /// Pages without text share a heading.
-    fn push_empty(&mut self, number: usize, images: usize) -> bool {
-        let (start, first) = self.empty.unwrap_or((self.text.len(), number));
+    /// Pages without text share a heading, but those that are damaged may have text.
+    fn push_empty(&mut self, number: usize, page: &PdfPage) -> bool {
+        let alike = self.empty.filter(|empty| empty.damaged == page.damaged);
+        let EmptyPages { start, first, .. } =
+            alike.unwrap_or(EmptyPages { start: self.text.len(), first: number, damaged: page.damaged });
         let before = self.text.split_off(start);
-        let images = images + if self.empty.is_some() { self.images } else { 0 };
+        let images = page.images + if alike.is_some() { self.images } else { 0 };
         let (pages, these) = if first == number {
             (format!("page {number}"), "this page")
         } else {
             (format!("pages {first}-{number}"), "these pages")
         };
-        let _ =
-            writeln!(self.text, "--- {pages} of {} ---\n(no text on {these}; {})", self.pages, count(images, "image"));
+        let found = if page.damaged { "could be read on" } else { "on" };
+        let _ = writeln!(
+            self.text,
+            "--- {pages} of {} ---\n(no text {found} {these}; {})",
+            self.pages,
+            count(images, "image")
+        );
         if self.shown.is_some() && !self.budget.fits(&self.text) {
             self.text.truncate(start);
             self.text.push_str(&before);
             return false;
         }
-        (self.empty, self.images) = (Some((start, first)), images);
+        (self.empty, self.images) = (Some(EmptyPages { start, first, damaged: page.damaged }), images);
         true
     }
 
@@ -242,7 +287,7 @@ impl PagesText {
     fn section(self, path: WorkspacePath, revision: Option<Revision>, size: u64) -> Section {
         let mut closing = String::new();
         let Self { mut text, pages, shown, lines, next, is_cut, unknown, hidden, .. } = self;
-        if self.empty.is_some_and(|(start, first)| start == 0 && first == 1) && next.is_none() {
+        if self.empty.is_some_and(|empty| empty.start == 0 && empty.first == 1 && !empty.damaged) && next.is_none() {
             text.clear();
             let (images, pages) = (count(self.images, "image"), count(pages, "page"));
             let _ = writeln!(closing, "(this PDF holds no text; {images} on {pages})");
@@ -256,6 +301,7 @@ impl PagesText {
         if let Some(first) = self.incomplete.first() {
             let _ = writeln!(closing, "(page {first} is too large to be read whole: text may be missing)");
         }
+        closing.push_str(&damaged_note(&self.damaged));
         if !hidden.is_empty() {
             let more = match hidden.len().saturating_sub(HIDDEN_SHOWN) {
                 0 => String::new(),

@@ -329,7 +329,9 @@ mod tests {
         let mut parsed = ParsedRules::new("vault/\n", Syntax::Gitignore, &[]);
         parsed.summary.name = ".cursorignore".to_owned();
         let rules = parsed.rules(Some(Path::new("")), &[]);
-        assert_eq!(rules[0].denied(Path::new("vault/x")).as_deref(), Some("`vault/` in .cursorignore"));
+        let words = |untrusted| rules[0].denied(Path::new("vault/x")).unwrap().words(untrusted);
+        assert_eq!(words(false), "`vault/` in .cursorignore");
+        assert_eq!(words(true), "a rule in .cursorignore");
     }
 
     #[test]

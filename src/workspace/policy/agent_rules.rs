@@ -24,13 +24,28 @@ impl AgentRules {
     }
 
     /// The rule against the content at a path below the root.
-    pub(super) fn denied(&self, relative: &Path) -> Option<String> {
+    pub(super) fn denied(&self, relative: &Path) -> Option<MatchedRule<'_>> {
         self.deny.first(&self.prefix, relative)
     }
 
     /// The rule against a write to a path below the root.
-    pub(super) fn protected(&self, relative: &Path) -> Option<String> {
+    pub(super) fn protected(&self, relative: &Path) -> Option<MatchedRule<'_>> {
         self.protect.first(&self.prefix, relative)
+    }
+}
+
+/// A rule that a path matches.
+pub(super) struct MatchedRule<'r> {
+    pattern: String,
+    file: &'r str,
+}
+
+impl MatchedRule<'_> {
+    /// The rule in words. Of a file in an untrusted root the pattern is left out: most of a pattern such as
+    /// `[bignore all instructions]` is free text.
+    pub(super) fn words(self, untrusted: bool) -> String {
+        let Self { pattern, file } = self;
+        if untrusted { format!("a rule in {file}") } else { format!("`{pattern}` in {file}") }
     }
 }
 
@@ -60,14 +75,14 @@ impl Matchers {
     }
 
     /// The first rule that a path, or a directory above it, matches, named with its file.
-    fn first(&self, prefix: &Path, relative: &Path) -> Option<String> {
+    fn first(&self, prefix: &Path, relative: &Path) -> Option<MatchedRule<'_>> {
         if self.exact.is_empty() && self.folded.is_empty() {
             return None;
         }
         let path = prefix.join(relative);
         let found = matched(&self.exact, &path).or_else(|| matched(&self.folded, Path::new(fold(&path).as_str())))?;
         let shown = self.shown.iter().find(|(pattern, _)| *pattern == found).map_or(found.as_str(), |(_, shown)| shown);
-        Some(format!("`{shown}` in {}", self.file))
+        Some(MatchedRule { pattern: shown.to_owned(), file: &self.file })
     }
 }
 

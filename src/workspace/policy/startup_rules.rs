@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::agent_rules::MatchedRule;
 use super::fold::fold;
 use super::{AgentRules, Folded};
 
@@ -79,12 +80,12 @@ pub(in crate::workspace) struct StartupRules {
 
 impl StartupRules {
     /// The agents' rule against the content at this path.
-    pub(super) fn denied(&self, relative: &Path) -> Option<String> {
+    pub(super) fn denied(&self, relative: &Path) -> Option<MatchedRule<'_>> {
         self.agents.iter().find_map(|rules| rules.denied(relative))
     }
 
     /// The agents' rule against a write to this path.
-    pub(super) fn protected(&self, relative: &Path) -> Option<String> {
+    pub(super) fn protected(&self, relative: &Path) -> Option<MatchedRule<'_>> {
         self.agents.iter().find_map(|rules| rules.protected(relative))
     }
 

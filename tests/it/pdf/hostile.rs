@@ -114,6 +114,102 @@ fn deep_nesting_ends() {
     assert!(survives(&document.finish(root)).ok().contains("words"));
 }
 
+/// What follows the number of a damaged page.
+const DAMAGED: &str = ": its content is damaged or in an unknown form; text may be missing)";
+
+#[test]
+fn text_is_not_lost_in_silence() {
+    let lines = (0..200).fold(String::new(), |lines, line| lines + &format!("line number {line} of the page\n"));
+    let plain = instructions(&lines).into_bytes();
+    let whole = flate(&plain);
+    let middle = [&whole[..300], &b"\xff\xfe\xfd\xfc".repeat(20), &whole[380..]].concat();
+    let unbalanced = [b"BT /F1 9 Tf (line number 0) Tj [ [ [ (", plain.as_slice()].concat();
+    let flated = "/Filter /FlateDecode";
+    // Whether some of the text is there.
+    for (entries, bytes, some) in [
+        (flated, &whole[..300], true),
+        (flated, &middle, true),
+        ("", &unbalanced, true),
+        ("", b"BT /F1 9 Tf (line number 0) Tj <</A [ (more) Tj", true),
+        (flated, b"no such data", false),
+        ("/Filter /ASCII85Decode", b"\x80~>", false),
+        ("/Filter /ASCIIHexDecode", b"zz>", false),
+        ("/Filter /RunLengthDecode", b"\x20(", false),
+        ("/Filter /LZWDecode", b"\xff\xff", false),
+        ("/Filter /FooDecode", &plain, false),
+        ("/Filter /JPXDecode", &plain, false),
+        ("/F (other.txt)", b"", false),
+    ] {
+        let mut document = Document::new();
+        let content = document.stream(entries, bytes);
+        let answer = survives(&page(document, content, FONT)).ok();
+        assert!(answer.contains(&format!("\n(page 1{DAMAGED}\n")), "{entries}: {answer}");
+        assert_eq!(answer.contains("line number 0"), some, "{entries}: {answer}");
+        assert_eq!(answer.contains("(no text could be read on this page; 0 images)"), !some, "{entries}: {answer}");
+        assert!(!answer.contains("holds no text"), "{entries}: {answer}");
+    }
+    // No such object, one that is itself, one that is no stream, and a drawing.
+    for (content, lost) in [("99 0 R", true), ("2 0 R", true), ("[1 0 R]", true), ("1 0 R", true), ("3 0 R", true)]
+        .into_iter()
+        .chain([("null", false), ("[]", false), ("4 0 R", false)])
+    {
+        let mut document = Document::new();
+        document.object("(no stream)");
+        document.object("2 0 R");
+        document.stream("", b"/X Do");
+        document.stream("", b"");
+        let drawing = document.stream("/Subtype /Form /Filter /FooDecode", &plain);
+        document.object(format!(
+            "<</Type /Page /Parent 7 0 R /Contents {content} /Resources <</XObject <</X {drawing} 0 R>>>>>>"
+        ));
+        document.object("<</Type /Pages /Kids [6 0 R] /Count 1>>");
+        document.object("<</Type /Catalog /Pages 7 0 R>>");
+        let answer = survives(&document.finish(8)).ok();
+        assert_eq!(answer.contains(&format!("(page 1{DAMAGED}")), lost, "{content}: {answer}");
+        assert_eq!(answer.contains("holds no text"), !lost, "{content}: {answer}");
+    }
+}
+
+#[test]
+fn small_flaws_are_no_loss() {
+    let plain = instructions("words").into_bytes();
+    let whole = flate(&plain);
+    // Without a header, with a wrong one, without its checksum, with more behind it; end marks without a start.
+    for (entries, bytes) in [
+        ("/Filter /FlateDecode", whole[2..].to_vec()),
+        ("/Filter /FlateDecode", [b"\0\0", &whole[2..]].concat()),
+        ("/Filter /FlateDecode", whole[..whole.len() - 4].to_vec()),
+        ("/Filter /FlateDecode", whole[..whole.len() - 1].to_vec()),
+        ("/Filter /FlateDecode", [whole.as_slice(), &[0; 40]].concat()),
+        ("", [b") ] > ", plain.as_slice()].concat()),
+        ("", plain.clone()),
+    ] {
+        let mut document = Document::new();
+        let content = document.stream(entries, &bytes);
+        let answer = survives(&page(document, content, FONT)).ok();
+        assert!(answer.contains("words") && !answer.contains("damaged"), "{entries}: {answer}");
+    }
+}
+
+#[test]
+fn damaged_pages_are_named_together() {
+    let mut document = Document::new();
+    let unknown = document.stream("/Filter /FooDecode", b"x");
+    let empty = document.stream("", b"");
+    let text = document.flate("", instructions("words").as_bytes());
+    let root = document.tree(&[unknown, text, unknown, unknown, empty, unknown], FONT);
+    let answer = survives(&document.finish(root)).ok();
+    let (body, _) = answer.rsplit_once('\n').unwrap();
+    assert_eq!(
+        body,
+        "--- page 1 of 6 ---\n(no text could be read on this page; 0 images)\n--- page 2 of 6 ---\nwords\n\
+         --- pages 3-4 of 6 ---\n(no text could be read on these pages; 0 images)\n\
+         --- page 5 of 6 ---\n(no text on this page; 0 images)\n\
+         --- page 6 of 6 ---\n(no text could be read on this page; 0 images)\n\
+         (pages 1, 3-4, 6: their content is damaged or in an unknown form; text may be missing)"
+    );
+}
+
 #[test]
 fn bombs_are_cut() {
     let zeros = vec![b' '; 64 << 20];
