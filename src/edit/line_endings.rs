@@ -3,6 +3,7 @@
 use super::{
     Found, Outcome, Prepared, RefusedPlaces, Replacement, Strategy, exact, keep_line_endings::fit, partial_lines,
 };
+use crate::text::with_lf;
 
 /// Every place where `old` is if all line endings are read as LF.
 pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
@@ -11,6 +12,10 @@ pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
     }
     let text = prepared.canonical_text();
     let (old, new) = (prepared.canonical_old.as_ref(), prepared.canonical_new.as_ref());
+    // A request for nothing but the CR of a CR LF would leave two lines joined, or a bare LF.
+    if old == new && with_lf(prepared.new) != new {
+        return Outcome::None;
+    }
     // Where the canonical text lacks a CR: offsets of the LF of each CR LF.
     let collapsed: Vec<usize> =
         prepared.text.match_indices("\r\n").enumerate().map(|(earlier, (offset, _))| offset - earlier).collect();
@@ -40,7 +45,7 @@ pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use crate::edit::{
-        Strategy::LineEndings,
+        Strategy::{Exact, LineEndings},
         testing::{assert_ambiguous, assert_edited, assert_missed},
     };
 
@@ -76,6 +81,21 @@ mod tests {
     #[test]
     fn places_are_counted_over_all_endings() {
         assert_eq!(assert_ambiguous("a\r\nb\r\n\r\na\r\nb\r\n", "a\nb", "x"), [1, 4]);
+    }
+
+    #[test]
+    fn half_a_crlf_at_the_end_of_the_old_text_never_joins_two_lines() {
+        let (crlf, lf) = ("one\r\ntwo\r\nthree\r\n", "one\ntwo\nthree\n");
+        for (new, expected) in [("X", "one\nX\nthree\n"), ("X\r", "one\nX\nthree\n"), ("", "one\n\nthree\n")] {
+            assert_edited(crlf, "two\r", new, LineEndings, &expected.replace('\n', "\r\n"));
+            assert_edited(lf, "two\r", new, LineEndings, expected);
+        }
+        for text in [crlf, lf] {
+            assert_missed(text, "two\r", "two");
+            assert_missed(text, "tw\r", "X");
+        }
+        // Where a CR is a whole line ending, it is replaced as any text.
+        assert_edited("one\rtwo\rthree\r", "two\r", "X", Exact, "one\rXthree\r");
     }
 
     #[test]

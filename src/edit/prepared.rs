@@ -22,7 +22,7 @@ pub(super) struct Prepared<'a> {
     pub(super) new: &'a str,
     /// The text to be replaced, its lines ended by LF.
     pub(super) canonical_old: Cow<'a, str>,
-    /// The new text, its lines ended by LF.
+    /// The new text, its lines ended by LF; also the last, where the old text ends with half of a CR LF.
     pub(super) canonical_new: Cow<'a, str>,
     /// Whether every place is to be replaced.
     pub(super) wants_all: bool,
@@ -41,15 +41,22 @@ impl<'a> Prepared<'a> {
     /// `texts` is where the readings of the request are kept, which their lines borrow from.
     pub(super) fn new(text: &'a str, request: &Request<'a>, texts: &'a OnceCell<Vec<Reading>>) -> Self {
         let wants_all = request.wants_all();
+        let ending = LineEnding::of(text);
+        // A lone CR at the end of the old text is half of a pasted CR LF: the file's line goes on ending there.
+        let has_half_ending = request.old.ends_with('\r') && !request.new.ends_with(['\n', '\r']);
+        let mut canonical_new = text::with_lf(request.new);
+        if has_half_ending && ending != LineEnding::Cr {
+            canonical_new.to_mut().push('\n');
+        }
         Self {
             text,
             old: request.old,
             new: request.new,
             canonical_old: text::with_lf(request.old),
-            canonical_new: text::with_lf(request.new),
+            canonical_new,
             wants_all,
             limit: if wants_all { request.most_places() } else { MAX_PLACES },
-            ending: LineEnding::of(text),
+            ending,
             canonical_text: OnceCell::new(),
             lines: OnceCell::new(),
             indentation: OnceCell::new(),

@@ -29,7 +29,7 @@ impl Request<'_> {
     }
 
     /// How many places may take the new text when all of them are asked for.
-    pub(super) fn most_places(&self) -> usize {
+    pub(crate) fn most_places(&self) -> usize {
         (MOST_INSERTED / (self.new.len() + size_of::<Replacement>())).clamp(2, MOST_REPLACED + 1)
     }
 }

@@ -7,13 +7,13 @@ mod json_string;
 mod output;
 mod source;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, cell::OnceCell};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use json_string::JsonStyle;
-use source::CellSource;
+use source::{CellSource, ListLayout};
 
 pub use output::CellOutput;
 pub use source::SourceEdit;
@@ -23,6 +23,9 @@ pub use source::SourceEdit;
 pub struct Notebook<'t> {
     text: &'t str,
     cells: Vec<Cell<'t>>,
+    /// The style and the layout cost a pass over the whole file, and an edit may change each of many cells.
+    style: OnceCell<JsonStyle>,
+    layout: OnceCell<Option<ListLayout>>,
 }
 
 /// One cell.
@@ -94,7 +97,7 @@ impl<'t> Notebook<'t> {
             (None, worksheets) => worksheets?.into_iter().flat_map(|sheet| sheet.cells).collect(),
         };
         let cells = raw_cells.into_iter().map(|raw| Cell::of(raw, text)).collect::<Option<_>>()?;
-        Some(Self { text, cells })
+        Some(Self { text, cells, style: OnceCell::new(), layout: OnceCell::new() })
     }
 
     /// The cells, in their order.
@@ -109,8 +112,9 @@ impl<'t> Notebook<'t> {
     /// If there is no such cell.
     pub fn replaced(&self, index: usize, new: &str) -> SourceEdit {
         let cell = &self.cells[index];
-        let others = || self.cells.iter().find_map(|cell| cell.source.list_layout(self.text));
-        cell.source.replaced(self.text, new, JsonStyle::of(self.text), others)
+        let style = *self.style.get_or_init(|| JsonStyle::of(self.text));
+        let first_layout = || self.cells.iter().find_map(|cell| cell.source.list_layout(self.text));
+        cell.source.replaced(self.text, new, style, || self.layout.get_or_init(first_layout).clone())
     }
 }
 

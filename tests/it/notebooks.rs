@@ -148,6 +148,34 @@ fn text_in_several_cells_is_ambiguous_or_replaced_everywhere() {
 }
 
 #[test]
+fn old_text_that_ends_with_half_a_crlf_joins_no_lines_of_a_cell() {
+    let cell = |source: &str| notebook(&json!([{ "cell_type": "code", "source": source, "outputs": [] }]));
+    for ending in ["\r\n", "\n"] {
+        let h = open(&cell(&["one", "two", "three"].join(ending)));
+        edit(&h, "two\r", "X").ok();
+        assert_eq!(String::from_utf8(h.bytes("a.ipynb")).unwrap(), cell(&["one", "X", "three"].join(ending)));
+    }
+}
+
+#[test]
+fn text_in_each_of_many_cells_is_replaced_up_to_the_bound_of_one_request() {
+    let many = |count: usize, word: &str| {
+        let cell = format!("{{\"cell_type\":\"code\",\"source\":[\"{word} = 1\\n\",\"bar\"]}}");
+        format!("{{\"cells\":[{}]}}", vec![cell; count].join(","))
+    };
+    let all = |h: &Harness| {
+        let args = json!({ "path": "a.ipynb", "old_string": "foo", "new_string": "baz", "replace_all": true });
+        h.call("edit", args)
+    };
+    let h = open(&many(20_000, "foo"));
+    assert!(all(&h).ok().contains("20000 replacements"));
+    assert_eq!(String::from_utf8(h.bytes("a.ipynb")).unwrap(), many(20_000, "baz"));
+    let h = open(&many(100_001, "foo"));
+    let text = all(&h).fails("too_large");
+    assert!(text.contains("too many to replace at once"), "{text}");
+}
+
+#[test]
 fn place_that_cannot_be_changed_safely_is_one_of_several() {
     // In the first cell the text ends before the white space of its line.
     let h = open(&notebook(&json!([

@@ -45,10 +45,15 @@ pub(super) fn find(
     let wants_all = one.replace_all || expected.is_some_and(|expected| expected > 1);
     let request = Request { old: &one.old, new: &one.new, replace_all: wants_all, expected_replacements: None };
     let mut found: Vec<(usize, Result<Located, Miss>)> = Vec::new();
-    let mut nearest = None;
+    let (mut nearest, mut total) = (None, 0);
     for index in likely {
         cx.check()?;
-        match edit::locate(source(index), &request) {
+        let outcome = edit::locate(source(index), &request);
+        total += outcome.as_ref().map_or(0, |located| located.replacements.len());
+        if wants_all && total >= request.most_places() {
+            return Err(no_match::explain(cx, target, json, one, &Miss::TooMany { places: total }));
+        }
+        match outcome {
             // Where the text is, but cannot be changed safely, it is a place all the same.
             Err(miss @ Miss::NotFound(_)) if !is_exact => nearest = nearest.or(Some((index, miss))),
             outcome => found.push((index, outcome)),
@@ -66,6 +71,7 @@ pub(super) fn find(
     }
     let mut places = Places { spans: Vec::new(), strategy: Strategies::default(), replacements: 0, cells: Vec::new() };
     for (index, outcome) in found {
+        cx.check()?;
         let located = outcome.map_err(|miss| explained(index, &miss))?;
         let edit = notebook.replaced(index, &spliced(source(index), &located));
         places.spans.push((edit.span, edit.json));
