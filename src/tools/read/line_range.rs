@@ -77,8 +77,8 @@ impl LineRange {
         Ok(std::iter::once(skip..end).collect())
     }
 
-    /// The lines that the call names, numbered from 0, of so many, without those between several ranges; none where it
-    /// names none.
+    /// The lines from the first to the last one that the call names, numbered from 0, in a file of `total` lines. `None`
+    /// if it names no lines.
     pub(super) fn named(&self, total: usize) -> Option<Range<usize>> {
         if self.is_default() {
             return None;

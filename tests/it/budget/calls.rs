@@ -16,7 +16,7 @@ pub(super) struct Called {
     seen: bool,
 }
 
-/// A file that is written anew before each call.
+/// A file that is written again before each call.
 const TARGET: &str = "edit/target.txt";
 /// Lines of it.
 const TARGET_LINES: usize = 400;
