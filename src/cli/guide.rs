@@ -14,7 +14,7 @@ use super::output::{print, remark};
 
 /// The name of the skill, and so of its folder.
 const SKILL: &str = "rootbound-files";
-/// The paths that DeerFlow shows to its model, as `docs/clients.md` offers them.
+/// The paths that `deerflow` shows to its model, as `docs/clients.md` offers them.
 const DEERFLOW_ROOTS: &str = "`/mnt/user-data/workspace` (relative paths begin here), `/mnt/user-data/uploads`, \
                               `/mnt/user-data/outputs`, and to read only `/mnt/skills` and `/mnt/acp-workspace`";
 /// Roots that are listed; a longer list is of no use to a model.
@@ -189,11 +189,11 @@ impl<'c> Words<'c> {
             Some([]) => "Paths are relative to the workspace root.".to_owned(),
             Some([name]) => format!("Paths are `{name}/…` ({}) or relative to it.", rights(0)),
             Some(names) => {
-                let listed = names.iter().enumerate().take(LISTED);
-                let listed: Vec<_> = listed.map(|(index, name)| format!("`{name}` ({})", rights(index))).collect();
-                let more = names.len() - listed.len();
+                let first = names.iter().enumerate().take(LISTED);
+                let shown: Vec<_> = first.map(|(index, name)| format!("`{name}` ({})", rights(index))).collect();
+                let more = names.len() - shown.len();
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                format!("Paths begin with the name of a root: {}{more}.{}", listed.join(", "), lister())
+                format!("Paths begin with the name of a root: {}{more}.{}", shown.join(", "), lister())
             }
             None if roots.len() == 1 => format!("Paths are relative to the workspace root ({}).", rights(0)),
             None => format!("Paths begin with the name of a root.{}", lister()),

@@ -25,8 +25,8 @@ impl GuideClient {
 }
 
 /// The clients. The prefixes: `mcp__SERVER__` of Codex since <https://github.com/openai/codex/pull/5309>, `mcp_SERVER_` of
-/// VS Code since <https://github.com/microsoft/vscode/pull/249929>, `SERVER_` of DeerFlow unless `tool_name_prefix` is
-/// false.
+/// VS Code since <https://github.com/microsoft/vscode/pull/249929>, `SERVER_` of `deerflow` unless its
+/// `tool_name_prefix` is false.
 pub(super) const GUIDE_CLIENTS: &[GuideClient] = &[
     GuideClient { name: "claude-desktop", prefix: "", file: "the instructions of a project", ..OTHER },
     GuideClient {
