@@ -1,7 +1,7 @@
 //! What outlives a process of the codes by which a model confirms a change: the key that signs them, and which were
 //! used.
 //!
-//! DeerFlow's embedded client starts a process for each call, so the refusal that carries a code and the call that
+//! `DeerFlow`'s embedded client starts a process for each call, so the refusal that carries a code and the call that
 //! uses it are answered by two processes.
 
 use std::{

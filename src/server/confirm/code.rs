@@ -68,14 +68,14 @@ pub(in crate::server) fn approve(
     proposal: &Proposal,
     code: Option<&str>,
 ) -> Result<Approval, ToolError> {
-    let codes = session.confirm_codes().ok_or_else(no_state)?.map_err(|error| unusable_state(error))?;
+    let records = session.confirm_codes().ok_or_else(no_state)?.map_err(unusable_state)?;
     let key: [u8; KEY] = random().ok_or_else(no_randomness)?;
-    let key = codes.key(key).map_err(unusable_state)?;
+    let key = records.key(key).map_err(unusable_state)?;
     let codec = RequestStateCodec::try_new(key).map_err(|error| unusable_state(io::Error::other(error)))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     match code {
         None => Err(refusal(proposal, &issue(&codec, proposal, now)?)),
-        Some(code) => match verify(&codec, &codes, proposal, code.trim(), now)? {
+        Some(code) => match verify(&codec, &records, proposal, code.trim(), now)? {
             Ok(()) => Ok(Approval::by_person()),
             Err(InvalidCode::OtherChange) => Err(ToolError::changed_while_asked(&proposal.fingerprint.path)
                 .hint("the code is not valid any more: repeat the call without confirmation")),
@@ -96,7 +96,7 @@ fn issue(codec: &RequestStateCodec, proposal: &Proposal, now: Duration) -> Resul
 /// Proves that `code` was issued for exactly `proposal`, and uses it up.
 fn verify(
     codec: &RequestStateCodec,
-    codes: &ConfirmCodes,
+    records: &ConfirmCodes,
     proposal: &Proposal,
     code: &str,
     now: Duration,
@@ -118,7 +118,7 @@ fn verify(
         return Ok(Err(InvalidCode::OtherChange));
     }
     let nonce = u64::from_be_bytes(random().ok_or_else(no_randomness)?);
-    match codes.use_up(code, expires, nonce) {
+    match records.use_up(code, expires, nonce) {
         Ok(true) => Ok(Ok(())),
         Ok(false) => Ok(Err(InvalidCode::Used)),
         Err(error) => Err(unusable_state(error)),
@@ -132,7 +132,7 @@ fn mac(codec: &RequestStateCodec, value: &[u8], bound_to: &[u8], digits: usize) 
     Revision::of(&Sha256::digest(tag)).to_string()[..digits].to_owned()
 }
 
-/// What the model reads: the change, and what to do. Its point is in the first 480 characters, behind which DeerFlow
+/// What the model reads: the change, and what to do. Its point is in the first 480 characters, behind which `DeerFlow`
 /// cuts an error.
 fn refusal(proposal: &Proposal, code: &str) -> ToolError {
     let mut lines = proposal.message.lines().skip(1);
@@ -202,8 +202,8 @@ mod tests {
         }
 
         fn verify(&self, proposal: &Proposal, code: &str, now: Duration) -> Result<(), InvalidCode> {
-            let codes = self.session.confirm_codes().expect("a state folder").expect("usable");
-            verify(&self.codec, &codes, proposal, code, now).expect("the state folder works")
+            let records = self.session.confirm_codes().expect("a state folder").expect("usable");
+            verify(&self.codec, &records, proposal, code, now).expect("the state folder works")
         }
     }
 
