@@ -1,4 +1,4 @@
-//! The `rootbound` program: argv → configuration → workspace → confinement → serve.
+//! The `rootbound` program: argv → configuration → restart where that confines → workspace → confinement → serve.
 //!
 //! Only the order of these steps is decided here, and the exit code is returned here alone.
 
@@ -20,7 +20,9 @@ use rootbound::{
     server::{self, Parts, Server},
     session::Session,
     tools::Toolbox,
-    workspace::{AppendLog, StateDir, Workspace, prepare_process, watch_limit},
+    workspace::{
+        AppendLog, Restart, StateDir, SystemProfile, Workspace, prepare_process, restart_confined, watch_limit,
+    },
 };
 
 /// One heap for all threads. glibc keeps up to eight arenas per processor ([`glibc.malloc.arena_max`]), and what a call
@@ -53,10 +55,22 @@ fn run() -> ExitCode {
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 
 fn start(config: Config) -> Result<ExitCode, StartError> {
-    let (parts, report) = assemble(&config)?;
-    if config.action == Action::Serve && io::stdin().is_terminal() {
-        let _ = writeln!(io::stderr(), "{WAITING}");
-    }
+    let say_what_it_waits_for = || {
+        if config.action == Action::Serve && io::stdin().is_terminal() {
+            let _ = writeln!(io::stderr(), "{WAITING}");
+        }
+    };
+    let audit_folder = config.audit.file.as_deref().and_then(Path::parent);
+    let folders: Vec<&Path> = config.state.as_deref().into_iter().chain(audit_folder).collect();
+    let files = &config.workspace.server_files;
+    // The process behind the profile does not learn whether stdin is a terminal.
+    let profile = match restart_confined(config.confine, &config.roots, files, &folders, say_what_it_waits_for) {
+        Restart::Continue(profile) => profile,
+        Restart::Trial(Ok(())) => return Ok(ExitCode::SUCCESS),
+        Restart::Trial(Err(why)) => return Err(StartError::Problems(vec![why])),
+    };
+    let (parts, report) = assemble(&config, &profile)?;
+    say_what_it_waits_for();
     Ok(match config.action {
         Action::Serve => {
             parts.path_index.start(&parts.workspace);
@@ -74,7 +88,7 @@ const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends i
                        To try it without a client: rootbound call grep pattern=main (see rootbound --help)";
 
 /// Opens what the configuration names, confines the process and assembles the parts of the server.
-fn assemble(config: &Config) -> Result<(Parts, StartReport), StartError> {
+fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, StartReport), StartError> {
     log::init(config.log);
     let opened = Workspace::open(&config.roots, config.workspace.clone()).map_err(StartError::Problems)?;
     for warning in config.warnings.iter().chain(&opened.warnings) {
@@ -95,7 +109,8 @@ fn assemble(config: &Config) -> Result<(Parts, StartReport), StartError> {
     let log = log.map_err(|why| StartError::Problems(vec![why]))?;
     let folders: Vec<&Path> =
         state.as_ref().and(config.state.as_deref()).into_iter().chain(log.as_ref().map(AppendLog::folder)).collect();
-    let confined = opened.workspace.confine(config.confine, &folders).map_err(|why| StartError::Problems(vec![why]))?;
+    let confined = opened.workspace.confine(config.confine, &folders, profile);
+    let confined = confined.map_err(|why| StartError::Problems(vec![why]))?;
     log::start();
     tracing::info!(level = confined.level, enforced = confined.enforced, calls = confined.calls, "confinement");
     let report = StartReport {
