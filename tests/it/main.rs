@@ -51,3 +51,4 @@ mod stdio;
 mod system;
 mod tidy;
 mod untrusted;
+mod write_encoding;
