@@ -21,7 +21,7 @@ use rootbound::{
     session::Session,
     tools::Toolbox,
     workspace::{
-        AppendLog, Restart, StateDir, SystemProfile, Workspace, prepare_process, restart_confined, watch_limit,
+        AppendLog, Confine, Restart, StateDir, SystemProfile, Workspace, prepare_process, restart_confined, watch_limit,
     },
 };
 
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 fn run() -> ExitCode {
     match Invocation::read(std::env::args_os(), &Environment::of_process()) {
         Ok(Invocation::Print(document)) => cli::document(document),
-        Ok(Invocation::Start(config)) => start(*config).unwrap_or_else(StartError::report),
+        Ok(Invocation::Start(config)) => start(&config).unwrap_or_else(StartError::report),
         Err(error) => error.report(),
     }
 }
@@ -54,34 +54,49 @@ fn run() -> ExitCode {
 /// Limit for writing the last lines of the log before the process ends.
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 
-fn start(config: Config) -> Result<ExitCode, StartError> {
-    let say_what_it_waits_for = || {
-        if config.action == Action::Serve && io::stdin().is_terminal() {
-            let _ = writeln!(io::stderr(), "{WAITING}");
-        }
-    };
-    let audit_folder = config.audit.file.as_deref().and_then(Path::parent);
-    let folders: Vec<&Path> = config.state.as_deref().into_iter().chain(audit_folder).collect();
-    let files = &config.workspace.server_files;
-    // The process behind the profile does not learn whether stdin is a terminal.
-    let profile = match restart_confined(config.confine, &config.roots, files, &folders, say_what_it_waits_for) {
+fn start(config: &Config) -> Result<ExitCode, StartError> {
+    let profile = &match restart(config) {
         Restart::Continue(profile) => profile,
         Restart::Trial(Ok(())) => return Ok(ExitCode::SUCCESS),
         Restart::Trial(Err(why)) => return Err(StartError::Problems(vec![why])),
     };
-    let (parts, report) = assemble(&config, &profile)?;
-    say_what_it_waits_for();
-    Ok(match config.action {
+    Ok(match &config.action {
         Action::Serve => {
+            let (parts, _) = assemble(config, profile)?;
+            say_what_it_waits_for(config);
             parts.path_index.start(&parts.workspace);
             ExitCode::from(server::run_stdio(Server::new(parts)))
         }
-        Action::Call { tool, arguments } => cli::call(Server::new(parts), &config.selection, &tool, &arguments),
-        Action::Tools { json } => cli::tools(Server::new(parts), json),
-        Action::History { path } => cli::history(&parts, path.as_deref()),
-        Action::Restore { path, revision } => cli::restore(&parts, &path, revision.as_deref()),
-        Action::Doctor => cli::doctor(&config, &parts, &report),
+        Action::Call { tool, arguments } => cli::call(server(config, profile)?, &config.selection, tool, arguments),
+        Action::Tools { json } => cli::tools(server(config, profile)?, *json),
+        Action::History { path } => cli::history(&assemble(config, profile)?.0, path.as_deref()),
+        Action::Restore { path, revision } => cli::restore(&assemble(config, profile)?.0, path, revision.as_deref()),
+        Action::Doctor => {
+            let (parts, report) = assemble(config, profile)?;
+            cli::doctor(config, &parts, &report)
+        }
+        Action::Guide(request) => cli::guide(config, request),
     })
+}
+
+/// Starts the program again where that is how it is confined.
+fn restart(config: &Config) -> Restart {
+    let how = if config.action.opens_workspace() { config.confine } else { Confine::Off };
+    let audit_folder = config.audit.file.as_deref().and_then(Path::parent);
+    let folders: Vec<&Path> = config.state.as_deref().into_iter().chain(audit_folder).collect();
+    // The confined process does not learn whether its stdin is a terminal.
+    let before = || say_what_it_waits_for(config);
+    restart_confined(how, &config.roots, &config.workspace.server_files, &folders, before)
+}
+
+fn server(config: &Config, profile: &SystemProfile) -> Result<Server, StartError> {
+    assemble(config, profile).map(|(parts, _)| Server::new(parts))
+}
+
+fn say_what_it_waits_for(config: &Config) {
+    if config.action == Action::Serve && io::stdin().is_terminal() {
+        let _ = writeln!(io::stderr(), "{WAITING}");
+    }
 }
 
 const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends it. \

@@ -19,6 +19,7 @@ mod doctor;
 mod documents;
 mod glob;
 mod grep;
+mod guide;
 mod harness;
 mod history;
 mod images;
