@@ -34,9 +34,9 @@ impl Desk {
         desk
     }
 
-    /// A new process, as for each call of DeerFlow's embedded client.
+    /// A new process, as for each call of `DeerFlow`'s embedded client.
     fn open(&self) -> Client {
-        Client::open(self.dir.path(), self.state.path(), &self.options, "mcp", json!({}))
+        Client::open(self.dir.path(), self.state.path(), &self.options, "mcp", &json!({}))
     }
 
     fn call(&self, tool: &str, arguments: Value) -> Value {
@@ -55,7 +55,7 @@ impl Desk {
 }
 
 impl Client {
-    fn open(dir: &Path, state: &Path, options: &[&str], name: &str, capabilities: Value) -> Self {
+    fn open(dir: &Path, state: &Path, options: &[&str], name: &str, capabilities: &Value) -> Self {
         let mut server = Process::start_remembering(dir, state, &[options, &["."]].concat());
         let client = json!({ "name": name, "version": "1" });
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client });
@@ -150,11 +150,11 @@ fn code_is_for_its_call_alone() {
         arguments["confirmation"] = odd;
         fails(&desk.call("edit", arguments), "declined", not_that);
     }
-    let mut other = Client::open(desk.dir.path(), desk.state.path(), &MODE, "other", json!({}));
+    let mut other = Client::open(desk.dir.path(), desk.state.path(), &MODE, "other", &json!({}));
     fails(&other.call("edit", with(&edit(), &code)), "declined", not_that);
     let elsewhere = tempfile::tempdir().expect("a folder");
     fs::write(elsewhere.path().join("a.txt"), "one\n").expect("written");
-    let mut elsewhere = Client::open(elsewhere.path(), desk.state.path(), &MODE, "mcp", json!({}));
+    let mut elsewhere = Client::open(elsewhere.path(), desk.state.path(), &MODE, "mcp", &json!({}));
     elsewhere.call("read", json!({ "path": "a.txt" }));
     fails(&elsewhere.call("edit", with(&edit(), &code)), "declined", not_that);
     assert_eq!(desk.content(), "one\n");
@@ -242,7 +242,7 @@ fn every_changing_tool_takes_a_code() {
 fn client_that_can_ask_is_asked_whatever_the_code() {
     let desk = Desk::new();
     let code = desk.code("edit", &edit());
-    let mut client = Client::open(desk.dir.path(), desk.state.path(), &MODE, "mcp", json!({ "elicitation": {} }));
+    let mut client = Client::open(desk.dir.path(), desk.state.path(), &MODE, "mcp", &json!({ "elicitation": {} }));
     let mut params = json!({ "name": "edit" });
     params["arguments"] = with(&edit(), &code);
     client.server.send("tools/call", &params);
@@ -277,7 +277,7 @@ fn without_the_mode_or_a_state_folder_no_code_is_given() {
 fn argument_is_in_the_schema_only_in_this_mode() {
     let desk = Desk::new();
     let tools = |options: &[&str]| {
-        let mut client = Client::open(desk.dir.path(), desk.state.path(), options, "mcp", json!({}));
+        let mut client = Client::open(desk.dir.path(), desk.state.path(), options, "mcp", &json!({}));
         let listed = client.server.ask("tools/list", &json!({}))["result"]["tools"].clone();
         let listed = listed.as_array().expect("a list").clone();
         let takes = |tool: &&Value| tool["inputSchema"]["properties"].get("confirmation").is_some();
