@@ -26,6 +26,7 @@ mod images;
 #[cfg(unix)]
 mod index;
 mod limits;
+mod long_paths;
 mod ls;
 mod manage;
 mod notebooks;
@@ -48,6 +49,7 @@ mod replay;
 mod rights;
 #[cfg(target_os = "macos")]
 mod seatbelt;
+mod spelling;
 mod stdio;
 mod system;
 mod tidy;
