@@ -43,6 +43,7 @@ impl Scope {
     /// When it is missing or unreadable.
     pub fn at(workspace: &Workspace, start: WorkspacePath) -> Result<Self, ScopeError> {
         let kind = workspace.stat(&start).map_err(ScopeError::Access)?.kind;
+        let start = workspace.spelled(&start);
         Ok(Self { starts: vec![start], kind })
     }
 

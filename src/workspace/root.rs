@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::lexical::lexically_normal;
+use super::lexical::{lexically_normal, without_verbatim};
 use super::policy::StartupRules;
 use super::{Dir, Policy, PolicyRules, Revision, sys};
 
@@ -102,12 +102,11 @@ pub(super) struct OpenedRoot<'s> {
 impl<'s> OpenedRoot<'s> {
     /// The one place where a path is made canonical: the configuration is trusted, and everything later goes
     /// through the handle.
-    #[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
     pub(super) fn open(spec: &'s RootSpec, force_component: bool) -> io::Result<Self> {
-        let canonical = spec.path.canonicalize()?;
+        let canonical = sys::canonical(&spec.path)?;
         let configured = lexically_normal(&std::path::absolute(&spec.path)?);
         let dir = Dir::open_ambient(&canonical, force_component)?;
-        Ok(Self { spec, canonical, configured, dir })
+        Ok(Self { spec, canonical: without_verbatim(canonical), configured, dir })
     }
 
     pub(super) fn serve(self, index: usize, name: Option<String>, policy: Arc<Policy>) -> Root {

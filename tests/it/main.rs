@@ -27,6 +27,7 @@ mod images;
 #[cfg(unix)]
 mod index;
 mod limits;
+mod long_paths;
 mod ls;
 mod manage;
 mod notebooks;
@@ -49,6 +50,7 @@ mod replay;
 mod rights;
 #[cfg(target_os = "macos")]
 mod seatbelt;
+mod spelling;
 mod stdio;
 mod system;
 mod tidy;
