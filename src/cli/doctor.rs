@@ -73,12 +73,19 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
     (out.into_text(), complaints.is_empty())
 }
 
+/// A path without the `\\?\` that Windows puts before a resolved one.
+fn for_people(path: &std::path::Path) -> String {
+    let shown = path.display().to_string();
+    let shown = shown.strip_prefix(r"\\?\").filter(|path| path.as_bytes().get(1) == Some(&b':')).unwrap_or(&shown);
+    if cfg!(windows) && shown.len() > 3 { shown.trim_end_matches('\\').to_owned() } else { shown.to_owned() }
+}
+
 /// In place of a mount name.
 const UNNAMED: &str = "(unnamed)";
 
 fn roots(out: &mut ReportText, config: &Config, parts: &Parts) {
     for (number, root) in parts.workspace.roots().iter().enumerate() {
-        let host = parts.workspace.printed_and_host_path(&root.public()).map(|(_, host)| host.display().to_string());
+        let host = parts.workspace.printed_and_host_path(&root.public()).map(|(_, host)| for_people(&host));
         let name = root.name().unwrap_or(UNNAMED);
         let text = format!("{name}  {}  {}", root.rights(), host.unwrap_or_default());
         out.head(if number == 0 { "directories" } else { "" }, &text);
