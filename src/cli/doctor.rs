@@ -10,7 +10,7 @@ use crate::{
     server::{CLIENTS, ClientRow, Confirm, Parts},
     text::byte_size::exact_size,
     tools::{AnswerBudget, ReadBeforeWrite},
-    workspace::{AgentFile, Confine, ConfineReport, PolicyRules, escape_controls},
+    workspace::{AgentFile, Confine, ConfineReport, PolicyRules, Root, escape_controls},
 };
 
 use super::output::print;
@@ -85,9 +85,13 @@ const UNNAMED: &str = "(unnamed)";
 
 fn roots(out: &mut ReportText, config: &Config, parts: &Parts) {
     for (number, root) in parts.workspace.roots().iter().enumerate() {
-        let host = parts.workspace.printed_and_host_path(&root.public()).map(|(_, host)| host.display().to_string());
         let name = root.name().unwrap_or(UNNAMED);
-        let text = format!("{name}  {}  {}", root.rights(), host.unwrap_or_default());
+        let state = match (root.is_optional(), root.is_absent()) {
+            (_, true) => ", optional, not there yet",
+            (true, false) => ", optional",
+            (false, false) => "",
+        };
+        let text = format!("{name}  {}{state}  {}", root.rights(), root.host().display());
         out.head(if number == 0 { "directories" } else { "" }, &text);
     }
     let names: Vec<&str> = parts.toolbox.tools().iter().map(|entry| entry.spec.name).collect();
@@ -114,6 +118,9 @@ fn confinement(
             out.line("this platform has no such confinement; paths are still opened below each directory");
         }
     }
+    if start.confinement.enforced {
+        parts.workspace.roots().iter().for_each(|root| optional_rule(out, root));
+    }
     out.head("system calls", &start.confinement.calls);
     if config.confine != Confine::Off && !start.confinement.calls_refused && cfg!(target_os = "linux") {
         complaints.push(format!("system calls are {}", start.confinement.calls));
@@ -124,6 +131,24 @@ fn confinement(
         (false, false) => "name by name, without following links: this system, or its container, has no openat2",
     };
     out.head("paths", &format!("opened {resolver}"));
+}
+
+/// How much more the kernel's rules allow while a directory may be missing.
+fn optional_rule(out: &mut ReportText, root: &Root) {
+    let name = root.name().unwrap_or(UNNAMED);
+    match root.sandboxed_above() {
+        Some(above) => out.line(&format!(
+            "{name} is optional, so the kernel's rule for it ({}) is on all of {}; each path is still opened only below \
+             the directory itself",
+            root.rights(),
+            above.display()
+        )),
+        None if root.is_optional() => out.line(&format!(
+            "{name} is optional, and the directory above it is too wide for a rule of the kernel (/, or one that holds \
+             the home directory): if it is made or replaced after the start, restart the server"
+        )),
+        None => {}
+    }
 }
 
 fn policy(out: &mut ReportText, config: &Config, parts: &Parts) {
@@ -270,7 +295,7 @@ fn path_index(out: &mut ReportText, config: &Config, parts: &Parts, start: &Star
     if config.index == IndexMode::Off {
         return;
     }
-    for root in parts.workspace.roots() {
+    for root in parts.workspace.roots().iter().filter(|root| !root.is_absent()) {
         let name = root.name().unwrap_or(UNNAMED);
         match PathIndex::probe(&parts.workspace, &parts.workspace.root_path(root)) {
             Ok(watched) => {

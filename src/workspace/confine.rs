@@ -15,6 +15,7 @@ mod seccomp;
 use std::path::Path;
 
 use super::Roots;
+use super::optional_root::OptionalRoot;
 #[cfg(target_os = "linux")]
 use landlock::install as confine_files;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -52,6 +53,9 @@ pub(super) fn confine(roots: &Roots, how: Confine, folders: &[&Path]) -> Result<
         return Ok(ConfineReport { level: off(), enforced: false, calls: off(), calls_refused: false });
     }
     let (level, enforced) = confine_files(roots, how == Confine::Required, folders)?;
+    if enforced {
+        roots.list().iter().filter_map(|root| root.optional.as_ref()).for_each(OptionalRoot::sandboxed);
+    }
     let (calls, calls_refused) = match refuse_calls() {
         Ok(()) => ("programs, sockets, changes by path and the like are refused (seccomp)".to_owned(), true),
         Err(why) => (format!("not filtered: {why}"), false),
@@ -96,6 +100,7 @@ mod tests {
             path: host(name),
             access,
             policy: PolicyRules::default(),
+            optional: false,
         };
         let specs = [spec("rw", Access::ReadWrite), spec("ro", Access::ReadOnly)];
         let workspace = Workspace::open(&specs, WorkspaceOptions::default()).unwrap().workspace;

@@ -14,6 +14,7 @@ mod leaks;
 mod links;
 mod manage;
 mod next_start;
+mod optional_roots;
 mod paths;
 mod patterns;
 mod policy;

@@ -28,6 +28,7 @@ mod limits;
 mod ls;
 mod manage;
 mod notebooks;
+mod optional;
 mod oracle;
 #[cfg(target_os = "linux")]
 mod overlay;
