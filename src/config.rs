@@ -4,9 +4,11 @@
 //! Nothing but the configuration file is opened.
 
 mod action;
+mod arguments;
 mod command_line;
 mod environment;
 mod file;
+mod guide_request;
 mod host_path;
 mod option;
 mod options;
@@ -17,6 +19,7 @@ mod raw;
 mod read;
 mod roots;
 mod start_error;
+mod subcommands;
 pub(crate) mod suggested_call;
 mod validate;
 mod variables;
@@ -37,6 +40,8 @@ pub use action::{Action, Document};
 pub(in crate::config) use command_line::CommandLine;
 pub(crate) use command_line::command;
 pub use environment::Environment;
+pub(in crate::config) use guide_request::GUIDE_CLIENTS;
+pub use guide_request::{GuideClient, GuidePart, GuideRequest, OTHER};
 pub(in crate::config) use option::{NamedChoice, NumberField, OptionRow, PREFIX, UNBOUNDED, ValueKind};
 pub(in crate::config) use options::{PER_ROOT, SECTIONS};
 pub(in crate::config) use raw::{RawArgs, RawValue, RootTable, Source};
