@@ -62,11 +62,13 @@ impl Late {
         (result["isError"] == false, text)
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "written in the call")]
     fn fails(&mut self, tool: &str, arguments: Value, part: &str) {
         let (succeeded, text) = self.call(tool, &arguments);
         assert!(!succeeded && text.contains(part), "{tool} {arguments} should fail with {part:?}: {text}");
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "written in the call")]
     fn answers(&mut self, tool: &str, arguments: Value, part: &str) {
         let (succeeded, text) = self.call(tool, &arguments);
         assert!(succeeded && text.contains(part), "{tool} {arguments} should answer with {part:?}: {text}");
