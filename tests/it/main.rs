@@ -47,6 +47,8 @@ mod registry;
 mod repair;
 mod replay;
 mod rights;
+#[cfg(target_os = "macos")]
+mod seatbelt;
 mod stdio;
 mod system;
 mod tidy;
