@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use crate::{
     config::Config,
     search::{IndexMode, PathIndex},
-    server::{CLIENTS, ClientRow, Confirm, Parts},
+    server::{CLIENTS, ClientRow, Confirm, ConfirmThrough, Parts},
     text::byte_size::exact_size,
     tools::{AnswerBudget, ReadBeforeWrite},
     workspace::{AgentFile, ConfineReport, PolicyRules, escape_controls},
@@ -98,6 +98,15 @@ fn policy(out: &mut ReportText, config: &Config, parts: &Parts) {
         }
         Confirm::Writes => "changes: a person is asked before each (--confirm writes)",
     });
+    if config.server.confirm != Confirm::Never {
+        out.line(match config.server.confirm_through {
+            ConfirmThrough::Client => "such a change is refused if the client cannot ask (--confirm-through client)",
+            ConfirmThrough::Model => {
+                "if the client cannot ask, the model is to ask and to repeat the call with a code (--confirm-through \
+                 model): it could do so without asking"
+            }
+        });
+    }
     out.line(match config.settings.read_before_write {
         ReadBeforeWrite::Strict => "a file is changed only if it was read and is unchanged since",
         ReadBeforeWrite::ChangedOnly => {

@@ -7,7 +7,12 @@
 use tracing::level_filters::LevelFilter;
 
 use super::{NumberField, OptionRow, UNBOUNDED, ValueKind};
-use crate::{search::IndexMode, server::Confirm, tools::ReadBeforeWrite, workspace::Confine};
+use crate::{
+    search::IndexMode,
+    server::{Confirm, ConfirmThrough},
+    tools::ReadBeforeWrite,
+    workspace::Confine,
+};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -99,6 +104,19 @@ const TOOLS: &[OptionRow] = &[
                 ("never", |config| config.server.confirm = Confirm::Never),
                 ("destructive", |config| config.server.confirm = Confirm::Destructive),
                 ("writes", |config| config.server.confirm = Confirm::Writes),
+            ],
+        ),
+    },
+    OptionRow {
+        flag: "confirm-through",
+        help: "Who asks the person about a change where the client cannot: `client` (default): nobody, the change is refused; \
+               `model`: the model, with a tool of its client. The refusal carries a code for this change alone, with which the \
+               model repeats the call. A courtesy, not a wall: a model could repeat the call without asking",
+        kind: ValueKind::Choice(
+            "WHO",
+            &[
+                ("client", |config| config.server.confirm_through = ConfirmThrough::Client),
+                ("model", |config| config.server.confirm_through = ConfirmThrough::Model),
             ],
         ),
     },

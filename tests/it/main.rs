@@ -13,6 +13,7 @@ mod concurrency;
 mod config;
 mod confined;
 mod confirm;
+mod confirm_through_model;
 mod content;
 mod definitions;
 mod doctor;
