@@ -17,7 +17,7 @@ use crate::{
 };
 
 use super::output::print;
-use report_text::ReportText;
+use report_text::{ReportText, UNNAMED};
 use walls::walls;
 
 /// The results of start-up.
@@ -80,14 +80,15 @@ fn for_people(path: &std::path::Path) -> String {
     if cfg!(windows) && shown.len() > 3 { shown.trim_end_matches('\\').to_owned() } else { shown.to_owned() }
 }
 
-/// In place of a mount name.
-const UNNAMED: &str = "(unnamed)";
-
 fn roots(out: &mut ReportText, config: &Config, parts: &Parts) {
     for (number, root) in parts.workspace.roots().iter().enumerate() {
-        let host = parts.workspace.printed_and_host_path(&root.public()).map(|(_, host)| for_people(&host));
         let name = root.name().unwrap_or(UNNAMED);
-        let text = format!("{name}  {}  {}", root.rights(), host.unwrap_or_default());
+        let state = match (root.is_optional(), root.is_absent()) {
+            (_, true) => ", optional, not there yet",
+            (true, false) => ", optional",
+            (false, false) => "",
+        };
+        let text = format!("{name}  {}{state}  {}", root.rights(), for_people(root.host()));
         out.head(if number == 0 { "directories" } else { "" }, &text);
     }
     let names: Vec<&str> = parts.toolbox.tools().iter().map(|entry| entry.spec.name).collect();
@@ -247,7 +248,7 @@ fn path_index(out: &mut ReportText, config: &Config, parts: &Parts, start: &Star
     if config.index == IndexMode::Off {
         return;
     }
-    for root in parts.workspace.roots() {
+    for root in parts.workspace.roots().iter().filter(|root| !root.is_absent()) {
         let name = root.name().unwrap_or(UNNAMED);
         match PathIndex::probe(&parts.workspace, &parts.workspace.root_path(root)) {
             Ok(watched) => {

@@ -151,13 +151,16 @@ mod tests {
         // Absolute on Windows, where `/home/me` is not.
         let home = if cfg!(windows) { "C:/home/me" } else { "/home/me" };
         let at_home = Environment { home: Some(home.into()), ..environment() };
-        assert!(problems(&["--deny", &format!("{home}/x")], &at_home)[0].contains("outside of the directories offered"));
+        assert!(
+            problems(&["--deny", &format!("{home}/x")], &at_home)[0].contains("outside of the directories offered")
+        );
     }
 
     #[test]
     fn directories_and_options_are_accepted_on_both_sides_of_a_subcommand() {
         // `x:ro` would be a file of drive X on Windows.
-        let config = read(&["lib", "--root", "a=xx:ro", "call", "grep", "pattern=y", "--root", "b=~/z"], &environment());
+        let config =
+            read(&["lib", "--root", "a=xx:ro", "call", "grep", "pattern=y", "--root", "b=~/z"], &environment());
         let config = config.expect("fine");
         assert_eq!(paths(&config), ["/code/app/lib", "/code/app/xx", "/home/me/z"]);
         assert_eq!(config.roots[1].access, Access::ReadOnly);

@@ -31,6 +31,7 @@ mod long_paths;
 mod ls;
 mod manage;
 mod notebooks;
+mod optional;
 mod oracle;
 #[cfg(target_os = "linux")]
 mod overlay;

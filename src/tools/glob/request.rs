@@ -103,7 +103,7 @@ fn below_prefix<'a>(
                 .hint("give a pattern relative to path, or leave path out"));
         }
     }
-    match Scope::at(workspace, start) {
+    match Scope::at(workspace, &start) {
         Ok(scope) => Ok(Some((scope, rest))),
         Err(error) => Err(ToolError::scope(workspace, error)),
     }
