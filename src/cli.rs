@@ -8,6 +8,7 @@ mod document;
 mod history;
 mod output;
 mod restore;
+mod setup;
 mod tools;
 
 pub use call::call;
@@ -15,4 +16,5 @@ pub use doctor::{StartReport, doctor};
 pub use document::document;
 pub use history::history;
 pub use restore::restore;
+pub use setup::setup;
 pub use tools::tools;

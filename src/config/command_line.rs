@@ -2,7 +2,10 @@
 //!
 //! clap takes every value as text, so that a wrong one does not hide the next; `validate` reads the texts.
 
-use std::ffi::{OsStr, OsString};
+use std::{
+    ffi::{OsStr, OsString},
+    path::PathBuf,
+};
 
 use clap::{
     Arg, ArgAction, ArgMatches, Command, ValueHint,
@@ -11,12 +14,16 @@ use clap::{
 };
 use clap_complete::Shell;
 
-use super::{Action, Document, NamedChoice, OptionRow, RawArgs, SECTIONS, Source, ValueKind, options::options};
+use super::{
+    Action, Document, NamedChoice, OptionRow, RawArgs, SECTIONS, SetupRequest, Source, ValueKind, options::options,
+};
 
 /// What a command line asks for.
 pub(super) enum CommandLine {
     /// A document, with exit code 0 whatever is configured.
     Print(Document),
+    /// To set up a client; paths are as typed.
+    SetUp(SetupRequest),
     /// A start that offers these directories, besides those of `--root`.
     Start { action: Action, directories: Vec<OsString> },
 }
@@ -33,6 +40,7 @@ Examples:
   rootbound doctor ~/code/app                     show what protects a run with these options
   rootbound history src/main.rs                   list the recorded changes of a file
   rootbound restore src/main.rs                   restore its content before the last change
+  rootbound setup claude-code                     show what the file of a client needs; --write puts it there
   rootbound completions bash                      print the completion script of a shell
 
 Without a directory the current one is served, unless it is / or the home directory.
@@ -60,6 +68,14 @@ pub(super) fn parse(
             return Ok(CommandLine::Print(Document::Completions(shell)));
         }
         "man" => return Ok(CommandLine::Print(Document::Man)),
+        "setup" => {
+            if let Some(value) = raw.values.first() {
+                problems.push(format!("{} is before `setup`: give options of the server after --", value.origin()));
+            } else if let Some(directory) = directories.first() {
+                problems.push(format!("{} is before `setup`: give directories after the client", directory.display()));
+            }
+            return Ok(CommandLine::SetUp(setup_request(inner)));
+        }
         "call" => Action::Call {
             tool: word("tool").unwrap_or_default(),
             arguments: inner.get_many("arguments").into_iter().flatten().cloned().collect(),
@@ -86,6 +102,7 @@ pub(crate) fn command() -> Command {
             "rootbound [OPTIONS] [DIR]...\n       rootbound [OPTIONS] call TOOL [JSON | KEY=VALUE]...\n       \
              rootbound [OPTIONS] tools [--json]\n       rootbound [OPTIONS] history [PATH]\n       \
              rootbound [OPTIONS] restore PATH [REVISION]\n       rootbound [OPTIONS] doctor [DIR]...\n       \
+             rootbound setup [CLIENT] [DIR]... [--write | --remove]\n       \
              rootbound completions SHELL\n       rootbound man",
         )
         // `rootbound ~/app call grep …`: a directory of that name is written ./call
@@ -111,6 +128,11 @@ const SUBCOMMANDS: &[Subcommand] = &[
         |command| command.arg(directories()).args(flags()),
     ),
     ("tools", "List the tools that a client would be offered", tools),
+    (
+        "setup",
+        "Print what a client's configuration file needs, or with --write put it there; without CLIENT list the clients",
+        setup,
+    ),
     ("completions", "Print the completion script of a shell", completions),
 ];
 
@@ -149,6 +171,59 @@ fn tools(command: Command) -> Command {
     command
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the complete tools/list answer"))
         .args(flags())
+}
+
+fn setup(command: Command) -> Command {
+    let text = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).action(ArgAction::Set).help(help)
+    };
+    let switch =
+        |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
+    command
+        .override_usage("rootbound setup [CLIENT] [DIR]... [OPTIONS] [-- OPTION OF THE SERVER...]")
+        .arg(Arg::new("client").value_name("CLIENT").help("The client, as `rootbound setup` lists it"))
+        .arg(directories().help("Directories to offer"))
+        .arg(switch("write", "Change the client's file: shows the change and asks").conflicts_with("remove"))
+        .arg(switch("remove", "Take the entry out again, and turn the client's own file tools on"))
+        .arg(switch("replace", "Also turn the client's own file tools off").conflicts_with("remove"))
+        .arg(switch("yes", "Do not ask").short('y'))
+        .arg(text(
+            "scope",
+            "SCOPE",
+            "user (default), project (a file that is shared), or local (Claude Code: you, here)",
+        ))
+        .arg(text("name", "NAME", "Name of the entry [default: files]"))
+        .arg(
+            text("file", "FILE", "The client's file, if it is not where it usually is")
+                .value_parser(value_parser!(OsString)),
+        )
+        .arg(switch("read-only", "Offer only the tools that change nothing"))
+        .arg(switch("split", "DeerFlow: two entries, one for reading and one for writing"))
+        .arg(
+            Arg::new("options")
+                .value_name("OPTION OF THE SERVER")
+                .last(true)
+                .num_args(0..)
+                .help("As in --max-output 20000"),
+        )
+}
+
+fn setup_request(matches: &ArgMatches) -> SetupRequest {
+    let text = |name: &str| matches.get_one::<String>(name).cloned();
+    SetupRequest {
+        client: text("client"),
+        directories: matches.get_many::<OsString>("dir").into_iter().flatten().map(PathBuf::from).collect(),
+        scope: text("scope"),
+        name: text("name"),
+        file: matches.get_one::<OsString>("file").map(PathBuf::from),
+        read_only: matches.get_flag("read-only"),
+        write: matches.get_flag("write"),
+        remove: matches.get_flag("remove"),
+        replace: matches.get_flag("replace"),
+        split: matches.get_flag("split"),
+        yes: matches.get_flag("yes"),
+        options: matches.get_many("options").into_iter().flatten().cloned().collect(),
+    }
 }
 
 fn completions(command: Command) -> Command {

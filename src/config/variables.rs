@@ -6,6 +6,9 @@ use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
 use super::{OptionRow, PREFIX, RawArgs, Source, options::options};
 
+/// Variables that the launcher of a package and `rootbound setup` write for `rootbound setup` to read.
+const NOT_OPTIONS: &[&str] = &["ROOTBOUND_LAUNCHER", "ROOTBOUND_SETUP"];
+
 /// Reads the variables that begin with `ROOTBOUND_`. An empty one counts as not set: clients pass
 /// `""` for what their own configuration leaves out.
 pub(super) fn read(
@@ -14,7 +17,8 @@ pub(super) fn read(
     problems: &mut Vec<String>,
 ) {
     for (name, value) in variables {
-        let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX)) else { continue };
+        let is_ours = |name: &&str| name.starts_with(PREFIX) && !NOT_OPTIONS.contains(name);
+        let Some(name) = name.to_str().filter(is_ours) else { continue };
         let Some(option) = options().find(|option| option.variable() == name) else {
             let names: Vec<String> = options().map(OptionRow::variable).collect();
             // Without the prefix, which alone would make any two names alike.

@@ -45,6 +45,7 @@ mod registry;
 mod repair;
 mod replay;
 mod rights;
+mod setup;
 mod stdio;
 mod system;
 mod tidy;
