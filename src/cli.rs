@@ -5,6 +5,7 @@
 mod call;
 mod doctor;
 mod document;
+mod guide;
 mod history;
 mod output;
 mod restore;
@@ -14,6 +15,7 @@ mod tools;
 pub use call::call;
 pub use doctor::{StartReport, doctor};
 pub use document::document;
+pub use guide::guide;
 pub use history::history;
 pub use restore::restore;
 pub use setup::setup;

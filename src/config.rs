@@ -4,9 +4,11 @@
 //! Nothing but the configuration file is opened.
 
 mod action;
+mod arguments;
 mod command_line;
 mod environment;
 mod file;
+mod guide_request;
 mod host_path;
 mod option;
 mod options;
@@ -18,6 +20,7 @@ mod read;
 mod roots;
 mod setup_request;
 mod start_error;
+mod subcommands;
 pub(crate) mod suggested_call;
 mod validate;
 mod variables;
@@ -38,10 +41,13 @@ pub use action::{Action, Document};
 pub(in crate::config) use command_line::CommandLine;
 pub(crate) use command_line::command;
 pub use environment::Environment;
+pub(in crate::config) use guide_request::GUIDE_CLIENTS;
+pub use guide_request::{GuideClient, GuidePart, GuideRequest, OTHER};
 pub(in crate::config) use option::{NamedChoice, NumberField, OptionRow, PREFIX, UNBOUNDED, ValueKind};
 pub(in crate::config) use options::{PER_ROOT, SECTIONS};
 pub(in crate::config) use raw::{RawArgs, RawValue, RootTable, Source};
 pub use read::Invocation;
+pub(crate) use setup_request::SETUP_CLIENTS;
 pub use setup_request::SetupRequest;
 pub use start_error::{BAD_CONFIGURATION, StartError};
 

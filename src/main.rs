@@ -46,7 +46,7 @@ fn run() -> ExitCode {
     match Invocation::read(std::env::args_os(), &environment) {
         Ok(Invocation::Print(document)) => cli::document(document),
         Ok(Invocation::SetUp(request)) => cli::setup(&request, &environment),
-        Ok(Invocation::Start(config)) => start(*config).unwrap_or_else(StartError::report),
+        Ok(Invocation::Start(config)) => start(&config).unwrap_or_else(StartError::report),
         Err(error) => error.report(),
     }
 }
@@ -54,22 +54,30 @@ fn run() -> ExitCode {
 /// Limit for writing the last lines of the log before the process ends.
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 
-fn start(config: Config) -> Result<ExitCode, StartError> {
-    let (parts, report) = assemble(&config)?;
-    if config.action == Action::Serve && io::stdin().is_terminal() {
-        let _ = writeln!(io::stderr(), "{WAITING}");
-    }
-    Ok(match config.action {
+fn start(config: &Config) -> Result<ExitCode, StartError> {
+    Ok(match &config.action {
         Action::Serve => {
+            let (parts, _) = assemble(config)?;
+            if io::stdin().is_terminal() {
+                let _ = writeln!(io::stderr(), "{WAITING}");
+            }
             parts.path_index.start(&parts.workspace);
             ExitCode::from(server::run_stdio(Server::new(parts)))
         }
-        Action::Call { tool, arguments } => cli::call(Server::new(parts), &config.selection, &tool, &arguments),
-        Action::Tools { json } => cli::tools(Server::new(parts), json),
-        Action::History { path } => cli::history(&parts, path.as_deref()),
-        Action::Restore { path, revision } => cli::restore(&parts, &path, revision.as_deref()),
-        Action::Doctor => cli::doctor(&config, &parts, &report),
+        Action::Call { tool, arguments } => cli::call(server(config)?, &config.selection, tool, arguments),
+        Action::Tools { json } => cli::tools(server(config)?, *json),
+        Action::History { path } => cli::history(&assemble(config)?.0, path.as_deref()),
+        Action::Restore { path, revision } => cli::restore(&assemble(config)?.0, path, revision.as_deref()),
+        Action::Doctor => {
+            let (parts, report) = assemble(config)?;
+            cli::doctor(config, &parts, &report)
+        }
+        Action::Guide(request) => cli::guide(config, request),
     })
+}
+
+fn server(config: &Config) -> Result<Server, StartError> {
+    assemble(config).map(|(parts, _)| Server::new(parts))
 }
 
 const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends it. \

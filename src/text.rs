@@ -8,6 +8,7 @@ mod detect;
 mod document;
 mod encode;
 mod encoding;
+mod encoding_label;
 pub mod hidden;
 mod image;
 mod layout;
@@ -23,7 +24,8 @@ mod tokens;
 
 pub use detect::looks_like_utf16;
 pub use document::{Document, HEAD, encoding_of_head, is_plain, view, whole_lines};
-pub use encode::encode;
+pub use encode::{encode, first_unwritable};
+pub use encoding_label::EncodingLabel;
 pub use image::{
     DECODE_MEMORY, EncodedImage, ImageFile, ImageFlaw, ImageInfo, ImageView, LONGEST_SIDE, MOST_PIXELS, Region,
     binary_kind, image_info,

@@ -13,6 +13,7 @@ mod decode_memory;
 mod delete;
 mod destination;
 mod edit;
+mod encoding_argument;
 mod erased;
 mod error;
 pub(crate) mod fence;

@@ -18,8 +18,13 @@ pub(super) fn print(text: &str) -> ExitCode {
     }
 }
 
+/// Prints a remark to stderr, for whoever sends stdout to a file.
+pub(super) fn remark(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
 /// Prints `text` to stderr; the exit code is `code`.
 pub(super) fn fail(text: &str, code: u8) -> ExitCode {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    remark(text);
     ExitCode::from(code)
 }

@@ -24,12 +24,9 @@ mod toml_entry;
 mod toml_lines;
 mod yaml_list;
 
-use std::process::ExitCode;
+use std::{fmt::Write as _, process::ExitCode};
 
-use crate::{
-    config::{BAD_CONFIGURATION, Environment, SetupRequest},
-    text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names},
-};
+use crate::config::{BAD_CONFIGURATION, Environment, SetupRequest};
 
 use self::{
     apply::{Applied, asked},
@@ -82,10 +79,7 @@ fn run(name: &str, request: &SetupRequest, folders: &Folders<'_>) -> Result<Stri
 /// The client and its file.
 fn target<'f>(name: &str, request: &SetupRequest, folders: &'f Folders<'f>) -> Result<Target<'f>, String> {
     let Some(client) = CLIENTS.iter().find(|client| client.id == name) else {
-        let near = nearest_names(name, guidance::names(), ONE_OF_FEW);
-        let next =
-            did_you_mean(near.first()).unwrap_or_else(|| format!("choose one of {}", guidance::names().join(", ")));
-        return Err(format!("{name:?} is not a client that setup knows: {next}"));
+        return Err(format!("{name:?} is not a client that setup knows: `rootbound setup` lists them"));
     };
     if request.split && !matches!(client.own_tools, OwnTools::YamlList { .. }) {
         return Err(format!("--split is for deerflow: leave it out for {}", client.id));
@@ -183,9 +177,10 @@ fn change(request: &SetupRequest, plan: impl Fn() -> Result<Plan, String>) -> Re
 fn approve(diff: &str, plan: &Plan) -> Result<(), Stopped> {
     let mut question = format!("{diff}\n");
     for name in &plan.replaced {
-        question.push_str(&format!(
-            "The entry {name} starts another program and would be replaced; --name chooses another name.\n"
-        ));
+        let _ = writeln!(
+            question,
+            "The entry {name} starts another program and would be replaced; --name chooses another name."
+        );
     }
     question.push_str("Make this change?");
     match asked(&question) {

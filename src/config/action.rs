@@ -2,6 +2,8 @@
 
 use clap_complete::Shell;
 
+use super::GuideRequest;
+
 /// What is to be done with a valid configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -33,6 +35,15 @@ pub enum Action {
         /// The complete `tools/list` answer instead of a summary.
         json: bool,
     },
+    /// Print what a person gives to the model.
+    Guide(GuideRequest),
+}
+
+impl Action {
+    /// Whether it works on directories; without one, the current one is taken then.
+    pub(super) fn needs_directories(&self) -> bool {
+        !matches!(self, Self::Guide(_))
+    }
 }
 
 /// What is printed about the program, without a configuration.

@@ -23,6 +23,8 @@ pub(super) struct RootArgs<'a> {
     /// The folder that paths in the configuration file are relative to.
     pub(super) file_base: &'a Path,
     pub(super) read_only: bool,
+    /// Whether the current directory is offered when none is named.
+    pub(super) default_to_current: bool,
 }
 
 /// Works out the roots. Problems stop the start, warnings are logged.
@@ -58,6 +60,9 @@ pub(super) fn specs(
     }
 
     if args.directories.is_empty() && args.roots.is_empty() {
+        if !args.default_to_current {
+            return specs;
+        }
         match current_directory(environment) {
             Ok(path) => specs.push(unnamed(path)),
             Err(why) => problems.push(why),

@@ -2,6 +2,20 @@
 
 use std::path::PathBuf;
 
+/// The clients, in the order of the documentation.
+pub(crate) const SETUP_CLIENTS: [&str; 10] = [
+    "claude-desktop",
+    "claude-code",
+    "vscode",
+    "vscode-insiders",
+    "cursor",
+    "zed",
+    "codex",
+    "gemini-cli",
+    "deerflow",
+    "inspector",
+];
+
 /// The arguments of `rootbound setup`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SetupRequest {

@@ -48,7 +48,13 @@ pub(super) fn config(
         named.retain(|given| given.source == Source::CommandLine);
     }
     unused_rules(raw, &named, &mut warnings);
-    let args = roots::RootArgs { directories, roots: named, file_base, read_only: config.selection.read_only };
+    let args = roots::RootArgs {
+        directories,
+        roots: named,
+        file_base,
+        read_only: config.selection.read_only,
+        default_to_current: config.action.needs_directories(),
+    };
     let roots = roots::specs(&args, environment, &mut problems, &mut warnings);
     let paths: Vec<PathBuf> = roots.iter().flat_map(|root| host_path::names_of(&root.path)).collect();
     policy::host_paths(raw, &paths, environment.home.as_deref(), &mut problems);

@@ -6,8 +6,9 @@ use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
 use super::{OptionRow, PREFIX, RawArgs, Source, options::options};
 
-/// Variables that the launcher of a package and `rootbound setup` write for `rootbound setup` to read.
-const NOT_OPTIONS: &[&str] = &["ROOTBOUND_LAUNCHER", "ROOTBOUND_SETUP"];
+/// Not options: the first is set by a launcher that starts the program, such as npm's; the second is a note of
+/// `rootbound setup` in the entry of a client.
+const OTHER_VARIABLES: &[&str] = &["ROOTBOUND_LAUNCHER", "ROOTBOUND_SETUP"];
 
 /// Reads the variables that begin with `ROOTBOUND_`. An empty one counts as not set: clients pass
 /// `""` for what their own configuration leaves out.
@@ -17,8 +18,8 @@ pub(super) fn read(
     problems: &mut Vec<String>,
 ) {
     for (name, value) in variables {
-        let is_ours = |name: &&str| name.starts_with(PREFIX) && !NOT_OPTIONS.contains(name);
-        let Some(name) = name.to_str().filter(is_ours) else { continue };
+        let is_option = |name: &&str| name.starts_with(PREFIX) && !OTHER_VARIABLES.contains(name);
+        let Some(name) = name.to_str().filter(is_option) else { continue };
         let Some(option) = options().find(|option| option.variable() == name) else {
             let names: Vec<String> = options().map(OptionRow::variable).collect();
             // Without the prefix, which alone would make any two names alike.
@@ -68,5 +69,13 @@ mod tests {
         assert_eq!(read("[\"*.a\", \"x y\"]").0, ["*.a", "x y"]);
         assert_eq!(read("[Mm]akefile").0, ["[Mm]akefile"]);
         assert_eq!(read("[\"a\", b]").1.len(), 1);
+    }
+    #[test]
+    fn the_variable_of_a_launcher_is_not_an_option() {
+        let (mut raw, mut problems) = (RawArgs::default(), Vec::new());
+        let given = [("ROOTBOUND_LAUNCHER", "npx"), ("ROOTBOUND_LAUNCH", "npx")];
+        super::read(given.map(|(name, value)| (name.into(), value.into())), &mut raw, &mut problems);
+        assert_eq!(problems.len(), 1);
+        assert!(problems[0].starts_with("ROOTBOUND_LAUNCH is not a variable of rootbound"), "{problems:?}");
     }
 }

@@ -43,6 +43,27 @@ pub fn encode(
     encode_piece(encoding, &format!("\u{feff}{text}"))
 }
 
+/// The first character of `text` that [`encode`] refuses, and the line and column, from 1, where it is.
+///
+/// # Examples
+/// ```
+/// use encoding_rs::WINDOWS_1252;
+/// use rootbound::text::first_unwritable;
+///
+/// assert_eq!(first_unwritable("é\na→b", WINDOWS_1252), Some(('→', 2, 2)));
+/// assert_eq!(first_unwritable("é", WINDOWS_1252), None);
+/// ```
+pub fn first_unwritable(text: &str, encoding: &'static Encoding) -> Option<(char, usize, usize)> {
+    if encoding == UTF_8 || is_utf16(encoding) {
+        return None;
+    }
+    let (at, character) = unrepresentable(encoding, text)?;
+    let before = &text[..at];
+    let line_start = memchr::memrchr(b'\n', before.as_bytes()).map_or(0, |end| end + 1);
+    let line = memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1;
+    Some((character, line, before[line_start..].chars().count() + 1))
+}
+
 /// Bytes for a piece of text anywhere in a file.
 pub(super) fn encode_piece(encoding: &'static Encoding, text: &str) -> Result<Vec<u8>, SpliceError> {
     if encoding == UTF_8 {
@@ -63,7 +84,7 @@ pub(super) fn encode_piece(encoding: &'static Encoding, text: &str) -> Result<Ve
         return Ok(bytes.into_owned());
     }
     Err(match unrepresentable(encoding, text) {
-        Some(character) => SpliceError::Unrepresentable { character, encoding: encoding.name() },
+        Some((_, character)) => SpliceError::Unrepresentable { character, encoding: encoding.name() },
         None => SpliceError::Unstable { encoding: encoding.name() },
     })
 }

@@ -46,12 +46,12 @@ pub(super) fn unit(encoding: &'static Encoding, pair: &[u8]) -> u16 {
     if encoding == UTF_16LE { u16::from_le_bytes(pair) } else { u16::from_be_bytes(pair) }
 }
 
-/// The first character of `text` that does not come back when written and read. Some encoders fold
+/// The first character of `text` that does not come back when written and read, and its offset. Some encoders fold
 /// look-alikes (`Shift_JIS` writes U+00A5 as a backslash, <https://encoding.spec.whatwg.org/#shift_jis-encoder>), so
 /// that mappable alone does not mean faithful.
-pub(super) fn unrepresentable(encoding: &'static Encoding, text: &str) -> Option<char> {
+pub(super) fn unrepresentable(encoding: &'static Encoding, text: &str) -> Option<(usize, char)> {
     let mut buffer = [0; 4];
-    text.chars().filter(|character| !character.is_ascii()).find(|character| {
+    text.char_indices().filter(|(_, character)| !character.is_ascii()).find(|(_, character)| {
         let one = &*character.encode_utf8(&mut buffer);
         let (bytes, _, had_unmappable) = encoding.encode(one);
         had_unmappable || decode_as(encoding, &bytes).0 != one

@@ -2,7 +2,7 @@
 
 mod content;
 
-use std::{fmt::Write as _, sync::Arc};
+use std::{borrow::Cow, fmt::Write as _, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     edit::{self, Diff, DiffExtent},
     session::Cost,
-    text::{self, Document, LineEnding},
+    text::{self, Document, EncodingLabel, LineEnding},
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, Committed, Revision, RevisionPrefix, Snapshot, WorkspacePath,
         WritablePath,
@@ -21,11 +21,12 @@ use super::{
     Alias, Answer, CallContext, Change, Fingerprint, FlagValue, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     alias::PATH_ALIASES,
     answer::{count, noted},
+    encoding_argument,
     read_before_write::{self, StartFrom},
     shown_diff::{self, ShownDiff},
     with_history::{self, Rewrite},
 };
-use content::{Appended, NewContent, appended, created, replaced};
+use content::{Appended, NewContent, appended, created, fits_notebook, replaced};
 
 /// The tool.
 pub(crate) struct Write;
@@ -43,6 +44,8 @@ pub(crate) struct Args {
     mode: Option<Mode>,
     /// The rev that an existing file must have; then no read is needed.
     expected_revision: Option<String>,
+    /// WHATWG label for a new or replaced file. Default: UTF-8, or what it has.
+    encoding: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -120,7 +123,9 @@ impl Tool for Write {
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let mode = args.mode.unwrap_or_default();
         let expected = read_before_write::parse_rev("expected_revision", args.expected_revision.as_deref())?;
+        let encoding = args.encoding.as_deref().map(encoding_argument::parse).transpose()?;
         let path = cx.resolve_new_file(&args.path)?;
+        fits_notebook(&path, encoding)?;
         let target = cx.workspace.writable(&path)?;
         let limit = cx.settings.max_file_size;
         if args.content.len() as u64 > limit {
@@ -131,7 +136,7 @@ impl Tool for Write {
             .hint("split it over several files"));
         }
         let given = args.path;
-        let request = WriteRequest { given, path, target, content: args.content, mode, expected };
+        let request = WriteRequest { given, path, target, content: args.content, mode, expected, encoding };
         let (base, planned) = request.plan_content(cx)?;
         Ok(Plan::Change(Box::new(PlannedWrite { request, base, planned })))
     }
@@ -146,6 +151,8 @@ struct WriteRequest {
     content: String,
     mode: Mode,
     expected: Option<RevisionPrefix>,
+    /// The encoding that was asked for.
+    encoding: Option<EncodingLabel>,
 }
 
 impl WriteRequest {
@@ -170,7 +177,7 @@ impl WriteRequest {
     ) -> Result<(Base, NewContent), ToolError> {
         let (path, limit) = (&self.path, cx.settings.max_file_size);
         let now = match cx.read_to_change(path) {
-            Err(error) if error.kind == AccessErrorKind::NotFound => return self.created(),
+            Err(error) if error.kind == AccessErrorKind::NotFound => return self.created(cx),
             Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) if self.mode == Mode::Create => {
                 return Err(exists(path));
             }
@@ -180,20 +187,25 @@ impl WriteRequest {
         };
         let base = Base::Revision(now.revision);
         let planned = match self.mode {
-            Mode::Append => appended(path, now, &self.content)?,
-            Mode::Overwrite | Mode::Create => replaced(now, &self.content),
+            Mode::Append => appended(path, now, &self.content, self.encoding)?,
+            Mode::Overwrite | Mode::Create => replaced(now, &self.content, self.encoding)?,
         };
-        if planned.bytes.len() as u64 > limit {
-            return Err(ToolError::would_grow(path, planned.bytes.len() as u64, limit));
-        }
-        Ok((base, planned))
+        self.within(limit, base, planned)
     }
 
-    fn created(&self) -> Result<(Base, NewContent), ToolError> {
+    fn created(&self, cx: &CallContext) -> Result<(Base, NewContent), ToolError> {
         if let Some(expected) = self.expected {
             return Err(read_before_write::absent(&self.path, expected));
         }
-        Ok((Base::Absent, created(&self.content)))
+        self.within(cx.settings.max_file_size, Base::Absent, created(&self.content, self.encoding)?)
+    }
+
+    /// The plan, if its file has at most `limit` bytes.
+    fn within(&self, limit: u64, base: Base, planned: NewContent) -> Result<(Base, NewContent), ToolError> {
+        match planned.bytes.len() as u64 {
+            size if size > limit => Err(ToolError::would_grow(&self.path, size, limit)),
+            _ => Ok((base, planned)),
+        }
     }
 }
 
@@ -234,11 +246,15 @@ struct PlannedWrite {
 }
 
 impl PlannedWrite {
+    /// The new text of the file, read back from its bytes.
+    fn text(&self) -> Option<Cow<'_, str>> {
+        text::view(&self.planned.bytes, Some(self.planned.encoding)).ok()
+    }
+
     /// The diff of what is really written.
     fn diff(&self, extent: DiffExtent) -> Option<Diff> {
         let old = self.planned.old.as_ref()?;
-        let encoding = encoding_rs::Encoding::for_label(self.planned.encoding.as_bytes());
-        let new = text::view(&self.planned.bytes, encoding).ok()?;
+        let new = self.text()?;
         let name = shown_diff::diff_name(&self.request.path);
         if LineEnding::of(old.text()) == LineEnding::Cr && LineEnding::of(&new) == LineEnding::Cr {
             // Otherwise the file would be one line of the diff.
@@ -264,7 +280,7 @@ impl Change for PlannedWrite {
             diff: self.diff(DiffExtent::Full).map_or_else(
                 || {
                     let old = if self.base == Base::Absent { "/dev/null" } else { "(not text)" };
-                    let new = String::from_utf8_lossy(&self.planned.bytes);
+                    let new = self.text().unwrap_or_else(|| String::from_utf8_lossy(&self.planned.bytes));
                     let mut diff = format!("--- {old}\n+++ b/{}\n", shown_diff::diff_name(&self.request.path));
                     for line in new.split_inclusive('\n') {
                         diff.push('+');
@@ -329,13 +345,13 @@ impl PlannedWrite {
     fn answer(self, cx: &CallContext, committed: &Committed, kept: Option<String>) -> Answer {
         let diff = self.diff(shown_diff::BRIEF);
         let shown = diff.as_ref().map(|diff| ShownDiff::of(cx, self.request.target.path(), &diff.text, diff.cut_lines));
-        let lines = text::view(&self.planned.bytes, None).map_or(0, |text| line_count(&text));
+        let lines = self.text().map_or(0, |text| line_count(&text));
         let facts = Facts {
             created: committed.created,
             bytes: self.planned.bytes.len(),
             lines,
             revision: committed.revision.to_string(),
-            encoding: self.planned.encoding.to_owned(),
+            encoding: self.planned.encoding.name().to_owned(),
             added: diff.as_ref().map_or(lines, |diff| diff.added),
             removed: diff.as_ref().map_or(0, |diff| diff.removed),
             diff_cut_lines: shown.as_ref().map_or(0, |shown| shown.cut_lines),

@@ -18,6 +18,18 @@ pub enum Access {
     ReadWrite,
 }
 
+impl Access {
+    /// It in words, with whether the content is untrusted.
+    pub fn rights(self, is_untrusted: bool) -> &'static str {
+        match (self, is_untrusted) {
+            (Self::ReadOnly, false) => "read-only",
+            (Self::ReadOnly, true) => "read-only, untrusted",
+            (Self::ReadWrite, false) => "read-write",
+            (Self::ReadWrite, true) => "read-write, untrusted",
+        }
+    }
+}
+
 /// One configured root, as the configuration validated it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootSpec {
@@ -144,12 +156,7 @@ impl Root {
 
     /// What may be done below it, and whether its content is untrusted, in words.
     pub fn rights(&self) -> &'static str {
-        match (self.access, self.is_untrusted()) {
-            (Access::ReadOnly, false) => "read-only",
-            (Access::ReadOnly, true) => "read-only, untrusted",
-            (Access::ReadWrite, false) => "read-write",
-            (Access::ReadWrite, true) => "read-write, untrusted",
-        }
+        self.access.rights(self.is_untrusted())
     }
 
     /// The rules that count below it alone.

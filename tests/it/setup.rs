@@ -349,7 +349,7 @@ fn clients_are_listed_with_those_that_are_found() {
     let found: Vec<&str> = list.lines().filter(|line| line.ends_with("found here")).collect();
     assert!(found.len() == 1 && found[0].starts_with("codex"), "{list}");
     let refused = machine.run(&["claude"]).failed(2);
-    assert!(refused.contains("did you mean claude-code?"), "{refused}");
+    assert!(refused.contains("'claude-code'"), "{refused}");
 }
 
 #[test]

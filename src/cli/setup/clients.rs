@@ -206,3 +206,33 @@ pub(super) const CLIENTS: &[Client] = &[
         check: "npx @modelcontextprotocol/inspector --cli --config FILE --server NAME --method tools/list",
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use crate::config::SETUP_CLIENTS;
+
+    use super::*;
+
+    #[test]
+    fn rows_are_the_clients_of_the_command_line() {
+        assert_eq!(CLIENTS.iter().map(|client| client.id).collect::<Vec<_>>(), SETUP_CLIENTS);
+    }
+
+    #[test]
+    fn members_of_rows_are_json_objects_and_texts_are_complete() {
+        for client in CLIENTS {
+            for text in [client.head, client.tail] {
+                let value: serde_json::Value = serde_json::from_str(text).expect("JSON");
+                assert!(value.is_object(), "{}: {text}", client.id);
+            }
+            let shared = client.files.iter().any(|(scope, _)| *scope == Project);
+            assert!(!client.approval.is_empty() && !client.check.is_empty(), "{}", client.id);
+            assert_eq!(
+                shared,
+                !client.project_approval.is_empty() && !client.project_folder.is_empty(),
+                "{}",
+                client.id
+            );
+        }
+    }
+}

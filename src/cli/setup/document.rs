@@ -28,8 +28,8 @@ impl Document {
         let file = HostFile::find(path).map_err(failed)?;
         let before = file.read().map_err(failed)?;
         let text = String::from_utf8(before.clone().unwrap_or_default()).map_err(|error| {
-            let valid = error.utf8_error().valid_up_to();
-            let line = error.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count() + 1;
+            let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = valid.split(|byte| *byte == b'\n').count();
             format!("{shown} is not UTF-8 in line {line}: repair it")
         })?;
         let (bom, text) = match text.strip_prefix('\u{feff}') {

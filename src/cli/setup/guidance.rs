@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::config::SetupRequest;
 
 use super::{
-    client::{Client, OwnTools, Scope},
+    client::{OwnTools, Scope},
     clients::CLIENTS,
     entry::Entry,
     folders::Folders,
@@ -46,14 +46,11 @@ pub(super) fn configuration(target: &Target<'_>, entries: &[Entry], request: &Se
     let _ = writeln!(out, "In {}:\n\n{}", target.path.display(), snippet);
     if request.replace {
         let path = own_tools::file(client, scope, target.folders)?;
-        match &client.own_tools {
-            OwnTools::YamlList { key, names, .. } => {
-                let _ = writeln!(out, "In {}, leave these out of `{key}`: {}\n", path.display(), names.join(", "));
-            }
-            _ => {
-                let (list, _) = own_tools::off(client, "", Made::default(), &ToolsOff::default())?;
-                let _ = writeln!(out, "In {}:\n\n{list}", path.display());
-            }
+        if let OwnTools::YamlList { key, names, .. } = &client.own_tools {
+            let _ = writeln!(out, "In {}, leave these out of `{key}`: {}\n", path.display(), names.join(", "));
+        } else {
+            let (list, _) = own_tools::off(client, "", Made::default(), &ToolsOff::default())?;
+            let _ = writeln!(out, "In {}:\n\n{list}", path.display());
         }
     }
     if matches!(client.own_tools, OwnTools::YamlList { .. }) {
@@ -104,9 +101,4 @@ pub(super) fn whose(scope: Scope) -> &'static str {
         Scope::Project => "for everyone who has this project: --scope project",
         Scope::Local => "for you, in this project: --scope local",
     }
-}
-
-/// The clients by their names, for an error.
-pub(super) fn names() -> Vec<&'static str> {
-    CLIENTS.iter().map(|client: &Client| client.id).collect()
 }

@@ -283,15 +283,12 @@ fn insert(
     }
     let indentation = indentation_at(text, last.start);
     let line = format!("{}{indentation}{}", style.line_end, member(style, indentation));
-    let edited = match comma {
-        Some(at) => {
-            let at = end_of_line_comments(text, at + 1, container.close);
-            spliced(text, &[(at..at, &format!("{line},"))])
-        }
-        None => {
-            let at = end_of_line_comments(text, last.end, container.close);
-            spliced(text, &[(last.end..last.end, ","), (at..at, &line)])
-        }
+    let edited = if let Some(comma) = comma {
+        let at = end_of_line_comments(text, comma + 1, container.close);
+        spliced(text, &[(at..at, &format!("{line},"))])
+    } else {
+        let at = end_of_line_comments(text, last.end, container.close);
+        spliced(text, &[(last.end..last.end, ","), (at..at, &line)])
     };
     (edited, 0)
 }

@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(launcher(&Environment { variables, ..Environment::default() }), Launcher::Npx);
         let variables = vec![("UV_CACHE_DIR".into(), "/c".into())];
         let program = vec!["/c/x/bin/rootbound".into()];
-        assert_eq!(launcher(&Environment { variables, program, ..Environment::default() }), Launcher::Uvx);
+        assert_eq!(launcher(&Environment { program, variables, ..Environment::default() }), Launcher::Uvx);
         assert_eq!(on_this_machine(Launcher::Npx, System::Windows), ["cmd", "/c", "npx", "-y", "rootbound"]);
     }
 }

@@ -1,6 +1,6 @@
 //! What changes in which files, computed from their content at this moment.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::config::SetupRequest;
 
@@ -39,14 +39,14 @@ impl Target<'_> {
     /// The change that adds the entries, or brings them up to date.
     pub(super) fn write(&self, entries: &[Entry], tools_off: bool) -> Result<Plan, String> {
         let tools_path = if tools_off { Some(own_tools::file(self.client, self.scope, self.folders)?) } else { None };
-        let document = self.read(self.path.clone())?;
+        let document = self.read(&self.path)?;
         let first = self.found(&document, &document.text, &entries[0].name)?;
         let earlier = first.map(|found| found.marker.tools).unwrap_or_default();
         let mut text = document.text.clone();
         let mut tools = ToolsOff::default();
         let mut tools_change = None;
         if let Some(path) = tools_path {
-            let other = if path == self.path { None } else { Some(self.read(path)?) };
+            let other = if path == self.path { None } else { Some(self.read(&path)?) };
             let list = other.as_ref().unwrap_or(&document);
             let (edited, off) =
                 own_tools::off(self.client, &list.text, made_for(list), &earlier).map_err(|why| failed(list, &why))?;
@@ -91,7 +91,7 @@ impl Target<'_> {
 
     /// The change that takes the entries out and turns the client's own tools on. Empty if there is no entry.
     pub(super) fn remove(&self, request: &SetupRequest) -> Result<Plan, String> {
-        let document = self.read(self.path.clone())?;
+        let document = self.read(&self.path)?;
         let names = self.names_to_remove(&document, request)?;
         let (mut text, mut markers) = (document.text.clone(), Vec::new());
         for name in &names {
@@ -115,7 +115,7 @@ impl Target<'_> {
             if path == self.path {
                 text = on(&document, &text)?;
             } else {
-                let list = self.read(path.clone())?;
+                let list = self.read(&path)?;
                 let edited = on(&list, &list.text)?;
                 let made = &marker.tools.made;
                 changes.push(list.change(&edited, made.file.then_some(made.folders)));
@@ -170,8 +170,8 @@ impl Target<'_> {
     }
 
     /// Reads a file; one of a project must be in the project, wherever its links lead.
-    fn read(&self, path: PathBuf) -> Result<Document, String> {
-        let document = Document::read(&path)?;
+    fn read(&self, path: &Path) -> Result<Document, String> {
+        let document = Document::read(path)?;
         let project = &self.folders.environment.directory;
         if path.starts_with(project) && self.scope != Scope::User && !document.is_below(project) {
             return Err(format!(

@@ -46,12 +46,11 @@ impl ServerList {
         match self {
             Self::Json(path) => {
                 let path = words(path);
-                marker.made = match inherited {
-                    Some(made) => made,
-                    None => {
-                        let (_, added) = json_entry::add(text, &path, &entry.name, &entry.value, &marker)?;
-                        Made { added, ..file }
-                    }
+                marker.made = if let Some(made) = inherited {
+                    made
+                } else {
+                    let (_, added) = json_entry::add(text, &path, &entry.name, &entry.value, &marker)?;
+                    Made { added, ..file }
                 };
                 json_entry::add(text, &path, &entry.name, &entry.value, &marker).map(|(text, _)| text)
             }

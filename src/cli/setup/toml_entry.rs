@@ -74,7 +74,7 @@ pub(super) fn replace(
     marker: &Marker,
 ) -> Result<String, String> {
     let region = found_region(text, above, name)?;
-    let former: String = text[region.clone()].split_inclusive('\n').map(|line| format!("{FORMER}{line}")).collect();
+    let former: String = text[region.clone()].split_inclusive('\n').flat_map(|line| [FORMER, line]).collect();
     let open = !former.ends_with('\n');
     let mut block = block(above, name, entry, marker).replace('\n', line_end(text));
     let first = block.find('\n').map_or(block.len(), |at| at + 1);
@@ -98,13 +98,11 @@ pub(super) fn update(
         if document.get(above).and_then(|servers| servers.get(name)?.get(key)) == Some(&wanted) {
             continue;
         }
-        match value_span(&text, &[above, name, key])? {
-            Some(span) => text.replace_range(span, &wanted.to_string()),
-            None => {
-                let region = found_region(&text, above, name)?;
-                let heading = heading_end(&text, &region);
-                text.insert_str(heading, &format!("{key} = {wanted}{}", line_end(&text)));
-            }
+        if let Some(span) = value_span(&text, &[above, name, key])? {
+            text.replace_range(span, &wanted.to_string());
+        } else {
+            let heading = heading_end(&text, &found_region(&text, above, name)?);
+            text.insert_str(heading, &format!("{key} = {wanted}{}", line_end(&text)));
         }
     }
     if !marker.is_empty() {
@@ -237,8 +235,9 @@ fn block(above: &str, name: &str, entry: &Map<String, Value>, marker: &Marker) -
 
 /// The table of an entry without a comment.
 pub(super) fn plain(above: &str, name: &str, entry: &Map<String, Value>) -> String {
-    let values: String = entry.iter().map(|(key, value)| format!("{key} = {}\n", toml_value(value))).collect();
-    format!("[{above}.{name}]\n{values}")
+    entry
+        .iter()
+        .fold(format!("[{above}.{name}]\n"), |text, (key, value)| format!("{text}{key} = {}\n", toml_value(value)))
 }
 
 fn line_end(text: &str) -> &'static str {

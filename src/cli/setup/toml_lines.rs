@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn brackets_in_strings_arrays_and_comments_are_no_headings() {
-        let text = "a = [\n [1], # [x]\n]\nb = \"\"\"\n[b] \\\"\"\"\"\n\"\"\"\n  [c . \"d.e\"] # [f]\nc = '[' # [g]\n[[h]]\n\n# [i]\n";
+        let text = "a = [\n [1], # [x]\n]\nb = \"\"\"\n[b] \\\"\"\n\"\"\"\n  [c . \"d.e\"] # [f]\nc = '[' # [g]\n[[h]]\n\n# [i]\n";
         assert!(text.parse::<toml::Table>().is_ok(), "{:?}", text.parse::<toml::Table>());
         let found = lines(text);
         let headings: Vec<_> = found

@@ -35,7 +35,7 @@ pub(super) fn off(text: &str, key: &str, names: &[&str]) -> Result<(String, Vec<
         let is_off = wanted.iter().any(|item| item.lines.contains(&index)) || all && index == first;
         if all && index == first {
             let end = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
-            out.push_str(&format!("{heading} {EMPTY}{end}"));
+            out.extend([&heading, " ", EMPTY, end]);
         }
         if is_off {
             out.push_str(OFF);

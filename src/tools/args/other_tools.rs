@@ -233,13 +233,7 @@ const ROWS: &[Row] = &[
                 dirs",
         means: &[means(&["path"]), means(&["source"])],
     },
-    Row {
-        given: "charset encode fileencoding codec",
-        means: &[
-            means(&["encoding"]),
-            said(&["content"], "leave it out: a file keeps its encoding, and a new one is UTF-8."),
-        ],
-    },
+    Row { given: "charset encode fileencoding codec", means: &[means(&["encoding"])] },
     Row {
         given: "newname rename output outputpath destinationdirectory targetname into",
         means: &[means(&["destination"])],

@@ -4,7 +4,7 @@ use encoding_rs::Encoding;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::super::ToolError;
+use super::super::{ToolError, encoding_argument};
 
 /// Arguments of `read`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -39,10 +39,7 @@ impl Args {
 
     /// The encoding, by its WHATWG label.
     pub(super) fn encoding(&self) -> Result<Option<&'static Encoding>, ToolError> {
-        let Some(label) = &self.encoding else { return Ok(None) };
-        Encoding::for_label(label.as_bytes()).map(Some).ok_or_else(|| {
-            ToolError::invalid(format!("unknown encoding {label:?}"))
-                .hint("use a WHATWG label such as utf-8, utf-16le, windows-1252, shift_jis or gb18030, or leave it out")
-        })
+        let label = self.encoding.as_deref().map(encoding_argument::parse).transpose()?;
+        Ok(label.map(|label| label.encoding))
     }
 }

@@ -1,9 +1,9 @@
-//! The bytes of a file that is written: in its own encoding, with its own line endings.
+//! The bytes of a file that is written: in its own encoding or the one that the call names, with its own line endings.
 
-use encoding_rs::{Encoding, UTF_8};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::{
-    text::{self, Document, LineEnding, SpliceError},
+    text::{self, Document, EncodingLabel, LineEnding, SpliceError},
     workspace::{Snapshot, WorkspacePath},
 };
 
@@ -17,7 +17,7 @@ pub(super) struct NewContent {
     /// Bytes that are there now, text or not.
     pub(super) old_bytes: u64,
     /// The encoding of what is written.
-    pub(super) encoding: &'static str,
+    pub(super) encoding: &'static Encoding,
     /// What was appended, where that is what was asked for.
     pub(super) appended: Option<Appended>,
     pub(super) notes: Vec<String>,
@@ -30,31 +30,87 @@ pub(super) struct Appended {
     pub(super) lines: usize,
 }
 
+/// Non-ASCII bytes below which the detection of an encoding is a mere guess.
+const FEW: usize = 32;
+
+/// Refuses a notebook in another encoding: Jupyter reads it as UTF-8, and fails on a byte-order mark.
+pub(super) fn fits_notebook(path: &WorkspacePath, wanted: Option<EncodingLabel>) -> Result<(), ToolError> {
+    let is_notebook = path.relative().extension().is_some_and(|end| end == "ipynb");
+    if !is_notebook || wanted.is_none_or(|wanted| wanted.encoding == UTF_8 && !wanted.bom) {
+        return Ok(());
+    }
+    Err(ToolError::invalid(format!("{path} is a notebook, which is always UTF-8 without a byte-order mark"))
+        .hint("leave encoding out"))
+}
+
 /// A new file.
-pub(super) fn created(content: &str) -> NewContent {
+///
+/// # Errors
+/// `invalid_input` for what the encoding cannot hold, naming the character and its place.
+pub(super) fn created(content: &str, wanted: Option<EncodingLabel>) -> Result<NewContent, ToolError> {
+    let Some(wanted) = wanted else { return Ok(in_utf8(content)) };
+    Ok(NewContent {
+        bytes: encoded(content, wanted, LineEnding::None)?,
+        encoding: wanted.encoding,
+        notes: said(content, wanted),
+        ..in_utf8("")
+    })
+}
+
+fn in_utf8(content: &str) -> NewContent {
     NewContent {
         bytes: content.as_bytes().to_vec(),
         old: None,
         old_bytes: 0,
-        encoding: UTF_8.name(),
+        encoding: UTF_8,
         appended: None,
         notes: Vec::new(),
     }
 }
 
-/// The new text in the old file's encoding, with its BOM and its uniform CRLF or CR.
-pub(super) fn replaced(now: Snapshot, content: &str) -> NewContent {
+/// The new text in place of the old one: in the encoding that was `wanted`, else in the old file's with its BOM; with
+/// its uniform CRLF or CR.
+///
+/// # Errors
+/// As [`created`].
+pub(super) fn replaced(now: Snapshot, content: &str, wanted: Option<EncodingLabel>) -> Result<NewContent, ToolError> {
     let old_bytes = now.bytes.len() as u64;
     let Ok(old) = Document::decode(now.bytes, None) else {
-        let notes = vec!["the earlier content is not text, so there is no diff".to_owned()];
-        return NewContent { old_bytes, notes, ..created(content) };
+        let mut new = created(content, wanted)?;
+        new.notes.insert(0, "the earlier content is not text, so there is no diff".to_owned());
+        return Ok(NewContent { old_bytes, ..new });
     };
     let line_ending = match old.line_ending() {
         ending @ (LineEnding::CrLf | LineEnding::Cr) if !content.contains('\r') => ending,
         _ => LineEnding::None,
     };
+    let (bytes, encoding, mut notes) = match wanted {
+        Some(wanted) => {
+            // An encoding that the file is in already keeps the file's mark, or its lack of one.
+            let same = wanted.encoding == old.encoding() && !old.text().is_empty();
+            let keeps_mark = same && (wanted.encoding != UTF_8 || !wanted.bom);
+            let bom = if keeps_mark { old.has_bom() } else { wanted.bom };
+            let wanted = EncodingLabel { bom, ..wanted };
+            let mut notes = said(content, wanted);
+            if wanted.encoding != old.encoding() && !old.text().is_ascii() {
+                notes.push(format!("it was {}", old.encoding().name()));
+            }
+            (encoded(content, wanted, line_ending)?, wanted.encoding, notes)
+        }
+        None => kept(&old, content, line_ending),
+    };
+    match line_ending {
+        LineEnding::CrLf => notes.push("CRLF line endings kept".to_owned()),
+        LineEnding::Cr => notes.push("CR line endings kept".to_owned()),
+        _ => {}
+    }
+    Ok(NewContent { bytes, old: Some(old), old_bytes, encoding, appended: None, notes })
+}
+
+/// The new text in the encoding of the old one, with its byte-order mark; in UTF-8 where that cannot be.
+fn kept(old: &Document, content: &str, line_ending: LineEnding) -> (Vec<u8>, &'static Encoding, Vec<String>) {
     // A detected encoding is only kept where the old file was certainly in it.
-    let keep = old.has_bom() || (!old.had_errors() && old.encoding() == UTF_8) || legacy(&old);
+    let keep = old.has_bom() || (!old.had_errors() && old.encoding() == UTF_8) || legacy(old);
     let (encoding, bom) = if keep { (old.encoding(), old.has_bom()) } else { (UTF_8, false) };
     let mut notes = Vec::new();
     if !keep {
@@ -78,17 +134,61 @@ pub(super) fn replaced(now: Snapshot, content: &str) -> NewContent {
     if encoding != UTF_8 {
         notes.push(format!("encoding {} kept", encoding.name()));
     }
-    match line_ending {
-        LineEnding::CrLf => notes.push("CRLF line endings kept".to_owned()),
-        LineEnding::Cr => notes.push("CR line endings kept".to_owned()),
-        _ => {}
+    (bytes, encoding, notes)
+}
+
+/// The bytes of `content` as they were asked for.
+fn encoded(content: &str, wanted: EncodingLabel, line_ending: LineEnding) -> Result<Vec<u8>, ToolError> {
+    const NEXT: &str = "write it another way, or leave encoding out: the file is UTF-8 then";
+    text::encode(content, wanted.encoding, wanted.bom, line_ending).map_err(|error| match error {
+        SpliceError::Unrepresentable { encoding, .. } => {
+            ToolError::invalid(format!("{}, which {encoding} cannot represent", found(content, wanted.encoding)))
+                .hint(NEXT)
+        }
+        SpliceError::Unstable { encoding } => {
+            ToolError::invalid(format!("`content` would not read back the same from a file in {encoding}")).hint(NEXT)
+        }
+    })
+}
+
+/// What the caller should know of a file in the encoding it asked for.
+fn said(content: &str, wanted: EncodingLabel) -> Vec<String> {
+    let name = wanted.encoding.name();
+    if content.is_ascii() && !wanted.bom {
+        let is_all = wanted.encoding == UTF_8 || content.is_empty();
+        return if is_all { Vec::new() } else { vec![format!("ASCII so far, the same in {name} and UTF-8")] };
     }
-    NewContent { bytes, old: Some(old), old_bytes, encoding: encoding.name(), appended: None, notes }
+    let mut notes = Vec::new();
+    match wanted {
+        EncodingLabel { encoding, bom: false } if encoding == UTF_8 => {}
+        EncodingLabel { bom: true, .. } => notes.push(format!("encoding {name} with BOM")),
+        EncodingLabel { .. } => notes.push(format!("encoding {name}")),
+    }
+    let is_recognised = |bytes: Vec<u8>| {
+        Document::decode(bytes, None).is_ok_and(|read| read.text() == content.trim_start_matches('\u{feff}'))
+    };
+    if wanted.encoding != UTF_8
+        && !wanted.bom
+        && text::encode(content, wanted.encoding, false, LineEnding::None).is_ok_and(|bytes| !is_recognised(bytes))
+    {
+        notes.push(format!("its bytes do not show that: read it with encoding={}", name.to_lowercase()));
+    }
+    notes
 }
 
 /// A character as it is, and by its number, as it may look like another one or like nothing.
 fn named(character: char) -> String {
     format!("{character:?} (U+{:04X})", u32::from(character))
+}
+
+/// Where `content` has the first character that `encoding` has no bytes for.
+fn found(content: &str, encoding: &'static Encoding) -> String {
+    match text::first_unwritable(content, encoding) {
+        Some((character, line, column)) => {
+            format!("`content` has {} at line {line}, column {column}", named(character))
+        }
+        None => "`content` has a character".to_owned(),
+    }
 }
 
 /// Whether the bytes are exactly what the detected legacy encoding would write.
@@ -102,20 +202,41 @@ fn legacy(old: &Document) -> bool {
 /// last line.
 ///
 /// # Errors
-/// `binary` for what is no text, `invalid_input` for what the encoding cannot hold, naming the character.
-pub(super) fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Result<NewContent, ToolError> {
+/// `binary` for what is no text, `invalid_input` for what the encoding cannot hold, naming the character, and where
+/// another encoding was `wanted` than the file has.
+pub(super) fn appended(
+    path: &WorkspacePath,
+    now: Snapshot,
+    content: &str,
+    wanted: Option<EncodingLabel>,
+) -> Result<NewContent, ToolError> {
     let (old_bytes, revision) = (now.bytes.len() as u64, now.revision);
+    if now.bytes.is_empty() && wanted.is_some() {
+        let new = created(content, wanted)?;
+        let appended = Some(Appended { bytes: new.bytes.len(), lines: text::lines(content).count() });
+        let old = Document::decode(now.bytes, None).ok();
+        return Ok(NewContent { old, appended, ..new });
+    }
     let old = Document::decode(now.bytes, None)
         .map_err(|error| read_before_write::not_text(path, old_bytes, revision, &error))?;
+    let old = match wanted {
+        Some(wanted) => in_wanted(path, old, wanted)?,
+        None => old,
+    };
     let line_ending = LineEnding::at_end_of(old.text());
     // Plain ASCII says nothing of the encoding: what is appended is UTF-8 then, as everything new. UTF-16 is
     // not plain, though its text may be.
     let is_plain = old.text().is_ascii() && old.bytes() == old.text().as_bytes();
-    let encoding = if is_plain { UTF_8 } else { old.encoding() };
-    let tail = text::encode(content, encoding, false, line_ending).map_err(|error| refused(path, &error))?;
+    let encoding = match wanted {
+        Some(wanted) if is_plain => wanted.encoding,
+        _ if is_plain => UTF_8,
+        _ => old.encoding(),
+    };
+    let tail = text::encode(content, encoding, false, line_ending)
+        .map_err(|error| refused(path, content, encoding, &error))?;
     let bytes = [old.bytes(), &tail].concat();
     if encoding != UTF_8 && !reads_back(&bytes, encoding, &old, &tail) {
-        return Err(refused(path, &SpliceError::Unstable { encoding: encoding.name() }));
+        return Err(refused(path, content, encoding, &SpliceError::Unstable { encoding: encoding.name() }));
     }
     let mut notes = Vec::new();
     if !old.text().is_empty() && !old.text().ends_with(['\n', '\r']) && !content.is_empty() {
@@ -134,7 +255,40 @@ pub(super) fn appended(path: &WorkspacePath, now: Snapshot, content: &str) -> Re
         _ => {}
     }
     let appended = Some(Appended { bytes: tail.len(), lines: text::lines(content).count() });
-    Ok(NewContent { bytes, old: Some(old), old_bytes, encoding: encoding.name(), appended, notes })
+    Ok(NewContent { bytes, old: Some(old), old_bytes, encoding, appended, notes })
+}
+
+/// The old file, if it is in the encoding that the call names: a file in two encodings can be read in neither.
+///
+/// A few characters do not show in which legacy encoding they are: the call is believed then, if the bytes fit.
+///
+/// # Errors
+/// `invalid_input`, naming the encoding of the file.
+fn in_wanted(path: &WorkspacePath, old: Document, wanted: EncodingLabel) -> Result<Document, ToolError> {
+    let encoding = wanted.encoding;
+    if old.encoding() == encoding {
+        return Ok(old);
+    }
+    let bytes = old.bytes();
+    let is_plain = bytes.is_ascii() && old.text().is_ascii() && bytes.len() == old.text().len();
+    let is_utf16 = encoding == UTF_16LE || encoding == UTF_16BE;
+    let is_guess = !old.has_bom()
+        && std::str::from_utf8(bytes).is_err()
+        && bytes.iter().filter(|byte| !byte.is_ascii()).count() < FEW;
+    if !is_utf16 && (is_plain || is_guess) {
+        let as_wanted = Document::decode(bytes.to_vec(), Some(encoding)).ok();
+        let fits =
+            |new: &Document| !new.had_errors() && !new.text().chars().any(|c| ('\u{80}'..='\u{9f}').contains(&c));
+        if let Some(new) = as_wanted.filter(fits) {
+            return Ok(new);
+        }
+    }
+    let is = old.encoding().name();
+    Err(ToolError::invalid(format!("{path} is in {is}; appending text in {} would mix two encodings", encoding.name()))
+        .hint(format!(
+            "leave encoding out to append in {is}, or read the file and write all of it with mode=overwrite and the \
+             encoding"
+        )))
 }
 
 /// Whether the file is the old text and the new one behind it: half a UTF-16 unit at the old end would swallow
@@ -146,16 +300,17 @@ fn reads_back(bytes: &[u8], encoding: &'static Encoding, old: &Document, tail: &
     whole.strip_prefix(old.text()).is_some_and(|rest| rest == tail)
 }
 
-fn refused(path: &WorkspacePath, error: &SpliceError) -> ToolError {
+fn refused(path: &WorkspacePath, content: &str, encoding: &'static Encoding, error: &SpliceError) -> ToolError {
+    let name = encoding.name();
     match error {
-        SpliceError::Unrepresentable { character, encoding } => ToolError::invalid(format!(
-            "`content` has {}, which {path}, a file in {encoding}, cannot represent",
-            named(*character)
+        SpliceError::Unrepresentable { .. } => ToolError::invalid(format!(
+            "{}, which {path}, a file in {name}, cannot represent",
+            found(content, encoding)
         ))
         .hint("write it another way, or overwrite the whole file"),
-        SpliceError::Unstable { encoding } => ToolError::invalid(format!(
-            "{path} is in {encoding}, where nothing can be appended without changing the rest"
-        ))
-        .hint("read it and overwrite the whole file"),
+        SpliceError::Unstable { .. } => {
+            ToolError::invalid(format!("{path} is in {name}, where nothing can be appended without changing the rest"))
+                .hint("read it and overwrite the whole file")
+        }
     }
 }

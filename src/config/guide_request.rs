@@ -1,0 +1,101 @@
+//! What `rootbound guide` is asked for, and the clients that it knows.
+
+use clap::{ValueEnum, builder::PossibleValue};
+
+/// A client, as far as the text for its model depends on it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct GuideClient {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// Other names for it.
+    pub(super) aliases: &'static [&'static str],
+    /// What it puts before the names of tools, with the server's name that `docs/clients.md` uses.
+    pub prefix: &'static str,
+    /// Where a person puts the paragraph.
+    pub file: &'static str,
+    /// Whether it gets a skill file as well, as its model does not see the server's instructions.
+    pub has_skill: bool,
+}
+
+impl GuideClient {
+    /// Whether a person means it by `name`.
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        std::iter::once(&self.name).chain(self.aliases).any(|own| own.eq_ignore_ascii_case(name))
+    }
+}
+
+/// The clients. The prefixes: `mcp__SERVER__` of Codex since <https://github.com/openai/codex/pull/5309>, `mcp_SERVER_` of
+/// VS Code since <https://github.com/microsoft/vscode/pull/249929>, `SERVER_` of `deerflow` unless its
+/// `tool_name_prefix` is false.
+pub(super) const GUIDE_CLIENTS: &[GuideClient] = &[
+    GuideClient { name: "claude-desktop", prefix: "", file: "the instructions of a project", ..OTHER },
+    GuideClient {
+        name: "claude-code",
+        aliases: &["claude"],
+        prefix: "mcp__files__",
+        file: "CLAUDE.md in the project",
+        ..OTHER
+    },
+    GuideClient {
+        name: "vscode",
+        aliases: &["code", "copilot"],
+        prefix: "mcp_files_",
+        file: ".github/copilot-instructions.md or AGENTS.md in the project",
+        ..OTHER
+    },
+    GuideClient { name: "cursor", file: "AGENTS.md in the project", ..OTHER },
+    GuideClient { name: "zed", file: "AGENTS.md in the project", ..OTHER },
+    GuideClient { name: "codex", prefix: "mcp__files__", file: "AGENTS.md in the project", ..OTHER },
+    GuideClient {
+        name: "gemini-cli",
+        aliases: &["gemini"],
+        prefix: "mcp_files_",
+        file: "GEMINI.md in the project",
+        ..OTHER
+    },
+    GuideClient {
+        name: "deerflow",
+        aliases: &["deer-flow"],
+        prefix: "fs_",
+        file: "SOUL.md in the folder DEER_FLOW_HOME (its agent's AGENTS.md), which the model always sees",
+        has_skill: true,
+    },
+    GuideClient { name: "inspector", file: "a client that has a model; the Inspector has none", ..OTHER },
+];
+
+/// A client that is not named.
+pub const OTHER: GuideClient =
+    GuideClient { name: "other", aliases: &[], prefix: "", file: "AGENTS.md or CLAUDE.md", has_skill: false };
+
+/// One of the texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuidePart {
+    /// `SKILL.md`.
+    Skill,
+    /// The paragraph for `AGENTS.md` and the like.
+    Paragraph,
+}
+
+impl ValueEnum for GuidePart {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Skill, Self::Paragraph]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(match self {
+            Self::Skill => "skill",
+            Self::Paragraph => "paragraph",
+        }))
+    }
+}
+
+/// What `rootbound guide` prints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuideRequest {
+    /// Whose model is to read it.
+    pub client: &'static GuideClient,
+    /// Only this text.
+    pub part: Option<GuidePart>,
+    /// What the client puts before the names of tools; `None` for what it usually does.
+    pub prefix: Option<String>,
+}

@@ -1,0 +1,190 @@
+//! The subcommands: their names, their help and their own arguments.
+
+use std::ffi::OsString;
+
+use clap::{
+    Arg, ArgAction, Command, ValueHint,
+    builder::{PossibleValue, PossibleValuesParser},
+    value_parser,
+};
+use clap_complete::Shell;
+
+use super::{
+    GUIDE_CLIENTS, GuidePart, SETUP_CLIENTS,
+    arguments::{directories, flags},
+};
+
+/// The name of a subcommand, its help, and what adds its arguments.
+pub(super) type Subcommand = (&'static str, &'static str, fn(Command) -> Command);
+
+/// The subcommands; their arguments are added later, so that a server does not spend its start on them.
+pub(super) const SUBCOMMANDS: &[Subcommand] = &[
+    ("call", "Run one tool through the server and print its text; exit 1 when the tool answers with an error", call),
+    ("history", "List the recorded changes, newest first, with the revisions that can be restored", history),
+    ("restore", "Restore the content of a file before a recorded change, or a deleted file or directory", restore),
+    (
+        "doctor",
+        "Show what protects a run with these options; exit 1 when something is not as configured, 2 when it cannot \
+         start with them",
+        doctor,
+    ),
+    ("tools", "List the tools that a client would be offered", tools),
+    (
+        "setup",
+        "Print what a client's configuration file needs, or with --write put it there; without CLIENT list the clients",
+        setup,
+    ),
+    ("guide", "Print what to paste for the model: a paragraph about these tools, and a skill file for DeerFlow", guide),
+    ("completions", "Print the completion script of a shell", completions),
+    ("man", "Print the manual page, in roff", man),
+];
+
+fn call(command: Command) -> Command {
+    command
+        .override_usage("rootbound call [OPTIONS] TOOL [JSON | KEY=VALUE]...")
+        .after_help(
+            "Examples:\n  rootbound call grep pattern=main glob='*.rs'\n  \
+             rootbound ~/code/app call read '{\"path\":\"README.md\",\"limit\":20}'",
+        )
+        .arg(Arg::new("tool").value_name("TOOL").required(true).help("Name of the tool, as `rootbound tools` lists it"))
+        .arg(
+            Arg::new("arguments")
+                .value_name("JSON | KEY=VALUE")
+                .action(ArgAction::Append)
+                .num_args(0..)
+                .help("One JSON object, or arguments as words: pattern=main max_results=5"),
+        )
+        .args(flags())
+}
+
+fn history(command: Command) -> Command {
+    command
+        .after_help("Example:\n  rootbound history src/main.rs")
+        .arg(path().help("Only changes of this file, or below this directory"))
+        .args(flags())
+}
+
+fn restore(command: Command) -> Command {
+    command
+        .after_help(
+            "Examples:\n  rootbound restore src/main.rs\n  rootbound restore src/main.rs 3f9a1c0b22d4    \
+             a revision that `rootbound history` lists",
+        )
+        .arg(path().required(true).help("The file or the deleted directory"))
+        .arg(
+            Arg::new("revision")
+                .value_name("REVISION")
+                .value_hint(ValueHint::Other)
+                .help("Its first digits, as `rootbound history` lists it [default: the newest that differs]"),
+        )
+        .args(flags())
+}
+
+fn doctor(command: Command) -> Command {
+    command.after_help("Example:\n  rootbound doctor --read-only ~/code/app").arg(directories()).args(flags())
+}
+
+fn tools(command: Command) -> Command {
+    command
+        .after_help("Example:\n  rootbound tools --allow manage")
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the complete tools/list answer"))
+        .args(flags())
+}
+
+fn setup(command: Command) -> Command {
+    let value = |name: &'static str, value: &'static str| {
+        Arg::new(name).long(name).value_name(value).action(ArgAction::Set).value_hint(ValueHint::Other)
+    };
+    let switch =
+        |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
+    let client = Arg::new("client").value_name("CLIENT").value_parser(PossibleValuesParser::new(SETUP_CLIENTS));
+    let scopes = PossibleValuesParser::new(["user", "project", "local"]);
+    command
+        .override_usage("rootbound setup [CLIENT] [DIR]... [OPTIONS] [-- OPTION OF THE SERVER...]")
+        .after_help(
+            "Examples:\n  rootbound setup claude-code --write\n  rootbound setup claude-desktop ~/code/app --write\n  \
+             rootbound setup vscode --scope project --write -- --read-only\n  rootbound setup codex --remove",
+        )
+        .arg(client.help("The client; without it, the clients are listed"))
+        .arg(directories().help("Directories to offer [default: the open project, where the client has one]"))
+        .arg(switch("write", "Change the client's file: shows the change and asks").conflicts_with("remove"))
+        .arg(switch("remove", "Take the entry out, and turn the client's own file tools on again"))
+        .arg(switch("replace", "Also turn the client's own file tools off").conflicts_with("remove"))
+        .arg(switch("yes", "Do not ask").short('y'))
+        .arg(
+            value("scope", "SCOPE")
+                .value_parser(scopes)
+                .help("For you everywhere, for everyone who has the project, or for you in this project"),
+        )
+        .arg(value("name", "NAME").help("Name of the entry [default: files]"))
+        .arg(
+            value("file", "FILE")
+                .value_parser(value_parser!(OsString))
+                .value_hint(ValueHint::FilePath)
+                .help("The client's file, if it is elsewhere than usual"),
+        )
+        .arg(switch("read-only", "Offer only the tools that change nothing"))
+        .arg(switch("split", "DeerFlow: two entries, one to read and one to write").conflicts_with("read-only"))
+        .arg(Arg::new("options").value_name("OPTION OF THE SERVER").last(true).num_args(0..).help("--max-output 20000"))
+}
+
+fn guide(command: Command) -> Command {
+    let clients = GUIDE_CLIENTS.iter().map(|client| PossibleValue::new(client.name).aliases(client.aliases));
+    command
+        .after_help(
+            "Examples:\n  rootbound guide claude-code >> CLAUDE.md\n  \
+             rootbound guide deerflow --part skill > skills/public/rootbound-files/SKILL.md\n\n\
+             The text goes to stdout; where it belongs, and its size in tokens, to stderr.",
+        )
+        .arg(
+            Arg::new("client")
+                .value_name("CLIENT")
+                .ignore_case(true)
+                .value_parser(PossibleValuesParser::new(clients))
+                .help("The client whose model reads it [default: names of tools without a prefix]"),
+        )
+        .arg(
+            Arg::new("part")
+                .long("part")
+                .value_name("PART")
+                .value_parser(value_parser!(GuidePart))
+                .help("Print only the skill file or only the paragraph"),
+        )
+        .arg(
+            Arg::new("prefix")
+                .long("prefix")
+                .value_name("TEXT")
+                .value_parser(prefix)
+                .value_hint(ValueHint::Other)
+                .help(
+                    "What the client puts before the name of a tool, such as mcp__files__ or fs_ [default: by client]",
+                ),
+        )
+        .args(flags())
+}
+
+/// The longest prefix that is accepted: the names of tools have at most 64 characters in several clients.
+const LONGEST_PREFIX: usize = 56;
+
+fn prefix(text: &str) -> Result<String, String> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.:/".contains(letter);
+    if text.len() > LONGEST_PREFIX || !text.chars().all(is_plain) {
+        return Err(format!("a prefix has at most {LONGEST_PREFIX} letters, digits and _ - . : /"));
+    }
+    Ok(text.to_owned())
+}
+
+fn completions(command: Command) -> Command {
+    command
+        .after_help("Example:\n  rootbound completions bash > ~/.local/share/bash-completion/completions/rootbound")
+        .arg(Arg::new("shell").value_name("SHELL").required(true).value_parser(value_parser!(Shell)).help("The shell"))
+}
+
+fn man(command: Command) -> Command {
+    command.after_help("Example:\n  rootbound man > ~/.local/share/man/man1/rootbound.1")
+}
+
+/// An argument that is a path below a root, which often is one of the current directory as well.
+fn path() -> Arg {
+    Arg::new("path").value_name("PATH").value_hint(ValueHint::AnyPath)
+}
