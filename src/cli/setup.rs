@@ -93,7 +93,7 @@ fn target<'f>(name: &str, request: &SetupRequest, folders: &'f Folders<'f>) -> R
     let above = match scope {
         // Claude Code has a list for each project in one file, by the path with slashes.
         Scope::Local => {
-            let project = folders.environment.directory.to_str().ok_or("the path of the project is not UTF-8")?;
+            let project = folders.repository().to_str().ok_or("the path of the project is not UTF-8")?;
             let project =
                 if folders.system == System::Windows { project.replace('\\', "/") } else { project.to_owned() };
             vec!["projects".to_owned(), project]

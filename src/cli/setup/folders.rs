@@ -51,6 +51,12 @@ impl Folders<'_> {
         Ok(all.swap_remove(chosen))
     }
 
+    /// The repository that the current directory is in, else the directory itself.
+    pub(super) fn repository(&self) -> &Path {
+        let directory = &self.environment.directory;
+        directory.ancestors().find(|folder| host_path_exists(&folder.join(".git"))).unwrap_or(directory)
+    }
+
     /// Whether there is a sign of a client: one of its files, or a folder for them.
     pub(super) fn has_signs_of(&self, place: &Place) -> bool {
         let Ok(path) = self.path(place) else { return false };
