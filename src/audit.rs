@@ -231,6 +231,7 @@ mod tests {
             path: temp.path().to_owned(),
             access: Access::ReadWrite,
             policy: PolicyRules::default(),
+            optional: false,
         };
         let workspace = Workspace::open(&[spec], WorkspaceOptions::default()).unwrap().workspace;
         let folder = tempfile::tempdir().unwrap();

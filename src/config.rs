@@ -20,6 +20,7 @@ mod read;
 mod role;
 mod roles;
 mod roots;
+mod setup_request;
 mod start_error;
 mod subcommands;
 pub(crate) mod suggested_call;
@@ -49,6 +50,8 @@ pub(in crate::config) use options::{PER_ROLE, PER_ROOT, SECTIONS};
 pub(in crate::config) use raw::{RawArgs, RawValue, RoleTable, RootTable, Source};
 pub use read::Invocation;
 pub use role::Role;
+pub(crate) use setup_request::SETUP_CLIENTS;
+pub use setup_request::SetupRequest;
 pub use start_error::{BAD_CONFIGURATION, StartError};
 
 /// What the program is to do, and with what.

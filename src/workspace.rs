@@ -22,6 +22,7 @@ mod access;
 mod agent_files;
 mod confine;
 mod directory_stack;
+mod disk_rules;
 mod error;
 mod escape;
 mod lexical;
@@ -30,6 +31,7 @@ mod link_targets;
 mod links;
 mod open;
 mod open_file;
+mod optional_root;
 mod path;
 mod policy;
 mod priority;
@@ -38,6 +40,8 @@ mod repository;
 mod resolve;
 mod revision;
 mod root;
+mod root_dir;
+mod root_gone;
 mod roots;
 mod server_files;
 mod shared;
@@ -75,7 +79,8 @@ pub use path::WorkspacePath;
 pub use policy::{AgentFile, PolicyRules};
 pub use priority::{Priority, lower_priority};
 pub use revision::{Revision, RevisionHasher, RevisionPrefix};
-pub use root::{Access, Root, RootGone, RootSpec};
+pub use root::{Access, Root, RootSpec};
+pub use root_gone::RootGone;
 pub use shared::Workspace;
 pub use start::{Opened, WorkspaceOptions};
 pub use stat::{FileKind, Stat};
@@ -86,8 +91,8 @@ pub use tree::{
 pub use walk::{Entry, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, StatCache, WalkOptions, WalkReport};
 pub use watch::{Changes, Unwatchable, WatchedEntry, Watcher, watch_limit};
 pub use write::{
-    Approval, Base, Committed, FileLock, HashedBytes, MOST_WAITING, NewDirectory, PreviousFile, StaleAfter, WaitLimit,
-    WritablePath, WriteGuard,
+    Approval, Base, Committed, FileLock, HashedBytes, HostFile, MOST_WAITING, NewDirectory, PreviousFile, StaleAfter,
+    WaitLimit, WritablePath, WriteGuard, host_directory_exists, host_path_exists,
 };
 
 impl Workspace {

@@ -18,7 +18,7 @@ use crate::{
 };
 
 use super::output::print;
-use report_text::ReportText;
+use report_text::{ReportText, UNNAMED};
 use walls::walls;
 
 /// The results of start-up.
@@ -75,14 +75,15 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
     (out.into_text(), complaints.is_empty())
 }
 
-/// In place of a mount name.
-const UNNAMED: &str = "(unnamed)";
-
 fn roots(out: &mut ReportText, config: &Config, parts: &Parts) {
     for (number, root) in parts.workspace.roots().iter().enumerate() {
-        let host = parts.workspace.printed_and_host_path(&root.public()).map(|(_, host)| host.display().to_string());
         let name = root.name().unwrap_or(UNNAMED);
-        let text = format!("{name}  {}  {}", root.rights(), host.unwrap_or_default());
+        let state = match (root.is_optional(), root.is_absent()) {
+            (_, true) => ", optional, not there yet",
+            (true, false) => ", optional",
+            (false, false) => "",
+        };
+        let text = format!("{name}  {}{state}  {}", root.rights(), root.host().display());
         out.head(if number == 0 { "directories" } else { "" }, &text);
     }
     let names: Vec<&str> = parts.toolbox.tools().iter().map(|entry| entry.spec.name).collect();
@@ -242,7 +243,7 @@ fn path_index(out: &mut ReportText, config: &Config, parts: &Parts, start: &Star
     if config.index == IndexMode::Off {
         return;
     }
-    for root in parts.workspace.roots() {
+    for root in parts.workspace.roots().iter().filter(|root| !root.is_absent()) {
         let name = root.name().unwrap_or(UNNAMED);
         match PathIndex::probe(&parts.workspace, &parts.workspace.root_path(root)) {
             Ok(watched) => {

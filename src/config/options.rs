@@ -37,9 +37,9 @@ const ROOTS: &[OptionRow] = &[
     OptionRow {
         flag: "root",
         help: "Offer a directory, under NAME if one is given: a plain word, or a virtual absolute path such as \
-               /mnt/user-data/workspace. `:ro` makes it read-only, `:untrusted` is --untrusted for it alone, `:ro:untrusted` \
-               both. Write a path that contains `=` as `=PATH`, and one that ends in `:ro` as `PATH:rw`",
-        kind: ValueKind::List("[NAME=]PATH[:ro][:untrusted]"),
+               /mnt/user-data/workspace. `:ro` makes it read-only, `:untrusted` is --untrusted for it alone, `:optional` \
+               lets it be missing and serves it once it exists; they combine: `:ro:optional`. Write a path that contains `=` as `=PATH`, and one that ends in `:ro` as `PATH:rw`",
+        kind: ValueKind::List("[NAME=]PATH[:ro][:untrusted][:optional]"),
     },
     OptionRow {
         flag: "read-only",

@@ -30,6 +30,7 @@ mod limits;
 mod ls;
 mod manage;
 mod notebooks;
+mod optional;
 mod oracle;
 #[cfg(target_os = "linux")]
 mod overlay;
@@ -50,6 +51,7 @@ mod rights;
 mod roles;
 #[cfg(target_os = "macos")]
 mod seatbelt;
+mod setup;
 mod stdio;
 mod system;
 mod tidy;
