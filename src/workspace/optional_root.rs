@@ -75,6 +75,7 @@ impl OptionalRoot {
     }
 
     /// The sandbox is in force from now on.
+    #[cfg(target_os = "linux")]
     pub(super) fn sandboxed(&self) {
         self.sandboxed.store(true, Ordering::Relaxed);
     }
