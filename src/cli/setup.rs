@@ -18,7 +18,7 @@ mod json_text;
 mod launcher;
 mod marker;
 mod own_tools;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod page;
 mod plan;
 #[cfg(test)]

@@ -89,19 +89,23 @@ fn section(client: &Client) -> String {
     out
 }
 
-#[test]
-#[expect(clippy::disallowed_methods, reason = "the documentation is no file of a workspace")]
-fn setup_page_has_a_section_for_each_client() {
-    const BEGIN: &str = "setup_page` -->\n";
-    const END: &str = "<!-- end of setup -->";
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/clients.md");
-    let text = std::fs::read_to_string(&path).expect("docs/clients.md").replace("\r\n", "\n");
-    let (before, rest) = text.split_once(BEGIN).expect("a mark before the clients");
-    let (sections, after) = rest.split_once(END).expect("a mark behind the clients");
-    let expected: String = std::iter::once("\n".to_owned()).chain(CLIENTS.iter().map(section)).collect();
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(&path, format!("{before}{BEGIN}{expected}{END}{after}")).expect("written");
-    } else {
-        assert_eq!(sections, expected, "docs/clients.md differs from the table: run the command that it names");
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the documentation is no file of a workspace")]
+    fn setup_page_has_a_section_for_each_client() {
+        const BEGIN: &str = "setup_page` -->\n";
+        const END: &str = "<!-- end of setup -->";
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/clients.md");
+        let text = std::fs::read_to_string(&path).expect("docs/clients.md").replace("\r\n", "\n");
+        let (before, rest) = text.split_once(BEGIN).expect("a mark before the clients");
+        let (sections, after) = rest.split_once(END).expect("a mark behind the clients");
+        let expected: String = std::iter::once("\n".to_owned()).chain(CLIENTS.iter().map(section)).collect();
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&path, format!("{before}{BEGIN}{expected}{END}{after}")).expect("written");
+        } else {
+            assert_eq!(sections, expected, "docs/clients.md differs from the table: run the command that it names");
+        }
     }
 }
