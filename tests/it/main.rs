@@ -32,6 +32,7 @@ mod notebooks;
 mod oracle;
 #[cfg(target_os = "linux")]
 mod overlay;
+mod packages;
 mod paging;
 mod pdf;
 mod process;
