@@ -2,18 +2,23 @@
 //!
 //! Goes through the same start-up as serving and reports its results; it decides nothing.
 
-use std::{fmt::Write as _, process::ExitCode};
+mod report_text;
+mod walls;
+
+use std::process::ExitCode;
 
 use crate::{
     config::Config,
     search::{IndexMode, PathIndex},
-    server::{CLIENTS, ClientRow, Confirm, Parts},
+    server::{CLIENTS, ClientRow, Confirm, ConfirmThrough, Parts},
     text::byte_size::exact_size,
     tools::{AnswerBudget, ReadBeforeWrite},
-    workspace::{AgentFile, Confine, ConfineReport, PolicyRules, escape_controls},
+    workspace::{AgentFile, ConfineReport, PolicyRules, escape_controls},
 };
 
 use super::output::print;
+use report_text::{ReportText, UNNAMED};
+use walls::walls;
 
 /// The results of start-up.
 #[derive(Debug)]
@@ -41,13 +46,13 @@ pub fn doctor(config: &Config, parts: &Parts, start: &StartReport) -> ExitCode {
 
 fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool) {
     let mut complaints = start.complaints.clone();
-    let mut out = ReportText(String::new());
+    let mut out = ReportText::default();
     out.head(
         "rootbound",
         &format!("{} on {}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH),
     );
     roots(&mut out, config, parts);
-    confinement(&mut out, config, parts, start, &mut complaints);
+    walls(&mut out, config, parts, &start.confinement, &mut complaints);
     policy(&mut out, config, parts);
     agent_rules(&mut out, config, start);
     limits(&mut out, config);
@@ -65,65 +70,22 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
             out.line(&format!("- {complaint}"));
         }
     }
-    (out.0, complaints.is_empty())
+    (out.into_text(), complaints.is_empty())
 }
-
-struct ReportText(String);
-
-impl ReportText {
-    fn head(&mut self, name: &str, text: &str) {
-        let _ = writeln!(self.0, "{name:<13}{text}");
-    }
-
-    fn line(&mut self, text: &str) {
-        self.head("", text);
-    }
-}
-
-/// In place of a mount name.
-const UNNAMED: &str = "(unnamed)";
 
 fn roots(out: &mut ReportText, config: &Config, parts: &Parts) {
     for (number, root) in parts.workspace.roots().iter().enumerate() {
-        let host = parts.workspace.printed_and_host_path(&root.public()).map(|(_, host)| host.display().to_string());
         let name = root.name().unwrap_or(UNNAMED);
-        let text = format!("{name}  {}  {}", root.rights(), host.unwrap_or_default());
+        let state = match (root.is_optional(), root.is_absent()) {
+            (_, true) => ", optional, not there yet",
+            (true, false) => ", optional",
+            (false, false) => "",
+        };
+        let text = format!("{name}  {}{state}  {}", root.rights(), root.host().display());
         out.head(if number == 0 { "directories" } else { "" }, &text);
     }
     let names: Vec<&str> = parts.toolbox.tools().iter().map(|entry| entry.spec.name).collect();
     out.head("tools", &format!("{}{}", names.join(", "), if config.selection.read_only { " (read-only)" } else { "" }));
-}
-
-fn confinement(
-    out: &mut ReportText,
-    config: &Config,
-    parts: &Parts,
-    start: &StartReport,
-    complaints: &mut Vec<String>,
-) {
-    let asked = match config.confine {
-        Confine::Auto => "auto",
-        Confine::Required => "required",
-        Confine::Off => "off",
-    };
-    out.head("kernel", &format!("{} (--confine {asked})", start.confinement.level));
-    if config.confine != Confine::Off && !start.confinement.enforced {
-        if cfg!(target_os = "linux") {
-            complaints.push(format!("the kernel does not confine the process: {}", start.confinement.level));
-        } else {
-            out.line("this platform has no such confinement; paths are still opened below each directory");
-        }
-    }
-    out.head("system calls", &start.confinement.calls);
-    if config.confine != Confine::Off && !start.confinement.calls_refused && cfg!(target_os = "linux") {
-        complaints.push(format!("system calls are {}", start.confinement.calls));
-    }
-    let resolver = match (parts.workspace.confined_opens(), config.workspace.force_fallback) {
-        (true, _) => "in one step that the kernel confines (openat2)",
-        (false, true) => "name by name, without following links (--resolver walk)",
-        (false, false) => "name by name, without following links: this system, or its container, has no openat2",
-    };
-    out.head("paths", &format!("opened {resolver}"));
 }
 
 fn policy(out: &mut ReportText, config: &Config, parts: &Parts) {
@@ -136,6 +98,15 @@ fn policy(out: &mut ReportText, config: &Config, parts: &Parts) {
         }
         Confirm::Writes => "changes: a person is asked before each (--confirm writes)",
     });
+    if config.server.confirm != Confirm::Never {
+        out.line(match config.server.confirm_through {
+            ConfirmThrough::Client => "such a change is refused if the client cannot ask (--confirm-through client)",
+            ConfirmThrough::Model => {
+                "if the client cannot ask, the model is to ask and to repeat the call with a code (--confirm-through \
+                 model): it could do so without asking"
+            }
+        });
+    }
     out.line(match config.settings.read_before_write {
         ReadBeforeWrite::Strict => "a file is changed only if it was read and is unchanged since",
         ReadBeforeWrite::ChangedOnly => {
@@ -270,7 +241,7 @@ fn path_index(out: &mut ReportText, config: &Config, parts: &Parts, start: &Star
     if config.index == IndexMode::Off {
         return;
     }
-    for root in parts.workspace.roots() {
+    for root in parts.workspace.roots().iter().filter(|root| !root.is_absent()) {
         let name = root.name().unwrap_or(UNNAMED);
         match PathIndex::probe(&parts.workspace, &parts.workspace.root_path(root)) {
             Ok(watched) => {

@@ -44,6 +44,19 @@ impl Action {
     pub(super) fn needs_directories(&self) -> bool {
         !matches!(self, Self::Guide(_))
     }
+
+    /// Whether it opens the directories, and so is confined. A command that writes elsewhere is not.
+    pub fn opens_workspace(&self) -> bool {
+        matches!(
+            self,
+            Self::Serve
+                | Self::Call { .. }
+                | Self::History { .. }
+                | Self::Restore { .. }
+                | Self::Doctor
+                | Self::Tools { .. }
+        )
+    }
 }
 
 /// What is printed about the program, without a configuration.

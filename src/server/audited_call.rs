@@ -53,7 +53,8 @@ pub(super) async fn unknown(
     let started = Instant::now();
     let trace = Arc::new(Trace::of(audit, describe(dispatcher, caller, tool, arguments).await?));
     let duration = started.elapsed();
-    let outcome = AuditOutcome { kind: "unknown_tool", allowed: false, answered: 0, written: 0, duration };
+    let outcome =
+        AuditOutcome { kind: "unknown_tool", allowed: false, answered: 0, written: 0, duration, confirmation: None };
     conclude(dispatcher, trace, outcome).await
 }
 
@@ -129,6 +130,7 @@ fn outcome(result: &Result<Response, ToolError>, trace: &Trace, started: Instant
         allowed: !matches!(kind, Some(Kind::Denied | Kind::ReadOnly | Kind::Declined | Kind::Quota)),
         answered,
         written: trace.written(),
+        confirmation: trace.how_confirmed(),
         duration: started.elapsed(),
     }
 }
