@@ -9,11 +9,14 @@ use std::{cmp::Reverse, time::SystemTime};
 /// with glibc).
 #[derive(Debug)]
 pub struct Newest<K: Ord, V> {
-    kept: Vec<((Reverse<Option<SystemTime>>, K), V)>,
+    kept: Vec<((Age, K), V)>,
     limit: usize,
-    /// The time of the oldest item that was kept when the list was cut: older ones are of no use.
-    oldest: Option<Option<SystemTime>>,
+    /// Of the oldest item that was kept when the list was cut: older ones are of no use.
+    oldest: Option<Age>,
 }
+
+/// In the order of newest first.
+type Age = Reverse<Option<SystemTime>>;
 
 impl<K: Ord, V> Newest<K, V> {
     /// Keeps at most `limit` items.
@@ -23,10 +26,11 @@ impl<K: Ord, V> Newest<K, V> {
 
     /// Offers an item.
     pub fn push(&mut self, modified: Option<SystemTime>, key: K, value: V) {
-        if self.limit == 0 || self.oldest.is_some_and(|oldest| modified < oldest) {
+        let age = Reverse(modified);
+        if self.limit == 0 || self.oldest.is_some_and(|oldest| age > oldest) {
             return;
         }
-        self.kept.push(((Reverse(modified), key), value));
+        self.kept.push(((age, key), value));
         if self.kept.len() >= self.limit.saturating_mul(2) {
             self.cut();
         }
@@ -34,7 +38,7 @@ impl<K: Ord, V> Newest<K, V> {
 
     /// Offers an item whose key comes after all others; the key is made only when it may be kept.
     pub fn push_next(&mut self, modified: Option<SystemTime>, key: impl FnOnce() -> K, value: V) {
-        if self.limit > 0 && self.oldest.is_none_or(|oldest| modified > oldest) {
+        if self.limit > 0 && self.oldest.is_none_or(|oldest| Reverse(modified) < oldest) {
             self.push(modified, key(), value);
         }
     }
@@ -43,7 +47,7 @@ impl<K: Ord, V> Newest<K, V> {
     fn cut(&mut self) {
         if self.kept.len() > self.limit {
             let (_, (last, _), _) = self.kept.select_nth_unstable_by(self.limit - 1, |(a, _), (b, _)| a.cmp(b));
-            self.oldest = Some(last.0.0);
+            self.oldest = Some(last.0);
             self.kept.truncate(self.limit);
         }
     }
