@@ -51,6 +51,7 @@ mod replay;
 mod rights;
 #[cfg(target_os = "macos")]
 mod seatbelt;
+mod setup;
 mod stdio;
 mod system;
 mod tidy;
