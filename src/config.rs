@@ -19,6 +19,7 @@ mod raw;
 mod read;
 mod roots;
 mod start_error;
+mod stats_request;
 mod subcommands;
 pub(crate) mod suggested_call;
 mod validate;
@@ -47,6 +48,7 @@ pub(in crate::config) use options::{PER_ROOT, SECTIONS};
 pub(in crate::config) use raw::{RawArgs, RawValue, RootTable, Source};
 pub use read::Invocation;
 pub use start_error::{BAD_CONFIGURATION, StartError};
+pub use stats_request::StatsRequest;
 
 /// What the program is to do, and with what.
 #[derive(Debug)]
@@ -108,6 +110,8 @@ impl Default for Config {
 pub struct AuditOptions {
     /// The file; `None` when calls are not recorded.
     pub file: Option<PathBuf>,
+    /// A text in each line that says which server wrote it.
+    pub label: Option<String>,
     /// Size in bytes at which the file is rotated.
     pub size: u64,
     /// Whether a call that cannot be recorded is refused.
@@ -117,6 +121,6 @@ pub struct AuditOptions {
 impl Default for AuditOptions {
     /// 10 MiB hold about 20,000 calls.
     fn default() -> Self {
-        Self { file: None, size: 10 << 20, required: false }
+        Self { file: None, label: None, size: 10 << 20, required: false }
     }
 }

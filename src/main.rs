@@ -71,6 +71,7 @@ fn start(config: &Config) -> Result<ExitCode, StartError> {
             cli::doctor(config, &parts, &report)
         }
         Action::Guide(request) => cli::guide(config, request),
+        Action::Stats(request) => cli::stats(config, request),
     })
 }
 
@@ -115,7 +116,7 @@ fn assemble(config: &Config) -> Result<(Parts, StartReport), StartError> {
         watch_limit,
     };
     let mut options = config.server.clone();
-    options.audit = log.map(|log| Arc::new(Audit::new(log, config.audit.required)));
+    options.audit = log.map(|log| Arc::new(Audit::new(log, config.audit.label.clone(), config.audit.required)));
     let parts = Parts {
         workspace: Arc::new(opened.workspace),
         session: Arc::new(Session::with_history(state, &config.history).within(config.quota)),

@@ -10,7 +10,7 @@ use std::{
 use crate::{
     text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names},
     tools::{Group, Selection, Toolbox},
-    workspace::{AppendLog, IgnoreRules, PolicyRules, RootSpec},
+    workspace::{AppendLog, IgnoreRules, PolicyRules, RootSpec, escape_controls},
 };
 
 use super::{
@@ -35,6 +35,7 @@ pub(super) fn config(
     }
     selection(raw, &mut config.selection, &mut problems);
     config.audit.file = audit(raw, config.audit.required, file_base, environment, &mut problems);
+    config.audit.label = audit_label(raw, &mut problems);
     config.workspace.ignore.extra = raw.list("ignore");
     let untrusted = config.workspace.policy.untrusted;
     let policy = PolicyRules { untrusted, ..policy::rules(raw, &mut problems) };
@@ -134,6 +135,26 @@ fn audit(
         return None;
     }
     Some(given.path(&given.text, file_base, environment))
+}
+
+/// The longest text of `--audit-label`, in characters.
+const LONGEST_LABEL: usize = 100;
+
+/// The text of `--audit-label`.
+fn audit_label(raw: &RawArgs, problems: &mut Vec<String>) -> Option<String> {
+    let given = raw.one("audit-label")?;
+    let label = given.text.trim();
+    let wrong = if label.is_empty() {
+        "is empty: name the server, or remove it"
+    } else if label.chars().count() > LONGEST_LABEL {
+        "has more than 100 characters: choose a shorter text"
+    } else if label != escape_controls(label) || label.contains(['\n', '\t']) {
+        "contains control or invisible characters: use one line of plain text"
+    } else {
+        return Some(label.to_owned());
+    };
+    problems.push(format!("{} {wrong}", given.origin()));
+    None
 }
 
 /// Reports variables that a client did not fill in: Claude Desktop passes the text `${…}` for an unset option, which

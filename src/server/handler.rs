@@ -139,7 +139,7 @@ impl ServerHandler for Handler {
         opened(&context)?;
         let client = context.client_info().map(|client| (client.name, client.version));
         let answer_budget = self.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
-        let caller = Caller { client, request: context.id.to_string() };
+        let caller = Caller::new(client, context.id.to_string(), &context.meta);
         let settings = &self.dispatcher.parts.settings;
         if self.dispatcher.parts.toolbox.get(&request.name).is_none() {
             let error = self.unknown_tool(&request.name);

@@ -46,6 +46,7 @@ mod registry;
 mod repair;
 mod replay;
 mod rights;
+mod stats;
 mod stdio;
 mod system;
 mod tidy;
