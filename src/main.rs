@@ -1,4 +1,4 @@
-//! The `rootbound` program: argv → configuration → workspace → confinement → serve.
+//! The `rootbound` program: argv → configuration → restart where that confines → workspace → confinement → serve.
 //!
 //! Only the order of these steps is decided here, and the exit code is returned here alone.
 
@@ -20,7 +20,9 @@ use rootbound::{
     server::{self, Parts, Server},
     session::Session,
     tools::Toolbox,
-    workspace::{AppendLog, StateDir, Workspace, prepare_process, watch_limit},
+    workspace::{
+        AppendLog, Confine, Restart, StateDir, SystemProfile, Workspace, prepare_process, restart_confined, watch_limit,
+    },
 };
 
 /// One heap for all threads. glibc keeps up to eight arenas per processor ([`glibc.malloc.arena_max`]), and what a call
@@ -53,21 +55,24 @@ fn run() -> ExitCode {
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 
 fn start(config: &Config) -> Result<ExitCode, StartError> {
+    let profile = &match restart(config) {
+        Restart::Continue(profile) => profile,
+        Restart::Trial(Ok(())) => return Ok(ExitCode::SUCCESS),
+        Restart::Trial(Err(why)) => return Err(StartError::Problems(vec![why])),
+    };
     Ok(match &config.action {
         Action::Serve => {
-            let (parts, _) = assemble(config)?;
-            if io::stdin().is_terminal() {
-                let _ = writeln!(io::stderr(), "{WAITING}");
-            }
+            let (parts, _) = assemble(config, profile)?;
+            say_what_it_waits_for(config);
             parts.path_index.start(&parts.workspace);
             ExitCode::from(server::run_stdio(Server::new(parts)))
         }
-        Action::Call { tool, arguments } => cli::call(server(config)?, &config.selection, tool, arguments),
-        Action::Tools { json } => cli::tools(server(config)?, *json),
-        Action::History { path } => cli::history(&assemble(config)?.0, path.as_deref()),
-        Action::Restore { path, revision } => cli::restore(&assemble(config)?.0, path, revision.as_deref()),
+        Action::Call { tool, arguments } => cli::call(server(config, profile)?, &config.selection, tool, arguments),
+        Action::Tools { json } => cli::tools(server(config, profile)?, *json),
+        Action::History { path } => cli::history(&assemble(config, profile)?.0, path.as_deref()),
+        Action::Restore { path, revision } => cli::restore(&assemble(config, profile)?.0, path, revision.as_deref()),
         Action::Doctor => {
-            let (parts, report) = assemble(config)?;
+            let (parts, report) = assemble(config, profile)?;
             cli::doctor(config, &parts, &report)
         }
         Action::Guide(request) => cli::guide(config, request),
@@ -75,15 +80,31 @@ fn start(config: &Config) -> Result<ExitCode, StartError> {
     })
 }
 
-fn server(config: &Config) -> Result<Server, StartError> {
-    assemble(config).map(|(parts, _)| Server::new(parts))
+/// Starts the program again where that is how it is confined.
+fn restart(config: &Config) -> Restart {
+    let how = if config.action.opens_workspace() { config.confine } else { Confine::Off };
+    let audit_folder = config.audit.file.as_deref().and_then(Path::parent);
+    let folders: Vec<&Path> = config.state.as_deref().into_iter().chain(audit_folder).collect();
+    // The confined process does not learn whether its stdin is a terminal.
+    let before = || say_what_it_waits_for(config);
+    restart_confined(how, &config.roots, &config.workspace.server_files, &folders, before)
+}
+
+fn server(config: &Config, profile: &SystemProfile) -> Result<Server, StartError> {
+    assemble(config, profile).map(|(parts, _)| Server::new(parts))
+}
+
+fn say_what_it_waits_for(config: &Config) {
+    if config.action == Action::Serve && io::stdin().is_terminal() {
+        let _ = writeln!(io::stderr(), "{WAITING}");
+    }
 }
 
 const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends it. \
                        To try it without a client: rootbound call grep pattern=main (see rootbound --help)";
 
 /// Opens what the configuration names, confines the process and assembles the parts of the server.
-fn assemble(config: &Config) -> Result<(Parts, StartReport), StartError> {
+fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, StartReport), StartError> {
     log::init(config.log);
     let opened = Workspace::open(&config.roots, config.workspace.clone()).map_err(StartError::Problems)?;
     for warning in config.warnings.iter().chain(&opened.warnings) {
@@ -104,7 +125,8 @@ fn assemble(config: &Config) -> Result<(Parts, StartReport), StartError> {
     let log = log.map_err(|why| StartError::Problems(vec![why]))?;
     let folders: Vec<&Path> =
         state.as_ref().and(config.state.as_deref()).into_iter().chain(log.as_ref().map(AppendLog::folder)).collect();
-    let confined = opened.workspace.confine(config.confine, &folders).map_err(|why| StartError::Problems(vec![why]))?;
+    let confined = opened.workspace.confine(config.confine, &folders, profile);
+    let confined = confined.map_err(|why| StartError::Problems(vec![why]))?;
     log::start();
     tracing::info!(level = confined.level, enforced = confined.enforced, calls = confined.calls, "confinement");
     let report = StartReport {

@@ -14,7 +14,7 @@
 //! | What may the process do at all? | `confine` |
 //!
 //! Limits: hard links inside a root are not looked through, since package managers depend on them, and a process of the
-//! same user may change files directly. On Windows and macOS there is no sandbox of the kernel.
+//! same user may change files directly. On Windows there is no sandbox of the kernel.
 
 #![expect(clippy::disallowed_types, reason = "this layer is the one that opens files")]
 
@@ -66,7 +66,7 @@ use shared::Shared;
 use stat::FileIdentity;
 use sys::{Dir, Failure, Listed, LockAttempt, OpenFor};
 
-pub use confine::{Confine, ConfineReport};
+pub use confine::{Confine, ConfineReport, Restart, STARTED_AS, SystemProfile, restart_confined};
 pub use error::{AccessError, AccessErrorKind, PathError};
 pub use escape::{escape_controls, escape_name};
 pub use limits::{Limit, prepare_process};
@@ -214,9 +214,10 @@ impl Workspace {
 
     /// Installs the kernel's sandbox around the process: no files but those of the roots, with their rights, and of
     /// `folders` (for state and audit); no TCP; none of the system calls that a file server never needs. Call it before
-    /// any other thread starts, and once those folders exist (see [`StateDir::open`], [`AppendLog::open`]).
-    pub fn confine(&self, how: Confine, folders: &[&Path]) -> Result<ConfineReport, String> {
-        confine::confine(&self.shared.roots, how, folders)
+    /// any other thread starts, and once those folders exist (see [`StateDir::open`], [`AppendLog::open`]). Where the
+    /// process has to start again for that, it has been confined already, or `profile` says why not.
+    pub fn confine(&self, how: Confine, folders: &[&Path], profile: &SystemProfile) -> Result<ConfineReport, String> {
+        confine::confine(&self.shared.roots, how, folders, profile)
     }
 
     /// Whether a folder of the host, by its canonical path, is in a root or holds one. A log must not be where calls

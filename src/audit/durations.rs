@@ -78,7 +78,9 @@ mod tests {
     fn median_and_percentile_of_few_are_exact() {
         let of = |list: &[u64]| {
             let mut durations = Durations::default();
-            list.iter().for_each(|micros| durations.add(*micros));
+            for micros in list {
+                durations.add(*micros);
+            }
             [durations.median(), durations.p95(), durations.longest()]
         };
         assert_eq!(of(&[]), [None; 3]);
@@ -95,7 +97,9 @@ mod tests {
         }
         assert!(durations.counts.len() <= 20_000, "{}", durations.counts.len());
         let mut even = Durations::default();
-        (0..200_000).for_each(|number| even.add(number));
+        for number in 0..200_000 {
+            even.add(number);
+        }
         let (median, p95) = (even.median().expect("some"), even.p95().expect("some"));
         assert!((median - 100.0).abs() < 1.0 && (p95 - 190.0).abs() < 2.0, "{median} {p95}");
         assert_eq!(even.longest(), Some(199.999));

@@ -2,7 +2,10 @@
 //!
 //! Goes through the same start-up as serving and reports its results; it decides nothing.
 
-use std::{fmt::Write as _, process::ExitCode};
+mod report_text;
+mod walls;
+
+use std::process::ExitCode;
 
 use crate::{
     config::Config,
@@ -10,10 +13,12 @@ use crate::{
     server::{CLIENTS, ClientRow, Confirm, Parts},
     text::byte_size::exact_size,
     tools::{AnswerBudget, ReadBeforeWrite},
-    workspace::{AgentFile, Confine, ConfineReport, PolicyRules, escape_controls},
+    workspace::{AgentFile, ConfineReport, PolicyRules, escape_controls},
 };
 
 use super::output::print;
+use report_text::ReportText;
+use walls::walls;
 
 /// The results of start-up.
 #[derive(Debug)]
@@ -41,13 +46,13 @@ pub fn doctor(config: &Config, parts: &Parts, start: &StartReport) -> ExitCode {
 
 fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool) {
     let mut complaints = start.complaints.clone();
-    let mut out = ReportText(String::new());
+    let mut out = ReportText::default();
     out.head(
         "rootbound",
         &format!("{} on {}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH),
     );
     roots(&mut out, config, parts);
-    confinement(&mut out, config, parts, start, &mut complaints);
+    walls(&mut out, config, parts, &start.confinement, &mut complaints);
     policy(&mut out, config, parts);
     agent_rules(&mut out, config, start);
     limits(&mut out, config);
@@ -65,19 +70,7 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
             out.line(&format!("- {complaint}"));
         }
     }
-    (out.0, complaints.is_empty())
-}
-
-struct ReportText(String);
-
-impl ReportText {
-    fn head(&mut self, name: &str, text: &str) {
-        let _ = writeln!(self.0, "{name:<13}{text}");
-    }
-
-    fn line(&mut self, text: &str) {
-        self.head("", text);
-    }
+    (out.into_text(), complaints.is_empty())
 }
 
 /// In place of a mount name.
@@ -92,38 +85,6 @@ fn roots(out: &mut ReportText, config: &Config, parts: &Parts) {
     }
     let names: Vec<&str> = parts.toolbox.tools().iter().map(|entry| entry.spec.name).collect();
     out.head("tools", &format!("{}{}", names.join(", "), if config.selection.read_only { " (read-only)" } else { "" }));
-}
-
-fn confinement(
-    out: &mut ReportText,
-    config: &Config,
-    parts: &Parts,
-    start: &StartReport,
-    complaints: &mut Vec<String>,
-) {
-    let asked = match config.confine {
-        Confine::Auto => "auto",
-        Confine::Required => "required",
-        Confine::Off => "off",
-    };
-    out.head("kernel", &format!("{} (--confine {asked})", start.confinement.level));
-    if config.confine != Confine::Off && !start.confinement.enforced {
-        if cfg!(target_os = "linux") {
-            complaints.push(format!("the kernel does not confine the process: {}", start.confinement.level));
-        } else {
-            out.line("this platform has no such confinement; paths are still opened below each directory");
-        }
-    }
-    out.head("system calls", &start.confinement.calls);
-    if config.confine != Confine::Off && !start.confinement.calls_refused && cfg!(target_os = "linux") {
-        complaints.push(format!("system calls are {}", start.confinement.calls));
-    }
-    let resolver = match (parts.workspace.confined_opens(), config.workspace.force_fallback) {
-        (true, _) => "in one step that the kernel confines (openat2)",
-        (false, true) => "name by name, without following links (--resolver walk)",
-        (false, false) => "name by name, without following links: this system, or its container, has no openat2",
-    };
-    out.head("paths", &format!("opened {resolver}"));
 }
 
 fn policy(out: &mut ReportText, config: &Config, parts: &Parts) {

@@ -42,9 +42,17 @@ pub enum Action {
 }
 
 impl Action {
-    /// Whether it works on directories; without one, the current one is taken then.
-    pub(super) fn needs_directories(&self) -> bool {
-        !matches!(self, Self::Guide(_) | Self::Stats(_))
+    /// Whether it opens the directories, and so is confined. A command that writes elsewhere is not.
+    pub fn opens_workspace(&self) -> bool {
+        matches!(
+            self,
+            Self::Serve
+                | Self::Call { .. }
+                | Self::History { .. }
+                | Self::Restore { .. }
+                | Self::Doctor
+                | Self::Tools { .. }
+        )
     }
 }
 

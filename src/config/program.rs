@@ -7,13 +7,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::workspace::STARTED_AS;
+
 use super::host_path;
 
 /// The paths of this process's program: its own file, and what a client typed to start it.
 pub(super) fn names() -> Vec<PathBuf> {
     let mut names: Vec<PathBuf> = std::env::current_exe().into_iter().collect();
-    if let (Some(typed), Ok(directory)) = (std::env::args_os().next(), std::env::current_dir()) {
-        names.extend(typed_names(&typed, &directory, std::env::var_os("PATH").as_deref()));
+    if let Ok(directory) = std::env::current_dir() {
+        // A restart has replaced what was typed by the path of the program.
+        for typed in std::env::args_os().next().into_iter().chain(std::env::var_os(STARTED_AS)) {
+            names.extend(typed_names(&typed, &directory, std::env::var_os("PATH").as_deref()));
+        }
     }
     names
 }

@@ -54,7 +54,7 @@ pub(super) fn config(
         roots: named,
         file_base,
         read_only: config.selection.read_only,
-        default_to_current: config.action.needs_directories(),
+        default_to_current: config.action.opens_workspace(),
     };
     let roots = roots::specs(&args, environment, &mut problems, &mut warnings);
     let paths: Vec<PathBuf> = roots.iter().flat_map(|root| host_path::names_of(&root.path)).collect();

@@ -105,7 +105,9 @@ impl Change for PlannedMkdir {
             let _ = write!(text, " and {} above it", count(created - 1, "directory"));
         }
         if let Some(log) = &cx.changes {
-            directories.iter().for_each(|made| log.other(made.path(), "directory"));
+            for made in &directories {
+                log.other(made.path(), "directory");
+            }
         }
         if created > 0 {
             let pending = cx.session.history.unrecorded();

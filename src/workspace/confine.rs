@@ -1,24 +1,33 @@
 //! The kernel's sandbox around the whole process, a second line behind the directory handles.
 //!
-//! Landlock confines file access to the roots and the folders of state and audit, seccomp refuses the system calls
-//! that a file server never needs. They stop what directory handles cannot, such as creating a file through a
-//! directory that another process has moved out of its root, and what a bug in this program would open up.
+//! | system | files | programs, sockets and the like |
+//! |---|---|---|
+//! | Linux | `landlock`: the roots, the folders of state and audit | `seccomp` |
+//! | macOS | `seatbelt`: the same, and the system's libraries | `seatbelt` |
+//! | others | nothing | nothing |
 //!
-//! Limits: Linux only; elsewhere the report says so. Both are for good, and they cover the calling thread and those
-//! that it starts: install them before any other thread runs. The process can start no program afterwards.
+//! It stops what directory handles cannot, such as creating a file through a directory that another process has moved
+//! out of its root, and what a bug in this program would open up. The process can start no program afterwards.
+//!
+//! Limits: elsewhere the report says that there is none. On Linux the calling thread confines itself and those that it
+//! starts: install the sandbox before any other thread runs. On macOS the process has to start again for it.
 
 #[cfg(target_os = "linux")]
 mod landlock;
+#[cfg(any(target_os = "macos", all(test, unix)))]
+mod seatbelt;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod seccomp;
+mod system_profile;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::Roots;
+use super::{RootSpec, Roots};
 #[cfg(target_os = "linux")]
 use landlock::install as confine_files;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 use seccomp::install as refuse_calls;
+pub use system_profile::{Restart, STARTED_AS, SystemProfile};
 
 /// Whether to install the sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,32 +54,76 @@ pub struct ConfineReport {
     pub calls_refused: bool,
 }
 
+/// Starts the program again where that is how a process is confined (macOS), unless it has been: `main` calls this
+/// before it opens anything and before any thread starts. The program may then reach `roots` with their rights and
+/// `folders`, which are made if they are missing, and read `files`. `before` runs in the process that is replaced.
+pub fn restart_confined(
+    how: Confine,
+    roots: &[RootSpec],
+    files: &[PathBuf],
+    folders: &[&Path],
+    before: impl FnOnce(),
+) -> Restart {
+    #[cfg(target_os = "macos")]
+    if how != Confine::Off {
+        return seatbelt::restart(roots, files, folders, before);
+    }
+    let _ = (how, roots, files, folders, before);
+    Restart::Continue(SystemProfile::none())
+}
+
 /// See [`super::Workspace::confine`].
-pub(super) fn confine(roots: &Roots, how: Confine, folders: &[&Path]) -> Result<ConfineReport, String> {
+pub(super) fn confine(
+    roots: &Roots,
+    how: Confine,
+    folders: &[&Path],
+    profile: &SystemProfile,
+) -> Result<ConfineReport, String> {
     if how == Confine::Off {
         let off = || "off, as configured".to_owned();
         return Ok(ConfineReport { level: off(), enforced: false, calls: off(), calls_refused: false });
     }
-    let (level, enforced) = confine_files(roots, how == Confine::Required, folders)?;
+    let report = install(roots, how == Confine::Required, folders, profile)?;
+    if how == Confine::Required && !report.calls_refused {
+        return Err(format!("confinement is required, but system calls are {}", report.calls));
+    }
+    Ok(report)
+}
+
+#[cfg(target_os = "linux")]
+fn install(roots: &Roots, required: bool, folders: &[&Path], _: &SystemProfile) -> Result<ConfineReport, String> {
+    let (level, enforced) = confine_files(roots, required, folders)?;
     let (calls, calls_refused) = match refuse_calls() {
         Ok(()) => ("programs, sockets, changes by path and the like are refused (seccomp)".to_owned(), true),
         Err(why) => (format!("not filtered: {why}"), false),
     };
-    if how == Confine::Required && !calls_refused {
-        return Err(format!("confinement is required, but system calls are {calls}"));
-    }
     Ok(ConfineReport { level, enforced, calls, calls_refused })
 }
 
-#[cfg(not(target_os = "linux"))]
-fn confine_files(_: &Roots, required: bool, _: &[&Path]) -> Result<(String, bool), String> {
-    let level = "not available on this platform".to_owned();
-    if required { Err(format!("confinement is required, but it is {level}")) } else { Ok((level, false)) }
+#[cfg(all(target_os = "linux", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+fn refuse_calls() -> Result<(), String> {
+    Err("there is no filter for this processor".to_owned())
 }
 
-#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-fn refuse_calls() -> Result<(), String> {
-    Err("not available on this platform".to_owned())
+/// The process was confined when it was started, or it is not confined.
+#[cfg(not(target_os = "linux"))]
+fn install(_: &Roots, required: bool, _: &[&Path], profile: &SystemProfile) -> Result<ConfineReport, String> {
+    let Some(why) = profile.missing() else {
+        return Ok(ConfineReport {
+            level: "a Seatbelt profile allows only the directories, the state and the system's libraries".to_owned(),
+            enforced: true,
+            calls: "programs and sockets are refused (Seatbelt)".to_owned(),
+            calls_refused: true,
+        });
+    };
+    if required {
+        return Err(format!(
+            "confinement is required, but there is none: {why}. Remove --confine required, or see what to do on this \
+             system in SECURITY.md (https://github.com/rootbound/rootbound/blob/main/SECURITY.md)"
+        ));
+    }
+    let report = |level: String| ConfineReport { calls: level.clone(), level, enforced: false, calls_refused: false };
+    Ok(report(format!("none: {why}")))
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -102,7 +155,7 @@ mod tests {
         let state = host("state");
         // The sandbox is that of a thread and its children; this one ends with the test.
         let confined = || {
-            let report = workspace.confine(Confine::Auto, &[&state]).unwrap();
+            let report = workspace.confine(Confine::Auto, &[&state], &SystemProfile::none()).unwrap();
             if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
                 assert!(report.calls_refused, "{}", report.calls);
                 assert!(std::os::unix::net::UnixDatagram::unbound().is_err());
@@ -140,7 +193,7 @@ mod tests {
     fn off_installs_no_sandbox() {
         let temp = tempfile::tempdir().unwrap();
         let workspace = Workspace::of_directory(temp.path(), Access::ReadOnly);
-        let report = workspace.confine(Confine::Off, &[]).unwrap();
+        let report = workspace.confine(Confine::Off, &[], &SystemProfile::none()).unwrap();
         assert!(!report.enforced && !report.calls_refused);
         assert!(std::os::unix::net::UnixDatagram::unbound().is_ok());
         assert!(fs::read_dir("/").is_ok());

@@ -311,7 +311,7 @@ fn recorded_revisions_are_those_of_history_and_restore() {
     let dir = folders();
     let state = dir.path().join("state");
     let arguments = ["--root", "app=root", "--audit", "log/audit.jsonl", "--read-before-write", "off"];
-    let mut process = Process::start_remembering(dir.path(), &arguments);
+    let mut process = Process::start_remembering(dir.path(), &state, &arguments);
     process.initialize();
     call(&mut process, "write", &json!({ "path": "a.txt", "content": "beta\n" }));
     process.end_input();

@@ -46,6 +46,8 @@ mod registry;
 mod repair;
 mod replay;
 mod rights;
+#[cfg(target_os = "macos")]
+mod seatbelt;
 mod stats;
 mod stdio;
 mod system;
