@@ -71,6 +71,8 @@ pub struct AuditOutcome {
     pub answered: usize,
     /// Bytes that were written to files.
     pub written: u64,
+    /// How a person was asked about the change, or agreed to it; `None` where nobody was asked.
+    pub confirmation: Option<&'static str>,
     /// From the arrival of the call to its answer.
     pub duration: Duration,
 }
@@ -135,6 +137,9 @@ impl Audit {
         let changes = changes.take();
         if !changes.is_empty() {
             line.insert("changes".into(), changes.into());
+        }
+        if let Some(how) = outcome.confirmation {
+            line.insert("confirmation".into(), how.into());
         }
         let milliseconds = outcome.duration.as_secs_f64() * 1000.0;
         line.insert("duration_ms".into(), json!((milliseconds * 1000.0).round() / 1000.0));
@@ -238,6 +243,7 @@ mod tests {
             path: temp.path().to_owned(),
             access: Access::ReadWrite,
             policy: PolicyRules::default(),
+            optional: false,
         };
         let workspace = Workspace::open(&[spec], WorkspaceOptions::default()).unwrap().workspace;
         let folder = tempfile::tempdir().unwrap();
@@ -246,8 +252,14 @@ mod tests {
         let caller = Caller { client: Some(("c".into(), "1".into())), request: "7".into(), ..Caller::default() };
         let record = audit.describe(&caller, "write", arguments.as_object().unwrap(), |_| None, &workspace);
         audit.announce(&record).unwrap();
-        let outcome =
-            AuditOutcome { kind: "ok", allowed: true, answered: 3, written: 5, duration: Duration::from_micros(1500) };
+        let outcome = AuditOutcome {
+            kind: "ok",
+            allowed: true,
+            answered: 3,
+            written: 5,
+            confirmation: None,
+            duration: Duration::from_micros(1500),
+        };
         audit.conclude(&record, &outcome, &ChangeLog::default()).unwrap();
         let text = std::fs::read_to_string(path).unwrap();
         let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

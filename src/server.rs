@@ -33,7 +33,7 @@ mod testing;
 mod thread_pool;
 
 pub(crate) use client_budget::{CLIENTS, ClientRow};
-pub use confirm::Confirm;
+pub use confirm::{Confirm, ConfirmThrough};
 pub use connection::Server;
 pub use in_process::{Block, CallOutcome, InProcessClient, call_once, list_once};
 pub use parts::{Parts, ServerOptions};

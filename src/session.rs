@@ -1,12 +1,16 @@
 //! What one session has seen, changed and spent.
 
+mod confirm_codes;
 pub mod history;
 mod ledger;
 mod quota;
 
+pub use confirm_codes::{ConfirmCodes, KEY};
 pub use history::{History, HistoryLimits};
 pub use ledger::{Ledger, PendingSighting, Seen};
 pub use quota::{Cost, Quota, QuotaError, QuotaLimits};
+
+use std::io;
 
 use crate::workspace::StateDir;
 
@@ -31,6 +35,11 @@ impl Session {
     pub fn with_history(state: Option<StateDir>, limits: &HistoryLimits) -> Self {
         let history = History::new(state.as_ref(), limits);
         Self { ledger: Ledger::new(state), history, quota: Quota::default() }
+    }
+
+    /// The codes by which changes are confirmed; `None` without a state folder.
+    pub fn confirm_codes(&self) -> Option<io::Result<ConfirmCodes>> {
+        self.ledger.state().map(ConfirmCodes::of)
     }
 
     /// The session with other bounds on what it may spend.

@@ -34,6 +34,7 @@ impl Tool {
             path: folder.path().to_owned(),
             access: Access::ReadWrite,
             policy: PolicyRules::default(),
+            optional: false,
         };
         let opened =
             Workspace::open(&[root], workspace::WorkspaceOptions::default()).map_err(|problems| problems.join("; "))?;

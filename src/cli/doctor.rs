@@ -10,14 +10,14 @@ use std::process::ExitCode;
 use crate::{
     config::Config,
     search::{IndexMode, PathIndex},
-    server::{CLIENTS, ClientRow, Confirm, Parts},
+    server::{CLIENTS, ClientRow, Confirm, ConfirmThrough, Parts},
     text::byte_size::exact_size,
     tools::{AnswerBudget, ReadBeforeWrite},
     workspace::{AgentFile, ConfineReport, PolicyRules, escape_controls},
 };
 
 use super::output::print;
-use report_text::ReportText;
+use report_text::{ReportText, UNNAMED};
 use walls::walls;
 
 /// The results of start-up.
@@ -73,14 +73,15 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
     (out.into_text(), complaints.is_empty())
 }
 
-/// In place of a mount name.
-const UNNAMED: &str = "(unnamed)";
-
 fn roots(out: &mut ReportText, config: &Config, parts: &Parts) {
     for (number, root) in parts.workspace.roots().iter().enumerate() {
-        let host = parts.workspace.printed_and_host_path(&root.public()).map(|(_, host)| host.display().to_string());
         let name = root.name().unwrap_or(UNNAMED);
-        let text = format!("{name}  {}  {}", root.rights(), host.unwrap_or_default());
+        let state = match (root.is_optional(), root.is_absent()) {
+            (_, true) => ", optional, not there yet",
+            (true, false) => ", optional",
+            (false, false) => "",
+        };
+        let text = format!("{name}  {}{state}  {}", root.rights(), root.host().display());
         out.head(if number == 0 { "directories" } else { "" }, &text);
     }
     let names: Vec<&str> = parts.toolbox.tools().iter().map(|entry| entry.spec.name).collect();
@@ -97,6 +98,15 @@ fn policy(out: &mut ReportText, config: &Config, parts: &Parts) {
         }
         Confirm::Writes => "changes: a person is asked before each (--confirm writes)",
     });
+    if config.server.confirm != Confirm::Never {
+        out.line(match config.server.confirm_through {
+            ConfirmThrough::Client => "such a change is refused if the client cannot ask (--confirm-through client)",
+            ConfirmThrough::Model => {
+                "if the client cannot ask, the model is to ask and to repeat the call with a code (--confirm-through \
+                 model): it could do so without asking"
+            }
+        });
+    }
     out.line(match config.settings.read_before_write {
         ReadBeforeWrite::Strict => "a file is changed only if it was read and is unchanged since",
         ReadBeforeWrite::ChangedOnly => {
@@ -231,7 +241,7 @@ fn path_index(out: &mut ReportText, config: &Config, parts: &Parts, start: &Star
     if config.index == IndexMode::Off {
         return;
     }
-    for root in parts.workspace.roots() {
+    for root in parts.workspace.roots().iter().filter(|root| !root.is_absent()) {
         let name = root.name().unwrap_or(UNNAMED);
         match PathIndex::probe(&parts.workspace, &parts.workspace.root_path(root)) {
             Ok(watched) => {

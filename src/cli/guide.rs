@@ -281,6 +281,7 @@ mod tests {
             path: "/nowhere".into(),
             access,
             policy: PolicyRules::default(),
+            optional: false,
         };
         let paths = |roots: Vec<RootSpec>| {
             let config = Config { roots, ..Config::default() };

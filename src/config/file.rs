@@ -101,11 +101,19 @@ impl Reader<'_> {
                     DeValue::String(text) => root.name = Some(text.clone().into_owned()),
                     other => self.problem(line, &format!("{key} is {}, but must be text", other.type_str())),
                 }
+            } else if key == "optional" {
+                match value.get_ref() {
+                    DeValue::Boolean(truth) => root.optional = *truth,
+                    other => {
+                        self.problem(line, &format!("{key} is {}, but must be true or false", other.type_str()));
+                    }
+                }
             } else if let Some(option) = per_root().find(|option| option.key() == key) {
                 self.values(option, value, line, &mut root.own);
             } else {
                 let own = per_root().map(OptionRow::key);
-                let names: Vec<String> = ["path", "name"].map(str::to_owned).into_iter().chain(own).collect();
+                let names: Vec<String> =
+                    ["path", "name", "optional"].map(str::to_owned).into_iter().chain(own).collect();
                 self.problem(line, &no_such_key(key, "key of a root", &names));
             }
         }
@@ -261,7 +269,7 @@ mod tests {
             "a root without a path",
             "path is integer, but must be text",
             "hide is integer, but must be text or a list",
-            "unknown key of a root \"max_output\": the keys are path, name, read_only, untrusted, deny",
+            "unknown key of a root \"max_output\": the keys are path, name, optional, read_only, untrusted, deny",
             "root is integer, but must be text, a table",
         ] {
             assert!(all.contains(part), "{part}: {all}");

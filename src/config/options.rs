@@ -7,7 +7,12 @@
 use tracing::level_filters::LevelFilter;
 
 use super::{NumberField, OptionRow, UNBOUNDED, ValueKind};
-use crate::{search::IndexMode, server::Confirm, tools::ReadBeforeWrite, workspace::Confine};
+use crate::{
+    search::IndexMode,
+    server::{Confirm, ConfirmThrough},
+    tools::ReadBeforeWrite,
+    workspace::Confine,
+};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -32,9 +37,9 @@ const ROOTS: &[OptionRow] = &[
     OptionRow {
         flag: "root",
         help: "Offer a directory, under NAME if one is given: a plain word, or a virtual absolute path such as \
-               /mnt/user-data/workspace. `:ro` makes it read-only, `:untrusted` is --untrusted for it alone, `:ro:untrusted` \
-               both. Write a path that contains `=` as `=PATH`, and one that ends in `:ro` as `PATH:rw`",
-        kind: ValueKind::List("[NAME=]PATH[:ro][:untrusted]"),
+               /mnt/user-data/workspace. `:ro` makes it read-only, `:untrusted` is --untrusted for it alone, `:optional` \
+               lets it be missing and serves it once it exists; they combine: `:ro:optional`. Write a path that contains `=` as `=PATH`, and one that ends in `:ro` as `PATH:rw`",
+        kind: ValueKind::List("[NAME=]PATH[:ro][:untrusted][:optional]"),
     },
     OptionRow {
         flag: "read-only",
@@ -99,6 +104,19 @@ const TOOLS: &[OptionRow] = &[
                 ("never", |config| config.server.confirm = Confirm::Never),
                 ("destructive", |config| config.server.confirm = Confirm::Destructive),
                 ("writes", |config| config.server.confirm = Confirm::Writes),
+            ],
+        ),
+    },
+    OptionRow {
+        flag: "confirm-through",
+        help: "Who asks the person about a change where the client cannot: `client` (default): nobody, the change is refused; \
+               `model`: the model, with a tool of its client. The refusal carries a code for this change alone, with which the \
+               model repeats the call. A courtesy, not a wall: a model could repeat the call without asking",
+        kind: ValueKind::Choice(
+            "WHO",
+            &[
+                ("client", |config| config.server.confirm_through = ConfirmThrough::Client),
+                ("model", |config| config.server.confirm_through = ConfirmThrough::Model),
             ],
         ),
     },

@@ -36,6 +36,8 @@ impl RawValue {
 pub(super) struct RootTable {
     /// The mount name as it was written.
     pub(super) name: Option<String>,
+    /// Whether it may be missing.
+    pub(super) optional: bool,
     /// Its rights and rules: the options of [`PER_ROOT`](super::options::PER_ROOT).
     pub(super) own: RawArgs,
 }

@@ -1,4 +1,4 @@
-//! Which directories are offered, from `[NAME=]PATH[:ro][:untrusted]`, `[[root]]` tables and plain arguments.
+//! Which directories are offered, from `[NAME=]PATH[:ro][:untrusted][:optional]`, `[[root]]` tables and plain arguments.
 //!
 //! Decides names and access, and refuses directories that are too wide. It opens nothing: `Workspace::open` reports
 //! which of them do not exist.
@@ -35,7 +35,8 @@ pub(super) fn specs(
     warnings: &mut Vec<String>,
 ) -> Vec<RootSpec> {
     let access = |read_only: bool| if read_only || args.read_only { Access::ReadOnly } else { Access::ReadWrite };
-    let unnamed = |path| RootSpec { name: None, path, access: access(false), policy: PolicyRules::default() };
+    let unnamed =
+        |path| RootSpec { name: None, path, access: access(false), policy: PolicyRules::default(), optional: false };
     let mut specs: Vec<RootSpec> = Vec::new();
     for directory in args.directories {
         if directory.is_empty() {
@@ -47,13 +48,13 @@ pub(super) fn specs(
     for given in &args.roots {
         let own = given.table.as_ref().map(|table| policy::rules(&table.own, problems));
         match parts(given) {
-            Ok(RootText { name, path, read_only, untrusted }) => {
+            Ok(RootText { name, path, read_only, untrusted, optional }) => {
                 let path = given.path(path, args.file_base, environment);
                 if let Some(table) = &given.table {
                     policy::host_paths(&table.own, &names_of(&path), environment.home.as_deref(), problems);
                 }
                 let policy = PolicyRules { untrusted, ..own.unwrap_or_default() };
-                specs.push(RootSpec { name, path, access: access(read_only), policy });
+                specs.push(RootSpec { name, path, access: access(read_only), policy, optional });
             }
             Err(why) => problems.push(format!("{} {:?}: {why}", given.origin(), given.text)),
         }
@@ -69,6 +70,15 @@ pub(super) fn specs(
         }
         return specs;
     }
+    // A client may start the server in another folder to ask for its tools, where `../x` leads elsewhere.
+    specs.retain(|spec| {
+        let is_too_wide = spec.optional && is_file_system_root(&real(&spec.path));
+        if is_too_wide {
+            warnings
+                .push(format!("the optional {} is the whole file system, which is never offered", spec.path.display()));
+        }
+        !is_too_wide
+    });
     for spec in &specs {
         let real = real(&spec.path);
         if is_file_system_root(&real) {
@@ -140,6 +150,7 @@ struct RootText<'a> {
     path: &'a str,
     read_only: bool,
     untrusted: bool,
+    optional: bool,
 }
 
 /// Reads a table, or a text.
@@ -150,10 +161,16 @@ fn parts(given: &RawValue) -> Result<RootText<'_>, String> {
         return Err("the path is empty: write path = \"/srv/docs\"".to_owned());
     }
     let is_true = |flag| table.own.one(flag).is_some_and(|given| given.text == "true");
-    Ok(RootText { name, path: &given.text, read_only: is_true("read-only"), untrusted: is_true("untrusted") })
+    Ok(RootText {
+        name,
+        path: &given.text,
+        read_only: is_true("read-only"),
+        untrusted: is_true("untrusted"),
+        optional: table.optional,
+    })
 }
 
-/// Takes `[NAME=]PATH[:ro|:rw][:untrusted]` apart; the two endings may change places.
+/// Takes `[NAME=]PATH[:ro|:rw][:untrusted][:optional]` apart; the endings may be in any order.
 ///
 /// The text before the first `=` is a name only where it can be one: a word without `/`, or a virtual absolute path.
 /// So `./a=b` is a path; after an empty name (`=/srv/a=b`) all is path.
@@ -163,21 +180,24 @@ fn split(text: &str) -> Result<RootText<'_>, String> {
         Some((name, rest)) if name.starts_with('/') || !name.contains(['/', '\\']) => (Some(checked(name)?), rest),
         _ => (None, text),
     };
-    let (mut path, mut read_only, mut untrusted) = (rest, None, false);
+    let (mut path, mut read_only, mut untrusted, mut optional) = (rest, None, false, false);
     while let Some((before, ending)) = path.rsplit_once(':') {
         match ending {
             // `C:ro` on Windows is a file of drive C.
             _ if cfg!(windows) && before.len() == 1 => break,
             "ro" | "rw" if read_only.is_none() => read_only = Some(ending == "ro"),
             "untrusted" if !untrusted => untrusted = true,
+            "optional" if !optional => optional = true,
             _ => break,
         }
         path = before;
     }
     if path.is_empty() {
-        return Err("the path is empty: write [NAME=]PATH[:ro][:untrusted], such as docs=/srv/docs:ro".to_owned());
+        return Err(
+            "the path is empty: write [NAME=]PATH[:ro][:untrusted][:optional], such as docs=/srv/docs:ro".to_owned()
+        );
     }
-    Ok(RootText { name, path, read_only: read_only.unwrap_or(false), untrusted })
+    Ok(RootText { name, path, read_only: read_only.unwrap_or(false), untrusted, optional })
 }
 
 /// A mount name, which a model sees and types: without characters that mean something else in a path.
@@ -239,6 +259,19 @@ mod tests {
             assert_eq!((path, read_only, untrusted), expected, "{text}");
         }
         assert!(split(":untrusted").is_err());
+    }
+
+    #[test]
+    fn endings_of_a_root_may_be_in_any_order() {
+        for text in ["n=/d:ro:untrusted:optional", "n=/d:optional:ro:untrusted", "n=/d:untrusted:optional:ro"] {
+            let expected =
+                RootText { name: Some("n".into()), path: "/d", read_only: true, untrusted: true, optional: true };
+            assert_eq!(split(text).expect(text), expected);
+        }
+        let RootText { path, optional, .. } = split("/d:optional:optional").expect("a path");
+        assert_eq!((path, optional), ("/d:optional", true));
+        assert!(!split("/d:Optional").expect("a path").optional);
+        assert!(split("x=:optional").is_err());
     }
 
     #[test]

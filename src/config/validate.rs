@@ -8,6 +8,7 @@ use std::{
 };
 
 use crate::{
+    server::{Confirm, ConfirmThrough, ServerOptions},
     text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names},
     tools::{Group, Selection, Toolbox},
     workspace::{AppendLog, IgnoreRules, PolicyRules, RootSpec, escape_controls},
@@ -67,6 +68,7 @@ pub(super) fn config(
         ));
     }
     let state = state(raw, &roots, file_base, environment, &mut problems, &mut warnings);
+    through_model(&config.server, state.as_deref(), &mut warnings);
 
     if !problems.is_empty() {
         return Err(problems);
@@ -74,6 +76,24 @@ pub(super) fn config(
     config.workspace.server_files = own(file, config.audit.file.as_deref(), state.as_deref(), environment);
     config.workspace.policy = policy;
     Ok(Config { roots, state, warnings, ..config })
+}
+
+/// Warns of `--confirm-through model` where it has no effect.
+fn through_model(server: &ServerOptions, state: Option<&Path>, warnings: &mut Vec<String>) {
+    if server.confirm_through == ConfirmThrough::Client {
+        return;
+    }
+    if server.confirm == Confirm::Never {
+        warnings.push(
+            "--confirm-through model has no effect without --confirm: nobody is asked about any change".to_owned(),
+        );
+    } else if state.is_none() {
+        warnings.push(
+            "--confirm-through model needs a state folder: without one, a change that a person must confirm is refused \
+             where the client cannot ask"
+                .to_owned(),
+        );
+    }
 }
 
 /// The groups of tools that are offered only with `--allow`.

@@ -133,6 +133,7 @@ impl World {
                     path: host.join(below),
                     access: Access::ReadWrite,
                     policy: PolicyRules::default(),
+                    optional: false,
                 })
                 .collect();
             Workspace::open(&specs, WorkspaceOptions { force_fallback, ..WorkspaceOptions::default() })

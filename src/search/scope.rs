@@ -2,13 +2,15 @@
 //!
 //! Also names the start in an answer ("under X"). Does not look below a start.
 
-use crate::workspace::{AccessError, FileKind, PathError, Workspace, WorkspacePath};
+use crate::workspace::{AccessError, AccessErrorKind, FileKind, PathError, Workspace, WorkspacePath};
 
 /// The starts of a search, in the order of the roots.
 #[derive(Clone, Debug)]
 pub struct Scope {
     starts: Vec<WorkspacePath>,
     kind: FileKind,
+    /// Roots that may be missing, and are.
+    absent: Vec<WorkspacePath>,
 }
 
 /// Why a path cannot be a start.
@@ -29,12 +31,23 @@ impl Scope {
         if let Some(path) = path.filter(|path| !path.trim().is_empty()) {
             return Self::at(workspace, workspace.resolve(path).map_err(ScopeError::Path)?);
         }
-        let starts: Vec<_> = workspace.roots().iter().map(|root| workspace.root_path(root)).collect();
-        for start in &starts {
+        let (mut starts, mut absent, mut last) = (Vec::new(), Vec::new(), None);
+        for root in workspace.roots() {
+            let start = workspace.root_path(root);
             // What is kept of it between calls would still answer.
-            workspace.stat(start).map_err(ScopeError::Access)?;
+            match workspace.stat(&start) {
+                Ok(_) => starts.push(start),
+                Err(error) if root.is_optional() && matches!(error.kind, AccessErrorKind::RootGone(_)) => {
+                    absent.push(start);
+                    last = Some(error);
+                }
+                Err(error) => return Err(ScopeError::Access(error)),
+            }
         }
-        Ok(Self { starts, kind: FileKind::Directory })
+        match last {
+            Some(error) if starts.is_empty() => Err(ScopeError::Access(error)),
+            _ => Ok(Self { starts, kind: FileKind::Directory, absent }),
+        }
     }
 
     /// The scope that starts at `start`.
@@ -43,7 +56,12 @@ impl Scope {
     /// When it is missing or unreadable.
     pub fn at(workspace: &Workspace, start: WorkspacePath) -> Result<Self, ScopeError> {
         let kind = workspace.stat(&start).map_err(ScopeError::Access)?.kind;
-        Ok(Self { starts: vec![start], kind })
+        Ok(Self { starts: vec![start], kind, absent: Vec::new() })
+    }
+
+    /// The roots that a search of everything leaves out, because they do not exist yet.
+    pub fn absent(&self) -> &[WorkspacePath] {
+        &self.absent
     }
 
     /// Where the search starts.

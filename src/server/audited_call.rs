@@ -54,7 +54,8 @@ pub(super) async fn unknown(
     let record = describe(dispatcher, &audit, caller, tool, arguments).await?;
     let trace = Arc::new(Trace::of(audit, record));
     let duration = started.elapsed();
-    let outcome = AuditOutcome { kind: "unknown_tool", allowed: false, answered: 0, written: 0, duration };
+    let outcome =
+        AuditOutcome { kind: "unknown_tool", allowed: false, answered: 0, written: 0, duration, confirmation: None };
     conclude(dispatcher, trace, outcome).await
 }
 
@@ -134,6 +135,7 @@ fn outcome(result: &Result<Response, ToolError>, trace: &Trace, started: Instant
         allowed: !matches!(kind, Some(Kind::Denied | Kind::ReadOnly | Kind::Declined | Kind::Quota)),
         answered,
         written: trace.written(),
+        confirmation: trace.how_confirmed(),
         duration: started.elapsed(),
     }
 }

@@ -1,7 +1,7 @@
 //! One call of a tool as the dispatcher gets it, and what it comes to.
 
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
@@ -22,6 +22,8 @@ use super::{
 pub(super) struct Call {
     /// The tool's name.
     pub(super) tool: String,
+    /// Name and version of the client, for what holds for its calls alone.
+    pub(super) client: String,
     /// Its arguments as sent.
     pub(super) arguments: Map<String, Value>,
     /// A key that occurs twice in one object of the request, so that it is not clear which was meant.
@@ -56,6 +58,7 @@ pub(super) enum Response {
 pub(super) struct Trace {
     /// The line to announce a change with, if there is an audit.
     pub(super) record: Option<(Arc<Audit>, CallRecord)>,
+    confirmation: OnceLock<&'static str>,
     changed: AtomicBool,
     written: AtomicU64,
     /// What was changed into what.
@@ -83,6 +86,16 @@ impl Trace {
     pub(super) fn changed(&self, bytes: u64) {
         self.changed.store(true, Ordering::Relaxed);
         self.written.store(bytes, Ordering::Relaxed);
+    }
+
+    /// A person was asked, or has agreed, in this way.
+    pub(super) fn confirmation(&self, how: &'static str) {
+        let _ = self.confirmation.set(how);
+    }
+
+    /// What [`Self::confirmation`] was given.
+    pub(super) fn how_confirmed(&self) -> Option<&'static str> {
+        self.confirmation.get().copied()
     }
 
     /// Whether a change was made.

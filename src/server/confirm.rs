@@ -5,6 +5,7 @@
 //! repeats the call with the answer ([`signer`]). Touches no file, and holds neither a lock nor a permit while a
 //! person thinks.
 
+mod code;
 mod consent;
 mod elicitation;
 mod proposal;
@@ -28,8 +29,11 @@ use crate::{
     workspace::Approval,
 };
 
-pub use self::proposal::Confirm;
-pub(super) use self::proposal::{Draft, Proposal};
+pub use self::proposal::{Confirm, ConfirmThrough};
+pub(super) use self::{
+    code::{CONFIRMATION, approve as approve_by_code, take as take_code},
+    proposal::{Draft, Proposal},
+};
 use self::{
     consent::{consent, declined},
     question::FIELD,
@@ -140,11 +144,13 @@ impl Confirmation {
                     .hint(ASK_AGAIN)),
                 }
             }
+            // With `--confirm-through model`, the plan has been decided by its code already.
             Person::OutOfReach => Err(declined(
                 "a person must confirm this change, but the client does not support elicitation",
             )
             .hint(format!(
-                "ask the user to use a client with elicitation, or to start rootbound with --confirm {}",
+                "ask the user to use a client with elicitation, or to start rootbound with --confirm {} or with \
+                 --confirm-through model",
                 proposal.unasked_by
             ))),
         }

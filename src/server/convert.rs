@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Tool, ToolAnnotations};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::tools::{Answer, AnswerBudget, Content, Settings, ToolError, Toolbox};
 
 use super::answer_guard::{data_within, text_within};
+use super::confirm::CONFIRMATION;
 
 /// The key of an answer's facts in a result's `_meta`.
 const RESULT_KEY: &str = "rootbound/result";
@@ -39,14 +40,23 @@ pub(super) fn error(error: &ToolError, budget: AnswerBudget) -> CallToolResult {
     result
 }
 
-/// The tools as `tools/list` shows them, ordered by name.
-pub(super) fn listing(toolbox: &Toolbox, settings: &Settings) -> Vec<Tool> {
+/// The tools as `tools/list` shows them, ordered by name. `takes_codes`: changing tools have the argument
+/// [`CONFIRMATION`].
+pub(super) fn listing(toolbox: &Toolbox, settings: &Settings, takes_codes: bool) -> Vec<Tool> {
     let mut tools: Vec<Tool> = toolbox
         .tools()
         .iter()
         .map(|entry| {
             let spec = entry.spec;
-            let mut tool = Tool::new(spec.name, spec.description, Arc::new(entry.input_schema().clone()));
+            let mut schema = entry.input_schema().clone();
+            if takes_codes
+                && !spec.read_only
+                && let Some(Value::Object(properties)) = schema.get_mut("properties")
+            {
+                let description = "The code of a refusal, once the person has agreed.";
+                properties.insert(CONFIRMATION.to_owned(), json!({ "type": "string", "description": description }));
+            }
+            let mut tool = Tool::new(spec.name, spec.description, Arc::new(schema));
             tool.title = Some(spec.title.to_owned());
             tool.annotations = Some(
                 ToolAnnotations::with_title(spec.title)
@@ -94,8 +104,6 @@ fn meta(key: &str, value: Value) -> MetaObject {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use crate::tools::Kind;
 
     use super::*;

@@ -12,6 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use serde_json::{Map, Value};
 use tokio::time;
 use tracing::Instrument as _;
 
@@ -26,7 +27,7 @@ use super::{
     call::{Call, Response, Trace},
     commits::RunningCommits,
     concurrency::{ConcurrencyLimits, Load, Permit, area},
-    confirm::{Confirmation, Draft, Proposal, Reply},
+    confirm::{Confirm, Confirmation, Draft, Person, Proposal, Reply, approve_by_code, take_code},
     inline,
     overdue::{self, WIND_UP, idle_for, is_silent_after},
     parts::Parts,
@@ -102,13 +103,13 @@ impl Dispatcher {
             return outcome;
         }
         let mut admitted = self.admit(call, cx).await?;
-        let (change, proposal) = match self.plan(&mut admitted).await? {
+        let (change, consent) = match self.plan(&mut admitted).await? {
             (Plan::Answer(answer), _) => return deliver(answer, &admitted.call).await,
-            (Plan::Change(change), proposal) => (change, proposal),
+            (Plan::Change(change), consent) => (change, consent),
         };
-        let approval = match proposal {
-            None => Approval::by_policy(),
-            Some(proposal) => match self.approve(&mut admitted, &proposal).await? {
+        let approval = match consent {
+            Consent::Given(approval) => approval,
+            Consent::ToAsk(proposal) => match self.approve(&mut admitted, &proposal).await? {
                 Reply::Approved(approval) => approval,
                 Reply::Ask(question) => return Ok(Response::Question(question)),
             },
@@ -180,24 +181,14 @@ impl Dispatcher {
 
     /// Plans the call on a thread, until it is cancelled or its time is used up. With a change comes what a person must
     /// be shown of it first.
-    async fn plan(&self, admitted: &mut Admitted) -> Result<(Plan, Option<Proposal>), ToolError> {
+    async fn plan(&self, admitted: &mut Admitted) -> Result<(Plan, Consent), ToolError> {
         let Admitted { call, load, cx, permit, deadline, .. } = admitted;
         let work = {
-            let draft = Draft::of(self.parts.options.confirm, &call.tool, &call.arguments);
-            let (parts, cx) = (Arc::clone(&self.parts), cx.clone());
+            let (parts, cx, trace) = (Arc::clone(&self.parts), cx.clone(), Arc::clone(&call.trace));
             let (tool, arguments) = (call.tool.clone(), mem::take(&mut call.arguments));
-            move || {
-                let tool = parts.toolbox.get(&tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
-                let mut plan = tool.plan(&cx, arguments)?;
-                let proposal = match &mut plan {
-                    Plan::Answer(answer) => {
-                        answer.sighting.take().inspect(|sighting| cx.session.ledger.save(sighting));
-                        None
-                    }
-                    Plan::Change(change) => draft.and_then(|draft| draft.proposal(&**change)),
-                };
-                Ok((plan, proposal))
-            }
+            let by_code = parts.options.takes_codes() && matches!(call.person, Person::OutOfReach);
+            let client = call.client.clone();
+            move || plan(&parts, &cx, &tool, arguments, &client, by_code, &trace)
         };
         let is_one_of_several = *load == Load::Heavy && self.limits.is_crowded();
         let pool = if is_one_of_several { &self.pools.low_priority } else { &self.pools.normal };
@@ -227,6 +218,7 @@ impl Dispatcher {
         permit.release();
         let reply = self.confirmation.ask(&call.person, proposal, &call.cancelled, cx.progress.clone()).await?;
         if let Reply::Approved(_) = reply {
+            call.trace.confirmation("confirmed_by_person");
             *permit = Arc::new(self.permit(call, *load, area).await?.0);
             cx.stop = StopSignal::after(self.limit());
         }
@@ -282,6 +274,56 @@ impl Dispatcher {
             }
         }
     }
+}
+
+/// What is known of a person's consent once a call is planned.
+enum Consent {
+    /// There is one, or none is needed.
+    Given(Approval),
+    /// A person must be asked about this.
+    ToAsk(Proposal),
+}
+
+/// Plans a call. `by_code`: where a person must agree to its change, the code of the call shows that they have.
+fn plan(
+    parts: &Parts,
+    cx: &CallContext,
+    tool: &str,
+    mut arguments: Map<String, Value>,
+    client: &str,
+    by_code: bool,
+    trace: &Trace,
+) -> Result<(Plan, Consent), ToolError> {
+    let tool = parts.toolbox.get(tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
+    let code = if tool.spec.read_only { None } else { take_code(&mut arguments) };
+    let confirm = if tool.spec.read_only { Confirm::Never } else { parts.options.confirm };
+    let draft = (confirm != Confirm::Never).then(|| {
+        let roots: Vec<&str> = cx.workspace.roots().iter().map(|root| root.key()).collect();
+        let origin = format!("{client} {}", roots.join(" "));
+        Draft::of(confirm, tool.spec.name, &tool.canonical(&arguments), &origin)
+    });
+    let mut plan = tool.plan(cx, arguments)?;
+    let proposal = match &mut plan {
+        Plan::Answer(answer) => {
+            answer.sighting.take().inspect(|sighting| cx.session.ledger.save(sighting));
+            None
+        }
+        Plan::Change(change) => draft.and_then(|draft| draft.proposal(&**change)),
+    };
+    let consent = match proposal {
+        None => Consent::Given(Approval::by_policy()),
+        Some(proposal) if by_code => {
+            let approval = approve_by_code(&cx.session, &proposal, code.as_deref());
+            trace.confirmation(match (&approval, &code) {
+                (Ok(_), _) => "confirmed_through_model",
+                (Err(_), None) => "asked_through_model",
+                (Err(_), Some(_)) => "code_refused",
+            });
+            Consent::Given(approval?)
+        }
+        Some(proposal) => Consent::ToAsk(proposal),
+    };
+    Ok((plan, consent))
 }
 
 /// Makes a change within the session's quotas, and announces it to the audit.

@@ -59,7 +59,10 @@ impl Handler {
     }
 
     fn listing(&self) -> &[Tool] {
-        self.listing.get_or_init(|| convert::listing(&self.dispatcher.parts.toolbox, &self.dispatcher.parts.settings))
+        self.listing.get_or_init(|| {
+            let parts = &self.dispatcher.parts;
+            convert::listing(&parts.toolbox, &parts.settings, parts.options.takes_codes())
+        })
     }
 
     fn unknown_tool(&self, name: &str) -> ErrorData {
@@ -139,6 +142,7 @@ impl ServerHandler for Handler {
         opened(&context)?;
         let client = context.client_info().map(|client| (client.name, client.version));
         let answer_budget = self.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
+        let client_text = format!("{client:?}");
         let caller = Caller::new(client, context.id.to_string(), &context.meta);
         let settings = &self.dispatcher.parts.settings;
         if self.dispatcher.parts.toolbox.get(&request.name).is_none() {
@@ -153,6 +157,7 @@ impl ServerHandler for Handler {
         let person = Person::of(&context, is_modern(&context), &mut request);
         let call = Call {
             tool: request.name.into_owned(),
+            client: client_text,
             arguments: request.arguments.unwrap_or_default(),
             duplicate_key: context.extensions.get().map(|DuplicateKey(name)| name.clone()),
             id: context.id.to_string(),

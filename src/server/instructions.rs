@@ -23,12 +23,14 @@ pub(super) struct RootLine {
     pub(super) name: Option<String>,
     /// What may be done below it, and whether its content is untrusted.
     pub(super) rights: &'static str,
+    /// Whether it may be missing, and is.
+    pub(super) absent: bool,
 }
 
 /// The roots of `workspace`, by their public names.
 pub(super) fn roots(workspace: &Workspace) -> Vec<RootLine> {
     let roots = workspace.roots();
-    let line = |name: Option<String>, root: &Root| RootLine { name, rights: root.rights() };
+    let line = |name: Option<String>, root: &Root| RootLine { name, rights: root.rights(), absent: root.is_absent() };
     match roots {
         [only] => vec![line(only.name().map(|_| only.public()), only)],
         several => several.iter().map(|root| line(Some(root.public()), root)).collect(),
@@ -61,17 +63,18 @@ pub(super) fn text(toolbox: &Toolbox, roots: &[RootLine]) -> String {
 
 fn push_roots(text: &mut String, roots: &[RootLine]) {
     match roots {
-        [RootLine { name: None, rights }] => {
+        [RootLine { name: None, rights, .. }] => {
             let _ = write!(text, "Paths are relative to the workspace root, which is {rights}.");
         }
-        [RootLine { name: Some(name), rights }] => {
+        [RootLine { name: Some(name), rights, .. }] => {
             let _ = write!(text, "The workspace root is {name} ({rights}); paths are {name}/… or relative to it.");
         }
         several => {
             text.push_str("Roots, each path beginning with the name of its root:");
             let mut used = text.chars().count();
             for (listed, root) in several.iter().enumerate() {
-                let line = format!("\n- {} ({})", root.name.as_deref().unwrap_or("."), root.rights);
+                let absent = if root.absent { ", not there yet" } else { "" };
+                let line = format!("\n- {} ({}{absent})", root.name.as_deref().unwrap_or("."), root.rights);
                 let tail = format!("\nand {} more: ls without a path lists them.", several.len() - listed);
                 used += line.chars().count();
                 // Room for the closing line is kept while there are roots to come.
@@ -92,7 +95,7 @@ mod tests {
     use super::*;
 
     fn root(name: Option<&str>, rights: &'static str) -> RootLine {
-        RootLine { name: name.map(str::to_owned), rights }
+        RootLine { name: name.map(str::to_owned), rights, absent: false }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::{
     workspace::Workspace,
 };
 
-use super::confirm::Confirm;
+use super::confirm::{Confirm, ConfirmThrough};
 
 /// How the server runs its calls.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub struct ServerOptions {
     pub grace: Duration,
     /// Which changes a person is asked about before they are made.
     pub confirm: Confirm,
+    /// Who asks them where the client cannot.
+    pub confirm_through: ConfirmThrough,
     /// How long a person may take to answer; `deadline` does not run meanwhile.
     pub confirm_limit: Duration,
     /// Where calls are recorded, if anywhere.
@@ -40,6 +42,7 @@ impl Default for ServerOptions {
             max_line: 16 << 20,
             grace: Duration::from_secs(5),
             confirm: Confirm::Never,
+            confirm_through: ConfirmThrough::Client,
             confirm_limit: Duration::from_secs(300),
             audit: None,
         }
@@ -47,6 +50,11 @@ impl Default for ServerOptions {
 }
 
 impl ServerOptions {
+    /// Whether calls may carry the code of a refusal that the model has shown to a person.
+    pub fn takes_codes(&self) -> bool {
+        self.confirm != Confirm::Never && self.confirm_through == ConfirmThrough::Model
+    }
+
     /// Heavy calls that run at once.
     pub fn heavy_calls(&self) -> usize {
         heavy_calls(self.max_concurrent)

@@ -93,6 +93,11 @@ struct Sighting {
 }
 
 impl Ledger {
+    /// The state folder, if there is one.
+    pub(super) fn state(&self) -> Option<&StateDir> {
+        self.state.as_ref()
+    }
+
     /// A ledger that keeps sightings in `state` as well as in memory.
     pub fn new(state: Option<StateDir>) -> Self {
         Self { state, memory: Mutex::default(), swept: Once::new() }

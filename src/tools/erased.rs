@@ -45,6 +45,12 @@ impl ErasedTool {
         args::decode(args::normalise(arguments, self.input_schema(), self.spec)?)
     }
 
+    /// The arguments under the names of the schema and without those that are ignored, so that calls of one meaning are
+    /// equal; as they are where that is not possible.
+    pub fn canonical(&self, arguments: &Map<String, Value>) -> Map<String, Value> {
+        args::normalise(arguments.clone(), self.input_schema(), self.spec).unwrap_or_else(|_| arguments.clone())
+    }
+
     /// JSON Schema of the arguments, in the plain form every provider takes. Built at the first use:
     /// a client that starts a process for each call needs one of them, not all.
     pub fn input_schema(&self) -> &Map<String, Value> {

@@ -351,6 +351,15 @@ impl From<AccessError> for ToolError {
                 "nothing was changed; ask the user to restart the server, which then serves the directory that is \
                  there now",
             ),
+            A::RootGone(RootGone::NotYet | RootGone::NoDirectory) => (
+                Kind::NotFound,
+                "nothing was changed; go on without it: it can be used as soon as another program or the user makes that \
+                 directory, and no tool here can",
+            ),
+            A::RootGone(RootGone::OutsideSandbox) => (
+                Kind::NotFound,
+                "nothing was changed; ask the user to restart the server, which then serves that directory",
+            ),
             A::RootGone(_) => (
                 Kind::NotFound,
                 "nothing was changed; ask the user to put the directory back and to restart the server",

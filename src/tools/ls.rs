@@ -91,7 +91,7 @@ impl Tool for Ls {
         };
         let answer = match scope.starts() {
             [start] if scope.file().is_some() => one_file::answer(cx, start)?,
-            [start] => render::answer(cx, start, &request, &request.tree(cx, start)?)?,
+            [start] if scope.absent().is_empty() => render::answer(cx, start, &request, &request.tree(cx, start)?)?,
             _ => roots(cx),
         };
         Ok(Plan::Answer(answer))
@@ -112,7 +112,8 @@ fn roots(cx: &CallContext) -> Answer {
     for root in cx.workspace.roots() {
         let writable = root.access() == Access::ReadWrite;
         let path = root.public();
-        let _ = write!(text, "\n  {path}/ ({})", root.rights());
+        let absent = if root.is_absent() { ", not there yet" } else { "" };
+        let _ = write!(text, "\n  {path}/ ({}{absent})", root.rights());
         entries.push(ListedEntry { path, kind: "root", writable: Some(writable), ..ListedEntry::default() });
     }
     let facts = Facts { shown: entries.len(), ..Facts::default() };

@@ -168,6 +168,12 @@ pub(super) fn walked_because(cx: &CallContext, scope: &Scope) -> Option<String> 
     scope.starts().iter().find_map(|start| cx.path_index.unwatchable(start)).map(|why| why.to_string())
 }
 
+/// The note on roots that a search of everything leaves out.
+pub(super) fn absent_note(scope: &Scope) -> Option<String> {
+    let names: Vec<String> = scope.absent().iter().map(ToString::to_string).collect();
+    (!names.is_empty()).then(|| format!("(not searched, as it does not exist yet: {})", names.join(", ")))
+}
+
 /// A header, and below it what was not done as asked.
 pub(super) fn headed(header: String, notes: &[String]) -> String {
     notes.iter().fold(header, |header, note| header + "\n" + note)

@@ -50,7 +50,8 @@ pub(super) fn regular(stat: &Stat, asked: &WorkspacePath) -> Result<(), AccessEr
 
 /// Opening a socket (ENXIO) or some devices fails with errors that say little: looks at what it is.
 pub(super) fn explain(error: io::Error, real: &WorkspacePath, asked: &WorkspacePath) -> AccessError {
-    let refused = AccessError::from_io(error, asked);
+    let missing = real.root().is_optional() && real.root().index != asked.root().index && real.root().is_absent();
+    let refused = AccessError::from_io(error, if missing { real } else { asked });
     if refused.kind != AccessErrorKind::Io {
         return refused;
     }

@@ -22,6 +22,8 @@ mod system_profile;
 
 use std::path::{Path, PathBuf};
 
+#[cfg(target_os = "linux")]
+use super::optional_root::OptionalRoot;
 use super::{RootSpec, Roots};
 #[cfg(target_os = "linux")]
 use landlock::install as confine_files;
@@ -93,6 +95,9 @@ pub(super) fn confine(
 #[cfg(target_os = "linux")]
 fn install(roots: &Roots, required: bool, folders: &[&Path], _: &SystemProfile) -> Result<ConfineReport, String> {
     let (level, enforced) = confine_files(roots, required, folders)?;
+    if enforced {
+        roots.list().iter().filter_map(|root| root.optional.as_ref()).for_each(OptionalRoot::sandboxed);
+    }
     let (calls, calls_refused) = match refuse_calls() {
         Ok(()) => ("programs, sockets, changes by path and the like are refused (seccomp)".to_owned(), true),
         Err(why) => (format!("not filtered: {why}"), false),
@@ -149,6 +154,7 @@ mod tests {
             path: host(name),
             access,
             policy: PolicyRules::default(),
+            optional: false,
         };
         let specs = [spec("rw", Access::ReadWrite), spec("ro", Access::ReadOnly)];
         let workspace = Workspace::open(&specs, WorkspaceOptions::default()).unwrap().workspace;

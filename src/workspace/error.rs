@@ -141,26 +141,41 @@ impl AccessError {
     /// changed.
     pub(super) fn from_failure(failure: Failure, path: &WorkspacePath) -> Self {
         match failure {
-            Failure::Link => Self::new(AccessErrorKind::Changed, path),
+            Failure::Link => {
+                let gone = path.root().absence();
+                Self::new(gone.map_or(AccessErrorKind::Changed, AccessErrorKind::RootGone), path)
+            }
             Failure::Io(error) => Self::from_io(error, path),
         }
     }
 
     /// The kind for an error of the system. `ENOENT` may also mean that the whole root is gone.
     pub fn from_io(error: io::Error, path: &WorkspacePath) -> Self {
-        let kind = match error.kind() {
-            io::ErrorKind::NotFound => {
-                path.root().presence().map_or_else(AccessErrorKind::RootGone, |()| AccessErrorKind::NotFound)
+        let gone = match error.kind() {
+            io::ErrorKind::NotFound => path.root().absence(),
+            io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied if path.root().is_optional() => {
+                path.root().absence()
             }
+            _ => None,
+        };
+        let kind = match (gone, error.kind()) {
+            (Some(gone), _) => AccessErrorKind::RootGone(gone),
+            (None, kind) => Self::kind_of(kind, &error),
+        };
+        Self { kind, path: path.clone(), source: Some(error) }
+    }
+
+    fn kind_of(kind: io::ErrorKind, error: &io::Error) -> AccessErrorKind {
+        match kind {
+            io::ErrorKind::NotFound => AccessErrorKind::NotFound,
             io::ErrorKind::PermissionDenied => AccessErrorKind::Permission,
             io::ErrorKind::NotADirectory => AccessErrorKind::NotADirectory,
             io::ErrorKind::IsADirectory => AccessErrorKind::IsDirectory,
             io::ErrorKind::AlreadyExists => AccessErrorKind::Exists,
             io::ErrorKind::ReadOnlyFilesystem => AccessErrorKind::ReadOnly,
             io::ErrorKind::InvalidFilename => AccessErrorKind::NameTooLong,
-            _ => Limit::of(&error).map_or(AccessErrorKind::Io, AccessErrorKind::Limit),
-        };
-        Self { kind, path: path.clone(), source: Some(error) }
+            _ => Limit::of(error).map_or(AccessErrorKind::Io, AccessErrorKind::Limit),
+        }
     }
 }
 
@@ -215,10 +230,13 @@ impl fmt::Display for AccessError {
             Kind::MovedInPart => {
                 write!(f, "everything was moved to {path}, but the old location could be removed only in part")
             }
-            Kind::RootGone(gone) => match path.root().name() {
-                Some(name) => write!(f, "the workspace root {name} {gone}"),
-                None => write!(f, "the workspace root directory {gone}"),
-            },
+            Kind::RootGone(gone) => {
+                let root = if path.root().is_optional() { "directory" } else { "workspace root" };
+                match path.root().name() {
+                    Some(name) => write!(f, "the {root} {name} {gone}"),
+                    None => write!(f, "the workspace root directory {gone}"),
+                }
+            }
             Kind::Limit(limit) => {
                 let verb = match limit {
                     Limit::OpenFiles(_) | Limit::OpenFilesOfAll => "opened",

@@ -31,13 +31,20 @@ impl Shared {
             };
             visible(&way, asked)?;
             match operation(&way.real) {
-                Ok(value) => return Ok((value, way)),
+                Ok(value) => {
+                    if self.disk_rules.appeared(&self.roots, way.real.root()) {
+                        visible(&way, asked)?;
+                    }
+                    return Ok((value, way));
+                }
                 Err(Failure::Io(error)) => return Err(explain(error, &way.real, asked)),
                 // A link where there was none a moment ago: look again.
                 Err(Failure::Link) => {}
             }
         }
-        Err(AccessError::new(AccessErrorKind::Changed, asked))
+        // Where the last way led to a root whose directory is a link by now, that is what there is to say.
+        let real = self.roots.deepest(asked);
+        Err(AccessError::from_failure(Failure::Link, if real.root().is_optional() { &real } else { asked }))
     }
 
     /// What is at `asked`, links inside the roots followed.
@@ -73,7 +80,7 @@ impl Shared {
     /// the client's requests makes them.
     pub(super) fn read_cached(&self, asked: &WorkspacePath, limit: usize) -> Option<(OpenFile, Vec<u8>)> {
         let real = self.roots.deepest(asked);
-        if real.hidden() || asked.hidden() || !real.root().is_present_cached() {
+        if real.hidden() || asked.hidden() || real.root().is_unnoticed() || !real.root().is_present_cached() {
             return None;
         }
         readable(&real, asked).ok()?;
@@ -121,6 +128,10 @@ impl Shared {
                 answer => {
                     let way = answer?;
                     present(&way.real, asked)?;
+                    let root = way.real.root();
+                    if root.is_unnoticed() && !root.is_absent() {
+                        self.disk_rules.appeared(&self.roots, root);
+                    }
                     return Ok(way);
                 }
             }

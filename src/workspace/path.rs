@@ -22,7 +22,7 @@ use super::{Root, Verdict};
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().to_owned();
-/// let root = RootSpec { name: Some("app".into()), path, access: Access::ReadOnly, policy: PolicyRules::default() };
+/// let root = RootSpec { name: Some("app".into()), path, access: Access::ReadOnly, policy: PolicyRules::default(), optional: false };
 /// let workspace = Workspace::open(&[root], WorkspaceOptions::default()).unwrap().workspace;
 ///
 /// let path = workspace.resolve("src/./lib/../main.rs").unwrap();

@@ -20,7 +20,7 @@ const REST: [&str; 3] = ["objects", "refs", "commondir"];
 pub(super) fn why_refused(real: &WorkspacePath) -> io::Result<Option<String>> {
     let policy = real.root().policy();
     let mut at = PathBuf::new();
-    let mut dir = real.root().dir.try_clone()?;
+    let mut dir = real.root().dir.open()?;
     let mut names = real.relative().iter().peekable();
     while let Some(name) = names.next() {
         if kind_of(&dir, "HEAD")?.is_some_and(may_be_head) {

@@ -6,8 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::lexical::lexically_normal;
+use super::optional_root::{OptionalRoot, nearest};
 use super::policy::StartupRules;
-use super::{Dir, Policy, PolicyRules, Revision, sys};
+use super::root_dir::RootDir;
+use super::root_gone::RootGone;
+use super::{Dir, OpenFor, Policy, PolicyRules, Revision, sys};
 
 /// What may be done below a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +44,8 @@ pub struct RootSpec {
     pub access: Access,
     /// Rules below it alone, added to those of all roots.
     pub policy: PolicyRules,
+    /// Whether it may be missing at the start: it is then served from the moment it exists.
+    pub optional: bool,
 }
 
 /// A root, opened once. Everything below it is reached through its handle.
@@ -54,41 +59,20 @@ pub struct Root {
     policy: Arc<Policy>,
     /// The same with what start-up found on the disk.
     startup_policy: OnceLock<Policy>,
+    /// The same with what was found when a missing directory first was there.
+    appeared_policy: OnceLock<Policy>,
     key: String,
     pub(super) canonical: PathBuf,
     /// The absolute path as it was configured, which may lead through links.
     pub(super) configured: PathBuf,
     /// The absolute path as it was given, links and `..` included.
     pub(super) given: PathBuf,
-    pub(super) dir: Dir,
-    /// A path that led to `dir` at start-up, with the device and inode of `dir`. None if the system has no such
+    pub(super) dir: RootDir,
+    /// A path that led to the held directory at start-up, with its device and inode. None if the system has no such
     /// numbers, or where they change.
     identity: Option<(PathBuf, (u64, u64))>,
-}
-
-/// How a root disappeared while it was served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RootGone {
-    /// It was deleted, and nothing is in its place.
-    Deleted,
-    /// It was moved away, or a directory above it was.
-    Moved,
-    /// Another directory is in its place: made or moved there, mounted over it, or a link on the way
-    /// leads there now.
-    Replaced,
-}
-
-impl fmt::Display for RootGone {
-    /// As the end of a sentence about the root.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Deleted => "was deleted after the server started",
-            Self::Moved => "was moved away or renamed after the server started",
-            Self::Replaced => {
-                "was replaced after the server started: another directory, or a mounted file system, is in its place"
-            }
-        })
-    }
+    /// Where it may be missing.
+    pub(super) optional: Option<OptionalRoot>,
 }
 
 /// A configured directory, open, before it has its number and its name.
@@ -96,22 +80,50 @@ pub(super) struct OpenedRoot<'s> {
     pub(super) spec: &'s RootSpec,
     pub(super) canonical: PathBuf,
     configured: PathBuf,
-    dir: Dir,
+    dir: RootDir,
+    /// A path that leads to the directory that `dir` holds.
+    held: PathBuf,
+    optional: Option<OptionalRoot>,
 }
 
 impl<'s> OpenedRoot<'s> {
     /// The one place where a path is made canonical: the configuration is trusted, and everything later goes
     /// through the handle.
     #[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
-    pub(super) fn open(spec: &'s RootSpec, force_component: bool) -> io::Result<Self> {
-        let canonical = spec.path.canonicalize()?;
+    pub(super) fn open(spec: &'s RootSpec, force_component: bool, homes: &[PathBuf]) -> io::Result<Self> {
         let configured = lexically_normal(&std::path::absolute(&spec.path)?);
-        let dir = Dir::open_ambient(&canonical, force_component)?;
-        Ok(Self { spec, canonical, configured, dir })
+        if spec.optional {
+            let nearest = nearest(&spec.path)?;
+            let held = Dir::open_ambient(&nearest.above, force_component)?;
+            let below = nearest.canonical.strip_prefix(&nearest.above).unwrap_or(&nearest.canonical).to_owned();
+            let now = held.dir_beneath(&below, OpenFor::Traverse).ok();
+            let optional = OptionalRoot::new(&nearest, held.try_clone()?, now, homes);
+            let dir = RootDir::beneath(held, below);
+            let held = nearest.above;
+            return Ok(Self { spec, canonical: nearest.canonical, configured, dir, held, optional: Some(optional) });
+        }
+        let canonical = spec.path.canonicalize()?;
+        let dir = RootDir::existing(Dir::open_ambient(&canonical, force_component)?);
+        Ok(Self { spec, held: canonical.clone(), canonical, configured, dir, optional: None })
+    }
+
+    /// Where it may be missing and would be below `outer`, which may not: reaches it from there, so that what is made
+    /// or removed between them does not matter.
+    pub(super) fn reach_from(&mut self, outer: &Self) -> io::Result<()> {
+        let (Some(_), None, Ok(below)) =
+            (&self.optional, &outer.optional, self.canonical.strip_prefix(&outer.canonical))
+        else {
+            return Ok(());
+        };
+        if !below.as_os_str().is_empty() && self.held.starts_with(&outer.canonical) {
+            self.dir = RootDir::beneath(outer.dir.held().try_clone()?, below.to_owned());
+            self.held.clone_from(&outer.canonical);
+        }
+        Ok(())
     }
 
     pub(super) fn serve(self, index: usize, name: Option<String>, policy: Arc<Policy>) -> Root {
-        let Self { spec, canonical, configured, dir } = self;
+        let Self { spec, canonical, configured, dir, held, optional } = self;
         Root {
             index,
             prefix: name.clone().unwrap_or_default(),
@@ -120,12 +132,14 @@ impl<'s> OpenedRoot<'s> {
             policy,
             own_rules: spec.policy.clone(),
             key: Revision::of(canonical.as_os_str().as_encoded_bytes()).to_string(),
-            identity: lasting_identity(&configured, &canonical, &dir),
+            identity: lasting_identity(if optional.is_some() { &held } else { &configured }, &held, dir.held()),
             canonical,
             configured,
             given: std::path::absolute(&spec.path).unwrap_or_else(|_| spec.path.clone()),
             dir,
             startup_policy: OnceLock::new(),
+            appeared_policy: OnceLock::new(),
+            optional,
         }
     }
 }
@@ -174,15 +188,57 @@ impl Root {
         &self.key
     }
 
+    /// Whether it may be missing.
+    pub fn is_optional(&self) -> bool {
+        self.optional.is_some()
+    }
+
+    /// Whether it may be missing, and cannot be used now.
+    pub fn is_absent(&self) -> bool {
+        self.is_optional() && self.absence().is_some()
+    }
+
+    /// Whether it was missing, and the rules in it are still to be found.
+    pub(super) fn is_unnoticed(&self) -> bool {
+        self.optional.as_ref().is_some_and(OptionalRoot::is_unnoticed)
+    }
+
+    /// The directory that the sandbox allows more of than the root, because the root may be missing: with the rights of
+    /// the root. For people alone.
+    pub fn sandboxed_above(&self) -> Option<&Path> {
+        self.optional.as_ref()?.rule_above.as_deref()
+    }
+
+    /// The directory that the sandbox's rule for the root is on; `None` where it gets none.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Landlock needs handles"))]
+    pub(super) fn sandboxed_dir(&self) -> Option<&Dir> {
+        match &self.optional {
+            None => Some(self.dir.held()),
+            Some(optional) => optional.rule(),
+        }
+    }
+
+    /// The host path that it has or would have. For people alone.
+    pub fn host(&self) -> &Path {
+        &self.canonical
+    }
+
+    /// Why nothing below it can be opened, if so.
+    pub(super) fn absence(&self) -> Option<RootGone> {
+        let gone = self.presence().err();
+        gone.or_else(|| self.optional.as_ref()?.absence(&self.dir))
+    }
+
     /// Whether the directory that was opened at start-up is still the one at its path. The handle alone does not show
-    /// it: through it a deleted directory is an empty one, and a moved one works as before.
+    /// it: through it a deleted directory is an empty one, and a moved one works as before. Of a root that may be
+    /// missing it is the directory above it.
     pub(super) fn presence(&self) -> Result<(), RootGone> {
         let Some((path, known)) = &self.identity else { return Ok(()) };
         match sys::identity(path) {
             Ok(now) if now == *known => Ok(()),
             Ok(_) => Err(RootGone::Replaced),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                let deleted = self.dir.stat().is_ok_and(|stat| stat.links() == 0);
+                let deleted = self.dir.held().stat().is_ok_and(|stat| stat.links() == 0);
                 Err(if deleted { RootGone::Deleted } else { RootGone::Moved })
             }
             // A directory above it may have become unreadable (EACCES): that says nothing about the root.
@@ -197,12 +253,17 @@ impl Root {
 
     /// The rules in force below it: those of all roots, its own, and what start-up found.
     pub(super) fn policy(&self) -> &Policy {
-        self.startup_policy.get().unwrap_or(&self.policy)
+        self.appeared_policy.get().or_else(|| self.startup_policy.get()).unwrap_or(&self.policy)
     }
 
     /// Adds what start-up found. Once, before any call is served.
     pub(super) fn add_startup_rules(&self, rules: StartupRules) {
         let _ = self.startup_policy.set(self.policy.with_startup_rules(rules));
+    }
+
+    /// Adds what was found when the missing directory first was there, in the place of what start-up found.
+    pub(super) fn add_appeared_rules(&self, rules: StartupRules) {
+        let _ = self.appeared_policy.set(self.policy.with_startup_rules(rules));
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::escape::escape_name;
 use super::root::OpenedRoot;
-use super::{Policy, PolicyRules, Root, RootSpec, WorkspacePath};
+use super::{Policy, PolicyRules, Root, RootSpec, WorkspacePath, server_files};
 
 /// All roots, and which of them lie inside one another.
 #[derive(Debug)]
@@ -26,11 +26,11 @@ impl Roots {
         rules: &PolicyRules,
         force_component: bool,
     ) -> Result<(Self, Vec<String>), Vec<String>> {
-        let mut warnings = Vec::new();
+        let (mut warnings, homes) = (Vec::new(), server_files::home());
         let mut opened: Vec<OpenedRoot<'_>> = Vec::new();
         for spec in specs {
             let shown = spec.path.display();
-            match OpenedRoot::open(spec, force_component) {
+            match OpenedRoot::open(spec, force_component, &homes) {
                 Err(error) => warnings.push(format!("root {shown} cannot be used: {error}")),
                 Ok(root) if opened.iter().any(|other| other.canonical == root.canonical) => {
                     warnings.push(format!("root {shown} is given twice; the first one counts"));
@@ -41,6 +41,14 @@ impl Roots {
         if opened.is_empty() {
             warnings.push("no usable root directory: name an existing directory".to_owned());
             return Err(warnings);
+        }
+        for at in 0..opened.len() {
+            let (before, rest) = opened.split_at_mut(at);
+            let Some((root, after)) = rest.split_first_mut() else { continue };
+            for outer in before.iter().chain(&*after) {
+                let shown = root.spec.path.display();
+                root.reach_from(outer).map_err(|error| vec![format!("root {shown} cannot be used: {error}")])?;
+            }
         }
         let names = mount_names(&opened)?;
         let everywhere = Arc::new(Policy::new(rules));

@@ -53,7 +53,8 @@ pub(super) struct PathChain {
 
 /// Adds those steps of `chain` that are below `root`.
 pub(super) fn add(places: &mut ProtectedPaths, root: &Root, chain: &PathChain, identities: &mut Identities) {
-    let same = root.dir.stat().ok().map(|stat| stat.device_and_inode()).filter(|identity| *identity != (0, 0));
+    let same = root.dir.stat_beneath(Path::new("")).ok().map(|stat| stat.device_and_inode());
+    let same = same.filter(|identity| *identity != (0, 0));
     for (paths, deep) in [(&chain.steps, true), (&chain.left, false)] {
         for below in paths.iter().flat_map(|path| below(root, same, path, identities)) {
             places.add(&below, deep, WHY);

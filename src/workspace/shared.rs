@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use super::Roots;
+use super::disk_rules::DiskRules;
 use super::walk::Ignores;
 use super::watch::SystemEvents;
 use super::write::{DirectoryLocks, PathLocks, StaleTemporaries};
@@ -19,6 +20,7 @@ pub struct Workspace {
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) roots: Roots,
+    pub(super) disk_rules: DiskRules,
     pub(super) ignores: Ignores,
     pub(super) path_locks: Arc<PathLocks>,
     pub(super) directory_locks: Arc<DirectoryLocks>,

@@ -2,14 +2,11 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use super::policy::StartupRules;
+use super::disk_rules::DiskRules;
 use super::walk::Ignores;
 use super::watch::SystemEvents;
 use super::write::StaleTemporaries;
-use super::{
-    AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots, Shared, StaleAfter, Workspace, agent_files, link_targets,
-    server_files,
-};
+use super::{AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots, Shared, StaleAfter, Workspace};
 
 /// What the configuration says about all roots.
 #[derive(Clone, Debug, Default)]
@@ -46,16 +43,14 @@ impl Workspace {
     pub fn open(specs: &[RootSpec], options: WorkspaceOptions) -> Result<Opened, Vec<String>> {
         let WorkspaceOptions { policy, ignore, force_fallback, stale_after, server_files, agent_rules } = options;
         let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback)?;
-        let homes = server_files::home();
-        let agents = if agent_rules { agent_files::read(&roots, &homes) } else { Vec::new() };
-        add_startup_rules(&roots, server_files, &agents);
-        let agent_files: Vec<AgentFile> = agents.into_iter().map(agent_files::FoundRules::into_summary).collect();
+        let (disk_rules, agent_files) = DiskRules::find(&roots, server_files, agent_rules);
         warnings.extend(agent_files.iter().filter_map(|file| {
             let problem = file.problem.as_ref()?;
             Some(format!("the rules for agents in {} are not all in force: {problem}", file.name))
         }));
         let shared = Shared {
             roots,
+            disk_rules,
             ignores: Ignores::new(&ignore),
             path_locks: Arc::default(),
             directory_locks: Arc::default(),
@@ -68,26 +63,7 @@ impl Workspace {
     /// One directory as an unnamed root without rules, for unit tests.
     #[cfg(test)]
     pub(crate) fn of_directory(path: impl Into<PathBuf>, access: super::Access) -> Self {
-        let spec = RootSpec { name: None, path: path.into(), access, policy: PolicyRules::default() };
+        let spec = RootSpec { name: None, path: path.into(), access, policy: PolicyRules::default(), optional: false };
         Self::open(&[spec], WorkspaceOptions::default()).expect("the directory opens").workspace
-    }
-}
-
-/// Adds to the rules of each root what is found on the disk.
-fn add_startup_rules(roots: &Roots, mut files: Vec<PathBuf>, agents: &[agent_files::FoundRules]) {
-    // A rule file that can be rewritten restricts nothing.
-    files.extend(agents.iter().filter(|found| !found.rules.is_empty()).map(|found| found.host.clone()));
-    let chain = server_files::all(&files, roots.list());
-    let targets = link_targets::targets(roots);
-    let mut identities = server_files::Identities::default();
-    for root in roots.list() {
-        let mut rules = StartupRules::default();
-        server_files::add(&mut rules.server_files, root, &chain, &mut identities);
-        for (below, target) in link_targets::below(root, &targets) {
-            let list = if target.secret { &mut rules.secrets } else { &mut rules.run_later };
-            list.add(&below, true, &target.why);
-        }
-        rules.agents = agents.iter().flat_map(|found| found.rules_below(root)).collect();
-        root.add_startup_rules(rules);
     }
 }

@@ -49,7 +49,13 @@ impl Fixture {
     fn root(&mut self, name: Option<&str>, below: &str, access: Access) {
         let path = self.temp.path().join(below);
         fs::create_dir_all(&path).unwrap();
-        self.specs.push(RootSpec { name: name.map(String::from), path, access, policy: PolicyRules::default() });
+        self.specs.push(RootSpec {
+            name: name.map(String::from),
+            path,
+            access,
+            policy: PolicyRules::default(),
+            optional: false,
+        });
     }
 
     /// A path below the temporary folder.

@@ -38,10 +38,14 @@ impl Workspace {
     /// link at its end is not followed. A root itself is refused.
     pub fn writable_entry(&self, path: &WorkspacePath) -> Result<WritablePath, AccessError> {
         let is_root = || AccessError::new(AccessErrorKind::IsRoot, path);
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(is_root()) };
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            self.shared.stat(path)?;
+            return Err(is_root());
+        };
         let way = self.shared.locate(&parent)?.child(&self.shared.roots, Path::new(name));
         if way.real.is_root() {
-            return Err(is_root());
+            let gone = way.real.root().absence().filter(|_| way.real.root().is_optional());
+            return Err(gone.map_or_else(is_root, |gone| AccessError::new(AccessErrorKind::RootGone(gone), &way.real)));
         }
         WritablePath::new(path, way)
     }

@@ -90,6 +90,7 @@ impl Setup {
                 path: dir.join(folder),
                 access: *access,
                 policy: PolicyRules { untrusted: self.untrusted.contains(folder), ..PolicyRules::default() },
+                optional: false,
             })
             .collect();
         Workspace::open(&roots, self.workspace.clone()).expect("the roots open").workspace

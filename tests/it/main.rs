@@ -13,6 +13,7 @@ mod concurrency;
 mod config;
 mod confined;
 mod confirm;
+mod confirm_through_model;
 mod content;
 mod definitions;
 mod doctor;
@@ -29,6 +30,7 @@ mod limits;
 mod ls;
 mod manage;
 mod notebooks;
+mod optional;
 mod oracle;
 #[cfg(target_os = "linux")]
 mod overlay;

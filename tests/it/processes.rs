@@ -262,8 +262,13 @@ impl World {
         };
         counts.litter = left().len();
         if self.case.kills {
-            let spec =
-                RootSpec { name: None, path: self.root(), access: Access::ReadWrite, policy: PolicyRules::default() };
+            let spec = RootSpec {
+                name: None,
+                path: self.root(),
+                access: Access::ReadWrite,
+                policy: PolicyRules::default(),
+                optional: false,
+            };
             let options = WorkspaceOptions { stale_after: StaleAfter(Duration::ZERO), ..WorkspaceOptions::default() };
             let workspace = Workspace::open(&[spec], options).unwrap().workspace;
             let writable = workspace.writable(&workspace.resolve("next").unwrap()).unwrap();

@@ -2,6 +2,9 @@
 
 use std::fmt::Write as _;
 
+/// In place of a mount name.
+pub(super) const UNNAMED: &str = "(unnamed)";
+
 /// The report so far.
 #[derive(Default)]
 pub(super) struct ReportText(String);

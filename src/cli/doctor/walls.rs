@@ -6,10 +6,10 @@
 use crate::{
     config::Config,
     server::Parts,
-    workspace::{Confine, ConfineReport},
+    workspace::{Confine, ConfineReport, Root},
 };
 
-use super::report_text::ReportText;
+use super::report_text::{ReportText, UNNAMED};
 
 /// Whether this system has a wall around the process.
 const CONFINES: bool = cfg!(any(target_os = "linux", target_os = "macos"));
@@ -50,6 +50,9 @@ pub(super) fn walls(
     if !CONFINES {
         return out.line(ELSEWHERE);
     }
+    if confinement.enforced && cfg!(target_os = "linux") {
+        parts.workspace.roots().iter().for_each(|root| optional_rule(out, root));
+    }
     out.head("system calls", &confinement.calls);
     if !confinement.enforced {
         complaints.push(format!("the kernel does not confine the process: {}", confinement.level));
@@ -57,5 +60,23 @@ pub(super) fn walls(
     // Where one wall is for both, one sentence is enough.
     if !confinement.calls_refused && confinement.calls != confinement.level {
         complaints.push(format!("system calls are {}", confinement.calls));
+    }
+}
+
+/// How much more Landlock allows while a directory may be missing. A Seatbelt profile names paths, and so allows no more.
+fn optional_rule(out: &mut ReportText, root: &Root) {
+    let name = root.name().unwrap_or(UNNAMED);
+    match root.sandboxed_above() {
+        Some(above) => out.line(&format!(
+            "{name} is optional, so the kernel's rule for it ({}) is on all of {}; each path is still opened only below \
+             the directory itself",
+            root.rights(),
+            above.display()
+        )),
+        None if root.is_optional() => out.line(&format!(
+            "{name} is optional, and the directory above it is too wide for a rule of the kernel (/, or one that holds \
+             the home directory): if it is made or replaced after the start, restart the server"
+        )),
+        None => {}
     }
 }

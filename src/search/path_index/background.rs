@@ -97,7 +97,8 @@ impl PathIndex {
 /// The background work itself; `building` was set before.
 fn build_all(index: &Weak<PathIndex>, workspace: &Workspace) {
     let _done = ClearBuilding(index.clone());
-    for root in workspace.roots() {
+    // A root that may be missing is listed once it is there, and was searched.
+    for root in workspace.roots().iter().filter(|root| !root.is_absent()) {
         build_root(index, workspace, &workspace.root_path(root));
     }
 }

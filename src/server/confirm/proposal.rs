@@ -19,11 +19,21 @@ pub enum Confirm {
     Writes,
 }
 
+/// Who asks the person where the client cannot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ConfirmThrough {
+    /// Nobody: the change is refused.
+    #[default]
+    Client,
+    /// The model, with a tool of its client. It repeats the call with the code of the refusal.
+    Model,
+}
+
 /// The proposal of a call whose change is not planned yet.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::server) struct Draft {
     mode: Confirm,
-    /// SHA-256 of the tool's name and the arguments.
+    /// SHA-256 of the tool's name, the arguments and the origin.
     request: [u8; 32],
 }
 
@@ -39,15 +49,14 @@ pub(in crate::server) struct Proposal {
 }
 
 impl Draft {
-    /// A draft for a call; `None` if nobody is ever asked.
-    pub(in crate::server) fn of(mode: Confirm, tool: &str, arguments: &Map<String, Value>) -> Option<Self> {
-        if mode == Confirm::Never {
-            return None;
-        }
-        let mut call = serde_json::json!([tool, arguments]);
+    /// A draft for a call, where `mode` is not [`Confirm::Never`].
+    ///
+    /// `origin` is who calls, and where: an answer holds for that alone.
+    pub(in crate::server) fn of(mode: Confirm, tool: &str, arguments: &Map<String, Value>, origin: &str) -> Self {
+        let mut call = serde_json::json!([tool, arguments, origin]);
         // A client may send the members of an object in another order when it repeats the call.
         call.sort_all_objects();
-        Some(Self { mode, request: Sha256::digest(call.to_string()).into() })
+        Self { mode, request: Sha256::digest(call.to_string()).into() }
     }
 
     /// What a person must be asked about `change`; `None` if nobody must be. Computes a diff, so it runs on a pool.
@@ -75,7 +84,7 @@ mod tests {
     #[test]
     fn request_digest_ignores_the_order_of_members_and_nothing_else() {
         let request = |tool: &str, arguments: Value| {
-            Draft::of(Confirm::Writes, tool, arguments.as_object().expect("an object")).expect("asks").request
+            Draft::of(Confirm::Writes, tool, arguments.as_object().expect("an object"), "").request
         };
         let one = request("write", json!({ "path": "a", "edits": [{ "x": 1, "y": 2 }] }));
         assert_eq!(one, request("write", json!({ "edits": [{ "y": 2, "x": 1 }], "path": "a" })));

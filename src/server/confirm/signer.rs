@@ -80,7 +80,7 @@ pub(super) fn no_randomness() -> ToolError {
 }
 
 /// Printed paths hold no line breaks, so the lines are unambiguous.
-fn digest(fingerprint: &Fingerprint) -> [u8; 32] {
+pub(super) fn digest(fingerprint: &Fingerprint) -> [u8; 32] {
     let base = match fingerprint.base {
         Base::Absent => "absent".to_owned(),
         Base::Revision(revision) => revision.to_string(),
@@ -89,7 +89,7 @@ fn digest(fingerprint: &Fingerprint) -> [u8; 32] {
     Sha256::digest(format!("{base}\n{content}\n{}", fingerprint.path)).into()
 }
 
-fn random<const N: usize>() -> Option<[u8; N]> {
+pub(super) fn random<const N: usize>() -> Option<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).ok()?;
     Some(bytes)

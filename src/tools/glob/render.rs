@@ -65,6 +65,7 @@ impl GlobRequest {
         let next = "narrow the path or the pattern";
         notes.extend(stopped_note(&cx.stop, found.stopped, found.visited, "name", next));
         let tally = Tally::default();
+        notes.extend(omissions::absent_note(&self.scope));
         notes.extend(omissions::limit_notes(&tally, &found.walk.limits_hit));
         let skipped = SkippedFiles::of(&tally, &found.walk);
         let skipped_paths = skipped.named(&SkippedPaths::default(), &found.walk);

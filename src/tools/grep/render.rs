@@ -109,6 +109,7 @@ impl Report<'_> {
         let not_utf8 = Some(self.found.tally.not_utf8).filter(|files| *files > 0);
         notes.extend(not_utf8.map(not_utf8_note));
 
+        notes.extend(omissions::absent_note(self.scope));
         notes.extend(omissions::limit_notes(&self.found.tally, &self.found.walk.limits_hit));
 
         let facts = Facts {

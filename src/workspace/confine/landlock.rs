@@ -61,7 +61,9 @@ fn ruleset(roots: &Roots, required: bool, folders: &[&Path]) -> Result<RulesetCr
             Access::ReadOnly => reading(),
             Access::ReadWrite => reading() | writing(),
         };
-        rules = rules.add_rule(PathBeneath::new(&root.dir, access)).map_err(failed)?;
+        if let Some(dir) = root.sandboxed_dir() {
+            rules = rules.add_rule(PathBeneath::new(dir, access)).map_err(failed)?;
+        }
     }
     for path in folders {
         let folder = PathFd::new(path).map_err(|error| format!("{} cannot be opened: {error}", path.display()))?;

@@ -116,6 +116,7 @@ fn overlapping_names_and_no_usable_root_are_errors() {
         path: fixture.host("none"),
         access: Access::ReadOnly,
         policy: super::PolicyRules::default(),
+        optional: false,
     };
     assert!(Workspace::open(std::slice::from_ref(&missing), WorkspaceOptions::default()).is_err());
     let opened = Workspace::open(&[missing, fixture.specs[0].clone()], WorkspaceOptions::default()).unwrap();

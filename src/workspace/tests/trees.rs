@@ -191,6 +191,7 @@ fn move_to_another_device_copies_and_removes() {
             path,
             access: Access::ReadWrite,
             policy: super::PolicyRules::default(),
+            optional: false,
         });
         fixture.file("ws/d/a", "a");
         fixture.file("ws/d/sub/b", "b");

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::workspace::{Dir, Root, Shared, WorkspacePath};
+use crate::workspace::{Dir, Root, Shared, Stat, WorkspacePath};
 
 use super::ignore_files::WatchedIgnoreFiles;
 use super::{Changes, Event, MountsBelow, Queue, Unwatchable};
@@ -30,6 +30,8 @@ impl Watched {
 pub struct Watcher {
     pub(super) shared: Arc<Shared>,
     pub(super) root: WorkspacePath,
+    /// The directory that is watched: of a root that may be missing another one may be in its place by now.
+    dir: Dir,
     pub(super) queue: Queue,
     watched: HashMap<i32, Watched>,
     by_path: BTreeMap<WorkspacePath, Vec<i32>>,
@@ -45,6 +47,7 @@ impl Watcher {
         let queue = Queue::new()?;
         // Before the table is read: a change from now on is one more.
         let mounts = shared.system_events.generation().ok_or(Unwatchable::Mounts)?;
+        let dir = root.dir.open().map_err(|_| Unwatchable::Refused)?;
         Ok(Self {
             shared: Arc::clone(shared),
             root: WorkspacePath::new(root, Path::new("")),
@@ -53,7 +56,8 @@ impl Watcher {
             by_path: BTreeMap::new(),
             ignore_files: WatchedIgnoreFiles::default(),
             mounts,
-            mounts_below: shared.system_events.below(&root.dir).ok_or(Unwatchable::Mounts)?,
+            mounts_below: shared.system_events.below(&dir).ok_or(Unwatchable::Mounts)?,
+            dir,
             failed: None,
         })
     }
@@ -82,7 +86,7 @@ impl Watcher {
 
     /// The directories with ignore rules that the disk has in another state, for writes that no event reports.
     pub fn changed_rules(&self) -> Vec<WorkspacePath> {
-        self.ignore_files.changed_files(&self.root.root().dir)
+        self.ignore_files.changed_files(&self.dir)
     }
 
     /// All that has changed since the last time; a microsecond when nothing has.
@@ -124,16 +128,23 @@ impl Watcher {
                 _ => {}
             }
         });
-        changes.everything |= read.is_err();
+        changes.everything |= read.is_err() || self.is_other_directory();
         // A mount moves with a directory above it, which the mount table does not show: when it ends, what is
         // listed under its new path has to be looked at.
         if directories_moved
             && !self.mounts_below.mounted.is_empty()
-            && let Some(mounts_below) = self.shared.system_events.below(&self.root.root().dir)
+            && let Some(mounts_below) = self.shared.system_events.below(&self.dir)
         {
             self.mounts_below = mounts_below;
         }
         changes
+    }
+
+    /// Whether a root that may be missing is gone, or is another directory now.
+    fn is_other_directory(&self) -> bool {
+        let root = self.root.root();
+        let is_watched = |now: Stat| self.dir.stat().is_ok_and(|watched| watched.same_file(&now));
+        root.is_optional() && !root.dir.stat_beneath(Path::new("")).is_ok_and(is_watched)
     }
 
     /// What was mounted or unmounted since the last time.
@@ -143,8 +154,7 @@ impl Watcher {
             return;
         }
         changes.remounted = true;
-        let (Some(generation), Some(mounts_below)) = (now, self.shared.system_events.below(&self.root.root().dir))
-        else {
+        let (Some(generation), Some(mounts_below)) = (now, self.shared.system_events.below(&self.dir)) else {
             changes.everything = true;
             return;
         };

@@ -272,8 +272,13 @@ mod tests {
 
     /// What one process has.
     fn process(folder: &Path) -> (Workspace, Arc<DirectoryLocks>) {
-        let spec =
-            RootSpec { name: None, path: folder.into(), access: Access::ReadWrite, policy: PolicyRules::default() };
+        let spec = RootSpec {
+            name: None,
+            path: folder.into(),
+            access: Access::ReadWrite,
+            policy: PolicyRules::default(),
+            optional: false,
+        };
         (Workspace::open(&[spec], WorkspaceOptions::default()).unwrap().workspace, Arc::default())
     }
 

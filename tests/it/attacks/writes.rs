@@ -1,7 +1,5 @@
 //! Replacement: no files left behind, no predictable temporary names, no inherited set-user-id.
 
-use std::{fs, os::unix::fs::PermissionsExt as _};
-
 use serde_json::json;
 
 use super::{Barrier, Case, Expect, case, world::World};
@@ -55,7 +53,10 @@ fn barriers() -> [Barrier; 3] {
 
 /// CVE-2026-46406: new content must not inherit the set-user-id bit.
 #[test]
+#[cfg(unix)] // Windows has no such bit
 fn set_user_id_does_not_survive_a_replacement() {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+
     for barrier in barriers() {
         let mut world = World::new(barrier);
         let tool = world.path("root/tool.sh");

@@ -39,6 +39,7 @@ impl Caller {
             path: folder.join("root"),
             access: Access::ReadWrite,
             policy: PolicyRules::default(),
+            optional: false,
         };
         let workspace = Workspace::open(&[spec], WorkspaceOptions::default()).unwrap().workspace;
         let session = Session::new(Some(StateDir::open(&folder.join(state)).unwrap()));

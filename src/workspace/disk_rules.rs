@@ -1,0 +1,75 @@
+//! The rules that are found on the disk: what agents were forbidden, the targets of protected links, the server's own
+//! files.
+//!
+//! Found once, before any call is served; below a root that may be missing again when it is first seen, before the
+//! answer of the call that saw it.
+//!
+//! Limits: a directory that is removed and made again keeps the rules that were found at first.
+
+use std::path::PathBuf;
+
+use super::policy::StartupRules;
+use super::server_files::{Identities, PathChain};
+use super::{AgentFile, Root, Roots, agent_files, link_targets, server_files};
+
+/// What has to be known to find the rules of a root.
+#[derive(Debug)]
+pub(super) struct DiskRules {
+    chain: PathChain,
+    homes: Vec<PathBuf>,
+    /// Whether the rules that people wrote for agents apply.
+    agents: bool,
+}
+
+impl DiskRules {
+    /// Finds the rules of all roots and adds them. `own` are the server's own files. Also the rule files for agents.
+    pub(super) fn find(roots: &Roots, mut own: Vec<PathBuf>, agents: bool) -> (Self, Vec<AgentFile>) {
+        let homes = server_files::home();
+        let found = if agents { agent_files::read(roots, &homes) } else { Vec::new() };
+        // A rule file that can be rewritten restricts nothing.
+        own.extend(found.iter().filter(|found| !found.rules.is_empty()).map(|found| found.host.clone()));
+        let this = Self { chain: server_files::all(&own, roots.list()), homes, agents };
+        let targets = link_targets::targets(roots);
+        let mut identities = Identities::default();
+        for root in roots.list() {
+            root.add_startup_rules(rules(root, &[&this.chain], &mut identities, &targets, &found));
+            if let Some(optional) = root.optional.as_ref().filter(|_| !root.is_absent()) {
+                optional.noticed();
+            }
+        }
+        (this, found.into_iter().map(agent_files::FoundRules::into_summary).collect())
+    }
+
+    /// Adds the rules of a root that was missing; whether it was the first time.
+    pub(super) fn appeared(&self, roots: &Roots, root: &Root) -> bool {
+        let Some(optional) = root.optional.as_ref().filter(|_| root.is_unnoticed()) else { return false };
+        let found = if self.agents { agent_files::read(roots, &self.homes) } else { Vec::new() };
+        let new: Vec<PathBuf> =
+            found.iter().filter(|found| !found.rules.is_empty()).map(|found| found.host.clone()).collect();
+        let chain = server_files::all(&new, &[]);
+        let targets = link_targets::targets(roots);
+        let chains = [&self.chain, &chain];
+        root.add_appeared_rules(rules(root, &chains, &mut Identities::default(), &targets, &found));
+        optional.noticed();
+        true
+    }
+}
+
+fn rules(
+    root: &Root,
+    chains: &[&PathChain],
+    identities: &mut Identities,
+    targets: &[link_targets::Target],
+    agents: &[agent_files::FoundRules],
+) -> StartupRules {
+    let mut rules = StartupRules::default();
+    for chain in chains {
+        server_files::add(&mut rules.server_files, root, chain, identities);
+    }
+    for (below, target) in link_targets::below(root, targets) {
+        let list = if target.secret { &mut rules.secrets } else { &mut rules.run_later };
+        list.add(&below, true, &target.why);
+    }
+    rules.agents = agents.iter().flat_map(|found| found.rules_below(root)).collect();
+    rules
+}

@@ -1,0 +1,92 @@
+//! How the directory of a root is reached: through its own handle, or through that of a directory above it.
+//!
+//! A root that may be missing has no handle of its own. Each open goes from the handle of a directory above it, held
+//! since the start, down by exactly its names, and no link is followed (`openat2` with `RESOLVE_BENEATH` and
+//! `RESOLVE_NO_SYMLINKS`, else `O_NOFOLLOW` per name). So it is served as soon as it exists, a directory made again in
+//! its place as well, and there is nothing to swap between a look and an open.
+//!
+//! Limits: nothing here creates the directory. What is at its path may be anything: see [`RootDir::stat_beneath`].
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{Dir, Failure, FileKind, OpenFor, Stat};
+
+/// The directory of one root.
+#[derive(Debug)]
+pub(super) struct RootDir {
+    /// The directory itself, or one above it.
+    held: Dir,
+    /// The path from there to the directory: "" for itself.
+    below: PathBuf,
+}
+
+impl RootDir {
+    /// A directory that is there, by its own handle.
+    pub(super) fn existing(dir: Dir) -> Self {
+        Self { held: dir, below: PathBuf::new() }
+    }
+
+    /// A directory that may be missing, `below` the one that is `held`.
+    pub(super) fn beneath(held: Dir, below: PathBuf) -> Self {
+        Self { held, below }
+    }
+
+    /// The handle that every open starts from: the directory itself, or one above it.
+    pub(super) fn held(&self) -> &Dir {
+        &self.held
+    }
+
+    /// Whether the kernel confines paths beneath it.
+    pub(super) fn is_confined(&self) -> bool {
+        self.held.is_confined()
+    }
+
+    /// The directory itself, open.
+    pub(super) fn open(&self) -> Result<Dir, Failure> {
+        self.dir_beneath(Path::new(""), OpenFor::Traverse)
+    }
+
+    /// As [`Dir::dir_beneath`].
+    pub(super) fn dir_beneath(&self, relative: &Path, purpose: OpenFor) -> Result<Dir, Failure> {
+        self.held.dir_beneath(&self.path(relative), purpose)
+    }
+
+    /// As [`Dir::file_beneath`]; the root itself is never opened as a file, whatever is at its path.
+    pub(super) fn file_beneath(&self, relative: &Path) -> Result<File, Failure> {
+        if relative.as_os_str().is_empty() {
+            return Err(Failure::Io(io::ErrorKind::IsADirectory.into()));
+        }
+        self.held.file_beneath(&self.path(relative))
+    }
+
+    /// As [`Dir::stat_beneath`]; what is at the path of the root itself, and is no directory, is an error.
+    pub(super) fn stat_beneath(&self, relative: &Path) -> Result<Stat, Failure> {
+        let stat = self.held.stat_beneath(&self.path(relative))?;
+        match stat.kind {
+            FileKind::Directory => Ok(stat),
+            _ if !relative.as_os_str().is_empty() => Ok(stat),
+            FileKind::Symlink => Err(Failure::Link),
+            FileKind::File | FileKind::Other => Err(Failure::Io(io::ErrorKind::NotADirectory.into())),
+        }
+    }
+
+    /// As [`Dir::read_cached`].
+    pub(super) fn read_cached(&self, relative: &Path, limit: usize) -> Option<(File, Stat, Vec<u8>)> {
+        if relative.as_os_str().is_empty() {
+            return None;
+        }
+        self.held.read_cached(&self.path(relative), limit)
+    }
+
+    fn path<'p>(&'p self, relative: &'p Path) -> Cow<'p, Path> {
+        match (self.below.as_os_str().is_empty(), relative.as_os_str().is_empty()) {
+            (true, _) => Cow::Borrowed(relative),
+            // `join` with "" would end in a slash, which follows a link.
+            (false, true) => Cow::Borrowed(&self.below),
+            (false, false) => Cow::Owned(self.below.join(relative)),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Directories that may be missing at the start: `:optional`. What other programs may put in their place is tested in
+//! `attacks::optional_roots`.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{
+    process::Process,
+    program::{Outcome, program},
+};
+
+fn folder() -> TempDir {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    fs::create_dir(dir.path().join("app")).expect("a folder");
+    fs::write(dir.path().join("app/a.txt"), "here\n").expect("a file");
+    dir
+}
+
+fn start(dir: &TempDir, arguments: &[&str]) -> (Process, Value) {
+    let mut process = Process::start(dir.path(), arguments);
+    let initialized = process.initialize();
+    (process, initialized)
+}
+
+fn text(process: &mut Process, tool: &str, arguments: &Value) -> String {
+    let answer = process.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn missing_directory_is_listed_with_its_right_and_left_out_of_searches() {
+    let dir = folder();
+    let (mut process, initialized) = start(&dir, &["--root", "app=app", "--root", "late=late:optional:ro"]);
+    let instructions = initialized["instructions"].as_str().expect("text");
+    assert!(instructions.contains("- late (read-only, not there yet)"), "{instructions}");
+    let roots = text(&mut process, "ls", &json!({}));
+    assert_eq!(roots, "2 roots:\n  app/ (read-write)\n  late/ (read-only, not there yet)");
+    for (tool, pattern) in [("grep", "here"), ("glob", "**")] {
+        let found = text(&mut process, tool, &json!({ "pattern": pattern }));
+        assert!(found.contains("app/a.txt"), "{found}");
+        assert_eq!(found.matches("(not searched, as it does not exist yet: late)").count(), 1, "{found}");
+    }
+    fs::create_dir(dir.path().join("late")).expect("a folder");
+    fs::write(dir.path().join("late/b.txt"), "here too\n").expect("a file");
+    let found = text(&mut process, "grep", &json!({ "pattern": "here" }));
+    assert!(found.contains("late/b.txt:1: here too") && !found.contains("not searched"), "{found}");
+    assert_eq!(text(&mut process, "ls", &json!({})), "2 roots:\n  app/ (read-write)\n  late/ (read-only)");
+}
+
+#[test]
+fn table_of_the_configuration_file_may_say_optional() {
+    let dir = folder();
+    let file = "[[root]]\npath = \"app\"\n\n[[root]]\nname = \"late\"\npath = \"up/late\"\noptional = true\n";
+    fs::write(dir.path().join("rb.toml"), file).expect("a file");
+    let (mut process, _) = start(&dir, &["--config", "rb.toml"]);
+    assert!(text(&mut process, "read", &json!({ "path": "late/x" })).contains("late does not exist yet"));
+    fs::create_dir_all(dir.path().join("up/late")).expect("folders");
+    assert!(text(&mut process, "write", &json!({ "path": "late/x", "content": "x" })).starts_with("Created"));
+
+    fs::write(dir.path().join("rb.toml"), "[[root]]\npath = \"app\"\noptional = \"yes\"\n").expect("a file");
+    let ended = Outcome::of(program(dir.path()).args(["--config", "rb.toml", "doctor"]));
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("rb.toml:3: optional is string, but must be true or false"), "{}", ended.stderr);
+}
+
+#[test]
+fn optional_directory_never_fails_the_start() {
+    let dir = folder();
+    fs::write(dir.path().join("file"), "").expect("a file");
+    let odd =
+        ["a=file:optional", "b=file/below:optional", "c=no/../such/./x:ro:optional", "d=/no-such-folder/x:optional"];
+    let roots: Vec<&str> = odd.iter().flat_map(|root| ["--root", root]).collect();
+    for more in [&["--root", "e=/:optional"][..], &["--root", "f=../../../../../../../x:optional"], &[]] {
+        let (mut process, _) = start(&dir, &[&roots[..], more].concat());
+        let listed = process.ask("tools/list", &json!({}));
+        assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(6), "{listed}");
+        for path in ["a", "b/x", "c/x", "d/x"] {
+            let refused = text(&mut process, "read", &json!({ "path": path }));
+            assert!(refused.contains("does not exist yet"), "{refused}");
+        }
+    }
+}
+
+#[test]
+fn agent_rules_in_a_late_directory_are_enforced() {
+    let dir = folder();
+    let (mut process, _) = start(&dir, &["--root", "app=app", "--root", "late=late:optional"]);
+    assert!(text(&mut process, "read", &json!({ "path": "late/x.key2" })).contains("does not exist yet"));
+    fs::create_dir(dir.path().join("made")).expect("a folder");
+    for (file, content) in [(".cursorignore", "*.key2\n"), ("x.key2", "hidden\n"), ("plain", "shown\n")] {
+        fs::write(dir.path().join("made").join(file), content).expect("a file");
+    }
+    fs::rename(dir.path().join("made"), dir.path().join("late")).expect("moved");
+    let refused = text(&mut process, "read", &json!({ "path": "late/x.key2" }));
+    assert!(refused.contains("access denied") && refused.contains("late/.cursorignore"), "{refused}");
+    let refused = text(&mut process, "write", &json!({ "path": "late/.cursorignore", "content": "" }));
+    assert!(refused.contains("access denied"), "{refused}");
+    assert!(text(&mut process, "read", &json!({ "path": "late/plain" })).contains("shown"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn late_directory_comes_under_the_index_again_and_again() {
+    let dir = folder();
+    let (mut process, _) = start(&dir, &["--index", "eager", "--root", "app=app", "--root", "late=late:optional"]);
+    for round in 0..3 {
+        let (name, again) = (format!("first{round}.txt"), format!("second{round}.txt"));
+        fs::create_dir(dir.path().join("late")).expect("a folder");
+        fs::write(dir.path().join("late").join(&name), "needle\n").expect("a file");
+        for _ in 0..3 {
+            let found = text(&mut process, "grep", &json!({ "pattern": "needle" }));
+            assert!(found.contains(&format!("late/{name}:1: needle")) && found.contains("1 match"), "{found}");
+        }
+        fs::write(dir.path().join("late").join(&again), "needle\n").expect("a file");
+        let found = text(&mut process, "glob", &json!({ "pattern": "late/*.txt" }));
+        assert!(found.contains(&name) && found.contains(&again), "{found}");
+        // Moved away, and another one in its place: nothing of the old one is answered.
+        fs::rename(dir.path().join("late"), dir.path().join(format!("old{round}"))).expect("moved");
+        let found = text(&mut process, "grep", &json!({ "pattern": "needle" }));
+        assert!(found.contains("No matches") && found.contains("does not exist yet: late"), "{found}");
+        fs::create_dir(dir.path().join("late")).expect("a folder");
+        let found = text(&mut process, "grep", &json!({ "pattern": "needle" }));
+        assert!(found.contains("No matches") && !found.contains("does not exist yet"), "{found}");
+        fs::remove_dir(dir.path().join("late")).expect("removed");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn doctor_names_the_directory_that_the_kernel_allows_more_of() {
+    let dir = folder();
+    let home = tempfile::tempdir().expect("a temporary folder");
+    fs::create_dir(home.path().join("there")).expect("a folder");
+    let at_home = |name: &str| format!("{name}={}/{name}:ro:optional", home.path().display());
+    let roots = ["app=app".to_owned(), "late=late:ro:optional".to_owned(), at_home("there"), at_home("missing")];
+    let arguments: Vec<&str> = roots.iter().flat_map(|root| ["--root", root.as_str()]).collect();
+    let doctor = Outcome::of(program(dir.path()).env("HOME", home.path()).arg("doctor").args(&arguments));
+    let real = |dir: &TempDir| dir.path().canonicalize().expect("it exists").display().to_string();
+    for part in [
+        &format!("late  read-only, optional, not there yet  {}/late", real(&dir)),
+        &format!("late is optional, so the kernel's rule for it (read-only) is on all of {};", real(&dir)),
+        "missing is optional, and the directory above it is too wide for a rule of the kernel",
+    ] {
+        assert!(doctor.stdout.contains(part), "{part:?} is missing: {}", doctor.stdout);
+    }
+
+    // Without a rule, what was there is served, and what is made later after a restart.
+    let mut command = program(dir.path());
+    command.env("HOME", home.path()).args(["--state-dir", "off"]).args(&arguments);
+    let mut process = Process::spawn(command);
+    process.initialize();
+    fs::write(home.path().join("there/x"), "served\n").expect("a file");
+    fs::create_dir(home.path().join("missing")).expect("a folder");
+    fs::write(home.path().join("missing/x"), "later\n").expect("a file");
+    assert!(text(&mut process, "read", &json!({ "path": "there/x" })).contains("served"));
+    let refused = text(&mut process, "read", &json!({ "path": "missing/x" }));
+    if doctor.stdout.contains("fully enforced") || doctor.stdout.contains("partially enforced") {
+        assert!(refused.contains("whose sandbox does not reach it") && refused.contains("restart"), "{refused}");
+    }
+}
