@@ -9,6 +9,7 @@ mod guide;
 mod history;
 mod output;
 mod restore;
+mod setup;
 mod stats;
 mod tools;
 
@@ -18,5 +19,6 @@ pub use document::document;
 pub use guide::guide;
 pub use history::history;
 pub use restore::restore;
+pub use setup::setup;
 pub use stats::stats;
 pub use tools::tools;

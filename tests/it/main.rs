@@ -50,6 +50,7 @@ mod replay;
 mod rights;
 #[cfg(target_os = "macos")]
 mod seatbelt;
+mod setup;
 mod stats;
 mod stdio;
 mod system;
