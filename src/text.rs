@@ -21,6 +21,7 @@ pub mod outline;
 mod pdf;
 mod shorten;
 mod tokens;
+pub mod wildcard;
 
 pub use detect::looks_like_utf16;
 pub use document::{Document, HEAD, encoding_of_head, is_plain, view, whole_lines};

@@ -48,6 +48,7 @@ mod registry;
 mod repair;
 mod replay;
 mod rights;
+mod roles;
 #[cfg(target_os = "macos")]
 mod seatbelt;
 mod setup;
