@@ -27,6 +27,7 @@ mod images;
 #[cfg(unix)]
 mod index;
 mod limits;
+mod long_paths;
 mod ls;
 mod manage;
 mod notebooks;
@@ -52,6 +53,7 @@ mod roles;
 #[cfg(target_os = "macos")]
 mod seatbelt;
 mod setup;
+mod spelling;
 mod stats;
 mod stdio;
 mod system;
