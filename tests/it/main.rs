@@ -35,6 +35,7 @@ mod optional;
 mod oracle;
 #[cfg(target_os = "linux")]
 mod overlay;
+mod packages;
 mod paging;
 mod pdf;
 mod process;
@@ -54,6 +55,7 @@ mod roles;
 mod seatbelt;
 mod setup;
 mod spelling;
+mod stats;
 mod stdio;
 mod system;
 mod tidy;
