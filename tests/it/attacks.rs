@@ -18,6 +18,7 @@ mod links;
 mod manage;
 #[cfg(unix)]
 mod next_start;
+#[cfg(unix)]
 mod optional_roots;
 mod paths;
 mod patterns;
