@@ -9,6 +9,7 @@ mod guide;
 mod history;
 mod output;
 mod restore;
+mod setup;
 mod tools;
 
 pub use call::call;
@@ -17,4 +18,5 @@ pub use document::document;
 pub use guide::guide;
 pub use history::history;
 pub use restore::restore;
+pub use setup::setup;
 pub use tools::tools;

@@ -18,6 +18,7 @@ mod program;
 mod raw;
 mod read;
 mod roots;
+mod setup_request;
 mod start_error;
 mod subcommands;
 pub(crate) mod suggested_call;
@@ -46,6 +47,8 @@ pub(in crate::config) use option::{NamedChoice, NumberField, OptionRow, PREFIX, 
 pub(in crate::config) use options::{PER_ROOT, SECTIONS};
 pub(in crate::config) use raw::{RawArgs, RawValue, RootTable, Source};
 pub use read::Invocation;
+pub(crate) use setup_request::SETUP_CLIENTS;
+pub use setup_request::SetupRequest;
 pub use start_error::{BAD_CONFIGURATION, StartError};
 
 /// What the program is to do, and with what.

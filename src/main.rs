@@ -44,8 +44,10 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    match Invocation::read(std::env::args_os(), &Environment::of_process()) {
+    let environment = Environment::of_process();
+    match Invocation::read(std::env::args_os(), &environment) {
         Ok(Invocation::Print(document)) => cli::document(document),
+        Ok(Invocation::SetUp(request)) => cli::setup(&request, &environment),
         Ok(Invocation::Start(config)) => start(&config).unwrap_or_else(StartError::report),
         Err(error) => error.report(),
     }

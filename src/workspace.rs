@@ -91,8 +91,8 @@ pub use tree::{
 pub use walk::{Entry, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, StatCache, WalkOptions, WalkReport};
 pub use watch::{Changes, Unwatchable, WatchedEntry, Watcher, watch_limit};
 pub use write::{
-    Approval, Base, Committed, FileLock, HashedBytes, MOST_WAITING, NewDirectory, PreviousFile, StaleAfter, WaitLimit,
-    WritablePath, WriteGuard,
+    Approval, Base, Committed, FileLock, HashedBytes, HostFile, MOST_WAITING, NewDirectory, PreviousFile, StaleAfter,
+    WaitLimit, WritablePath, WriteGuard, host_directory_exists, host_path_exists,
 };
 
 impl Workspace {

@@ -2,13 +2,13 @@
 //!
 //! clap takes every value as text, so that a wrong one does not hide the next; `validate` reads the texts.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{ArgMatches, Command};
 use clap_complete::Shell;
 
 use super::{
-    Action, Document, GUIDE_CLIENTS, GuideRequest, OTHER, RawArgs, Source,
+    Action, Document, GUIDE_CLIENTS, GuideRequest, OTHER, RawArgs, SetupRequest, Source,
     arguments::{directories, flags},
     options::options,
     subcommands::SUBCOMMANDS,
@@ -18,6 +18,8 @@ use super::{
 pub(super) enum CommandLine {
     /// A document, with exit code 0 whatever is configured.
     Print(Document),
+    /// To set up a client; paths are as typed.
+    SetUp(SetupRequest),
     /// A start that offers these directories, besides those of `--root`.
     Start { action: Action, directories: Vec<OsString> },
 }
@@ -34,6 +36,7 @@ Examples:
   rootbound doctor ~/code/app                     show what protects a run with these options
   rootbound history src/main.rs                   list the recorded changes of a file
   rootbound restore src/main.rs                   restore its content before the last change
+  rootbound setup claude-code                     show what the file of a client needs; --write puts it there
   rootbound guide claude-code                     print a paragraph for CLAUDE.md about these tools
   rootbound completions bash                      print the completion script of a shell
 
@@ -62,6 +65,14 @@ pub(super) fn parse(
             return Ok(CommandLine::Print(Document::Completions(shell)));
         }
         "man" => return Ok(CommandLine::Print(Document::Man)),
+        "setup" => {
+            if let Some(value) = raw.values.first() {
+                problems.push(format!("{} is before `setup`: give options of the server after --", value.origin()));
+            } else if let Some(directory) = directories.first() {
+                problems.push(format!("{} is before `setup`: give directories after the client", directory.display()));
+            }
+            return Ok(CommandLine::SetUp(setup(inner)));
+        }
         "call" => Action::Call {
             tool: word("tool").unwrap_or_default(),
             arguments: inner.get_many("arguments").into_iter().flatten().cloned().collect(),
@@ -89,13 +100,32 @@ pub(crate) fn command() -> Command {
             "rootbound [OPTIONS] [DIR]...\n       rootbound [OPTIONS] call TOOL [JSON | KEY=VALUE]...\n       \
              rootbound [OPTIONS] tools [--json]\n       rootbound [OPTIONS] history [PATH]\n       \
              rootbound [OPTIONS] restore PATH [REVISION]\n       rootbound [OPTIONS] doctor [DIR]...\n       \
-             rootbound guide [CLIENT]\n       rootbound completions SHELL\n       rootbound man",
+             rootbound setup [CLIENT] [DIR]... [--write | --remove]\n       rootbound guide [CLIENT]\n       \
+             rootbound completions SHELL\n       rootbound man",
         )
         // `rootbound ~/app call grep …`: a directory of that name is written ./call
         .subcommand_precedence_over_arg(true)
         .arg(directories())
         .args(flags())
         .subcommands(SUBCOMMANDS.iter().map(|(name, about, rest)| Command::new(*name).about(*about).defer(*rest)))
+}
+
+fn setup(inner: &ArgMatches) -> SetupRequest {
+    let text = |name: &str| inner.get_one::<String>(name).cloned();
+    SetupRequest {
+        client: text("client"),
+        directories: inner.get_many::<OsString>("dir").into_iter().flatten().map(PathBuf::from).collect(),
+        scope: text("scope"),
+        name: text("name"),
+        file: inner.get_one::<OsString>("file").map(PathBuf::from),
+        read_only: inner.get_flag("read-only"),
+        write: inner.get_flag("write"),
+        remove: inner.get_flag("remove"),
+        replace: inner.get_flag("replace"),
+        split: inner.get_flag("split"),
+        yes: inner.get_flag("yes"),
+        options: inner.get_many("options").into_iter().flatten().cloned().collect(),
+    }
 }
 
 fn guide(inner: &ArgMatches) -> GuideRequest {

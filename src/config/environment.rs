@@ -1,13 +1,13 @@
 //! What the process finds around it: its directory, the person's home, variables, the program's own names.
 
 use std::{
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
 };
 
 use etcetera::BaseStrategy as _;
 
-use super::program;
+use super::{host_path, program};
 
 /// What the process finds around it; a value, so that tests need not change the process.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +36,22 @@ impl Environment {
             program: program::names(),
             variables: std::env::vars_os().collect(),
         }
+    }
+
+    /// A variable of the environment.
+    pub fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.variables.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_os_str())
+    }
+
+    /// The path by which this program can be started later: what was typed, if it leads to this program (a package
+    /// manager may replace the file behind it), else its own file.
+    pub fn lasting_program(&self) -> Option<PathBuf> {
+        let own = self.program.first()?;
+        let real = host_path::real(own);
+        let plain = |path: &&PathBuf| path.is_absolute() && !path.iter().any(|part| part == "..");
+        let typed = self.program.iter().skip(1).filter(plain).find(|path| host_path::real(path) == real);
+        // Without `.` in it.
+        Some(typed.unwrap_or(own).components().collect())
     }
 
     /// `path` from `base`, with a leading `~` as the home directory: clients start programs without

@@ -8,8 +8,8 @@ use std::{
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::{
-    Action, CommandLine, Config, Document, Environment, RawArgs, StartError, command_line, file, suggested_call,
-    validate, variables,
+    Action, CommandLine, Config, Document, Environment, RawArgs, SetupRequest, StartError, command_line, file,
+    suggested_call, validate, variables,
 };
 
 /// What a command line asks for.
@@ -17,6 +17,8 @@ use super::{
 pub enum Invocation {
     /// To print a document about the program, whatever is configured.
     Print(Document),
+    /// To set up a client.
+    SetUp(SetupRequest),
     /// To start with a valid configuration.
     Start(Box<Config>),
 }
@@ -38,6 +40,12 @@ impl Invocation {
         })?;
         let (action, directories) = match line {
             CommandLine::Print(document) => return Ok(Self::Print(document)),
+            CommandLine::SetUp(_) if !problems.is_empty() => return Err(StartError::Problems(problems)),
+            CommandLine::SetUp(mut request) => {
+                let absolute = |path: &mut PathBuf| *path = environment.absolute(path, &environment.directory);
+                request.directories.iter_mut().chain(&mut request.file).for_each(absolute);
+                return Ok(Self::SetUp(request));
+            }
             CommandLine::Start { action, directories } => (action, directories),
         };
         if action == Action::Serve
@@ -100,7 +108,7 @@ mod tests {
         let arguments = std::iter::once("rootbound").chain(arguments.iter().copied()).map(OsString::from);
         match Invocation::read(arguments, environment)? {
             Invocation::Start(config) => Ok(*config),
-            Invocation::Print(document) => panic!("prints {document:?}"),
+            other => panic!("does not start: {other:?}"),
         }
     }
 

@@ -1,5 +1,7 @@
 //! The subcommands: their names, their help and their own arguments.
 
+use std::ffi::OsString;
+
 use clap::{
     Arg, ArgAction, Command, ValueHint,
     builder::{PossibleValue, PossibleValuesParser},
@@ -8,7 +10,7 @@ use clap::{
 use clap_complete::Shell;
 
 use super::{
-    GUIDE_CLIENTS, GuidePart,
+    GUIDE_CLIENTS, GuidePart, SETUP_CLIENTS,
     arguments::{directories, flags},
 };
 
@@ -27,6 +29,11 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
         doctor,
     ),
     ("tools", "List the tools that a client would be offered", tools),
+    (
+        "setup",
+        "Print what a client's configuration file needs, or with --write put it there; without CLIENT list the clients",
+        setup,
+    ),
     ("guide", "Print what to paste for the model: a paragraph about these tools, and a skill file for DeerFlow", guide),
     ("completions", "Print the completion script of a shell", completions),
     ("man", "Print the manual page, in roff", man),
@@ -82,6 +89,43 @@ fn tools(command: Command) -> Command {
         .after_help("Example:\n  rootbound tools --allow manage")
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the complete tools/list answer"))
         .args(flags())
+}
+
+fn setup(command: Command) -> Command {
+    let value = |name: &'static str, value: &'static str| {
+        Arg::new(name).long(name).value_name(value).action(ArgAction::Set).value_hint(ValueHint::Other)
+    };
+    let switch =
+        |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
+    let client = Arg::new("client").value_name("CLIENT").value_parser(PossibleValuesParser::new(SETUP_CLIENTS));
+    let scopes = PossibleValuesParser::new(["user", "project", "local"]);
+    command
+        .override_usage("rootbound setup [CLIENT] [DIR]... [OPTIONS] [-- OPTION OF THE SERVER...]")
+        .after_help(
+            "Examples:\n  rootbound setup claude-code --write\n  rootbound setup claude-desktop ~/code/app --write\n  \
+             rootbound setup vscode --scope project --write -- --read-only\n  rootbound setup codex --remove",
+        )
+        .arg(client.help("The client; without it, the clients are listed"))
+        .arg(directories().help("Directories to offer [default: the open project, where the client has one]"))
+        .arg(switch("write", "Change the client's file: shows the change and asks").conflicts_with("remove"))
+        .arg(switch("remove", "Take the entry out, and turn the client's own file tools on again"))
+        .arg(switch("replace", "Also turn the client's own file tools off").conflicts_with("remove"))
+        .arg(switch("yes", "Do not ask").short('y'))
+        .arg(
+            value("scope", "SCOPE")
+                .value_parser(scopes)
+                .help("For you everywhere, for everyone who has the project, or for you in this project"),
+        )
+        .arg(value("name", "NAME").help("Name of the entry [default: files]"))
+        .arg(
+            value("file", "FILE")
+                .value_parser(value_parser!(OsString))
+                .value_hint(ValueHint::FilePath)
+                .help("The client's file, if it is elsewhere than usual"),
+        )
+        .arg(switch("read-only", "Offer only the tools that change nothing"))
+        .arg(switch("split", "DeerFlow: two entries, one to read and one to write").conflicts_with("read-only"))
+        .arg(Arg::new("options").value_name("OPTION OF THE SERVER").last(true).num_args(0..).help("--max-output 20000"))
 }
 
 fn guide(command: Command) -> Command {

@@ -6,8 +6,9 @@ use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
 use super::{OptionRow, PREFIX, RawArgs, Source, options::options};
 
-/// Set by a launcher that starts the program, such as npm's: how it was installed. Not an option.
-const LAUNCHER: &str = "ROOTBOUND_LAUNCHER";
+/// Not options: the first is set by a launcher that starts the program, such as npm's; the second is a note of
+/// `rootbound setup` in the entry of a client.
+const OTHER_VARIABLES: &[&str] = &["ROOTBOUND_LAUNCHER", "ROOTBOUND_SETUP"];
 
 /// Reads the variables that begin with `ROOTBOUND_`. An empty one counts as not set: clients pass
 /// `""` for what their own configuration leaves out.
@@ -17,9 +18,8 @@ pub(super) fn read(
     problems: &mut Vec<String>,
 ) {
     for (name, value) in variables {
-        let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX) && *name != LAUNCHER) else {
-            continue;
-        };
+        let is_option = |name: &&str| name.starts_with(PREFIX) && !OTHER_VARIABLES.contains(name);
+        let Some(name) = name.to_str().filter(is_option) else { continue };
         let Some(option) = options().find(|option| option.variable() == name) else {
             let names: Vec<String> = options().map(OptionRow::variable).collect();
             // Without the prefix, which alone would make any two names alike.

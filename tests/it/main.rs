@@ -50,6 +50,7 @@ mod replay;
 mod rights;
 #[cfg(target_os = "macos")]
 mod seatbelt;
+mod setup;
 mod stdio;
 mod system;
 mod tidy;

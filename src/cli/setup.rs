@@ -1,0 +1,195 @@
+//! `rootbound setup`: puts this server into the configuration file of a client, or shows how.
+//!
+//! Without `--write` or `--remove` nothing is changed. A file is changed whole and atomically, and only the part that is
+//! ours: see `json_document` and `toml_entry`. Limits: JSON with comments and trailing commas is accepted for every
+//! client, also for one that does not; lists of tools in YAML are edited by their lines.
+
+mod apply;
+mod client;
+mod clients;
+mod deerflow;
+mod document;
+mod entry;
+mod folders;
+mod guidance;
+mod json_document;
+mod json_entry;
+mod json_text;
+mod launcher;
+mod marker;
+mod own_tools;
+mod plan;
+mod server_list;
+mod toml_entry;
+mod toml_lines;
+mod yaml_list;
+
+use std::{fmt::Write as _, process::ExitCode};
+
+use crate::config::{BAD_CONFIGURATION, Environment, SetupRequest};
+
+use self::{
+    apply::{Applied, asked},
+    client::{Client, OwnTools, Scope},
+    clients::CLIENTS,
+    entry::{Entry, entries},
+    folders::{Folders, System},
+    plan::{Plan, Target},
+    server_list::ServerList,
+};
+
+use super::output::{fail, print};
+
+/// How often a change is computed again because another program changed the file meanwhile.
+const ATTEMPTS: usize = 50;
+
+/// Lists the clients, shows the configuration of one, or changes its file. The exit code is 0 if that is done, 1 if the
+/// file cannot be used or a person says no, and 2 if the request cannot be understood.
+pub fn setup(request: &SetupRequest, environment: &Environment) -> ExitCode {
+    let folders = Folders { system: System::this(), environment };
+    let Some(name) = &request.client else { return print(&guidance::clients(&folders)) };
+    match run(name, request, &folders) {
+        Ok(text) => print(&text),
+        Err(Stopped::Usage(why)) => fail(&format!("rootbound: {why}"), BAD_CONFIGURATION),
+        Err(Stopped::NotDone(why)) => fail(&format!("rootbound: {why}"), 1),
+    }
+}
+
+/// Why nothing was done.
+enum Stopped {
+    Usage(String),
+    NotDone(String),
+}
+
+fn run(name: &str, request: &SetupRequest, folders: &Folders<'_>) -> Result<String, Stopped> {
+    let target = target(name, request, folders).map_err(Stopped::Usage)?;
+    if request.remove {
+        return remove(&target, request);
+    }
+    let entries = entries(target.client, target.scope, request, folders).map_err(Stopped::Usage)?;
+    if request.replace {
+        own_tools::file(target.client, target.scope, folders).map_err(Stopped::Usage)?;
+    }
+    if request.write {
+        return write(&target, &entries, request);
+    }
+    guidance::configuration(&target, &entries, request).map_err(Stopped::NotDone)
+}
+
+/// The client and its file.
+fn target<'f>(name: &str, request: &SetupRequest, folders: &'f Folders<'f>) -> Result<Target<'f>, String> {
+    let Some(client) = CLIENTS.iter().find(|client| client.id == name) else {
+        return Err(format!("{name:?} is not a client that setup knows: `rootbound setup` lists them"));
+    };
+    if request.split && !matches!(client.own_tools, OwnTools::YamlList { .. }) {
+        return Err(format!("--split is for deerflow: leave it out for {}", client.id));
+    }
+    let scope = scope(client, request.scope.as_deref())?;
+    let path = match (&request.file, client.files.iter().find(|(own, _)| *own == scope)) {
+        (Some(file), _) => file.clone(),
+        (None, Some((_, place))) => folders.path(place)?,
+        (None, None) => return Err(format!("{} has no file for --scope {}", client.title, scope.name())),
+    };
+    let above = match scope {
+        // Claude Code has a list for each project in one file, by the path with slashes.
+        Scope::Local => {
+            let project = folders.repository().to_str().ok_or("the path of the project is not UTF-8")?;
+            let project =
+                if folders.system == System::Windows { project.replace('\\', "/") } else { project.to_owned() };
+            vec!["projects".to_owned(), project]
+        }
+        Scope::User | Scope::Project => Vec::new(),
+    };
+    let list = ServerList::of(client.format, &above);
+    Ok(Target { client, scope, folders, path, list })
+}
+
+fn scope(client: &Client, given: Option<&str>) -> Result<Scope, String> {
+    let Some(given) = given else { return Ok(client.files[0].0) };
+    let known: Vec<&str> = client.files.iter().map(|(scope, _)| scope.name()).collect();
+    let found = client.files.iter().find(|(scope, _)| scope.name() == given).map(|(scope, _)| *scope);
+    found.ok_or_else(|| format!("--scope {given}: {} has only {}", client.title, known.join(", ")))
+}
+
+fn write(target: &Target<'_>, entries: &[Entry], request: &SetupRequest) -> Result<String, Stopped> {
+    let shown = change(request, || target.write(entries, request.replace))?;
+    let after = guidance::after(target, entries);
+    let path = target.path.display();
+    Ok(match shown {
+        None => format!("{path} has it already\n\n{after}"),
+        Some(diff) => {
+            format!("{diff}\nwritten   {path}\n{after}\nundo      rootbound setup {} --remove", undo(target, request))
+        }
+    })
+}
+
+/// The words that name the same entry to `--remove`.
+fn undo(target: &Target<'_>, request: &SetupRequest) -> String {
+    let mut words = vec![target.client.id.to_owned()];
+    if target.scope != target.client.files[0].0 {
+        words.push(format!("--scope {}", target.scope.name()));
+    }
+    if let Some(name) = &request.name {
+        words.push(format!("--name {name}"));
+    }
+    if let Some(file) = &request.file {
+        words.push(format!("--file {}", file.display()));
+    }
+    words.join(" ")
+}
+
+fn remove(target: &Target<'_>, request: &SetupRequest) -> Result<String, Stopped> {
+    let shown = change(request, || target.remove(request))?;
+    let path = target.path.display();
+    Ok(match shown {
+        None => format!("{path} has no entry of rootbound"),
+        Some(diff) => format!("{diff}\nremoved from {path}"),
+    })
+}
+
+/// Shows the changes, asks, and makes them; computed again if another program was faster. Returns the diff, or `None`
+/// if nothing is to be changed.
+fn change(request: &SetupRequest, plan: impl Fn() -> Result<Plan, String>) -> Result<Option<String>, Stopped> {
+    for _ in 0..ATTEMPTS {
+        let plan = plan().map_err(Stopped::NotDone)?;
+        if plan.changes.is_empty() {
+            return Ok(None);
+        }
+        let diff: Vec<String> = plan.changes.iter().map(apply::FileChange::diff).collect();
+        let diff = diff.join("\n");
+        if !request.yes {
+            approve(&diff, &plan)?;
+        }
+        let mut changed = false;
+        for change in &plan.changes {
+            changed |= change.apply().map_err(Stopped::NotDone)? == Applied::Changed;
+            if changed {
+                break;
+            }
+        }
+        if !changed {
+            return Ok(Some(if request.yes { diff } else { String::new() }));
+        }
+    }
+    Err(Stopped::NotDone("the file changes all the time: close the client and try again".to_owned()))
+}
+
+fn approve(diff: &str, plan: &Plan) -> Result<(), Stopped> {
+    let mut question = format!("{diff}\n");
+    for name in &plan.replaced {
+        let _ = writeln!(
+            question,
+            "The entry {name} starts another program and would be replaced; --name chooses another name."
+        );
+    }
+    question.push_str("Make this change?");
+    match asked(&question) {
+        Some(true) => Ok(()),
+        Some(false) => Err(Stopped::NotDone("nothing was changed".to_owned())),
+        None => Err(Stopped::Usage(
+            "nobody can be asked, as stdin is not a terminal: add --yes to make the change without a question, or leave \
+             --write out to see it"
+                .to_owned(),
+        )),
+    }
+}

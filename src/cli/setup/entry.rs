@@ -1,0 +1,214 @@
+//! The entry of this server for a client: what starts it, with which arguments.
+
+use std::path::{Component, Path};
+
+use serde_json::{Map, Value};
+
+use crate::{
+    config::{SetupRequest, command},
+    workspace::host_directory_exists,
+};
+
+use super::{
+    client::{Client, OpenProject, OwnTools, Scope},
+    deerflow,
+    folders::Folders,
+    launcher::{Launcher, launcher, on_this_machine},
+};
+
+/// The name of an entry unless another is given.
+pub(super) const NAME: &str = "files";
+
+/// One entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) value: Map<String, Value>,
+}
+
+/// The names of the entries that are asked for.
+pub(super) fn names(request: &SetupRequest) -> Vec<String> {
+    let name = request.name.as_deref().unwrap_or(NAME);
+    let writing = request.split.then(|| format!("{name}-write"));
+    std::iter::once(name.to_owned()).chain(writing).collect()
+}
+
+/// Whether an entry starts this program.
+pub(super) fn is_rootbound(entry: &Value) -> bool {
+    let command = entry.get("command");
+    let (command, nested) = match command {
+        // Zed once had an object there.
+        Some(Value::Object(inner)) => (inner.get("path"), inner.get("args")),
+        other => (other, entry.get("args")),
+    };
+    let names_it = |value: &Value| {
+        let Some(text) = value.as_str() else { return false };
+        let file = text.rsplit(['/', '\\']).next().unwrap_or(text);
+        let name = file.split('@').next().unwrap_or(file);
+        let name = name.strip_suffix("}").unwrap_or(name).to_lowercase();
+        name.strip_suffix(".exe").or(name.strip_suffix(".js")).unwrap_or(&name) == "rootbound"
+    };
+    let starts_packages = command.and_then(Value::as_str).is_some_and(|command| {
+        let file = command.rsplit(['/', '\\']).next().unwrap_or(command).to_lowercase();
+        ["npx", "uvx", "uv", "pipx", "cmd", "node", "bunx", "npm"].contains(&file.split('.').next().unwrap_or_default())
+    });
+    command.is_some_and(names_it)
+        || starts_packages && nested.and_then(Value::as_array).is_some_and(|words| words.iter().take(6).any(names_it))
+}
+
+/// The entries that are asked for.
+///
+/// # Errors
+/// A sentence with the next step.
+pub(super) fn entries(
+    client: &Client,
+    scope: Scope,
+    request: &SetupRequest,
+    folders: &Folders<'_>,
+) -> Result<Vec<Entry>, String> {
+    check_options(&request.options)?;
+    let words = start_words(scope, folders)?;
+    let names = names(request);
+    let mut out = Vec::new();
+    for (index, name) in names.iter().enumerate() {
+        check_name(name)?;
+        let mut arguments: Vec<String> = words[1..].to_vec();
+        if names.len() > 1 {
+            let own = if index == 0 { deerflow::READING } else { deerflow::WRITING };
+            arguments.extend(own.iter().map(|word| (*word).to_owned()));
+        } else if request.read_only {
+            arguments.push("--read-only".to_owned());
+        }
+        arguments.extend(request.options.iter().cloned());
+        arguments.extend(directories(client, scope, request, folders)?);
+        out.push(Entry { name: name.clone(), value: value(client, &words[0], &arguments) });
+    }
+    Ok(out)
+}
+
+fn value(client: &Client, program: &str, arguments: &[String]) -> Map<String, Value> {
+    let members = |text: &str| -> Map<String, Value> { serde_json::from_str(text).unwrap_or_default() };
+    let mut value = members(client.head);
+    value.insert("command".to_owned(), Value::from(program));
+    value.insert("args".to_owned(), Value::from(arguments));
+    value.extend(members(client.tail));
+    value
+}
+
+/// The program and what comes before its own arguments. A file that is shared has no path of this machine.
+fn start_words(scope: Scope, folders: &Folders<'_>) -> Result<Vec<String>, String> {
+    let launcher = launcher(folders.environment);
+    if scope == Scope::Project {
+        return Ok(launcher.words().iter().map(|word| (*word).to_owned()).collect());
+    }
+    if launcher != Launcher::Program {
+        return Ok(on_this_machine(launcher, folders.system));
+    }
+    let program = folders.environment.lasting_program();
+    let program = program.ok_or("the path of this program cannot be determined: start it by its absolute path")?;
+    Ok(vec![text_of(&program)?])
+}
+
+/// The arguments for the directories.
+fn directories(
+    client: &Client,
+    scope: Scope,
+    request: &SetupRequest,
+    folders: &Folders<'_>,
+) -> Result<Vec<String>, String> {
+    for directory in &request.directories {
+        if !host_directory_exists(directory) {
+            return Err(format!("there is no directory {}: check the path", directory.display()));
+        }
+        if directory.parent().is_none() {
+            return Err(format!(
+                "{} is the whole file system: name the directories that the model needs",
+                directory.display()
+            ));
+        }
+    }
+    if matches!(client.own_tools, OwnTools::YamlList { .. }) && request.directories.is_empty() {
+        return Ok(deerflow::DIRECTORIES.iter().map(|word| (*word).to_owned()).collect());
+    }
+    if scope == Scope::Project {
+        if request.directories.is_empty() {
+            return Ok(vec![client.project_folder.to_owned()]);
+        }
+        let project = &folders.environment.directory;
+        return request.directories.iter().map(|directory| below(project, client.project_folder, directory)).collect();
+    }
+    if !request.directories.is_empty() {
+        return request.directories.iter().map(|directory| text_of(&plain(directory))).collect();
+    }
+    match client.open_project {
+        // Without a directory the server takes the current one, but never / or the home directory.
+        OpenProject::CurrentDirectory => Ok(Vec::new()),
+        OpenProject::Variable(text) => Ok(vec![text.to_owned()]),
+        OpenProject::Here => Ok(vec![text_of(&folders.environment.directory)?]),
+        OpenProject::Unknown => Err(format!(
+            "{} starts servers outside of any project: name the directories to offer, as in `rootbound setup {} \
+             ~/code/app`",
+            client.title, client.id
+        )),
+    }
+}
+
+/// A directory of the project as every machine has it.
+fn below(project: &Path, project_folder: &str, directory: &Path) -> Result<String, String> {
+    let (project, directory) = (plain(project), plain(directory));
+    let Ok(rest) = directory.strip_prefix(&project) else {
+        return Err(format!(
+            "{} is outside of the project {}, and its path is not the same on other machines: use --scope user, or \
+             name a directory of the project",
+            directory.display(),
+            project.display()
+        ));
+    };
+    let rest = text_of(rest)?.replace('\\', "/");
+    Ok(if rest.is_empty() { project_folder.to_owned() } else { format!("{project_folder}/{rest}") })
+}
+
+/// Without `.`, and without `..` as far as it is by its letters.
+fn plain(path: &Path) -> std::path::PathBuf {
+    let mut out = std::path::PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+fn text_of(path: &Path) -> Result<String, String> {
+    let text = path
+        .to_str()
+        .ok_or_else(|| format!("{} is not UTF-8, so no configuration file can name it: rename it", path.display()))?;
+    Ok(text.to_owned())
+}
+
+/// Names that every client accepts: DeerFlow drops tools whose names have other characters.
+fn check_name(name: &str) -> Result<(), String> {
+    let fits = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
+    if !name.is_empty() && name.len() <= 40 && name.chars().all(fits) {
+        return Ok(());
+    }
+    Err(format!("--name {name:?} is not a name of an entry: use up to 40 letters, digits, - and _"))
+}
+
+/// Whether the server understands its options.
+fn check_options(options: &[String]) -> Result<(), String> {
+    let words = std::iter::once("rootbound").chain(options.iter().map(String::as_str));
+    match command().try_get_matches_from(words) {
+        Ok(matches) if matches.subcommand_name().is_none() => Ok(()),
+        Ok(_) => Err("a subcommand is behind --: give options of the server there".to_owned()),
+        Err(error) => {
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            Err(format!("behind --: {}; rootbound --help lists the options", first.trim_start_matches("error: ")))
+        }
+    }
+}

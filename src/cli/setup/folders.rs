@@ -1,0 +1,97 @@
+//! Where the files of clients are on this system.
+
+use std::path::{Path, PathBuf};
+
+use crate::{config::Environment, workspace::host_path_exists};
+
+use super::client::{Base, Place};
+
+/// The systems whose folders differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum System {
+    Linux,
+    Mac,
+    Windows,
+}
+
+impl System {
+    /// This one.
+    pub(super) fn this() -> Self {
+        match () {
+            () if cfg!(windows) => Self::Windows,
+            () if cfg!(target_vendor = "apple") => Self::Mac,
+            () => Self::Linux,
+        }
+    }
+}
+
+/// The folders of a person, and the current one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Folders<'e> {
+    pub(super) system: System,
+    pub(super) environment: &'e Environment,
+}
+
+impl Folders<'_> {
+    /// The path of a place.
+    ///
+    /// # Errors
+    /// If the folder cannot be determined.
+    pub(super) fn path(&self, place: &Place) -> Result<PathBuf, String> {
+        for (variable, below) in place.variables {
+            if let Some(folder) = self.variable(variable) {
+                let folder = self.environment.directory.join(folder);
+                return Ok(if below.is_empty() { folder } else { folder.join(below) });
+            }
+        }
+        let base = self.base(place.base)?;
+        let all = place.names.iter().map(|name| name.split('/').fold(base.clone(), |path, part| path.join(part)));
+        let mut all: Vec<PathBuf> = all.collect();
+        let chosen = all.iter().position(|path| host_path_exists(path)).unwrap_or(0);
+        Ok(all.swap_remove(chosen))
+    }
+
+    /// The repository that the current directory is in, else the directory itself.
+    pub(super) fn repository(&self) -> &Path {
+        let directory = &self.environment.directory;
+        directory.ancestors().find(|folder| host_path_exists(&folder.join(".git"))).unwrap_or(directory)
+    }
+
+    /// Whether there is a sign of a client: one of its files, or a folder for them.
+    pub(super) fn has_signs_of(&self, place: &Place) -> bool {
+        let Ok(path) = self.path(place) else { return false };
+        let own_folder =
+            |folder: &&Path| Some(*folder) != self.environment.home.as_deref() && *folder != self.environment.directory;
+        host_path_exists(&path) || path.parent().filter(own_folder).is_some_and(host_path_exists)
+    }
+
+    fn base(&self, base: Base) -> Result<PathBuf, String> {
+        let home = || self.environment.home.clone().ok_or("the home directory cannot be determined: set HOME");
+        let config = || -> Result<PathBuf, String> {
+            if let Some(folder) = self.variable("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute()) {
+                return Ok(folder);
+            }
+            Ok(home()?.join(".config"))
+        };
+        let app_data = || -> Result<PathBuf, String> {
+            match self.variable("APPDATA") {
+                Some(folder) => Ok(folder),
+                None => Ok(home()?.join("AppData").join("Roaming")),
+            }
+        };
+        match (base, self.system) {
+            (Base::Project, _) if self.environment.directory.as_os_str().is_empty() => {
+                Err("the current directory cannot be determined: change to the project".to_owned())
+            }
+            (Base::Project, _) => Ok(self.environment.directory.clone()),
+            (Base::Home, _) => Ok(home()?),
+            (Base::Config | Base::DotConfig, System::Windows) => app_data(),
+            (Base::Config, System::Mac) => Ok(home()?.join("Library").join("Application Support")),
+            (Base::Config, System::Linux) | (Base::DotConfig, _) => config(),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<PathBuf> {
+        self.environment.variable(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+    }
+}

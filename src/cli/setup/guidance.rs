@@ -1,0 +1,104 @@
+//! What a person reads: the configuration, the approval and the next step.
+
+use std::fmt::Write as _;
+
+use crate::config::SetupRequest;
+
+use super::{
+    client::{OwnTools, Scope},
+    clients::CLIENTS,
+    entry::Entry,
+    folders::Folders,
+    json_text::{Style, print},
+    launcher::{Launcher, launcher},
+    marker::{Made, ToolsOff},
+    own_tools,
+    plan::Target,
+};
+
+/// The clients, and which of them have left signs on this machine.
+pub(super) fn clients(folders: &Folders<'_>) -> String {
+    let mut out =
+        "rootbound setup CLIENT [DIR]... shows what the client's file needs; --write puts it there.\n\n".to_owned();
+    for client in CLIENTS {
+        let own = match &client.own_tools {
+            OwnTools::JsonList { files, .. } => files.iter().map(|(_, place)| place).collect(),
+            OwnTools::YamlList { file, .. } => vec![file],
+            OwnTools::ByHand(_) => Vec::new(),
+        };
+        let places = client.files.iter().map(|(_, place)| place).chain(own);
+        let found = if places.into_iter().any(|place| folders.has_signs_of(place)) { "found here" } else { "" };
+        let _ = writeln!(out, "{:<16} {:<17} {found}", client.id, client.title);
+    }
+    let lines: Vec<&str> = out.lines().map(str::trim_end).collect();
+    lines.join("\n")
+}
+
+/// The configuration of a client, to be put there by hand or with `--write`.
+pub(super) fn configuration(target: &Target<'_>, entries: &[Entry], request: &SetupRequest) -> Result<String, String> {
+    let mut snippet = String::new();
+    for entry in entries {
+        snippet = target.list.add_plain(&snippet, entry)?;
+    }
+    let mut out = String::new();
+    let (client, scope) = (target.client, target.scope);
+    let _ = writeln!(out, "{} ({})\n", client.title, whose(scope));
+    let _ = writeln!(out, "In {}:\n\n{}", target.path.display(), snippet);
+    if request.replace {
+        let path = own_tools::file(client, scope, target.folders)?;
+        if let OwnTools::YamlList { key, names, .. } = &client.own_tools {
+            let _ = writeln!(out, "In {}, leave these out of `{key}`: {}\n", path.display(), names.join(", "));
+        } else {
+            let (list, _) = own_tools::off(client, "", Made::default(), &ToolsOff::default())?;
+            let _ = writeln!(out, "In {}:\n\n{list}", path.display());
+        }
+    }
+    if matches!(client.own_tools, OwnTools::YamlList { .. }) {
+        settings_page(&mut out, entries, launcher(target.folders.environment));
+    }
+    let _ = writeln!(out, "{}", after(target, entries));
+    let _ = writeln!(out, "next      the same command with --write merges this into the file; --remove takes it out");
+    Ok(out)
+}
+
+/// DeerFlow's settings page accepts only these two commands.
+fn settings_page(out: &mut String, entries: &[Entry], launcher: Launcher) {
+    if matches!(launcher, Launcher::Npx | Launcher::Uvx) {
+        let _ = writeln!(out, "Its settings page accepts the same JSON.\n");
+        return;
+    }
+    let mut servers = serde_json::Map::new();
+    for entry in entries {
+        let mut value = entry.value.clone();
+        let words = Launcher::Uvx.words();
+        let old = value.get("args").and_then(|args| args.as_array()).into_iter().flatten().cloned();
+        let arguments: Vec<serde_json::Value> = words[1..].iter().map(|&word| word.into()).chain(old).collect();
+        value.insert("command".to_owned(), words[0].into());
+        value.insert("args".to_owned(), arguments.into());
+        servers.insert(entry.name.clone(), value.into());
+    }
+    let whole = serde_json::json!({ "mcpServers": servers });
+    let _ = writeln!(
+        out,
+        "Its settings page accepts only the commands npx and uvx. There:\n\n{}\n",
+        print(&whole, &Style::of(""), "")
+    );
+}
+
+/// The step that follows a change.
+pub(super) fn after(target: &Target<'_>, entries: &[Entry]) -> String {
+    let client = target.client;
+    let name = entries.first().map_or("files", |entry| entry.name.as_str());
+    let approval = if target.scope == Scope::Project { client.project_approval } else { client.approval };
+    let fill = |text: &str| text.replace("FILE", &target.path.display().to_string()).replace("NAME", name);
+    format!("approval  {}\ncheck     {}", fill(approval), fill(client.check))
+}
+
+/// For whom an entry is.
+pub(super) fn whose(scope: Scope) -> &'static str {
+    match scope {
+        Scope::User => "for you, in every project: --scope user",
+        Scope::Project => "for everyone who has this project: --scope project",
+        Scope::Local => "for you, in this project: --scope local",
+    }
+}
