@@ -534,7 +534,7 @@ fn what_a_read_only_server_has_read_a_writing_one_may_edit() {
         process
     };
     let (mut reading, mut writing) = (start(&["--read-only"]), start(&["--tools", "edit,write"]));
-    let mut ask = |process: &mut Process, tool: &str, name: &str| {
+    let ask = |process: &mut Process, tool: &str, name: &str| {
         let arguments = json!({ "path": name, "old_string": "one", "new_string": "two" });
         let arguments = if tool == "read" { json!({ "path": name }) } else { arguments };
         process.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))["result"].clone()
