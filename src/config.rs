@@ -17,6 +17,8 @@ mod policy;
 mod program;
 mod raw;
 mod read;
+mod role;
+mod roles;
 mod roots;
 mod setup_request;
 mod start_error;
@@ -44,9 +46,10 @@ pub use environment::Environment;
 pub(in crate::config) use guide_request::GUIDE_CLIENTS;
 pub use guide_request::{GuideClient, GuidePart, GuideRequest, OTHER};
 pub(in crate::config) use option::{NamedChoice, NumberField, OptionRow, PREFIX, UNBOUNDED, ValueKind};
-pub(in crate::config) use options::{PER_ROOT, SECTIONS};
-pub(in crate::config) use raw::{RawArgs, RawValue, RootTable, Source};
+pub(in crate::config) use options::{PER_ROLE, PER_ROOT, SECTIONS};
+pub(in crate::config) use raw::{RawArgs, RawValue, RoleTable, RootTable, Source};
 pub use read::Invocation;
+pub use role::Role;
 pub(crate) use setup_request::SETUP_CLIENTS;
 pub use setup_request::SetupRequest;
 pub use start_error::{BAD_CONFIGURATION, StartError};
@@ -80,6 +83,13 @@ pub struct Config {
     pub settings: Settings,
     /// Limits of the server.
     pub server: server::ServerOptions,
+    /// What some callers may do less, in the order in which they are tried.
+    pub roles: Vec<Role>,
+    /// Those of them that are chosen by the name of the client, before `role`.
+    pub client_roles: Vec<Role>,
+    /// The role of every other client. If no client has another one, the directories, tools and limits above are those of
+    /// this role.
+    pub role: Option<Role>,
     /// What is unusual but not wrong, for the log.
     pub warnings: Vec<String>,
 }
@@ -101,6 +111,9 @@ impl Default for Config {
             selection: Selection::default(),
             settings: Settings::default(),
             server: server::ServerOptions::default(),
+            roles: Vec::new(),
+            client_roles: Vec::new(),
+            role: None,
             warnings: Vec::new(),
         }
     }

@@ -18,7 +18,7 @@
 //! | 4 | [`server`] | rmcp, tokio |
 //! | 3 | [`tools`] | |
 //! | 2 | [`search`], [`session`], [`audit`] | |
-//! | 1 | [`workspace`] | `std::fs`, rustix, landlock, seccompiler, cap-std |
+//! | 1 | [`workspace`] | `std::fs`, rustix, landlock, seccompiler, cap-primitives |
 //! | 1 | [`edit`] | nothing but values |
 //! | 0 | [`text`] | nothing but values |
 //! | 0 | [`stop`] | the clock |

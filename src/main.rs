@@ -14,12 +14,12 @@ use std::{
 use rootbound::{
     audit::Audit,
     cli::{self, StartReport},
-    config::{Action, Config, Environment, Invocation, StartError},
+    config::{Action, Config, Environment, Invocation, Role, StartError},
     log,
     search::PathIndex,
-    server::{self, Parts, Server},
+    server::{self, Parts, RoleParts, Server},
     session::Session,
-    tools::Toolbox,
+    tools::{Selection, Toolbox},
     workspace::{
         AppendLog, Confine, Restart, StateDir, SystemProfile, Workspace, prepare_process, restart_confined, watch_limit,
     },
@@ -64,17 +64,19 @@ fn start(config: &Config) -> Result<ExitCode, StartError> {
     };
     Ok(match &config.action {
         Action::Serve => {
-            let (parts, _) = assemble(config, profile)?;
+            let (parts, roles, _) = assemble(config, profile)?;
             say_what_it_waits_for(config);
-            parts.path_index.start(&parts.workspace);
-            ExitCode::from(server::run_stdio(Server::new(parts)))
+            for parts in roles.iter().map(|role| &role.parts).chain([&parts]) {
+                parts.path_index.start(&parts.workspace);
+            }
+            ExitCode::from(server::run_stdio(Server::new(parts).with_roles(roles)))
         }
         Action::Call { tool, arguments } => cli::call(server(config, profile)?, &config.selection, tool, arguments),
         Action::Tools { json } => cli::tools(server(config, profile)?, *json),
         Action::History { path } => cli::history(&assemble(config, profile)?.0, path.as_deref()),
         Action::Restore { path, revision } => cli::restore(&assemble(config, profile)?.0, path, revision.as_deref()),
         Action::Doctor => {
-            let (parts, report) = assemble(config, profile)?;
+            let (parts, _, report) = assemble(config, profile)?;
             cli::doctor(config, &parts, &report)
         }
         Action::Guide(request) => cli::guide(config, request),
@@ -92,7 +94,7 @@ fn restart(config: &Config) -> Restart {
 }
 
 fn server(config: &Config, profile: &SystemProfile) -> Result<Server, StartError> {
-    assemble(config, profile).map(|(parts, _)| Server::new(parts))
+    assemble(config, profile).map(|(parts, roles, _)| Server::new(parts).with_roles(roles))
 }
 
 fn say_what_it_waits_for(config: &Config) {
@@ -105,7 +107,7 @@ const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends i
                        To try it without a client: rootbound call grep pattern=main (see rootbound --help)";
 
 /// Opens what the configuration names, confines the process and assembles the parts of the server.
-fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, StartReport), StartError> {
+fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<RoleParts>, StartReport), StartError> {
     log::init(config.log);
     let opened = Workspace::open(&config.roots, config.workspace.clone()).map_err(StartError::Problems)?;
     for warning in config.warnings.iter().chain(&opened.warnings) {
@@ -122,6 +124,12 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, StartRep
             None
         }
     });
+    // Before confinement, as all that is opened by its path.
+    let client_workspaces: Vec<Workspace> =
+        config.client_roles.iter().map(|role| role_workspace(config, role)).collect::<Result<_, _>>()?;
+    let has_own = !config.client_roles.is_empty();
+    let own_workspace =
+        config.role.as_ref().filter(|_| has_own).map(|role| role_workspace(config, role)).transpose()?;
     let log = config.audit.file.as_ref().map(|file| audit_log(&opened.workspace, file, config.audit.size)).transpose();
     let log = log.map_err(|why| StartError::Problems(vec![why]))?;
     let folders: Vec<&Path> =
@@ -140,15 +148,39 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, StartRep
     };
     let mut options = config.server.clone();
     options.audit = log.map(|log| Arc::new(Audit::new(log, config.audit.required)));
-    let parts = Parts {
-        workspace: Arc::new(opened.workspace),
-        session: Arc::new(Session::with_history(state, &config.history).within(config.quota)),
+    let parts = |workspace: Workspace, session: Session, selection: &Selection| Parts {
+        workspace: Arc::new(workspace),
+        session: Arc::new(session),
         path_index: Arc::new(PathIndex::new(config.index)),
-        toolbox: Toolbox::new(&config.selection),
+        toolbox: Toolbox::new(selection),
         settings: Arc::new(config.settings.clone()),
-        options,
+        options: options.clone(),
     };
-    Ok((parts, report))
+    let of_role = |role: &Role, workspace| {
+        let state = state.as_ref().and_then(|state| state.try_clone().ok());
+        let session = Session::of_role(state, &config.history, &role.name).within(role.quota);
+        parts(workspace, session, &role.selection)
+    };
+    let client_roles = config.client_roles.iter().zip(client_workspaces).map(|(role, workspace)| RoleParts {
+        name: role.name.clone(),
+        client: role.client.clone().unwrap_or_default(),
+        parts: of_role(role, workspace),
+    });
+    let client_roles: Vec<RoleParts> = client_roles.collect();
+    let base = if let Some(role) = &config.role {
+        of_role(role, own_workspace.unwrap_or(opened.workspace))
+    } else {
+        let session = Session::with_history(state, &config.history).within(config.quota);
+        parts(opened.workspace, session, &config.selection)
+    };
+    Ok((base, client_roles, report))
+}
+
+/// The directories of a role, open.
+fn role_workspace(config: &Config, role: &Role) -> Result<Workspace, StartError> {
+    Workspace::open(&role.roots, config.workspace.clone()).map(|opened| opened.workspace).map_err(|why| {
+        StartError::Problems(why.into_iter().map(|why| format!("the role {:?}: {why}", role.name)).collect())
+    })
 }
 
 /// Opens the audit file, which no call may reach: the configuration has compared its path, this compares the opened

@@ -25,6 +25,7 @@ mod panics;
 mod parts;
 mod pools;
 mod progress;
+mod roles;
 mod run;
 mod signals;
 mod stdio;
@@ -37,6 +38,7 @@ pub use confirm::{Confirm, ConfirmThrough};
 pub use connection::Server;
 pub use in_process::{Block, CallOutcome, InProcessClient, call_once, list_once};
 pub use parts::{Parts, ServerOptions};
+pub use roles::RoleParts;
 pub use run::run_stdio;
 #[cfg(all(any(test, fuzzing), unix))]
 pub(crate) use stdio::for_fuzzing;

@@ -12,7 +12,7 @@ pub use quota::{Cost, Quota, QuotaError, QuotaLimits};
 
 use std::io;
 
-use crate::workspace::StateDir;
+use crate::workspace::{Revision, StateDir};
 
 /// State shared by the calls of one session.
 #[derive(Debug)]
@@ -35,6 +35,14 @@ impl Session {
     pub fn with_history(state: Option<StateDir>, limits: &HistoryLimits) -> Self {
         let history = History::new(state.as_ref(), limits);
         Self { ledger: Ledger::new(state), history, quota: Quota::default() }
+    }
+
+    /// As [`Session::with_history`], where what was seen counts for the calls of one role alone.
+    pub fn of_role(state: Option<StateDir>, limits: &HistoryLimits, role: &str) -> Self {
+        let history = History::new(state.as_ref(), limits);
+        let name = Revision::of(role.as_bytes()).to_string();
+        let own = state.and_then(|state| state.folder(&format!("role-{name}")).ok());
+        Self { ledger: Ledger::new(own), history, quota: Quota::default() }
     }
 
     /// The codes by which changes are confirmed; `None` without a state folder.

@@ -9,6 +9,7 @@ mod document;
 mod encode;
 mod encoding;
 mod encoding_label;
+mod glob_path;
 pub mod hidden;
 mod image;
 mod layout;
@@ -21,11 +22,13 @@ pub mod outline;
 mod pdf;
 mod shorten;
 mod tokens;
+pub mod wildcard;
 
 pub use detect::looks_like_utf16;
 pub use document::{Document, HEAD, encoding_of_head, is_plain, view, whole_lines};
 pub use encode::{encode, first_unwritable};
 pub use encoding_label::EncodingLabel;
+pub use glob_path::{backslash_note, with_slashes};
 pub use image::{
     DECODE_MEMORY, EncodedImage, ImageFile, ImageFlaw, ImageInfo, ImageView, LONGEST_SIDE, MOST_PIXELS, Region,
     binary_kind, image_info,

@@ -128,6 +128,25 @@ impl Workspace {
         resolve::resolve(&self.shared.roots, text, |_| false).ok()
     }
 
+    /// The same path with each name as its directory spells it, links not followed, where the system says it: what a
+    /// search finds below is printed as it is called, and ignore rules know it.
+    pub fn spelled(&self, path: &WorkspacePath) -> WorkspacePath {
+        let root = path.root();
+        let Some(mut dir) = root.dir.open().ok().filter(|_| cfg!(windows)) else { return path.clone() };
+        let mut spelled = PathBuf::new();
+        for name in path.relative() {
+            let own = dir.spelling(name);
+            spelled.push(own.as_deref().unwrap_or(name));
+            match dir.child_dir(name, OpenFor::Traverse) {
+                Ok(child) => dir = child,
+                Err(_) => break,
+            }
+        }
+        let rest = path.relative().iter().skip(spelled.iter().count());
+        spelled.extend(rest);
+        WorkspacePath::new(root, &spelled)
+    }
+
     /// What is at a path, after links inside the roots.
     pub fn stat(&self, path: &WorkspacePath) -> Result<Stat, AccessError> {
         self.shared.stat(path).map(|(stat, _)| stat)
@@ -229,7 +248,8 @@ impl Workspace {
     /// reach it, and the right to write it must not cover a root.
     pub fn overlaps(&self, folder: &Path) -> bool {
         let roots = &self.shared.roots;
-        roots.containing(folder, true).is_some() || roots.list().iter().any(|root| root.canonical.starts_with(folder))
+        roots.containing(folder, true).is_some()
+            || roots.list().iter().any(|root| lexical::strip_base(&root.canonical, folder).is_some())
     }
 
     /// The path that `text` means, as it is printed, and the host path that it leads to: for logs that no model reads.

@@ -3,6 +3,7 @@
 //! Goes through the same start-up as serving and reports its results; it decides nothing.
 
 mod report_text;
+mod roles;
 mod walls;
 
 use std::process::ExitCode;
@@ -52,6 +53,7 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
         &format!("{} on {}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH),
     );
     roots(&mut out, config, parts);
+    roles::roles(&mut out, config);
     walls(&mut out, config, parts, &start.confinement, &mut complaints);
     policy(&mut out, config, parts);
     agent_rules(&mut out, config, start);

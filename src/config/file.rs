@@ -11,7 +11,7 @@ use toml::{
 
 use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
-use super::{OptionRow, PER_ROOT, RawArgs, RootTable, Source, ValueKind, options::options};
+use super::{OptionRow, PER_ROLE, PER_ROOT, RawArgs, RoleTable, RootTable, Source, ValueKind, options::options};
 
 /// No real one is larger; a wrong path may name a disk image.
 const MAX_BYTES: u64 = 1 << 20;
@@ -35,6 +35,10 @@ fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) 
     for (key, value) in table.get_ref() {
         let line = reader.line(key.span().start);
         let key: &str = key.get_ref();
+        if key == "role" {
+            reader.roles(value, line, raw);
+            continue;
+        }
         match options().find(|option| option.key() == key && option.flag != "config") {
             Some(option) if option.flag == "root" => reader.roots(option, value, line, raw),
             Some(option) => reader.values(option, value, line, raw),
@@ -125,6 +129,73 @@ impl Reader<'_> {
         }
     }
 
+    /// `[[role]]` tables.
+    fn roles(&mut self, value: &Spanned<DeValue<'_>>, line: usize, raw: &mut RawArgs) {
+        let values = match value.get_ref() {
+            DeValue::Array(values) => values.iter().collect(),
+            _ => vec![value],
+        };
+        for value in values {
+            let line = if value.span().is_empty() { line } else { self.line(value.span().start) };
+            match value.get_ref() {
+                DeValue::Table(table) => self.role(table, line, raw),
+                other => self.problem(line, &format!("role is {}, but must be a table: [[role]]", other.type_str())),
+            }
+        }
+    }
+
+    fn role(&mut self, table: &DeTable<'_>, line: usize, raw: &mut RawArgs) {
+        let own = RawArgs::default();
+        let mut role = RoleTable { source: self.source(line), name: None, label: None, client: None, roots: None, own };
+        for (key, value) in table {
+            let line = self.line(key.span().start);
+            let key: &str = key.get_ref();
+            let field = match key {
+                "name" => &mut role.name,
+                "label" => &mut role.label,
+                "client" => &mut role.client,
+                "roots" => {
+                    role.roots = Some(self.names(value, line));
+                    continue;
+                }
+                _ => {
+                    if let Some(option) = per_role().find(|option| option.key() == key) {
+                        self.values(option, value, line, &mut role.own);
+                    } else {
+                        let own = per_role().map(OptionRow::key);
+                        let names: Vec<String> =
+                            ["name", "label", "client", "roots"].map(str::to_owned).into_iter().chain(own).collect();
+                        self.problem(line, &no_such_key(key, "key of a role", &names));
+                    }
+                    continue;
+                }
+            };
+            match value.get_ref() {
+                DeValue::String(text) => *field = Some(text.clone().into_owned()),
+                other => self.problem(line, &format!("{key} is {}, but must be text", other.type_str())),
+            }
+        }
+        raw.roles.push(role);
+    }
+
+    /// The names of roots, one or a list.
+    fn names(&mut self, value: &Spanned<DeValue<'_>>, line: usize) -> Vec<(String, Source)> {
+        let values = match value.get_ref() {
+            DeValue::Array(values) => values.iter().collect(),
+            _ => vec![value],
+        };
+        let mut names = Vec::new();
+        for value in values {
+            match value.get_ref() {
+                DeValue::String(text) => {
+                    names.push((text.clone().into_owned(), self.source(self.line(value.span().start))));
+                }
+                other => self.problem(line, &format!("roots is {}, but must be a list of texts", other.type_str())),
+            }
+        }
+        names
+    }
+
     fn line(&self, offset: usize) -> usize {
         line_of(self.text, offset)
     }
@@ -143,6 +214,11 @@ fn per_root() -> impl Iterator<Item = &'static OptionRow> {
     options().filter(|option| PER_ROOT.contains(&option.flag))
 }
 
+/// The options that a `[[role]]` table may have.
+fn per_role() -> impl Iterator<Item = &'static OptionRow> {
+    options().filter(|option| PER_ROLE.contains(&option.flag))
+}
+
 fn wrong_type(option: &OptionRow, key: &str, value: &DeValue<'_>) -> String {
     let expected = match option.kind {
         ValueKind::Switch(_) => "true or false",
@@ -157,7 +233,8 @@ fn unknown(key: &str) -> String {
     if key == "config" {
         return "a configuration file cannot name another: remove config".to_owned();
     }
-    let names: Vec<String> = options().map(OptionRow::key).filter(|name| name != "config").collect();
+    let names: Vec<String> =
+        options().map(OptionRow::key).filter(|name| name != "config").chain(["role".to_owned()]).collect();
     no_such_key(key, "key", &names)
 }
 

@@ -370,6 +370,10 @@ const PROCESS: &[OptionRow] = &[
     },
 ];
 
+/// The options that a `[[role]]` table of the file may have.
+pub(super) const PER_ROLE: [&str; 5] =
+    ["tools", "read-only", "max-files-created", "max-bytes-written", "max-root-size"];
+
 /// The options that may also be keys of a `[[root]]` table.
 pub(super) const PER_ROOT: &[&str] =
     &["read-only", "untrusted", "deny", "deny-extension", "hide", "protect", "allow-secret", "allow-protected"];

@@ -56,10 +56,25 @@ pub(super) enum Source {
     CommandLine,
 }
 
+/// A `[[role]]` table as it was written.
+#[derive(Clone, Debug)]
+pub(super) struct RoleTable {
+    pub(super) source: Source,
+    pub(super) name: Option<String>,
+    pub(super) label: Option<String>,
+    pub(super) client: Option<String>,
+    /// The names of its roots, each with its place in the file.
+    pub(super) roots: Option<Vec<(String, Source)>>,
+    /// The options of [`PER_ROLE`](super::options::PER_ROLE).
+    pub(super) own: RawArgs,
+}
+
 /// The values of all options from all sources.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RawArgs {
     pub(super) values: Vec<RawValue>,
+    /// The `[[role]]` tables of the file.
+    pub(super) roles: Vec<RoleTable>,
 }
 
 impl RawArgs {

@@ -15,7 +15,8 @@ use crate::{
 };
 
 use super::{
-    Action, Config, Environment, RawArgs, RawValue, Source, host_path, options::options, parse_value, policy, roots,
+    Action, Config, Environment, RawArgs, RawValue, Source, host_path, options::options, parse_value, policy, roles,
+    roots,
 };
 
 /// Validates `raw`. `file` is the path of the configuration file, if there is one.
@@ -69,12 +70,13 @@ pub(super) fn config(
     let state = state(raw, &roots, file_base, environment, &mut problems, &mut warnings);
     through_model(&config.server, state.as_deref(), &mut warnings);
 
+    config.roles = roles::roles(raw, &config, &roots, &mut problems);
     if !problems.is_empty() {
         return Err(problems);
     }
     config.workspace.server_files = own(file, config.audit.file.as_deref(), state.as_deref(), environment);
     config.workspace.policy = policy;
-    Ok(Config { roots, state, warnings, ..config })
+    Ok(roles::applied(Config { roots, state, warnings, ..config }))
 }
 
 /// Warns of `--confirm-through model` where it has no effect.

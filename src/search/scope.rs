@@ -29,7 +29,7 @@ impl Scope {
     /// When the path is outside, missing or unreadable.
     pub fn of(workspace: &Workspace, path: Option<&str>) -> Result<Self, ScopeError> {
         if let Some(path) = path.filter(|path| !path.trim().is_empty()) {
-            return Self::at(workspace, workspace.resolve(path).map_err(ScopeError::Path)?);
+            return Self::at(workspace, &workspace.resolve(path).map_err(ScopeError::Path)?);
         }
         let (mut starts, mut absent, mut last) = (Vec::new(), Vec::new(), None);
         for root in workspace.roots() {
@@ -54,8 +54,9 @@ impl Scope {
     ///
     /// # Errors
     /// When it is missing or unreadable.
-    pub fn at(workspace: &Workspace, start: WorkspacePath) -> Result<Self, ScopeError> {
-        let kind = workspace.stat(&start).map_err(ScopeError::Access)?.kind;
+    pub fn at(workspace: &Workspace, start: &WorkspacePath) -> Result<Self, ScopeError> {
+        let kind = workspace.stat(start).map_err(ScopeError::Access)?.kind;
+        let start = workspace.spelled(start);
         Ok(Self { starts: vec![start], kind, absent: Vec::new() })
     }
 

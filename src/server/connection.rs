@@ -14,6 +14,7 @@ use super::{
     handler::Handler,
     instructions,
     parts::Parts,
+    roles::{RoleParts, Served},
     stdio::{OutputQueue, SafeStdio},
 };
 
@@ -28,6 +29,8 @@ const STREAMS_STAY: Duration = Duration::from_secs(u32::MAX as u64);
 pub struct Server {
     pub(super) dispatcher: Arc<Dispatcher>,
     instructions: String,
+    /// What the clients of roles have, in the order in which they are tried.
+    roles: Vec<RoleParts>,
 }
 
 impl Server {
@@ -39,7 +42,13 @@ impl Server {
     }
 
     pub(super) fn with_instructions(parts: Parts, instructions: String) -> Self {
-        Self { dispatcher: Arc::new(Dispatcher::new(parts)), instructions }
+        Self { dispatcher: Arc::new(Dispatcher::new(parts)), instructions, roles: Vec::new() }
+    }
+
+    /// The server with `roles` for clients by their names, the first that fits.
+    #[must_use]
+    pub fn with_roles(self, roles: Vec<RoleParts>) -> Self {
+        Self { roles, ..self }
     }
 
     /// One thread reads requests and writes answers; calls have threads of their own.
@@ -56,7 +65,10 @@ impl Server {
     {
         let queue = OutputQueue::start(output, stop.clone());
         let transport = SafeStdio::new(input, queue.clone(), &self.dispatcher.parts.options, stop.clone());
-        let handler = Handler::new(self.dispatcher, self.instructions, queue);
+        let mut served: Vec<Served> =
+            self.roles.into_iter().map(|role| Served::of_role(role, &self.dispatcher)).collect();
+        served.push(Served::new(None, self.dispatcher, self.instructions));
+        let handler = Handler::new(served, queue);
         // Without rmcp's own handshake: it ends the process on a notification that comes first, and does not let a
         // client that began with one protocol version go on with another. The handler checks each request instead.
         let service = serve_directly_with_ct(handler, transport, None, stop.clone());

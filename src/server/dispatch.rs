@@ -45,8 +45,8 @@ const MAX_WAITING_CHANGE: u64 = 1 << 20;
 /// Runs calls, and holds what they share.
 pub(super) struct Dispatcher {
     pub(super) parts: Arc<Parts>,
-    pub(super) limits: ConcurrencyLimits,
-    pub(super) pools: Pools,
+    pub(super) limits: Arc<ConcurrencyLimits>,
+    pub(super) pools: Arc<Pools>,
     pub(super) commits: Arc<RunningCommits>,
     confirmation: Confirmation,
 }
@@ -67,12 +67,19 @@ impl Dispatcher {
     pub(super) fn new(parts: Parts) -> Self {
         let options = &parts.options;
         Self {
-            limits: ConcurrencyLimits::new(options.max_concurrent),
-            pools: Pools::default(),
+            limits: Arc::new(ConcurrencyLimits::new(options.max_concurrent)),
+            pools: Arc::default(),
             commits: Arc::default(),
             confirmation: Confirmation::new(options.confirm_limit),
             parts: Arc::new(parts),
         }
+    }
+
+    /// A dispatcher of the calls of a role, which share the threads and permits of this one.
+    pub(super) fn of_role(&self, parts: Parts) -> Self {
+        let confirmation = Confirmation::new(parts.options.confirm_limit);
+        let (limits, pools, commits) = (self.limits.clone(), self.pools.clone(), self.commits.clone());
+        Self { limits, pools, commits, confirmation, parts: Arc::new(parts) }
     }
 
     /// Runs `call` and logs how it went.

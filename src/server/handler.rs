@@ -3,14 +3,13 @@
 //! Only the tools capability is declared. rmcp would answer some requests of other capabilities with an empty success;
 //! [`super::stdio`] never delivers them as such, so they are "method not found".
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, Implementation, InitializeRequestParams,
         InitializeResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
-        Tool,
     },
     service::RequestContext,
 };
@@ -25,11 +24,10 @@ use crate::{
 use super::{
     audited_call,
     call::{Call, Response},
-    client_budget::ClientBudgets,
     confirm::Person,
     convert,
-    dispatch::Dispatcher,
     progress::Progress,
+    roles::Served,
     stdio::{DuplicateKey, OutputQueue},
 };
 
@@ -40,40 +38,47 @@ const NAME_SHOWN: usize = 64;
 
 /// Answers one client.
 pub(super) struct Handler {
-    dispatcher: Arc<Dispatcher>,
-    instructions: String,
+    /// What each client has; the last one is for all that are in no other.
+    served: Vec<Served>,
     output: OutputQueue,
-    listing: OnceLock<Vec<Tool>>,
-    budgets: ClientBudgets,
 }
 
 type Context = RequestContext<RoleServer>;
 
 impl Handler {
-    /// A handler that has calls run by `dispatcher` and sends progress to `output`.
-    pub(super) fn new(dispatcher: Arc<Dispatcher>, instructions: String, output: OutputQueue) -> Self {
-        let parts = &dispatcher.parts;
-        let mounts = parts.workspace.roots().iter().filter_map(|root| root.name().map(str::to_owned)).collect();
-        let budgets = ClientBudgets::new(mounts, &parts.settings);
-        Self { dispatcher, instructions, output, listing: OnceLock::new(), budgets }
+    /// A handler that serves each client with the first of `served` that fits, and sends progress to `output`.
+    pub(super) fn new(served: Vec<Served>, output: OutputQueue) -> Self {
+        Self { served, output }
     }
 
-    fn listing(&self) -> &[Tool] {
-        self.listing.get_or_init(|| {
-            let parts = &self.dispatcher.parts;
-            convert::listing(&parts.toolbox, &parts.settings, parts.options.takes_codes())
-        })
+    fn served(&self, client: Option<&str>) -> &Served {
+        Served::choose(&self.served, client)
     }
 
-    fn unknown_tool(&self, name: &str) -> ErrorData {
-        let offered: Vec<&str> = self.listing().iter().map(|tool| tool.name.as_ref()).collect();
+    /// What the client of a request has. Its name may come with each request, so it is asked for at each.
+    fn served_to(&self, context: &Context) -> &Served {
+        self.served(context.client_info().as_ref().map(|client| client.name.as_str()))
+    }
+
+    fn info(served: &Served) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(
+                Implementation::new("rootbound", env!("CARGO_PKG_VERSION"))
+                    .with_title("Rootbound")
+                    .with_description(env!("CARGO_PKG_DESCRIPTION")),
+            )
+            .with_instructions(served.instructions.clone())
+    }
+
+    fn unknown_tool(served: &Served, name: &str) -> ErrorData {
+        let offered: Vec<&str> = served.listing().iter().map(|tool| tool.name.as_ref()).collect();
         let shown = shorten(name, NAME_SHOWN);
         let what = if Toolbox::known().contains(&name) {
             format!("the tool {shown:?} is not offered")
         } else {
             format!("unknown tool {shown:?}")
         };
-        let nearest = did_you_mean(self.dispatcher.parts.toolbox.nearest(name));
+        let nearest = did_you_mean(served.dispatcher.parts.toolbox.nearest(name));
         let nearest = nearest.map(|question| format!("{question} ")).unwrap_or_default();
         ErrorData::invalid_params(
             format!("{what}; {nearest}this server offers {}", offered.join(", ")),
@@ -84,13 +89,7 @@ impl Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(
-                Implementation::new("rootbound", env!("CARGO_PKG_VERSION"))
-                    .with_title("Rootbound")
-                    .with_description(env!("CARGO_PKG_DESCRIPTION")),
-            )
-            .with_instructions(self.instructions.clone())
+        Self::info(self.served(None))
     }
 
     async fn initialize(
@@ -98,7 +97,8 @@ impl ServerHandler for Handler {
         mut request: InitializeRequestParams,
         context: Context,
     ) -> Result<InitializeResult, ErrorData> {
-        let answer = self.negotiate_initialize(&request)?;
+        let mut answer = self.negotiate_initialize(&request)?;
+        answer.instructions = Some(self.served(Some(&request.client_info.name)).instructions.clone());
         // The version that was agreed on. rmcp's own handler stores the one that was asked for, and after a second
         // `initialize` with an unknown version it judges every request by the rules of 2026-07-28.
         request.protocol_version = answer.protocol_version.clone();
@@ -106,9 +106,9 @@ impl ServerHandler for Handler {
         Ok(answer)
     }
 
-    async fn discover(&self, _: Context) -> Result<DiscoverResult, ErrorData> {
+    async fn discover(&self, context: Context) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
-        let mut answer = DiscoverResult::from_server_info(versions, self.get_info());
+        let mut answer = DiscoverResult::from_server_info(versions, Self::info(self.served_to(&context)));
         answer.ttl_ms = LISTING_TTL_MS;
         // The instructions name this client's roots.
         answer.cache_scope = CacheScope::Private;
@@ -126,7 +126,7 @@ impl ServerHandler for Handler {
             let shown = shorten(&cursor, NAME_SHOWN);
             return Err(ErrorData::invalid_params(format!("unknown cursor {shown:?}"), None));
         }
-        let mut result = ListToolsResult::with_all_items(self.listing().to_vec());
+        let mut result = ListToolsResult::with_all_items(self.served_to(&context).listing().to_vec());
         if is_modern(&context) {
             result.ttl_ms = Some(LISTING_TTL_MS);
             result.cache_scope = Some(CacheScope::Private);
@@ -141,14 +141,16 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         opened(&context)?;
         let client = context.client_info().map(|client| (client.name, client.version));
-        let answer_budget = self.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
+        let served = self.served_to(&context);
+        let dispatcher = &served.dispatcher;
+        let answer_budget = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
         let client_text = format!("{client:?}");
         let caller = Caller { client, request: context.id.to_string() };
-        let settings = &self.dispatcher.parts.settings;
-        if self.dispatcher.parts.toolbox.get(&request.name).is_none() {
-            let error = self.unknown_tool(&request.name);
+        let settings = &dispatcher.parts.settings;
+        if dispatcher.parts.toolbox.get(&request.name).is_none() {
+            let error = Self::unknown_tool(served, &request.name);
             let arguments = request.arguments.unwrap_or_default();
-            return match audited_call::unknown(&self.dispatcher, caller, request.name.into_owned(), arguments).await {
+            return match audited_call::unknown(dispatcher, caller, request.name.into_owned(), arguments).await {
                 Ok(()) => Err(error),
                 Err(unrecorded) => Ok(convert::error(&unrecorded, answer_budget).into()),
             };
@@ -168,7 +170,7 @@ impl ServerHandler for Handler {
             budget: self.output.budget().clone(),
             answer_budget,
         };
-        let result = audited_call::run(&self.dispatcher, caller, call).await;
+        let result = audited_call::run(dispatcher, caller, call).await;
         progress.end();
         let result = match result {
             Ok(Response::Answer(answer, permit)) => {

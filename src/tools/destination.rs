@@ -71,6 +71,13 @@ impl Occupant {
     }
 }
 
+/// The destination of a move that changes nothing but the case of the name, where that is the same file.
+pub(super) fn respelled(cx: &CallContext, from: &WritablePath, text: &str) -> Result<Option<Destination>, ToolError> {
+    let path = cx.workspace.resolve(text)?;
+    let target = cx.workspace.respelled(from, &path);
+    Ok(target.map(|target| Destination { path, target, occupant: Occupant::Nothing, bytes: 0 }))
+}
+
 /// Looks at the destination. `name` is what the entry is called, for a hint.
 pub(super) fn resolve(
     cx: &CallContext,

@@ -329,6 +329,11 @@ impl From<AccessError> for ToolError {
             A::NotStored => (Kind::NotFound, "write the content again"),
             A::IsRoot => (Kind::Denied, "name an entry below it"),
             A::Permission => (Kind::Denied, "the operating system refuses it; choose another file or ask the user"),
+            A::MarkedReadOnly => (
+                Kind::Denied,
+                "nothing was changed; ask the user to clear the attribute (attrib -r), or write another file",
+            ),
+            A::InUse => (Kind::Stale, "nothing was changed; try again, or ask the user to close that program"),
             A::Changed => (Kind::Stale, "another program is changing it; read it again"),
             A::Exists => (Kind::Stale, "read it, then edit it or overwrite it"),
             A::Stale => (Kind::Stale, "read it again, then repeat the change on what is there now"),

@@ -73,7 +73,11 @@ impl Tool for Move {
         if cx.workspace.entry_stat(&from)?.is_none() {
             return Err(ToolError::not_found(&cx.workspace, &source));
         }
-        let to = destination::resolve(cx, &source, &args.destination, args.overwrite.unwrap_or(false))?;
+        let overwrite = args.overwrite.unwrap_or(false);
+        let to = match destination::respelled(cx, &from, &args.destination)? {
+            Some(to) => to,
+            None => destination::resolve(cx, &source, &args.destination, overwrite)?,
+        };
         destination::check_apart(from.path(), to.target.path())?;
         let tree = cx.workspace.tree(&from, Purpose::Move(&to.target))?;
         to.check_replaces(&tree)?;

@@ -9,7 +9,7 @@ use crate::text::shorten;
 
 use super::escape::escape_text;
 use super::limits::words;
-use super::{Failure, Limit, RootGone, WorkspacePath};
+use super::{Failure, Limit, RootGone, WorkspacePath, sys};
 
 /// Why a text is no path of this workspace.
 #[derive(Debug, thiserror::Error)]
@@ -84,6 +84,10 @@ pub enum AccessErrorKind {
     },
     /// The system's permissions forbid it.
     Permission,
+    /// It has the read-only attribute of Windows.
+    MarkedReadOnly,
+    /// Another program has it open and keeps others out (Windows).
+    InUse,
     /// More entries than one call takes.
     TooMany {
         /// Entries allowed.
@@ -174,6 +178,7 @@ impl AccessError {
             io::ErrorKind::AlreadyExists => AccessErrorKind::Exists,
             io::ErrorKind::ReadOnlyFilesystem => AccessErrorKind::ReadOnly,
             io::ErrorKind::InvalidFilename => AccessErrorKind::NameTooLong,
+            _ if sys::is_in_use(error) => AccessErrorKind::InUse,
             _ => Limit::of(error).map_or(AccessErrorKind::Io, AccessErrorKind::Limit),
         }
     }
@@ -215,6 +220,8 @@ impl fmt::Display for AccessError {
             Kind::IsRoot => write!(f, "{path} is a workspace root, which cannot be moved, copied, replaced or deleted"),
             Kind::NotStored => write!(f, "the earlier content of {path} is no longer stored"),
             Kind::Permission => write!(f, "the system's permissions forbid access to {path}"),
+            Kind::MarkedReadOnly => write!(f, "{path} is marked read-only by a file attribute"),
+            Kind::InUse => write!(f, "another program has {path} open and keeps others out"),
             Kind::Changed => write!(f, "{path} kept changing during the call"),
             Kind::Exists => write!(f, "{path} already exists"),
             Kind::Stale => write!(f, "{path} has changed since it was read"),

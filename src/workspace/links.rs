@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::lexical::{MOST_LINKS, base_of, push_front};
+use super::lexical::{MOST_LINKS, base_of, push_front, strip_base};
 use super::{AccessError, AccessErrorKind, AtPath as _, Dir, FileKind, OpenFor, Root, Roots, WorkspacePath};
 
 /// Where an asked path leads, and by which names.
@@ -134,7 +134,11 @@ impl LinkWalk<'_> {
                 }
                 Position::Inside(here) if name == ".." => self.climb(here)?,
                 Position::Inside(here) => match here.dir.child_stat(&name) {
-                    Ok(stat) => self.step(here, name, stat.kind)?,
+                    Ok(stat) => {
+                        // One file has one name, for rules, locks and what was read, however it was asked for.
+                        let name = here.dir.spelling(&name).unwrap_or(name);
+                        self.step(here, name, stat.kind)?
+                    }
                     Err(error) if error.kind() == io::ErrorKind::NotFound => return self.missing(&here, name),
                     Err(error) => return Err(AccessError::from_io(error, self.asked)),
                 },
@@ -197,8 +201,9 @@ impl LinkWalk<'_> {
 
     /// An absolute place: a root, when it is exactly one, else outside.
     fn arrive(&self, at: PathBuf) -> Result<Position, AccessError> {
+        let is_root = |root: &Path| strip_base(&at, root).is_some_and(|rest| rest.as_os_str().is_empty());
         let mut roots = self.roots.list().iter();
-        match roots.find(|root| at == root.canonical || at == root.configured) {
+        match roots.find(|root| is_root(&root.canonical) || is_root(&root.configured)) {
             Some(root) => self.enter(root, Vec::new()),
             None => Ok(Position::Outside(at)),
         }

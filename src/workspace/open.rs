@@ -22,9 +22,10 @@ impl Shared {
         asked: &WorkspacePath,
         operation: impl Fn(&WorkspacePath) -> Result<T, Failure>,
     ) -> Result<(T, Location), AccessError> {
-        let direct = Ok(Location::direct(self.roots.deepest(asked)));
+        // Where a name may be spelled in several ways, the real one is known only after the walk.
+        let direct = (!cfg!(windows)).then(|| Ok(Location::direct(self.roots.deepest(asked))));
         let followed = std::iter::repeat_with(|| links::follow(&self.roots, asked)).take(ATTEMPTS);
-        for way in std::iter::once(direct).chain(followed) {
+        for way in direct.into_iter().chain(followed) {
             let way = match way {
                 Err(error) if error.kind == AccessErrorKind::Changed => continue,
                 answer => answer?,

@@ -8,7 +8,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::lexical::lexically_normal;
+use super::lexical::{lexically_normal, without_verbatim};
 use super::root_dir::RootDir;
 use super::{Dir, Failure, RootGone};
 
@@ -50,6 +50,7 @@ pub(super) fn nearest(path: &Path) -> std::io::Result<Nearest> {
     if canonical.components().any(|part| part == Component::ParentDir) {
         canonical = lexically_normal(&canonical);
     }
+    let canonical = without_verbatim(canonical);
     let above = canonical.ancestors().skip(1).find(|above| above.is_dir());
     let above = above.ok_or(std::io::ErrorKind::NotFound)?.to_owned();
     Ok(Nearest { canonical, above })

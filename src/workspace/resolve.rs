@@ -159,25 +159,29 @@ fn from_host(roots: &Roots, host: &Path) -> Result<WorkspacePath, Refusal> {
 }
 
 /// `file:///path` or `file://localhost/path` (RFC 8089), percent-decoded. Plain paths are not: a file may be called
-/// `a%20b`.
+/// `a%20b`. On Windows `file://server/share/path` is a share (RFC 8089, appendix E.3).
 fn from_uri(roots: &Roots, uri: &str) -> Result<WorkspacePath, Refusal> {
     let at = uri.find('/').ok_or(Refusal::Denied)?;
     let (host, path) = uri.split_at(at);
-    if !host.is_empty() && !host.eq_ignore_ascii_case("localhost") {
+    let is_local = host.is_empty() || host.eq_ignore_ascii_case("localhost");
+    if !is_local && !cfg!(windows) {
         return Err(Refusal::Denied);
     }
-    let bytes: Vec<u8> = percent_decode_str(path).collect();
+    let mut bytes: Vec<u8> = percent_decode_str(path).collect();
     if bytes.contains(&0) {
         return Err(Refusal::Invalid(NUL));
     }
-    let path = lexically_normal(&host_path(bytes)?);
+    if !is_local {
+        bytes.splice(0..0, format!("//{host}").into_bytes());
+    }
     // A root with a virtual absolute name is addressed by that name in URIs, too.
-    if let Some((root, rest)) = path.to_str().and_then(|text| mounted(roots, text)) {
+    let normal = std::str::from_utf8(&bytes).ok().map(|text| lexically_normal(Path::new(text)));
+    if let Some((root, rest)) = normal.as_deref().and_then(Path::to_str).and_then(|text| mounted(roots, text)) {
         let names: PathBuf = rest.split(is_separator).collect();
-        let below_root = lexically_below(&names).ok_or(Refusal::Denied)?;
+        let below_root = lexically_below(&names).filter(|path| path.iter().all(is_name)).ok_or(Refusal::Denied)?;
         return Ok(WorkspacePath::new(root, &below_root));
     }
-    from_host(roots, &path)
+    from_host(roots, &lexically_normal(&host_path(bytes)?))
 }
 
 fn strip_scheme(text: &str) -> Option<&str> {
@@ -204,11 +208,12 @@ fn host_path(bytes: Vec<u8>) -> Result<PathBuf, Refusal> {
     Ok(OsString::from_vec(bytes).into())
 }
 
-/// `/C:/x` is how a URI writes `C:/x`.
+/// `/C:/x` is how a URI writes `C:/x`; `//server/share` is a share.
 #[cfg(not(unix))]
 fn host_path(bytes: Vec<u8>) -> Result<PathBuf, Refusal> {
     let text = String::from_utf8(bytes).map_err(|_| Refusal::Denied)?;
-    Ok(text.trim_start_matches('/').replace('/', "\\").into())
+    let text = if text.starts_with("//") { &text } else { text.trim_start_matches('/') };
+    Ok(text.replace('/', "\\").into())
 }
 
 /// Whether the system takes a component for a plain name of one entry.

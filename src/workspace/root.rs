@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::lexical::lexically_normal;
+use super::lexical::{lexically_normal, without_verbatim};
 use super::optional_root::{OptionalRoot, nearest};
 use super::policy::StartupRules;
 use super::root_dir::RootDir;
@@ -89,7 +89,6 @@ pub(super) struct OpenedRoot<'s> {
 impl<'s> OpenedRoot<'s> {
     /// The one place where a path is made canonical: the configuration is trusted, and everything later goes
     /// through the handle.
-    #[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
     pub(super) fn open(spec: &'s RootSpec, force_component: bool, homes: &[PathBuf]) -> io::Result<Self> {
         let configured = lexically_normal(&std::path::absolute(&spec.path)?);
         if spec.optional {
@@ -102,8 +101,9 @@ impl<'s> OpenedRoot<'s> {
             let held = nearest.above;
             return Ok(Self { spec, canonical: nearest.canonical, configured, dir, held, optional: Some(optional) });
         }
-        let canonical = spec.path.canonicalize()?;
+        let canonical = sys::canonical(&spec.path)?;
         let dir = RootDir::existing(Dir::open_ambient(&canonical, force_component)?);
+        let canonical = without_verbatim(canonical);
         Ok(Self { spec, held: canonical.clone(), canonical, configured, dir, optional: None })
     }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::escape::escape_name;
+use super::lexical::strip_base;
 use super::root::OpenedRoot;
 use super::{Policy, PolicyRules, Root, RootSpec, WorkspacePath, server_files};
 
@@ -74,7 +75,7 @@ impl Roots {
     /// `aliases`: roots also count by the path they were configured with.
     pub(super) fn containing(&self, host: &Path, aliases: bool) -> Option<WorkspacePath> {
         let ways = |root: &Arc<Root>| {
-            let by = |base: &Path| host.strip_prefix(base).ok().map(Path::to_path_buf);
+            let by = |base: &Path| strip_base(host, base).map(Path::to_path_buf);
             by(&root.canonical).or_else(|| by(&root.configured).filter(|_| aliases))
         };
         self.list
@@ -100,7 +101,7 @@ impl Roots {
         self.nested
             .iter()
             .filter(|(outer, ..)| *outer == root.index)
-            .find_map(|(_, below, inner)| Some((&self.list[*inner], relative.strip_prefix(below).ok()?)))
+            .find_map(|(_, below, inner)| Some((&self.list[*inner], strip_base(relative, below)?)))
     }
 
     /// The same place, seen from the deepest root that holds it: that one's rights count.

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::lexical::{MOST_LINKS, base_of, lexically_normal, push_front};
+use super::lexical::{MOST_LINKS, base_of, lexically_normal, push_front, without_verbatim};
 use super::policy::ProtectedPaths;
 use super::{Root, sys};
 
@@ -21,7 +21,7 @@ const WHY: &str = "a file that this server starts from, or a link to one";
 #[expect(clippy::disallowed_methods, reason = "once at start-up, on a trusted path, before any call is served")]
 pub(super) fn home() -> Vec<PathBuf> {
     let Some(home) = std::env::home_dir().filter(|home| home.is_absolute()) else { return Vec::new() };
-    let real = home.canonicalize();
+    let real = home.canonicalize().map(without_verbatim);
     let mut homes: Vec<PathBuf> = std::iter::once(home).chain(real).collect();
     homes.dedup();
     homes
@@ -105,7 +105,7 @@ fn chain(path: &Path) -> PathChain {
     }
     // In the form that roots have: Windows has several for one path.
     let real = |place: PathBuf| match (place.parent().map(Path::canonicalize), place.file_name()) {
-        (Some(Ok(parent)), Some(name)) => parent.join(name),
+        (Some(Ok(parent)), Some(name)) => without_verbatim(parent).join(name),
         _ => place,
     };
     let real = |paths: Vec<PathBuf>| paths.into_iter().map(real).collect();

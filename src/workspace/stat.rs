@@ -40,6 +40,9 @@ pub(crate) struct FileIdentity {
     /// Seconds and nanoseconds since 1970.
     pub(crate) modified: (i64, u32),
     pub(crate) changed: (i64, u32),
+    /// `FILE_ATTRIBUTE_…`.
+    #[cfg(windows)]
+    pub(crate) attributes: u32,
 }
 
 impl Stat {
@@ -98,6 +101,15 @@ impl Stat {
     /// Whether both are the same inode on the same device.
     pub(crate) fn same_file(&self, other: &Self) -> bool {
         (self.identity.device, self.identity.inode) == (other.identity.device, other.identity.inode)
+    }
+
+    /// Whether it has the read-only attribute of Windows, which forbids every program to change the file.
+    #[cfg_attr(not(windows), expect(clippy::unused_self, reason = "no other system has it"))]
+    pub(crate) fn is_marked_read_only(&self) -> bool {
+        #[cfg(windows)]
+        return self.identity.attributes & 1 != 0;
+        #[cfg(not(windows))]
+        false
     }
 
     /// The word for a special file, by its mode.

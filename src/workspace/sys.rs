@@ -33,15 +33,16 @@ pub(crate) use contract::{Failure, Listed, LockAttempt, OpenFor};
 #[cfg(unix)]
 pub(crate) use entries::set_mode;
 #[cfg(unix)]
-pub(crate) use fstat::{file_stat, identity};
+pub(crate) use fstat::{canonical, file_stat, identity};
 #[cfg(unix)]
 pub(crate) use process::{
-    file_size_limit, is_process_file_limit, is_system_file_limit, open_files, raise_open_files, survive_large_writes,
+    file_size_limit, is_in_use, is_process_file_limit, is_system_file_limit, open_files, raise_open_files,
+    survive_large_writes,
 };
 #[cfg(unix)]
 pub(crate) use unix::{Dir, try_lock};
 #[cfg(not(unix))]
 pub(crate) use windows::{
-    Dir, carry_attributes, file_size_limit, file_stat, identity, is_process_file_limit, is_system_file_limit,
-    open_files, raise_open_files, set_mode, survive_large_writes, try_lock,
+    Dir, canonical, carry_attributes, file_size_limit, file_stat, identity, is_in_use, is_process_file_limit,
+    is_system_file_limit, open_files, raise_open_files, set_mode, survive_large_writes, try_lock,
 };

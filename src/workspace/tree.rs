@@ -16,12 +16,14 @@ mod new_node;
 mod path_stack;
 mod remove;
 mod remove_in_place;
+mod respell;
 mod scan;
 mod tree_builder;
 
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::{AccessError, AccessErrorKind, Location, Stat, Workspace, WorkspacePath, WritablePath};
+use super::{AccessError, AccessErrorKind, Location, OpenFor, Stat, Workspace, WorkspacePath, WritablePath};
 
 pub use entries::{Node, Tree, TreeEntry};
 pub use guard::TreeGuard;
@@ -42,12 +44,25 @@ impl Workspace {
             self.shared.stat(path)?;
             return Err(is_root());
         };
-        let way = self.shared.locate(&parent)?.child(&self.shared.roots, Path::new(name));
+        let parent = self.shared.locate(&parent)?;
+        let way = parent.child(&self.shared.roots, Path::new(&spelling(&parent.real, name)));
         if way.real.is_root() {
             let gone = way.real.root().absence().filter(|_| way.real.root().is_optional());
             return Err(gone.map_or_else(is_root, |gone| AccessError::new(AccessErrorKind::RootGone(gone), &way.real)));
         }
         WritablePath::new(path, way)
+    }
+
+    /// The path as the new name of `from`, where it differs from the old one in case alone and the file system finds
+    /// `from` by both: NTFS, APFS and FAT do.
+    pub fn respelled(&self, from: &WritablePath, path: &WorkspacePath) -> Option<WritablePath> {
+        let (parent, name) = (path.parent()?, path.file_name()?);
+        let way = self.shared.locate(&parent).ok()?.child(&self.shared.roots, Path::new(name));
+        let old = from.path();
+        let is_near = way.real != *old && way.real.parent() == old.parent();
+        let dir = way.real.root().dir.dir_beneath(way.real.parent()?.relative(), OpenFor::List).ok()?;
+        let is_respelled = is_near && respell::is_respelling(&dir, old.file_name()?, name);
+        is_respelled.then(|| WritablePath::new(path, way).ok()).flatten()
     }
 
     /// What is at an entry, a link being a link; `None` where nothing is.
@@ -75,4 +90,11 @@ impl Workspace {
         let top = self.shared.locate(path)?;
         Scan { shared: &self.shared, top: &top, asked: path, purpose: Purpose::Copy(to) }.run()
     }
+}
+
+/// How a name in a real directory is spelled there.
+fn spelling(parent: &WorkspacePath, name: &OsStr) -> OsString {
+    let own = || parent.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse).ok()?.spelling(name);
+    // Only Windows says it.
+    cfg!(windows).then(own).flatten().unwrap_or_else(|| name.to_os_string())
 }

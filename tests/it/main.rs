@@ -27,6 +27,7 @@ mod images;
 #[cfg(unix)]
 mod index;
 mod limits;
+mod long_paths;
 mod ls;
 mod manage;
 mod notebooks;
@@ -48,9 +49,11 @@ mod registry;
 mod repair;
 mod replay;
 mod rights;
+mod roles;
 #[cfg(target_os = "macos")]
 mod seatbelt;
 mod setup;
+mod spelling;
 mod stdio;
 mod system;
 mod tidy;

@@ -34,7 +34,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("tokio_util::", &["server"]),
     ("std::fs", &["workspace", "config/file", "fuzzing"]),
     ("rustix::", &["workspace"]),
-    ("cap_std::", &["workspace"]),
+    ("cap_primitives::", &["workspace"]),
     ("landlock::", &["workspace"]),
     ("seccompiler::", &["workspace"]),
     ("libc::", &["workspace"]),

@@ -61,6 +61,7 @@ impl GlobRequest {
             let verb = if found.directories == 1 { "matches" } else { "match" };
             notes.push(format!("{matched} {verb}; pass include_dirs"));
         }
+        notes.extend(self.backslash_note.clone().filter(|_| found.total == 0));
         notes.extend(hidden.map(InIgnored::note));
         let next = "narrow the path or the pattern";
         notes.extend(stopped_note(&cx.stop, found.stopped, found.visited, "name", next));

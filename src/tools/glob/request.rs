@@ -1,8 +1,10 @@
 //! The arguments of `glob`, checked and compiled, and the errors for those that cannot be used.
 
+use std::path::Path;
+
 use crate::{
     search::{GlobError, NameGlob, Scope, literal_prefix},
-    text::shorten,
+    text::{backslash_note, shorten, with_slashes},
     workspace::{Ignored, Workspace},
 };
 
@@ -27,13 +29,16 @@ pub(super) struct GlobRequest {
     /// The note on a `max_results` over its maximum.
     pub(super) results_note: Option<String>,
     pub(super) no_ignore: bool,
+    /// What to say of the pattern when nothing matches it.
+    pub(super) backslash_note: Option<String>,
 }
 
 impl GlobRequest {
     pub(super) fn read(workspace: &Workspace, args: &Args, longest: usize) -> Result<Self, ToolError> {
         let given = args.path.as_deref().filter(|path| !path.trim().is_empty());
         let mut scope = Scope::of(workspace, given).map_err(|error| ToolError::scope(workspace, error))?;
-        let mut pattern = args.pattern.as_str();
+        let given_pattern = with_slashes(&args.pattern);
+        let mut pattern = &*given_pattern;
         if let Some((below, rest)) = below_prefix(workspace, given.is_some().then_some(&scope), pattern)? {
             (scope, pattern) = (below, rest);
         }
@@ -60,6 +65,7 @@ impl GlobRequest {
             take: take.value,
             results_note: take.note("max_results"),
             no_ignore: args.no_ignore.unwrap_or(false),
+            backslash_note: backslash_note(&args.pattern),
         })
     }
 
@@ -77,7 +83,8 @@ fn below_prefix<'a>(
     pattern: &'a str,
 ) -> Result<Option<(Scope, &'a str)>, ToolError> {
     let Some((prefix, rest)) = literal_prefix(pattern) else { return Ok(None) };
-    let absolute = pattern.starts_with('/') || pattern.starts_with("~/");
+    let has_drive = cfg!(windows) && Path::new(prefix).is_absolute();
+    let absolute = pattern.starts_with('/') || pattern.starts_with("~/") || has_drive;
     let mounted = given.is_none()
         && workspace.roots().iter().any(|root| {
             root.name().is_some_and(|name| {
@@ -96,7 +103,7 @@ fn below_prefix<'a>(
                 .hint("give a pattern relative to path, or leave path out"));
         }
     }
-    match Scope::at(workspace, start) {
+    match Scope::at(workspace, &start) {
         Ok(scope) => Ok(Some((scope, rest))),
         Err(error) => Err(ToolError::scope(workspace, error)),
     }
@@ -107,6 +114,9 @@ fn glob_error(pattern: &str, error: &GlobError) -> ToolError {
     let hint = match error {
         GlobError::LeavesRoot => "give a pattern relative to path, and the folder to search in as path",
         GlobError::TooLong { .. } => "match several simpler patterns, one call each",
+        GlobError::Syntax(_) if backslash_note(pattern).is_some() => {
+            "`\\` is an escape here; write / between directories, as in src/**/*.rs"
+        }
         GlobError::Empty | GlobError::Syntax(_) => "patterns look like \"**/*.rs\", \"src/*.{ts,tsx}\" or \"Makefile\"",
     };
     ToolError::invalid(format!("invalid pattern {shown:?}: {error}")).hint(hint)

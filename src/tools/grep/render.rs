@@ -96,6 +96,7 @@ impl Report<'_> {
         notes.extend(unusual.note(self.found, &page));
         notes.extend(hidden_note(self.found, &page));
         notes.extend(cut_note(self.found, &page, self.scope.file().is_some()));
+        notes.extend(self.request.backslash_note.clone().filter(|_| self.results() == 0));
         notes.extend(self.hidden.map(InIgnored::note));
         notes.extend(stopped_note(
             &cx.stop,

@@ -5,7 +5,7 @@ use crate::{
         FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternLimits, PatternOptions, Scope,
         SearchMode,
     },
-    text::nearest_name::did_you_mean,
+    text::{backslash_note, nearest_name::did_you_mean, with_slashes},
     workspace::{Ignored, Workspace},
 };
 
@@ -41,6 +41,8 @@ pub(super) struct GrepRequest {
     pub(super) results_note: Option<String>,
     /// The note on `context`, `before` and `after` over their maximum.
     pub(super) context_notes: Vec<String>,
+    /// What to say of `glob` when nothing is found.
+    pub(super) backslash_note: Option<String>,
 }
 
 impl GrepRequest {
@@ -59,10 +61,11 @@ impl GrepRequest {
         }
         let pattern = Pattern::compile(&args.pattern, options).map_err(|error| pattern_error(error, options))?;
         let kind = args.kind.as_deref();
-        let filter = FileFilter::new(args.glob.as_deref(), kind, limits.glob).or_else(|error| {
+        let glob = args.glob.as_deref().map(with_slashes);
+        let filter = FileFilter::new(glob.as_deref(), kind, limits.glob).or_else(|error| {
             let is_name =
                 |glob: &str| Scope::of(workspace, args.path.as_deref()).is_ok_and(|scope| scope.holds(workspace, glob));
-            match (&error, &args.glob) {
+            match (&error, &glob) {
                 (FilterError::Glob { error: GlobError::Syntax(_), .. }, Some(glob)) if is_name(glob) => {
                     FileFilter::literal(glob, kind, limits.glob)
                 }
@@ -105,6 +108,7 @@ impl GrepRequest {
             no_ignore: args.no_ignore.unwrap_or(false),
             results_note: take.note("max_results"),
             context_notes,
+            backslash_note: args.glob.as_deref().and_then(backslash_note),
         })
     }
 

@@ -37,7 +37,7 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Shown,
     }
     match open(cx, &request.path) {
         Ok(opened) => show(cx, request, opened),
-        Err(error) if error.kind() == Kind::NotFound => match request.without_selection() {
+        Err(error) if may_end_in_selection(error.kind()) => match request.without_selection() {
             Some(selected) => {
                 let selected = selected?;
                 show(cx, &selected, open(cx, &selected.path)?)
@@ -46,6 +46,12 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Shown,
         },
         Err(error) => Err(error),
     }
+}
+
+/// Whether a path that was refused may be another one with a selection behind it. On Windows no name holds a colon, so
+/// that `a.rs:120` is no path at all there.
+fn may_end_in_selection(refusal: Kind) -> bool {
+    refusal == Kind::NotFound || cfg!(windows) && matches!(refusal, Kind::InvalidInput | Kind::Denied)
 }
 
 fn show(cx: &CallContext, request: &FileRequest, opened: Opened) -> Result<Shown, ToolError> {

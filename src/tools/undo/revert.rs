@@ -55,9 +55,9 @@ pub(super) fn check(cx: &CallContext, change: &UndoableChange) -> Result<RevertP
             }
         }
         Effect::Moved { from, to, mark, replaced } => {
-            check_free(cx, from)?;
             let entry = cx.workspace.writable_entry(to)?;
-            let tree = unchanged_tree(cx, &entry, &cx.workspace.writable_entry(from)?, *mark)?;
+            let old = old_place(cx, from, &entry)?;
+            let tree = unchanged_tree(cx, &entry, &old, *mark)?;
             let replaced = replaced.map(|former| kept_content(cx, to, former.revision)).transpose()?;
             let back = replaced.as_ref().map_or(0, |bytes| bytes.len() as u64);
             let is_same_root = from.root().key() == to.root().key();
@@ -189,7 +189,8 @@ fn move_back(
     replaced: Option<Former>,
     approval: Approval,
 ) -> Result<(), ToolError> {
-    let (old, new) = (cx.workspace.writable_entry(from)?, cx.workspace.writable_entry(to)?);
+    let new = cx.workspace.writable_entry(to)?;
+    let old = old_place(cx, from, &new)?;
     // Before anything is moved, so that it is done whole or not at all.
     let restored = replaced.map(|former| kept_content(cx, to, former.revision)).transpose()?;
     let [first, second] = approval.for_two_steps();
@@ -246,6 +247,15 @@ fn not_kept(path: &WorkspacePath) -> ToolError {
         format!("the earlier content of {path} is no longer in the history, which has a size limit"),
     )
     .hint("write the content again")
+}
+
+/// Where what was moved to `now` goes back, which is free, or the same place by a name in another case.
+fn old_place(cx: &CallContext, from: &WorkspacePath, now: &WritablePath) -> Result<WritablePath, ToolError> {
+    if let Some(old) = cx.workspace.respelled(now, from) {
+        return Ok(old);
+    }
+    check_free(cx, from)?;
+    Ok(cx.workspace.writable_entry(from)?)
 }
 
 fn check_free(cx: &CallContext, path: &WorkspacePath) -> Result<(), ToolError> {

@@ -6,7 +6,7 @@
 //! runs it.
 //!
 //! Limits: as Landlock, the profile lets the process see the metadata of every path (`stat`). It also lets it list `/`
-//! and read the system's libraries, without which no program starts. What the profile costs at start-up has not been
+//! and the current directory, and read the system's libraries, without which no program starts. What the profile costs at start-up has not been
 //! measured, and it has not run on a Mac yet outside of the CI workflow.
 
 mod profile;

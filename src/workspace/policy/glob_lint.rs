@@ -5,8 +5,11 @@
 
 use std::path::is_separator;
 
+use crate::text::with_slashes;
+
 /// Why `pattern` can never match, in a few words with the next step.
 pub(super) fn why_never(pattern: &str) -> Option<String> {
+    let pattern = &*with_slashes(pattern);
     let mut letters = pattern.chars();
     let drive = matches!((letters.next(), letters.next(), letters.next()), (Some(letter), Some(':'), Some('/' | '\\'))
         if letter.is_ascii_alphabetic());

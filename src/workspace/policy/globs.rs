@@ -4,6 +4,8 @@ use std::path::Path;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
+use crate::text::with_slashes;
+
 use super::{Folded, glob_fold};
 
 /// A configured list of globs.
@@ -66,6 +68,7 @@ impl Refusals {
 
 /// A pattern as globs on the whole relative path: what it names, and everything below that.
 pub(super) fn globs_for(pattern: &str, folded: bool) -> Result<Vec<Glob>, String> {
+    let pattern = &*with_slashes(pattern);
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
     let trimmed = pattern.trim_end_matches('/');
     let anchored = match trimmed.strip_prefix('/') {

@@ -49,7 +49,6 @@ pub(crate) struct Listed {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LockAttempt {
     /// This handle has the lock until it is dropped.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "directories are not locked there"))]
     Acquired,
     /// Another handle has it, of this process or of another one.
     HeldElsewhere,

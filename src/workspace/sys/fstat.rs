@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, CWD, FileType, fstat, statat};
@@ -14,6 +14,12 @@ use super::process::retry;
 /// Device and inode of what a root's host path leads to, links followed.
 pub(crate) fn identity(path: &Path) -> io::Result<(u64, u64)> {
     Ok(stat_of(&retry(|| statat(CWD, path, AtFlags::empty()))?).device_and_inode())
+}
+
+/// The path without links.
+#[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
+pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize()
 }
 
 /// What an open file is.

@@ -103,6 +103,17 @@ impl Dir {
         Ok(retry(|| openat(&self.fd, name, flags, Mode::from_raw_mode(mode)))?.into())
     }
 
+    /// As [`Self::create`], private, for the replacement of `old`, whose rights it is given once it is written.
+    pub(crate) fn create_like(&self, name: &OsStr, _old: &Stat) -> io::Result<File> {
+        self.create(name, true)
+    }
+
+    /// How a name that is found in another case is spelled in the directory, where the system says it.
+    #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
+    pub(crate) fn spelling(&self, _name: &OsStr) -> Option<OsString> {
+        None
+    }
+
     /// Opens a file for appending, making it (for its owner only) when it is missing.
     pub(crate) fn append(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::WRONLY

@@ -13,6 +13,7 @@ use crate::workspace::{
 };
 
 use super::new_node::moved_node;
+use super::respell::{is_respelling, respell};
 use super::{CreatedTree, NewNode, Node, NotRemoved, Purpose, Scan, Tree, TreeEntry, TreeGuard};
 
 /// The file that a move or a copy replaces, as it was when its content was recorded.
@@ -57,7 +58,13 @@ impl TreeGuard {
         if over.is_some_and(|over| !to_dir.child_stat(&to_name).is_ok_and(|now| now.same_content_state(&over.stat))) {
             return Err(AccessError::new(AccessErrorKind::Stale, to.asked()));
         }
+        if over.is_some_and(|over| over.stat.is_marked_read_only()) {
+            return Err(AccessError::new(AccessErrorKind::MarkedReadOnly, to.asked()));
+        }
         let renamed = match over {
+            None if from.path().parent() == to.path().parent() && is_respelling(&to_dir, &from_name, &to_name) => {
+                respell(&to_dir, &from_name, &to_name)
+            }
             None => from_dir.move_new(&from_name, &to_dir, &to_name),
             Some(ReplacedFile { stat, revision }) => match from_dir.swap(&from_name, &to_dir, &to_name) {
                 Ok(()) if is_unchanged(&from_dir, &from_name, stat, *revision).unwrap_or(false) => {

@@ -44,6 +44,10 @@ pub(super) fn remove_in_place(dir: &Dir, name: &OsStr, tree: &Tree) -> Result<()
                     alone = None;
                     alone = Some((in_it, lock_out_others(holder)?));
                 }
+                if cfg!(windows) && entry.position.depth == 0 {
+                    // An open directory is not removed there, and the lock has a handle of it.
+                    alone = None;
+                }
                 remove_one(holder, own, entry)
             })
             .map_err(|error| RemovalStopped { error, gone_from: index + 1 })?;

@@ -14,7 +14,7 @@ use super::new_node::{CHANGED, MovedNode, NewNodes};
 
 /// Files and directories that are put on the disk one by one; with more, all of them at once at the
 /// end, which takes a fraction of the time, where the system can.
-const SYNCED_ONE_BY_ONE: usize = if cfg!(target_os = "linux") { 64 } else { usize::MAX };
+const SYNCED_ONE_BY_ONE: usize = if cfg!(target_os = "linux") { 64 } else { usize::MAX - 1 };
 
 /// What was made.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,5 @@
 //! The watcher of systems where none is known that reports every change before the call that made it returns.
-//! FSEvents (macOS) and `ReadDirectoryChangesW` (Windows) report later, and may merge or drop events.
+//! `FSEvents` (macOS) and `ReadDirectoryChangesW` (Windows) report later, and may merge or drop events.
 //!
 //! Every attempt to watch says so; lists are then made by walking.
 

@@ -24,10 +24,19 @@ pub(in crate::workspace) struct Temporary<'d> {
 impl<'d> Temporary<'d> {
     /// Creates it under a name that nobody can guess (CVE-2026-46406), and never through a link.
     pub(in crate::workspace) fn create(dir: &'d Dir, private: bool) -> io::Result<Self> {
+        Self::create_by(dir, |name| dir.create(name, private))
+    }
+
+    /// As [`Self::create`], for the replacement of `old`.
+    pub(super) fn create_like(dir: &'d Dir, old: &Stat) -> io::Result<Self> {
+        Self::create_by(dir, |name| dir.create_like(name, old))
+    }
+
+    fn create_by(dir: &'d Dir, create: impl Fn(&OsStr) -> io::Result<File>) -> io::Result<Self> {
         let mut attempts = 0;
         loop {
             let name = random_name();
-            match dir.create(&name, private) {
+            match create(&name) {
                 Ok(file) => return Ok(Self { dir, name, file, armed: true }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempts < 8 => {
                     attempts += 1;

@@ -72,6 +72,9 @@ impl<'b> WriteGuard<'b> {
                 let Some(expected) = base else {
                     return Err(AccessError::new(AccessErrorKind::Exists, path.asked()));
                 };
+                if stat.is_marked_read_only() {
+                    return Err(AccessError::new(AccessErrorKind::MarkedReadOnly, path.asked()));
+                }
                 if !expected.is_in(&file).at(path.asked())? {
                     return Err(AccessError::new(AccessErrorKind::Stale, path.asked()));
                 }
@@ -139,7 +142,11 @@ impl<'b> WriteGuard<'b> {
         let (dir, new) = make_dirs(&parent, asked, self.locks.there(real))?;
         self.shared.stale_temporaries.sweep_once(&parent, &dir);
 
-        let mut temporary = Temporary::create(&dir, self.old.is_some()).at(asked)?;
+        let mut temporary = match &self.old {
+            Some((_, stat, _)) => Temporary::create_like(&dir, stat),
+            None => Temporary::create(&dir, false),
+        }
+        .at(asked)?;
         temporary.file().write_all(content.bytes()).at(asked)?;
         if let Some((old, stat, _)) = &self.old {
             sys::carry_attributes(old, stat, temporary.file()).at(asked)?;
@@ -148,17 +155,22 @@ impl<'b> WriteGuard<'b> {
         }
         temporary.file().sync_data().at(asked)?;
 
-        match &self.old {
+        let created = self.old.is_none();
+        match self.old {
             None => temporary.publish_new(&name).map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => AccessError::new(AccessErrorKind::Exists, asked),
                 _ => failed(error),
             })?,
-            Some((_, stat, checked)) => {
+            Some((file, stat, checked)) => {
+                if cfg!(windows) {
+                    // An open file is not replaced there. Elsewhere the handle keeps its number from being used again.
+                    drop(file);
+                }
                 // Most often this is enough, and then nothing that is refused can be seen for a moment.
-                if !dir.child_stat(&name).is_ok_and(|now| now.same_size_and_time(stat)) {
+                if !dir.child_stat(&name).is_ok_and(|now| now.same_size_and_time(&stat)) {
                     return Err(AccessError::new(AccessErrorKind::Stale, asked));
                 }
-                let is_base = |dir: &Dir, name: &std::ffi::OsStr| has_content(dir, name, stat, *checked);
+                let is_base = |dir: &Dir, name: &std::ffi::OsStr| has_content(dir, name, &stat, checked);
                 if !temporary.replace(&name, is_base).at(asked)? {
                     return Err(AccessError::new(AccessErrorKind::Stale, asked));
                 }
@@ -168,8 +180,7 @@ impl<'b> WriteGuard<'b> {
         // fsync(2): the entry in the directory is on the disk only after a sync of the directory. The file is there
         // for every process already, so a failure undoes nothing.
         let _ = dir.sync();
-        let committed =
-            Committed { created: self.old.is_none(), revision: content.revision(), path: real.clone(), made };
+        let committed = Committed { created, revision: content.revision(), path: real.clone(), made };
         note(&committed);
         Ok(committed)
     }

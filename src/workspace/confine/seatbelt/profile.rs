@@ -22,7 +22,7 @@ pub(super) struct Grants {
     pub(super) writable: Vec<PathBuf>,
     /// Directories whose content may be read, also where they are inside of a writable one. They may be missing.
     pub(super) read_only: Vec<PathBuf>,
-    /// Files that may be read.
+    /// Files that may be read, and directories that may be listed, without what is below them.
     pub(super) files: Vec<PathBuf>,
     /// Whether the system has `dyld-support.sb`, its own rules for the dynamic linker, which change with the system.
     pub(super) dyld_support: bool,

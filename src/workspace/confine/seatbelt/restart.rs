@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io;
 use std::net::UdpSocket;
 use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -102,6 +103,9 @@ fn granted(roots: &[RootSpec], files: &[PathBuf], folders: &[&Path]) -> Result<G
         dyld_support: std::fs::exists(DYLD_SUPPORT).unwrap_or(false),
         ..Grants::default()
     };
+    // getcwd(3) opens the current directory, or fails.
+    let directory = std::env::current_dir().ok().and_then(|directory| real(&directory).ok());
+    grants.files.extend(directory.filter(|directory| directory.parent().is_some()));
     for folder in folders {
         // Made here, as nothing may be made outside of the folders later. What is wrong with it is reported when it is
         // opened for use.
@@ -154,6 +158,8 @@ fn check(grants: &Grants) -> Result<(), String> {
     let granted = |path: &Path| grants.writable.iter().chain(&grants.read_only).any(|folder| path.starts_with(folder));
     let outside = OUTSIDE.iter().find(|path| !granted(Path::new(path)));
     outside.map_or(Ok(()), |path| refused("read files elsewhere", File::open(path).map(drop)))?;
+    // tokio needs such a pair for signals, and panics without it.
+    UnixStream::pair().map_err(|error| format!("the profile does not allow a pair of sockets: {error}"))?;
     for folder in grants.writable.iter().chain(&grants.read_only) {
         match File::open(folder) {
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::PERM.raw_os_error()) => {
@@ -227,7 +233,8 @@ mod tests {
         // A directory that is made after the start.
         assert!(may("/bin/mkdir", &[&at("later")]));
         assert!(may("/usr/bin/touch", &[&at("later/new")]));
-        let shell = |script: &str| may("/bin/sh", &[Path::new("-c"), Path::new(script)]);
+        // Not /bin/sh, which executes another shell.
+        let shell = |script: &str| may("/bin/bash", &[Path::new("-c"), Path::new(script)]);
         assert!(shell("exit 0"));
         assert!(!shell("/usr/bin/true"), "a program was started");
         assert!(!shell("(exit 0)"), "the process was forked");

@@ -1,0 +1,226 @@
+//! `[[role]]` tables → [`Role`]s, checked against what the command line allows.
+
+use std::path::Path;
+
+use crate::{
+    session::QuotaLimits,
+    text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names},
+    tools::{Selection, Toolbox},
+    workspace::{Access, RootSpec},
+};
+
+use super::{Config, PER_ROLE, RawArgs, Role, RoleTable, Source, host_path::real, options::options, parse_value};
+
+/// Reads the tables of `raw` against what the command line allows.
+pub(super) fn roles(raw: &RawArgs, config: &Config, roots: &[RootSpec], problems: &mut Vec<String>) -> Vec<Role> {
+    let names = root_names(roots);
+    let mut found: Vec<Role> = Vec::new();
+    for table in &raw.roles {
+        let role = role(table, config, roots, &names, problems);
+        let place = place(&table.source);
+        for earlier in &found {
+            if earlier.name == role.name {
+                problems.push(format!("{place}: two roles are called {:?}: give one of them another name", role.name));
+            }
+            if (&earlier.label, &earlier.client) == (&role.label, &role.client) {
+                problems.push(format!(
+                    "{place}: the roles {:?} and {:?} are for the same callers ({}): remove one, or change its label or \
+                     client",
+                    earlier.name,
+                    role.name,
+                    role.who()
+                ));
+            } else if earlier.label.is_none() && earlier.client.is_none() {
+                problems.push(format!(
+                    "{place}: the role {:?} is never chosen, because {:?} before it is for everybody: move that one to \
+                     the end",
+                    role.name, earlier.name
+                ));
+            }
+        }
+        found.push(role);
+    }
+    found
+}
+
+/// The configuration with the roles that this process may need. Where the first of them needs no client's name, it is
+/// in force from the start, so that the kernel confines the process to its directories.
+pub(super) fn applied(mut config: Config) -> Config {
+    let label: Option<&str> = None;
+    for role in Role::candidates(&config.roles, label).into_iter().cloned().collect::<Vec<_>>() {
+        if role.client.is_some() {
+            config.client_roles.push(role);
+        } else {
+            config.role = Some(role);
+        }
+    }
+    if let (Some(role), true) = (&config.role, config.client_roles.is_empty()) {
+        config.roots.clone_from(&role.roots);
+        config.selection = role.selection.clone();
+        config.quota = role.quota;
+    }
+    config
+}
+
+fn role(table: &RoleTable, config: &Config, roots: &[RootSpec], names: &[String], problems: &mut Vec<String>) -> Role {
+    let place = place(&table.source);
+    let name = table.name.clone().unwrap_or_default();
+    if name.trim().is_empty() {
+        problems.push(format!("{place}: a role without a name: add name = \"reader\""));
+    }
+    for (key, pattern) in [("label", &table.label), ("client", &table.client)] {
+        if pattern.as_ref().is_some_and(|pattern| pattern.trim().is_empty()) {
+            problems.push(format!("{place}: {key} of the role {name:?} is empty: remove it, or write what it matches"));
+        }
+    }
+    if table.roots.is_none() && table.own.values.is_empty() {
+        problems.push(format!(
+            "{place}: the role {name:?} takes nothing away: add tools, roots, read_only or a limit, or read_only = false \
+             for callers that may do all"
+        ));
+    }
+    let mut own = Config { selection: config.selection.clone(), quota: config.quota, ..Config::default() };
+    for option in options().filter(|option| PER_ROLE.contains(&option.flag)) {
+        parse_value::apply(option, &table.own, &mut own, problems);
+    }
+    own.selection.read_only |= config.selection.read_only;
+    tools(table, config, &mut own.selection, problems);
+    limits(table, config.quota, own.quota, problems);
+    let kept = match &table.roots {
+        None => (0..roots.len()).collect(),
+        Some(wanted) => chosen(wanted, &place, &name, names, problems),
+    };
+    let roots = narrowed(roots, &kept, names, own.selection.read_only);
+    Role {
+        name,
+        label: table.label.clone(),
+        client: table.client.clone(),
+        roots,
+        selection: own.selection,
+        quota: own.quota,
+    }
+}
+
+fn place(source: &Source) -> String {
+    match source {
+        Source::File { name, line } => format!("{name}:{line}"),
+        _ => "role".to_owned(),
+    }
+}
+
+/// The tools of a role: some of those that the command line offers.
+fn tools(table: &RoleTable, config: &Config, selection: &mut Selection, problems: &mut Vec<String>) {
+    let Some(given) = table.own.one("tools") else { return };
+    let (known, origin) = (Toolbox::known(), given.origin());
+    let names: Vec<String> =
+        given.text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    if names.is_empty() {
+        problems.push(format!("{origin} is empty: remove it, or name some of {}", known.join(", ")));
+    }
+    let offered = Toolbox::new(&config.selection);
+    for name in &names {
+        if !known.contains(&name.as_str()) {
+            let hint = did_you_mean(nearest_names(name, &known, ONE_OF_FEW).first())
+                .unwrap_or_else(|| format!("the tools are {}", known.join(", ")));
+            problems.push(format!("{origin} names {name:?}, which is not a tool: {hint}"));
+        } else if offered.get(name).is_none() {
+            problems.push(format!("{origin} names {name}, which the other options exclude: a role only takes away"));
+        }
+    }
+    selection.only = Some(names);
+    if !names_any(selection) {
+        problems.push(format!("{origin} leaves no tool with read_only = true: name some of glob, grep, ls, read"));
+    }
+}
+
+fn names_any(selection: &Selection) -> bool {
+    !Toolbox::new(selection).tools().is_empty() || selection.only.as_ref().is_some_and(Vec::is_empty)
+}
+
+fn limits(table: &RoleTable, all: QuotaLimits, own: QuotaLimits, problems: &mut Vec<String>) {
+    let raised = [
+        ("max-files-created", own.files > all.files),
+        ("max-bytes-written", own.bytes > all.bytes),
+        ("max-root-size", all.root_bytes.is_some_and(|all| own.root_bytes.is_none_or(|own| own > all))),
+    ];
+    for (flag, _) in raised.into_iter().filter(|(_, is_raised)| *is_raised) {
+        if let Some(given) = table.own.one(flag) {
+            problems.push(format!("{} is more than --{flag} allows: a role only takes away", given.origin()));
+        }
+    }
+}
+
+/// The numbers of the roots that a role names.
+fn chosen(
+    wanted: &[(String, Source)],
+    role_place: &str,
+    role: &str,
+    names: &[String],
+    problems: &mut Vec<String>,
+) -> Vec<usize> {
+    if wanted.is_empty() {
+        problems.push(format!("{role_place}: the role {role:?} has no root: name one of {}", names.join(", ")));
+    }
+    let mut kept = Vec::new();
+    for (name, source) in wanted {
+        let mut same = (0..names.len()).filter(|index| names[*index] == *name);
+        match (same.next(), same.next()) {
+            (Some(index), None) => kept.push(index),
+            (Some(_), Some(_)) => problems.push(format!(
+                "{}: two directories are called {name:?}: give them a NAME (root = \"NAME=PATH\")",
+                place(source)
+            )),
+            _ => {
+                let hint = did_you_mean(nearest_names(name, names, ONE_OF_FEW).first())
+                    .unwrap_or_else(|| format!("the roots are {}", names.join(", ")));
+                problems.push(format!(
+                    "{}: the role {role:?} names the root {name:?}, which is not offered: {hint}",
+                    place(source)
+                ));
+            }
+        }
+    }
+    kept.sort_unstable();
+    kept.dedup();
+    kept
+}
+
+/// The name by which a role names each root: its NAME, else the last part of its path.
+fn root_names(roots: &[RootSpec]) -> Vec<String> {
+    let name = |root: &RootSpec| {
+        root.name.clone().unwrap_or_else(|| {
+            real(&root.path).file_name().map_or_else(|| "root".to_owned(), |name| name.to_string_lossy().into_owned())
+        })
+    };
+    roots.iter().map(name).collect()
+}
+
+/// The roots with the numbers `kept`. One that is left out and lies inside one of them is hidden there: without it, its
+/// place would have the rights of the outer root.
+fn narrowed(roots: &[RootSpec], kept: &[usize], names: &[String], read_only: bool) -> Vec<RootSpec> {
+    let paths: Vec<_> = roots.iter().map(|root| real(&root.path)).collect();
+    let is_usual_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    kept.iter()
+        .map(|index| {
+            let mut root = roots[*index].clone();
+            // The name that it has among the others stays the same.
+            if roots.len() > 1 && root.name.is_none() && is_usual_name(&names[*index]) {
+                root.name = Some(names[*index].clone());
+            }
+            if read_only {
+                root.access = Access::ReadOnly;
+            }
+            let left_out = (0..roots.len()).filter(|other| !kept.contains(other));
+            for below in left_out.filter_map(|other| paths[other].strip_prefix(&paths[*index]).ok()) {
+                hide(&mut root, below);
+            }
+            root
+        })
+        .collect()
+}
+
+fn hide(root: &mut RootSpec, below: &Path) {
+    let Some(below) = below.to_str().filter(|below| !below.is_empty()) else { return };
+    let below = globset::escape(&below.replace('\\', "/"));
+    root.policy.hide.extend([format!("/{below}"), format!("/{below}/**")]);
+}
