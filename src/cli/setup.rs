@@ -18,7 +18,11 @@ mod json_text;
 mod launcher;
 mod marker;
 mod own_tools;
+#[cfg(all(test, unix))]
+mod page;
 mod plan;
+#[cfg(test)]
+mod properties;
 mod server_list;
 mod toml_entry;
 mod toml_lines;

@@ -342,6 +342,21 @@ fn what_a_person_changed_in_between_stays() {
 }
 
 #[test]
+fn local_entry_is_listed_by_the_repository() {
+    let machine = Machine::new();
+    fs::create_dir(machine.project().join(".git")).expect("made");
+    let mut command = program(&machine.project().join("sub"));
+    command.env("HOME", machine.home()).env("USERPROFILE", machine.home()).env_remove("CLAUDE_CONFIG_DIR");
+    command.args(["setup", "claude-code", "--scope", "local", "--write", "--yes"]);
+    Outcome::of(&mut command).succeeded();
+    let written = fs::read_to_string(machine.home().join(".claude.json")).expect("written");
+    let value: serde_json::Value = serde_json::from_str(&written).expect("JSON");
+    let projects = value["projects"].as_object().expect("projects");
+    assert_eq!(projects.len(), 1);
+    assert!(projects.keys().all(|project| project.ends_with("/project")), "{written}");
+}
+
+#[test]
 fn clients_are_listed_with_those_that_are_found() {
     let machine = Machine::new();
     fs::create_dir_all(machine.home().join(".codex")).expect("made");

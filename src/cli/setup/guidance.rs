@@ -91,7 +91,13 @@ pub(super) fn after(target: &Target<'_>, entries: &[Entry]) -> String {
     let name = entries.first().map_or("files", |entry| entry.name.as_str());
     let approval = if target.scope == Scope::Project { client.project_approval } else { client.approval };
     let fill = |text: &str| text.replace("FILE", &target.path.display().to_string()).replace("NAME", name);
-    format!("approval  {}\ncheck     {}", fill(approval), fill(client.check))
+    // DeerFlow does not show a server's instructions to its model.
+    let guide = if matches!(client.own_tools, OwnTools::YamlList { .. }) {
+        format!("\nmodel     rootbound guide {} --prefix {name}_", client.id)
+    } else {
+        String::new()
+    };
+    format!("approval  {}\ncheck     {}{guide}", fill(approval), fill(client.check))
 }
 
 /// For whom an entry is.

@@ -1,0 +1,111 @@
+//! The part of `docs/clients.md` that has a section for each client, made from the same rows as the files.
+
+use std::fmt::Write as _;
+
+use crate::config::{Environment, SetupRequest};
+
+use super::{
+    client::{Client, OpenProject, Scope},
+    clients::CLIENTS,
+    entry::entries,
+    folders::{Folders, System},
+    server_list::ServerList,
+};
+
+/// Where a person's files are, by system: what stands for the home directory and the variables.
+const SYSTEMS: [(System, &str, &str); 3] =
+    [(System::Linux, "Linux", "~"), (System::Mac, "macOS", "~"), (System::Windows, "Windows", "%USERPROFILE%")];
+
+/// In place of the project in paths.
+const PROJECT: &str = "PROJECT";
+
+fn environment(home: &str, project: &std::path::Path) -> Environment {
+    Environment {
+        directory: project.to_owned(),
+        home: Some(home.into()),
+        program: vec!["BIN".into()],
+        variables: vec![("APPDATA".into(), "%APPDATA%".into())],
+        ..Environment::default()
+    }
+}
+
+/// The file of a scope, once if it is the same on every system.
+fn places(client: &Client, scope: Scope) -> String {
+    let place = client.files.iter().find(|(own, _)| *own == scope).map(|(_, place)| place).expect("a place");
+    let paths = SYSTEMS.map(|(system, name, home)| {
+        let environment = environment(home, PROJECT.as_ref());
+        let path = Folders { system, environment: &environment }.path(place).expect("a path").display().to_string();
+        let path = path.replace('\\', "/").replace(&format!("{PROJECT}/"), "");
+        let path = if system == System::Windows && path.contains('%') { path.replace('/', "\\") } else { path };
+        (name, path)
+    });
+    let alike = paths.iter().all(|(_, path)| *path == paths[0].1);
+    let mut out = Vec::new();
+    for (index, (name, path)) in paths.iter().enumerate() {
+        if alike && index == 0 {
+            out.push(format!("`{path}`"));
+        } else if !alike {
+            out.push(format!("`{path}` ({name})"));
+        }
+    }
+    let variables: Vec<String> = place.variables.iter().map(|(variable, _)| format!("`{variable}`")).collect();
+    if !variables.is_empty() {
+        out.push(format!("elsewhere by {}", variables.join(" or ")));
+    }
+    out.join(", ")
+}
+
+fn section(client: &Client) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let environment = environment("~", folder.path());
+    let folders = Folders { system: System::Linux, environment: &environment };
+    let needs_one = client.open_project == OpenProject::Unknown;
+    let request = SetupRequest {
+        directories: needs_one.then(|| folder.path().to_owned()).into_iter().collect(),
+        ..SetupRequest::default()
+    };
+    let mut out = String::new();
+    let directory = if needs_one { " ~/code/app" } else { "" };
+    let _ = writeln!(out, "### {}\n\n```sh\nrootbound setup {}{directory} --write\n```\n", client.title, client.id);
+    for (scope, _) in client.files {
+        let _ = writeln!(out, "- `--scope {}`: {}", scope.name(), places(client, *scope));
+    }
+    let shown = client.files.iter().map(|(scope, _)| *scope).filter(|scope| *scope != Scope::Local);
+    for scope in shown {
+        let request = if scope == Scope::Project { SetupRequest::default() } else { request.clone() };
+        let entry = entries(client, scope, &request, &folders).expect("an entry").remove(0);
+        let list = ServerList::of(client.format, &[]);
+        let text = list.add_plain("", &entry).expect("text");
+        let text = text.replace(folder.path().to_str().expect("UTF-8"), "/abs/project");
+        let language = if matches!(list, ServerList::Toml(_)) { "toml" } else { "json" };
+        let _ = writeln!(out, "\nBy hand (`--scope {}`):\n\n```{language}\n{}\n```", scope.name(), text.trim_end());
+    }
+    let fill = |text: &str| text.replace("FILE", "mcp.json").replace("NAME", "files");
+    let _ = writeln!(out, "\nThen {}.", fill(client.approval));
+    if !client.project_approval.is_empty() && client.project_approval != client.approval {
+        let _ = writeln!(out, "In a project, {}.", fill(client.project_approval));
+    }
+    let _ = writeln!(out, "To check: {}.\n", fill(client.check));
+    out
+}
+
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the documentation is no file of a workspace")]
+    fn setup_page_has_a_section_for_each_client() {
+        const BEGIN: &str = "setup_page` -->\n";
+        const END: &str = "<!-- end of setup -->";
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/clients.md");
+        let text = std::fs::read_to_string(&path).expect("docs/clients.md").replace("\r\n", "\n");
+        let (before, rest) = text.split_once(BEGIN).expect("a mark before the clients");
+        let (sections, after) = rest.split_once(END).expect("a mark behind the clients");
+        let expected: String = std::iter::once("\n".to_owned()).chain(CLIENTS.iter().map(section)).collect();
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&path, format!("{before}{BEGIN}{expected}{END}{after}")).expect("written");
+        } else {
+            assert_eq!(sections, expected, "docs/clients.md differs from the table: run the command that it names");
+        }
+    }
+}

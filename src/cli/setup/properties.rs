@@ -1,0 +1,219 @@
+//! Properties of the edits, on random documents with comments and odd formatting.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{
+    client::Format,
+    entry::Entry,
+    json_document::{Step, find},
+    marker::{Made, Marker, ToolsOff},
+    server_list::ServerList,
+    yaml_list,
+};
+
+/// White space and comments that JSON with comments has between two parts.
+fn gap() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        4 => Just(String::new()),
+        3 => Just(" ".to_owned()),
+        2 => Just("\n".to_owned()),
+        2 => Just("\n    ".to_owned()),
+        1 => Just("\r\n\t".to_owned()),
+        1 => Just(" // note, \"x\": {\n".to_owned()),
+        1 => Just("/* , } \" */".to_owned()),
+        1 => Just("/* two\n lines */ ".to_owned()),
+    ];
+    prop::collection::vec(part, 0..3).prop_map(|parts| parts.concat())
+}
+
+fn scalar() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("null".to_owned()),
+        Just("-1.5e3".to_owned()),
+        Just("\"a \\\"b\\\" // é\"".to_owned()),
+        Just("\"\\u00fc,]\"".to_owned()),
+        Just("true".to_owned()),
+    ]
+}
+
+fn key() -> impl Strategy<Value = String> {
+    prop_oneof![Just("a"), Just("mcpServers"), Just("files2"), Just("Ü \\\" k"), Just("{"), Just("x")]
+        .prop_map(str::to_owned)
+}
+
+/// Members between brackets, perhaps with a comma behind the last.
+fn bracketed(open: char, members: Vec<(String, String, String)>, trailing: bool, end: &str, close: char) -> String {
+    let count = members.len();
+    let mut out = String::from(open);
+    for (index, (before, member, behind)) in members.into_iter().enumerate() {
+        out += &before;
+        out += &member;
+        out += &behind;
+        if index + 1 < count || trailing {
+            out.push(',');
+        }
+    }
+    out + end + &close.to_string()
+}
+
+fn value() -> BoxedStrategy<String> {
+    scalar()
+        .prop_recursive(3, 24, 4, |inner| {
+            let array = prop::collection::vec((gap(), inner.clone(), gap()), 0..3);
+            prop_oneof![
+                object_of(inner),
+                (array, any::<bool>(), gap()).prop_map(|(members, comma, end)| bracketed(
+                    '[',
+                    members,
+                    comma && !end.is_empty(),
+                    &end,
+                    ']'
+                )),
+            ]
+        })
+        .boxed()
+}
+
+fn object_of(inner: BoxedStrategy<String>) -> BoxedStrategy<String> {
+    let member = (key(), gap(), gap(), inner).prop_map(|(key, a, b, value)| format!("\"{key}\"{a}:{b}{value}"));
+    (prop::collection::vec((gap(), member, gap()), 0..4), any::<bool>(), gap())
+        .prop_map(|(members, comma, end)| bracketed('{', members, comma && !end.is_empty(), &end, '}'))
+        .boxed()
+}
+
+fn document() -> impl Strategy<Value = String> {
+    (gap(), object_of(value()), gap()).prop_map(|(before, object, behind)| format!("{before}{object}{behind}"))
+}
+
+fn entry(name: &str) -> Entry {
+    let value = json!({"command": "/opt/rootbound", "args": ["--read-only", "C:\\a b", "/ü"], "timeout": 5});
+    Entry { name: name.to_owned(), value: value.as_object().cloned().unwrap_or_default() }
+}
+
+/// The text without the entry, undone as `--remove` does.
+fn removed(list: &ServerList, text: &str, name: &str) -> String {
+    let found = list.existing(text, name).expect("parses").expect("it is there");
+    assert!(found.ours, "{text}");
+    let text = list.remove(text, name, &found.marker).expect("removed");
+    list.without_empty_document(text, found.marker.made.added.document).expect("parses")
+}
+
+fn value_of(text: &str) -> Value {
+    find(text, &[]).expect("parses").map_or(Value::Null, |(value, _)| value)
+}
+
+/// TOML of the kind that people write.
+fn toml_document() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        Just("# a comment [x]"),
+        Just(""),
+        Just("[mcp_servers.x]  # first\ncommand = 'y'\nargs = [\n  \"[mcp_servers.files]\",\n]"),
+        Just("[mcp_servers.files2]\ncommand = \"z\""),
+        Just("[[list]]\na = \"\"\"\n[mcp_servers.files]\n\"\"\""),
+        Just("[b]\nc = { d = [1, 2] }"),
+    ];
+    (prop::collection::vec(part, 0..5), prop_oneof![Just("\n"), Just("\r\n")], any::<bool>()).prop_map(
+        |(parts, end, closed)| {
+            let text = parts.join("\n").replace('\n', end);
+            if closed && !text.is_empty() { text + end } else { text }
+        },
+    )
+}
+
+/// Lists of tools of the kind that people write.
+fn yaml_document() -> impl Strategy<Value = String> {
+    let item = prop_oneof![
+        Just("  - name: ls\n    group: a"),
+        Just("  - use: x\n    # c\n    name: \"glob\" # d"),
+        Just("  - name: web"),
+        Just("  # - name: ls"),
+        Just(""),
+    ];
+    (prop::collection::vec(item, 0..6), any::<bool>()).prop_map(|(items, more)| {
+        let more = if more { "\nother:\n  - name: ls\n" } else { "" };
+        format!("a: 1\ntools: # all\n{}{more}", items.join("\n"))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn json_write_then_remove_is_the_identity(text in document()) {
+        let list = ServerList::of(Format::Json(&["mcpServers"]), &[]);
+        prop_assume!(serde_json::from_value::<Value>(value_of(&text)).is_ok());
+        let before = value_of(&text);
+        let Ok(written) = list.add(&text, &entry("files"), Marker::default(), Made::default()) else {
+            prop_assert!(before.get("mcpServers").is_some_and(|list| !list.is_object()));
+            return Ok(());
+        };
+        let mut after = value_of(&written);
+        prop_assert_eq!(&after["mcpServers"]["files"]["command"], "/opt/rootbound");
+        let twice = list.add(&written, &entry("more"), Marker::default(), Made::default()).expect("added");
+        prop_assert_eq!(removed(&list, &twice, "more"), written.clone());
+        prop_assert_eq!(removed(&list, &removed(&list, &twice, "files"), "more"), text.clone(), "{}", twice);
+        prop_assert_eq!(removed(&list, &written, "files"), text, "{}", written);
+        // Nothing else has changed.
+        if let Some(servers) = after["mcpServers"].as_object_mut() {
+            servers.remove("files");
+        }
+        if before.get("mcpServers").is_none() {
+            after.as_object_mut().expect("an object").remove("mcpServers");
+        }
+        prop_assert_eq!(before, after);
+    }
+
+    #[test]
+    fn json_update_changes_only_what_differs(text in document()) {
+        let list = ServerList::of(Format::Json(&["mcpServers"]), &[]);
+        let Ok(written) = list.add(&text, &entry("files"), Marker::default(), Made::default()) else { return Ok(()) };
+        let same = list.update(&written, &entry("files"), &Marker::default()).expect("updated");
+        prop_assert_eq!(&same, &written);
+        let mut other = entry("files");
+        other.value.insert("args".to_owned(), json!(["/other"]));
+        let changed = list.update(&written, &other, &Marker::default()).expect("updated");
+        prop_assert_eq!(removed(&list, &changed, "files"), text);
+    }
+
+    #[test]
+    fn nothing_panics_on_damaged_json(text in document(), at in any::<prop::sample::Index>(), with in any::<char>()) {
+        let mut damaged: Vec<char> = text.chars().collect();
+        let at = at.index(damaged.len().max(1));
+        if at < damaged.len() { damaged[at] = with; }
+        let damaged: String = damaged.into_iter().collect();
+        let list = ServerList::of(Format::Json(&["mcpServers"]), &[]);
+        if let Ok(written) = list.add(&damaged, &entry("files"), Marker::default(), Made::default()) {
+            prop_assert!(find(&written, &[Step::Key("mcpServers"), Step::Key("files")]).is_ok_and(|found| found.is_some()));
+            prop_assert_eq!(removed(&list, &written, "files"), damaged, "{}", written);
+        }
+    }
+
+    #[test]
+    fn toml_write_then_remove_is_the_identity(text in toml_document()) {
+        let list = ServerList::of(Format::Toml("mcp_servers"), &[]);
+        prop_assume!(text.parse::<toml::Table>().is_ok());
+        let written = list.add(&text, &entry("files"), Marker::default(), Made::default()).expect("added");
+        let document: toml::Table = written.parse().expect("TOML");
+        prop_assert_eq!(document["mcp_servers"]["files"]["args"][1].as_str(), Some("C:\\a b"));
+        prop_assert_eq!(list.update(&written, &entry("files"), &Marker::default()).expect("updated"), written.clone());
+        let twice = list.add(&written, &entry("more"), Marker::default(), Made::default()).expect("added");
+        prop_assert_eq!(removed(&list, &twice, "more"), written.clone());
+        prop_assert_eq!(removed(&list, &removed(&list, &twice, "files"), "more"), text.clone(), "{}", twice);
+        prop_assert_eq!(removed(&list, &written, "files"), text, "{}", written);
+    }
+
+    #[test]
+    fn yaml_off_then_on_is_the_identity(text in yaml_document()) {
+        let (edited, names) = yaml_list::off(&text, "tools", &["ls", "glob"]).expect("a list");
+        prop_assert_eq!(names.is_empty(), edited == text);
+        prop_assert_eq!(yaml_list::on(&edited), text);
+    }
+
+    #[test]
+    fn marker_of_any_text_does_not_panic(text in ".{0,80}") {
+        let marker = Marker::of(&text);
+        prop_assert_eq!(Marker::of(&marker.text()), marker.clone());
+        let _ = ToolsOff::default() == marker.tools;
+    }
+}
