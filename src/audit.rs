@@ -6,6 +6,11 @@
 //! # Limits
 //! The hash is not keyed: whoever has the log and a guess of a short text can check the guess.
 
+mod caller;
+mod change_log;
+pub mod durations;
+pub mod stats;
+
 use std::{
     fmt::Write as _,
     io,
@@ -19,6 +24,9 @@ use crate::{
     text::shorten,
     workspace::{AppendLog, Workspace},
 };
+
+pub use caller::Caller;
+pub use change_log::{ChangeLog, Held};
 
 /// Arguments that name a path, as the schemas call them; [`Audit::describe`] gets the other spellings.
 const PATHS: &[&str] = &["path", "source", "destination"];
@@ -42,17 +50,10 @@ const DEPTH: usize = 4;
 #[derive(Debug)]
 pub struct Audit {
     log: AppendLog,
+    /// What the configuration calls this server, in each line.
+    label: Option<String>,
     /// Whether a call whose line cannot be written is refused.
     pub required: bool,
-}
-
-/// Who called, and what.
-#[derive(Clone, Debug)]
-pub struct Caller {
-    /// Name and version, as the client says.
-    pub client: Option<(String, String)>,
-    /// The request's id.
-    pub request: String,
 }
 
 /// A call that has been described but not answered yet.
@@ -77,14 +78,15 @@ pub struct AuditOutcome {
 }
 
 impl Audit {
-    /// An audit to `log`.
-    pub fn new(log: AppendLog, required: bool) -> Self {
-        Self { log, required }
+    /// An audit to `log`, with `label` in each line.
+    pub fn new(log: AppendLog, label: Option<String>, required: bool) -> Self {
+        Self { log, label, required }
     }
 
     /// Describes a call, with what its paths mean before it is made. `canonical`: what the tool calls an argument
     /// that was sent under another spelling, which is the caller's to choose.
     pub fn describe(
+        &self,
         caller: &Caller,
         tool: &str,
         arguments: &Map<String, Value>,
@@ -98,6 +100,12 @@ impl Audit {
             .as_ref()
             .map(|(name, version)| json!({ "name": shorten(name, SHOWN), "version": shorten(version, SHOWN) }));
         line.insert("client".into(), client.unwrap_or(Value::Null));
+        let named = [("label", &self.label), ("thread", &caller.thread), ("user", &caller.user)];
+        for (key, name) in named {
+            if let Some(name) = name {
+                line.insert(key.into(), name.as_str().into());
+            }
+        }
         line.insert("request".into(), shorten(&caller.request, SHOWN).into());
         line.insert("tool".into(), label(tool).into());
         let shown = shown_object(arguments, DEPTH, &canonical);
@@ -118,14 +126,18 @@ impl Audit {
         self.write(line)
     }
 
-    /// Writes how the call ended.
-    pub fn conclude(&self, record: &CallRecord, outcome: &AuditOutcome) -> io::Result<()> {
+    /// Writes how the call ended, and what it changed.
+    pub fn conclude(&self, record: &CallRecord, outcome: &AuditOutcome, changes: &ChangeLog) -> io::Result<()> {
         let mut line = record.0.clone();
         line.insert("event".into(), "call".into());
         line.insert("decision".into(), if outcome.allowed { "allowed" } else { "denied" }.into());
         line.insert("outcome".into(), outcome.kind.into());
         line.insert("bytes".into(), outcome.answered.into());
         line.insert("written".into(), outcome.written.into());
+        let changes = changes.take();
+        if !changes.is_empty() {
+            line.insert("changes".into(), changes.into());
+        }
         if let Some(how) = outcome.confirmation {
             line.insert("confirmation".into(), how.into());
         }
@@ -236,9 +248,9 @@ mod tests {
         let workspace = Workspace::open(&[spec], WorkspaceOptions::default()).unwrap().workspace;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit");
-        let audit = Audit::new(AppendLog::open(&path, 1 << 20).unwrap(), true);
-        let caller = Caller { client: Some(("c".into(), "1".into())), request: "7".into() };
-        let record = Audit::describe(&caller, "write", arguments.as_object().unwrap(), |_| None, &workspace);
+        let audit = Audit::new(AppendLog::open(&path, 1 << 20).unwrap(), Some("here".into()), true);
+        let caller = Caller { client: Some(("c".into(), "1".into())), request: "7".into(), ..Caller::default() };
+        let record = audit.describe(&caller, "write", arguments.as_object().unwrap(), |_| None, &workspace);
         audit.announce(&record).unwrap();
         let outcome = AuditOutcome {
             kind: "ok",
@@ -248,7 +260,7 @@ mod tests {
             confirmation: None,
             duration: Duration::from_micros(1500),
         };
-        audit.conclude(&record, &outcome).unwrap();
+        audit.conclude(&record, &outcome, &ChangeLog::default()).unwrap();
         let text = std::fs::read_to_string(path).unwrap();
         let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!((lines.len(), &lines[0]["event"], &lines[1]["event"]), (2, &json!("intent"), &json!("call")));
@@ -263,6 +275,7 @@ mod tests {
         // NIST's test vector for SHA-256("abc").
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         let shown = json!({ "bytes": 3, "sha256": abc });
+        assert_eq!((&line["label"], line.get("thread"), line.get("changes")), (&json!("here"), None, None));
         assert_eq!(line["arguments"]["content"], shown);
         assert_eq!(line["arguments"]["edits"], json!([{ "old_string": shown, "replace_all": true }]));
         assert_eq!(line["arguments"]["path"], "app/a.txt");

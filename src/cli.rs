@@ -10,6 +10,7 @@ mod history;
 mod output;
 mod restore;
 mod setup;
+mod stats;
 mod tools;
 
 pub use call::call;
@@ -19,4 +20,5 @@ pub use guide::guide;
 pub use history::history;
 pub use restore::restore;
 pub use setup::setup;
+pub use stats::stats;
 pub use tools::tools;

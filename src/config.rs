@@ -22,6 +22,7 @@ mod roles;
 mod roots;
 mod setup_request;
 mod start_error;
+mod stats_request;
 mod subcommands;
 pub(crate) mod suggested_call;
 mod validate;
@@ -53,6 +54,7 @@ pub use role::Role;
 pub(crate) use setup_request::SETUP_CLIENTS;
 pub use setup_request::SetupRequest;
 pub use start_error::{BAD_CONFIGURATION, StartError};
+pub use stats_request::StatsRequest;
 
 /// What the program is to do, and with what.
 #[derive(Debug)]
@@ -124,6 +126,8 @@ impl Default for Config {
 pub struct AuditOptions {
     /// The file; `None` when calls are not recorded.
     pub file: Option<PathBuf>,
+    /// A text in each line that says which server wrote it.
+    pub label: Option<String>,
     /// Size in bytes at which the file is rotated.
     pub size: u64,
     /// Whether a call that cannot be recorded is refused.
@@ -133,6 +137,6 @@ pub struct AuditOptions {
 impl Default for AuditOptions {
     /// 10 MiB hold about 20,000 calls.
     fn default() -> Self {
-        Self { file: None, size: 10 << 20, required: false }
+        Self { file: None, label: None, size: 10 << 20, required: false }
     }
 }

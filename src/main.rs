@@ -80,6 +80,7 @@ fn start(config: &Config) -> Result<ExitCode, StartError> {
             cli::doctor(config, &parts, &report)
         }
         Action::Guide(request) => cli::guide(config, request),
+        Action::Stats(request) => cli::stats(config, request),
     })
 }
 
@@ -147,7 +148,7 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
         watch_limit,
     };
     let mut options = config.server.clone();
-    options.audit = log.map(|log| Arc::new(Audit::new(log, config.audit.required)));
+    options.audit = log.map(|log| Arc::new(Audit::new(log, config.audit.label.clone(), config.audit.required)));
     let parts = |workspace: Workspace, session: Session, selection: &Selection| Parts {
         workspace: Arc::new(workspace),
         session: Arc::new(session),

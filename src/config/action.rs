@@ -2,7 +2,7 @@
 
 use clap_complete::Shell;
 
-use super::GuideRequest;
+use super::{GuideRequest, StatsRequest};
 
 /// What is to be done with a valid configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,14 +37,11 @@ pub enum Action {
     },
     /// Print what a person gives to the model.
     Guide(GuideRequest),
+    /// Print what an audit adds up to.
+    Stats(StatsRequest),
 }
 
 impl Action {
-    /// Whether it works on directories; without one, the current one is taken then.
-    pub(super) fn needs_directories(&self) -> bool {
-        !matches!(self, Self::Guide(_))
-    }
-
     /// Whether it opens the directories, and so is confined. A command that writes elsewhere is not.
     pub fn opens_workspace(&self) -> bool {
         matches!(

@@ -8,7 +8,7 @@ use clap::{ArgMatches, Command};
 use clap_complete::Shell;
 
 use super::{
-    Action, Document, GUIDE_CLIENTS, GuideRequest, OTHER, RawArgs, SetupRequest, Source,
+    Action, Document, GUIDE_CLIENTS, GuideRequest, OTHER, RawArgs, SetupRequest, Source, StatsRequest,
     arguments::{directories, flags},
     options::options,
     subcommands::SUBCOMMANDS,
@@ -38,6 +38,7 @@ Examples:
   rootbound restore src/main.rs                   restore its content before the last change
   rootbound setup claude-code                     show what the file of a client needs; --write puts it there
   rootbound guide claude-code                     print a paragraph for CLAUDE.md about these tools
+  rootbound stats --since 2d audit.jsonl          add up the recorded calls of two days
   rootbound completions bash                      print the completion script of a shell
 
 Without a directory the current one is served, unless it is / or the home directory.
@@ -80,6 +81,11 @@ pub(super) fn parse(
         "history" => Action::History { path: word("path") },
         "restore" => Action::Restore { path: word("path").unwrap_or_default(), revision: word("revision") },
         "guide" => Action::Guide(guide(inner)),
+        "stats" => Action::Stats(StatsRequest {
+            file: inner.get_one("file").cloned(),
+            since: inner.get_one("since").copied(),
+            json: inner.get_flag("json"),
+        }),
         "doctor" => {
             directories.extend(inner.get_many("dir").into_iter().flatten().cloned());
             Action::Doctor
@@ -101,7 +107,7 @@ pub(crate) fn command() -> Command {
              rootbound [OPTIONS] tools [--json]\n       rootbound [OPTIONS] history [PATH]\n       \
              rootbound [OPTIONS] restore PATH [REVISION]\n       rootbound [OPTIONS] doctor [DIR]...\n       \
              rootbound setup [CLIENT] [DIR]... [--write | --remove]\n       rootbound guide [CLIENT]\n       \
-             rootbound completions SHELL\n       rootbound man",
+             rootbound stats [FILE]\n       rootbound completions SHELL\n       rootbound man",
         )
         // `rootbound ~/app call grep …`: a directory of that name is written ./call
         .subcommand_precedence_over_arg(true)

@@ -269,9 +269,14 @@ const LIMITS: &[OptionRow] = &[
 const AUDIT: &[OptionRow] = &[
     OptionRow {
         flag: "audit",
-        help: "Append one JSON line for each call: when, who, what, where and how it ended; of content only its \
-               length and SHA-256. The folder of the file must be outside of the directories offered",
+        help: "Append one JSON line for each call: when, who, what, where, how it ended and the revision of each \
+               changed file before and after; of content only its length and SHA-256. The folder of the file must be outside of the directories offered",
         kind: ValueKind::Text("FILE"),
+    },
+    OptionRow {
+        flag: "audit-label",
+        help: "Text in each line of the audit that says which server wrote it, of at most 100 characters",
+        kind: ValueKind::Text("TEXT"),
     },
     OptionRow {
         flag: "audit-required",

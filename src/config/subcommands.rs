@@ -1,6 +1,6 @@
 //! The subcommands: their names, their help and their own arguments.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{
     Arg, ArgAction, Command, ValueHint,
@@ -12,6 +12,7 @@ use clap_complete::Shell;
 use super::{
     GUIDE_CLIENTS, GuidePart, SETUP_CLIENTS,
     arguments::{directories, flags},
+    stats_request,
 };
 
 /// The name of a subcommand, its help, and what adds its arguments.
@@ -35,6 +36,7 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
         setup,
     ),
     ("guide", "Print what to paste for the model: a paragraph about these tools, and a skill file for DeerFlow", guide),
+    ("stats", "Add up a recorded audit: calls, errors, bytes and times of each tool and each client", stats),
     ("completions", "Print the completion script of a shell", completions),
     ("man", "Print the manual page, in roff", man),
 ];
@@ -172,6 +174,35 @@ fn prefix(text: &str) -> Result<String, String> {
         return Err(format!("a prefix has at most {LONGEST_PREFIX} letters, digits and _ - . : /"));
     }
     Ok(text.to_owned())
+}
+
+fn stats(command: Command) -> Command {
+    command
+        .after_help(
+            "Examples:\n  rootbound stats --since 2h /var/log/rootbound/calls.jsonl\n  \
+             rootbound stats --config rootbound.toml --json\n\n\
+             Rotated files (FILE.1 to FILE.5) are included. The median and the 95th percentile (p95) are of the time \
+             from the arrival of a call to its answer.",
+        )
+        .arg(
+            Arg::new("file")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .value_hint(ValueHint::FilePath)
+                .help("The audit file [default: that of --audit]"),
+        )
+        .arg(
+            Arg::new("since")
+                .long("since")
+                .value_name("TIME")
+                .value_parser(stats_request::since)
+                .value_hint(ValueHint::Other)
+                .help(
+                    "Only calls since then: 30min, 2h, 7d, or a date in UTC such as 2026-11-22 or 2026-11-22T08:30:00Z",
+                ),
+        )
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the numbers as JSON"))
+        .args(flags())
 }
 
 fn completions(command: Command) -> Command {

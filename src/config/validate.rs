@@ -11,7 +11,7 @@ use crate::{
     server::{Confirm, ConfirmThrough, ServerOptions},
     text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names},
     tools::{Group, Selection, Toolbox},
-    workspace::{AppendLog, IgnoreRules, PolicyRules, RootSpec},
+    workspace::{AppendLog, IgnoreRules, PolicyRules, RootSpec, escape_controls},
 };
 
 use super::{
@@ -37,6 +37,7 @@ pub(super) fn config(
     }
     selection(raw, &mut config.selection, &mut problems);
     config.audit.file = audit(raw, config.audit.required, file_base, environment, &mut problems);
+    config.audit.label = audit_label(raw, &mut problems);
     config.workspace.ignore.extra = raw.list("ignore");
     let untrusted = config.workspace.policy.untrusted;
     let policy = PolicyRules { untrusted, ..policy::rules(raw, &mut problems) };
@@ -55,7 +56,7 @@ pub(super) fn config(
         roots: named,
         file_base,
         read_only: config.selection.read_only,
-        default_to_current: config.action.needs_directories(),
+        default_to_current: config.action.opens_workspace(),
     };
     let roots = roots::specs(&args, environment, &mut problems, &mut warnings);
     let paths: Vec<PathBuf> = roots.iter().flat_map(|root| host_path::names_of(&root.path)).collect();
@@ -156,6 +157,26 @@ fn audit(
         return None;
     }
     Some(given.path(&given.text, file_base, environment))
+}
+
+/// The longest text of `--audit-label`, in characters.
+const LONGEST_LABEL: usize = 100;
+
+/// The text of `--audit-label`.
+fn audit_label(raw: &RawArgs, problems: &mut Vec<String>) -> Option<String> {
+    let given = raw.one("audit-label")?;
+    let label = given.text.trim();
+    let wrong = if label.is_empty() {
+        "is empty: name the server, or remove it"
+    } else if label.chars().count() > LONGEST_LABEL {
+        "has more than 100 characters: choose a shorter text"
+    } else if label != escape_controls(label) || label.contains(['\n', '\t']) {
+        "contains control or invisible characters: use one line of plain text"
+    } else {
+        return Some(label.to_owned());
+    };
+    problems.push(format!("{} {wrong}", given.origin()));
+    None
 }
 
 /// Reports variables that a client did not fill in: Claude Desktop passes the text `${…}` for an unset option, which

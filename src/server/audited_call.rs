@@ -31,7 +31,7 @@ pub(super) async fn run(dispatcher: &Dispatcher, caller: Caller, mut call: Call)
         return dispatcher.run(call).await;
     };
     let started = Instant::now();
-    let record = describe(dispatcher, caller, call.tool.clone(), call.arguments.clone()).await?;
+    let record = describe(dispatcher, &audit, caller, call.tool.clone(), call.arguments.clone()).await?;
     let trace = Arc::new(Trace::of(audit, record));
     call.trace = Arc::clone(&trace);
     let result = dispatcher.run(call).await;
@@ -51,7 +51,8 @@ pub(super) async fn unknown(
 ) -> Result<(), ToolError> {
     let Some(audit) = dispatcher.parts.options.audit.clone() else { return Ok(()) };
     let started = Instant::now();
-    let trace = Arc::new(Trace::of(audit, describe(dispatcher, caller, tool, arguments).await?));
+    let record = describe(dispatcher, &audit, caller, tool, arguments).await?;
+    let trace = Arc::new(Trace::of(audit, record));
     let duration = started.elapsed();
     let outcome =
         AuditOutcome { kind: "unknown_tool", allowed: false, answered: 0, written: 0, duration, confirmation: None };
@@ -61,7 +62,9 @@ pub(super) async fn unknown(
 /// Writes how a call ended. What was changed stays changed, and its answer says what truly happened.
 async fn conclude(dispatcher: &Dispatcher, trace: Arc<Trace>, outcome: AuditOutcome) -> Result<(), ToolError> {
     let is_needed = trace.record.as_ref().is_some_and(|(audit, _)| audit.required) && !trace.has_changed();
-    let write = move || trace.record.as_ref().map_or(Ok(()), |(audit, record)| audit.conclude(record, &outcome));
+    let write = move || {
+        trace.record.as_ref().map_or(Ok(()), |(audit, record)| audit.conclude(record, &outcome, &trace.changes))
+    };
     match on_thread(&dispatcher.pools.normal, dispatcher.parts.options.deadline, write).await.unwrap_or_else(Err) {
         Ok(()) => Ok(()),
         Err(error) => {
@@ -75,11 +78,13 @@ async fn conclude(dispatcher: &Dispatcher, trace: Arc<Trace>, outcome: AuditOutc
 /// area: a file system that hangs holds only as many threads as there are.
 async fn describe(
     dispatcher: &Dispatcher,
+    audit: &Arc<Audit>,
     caller: Caller,
     tool: String,
     arguments: Map<String, Value>,
 ) -> Result<CallRecord, ToolError> {
     let (parts, limit) = (Arc::clone(&dispatcher.parts), dispatcher.parts.options.deadline);
+    let audit = Arc::clone(audit);
     let area = area(&parts, &tool, &arguments);
     let Ok(permit) = time::timeout(limit, dispatcher.limits.area_permit(Load::Audit, &area)).await else {
         return Err(overdue::undescribed(limit));
@@ -88,7 +93,7 @@ async fn describe(
         let _permit = permit;
         let spec = parts.toolbox.get(&tool).map(|tool| tool.spec);
         let meant = |given: &str| spec.and_then(|spec| spec.renamed(given));
-        Audit::describe(&caller, &tool, &arguments, meant, &parts.workspace)
+        audit.describe(&caller, &tool, &arguments, meant, &parts.workspace)
     };
     on_thread(&dispatcher.pools.normal, limit, describe).await.map_err(|error| match error.kind() {
         io::ErrorKind::TimedOut => overdue::undescribed(limit).source(error),

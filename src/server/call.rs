@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    audit::{Audit, CallRecord},
+    audit::{Audit, CallRecord, ChangeLog},
     tools::{Answer, AnswerBudget, Kind, ToolError, context::ProgressSink},
 };
 
@@ -61,6 +61,8 @@ pub(super) struct Trace {
     confirmation: OnceLock<&'static str>,
     changed: AtomicBool,
     written: AtomicU64,
+    /// What was changed into what.
+    pub(super) changes: Arc<ChangeLog>,
 }
 
 impl Trace {

@@ -101,6 +101,7 @@ impl Dispatcher {
                 .hint(format!("send {key} once")));
         }
         let cx = CallContext {
+            changes: call.trace.record.is_some().then(|| Arc::clone(&call.trace.changes)),
             progress: call.progress.clone(),
             budget: call.answer_budget,
             ..self.parts.context(self.limit())

@@ -145,7 +145,7 @@ impl ServerHandler for Handler {
         let dispatcher = &served.dispatcher;
         let answer_budget = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
         let client_text = format!("{client:?}");
-        let caller = Caller { client, request: context.id.to_string() };
+        let caller = Caller::new(client, context.id.to_string(), &context.meta);
         let settings = &dispatcher.parts.settings;
         if dispatcher.parts.toolbox.get(&request.name).is_none() {
             let error = Self::unknown_tool(served, &request.name);

@@ -6,6 +6,7 @@ use std::{
 };
 
 use crate::{
+    audit::ChangeLog,
     search::{PathIndex, PatternLimits},
     session::Session,
     stop::{StopReason, StopSignal},
@@ -124,6 +125,8 @@ pub struct CallContext {
     pub stop: StopSignal,
     /// Progress notifications.
     pub progress: ProgressSink,
+    /// What the call changes, for the audit; `None` where nobody records it.
+    pub changes: Option<Arc<ChangeLog>>,
     /// Whether this attempt may wait.
     pub blocking: Blocking,
     /// Called when the call is about to wait for another one's change: it gives up its place among
@@ -151,6 +154,7 @@ impl CallContext {
             settings,
             stop: StopSignal::after(limit),
             progress: None,
+            changes: None,
             blocking: Blocking::Allowed,
             yields: None,
         }

@@ -104,6 +104,11 @@ impl Change for PlannedMkdir {
         if created > 1 {
             let _ = write!(text, " and {} above it", count(created - 1, "directory"));
         }
+        if let Some(log) = &cx.changes {
+            for made in &directories {
+                log.other(made.path(), "directory");
+            }
+        }
         if created > 0 {
             let pending = cx.session.history.unrecorded();
             cx.session.history.done(

@@ -167,6 +167,8 @@ impl Change for PlannedMove {
                 UndoableChange { tool: "move", effect: Effect::Moved { from, to, mark, replaced }, made },
             );
         }
+        let over_held = over.map(|over| over.revision);
+        with_history::record_moved(cx, &tree, to.target.path(), over_held);
         read_before_write::carry_seen(cx, &tree, to.target.path());
         let output = Output {
             source: source.to_string(),

@@ -5,10 +5,12 @@
 
 mod keep_file;
 mod note;
+mod record;
 mod remove_tree;
 mod write_file;
 
 pub(super) use keep_file::{changed, keep_replaced};
 pub(super) use note::begin;
+pub(super) use record::{FormerIs, record_former, record_made, record_moved};
 pub(super) use remove_tree::remove;
 pub(super) use write_file::{Rewrite, Undoable, commit, rewrite};

@@ -227,3 +227,162 @@ fn a_full_file_is_rotated() {
     assert!(former.metadata().is_ok_and(|former| former.len() > 32 << 10));
     assert!(dir.path().join("log/audit.jsonl").metadata().is_ok_and(|now| now.len() <= 64 << 10));
 }
+
+/// The changes of each line, without what a call left as it was.
+fn changes(dir: &TempDir) -> Vec<Value> {
+    lines(&dir.path().join("log/audit.jsonl")).iter().filter_map(|line| line.get("changes").cloned()).collect()
+}
+
+/// The revision of a text: the first half of its SHA-256.
+fn revision(text: &str) -> String {
+    rootbound::workspace::Revision::of(text.as_bytes()).to_string()
+}
+
+#[test]
+fn each_changed_file_is_recorded_with_its_revision_before_and_after() {
+    let dir = folders();
+    fs::create_dir(dir.path().join("root/sub")).expect("made");
+    fs::write(dir.path().join("root/sub/c.txt"), "gamma\n").expect("written");
+    let mut process = start(&dir, &["--allow", "manage", "--read-before-write", "off"]);
+    process.initialize();
+    let (alpha, beta, two, gamma) =
+        (revision("alpha\n"), revision("beta\n"), revision("beta\ntwo\n"), revision("gamma\n"));
+    for (tool, arguments, expected) in [
+        ("read", json!({ "path": "a.txt" }), None),
+        ("write", json!({ "path": "n.txt", "content": "beta\n" }), Some(json!([["app/n.txt", null, beta]]))),
+        ("write", json!({ "path": "n.txt", "content": "beta\n" }), None),
+        (
+            "edit",
+            json!({ "path": "a.txt", "old_string": "alpha", "new_string": "beta" }),
+            Some(json!([["app/a.txt", alpha, beta]])),
+        ),
+        (
+            "write",
+            json!({ "path": "a.txt", "content": "two\n", "mode": "append" }),
+            Some(json!([["app/a.txt", beta, two]])),
+        ),
+        ("undo", json!({}), Some(json!([["app/a.txt", two, beta]]))),
+        (
+            "move",
+            json!({ "source": "a.txt", "destination": "m.txt" }),
+            Some(json!([["app/a.txt", beta, null], ["app/m.txt", null, beta]])),
+        ),
+        ("undo", json!({}), Some(json!([["app/m.txt", beta, null], ["app/a.txt", null, beta]]))),
+        (
+            "move",
+            json!({ "source": "sub/c.txt", "destination": "n.txt", "overwrite": true }),
+            Some(json!([["app/sub/c.txt", gamma, null], ["app/n.txt", beta, gamma]])),
+        ),
+        (
+            "copy",
+            json!({ "source": "n.txt", "destination": "sub/c.txt" }),
+            Some(json!([["app/sub/c.txt", null, gamma]])),
+        ),
+        (
+            "copy",
+            json!({ "source": "a.txt", "destination": "n.txt", "overwrite": true }),
+            Some(json!([["app/n.txt", gamma, beta]])),
+        ),
+        ("mkdir", json!({ "path": "x/y" }), Some(json!([["app/x", "directory"], ["app/x/y", "directory"]]))),
+        (
+            "delete",
+            json!({ "path": "sub", "recursive": true }),
+            Some(json!([["app/sub", "directory"], ["app/sub/c.txt", gamma, null]])),
+        ),
+        ("undo", json!({}), Some(json!([["app/sub", "directory"], ["app/sub/c.txt", null, gamma]]))),
+        ("edit", json!({ "path": "a.txt", "old_string": "missing", "new_string": "x" }), None),
+        ("read", json!({ "path": "../secret.txt" }), None),
+    ] {
+        let before = changes(&dir).len();
+        let result = call(&mut process, tool, &arguments);
+        let now = changes(&dir);
+        let recorded = now.get(before).map(|entries| {
+            let short = |entry: &Value| match entry.get("kind") {
+                Some(kind) => json!([entry["path"], kind]),
+                None => json!([entry["path"], entry["before"], entry["after"]]),
+            };
+            entries.as_array().expect("a list").iter().map(short).collect::<Value>()
+        });
+        assert_eq!(recorded, expected, "{tool} {arguments}: {result}");
+    }
+}
+
+#[test]
+fn recorded_revisions_are_those_of_history_and_restore() {
+    let dir = folders();
+    let state = dir.path().join("state");
+    let arguments = ["--root", "app=root", "--audit", "log/audit.jsonl", "--read-before-write", "off"];
+    let mut process = Process::start_remembering(dir.path(), &state, &arguments);
+    process.initialize();
+    call(&mut process, "write", &json!({ "path": "a.txt", "content": "beta\n" }));
+    process.end_input();
+    process.exit();
+    let before = changes(&dir)[0][0]["before"].as_str().expect("a revision").to_owned();
+    let run = |arguments: &[&str]| {
+        let mut command = crate::program::program(dir.path());
+        command.args(arguments).args(["--root", "app=root", "--state-dir"]).arg(&state);
+        crate::program::Outcome::of(&mut command).succeeded()
+    };
+    assert!(run(&["history"]).contains(&before[..12]), "{before}");
+    run(&["restore", "a.txt", &before]);
+    assert_eq!(fs::read_to_string(dir.path().join("root/a.txt")).expect("it exists"), "alpha\n");
+}
+
+#[test]
+fn changes_of_a_large_tree_are_counted_beyond_a_hundred() {
+    let dir = folders();
+    fs::create_dir(dir.path().join("root/many")).expect("made");
+    for number in 0..150 {
+        fs::write(dir.path().join(format!("root/many/{number}.txt")), "x").expect("written");
+    }
+    let mut process = start(&dir, &["--allow", "manage"]);
+    process.initialize();
+    for (tool, arguments) in [
+        ("move", json!({ "source": "many", "destination": "moved" })),
+        ("copy", json!({ "source": "moved", "destination": "copied" })),
+        ("delete", json!({ "path": "copied", "recursive": true })),
+    ] {
+        let result = call(&mut process, tool, &arguments);
+        assert_eq!(result["isError"], false, "{result}");
+        let recorded = changes(&dir).pop().expect("changes");
+        let entries = recorded.as_array().expect("a list");
+        let total = if tool == "move" { 302 } else { 151 };
+        assert_eq!((entries.len(), &entries[100]), (101, &json!({ "more": total - 100 })), "{tool}");
+    }
+}
+
+#[test]
+fn label_of_the_server_and_thread_and_user_of_the_request_are_recorded() {
+    let dir = folders();
+    let mut process = start(&dir, &["--audit-label", "thread tools"]);
+    process.initialize();
+    for meta in [
+        json!({ "headers": { "X-Thread-Id": "t-1", "X-User-Id": "u-1" } }),
+        json!({ "thread_id": "t-2", "user_id": 7, "progressToken": 1 }),
+        json!({ "headers": "wrong", "thread_id": { "a": 1 } }),
+        json!({ "thread_id": "x".repeat(1 << 20), "user_id": "a\u{202e}\nb" }),
+    ] {
+        let params = json!({ "name": "read", "arguments": { "path": "a.txt" }, "_meta": meta });
+        process.ask("tools/call", &params);
+    }
+    call(&mut process, "read", &json!({ "path": "a.txt", "thread_id": "not one" }));
+    let lines = lines(&dir.path().join("log/audit.jsonl"));
+    let named: Vec<_> = lines.iter().map(|line| [line.get("thread"), line.get("user")]).collect();
+    assert_eq!(named[0], [Some(&json!("t-1")), Some(&json!("u-1"))]);
+    assert_eq!(named[1], [Some(&json!("t-2")), Some(&json!("7"))]);
+    assert_eq!((named[2], named[4]), ([None, None], [None, None]));
+    assert_eq!(named[3][1], Some(&json!("a\\u{202e}\nb")));
+    assert!(lines[3].to_string().len() < 1000, "{}", lines[3]);
+    assert!(lines.iter().all(|line| line["label"] == "thread tools"), "{lines:?}");
+}
+
+#[test]
+fn a_label_that_is_no_line_of_text_is_refused() {
+    let dir = folders();
+    for label in ["", " ", "a\nb", "a\tb", "a\u{202e}b", &"x".repeat(101)] {
+        let mut command = crate::program::program(dir.path());
+        command.args(["tools", "--root", "app=root", "--audit-label", label]);
+        let refused = crate::program::Outcome::of(&mut command).failed(2);
+        assert!(refused.contains("--audit-label"), "{refused}");
+    }
+}

@@ -54,6 +54,7 @@ mod roles;
 mod seatbelt;
 mod setup;
 mod spelling;
+mod stats;
 mod stdio;
 mod system;
 mod tidy;

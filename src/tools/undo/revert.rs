@@ -172,6 +172,7 @@ fn bring_back(
             if let [Some(revision)] = created.revisions.as_slice() {
                 cx.session.ledger.saw(entry.path(), *revision, None);
             }
+            with_history::record_former(cx, entry.path(), entries, with_history::FormerIs::Back);
             Ok(())
         }
         Err(error) => {
@@ -203,11 +204,15 @@ fn move_back(
             cx.session.history.void(&pending);
             return Err(not_created(from, error));
         }
+        with_history::record_moved(cx, &tree, old.path(), None);
         read_before_write::carry_seen(cx, &tree, old.path());
     }
     if let (Some(former), Some(bytes)) = (replaced, restored) {
         let guard = WriteGuard::acquire(&cx.workspace, new, Base::Absent)?.with_mode(former.mode);
         let committed = guard.commit(&bytes, second)?;
+        if let Some(log) = &cx.changes {
+            log.file(&committed.path, None, Some(committed.revision));
+        }
         cx.session.ledger.saw(&committed.path, committed.revision, Some(&bytes));
     }
     Ok(())

@@ -15,6 +15,7 @@ use crate::{
 use super::{
     super::{CallContext, Kind, ToolError},
     keep_file::keep_file,
+    record::{FormerIs, record_former},
 };
 
 /// Most files that are synced one by one; more are synced together (syncfs), with all that the file system has to
@@ -83,7 +84,10 @@ pub(in crate::tools) fn remove(
     let entries = Arc::new(former);
     let [first, second] = approval.for_two_steps();
     match guard.remove(target, tree, &revisions, first) {
-        Ok(()) => Ok(Removed { entries, pending, durable }),
+        Ok(()) => {
+            record_former(cx, tree.top(), &entries, FormerIs::Gone);
+            Ok(Removed { entries, pending, durable })
+        }
         Err(NotRemoved { error, in_part: true, gone_from })
             if guard.complete(target, &mut missing(cx, target.path(), &entries, gone_from), second).is_ok() =>
         {
@@ -91,6 +95,7 @@ pub(in crate::tools) fn remove(
             Err(error.into())
         }
         Err(NotRemoved { error, in_part: true, .. }) => {
+            record_former(cx, tree.top(), &entries, FormerIs::Gone);
             // What is gone must be found again, by whoever looks for it.
             let effect = Effect::Removed { path: target.path().clone(), entries };
             history.done(&pending, UndoableChange { tool, effect, made: Vec::new() });

@@ -140,6 +140,9 @@ fn try_commit(
         (history.unrecorded(), note)
     };
     let note_down = |committed: &Committed| {
+        if let Some(log) = cx.changes.as_ref().filter(|_| changes) {
+            log.file(&path, before.map(|(revision, ..)| revision), Some(after));
+        }
         let former = before.map(|(revision, mode, usable)| (Former { revision, mode }, usable));
         if undoable == Undoable::Yes && changes && former.is_none_or(|(_, usable)| usable) {
             let before = former.map(|(former, _)| former);

@@ -3,6 +3,7 @@
 //! Several processes may write to one log: a line is one `write(2)` with `O_APPEND`, which no other one is mixed with.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -46,6 +47,35 @@ impl AppendLog {
             PathBuf::from(name)
         };
         std::iter::once(path.to_owned()).chain((1..=KEPT).map(numbered)).collect()
+    }
+
+    /// The files of a log at `path` that exist, to be read, the oldest first. Only files are opened: a FIFO would wait
+    /// for a writer.
+    #[expect(clippy::disallowed_methods, reason = "a person names the file, and no call is served")]
+    pub fn read_back(path: &Path) -> io::Result<Vec<File>> {
+        let mut files: Vec<File> = Vec::new();
+        // The newest first: if it is rotated meanwhile, it is found twice, and not left out.
+        for name in Self::names(path) {
+            let is_file = std::fs::metadata(&name).map(|found| found.is_file());
+            let opened = match is_file {
+                Ok(true) => File::open(&name),
+                Ok(false) => Err(io::ErrorKind::InvalidInput.into()),
+                Err(error) => Err(error),
+            };
+            match opened {
+                Ok(file) => {
+                    let stat = sys::file_stat(&file)?;
+                    let is_it = |other: &File| sys::file_stat(other).is_ok_and(|other| other.same_file(&stat));
+                    if !cfg!(unix) || !files.last().is_some_and(is_it) {
+                        files.push(file);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        files.reverse();
+        Ok(files)
     }
 
     /// The folder of the log, without links.

@@ -6,7 +6,6 @@ use crate::workspace::write::hash;
 use crate::workspace::{Revision, RevisionHasher, Stat, WorkspacePath};
 
 use super::TreePosition;
-use super::path_stack::PathStack;
 
 /// Bytes and files of the largest tree that is marked by its content.
 const MOST_HASHED: u64 = 32 << 20;
@@ -59,8 +58,7 @@ impl Tree {
 
     /// Its entries with the paths that they have, or would have, with the tree at `top`.
     pub fn paths_at(&self, top: &WorkspacePath) -> impl Iterator<Item = (WorkspacePath, &TreeEntry)> {
-        let mut path = PathStack::default();
-        self.entries.iter().map(move |entry| (top.child(path.step(&entry.position)), entry))
+        TreePosition::paths_at(top, self.entries.iter().map(|entry| &entry.position)).zip(&self.entries)
     }
 
     /// What the top is.

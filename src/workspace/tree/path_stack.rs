@@ -6,6 +6,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use crate::workspace::WorkspacePath;
+
 /// One line of a listing that has each directory before what it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreePosition {
@@ -19,6 +21,15 @@ impl TreePosition {
     /// That of the top.
     pub fn top() -> Self {
         Self { depth: 0, name: OsString::new() }
+    }
+
+    /// The paths of a listing's entries with its top at `top`.
+    pub fn paths_at<'p>(
+        top: &WorkspacePath,
+        listing: impl Iterator<Item = &'p Self>,
+    ) -> impl Iterator<Item = WorkspacePath> {
+        let mut path = PathStack::default();
+        listing.map(move |position| top.child(path.step(position)))
     }
 }
 
