@@ -55,19 +55,25 @@ function findProgram() {
   );
 }
 
-/** Whether the file begins as a program of this system does; an interrupted installation leaves an empty one. */
+/**
+ * Whether the file begins as a program of this system and processor does. An interrupted installation leaves an empty or
+ * cut one, and execvp(3), which starts programs for Node.js, runs a file that the kernel does not know as a shell script.
+ */
 function isProgram(program) {
-  const head = Buffer.alloc(4);
+  const head = Buffer.alloc(64);
   const file = openSync(program, "r");
   try {
-    readSync(file, head, 0, 4, 0);
+    if (readSync(file, head, 0, head.length, 0) < head.length) return false;
   } finally {
     closeSync(file);
   }
+  const arm = process.arch === "arm64";
   if (process.platform === "win32") return head.toString("latin1", 0, 2) === "MZ";
-  const magic = head.readUInt32BE(0);
-  // ELF; Mach-O of 64 bits, little-endian; Mach-O for several processors.
-  return magic === 0x7f454c46 || (process.platform === "darwin" && [0xcffaedfe, 0xcafebabe].includes(magic));
+  // The magic number and the processor of Mach-O, and of ELF: https://man7.org/linux/man-pages/man5/elf.5.html
+  if (process.platform === "darwin") {
+    return head.readUInt32LE(0) === 0xfeedfacf && head.readUInt32LE(4) === (arm ? 0x0100000c : 0x01000007);
+  }
+  return head.readUInt32BE(0) === 0x7f454c46 && head.readUInt16LE(18) === (arm ? 183 : 62);
 }
 
 /** `npm install --no-bin-links` and some archives lose the permission to execute. */

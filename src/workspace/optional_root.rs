@@ -1,6 +1,6 @@
 //! A root that may be missing: where it would be, and what the kernel's sandbox allows on the way to it.
 //!
-//! Landlock's rules are on directories that exist (a Seatbelt profile names paths), so the rule for such a root is on the nearest existing directory above it,
+//! Landlock rules name directories that exist, so the rule for such a root is on the nearest existing directory above it,
 //! with the rights of that root and no others. That makes the second barrier wider by what else is below that directory;
 //! the first one (`root_dir`) is as exact as for any root. No rule is made above a home directory or for the whole file
 //! system: a root there is served once the program is started again.
@@ -77,7 +77,7 @@ impl OptionalRoot {
     /// The sandbox is in force from now on.
     #[cfg_attr(
         not(target_os = "linux"),
-        expect(dead_code, reason = "only rules of Landlock need directories that exist")
+        expect(dead_code, reason = "other sandboxes go by path, not by what is there")
     )]
     pub(super) fn sandboxed(&self) {
         self.sandboxed.store(true, Ordering::Relaxed);

@@ -35,6 +35,7 @@ mod optional;
 mod oracle;
 #[cfg(target_os = "linux")]
 mod overlay;
+mod packages;
 mod paging;
 mod pdf;
 mod process;

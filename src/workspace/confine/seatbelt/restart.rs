@@ -118,6 +118,15 @@ fn granted(roots: &[RootSpec], files: &[PathBuf], folders: &[&Path]) -> Result<G
         if grants.writable.contains(&path) || grants.read_only.contains(&path) {
             continue;
         }
+        if root.optional {
+            // It is looked for name by name, from the directory above that exists: these are opened, nothing else in them.
+            for above in path.ancestors().skip(1).take_while(|above| above.parent().is_some()) {
+                grants.files.push(above.to_owned());
+                if above.is_dir() {
+                    break;
+                }
+            }
+        }
         match root.access {
             Access::ReadOnly => grants.read_only.push(path),
             Access::ReadWrite => grants.writable.push(path),

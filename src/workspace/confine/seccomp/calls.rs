@@ -87,7 +87,7 @@ const REFUSED: &[c_long] = &[
     libc::SYS_finit_module,
     libc::SYS_delete_module,
     libc::SYS_kexec_load,
-    libc::SYS_kexec_file_load,
+    SYS_KEXEC_FILE_LOAD,
     libc::SYS_reboot,
     libc::SYS_swapon,
     libc::SYS_swapoff,
@@ -123,6 +123,13 @@ const REFUSED_HERE: &[c_long] = &[
 ];
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_HERE: &[c_long] = &[];
+
+/// `libc` has it for glibc, but not for musl on arm64. 294 is its number in the table that every newer architecture uses:
+/// <https://github.com/torvalds/linux/blob/v6.12/include/uapi/asm-generic/unistd.h>
+#[cfg(not(target_arch = "x86_64"))]
+const SYS_KEXEC_FILE_LOAD: c_long = 294;
+#[cfg(target_arch = "x86_64")]
+const SYS_KEXEC_FILE_LOAD: c_long = libc::SYS_kexec_file_load;
 
 // Numbers that libc does not have on every platform; from 424 on they are the same on all.
 const SYS_FCHMODAT2: c_long = 452; // Linux 6.6

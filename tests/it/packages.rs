@@ -1,0 +1,200 @@
+//! What the packages say about themselves agrees. `.ci/packages` makes them, `tests/clients/packages` installs them.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use serde_json::Value;
+use toml::Table;
+
+/// The systems and processors of the npm packages, each with the target that is released for it.
+const PLATFORMS: &[(&str, &str)] = &[
+    ("darwin-arm64", "aarch64-apple-darwin"),
+    ("darwin-x64", "x86_64-apple-darwin"),
+    ("linux-arm64", "aarch64-unknown-linux-musl"),
+    ("linux-x64", "x86_64-unknown-linux-musl"),
+    ("win32-arm64", "aarch64-pc-windows-msvc"),
+    ("win32-x64", "x86_64-pc-windows-msvc"),
+];
+
+fn text(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).expect(name).replace("\r\n", "\n")
+}
+
+fn json(name: &str) -> Value {
+    serde_json::from_str(&text(name)).expect(name)
+}
+
+fn cargo() -> Table {
+    let mut whole: Table = toml::from_str(&text("Cargo.toml")).expect("Cargo.toml");
+    let Some(toml::Value::Table(package)) = whole.remove("package") else { panic!("no package") };
+    package
+}
+
+fn of<'t>(table: &'t Table, key: &str) -> &'t str {
+    table[key].as_str().expect(key)
+}
+
+/// The package of one registry in `server.json`.
+fn listed<'s>(server: &'s Value, registry: &str) -> &'s Value {
+    let packages = server["packages"].as_array().expect("a list");
+    packages.iter().find(|package| package["registryType"] == registry).expect(registry)
+}
+
+#[test]
+fn every_package_has_the_version_of_the_crate() {
+    let (server, npm) = (json("server.json"), json("npm/package.json"));
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(json("mcp-manifest.json")["version"], version);
+    assert_eq!(npm["version"], version);
+    for (name, pinned) in npm["optionalDependencies"].as_object().expect("an object") {
+        assert_eq!(pinned, version, "{name}");
+    }
+    assert_eq!(server["version"], version);
+    for package in server["packages"].as_array().expect("a list") {
+        assert_eq!(package["version"], version, "{}", package["registryType"]);
+    }
+    let bundle = format!("{}/releases/download/v{version}/rootbound.mcpb", of(&cargo(), "repository"));
+    assert_eq!(listed(&server, "mcpb")["identifier"], bundle);
+}
+
+#[test]
+fn every_package_has_the_name_and_texts_of_the_crate() {
+    let (cargo, npm, server, manifest) =
+        (cargo(), json("npm/package.json"), json("server.json"), json("mcp-manifest.json"));
+    let name = of(&cargo, "name");
+    for said in [&npm["name"], &manifest["name"]] {
+        assert_eq!(said, name);
+    }
+    for registry in ["npm", "pypi", "cargo"] {
+        assert_eq!(listed(&server, registry)["identifier"], name);
+    }
+    for said in [&npm["description"], &server["description"], &manifest["description"]] {
+        assert_eq!(said, of(&cargo, "description"));
+    }
+    for said in [&npm["license"], &manifest["license"]] {
+        assert_eq!(said, of(&cargo, "license"));
+    }
+    let repository = of(&cargo, "repository");
+    assert_eq!(npm["repository"]["url"], format!("git+{repository}.git"));
+    assert_eq!(server["repository"]["url"], repository);
+    for said in [&npm["homepage"], &server["websiteUrl"]] {
+        assert_eq!(said, of(&cargo, "homepage"));
+    }
+}
+
+/// Version, description, keywords and README of the wheel are the crate's, because `pyproject.toml` does not set them.
+#[test]
+fn the_wheel_takes_its_texts_from_the_crate() {
+    let (cargo, python): (Table, Table) = (cargo(), toml::from_str(&text("pyproject.toml")).expect("pyproject.toml"));
+    let project = python["project"].as_table().expect("a table");
+    let dynamic: Vec<&str> =
+        project["dynamic"].as_array().expect("a list").iter().filter_map(|key| key.as_str()).collect();
+    assert_eq!(dynamic, ["version", "description", "readme", "keywords"]);
+    assert_eq!(of(project, "name"), of(&cargo, "name"));
+    assert_eq!(of(project, "license"), of(&cargo, "license"));
+    assert_eq!(of(project["urls"].as_table().expect("a table"), "Homepage"), of(&cargo, "homepage"));
+}
+
+/// The registry of MCP servers looks for the name in the README, as plain text: crates.io removes comments from it, and
+/// the name must be followed by white space.
+#[test]
+fn the_registry_name_is_in_the_readme_and_the_npm_package() {
+    let server = json("server.json");
+    let name = server["name"].as_str().expect("text");
+    assert_eq!(json("npm/package.json")["mcpName"], name);
+    let line = format!("mcp-name: {name}");
+    assert!(text("README.md").lines().any(|one| one == line), "no line {line:?} in README.md");
+}
+
+/// The rules of the schema and of the registry, from
+/// <https://github.com/modelcontextprotocol/registry/tree/main/docs/reference/server-json>.
+#[test]
+fn server_json_is_what_the_registry_accepts() {
+    let server = json("server.json");
+    assert_eq!(server["$schema"], "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json");
+    let name = server["name"].as_str().expect("text");
+    let (space, short) = name.split_once('/').expect("namespace/name");
+    let plain = |part: &str, more: &str| {
+        !part.is_empty() && part.chars().all(|one| one.is_ascii_alphanumeric() || more.contains(one))
+    };
+    assert!(plain(space, ".-") && plain(short, "._-") && name.len() <= 200, "{name}");
+    for key in ["title", "description"] {
+        assert!((1..=100).contains(&server[key].as_str().expect(key).chars().count()), "{key}");
+    }
+    assert_eq!(server["repository"]["source"], "github");
+    let packages = server["packages"].as_array().expect("a list");
+    let registries: Vec<&str> = packages.iter().filter_map(|package| package["registryType"].as_str()).collect();
+    assert_eq!(registries, ["npm", "pypi", "cargo", "mcpb"]);
+    for package in packages {
+        assert_eq!(package["transport"]["type"], "stdio");
+        for argument in package["packageArguments"].as_array().into_iter().flatten() {
+            assert_eq!(argument["type"], "positional");
+            assert!(argument["valueHint"].is_string(), "{argument}");
+        }
+    }
+    let bundle = listed(&server, "mcpb");
+    assert!(bundle.get("fileSha256").is_none(), ".ci/packages writes the checksum of the file that it made");
+}
+
+#[test]
+fn every_list_of_platforms_is_the_same() {
+    let npm = json("npm/package.json");
+    let dependencies: Vec<&str> =
+        npm["optionalDependencies"].as_object().expect("an object").keys().map(String::as_str).collect();
+    let wanted: Vec<String> = PLATFORMS.iter().map(|(platform, _)| format!("@rootbound/{platform}")).collect();
+    assert_eq!(dependencies, wanted);
+    let (pack, bundle, deny) = (text(".ci/packages"), text(".ci/bundle"), text("deny.toml"));
+    for (platform, target) in PLATFORMS {
+        let system = target.rsplit_once('-').expect("a triple").0;
+        let start = if platform.starts_with("darwin") { target } else { &system };
+        assert!(pack.contains(&format!("\"{start}\": (\"{platform}\", ")), ".ci/packages lacks {target}");
+        assert!(bundle.contains(&format!(" echo {platform} ;;")), ".ci/bundle lacks {platform}");
+        assert!(deny.contains(&format!("\"{target}\",")), "deny.toml lacks {target}");
+    }
+    let manifest = json("mcp-manifest.json");
+    let systems: BTreeSet<&str> =
+        manifest["compatibility"]["platforms"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    assert_eq!(systems, PLATFORMS.iter().map(|(platform, _)| platform.split('-').next().expect("a system")).collect());
+    let config = &manifest["server"]["mcp_config"];
+    assert_eq!(config["command"], "${__dirname}/server/rootbound");
+    assert_eq!(config["platform_overrides"]["win32"]["command"], "${__dirname}/server/win32-x64/rootbound.exe");
+}
+
+/// `cargo binstall` finds the archives of the release under the names that `.ci/packages` gives them.
+#[test]
+fn binstall_downloads_the_archives_of_the_release() {
+    let cargo = cargo();
+    let binstall = cargo["metadata"]["binstall"].as_table().expect("a table");
+    let name = of(&cargo, "name");
+    for (_, target) in PLATFORMS {
+        let windows = target.contains("windows");
+        let format = match binstall["overrides"].get(target) {
+            Some(table) => table["pkg-fmt"].as_str().expect("text"),
+            None => of(binstall, "pkg-fmt"),
+        };
+        assert_eq!(format, if windows { "zip" } else { "tgz" }, "{target}");
+        let filled = |template: &str| {
+            let mut text = template.to_owned();
+            for (key, value) in [
+                ("repo", of(&cargo, "repository")),
+                ("version", of(&cargo, "version")),
+                ("name", name),
+                ("bin", name),
+                ("target", target),
+                ("archive-suffix", if windows { ".zip" } else { ".tar.gz" }),
+                ("binary-ext", if windows { ".exe" } else { "" }),
+            ] {
+                text = text.replace(&format!("{{ {key} }}"), value);
+            }
+            text
+        };
+        let suffix = if windows { "zip" } else { "tar.gz" };
+        let url = format!(
+            "{}/releases/download/v{}/rootbound-{target}.{suffix}",
+            of(&cargo, "repository"),
+            env!("CARGO_PKG_VERSION")
+        );
+        assert_eq!(filled(of(binstall, "pkg-url")), url);
+        let program = if windows { "rootbound.exe" } else { "rootbound" };
+        assert_eq!(filled(of(binstall, "bin-dir")), format!("rootbound-{target}/{program}"));
+    }
+}
