@@ -280,7 +280,9 @@ mod tests {
         assert_eq!(line["arguments"]["edits"], json!([{ "old_string": shown, "replace_all": true }]));
         assert_eq!(line["arguments"]["path"], "app/a.txt");
         assert_eq!(line["paths"][0]["public"], "app/a.txt");
-        assert!(line["paths"][0]["resolved"].as_str().unwrap().ends_with("/a.txt"));
+        assert!(
+            line["paths"][0]["resolved"].as_str().unwrap().ends_with(["/a.txt", "\\a.txt"][usize::from(cfg!(windows))])
+        );
         assert_eq!((&line["bytes"], &line["written"], &line["duration_ms"]), (&json!(3), &json!(5), &json!(1.5)));
     }
 

@@ -30,6 +30,13 @@ pub fn call(server: Server, offered: &Selection, tool: &str, words: &[String]) -
     if outcome.is_error { fail(&text, 1) } else { print(&text) }
 }
 
+/// What to do about JSON that a shell has changed. cmd and PowerShell before 7.3 drop its double quotes.
+const QUOTES: &str = if cfg!(windows) {
+    "cmd and PowerShell remove its double quotes, so write key=value (or \\\" for each quote)"
+} else {
+    "check the quotes, or write key=value"
+};
+
 /// Reads one JSON object, or `key=value` words.
 ///
 /// A value is text where the tool's `schema` says so, otherwise JSON where it parses as JSON.
@@ -37,17 +44,15 @@ fn arguments(tool: &str, words: &[String], schema: Option<&Map<String, Value>>) 
     if let [word] = words
         && word.trim_start().starts_with('{')
     {
-        return parse_exact(word).map_err(|error| {
-            format!("the arguments are not a JSON object ({error}): check the quotes, or write key=value")
-        });
+        return parse_exact(word).map_err(|error| format!("the arguments are not a JSON object ({error}): {QUOTES}"));
     }
     let mut arguments = Map::new();
     for word in words {
         let Some((key, text)) = word.split_once('=').filter(|(key, _)| !key.is_empty()) else {
             let suggested = suggested_call::with_names(tool, words);
+            let json = if cfg!(windows) { "" } else { ", or one JSON object in single quotes" };
             return Err(format!(
-                "{word:?} has no name: arguments are key=value, or one JSON object in single quotes; type: \
-                 rootbound call {tool}{suggested}"
+                "{word:?} has no name: arguments are key=value{json}; type: rootbound call {tool}{suggested}"
             ));
         };
         if arguments.insert(key.to_owned(), value(text, property_type(schema, key))).is_some() {

@@ -75,6 +75,13 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
     (out.into_text(), complaints.is_empty())
 }
 
+/// A path without the `\\?\` that Windows puts before a resolved one.
+fn for_people(path: &std::path::Path) -> String {
+    let shown = path.display().to_string();
+    let shown = shown.strip_prefix(r"\\?\").filter(|path| path.as_bytes().get(1) == Some(&b':')).unwrap_or(&shown);
+    if cfg!(windows) && shown.len() > 3 { shown.trim_end_matches('\\').to_owned() } else { shown.to_owned() }
+}
+
 fn roots(out: &mut ReportText, config: &Config, parts: &Parts) {
     for (number, root) in parts.workspace.roots().iter().enumerate() {
         let name = root.name().unwrap_or(UNNAMED);
@@ -83,7 +90,7 @@ fn roots(out: &mut ReportText, config: &Config, parts: &Parts) {
             (true, false) => ", optional",
             (false, false) => "",
         };
-        let text = format!("{name}  {}{state}  {}", root.rights(), root.host().display());
+        let text = format!("{name}  {}{state}  {}", root.rights(), for_people(root.host()));
         out.head(if number == 0 { "directories" } else { "" }, &text);
     }
     let names: Vec<&str> = parts.toolbox.tools().iter().map(|entry| entry.spec.name).collect();

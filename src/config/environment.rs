@@ -28,11 +28,16 @@ impl Environment {
     /// That of this process.
     pub fn of_process() -> Self {
         let folders = etcetera::choose_base_strategy().ok();
+        let state = folders.as_ref().map(|folders| match folders.state_dir() {
+            Some(folder) => folder,
+            // %LOCALAPPDATA%: %APPDATA% follows a person from one machine to the next.
+            None if cfg!(windows) => folders.cache_dir(),
+            None => folders.data_dir(),
+        });
         Self {
             directory: std::env::current_dir().unwrap_or_default(),
             home: folders.as_ref().map(|folders| folders.home_dir().to_owned()),
-            state: folders
-                .map(|folders| folders.state_dir().unwrap_or_else(|| folders.data_dir()).join(env!("CARGO_PKG_NAME"))),
+            state: state.map(|folder| folder.join(env!("CARGO_PKG_NAME"))),
             program: program::names(),
             variables: std::env::vars_os().collect(),
         }

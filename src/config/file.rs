@@ -29,7 +29,15 @@ fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) 
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let line = line_of(text, error.span().map_or(0, |span| span.start));
-        problems.push(format!("{name}:{line}: not valid TOML: {}", error.message().trim().replace('\n', ", ")));
+        let escapes = text.lines().nth(line - 1).filter(|line| escaped_drive(line).is_some());
+        let next = if escapes.is_some() { format!("; {LITERAL}") } else { String::new() };
+        problems.push(format!("{name}:{line}: not valid TOML: {}{next}", error.message().trim().replace('\n', ", ")));
+    }
+    for (number, line) in text.lines().enumerate() {
+        // \n, \t and others are valid, and the path would silently be another.
+        if escaped_drive(line).is_some_and(|letter| "btnfre".contains(letter)) {
+            problems.push(format!("{name}:{}: {LITERAL}", number + 1));
+        }
     }
     let mut reader = Reader { text, name, problems };
     for (key, value) in table.get_ref() {
@@ -45,6 +53,22 @@ fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) 
             None => reader.problem(line, &unknown(key)),
         }
     }
+}
+
+const LITERAL: &str =
+    r"a Windows path in double quotes, where \n, \t and \U are escapes: write it in single quotes, 'C:\new'";
+
+/// The letter behind the backslash of `"C:\x` in a line that is no comment: the beginning of a Windows path in double
+/// quotes, with or without a mount name before it.
+fn escaped_drive(line: &str) -> Option<char> {
+    let line = line.split('#').next().unwrap_or(line);
+    line.match_indices(":\\").find_map(|(at, _)| {
+        let (before, after) = (&line[..at], line[at + 2..].chars().next()?);
+        let (start, drive) = before.split_at(before.len().checked_sub(1)?);
+        let is_path = drive.starts_with(|letter: char| letter.is_ascii_alphabetic()) && start.ends_with(['"', '=']);
+        let is_basic = start.matches('"').count() % 2 == 1 && !start.contains('\'');
+        (is_path && is_basic && after != '\\').then_some(after)
+    })
 }
 
 /// The text that is read, for the line numbers in messages, and where the messages go.
@@ -274,6 +298,9 @@ fn text(path: &Path) -> Result<String, String> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(format!("it is larger than {MAX_BYTES} bytes"));
     }
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Err("it is UTF-16, as Windows PowerShell's > writes it: save it as UTF-8".to_owned());
+    }
     let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())?;
     // Editors on Windows write a byte order mark, which TOML does not allow.
     Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
@@ -359,6 +386,38 @@ mod tests {
         let all = problems.join("\n");
         assert!(all.contains("r.toml:1: not valid TOML"), "{all}");
         assert!(all.contains("r.toml:2: unknown key"), "{all}");
+    }
+
+    #[test]
+    fn windows_path_in_double_quotes_is_reported_with_its_line() {
+        for (text, told) in [
+            ("root = \"C:\\new\"\n", true),
+            ("log = \"warn\"\n[[root]]\npath = \"D:\\Users\\me\"\n", true),
+            ("root = [\"docs=C:\\temp:ro\"]\n", true),
+            ("root = 'C:\\new'\n", false),
+            ("root = \"C:\\\\new\"\n", false),
+            ("root = \"C:/new\"\n# \"C:\\new\"\n", false),
+        ] {
+            let (_, problems) = read_text(text);
+            assert_eq!(
+                problems.iter().any(|problem| problem.contains("write it in single quotes")),
+                told,
+                "{text}{problems:?}"
+            );
+            assert_eq!(problems.is_empty(), !told, "{text}{problems:?}");
+        }
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a file as editors on Windows write it")]
+    fn byte_order_mark_is_skipped_and_utf_16_is_named() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("r.toml");
+        std::fs::write(&path, "\u{feff}log = \"info\"\r\n").expect("written");
+        assert_eq!(text(&path).as_deref(), Ok("log = \"info\"\r\n"));
+        let utf_16: Vec<u8> = "\u{feff}log = 1".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        std::fs::write(&path, utf_16).expect("written");
+        assert!(text(&path).unwrap_err().contains("UTF-16"));
     }
 
     #[test]

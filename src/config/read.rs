@@ -88,7 +88,10 @@ mod tests {
     use tracing::level_filters::LevelFilter;
 
     use super::*;
-    use crate::{tools::ReadBeforeWrite, workspace::Access};
+    use crate::{
+        tools::ReadBeforeWrite,
+        workspace::{Access, RootSpec},
+    };
 
     fn environment() -> Environment {
         Environment {
@@ -119,8 +122,10 @@ mod tests {
         }
     }
 
-    fn paths(config: &Config) -> Vec<&str> {
-        config.roots.iter().map(|root| root.path.to_str().expect("UTF-8")).collect()
+    /// With slashes on Windows, too.
+    fn paths(config: &Config) -> Vec<String> {
+        let text = |root: &RootSpec| root.path.to_str().expect("UTF-8").replace(std::path::MAIN_SEPARATOR, "/");
+        config.roots.iter().map(text).collect()
     }
 
     #[test]
@@ -151,14 +156,21 @@ mod tests {
     fn with_home_at_slash_an_absolute_pattern_is_not_a_host_path() {
         let nobody = Environment { home: Some("/".into()), ..environment() };
         read(&["--deny", "/private/**", "--hide", "/x"], &nobody).expect("they begin at the root");
-        assert!(problems(&["--deny", "/home/me/x"], &environment())[0].contains("outside of the directories offered"));
+        // Absolute on Windows, where `/home/me` is not.
+        let home = if cfg!(windows) { "C:/home/me" } else { "/home/me" };
+        let at_home = Environment { home: Some(home.into()), ..environment() };
+        assert!(
+            problems(&["--deny", &format!("{home}/x")], &at_home)[0].contains("outside of the directories offered")
+        );
     }
 
     #[test]
     fn directories_and_options_are_accepted_on_both_sides_of_a_subcommand() {
-        let config = read(&["lib", "--root", "a=x:ro", "call", "grep", "pattern=y", "--root", "b=~/z"], &environment());
+        // `x:ro` would be a file of drive X on Windows.
+        let config =
+            read(&["lib", "--root", "a=xx:ro", "call", "grep", "pattern=y", "--root", "b=~/z"], &environment());
         let config = config.expect("fine");
-        assert_eq!(paths(&config), ["/code/app/lib", "/code/app/x", "/home/me/z"]);
+        assert_eq!(paths(&config), ["/code/app/lib", "/code/app/xx", "/home/me/z"]);
         assert_eq!(config.roots[1].access, Access::ReadOnly);
         assert_eq!(config.action, Action::Call { tool: "grep".into(), arguments: vec!["pattern=y".into()] });
         let config =
@@ -187,7 +199,7 @@ mod tests {
         assert_eq!(config.workspace.policy.deny, ["*.a", "*.b", "*.c"]);
         assert_eq!(paths(&config), ["/code/app/a", "/srv/b"]);
         let config = read(&["x"], &environment).expect("fine");
-        assert_eq!((paths(&config), config.roots[0].access), (vec!["/code/app/x"], Access::ReadOnly));
+        assert_eq!((paths(&config), config.roots[0].access), (vec!["/code/app/x".to_owned()], Access::ReadOnly));
     }
 
     #[test]

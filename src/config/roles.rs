@@ -46,7 +46,7 @@ pub(super) fn roles(raw: &RawArgs, config: &Config, roots: &[RootSpec], problems
 /// The configuration with the roles that this process may need. Where the first of them needs no client's name, it is
 /// in force from the start, so that the kernel confines the process to its directories.
 pub(super) fn applied(mut config: Config) -> Config {
-    let label: Option<&str> = None;
+    let label = config.audit.label.as_deref();
     for role in Role::candidates(&config.roles, label).into_iter().cloned().collect::<Vec<_>>() {
         if role.client.is_some() {
             config.client_roles.push(role);

@@ -44,10 +44,14 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
 fn call(command: Command) -> Command {
     command
         .override_usage("rootbound call [OPTIONS] TOOL [JSON | KEY=VALUE]...")
-        .after_help(
+        .after_help(if cfg!(windows) {
+            "Examples:\n  rootbound call grep pattern=main \"glob=*.rs\"\n  \
+                 rootbound C:\\code\\app call read path=README.md limit=20\n\n\
+                 cmd and PowerShell remove the double quotes of JSON: write KEY=VALUE there."
+        } else {
             "Examples:\n  rootbound call grep pattern=main glob='*.rs'\n  \
-             rootbound ~/code/app call read '{\"path\":\"README.md\",\"limit\":20}'",
-        )
+                 rootbound ~/code/app call read '{\"path\":\"README.md\",\"limit\":20}'"
+        })
         .arg(Arg::new("tool").value_name("TOOL").required(true).help("Name of the tool, as `rootbound tools` lists it"))
         .arg(
             Arg::new("arguments")

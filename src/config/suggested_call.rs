@@ -78,10 +78,39 @@ fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
     schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// `word` in single quotes where a shell needs them.
+/// `word` in single quotes where a shell needs them; in double quotes on Windows, where cmd knows no others.
 fn quoted(word: &str) -> String {
+    if cfg!(windows) { quoted_for_windows(word) } else { quoted_for_unix(word) }
+}
+
+fn quoted_for_unix(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "_-./=:,@%+".contains(letter);
     if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// As the program takes its command line apart: a backslash counts only before a quote. See
+/// <https://learn.microsoft.com/cpp/c-language/parsing-c-command-line-arguments>.
+fn quoted_for_windows(word: &str) -> String {
+    // PowerShell makes a list of `a,b`, and cmd a variable's value of `%a%`.
+    let is_plain = |letter: char| letter.is_alphanumeric() || r"_-./=:+\".contains(letter);
+    if word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    let mut quoted = String::from('"');
+    for part in word.split_inclusive('"') {
+        let text = part.strip_suffix('"').unwrap_or(part);
+        quoted.push_str(text);
+        if text.len() < part.len() {
+            quoted.push_str(&r"\".repeat(trailing_backslashes(text)));
+            quoted.push_str("\\\"");
+        }
+    }
+    quoted.push_str(&r"\".repeat(trailing_backslashes(word)));
+    quoted + "\""
+}
+
+fn trailing_backslashes(text: &str) -> usize {
+    text.len() - text.trim_end_matches('\\').len()
 }
 
 #[cfg(test)]
@@ -99,12 +128,15 @@ mod tests {
     fn a_tool_in_place_of_a_directory_suggests_the_call() {
         for (line, expected) in [
             (&["grep", "x"][..], "call grep pattern=x"),
-            (&["grep", "two words", "src"], "call grep 'pattern=two words' path=src"),
+            (&["grep", "two words", "src"], "call grep {'}pattern=two words{'} path=src"),
             (&["grep", "path=src", "x"], "call grep path=src pattern=x"),
             (&["grep", "a=b"], "call grep pattern=a=b"),
             (&["grep"], "call grep pattern=…"),
-            (&["Grep", "it's"], r"call grep 'pattern=it'\''s'"),
-            (&["glob", "*.rs"], "call glob 'pattern=*.rs'"),
+            (
+                &["Grep", "it's"],
+                if cfg!(windows) { "call grep \"pattern=it's\"" } else { r"call grep 'pattern=it'\''s'" },
+            ),
+            (&["glob", "*.rs"], "call glob {'}pattern=*.rs{'}"),
             (&["ls"], "call ls"),
             (&["ls", "src"], "call ls path=src"),
             (&["read", "a.txt"], "call read path=a.txt"),
@@ -116,7 +148,8 @@ mod tests {
             (&["mkdir", "a"], "--allow manage call mkdir path=a"),
             (&["undo"], "--allow manage call undo"),
         ] {
-            assert_eq!(typed(line).as_deref(), Some(expected), "{line:?}");
+            let expected = expected.replace("{'}", if cfg!(windows) { "\"" } else { "'" });
+            assert_eq!(typed(line).as_deref(), Some(expected.as_str()), "{line:?}");
         }
         assert!(Toolbox::known().iter().all(|name| typed(&[name]).is_some()));
         assert_eq!(typed(&["src"]), None);
@@ -128,5 +161,19 @@ mod tests {
         #[expect(clippy::disallowed_methods, reason = "prepares a real directory")]
         std::fs::create_dir(dir.path().join("grep")).expect("a folder");
         assert_eq!(for_missing_call(&["grep".into()], dir.path()), None);
+    }
+
+    #[test]
+    fn words_for_windows_are_in_double_quotes() {
+        for (word, expected) in [
+            (r"path=src\a.rs", r"path=src\a.rs"),
+            ("two words", r#""two words""#),
+            (r#"say "x""#, r#""say \"x\"""#),
+            (r"two words\", r#""two words\\""#),
+            (r#"a b\"c"#, r#""a b\\\"c""#),
+            ("a,b", r#""a,b""#),
+        ] {
+            assert_eq!(quoted_for_windows(word), expected, "{word}");
+        }
     }
 }

@@ -22,13 +22,23 @@ pub(super) fn stop_on_signal(stop: &CancellationToken) {
     }
 }
 
-/// Cancels `stop` on Ctrl-C.
-#[cfg(not(unix))]
+/// Cancels `stop` on Ctrl-C, on Ctrl-Break (which a client may send to its process group), and when the console window
+/// is closed or the person logs off: Windows then waits up to five seconds, see
+/// [`HandlerRoutine`](https://learn.microsoft.com/windows/console/handlerroutine).
+#[cfg(windows)]
 pub(super) fn stop_on_signal(stop: &CancellationToken) {
-    let stop = stop.clone();
-    tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            stop.cancel();
-        }
-    });
+    use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_logoff, ctrl_shutdown};
+    macro_rules! stop_on {
+        ($($signal:ident),*) => {$(match $signal() {
+            Ok(mut signals) => {
+                let stop = stop.clone();
+                tokio::spawn(async move {
+                    signals.recv().await;
+                    stop.cancel();
+                });
+            }
+            Err(error) => tracing::warn!(%error, "a signal cannot be handled; it ends the process at once"),
+        })*};
+    }
+    stop_on!(ctrl_c, ctrl_break, ctrl_close, ctrl_logoff, ctrl_shutdown);
 }

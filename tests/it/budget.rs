@@ -13,7 +13,7 @@ use proptest::{
 use rootbound::tools::Settings;
 use serde_json::json;
 
-use crate::harness::{Harness, Setup};
+use crate::harness::{Harness, Setup, share};
 use calls::{Called, call};
 use clients::{CLIENTS, Client, text};
 
@@ -22,7 +22,7 @@ const SIZES: [usize; 4] = [1000, 2000, 4096, 20_000];
 
 /// Makes the calls of `strategy` on the tree, and has `check` look at each with its result.
 fn each_call(h: &Harness, cases: u32, check: impl Fn(&Called) -> Result<(), TestCaseError>) {
-    let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: share(cases), failure_persistence: None, ..Config::default() });
     if let Err(error) = runner.run(&call(), |called| {
         calls::prepare(h, &called);
         check(&called)

@@ -330,7 +330,9 @@ fn a_pattern_that_can_never_match_is_a_configuration_problem() {
 
 #[test]
 fn deny_and_hide_match_names_that_fold_to_the_pattern() {
-    for name in ["secret.", "notes ", "a\u{200d}b.dat", "\u{2764}\u{fe0f}.md", "［x］.dat", "k:$v", "é.k2"] {
+    // No name on Windows ends with a dot or a space or has a colon.
+    let odd: &[&str] = if cfg!(windows) { &[] } else { &["secret.", "notes ", "k:$v"] };
+    for name in odd.iter().chain(&["a\u{200d}b.dat", "\u{2764}\u{fe0f}.md", "［x］.dat", "é.k2"]).copied() {
         let project = Project::new();
         fs::write(project.folder().join(name), "kept").expect("written");
         let path = format!("path={name}");
@@ -350,9 +352,9 @@ fn deny_and_hide_match_names_that_fold_to_the_pattern() {
 
 #[test]
 fn the_configuration_file_is_not_written_whatever_its_name() {
-    for name in
-        ["rb.toml", "rb.toml.", "rb\u{ad}.toml", "［x］.toml", "rb .toml ", "r\\b.toml", "r[b]{,}.toml", "\u{200b}"]
-    {
+    // No name on Windows ends with a dot or a space or has a backslash.
+    let odd: &[&str] = if cfg!(windows) { &[] } else { &["rb.toml.", "rb .toml ", "r\\b.toml"] };
+    for name in odd.iter().chain(&["rb.toml", "rb\u{ad}.toml", "［x］.toml", "r[b]{,}.toml", "\u{200b}"]).copied() {
         let project = Project::new();
         fs::write(project.folder().join(name), "deny = [\"x\"]\n").expect("written");
         let path = format!("path={}", name.replace('\\', "\\\\"));

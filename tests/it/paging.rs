@@ -101,7 +101,7 @@ fn assert_context(tree: &Tree, page: &Value, before: u64, after: u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::harness::share(24), ..ProptestConfig::default() })]
 
     #[test]
     fn pages_of_lines_hold_every_match_once_with_its_context(

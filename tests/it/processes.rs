@@ -424,6 +424,7 @@ fn kill(_: &Process) {}
 /// Runs these cases with so many acknowledged changes each, or the share of what `PROCESSES_CHANGES` asks for.
 fn run(cases: &[Case], usual: usize, share: usize) {
     let asked: Option<usize> = std::env::var("PROCESSES_CHANGES").ok().and_then(|text| text.parse().ok());
+    let usual = if cfg!(windows) { usual.div_ceil(8) } else { usual };
     let wanted = asked.map_or(usual, |all| (all * share).div_ceil(100 * cases.len()));
     for case in cases {
         let counts = World::new(*case, wanted).run();

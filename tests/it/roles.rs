@@ -205,6 +205,28 @@ fn every_problem_of_the_roles_is_reported_with_its_line() {
 }
 
 #[test]
+fn label_of_the_process_chooses_a_role_whatever_the_client_says() {
+    let desk = Desk::new(
+        "[[role]]\nname = \"bot\"\nlabel = \"bot-*\"\nroots = [\"vault\"]\nread_only = true\n\
+         [[role]]\nname = \"named\"\nclient = \"*\"\nroots = [\"app\"]\n",
+    );
+    let options = desk.options();
+    for (label, reads) in [("bot-7", "vault/v.txt"), ("other", "app/a.txt")] {
+        let mut server = Process::start(desk.dir.path(), &[&options[0], &options[1], "--audit-label", label]);
+        for name in ["bot-7", "other"] {
+            for path in ["vault/v.txt", "app/a.txt"] {
+                let params = by(Some(name), json!({ "name": "read", "arguments": { "path": path } }));
+                let answer = server.ask("tools/call", &params);
+                assert_eq!(answer["result"]["isError"] == false, path == reads, "{label} {name} {path}: {answer}");
+            }
+        }
+    }
+    let outcome = Outcome::of(program(desk.dir.path()).args(&options).args(["--audit-label", "bot-1", "doctor"]));
+    assert!(outcome.stdout.contains("\"bot\", for label \"bot-*\": applies\n"), "{}", outcome.stdout);
+    assert!(!outcome.stdout.contains("directories  app"), "{}", outcome.stdout);
+}
+
+#[test]
 fn doctor_shows_the_roles() {
     let desk = Desk::new(&format!("{READER}[[role]]\nname = \"rest\"\nroots = \"vault\"\nread_only = true\n"));
     let options = desk.options();

@@ -111,7 +111,10 @@ mod tests {
             ("price:5$", "price:5$"),
             (":$x", ":$x"),
         ] {
-            assert_eq!(fold(Path::new(name)).as_str(), folded, "{name}");
+            // On Windows no name of a path can be `a:b`: that is `b` in the current folder of drive `a:`.
+            if cfg!(unix) || name != "a:b" {
+                assert_eq!(fold(Path::new(name)).as_str(), folded, "{name}");
+            }
         }
     }
 }

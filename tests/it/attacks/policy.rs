@@ -104,7 +104,7 @@ pub(super) fn run_later() -> Vec<Case> {
 /// No tool writes to a read-only root, by any path.
 pub(super) fn read_only() -> Vec<Case> {
     const READ_ONLY: Expect = Expect::Fails(&["read_only"]);
-    ["lib/shared.txt", "lib/new.txt", "lib/new/deep.txt", "{host}/lib/shared.txt", "file://{host}/lib/new.txt"]
+    ["lib/shared.txt", "lib/new.txt", "lib/new/deep.txt", "{host}/lib/shared.txt", "{uri}/lib/new.txt"]
         .iter()
         .chain(&["app/in_lib/shared.txt", "app/in_lib/new.txt", "app/in_lib_absolute"])
         .flat_map(|path| {

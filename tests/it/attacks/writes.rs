@@ -72,7 +72,7 @@ fn set_user_id_does_not_survive_a_replacement() {
 fn no_temporary_file_is_left_behind() {
     for barrier in barriers() {
         let mut world = World::new(barrier);
-        for case in cases() {
+        for case in cases().into_iter().filter(World::has_what_it_needs) {
             world.attack(&case).unwrap_or_else(|error| panic!("{barrier:?}: {error}"));
         }
         let left: Vec<_> = world.picture().into_keys().filter(|path| path.to_string_lossy().contains(".tmp")).collect();

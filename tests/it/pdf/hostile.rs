@@ -285,7 +285,7 @@ fn samples() -> Vec<Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::harness::share(64), ..ProptestConfig::default() })]
 
     #[test]
     fn mutated_files_are_answered(
