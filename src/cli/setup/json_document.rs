@@ -27,35 +27,35 @@ pub(super) struct Added {
 
 /// A step to a member: a key of an object, or a text of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step<'k> {
+pub(super) enum JsonStep<'k> {
     Key(&'k str),
     /// The element of an array that is this text.
     Text(&'k str),
 }
 
 /// The value at the end of a path, and its text in the document.
-pub(super) fn find<'t>(text: &'t str, path: &[Step<'_>]) -> Result<Option<(serde_json::Value, &'t str)>, String> {
+pub(super) fn find<'t>(text: &'t str, path: &[JsonStep<'_>]) -> Result<Option<(serde_json::Value, &'t str)>, String> {
     let root = parse(text)?;
     let found = root.as_ref().and_then(|root| locate(root, path));
     Ok(found.map(|value| (serde_json::Value::from(value.clone()), &text[span(value)])))
 }
 
 /// Puts `new` as it is in the place of the value at the end of a path.
-pub(super) fn replace_text(text: &str, path: &[Step<'_>], new: &str) -> Result<String, String> {
+pub(super) fn replace_text(text: &str, path: &[JsonStep<'_>], new: &str) -> Result<String, String> {
     let root = parse(text)?;
     let found = root.as_ref().and_then(|root| locate(root, path)).map(span);
     Ok(found.map_or_else(|| text.to_owned(), |range| spliced(text, &[(range, new)])))
 }
 
 /// The keys of the object at the end of a path.
-pub(super) fn keys(text: &str, path: &[Step<'_>]) -> Result<Vec<String>, String> {
+pub(super) fn keys(text: &str, path: &[JsonStep<'_>]) -> Result<Vec<String>, String> {
     let root = parse(text)?;
     let found = root.as_ref().and_then(|root| locate(root, path)).and_then(Value::as_object);
     Ok(found.into_iter().flat_map(|object| &object.properties).map(|one| one.name.as_str().to_owned()).collect())
 }
 
 /// Gives the member at the end of a path this value: replaces its value, or adds it as the last one.
-pub(super) fn set(text: &str, path: &[Step<'_>], value: &serde_json::Value) -> Result<(String, Added), String> {
+pub(super) fn set(text: &str, path: &[JsonStep<'_>], value: &serde_json::Value) -> Result<(String, Added), String> {
     let style = Style::of(text);
     let Some(root) = parse(text)? else {
         let mut nested = value.clone();
@@ -78,13 +78,13 @@ pub(super) fn set(text: &str, path: &[Step<'_>], value: &serde_json::Value) -> R
         nested = wrapped(*step, nested);
     }
     let kind = match (path[depth], container) {
-        (Step::Key(_), Value::Object(_)) | (Step::Text(_), Value::Array(_)) => Container::of(container),
-        (Step::Key(_), _) => return Err(wrong_kind(text, container, path, depth, "an object")),
-        (Step::Text(_), _) => return Err(wrong_kind(text, container, path, depth, "an array")),
+        (JsonStep::Key(_), Value::Object(_)) | (JsonStep::Text(_), Value::Array(_)) => Container::of(container),
+        (JsonStep::Key(_), _) => return Err(wrong_kind(text, container, path, depth, "an object")),
+        (JsonStep::Text(_), _) => return Err(wrong_kind(text, container, path, depth, "an array")),
     };
     let key = match path[depth] {
-        Step::Key(key) => Some(key),
-        Step::Text(_) => None,
+        JsonStep::Key(key) => Some(key),
+        JsonStep::Text(_) => None,
     };
     let (edited, padding) = insert(text, &kind, key, &nested, &style);
     Ok((edited, Added { containers: path.len() - 1 - depth, padding, document: None }))
@@ -92,7 +92,7 @@ pub(super) fn set(text: &str, path: &[Step<'_>], value: &serde_json::Value) -> R
 
 /// Takes a member out, and what `added` says was added for it as far as nothing else is in it now. `None` if it is not
 /// there.
-pub(super) fn remove(text: &str, path: &[Step<'_>], added: Added) -> Result<Option<String>, String> {
+pub(super) fn remove(text: &str, path: &[JsonStep<'_>], added: Added) -> Result<Option<String>, String> {
     let Some(root) = parse(text)? else { return Ok(None) };
     let mut path = path;
     if locate(&root, path).is_none() {
@@ -137,16 +137,16 @@ fn without_document(text: &str, start: usize, end: usize, before: usize) -> Stri
     format!("{}{behind}", &text[..start])
 }
 
-fn wrapped(step: Step<'_>, value: serde_json::Value) -> serde_json::Value {
+fn wrapped(step: JsonStep<'_>, value: serde_json::Value) -> serde_json::Value {
     match step {
-        Step::Key(key) => serde_json::Value::Object([(key.to_owned(), value)].into_iter().collect()),
-        Step::Text(_) => serde_json::Value::Array(vec![value]),
+        JsonStep::Key(key) => serde_json::Value::Object([(key.to_owned(), value)].into_iter().collect()),
+        JsonStep::Text(_) => serde_json::Value::Array(vec![value]),
     }
 }
 
-fn wrong_kind(text: &str, container: &Value<'_>, path: &[Step<'_>], depth: usize, wanted: &str) -> String {
+fn wrong_kind(text: &str, container: &Value<'_>, path: &[JsonStep<'_>], depth: usize, wanted: &str) -> String {
     let name = match depth.checked_sub(1).map(|above| path[above]) {
-        Some(Step::Key(key)) => format!("\"{key}\""),
+        Some(JsonStep::Key(key)) => format!("\"{key}\""),
         _ => "the document".to_owned(),
     };
     let line = text[..container.range().start].matches('\n').count() + 1;
@@ -187,10 +187,12 @@ fn span(value: &Value<'_>) -> Range<usize> {
 }
 
 /// Of several members of one name the last, as clients read them.
-fn locate<'v, 't>(root: &'v Value<'t>, path: &[Step<'_>]) -> Option<&'v Value<'t>> {
+fn locate<'v, 't>(root: &'v Value<'t>, path: &[JsonStep<'_>]) -> Option<&'v Value<'t>> {
     path.iter().try_fold(root, |value, step| match (step, value) {
-        (Step::Key(key), Value::Object(object)) => property(object, key).map(|index| &object.properties[index].value),
-        (Step::Text(text), Value::Array(array)) => element(array, text).map(|index| &array.elements[index]),
+        (JsonStep::Key(key), Value::Object(object)) => {
+            property(object, key).map(|index| &object.properties[index].value)
+        }
+        (JsonStep::Text(text), Value::Array(array)) => element(array, text).map(|index| &array.elements[index]),
         _ => None,
     })
 }
@@ -223,10 +225,10 @@ impl<'v, 't> Container<'v, 't> {
         Self { value, open: value.range().start, close: value.range().end.saturating_sub(1), members }
     }
 
-    fn index_of(&self, step: Step<'_>) -> Option<usize> {
+    fn index_of(&self, step: JsonStep<'_>) -> Option<usize> {
         match (step, self.value) {
-            (Step::Key(key), Value::Object(object)) => property(object, key),
-            (Step::Text(text), Value::Array(array)) => element(array, text),
+            (JsonStep::Key(key), Value::Object(object)) => property(object, key),
+            (JsonStep::Text(text), Value::Array(array)) => element(array, text),
             _ => None,
         }
     }
