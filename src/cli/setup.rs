@@ -12,6 +12,7 @@ mod deerflow;
 mod entry;
 mod folders;
 mod guidance;
+mod json_comments;
 mod json_document;
 mod json_entry;
 mod json_text;

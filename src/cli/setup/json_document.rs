@@ -12,7 +12,10 @@ use jsonc_parser::{
     parse_to_ast,
 };
 
-use super::json_text::{Style, indentation_at, print};
+use super::{
+    json_comments::{comma_after, end_of_line_comments, ends_in_line_comment},
+    json_text::{Style, indentation_at, print},
+};
 
 /// What an insertion added around a member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -263,7 +266,8 @@ fn insert(
             let at = container.open + 1;
             return (spliced(text, &[(at..at, &member(style, ""))]), 0);
         }
-        let at = container.open + 1 + end_of_comments(inner);
+        // After the comments, if there are any.
+        let at = container.open + 1 + inner.trim_end().len();
         let deeper = format!("{base}{}", style.unit);
         let line = format!("{}{deeper}{}", style.line_end, member(style, &deeper));
         if text[at..container.close].contains('\n') {
@@ -329,63 +333,6 @@ fn take_out(text: &str, container: &Container<'_, '_>, index: usize, padding: us
     let blank = behind.len() - behind.trim_start().len();
     let end = member.end + if text.is_char_boundary(member.end + padding.min(blank)) { padding.min(blank) } else { 0 };
     spliced(text, &[(start..end, "")])
-}
-
-/// Where the comments end that `inner` begins with; white space behind them does not count.
-fn end_of_comments(inner: &str) -> usize {
-    inner.trim_end().len()
-}
-
-/// Where the comma is between `from` and `to`, with comments skipped.
-fn comma_after(text: &str, from: usize, to: usize) -> Option<usize> {
-    let mut at = from;
-    while at < to {
-        let rest = &text[at..to];
-        if rest.starts_with(',') {
-            return Some(at);
-        }
-        at += comment_length(rest).unwrap_or_else(|| rest.chars().next().map_or(1, char::len_utf8));
-    }
-    None
-}
-
-/// Whether the text up to `to` ends in a comment that ends with its line; from `from` on there is no other value.
-fn ends_in_line_comment(text: &str, from: usize, to: usize) -> bool {
-    let mut at = from;
-    while at < to {
-        let rest = &text[at..to];
-        match comment_length(rest) {
-            Some(length) if at + length >= to => return rest.starts_with("//"),
-            Some(length) => at += length,
-            None => at += rest.chars().next().map_or(1, char::len_utf8),
-        }
-    }
-    false
-}
-
-/// Where the comments end that begin on the line of `from`, behind it.
-fn end_of_line_comments(text: &str, from: usize, to: usize) -> usize {
-    let (mut at, mut end) = (from, from);
-    while at < to {
-        let rest = &text[at..to];
-        if let Some(length) = comment_length(rest) {
-            at += length;
-            end = at;
-        } else if rest.starts_with([' ', '\t']) {
-            at += 1;
-        } else {
-            break;
-        }
-    }
-    end
-}
-
-/// The bytes of the comment that `rest` begins with, without the end of its line.
-fn comment_length(rest: &str) -> Option<usize> {
-    if rest.starts_with("//") {
-        return Some(rest.find(['\n', '\r']).unwrap_or(rest.len()));
-    }
-    rest.starts_with("/*").then(|| rest.find("*/").map_or(rest.len(), |end| end + 2))
 }
 
 /// The text with parts replaced; they are in order and do not overlap.
