@@ -131,7 +131,13 @@ fn setup(command: Command) -> Command {
         )
         .arg(switch("read-only", "Offer only the tools that change nothing"))
         .arg(switch("split", "DeerFlow: two entries, one to read and one to write").conflicts_with("read-only"))
-        .arg(Arg::new("options").value_name("OPTION OF THE SERVER").last(true).num_args(0..).help("--max-output 20000"))
+        .arg(
+            Arg::new("options")
+                .value_name("OPTION OF THE SERVER")
+                .last(true)
+                .num_args(0..)
+                .help("Options that the entry starts the server with, as in: -- --max-output 20000"),
+        )
 }
 
 fn guide(command: Command) -> Command {
