@@ -173,7 +173,7 @@ fn guide(command: Command) -> Command {
                 .value_parser(prefix)
                 .value_hint(ValueHint::Other)
                 .help(
-                    "What the client puts before the name of a tool, such as mcp__files__ or fs_ [default: by client]",
+                    "What the client puts before the name of a tool, such as mcp__files__ or files_ [default: by client]",
                 ),
         )
         .args(flags())

@@ -30,7 +30,8 @@ fn paragraph_names_the_tools_as_each_client_shows_them() {
         (Some("cursor"), ""),
         (Some("zed"), ""),
         (Some("inspector"), ""),
-        (Some("deerflow"), "fs_"),
+        (Some("vscode-insiders"), "mcp_files_"),
+        (Some("deerflow"), "files_"),
     ] {
         let outcome = guide(&client.into_iter().collect::<Vec<_>>());
         assert!(outcome.stderr.contains("tokens"), "{}", outcome.stderr);
@@ -65,7 +66,7 @@ fn deerflow_gets_a_skill_file_and_a_paragraph_which_can_be_printed_alone() {
 fn prefix_and_options_of_the_server_decide_what_is_named() {
     let text = guide(&["deerflow", "--prefix", "ro_", "--read-only", "--root", "docs=/srv/docs:ro"]).succeeded();
     assert!(text.contains("`ro_read` ") && text.contains("`docs/…` (read-only)"), "{text}");
-    assert!(!text.contains("ro_edit") && !text.contains("fs_") && !text.contains("/mnt/"), "{text}");
+    assert!(!text.contains("ro_edit") && !text.contains("files_") && !text.contains("/mnt/"), "{text}");
     assert!(guide(&["--allow", "manage"]).succeeded().contains("`undo` reverts your last change"));
 }
 

@@ -65,6 +65,7 @@ fn table_of_the_configuration_file_may_say_optional() {
     assert!(ended.stderr.contains("rb.toml:3: optional is string, but must be true or false"), "{}", ended.stderr);
 }
 
+#[cfg(unix)]
 #[test]
 fn optional_directory_never_fails_the_start() {
     let dir = folder();

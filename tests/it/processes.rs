@@ -518,3 +518,31 @@ fn servers_that_are_killed_lose_no_acknowledged_change() {
 fn calls_that_are_killed_lose_no_acknowledged_change() {
     run(&cases(&[Callers::PerCall(8)], true), 30, 10);
 }
+
+/// As two entries of one client, one for agents that only read.
+#[test]
+fn what_a_read_only_server_has_read_a_writing_one_may_edit() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| dir.path().join(name);
+    fs::create_dir(at("root")).expect("a folder");
+    for name in ["read.txt", "unread.txt"] {
+        fs::write(at("root").join(name), format!("{name} one\n")).expect("a file");
+    }
+    let start = |more: &[&str]| {
+        let mut process =
+            Process::start_remembering(&at("root"), &at("state"), &[&["--root", "app=.:optional"], more].concat());
+        process.initialize();
+        process
+    };
+    let (mut reading, mut writing) = (start(&["--read-only"]), start(&["--tools", "edit,write"]));
+    let ask = |process: &mut Process, tool: &str, name: &str| {
+        let arguments = json!({ "path": name, "old_string": "one", "new_string": "two" });
+        let arguments = if tool == "read" { json!({ "path": name }) } else { arguments };
+        process.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))["result"].clone()
+    };
+    assert_eq!(ask(&mut writing, "edit", "read.txt")["isError"], true);
+    assert_eq!(ask(&mut reading, "read", "read.txt")["isError"], false);
+    assert_eq!(ask(&mut writing, "edit", "read.txt")["isError"], false);
+    assert_eq!(ask(&mut writing, "edit", "unread.txt")["isError"], true, "only what was read");
+    assert_eq!(fs::read_to_string(at("root/read.txt")).expect("a file"), "read.txt two\n");
+}
