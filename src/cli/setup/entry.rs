@@ -1,7 +1,11 @@
 //! The entry of this server for a client: what starts it, with which arguments.
 
-use std::path::{Component, Path};
+use std::{
+    ffi::OsString,
+    path::{Component, Path},
+};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -203,12 +207,27 @@ fn check_name(name: &str) -> Result<(), String> {
 fn check_options(options: &[String]) -> Result<(), String> {
     let words = std::iter::once("rootbound").chain(options.iter().map(String::as_str));
     match command().try_get_matches_from(words) {
-        Ok(matches) if matches.subcommand_name().is_none() => Ok(()),
-        Ok(_) => Err("a subcommand follows --: give only options of the server there".to_owned()),
+        Ok(matches) => match (matches.subcommand_name(), matches.get_one::<OsString>("dir")) {
+            (Some(name), _) => Err(format!("the subcommand {name} follows --: give only options of the server there")),
+            (_, Some(directory)) => {
+                let directory = directory.display();
+                Err(format!("the directory {directory} follows --: give directories before it"))
+            }
+            _ => Ok(()),
+        },
+        // A subcommand that needs arguments.
+        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
+            Err("a subcommand follows --: give only options of the server there".to_owned())
+        }
         Err(error) => {
             let text = error.to_string();
             let first = text.lines().next().unwrap_or_default();
-            Err(format!("after --: {}; rootbound --help lists the options", first.trim_start_matches("error: ")))
+            let near = match error.get(ContextKind::SuggestedArg) {
+                Some(ContextValue::String(name)) => format!("did you mean {name}? "),
+                _ => String::new(),
+            };
+            let wrong = first.trim_start_matches("error: ");
+            Err(format!("after --: {wrong}; {near}rootbound --help lists the options of the server"))
         }
     }
 }
