@@ -23,8 +23,8 @@ pub(super) fn off(text: &str, key: &str, names: &[&str]) -> Result<(String, Vec<
         return Err(format!("line {}: {key} is not a list with one item below the other", first + 1));
     }
     let items = items(&lines, first);
-    let is_wanted = |item: &Item| item.name.as_deref().is_some_and(|name| names.contains(&name));
-    let wanted: Vec<&Item> = items.iter().filter(|item| is_wanted(item)).collect();
+    let is_wanted = |item: &YamlItem| item.name.as_deref().is_some_and(|name| names.contains(&name));
+    let wanted: Vec<&YamlItem> = items.iter().filter(|item| is_wanted(item)).collect();
     let found: Vec<String> = wanted.iter().filter_map(|item| item.name.clone()).collect();
     if found.is_empty() {
         return Ok((text.to_owned(), found));
@@ -52,14 +52,14 @@ pub(super) fn on(text: &str) -> String {
     lines.map(|line| line.strip_prefix(OFF).unwrap_or(line)).collect()
 }
 
-struct Item {
+struct YamlItem {
     name: Option<String>,
     lines: std::ops::Range<usize>,
 }
 
 /// The items below the line `heading`; comments and empty lines behind an item are not part of it.
-fn items(lines: &[&str], heading: usize) -> Vec<Item> {
-    let mut items: Vec<Item> = Vec::new();
+fn items(lines: &[&str], heading: usize) -> Vec<YamlItem> {
+    let mut items: Vec<YamlItem> = Vec::new();
     let mut indentation = None;
     for (index, line) in lines.iter().enumerate().skip(heading + 1) {
         let plain = line.trim_start_matches(' ');
@@ -74,7 +74,7 @@ fn items(lines: &[&str], heading: usize) -> Vec<Item> {
         }
         if is_item && indentation.is_none_or(|own| own == depth) {
             indentation = Some(depth);
-            items.push(Item { name: name(content[1..].trim_start()), lines: index..index + 1 });
+            items.push(YamlItem { name: name(content[1..].trim_start()), lines: index..index + 1 });
         } else if let Some(last) = items.last_mut() {
             // Also the comments between the lines of an item.
             last.lines.end = index + 1;
