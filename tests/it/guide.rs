@@ -57,8 +57,14 @@ fn deerflow_gets_a_skill_file_and_a_paragraph_which_can_be_printed_alone() {
     assert_eq!(fields[1].0, "description");
     let description: String = serde_json::from_str(fields[1].1).expect("a quoted text");
     assert!(description.len() <= 1024 && !description.contains(['<', '>']), "{description}");
-    for path in ["/mnt/user-data/workspace", "/mnt/user-data/uploads", "/mnt/user-data/outputs", "/mnt/skills"] {
-        assert!(skill.contains(path) && paragraph.contains(path), "{path}");
+    // The directories that `rootbound setup deerflow` offers.
+    let folder = tempfile::tempdir().expect("a folder");
+    let entry = Outcome::of(program(folder.path()).args(["setup", "deerflow"])).succeeded();
+    let words = entry.split('"').filter_map(|word| word.split_once('='));
+    let offered: Vec<&str> = words.map(|(name, _)| name).filter(|name| name.starts_with("/mnt/")).collect();
+    assert!(offered.len() >= 5, "{entry}");
+    for path in offered {
+        assert!(skill.contains(&format!("`{path}`")) && paragraph.contains(&format!("`{path}`")), "{path}");
     }
 }
 
