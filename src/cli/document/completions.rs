@@ -28,15 +28,22 @@ fn completed(shell: Shell) -> Command {
     let mut command = command_without_directories();
     command.build();
     let change = if matches!(shell, Shell::Bash | Shell::Fish | Shell::Zsh) {
-        |arg| brief(plain_switch(arg))
+        |arg| brief(for_scripts(arg))
     } else {
-        plain_switch
+        for_scripts
     };
     command.mut_args(change).mut_subcommands(|subcommand| subcommand.mut_args(change))
 }
 
-fn plain_switch(arg: Arg) -> Arg {
-    if arg.is_require_equals_set() { arg.num_args(0).require_equals(false).action(ArgAction::SetTrue) } else { arg }
+fn for_scripts(arg: Arg) -> Arg {
+    if arg.is_require_equals_set() {
+        arg.num_args(0).require_equals(false).action(ArgAction::SetTrue)
+    } else if arg.get_id() == "root" {
+        // zsh takes what follows a colon in the name of a value for another value.
+        arg.value_name("[NAME=]PATH")
+    } else {
+        arg
+    }
 }
 
 fn brief(arg: Arg) -> Arg {
@@ -135,6 +142,7 @@ mod tests {
         assert!(of(Shell::Bash).matches("complete -F _rootbound_words -o").count() == 2);
         assert!(of(Shell::Fish).contains(FISH_PARSE_UNFINISHED));
         assert!(of(Shell::Zsh).matches("_alternative").count() == 2);
+        assert!(of(Shell::Zsh).contains("]:[NAME=]PATH:_files -/'"));
     }
 
     #[test]
