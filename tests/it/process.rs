@@ -13,7 +13,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::program::program;
+use crate::program::{program, started};
 
 /// Longer than any call takes, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -93,12 +93,8 @@ impl Process {
 
     /// Starts the command with pipes.
     pub(crate) fn spawn(mut command: Command) -> Self {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary starts");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = started(|| command.spawn());
         let input = child.stdin.take();
         let output = child.stdout.take().expect("piped");
         let mut errors = child.stderr.take().expect("piped");

