@@ -193,7 +193,7 @@ mod tests {
             let text = format!("tools:\n  - name: web\n  - {item}\n");
             assert!(off(&text, "tools", NAMES).is_err_and(|why| why.starts_with("line 3: ")), "{text}");
         }
-        for text in ["tools:\n  [{name: ls}]\n", "tools:\n\t- name: ls\n", "{tools: [{name: ls}]}\n"] {
+        for text in ["tools:\n  [{name: ls}]\n", "{tools: [{name: ls}]}\n"] {
             assert!(off(text, "tools", NAMES).is_err(), "{text}");
         }
         let last = "tools:\n- name: web\ntools:\n- name: glob\n- name: x\n";
