@@ -246,8 +246,8 @@ fn directory_with_a_backslash_in_its_name_is_hidden_from_a_role_without_it() {
     fs::write(odd.join("o.txt"), "odd pear\n").expect("written");
     let config = desk.dir.path().join("r.toml");
     let mut text = fs::read_to_string(&config).expect("read");
-    text += &format!("[[root]]\nname = \"odd\"\npath = '{}'\n", odd.display());
-    text += "[[role]]\nname = \"all\"\nroots = [\"app\"]\n";
+    let path = odd.display();
+    text = format!("{text}[[root]]\nname = \"odd\"\npath = '{path}'\n[[role]]\nname = \"all\"\nroots = [\"app\"]\n");
     fs::write(&config, text).expect("written");
     let (mut server, _) = desk.client("x");
     let found = call(&mut server, "grep", &json!({ "pattern": "pear", "no_ignore": true }));
