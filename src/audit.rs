@@ -26,7 +26,7 @@ use crate::{
 };
 
 pub use caller::Caller;
-pub use change_log::{ChangeLog, Held};
+pub use change_log::{ChangeLog, RecordedContent};
 
 /// Arguments that name a path, as the schemas call them; [`Audit::describe`] gets the other spellings.
 const PATHS: &[&str] = &["path", "source", "destination"];

@@ -10,6 +10,7 @@ mod environment;
 mod file;
 mod guide_request;
 mod host_path;
+mod misspelled_command;
 mod option;
 mod options;
 mod parse_value;
@@ -42,7 +43,7 @@ use crate::{
 
 pub use action::{Action, Document};
 pub(in crate::config) use command_line::CommandLine;
-pub(crate) use command_line::command;
+pub(crate) use command_line::{command, command_without_directories};
 pub use environment::Environment;
 pub(in crate::config) use guide_request::GUIDE_CLIENTS;
 pub use guide_request::{GuideClient, GuidePart, GuideRequest, OTHER};

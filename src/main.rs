@@ -65,7 +65,7 @@ fn start(config: &Config) -> Result<ExitCode, StartError> {
     Ok(match &config.action {
         Action::Serve => {
             let (parts, roles, _) = assemble(config, profile)?;
-            say_what_it_waits_for(config);
+            print_waiting_note(config);
             for parts in roles.iter().map(|role| &role.parts).chain([&parts]) {
                 parts.path_index.start(&parts.workspace);
             }
@@ -90,7 +90,7 @@ fn restart(config: &Config) -> Restart {
     let audit_folder = config.audit.file.as_deref().and_then(Path::parent);
     let folders: Vec<&Path> = config.state.as_deref().into_iter().chain(audit_folder).collect();
     // The confined process does not learn whether its stdin is a terminal.
-    let before = || say_what_it_waits_for(config);
+    let before = || print_waiting_note(config);
     restart_confined(how, &config.roots, &config.workspace.server_files, &folders, before)
 }
 
@@ -98,7 +98,7 @@ fn server(config: &Config, profile: &SystemProfile) -> Result<Server, StartError
     assemble(config, profile).map(|(parts, roles, _)| Server::new(parts).with_roles(roles))
 }
 
-fn say_what_it_waits_for(config: &Config) {
+fn print_waiting_note(config: &Config) {
     if config.action == Action::Serve && io::stdin().is_terminal() {
         let _ = writeln!(io::stderr(), "{WAITING}");
     }

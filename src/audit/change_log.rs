@@ -12,7 +12,7 @@ const PATH_BYTES: usize = 32 << 10;
 
 /// What a file held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum RecordedContent {
     /// There was no file, or there is none now.
     Nothing,
     /// This content.
@@ -21,7 +21,7 @@ pub enum Held {
     Unknown,
 }
 
-impl Held {
+impl RecordedContent {
     fn value(self) -> Value {
         match self {
             Self::Nothing => Value::Null,
@@ -31,7 +31,7 @@ impl Held {
     }
 }
 
-impl From<Option<Revision>> for Held {
+impl From<Option<Revision>> for RecordedContent {
     fn from(revision: Option<Revision>) -> Self {
         revision.map_or(Self::Nothing, Self::Content)
     }
@@ -39,10 +39,10 @@ impl From<Option<Revision>> for Held {
 
 /// The changes of one call, as they are made.
 #[derive(Debug, Default)]
-pub struct ChangeLog(Mutex<Changes>);
+pub struct ChangeLog(Mutex<LoggedChanges>);
 
 #[derive(Debug, Default)]
-struct Changes {
+struct LoggedChanges {
     listed: Vec<Value>,
     path_bytes: usize,
     more: usize,
@@ -50,7 +50,7 @@ struct Changes {
 
 impl ChangeLog {
     /// A file held `before` and holds `after`.
-    pub fn file(&self, path: &WorkspacePath, before: impl Into<Held>, after: impl Into<Held>) {
+    pub fn file(&self, path: &WorkspacePath, before: impl Into<RecordedContent>, after: impl Into<RecordedContent>) {
         let (before, after) = (before.into().value(), after.into().value());
         self.push(path, |path| json!({ "path": path, "before": before, "after": after }));
     }
@@ -85,12 +85,12 @@ impl ChangeLog {
         changes.listed.push(entry(path));
     }
 
-    fn changes(&self) -> std::sync::MutexGuard<'_, Changes> {
+    fn changes(&self) -> std::sync::MutexGuard<'_, LoggedChanges> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Changes {
+impl LoggedChanges {
     fn is_full(&self) -> bool {
         self.listed.len() >= LISTED || self.path_bytes >= PATH_BYTES
     }

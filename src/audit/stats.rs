@@ -24,7 +24,7 @@ const KINDS: usize = 50;
 
 /// The sums of some calls.
 #[derive(Debug, Default)]
-pub struct Row {
+pub struct CallTotals {
     /// How many there were.
     pub calls: u64,
     /// How many ended with an error, by its kind.
@@ -37,13 +37,13 @@ pub struct Row {
     pub durations: Durations,
 }
 
-impl Row {
+impl CallTotals {
     /// How many ended with an error.
     pub fn failed(&self) -> u64 {
         self.errors.values().sum()
     }
 
-    fn add(&mut self, line: &Line<'_>) {
+    fn add(&mut self, line: &AuditLine<'_>) {
         self.calls += 1;
         self.bytes = self.bytes.saturating_add(line.bytes);
         self.written = self.written.saturating_add(line.written);
@@ -63,11 +63,11 @@ pub type ClientKey = (String, String);
 #[derive(Debug, Default)]
 pub struct AuditStats {
     /// By tool.
-    pub tools: BTreeMap<String, Row>,
+    pub tools: BTreeMap<String, CallTotals>,
     /// By client and label.
-    pub clients: BTreeMap<ClientKey, Row>,
+    pub clients: BTreeMap<ClientKey, CallTotals>,
     /// All calls.
-    pub all: Row,
+    pub all: CallTotals,
     /// The times of the first and the last call, as the lines have them.
     pub span: Option<(String, String)>,
     /// Lines that are no JSON object, or too long.
@@ -80,7 +80,7 @@ pub struct AuditStats {
 
 /// A line, as far as it is added up.
 #[derive(Deserialize)]
-struct Line<'l> {
+struct AuditLine<'l> {
     #[serde(borrow)]
     event: Cow<'l, str>,
     #[serde(borrow)]
@@ -96,13 +96,13 @@ struct Line<'l> {
     #[serde(default)]
     duration_ms: Option<f64>,
     #[serde(default)]
-    client: Option<Client>,
+    client: Option<ClientName>,
     #[serde(default)]
     label: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Client {
+struct ClientName {
     name: String,
 }
 
@@ -128,7 +128,7 @@ impl AuditStats {
     }
 
     fn add(&mut self, bytes: &[u8], since: Option<SystemTime>) {
-        let Ok(line) = serde_json::from_slice::<Line<'_>>(bytes) else {
+        let Ok(line) = serde_json::from_slice::<AuditLine<'_>>(bytes) else {
             let is_object = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();
             *(if is_object { &mut self.foreign } else { &mut self.damaged }) += 1;
             return;
@@ -162,7 +162,7 @@ impl AuditStats {
 }
 
 /// The row of `key`, or the one of the others when there are enough.
-fn row<K: Ord>(rows: &mut BTreeMap<K, Row>, key: K, others: impl FnOnce() -> K) -> &mut Row {
+fn row<K: Ord>(rows: &mut BTreeMap<K, CallTotals>, key: K, others: impl FnOnce() -> K) -> &mut CallTotals {
     let key = if rows.len() < ROWS || rows.contains_key(&key) { key } else { others() };
     rows.entry(key).or_default()
 }

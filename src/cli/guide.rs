@@ -49,7 +49,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
 
 /// Prints the texts to stdout, and where each belongs to stderr.
 pub fn guide(config: &Config, request: &GuideRequest) -> ExitCode {
-    let words = Words::new(config, request);
+    let words = GuideTexts::new(config, request);
     let client = request.client;
     let mut texts = Vec::new();
     if client.has_skill && request.part != Some(GuidePart::Paragraph) {
@@ -74,7 +74,7 @@ pub fn guide(config: &Config, request: &GuideRequest) -> ExitCode {
 }
 
 /// What the texts say of these options.
-struct Words<'c> {
+struct GuideTexts<'c> {
     config: &'c Config,
     client: &'static GuideClient,
     prefix: &'c str,
@@ -82,7 +82,7 @@ struct Words<'c> {
     tools: Vec<&'static Spec>,
 }
 
-impl<'c> Words<'c> {
+impl<'c> GuideTexts<'c> {
     fn new(config: &'c Config, request: &'c GuideRequest) -> Self {
         let mut tools: Vec<_> = Toolbox::new(&config.selection).tools().iter().map(|tool| tool.spec).collect();
         tools.sort_by_key(|spec| (spec.group, !spec.read_only));
@@ -221,7 +221,7 @@ mod tests {
 
     fn both(config: &Config, client: &'static GuideClient, prefix: &str) -> [String; 2] {
         let request = GuideRequest { client, part: None, prefix: Some(prefix.to_owned()) };
-        let words = Words::new(config, &request);
+        let words = GuideTexts::new(config, &request);
         [words.paragraph(client), words.skill()]
     }
 
@@ -286,7 +286,7 @@ mod tests {
         let paths = |roots: Vec<RootSpec>| {
             let config = Config { roots, ..Config::default() };
             let request = GuideRequest { client: &OTHER, part: None, prefix: None };
-            Words::new(&config, &request).paths()
+            GuideTexts::new(&config, &request).paths()
         };
         assert_eq!(paths(Vec::new()), "Paths are relative to the workspace root.");
         let (write, read) = (Access::ReadWrite, Access::ReadOnly);

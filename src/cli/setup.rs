@@ -1,17 +1,18 @@
 //! `rootbound setup`: puts this server into the configuration file of a client, or shows how.
 //!
 //! Without `--write` or `--remove` nothing is changed. A file is changed whole and atomically, and only the part that is
-//! ours: see `json_document` and `toml_entry`. Limits: JSON with comments and trailing commas is accepted for every
+//! ours: see `json_document`, `toml_entry` and `yaml_list`. Limits: JSON with comments and trailing commas is accepted for every
 //! client, also for one that does not; lists of tools in YAML are edited by their lines.
 
 mod apply;
 mod client;
+mod client_file;
 mod clients;
 mod deerflow;
-mod document;
 mod entry;
 mod folders;
 mod guidance;
+mod json_comments;
 mod json_document;
 mod json_entry;
 mod json_text;
@@ -37,17 +38,17 @@ use crate::{
 
 use self::{
     apply::{Applied, asked},
-    client::{Client, OwnTools, Scope},
+    client::{Client, EntryScope, OwnTools},
     clients::CLIENTS,
-    entry::{Entry, entries},
+    entry::{ServerEntry, entries},
     folders::{Folders, System},
-    plan::{Plan, Target},
+    plan::{SetupPlan, SetupTarget},
     server_list::ServerList,
 };
 
 use super::output::{fail, print};
 
-/// How often a change is computed again because another program changed the file meanwhile.
+/// How often a change is computed again because another program has changed the file since it was read.
 const ATTEMPTS: usize = 50;
 
 /// Lists the clients, shows the configuration of one, or changes its file. The exit code is 0 if that is done, 1 if the
@@ -85,7 +86,7 @@ fn run(name: &str, request: &SetupRequest, folders: &Folders<'_>) -> Result<Stri
 }
 
 /// The client and its file.
-fn target<'f>(name: &str, request: &SetupRequest, folders: &'f Folders<'f>) -> Result<Target<'f>, String> {
+fn target<'f>(name: &str, request: &SetupRequest, folders: &'f Folders<'f>) -> Result<SetupTarget<'f>, String> {
     let Some(client) = CLIENTS.iter().find(|client| client.id == name) else {
         return Err(format!("{name:?} is not a client that setup knows: `rootbound setup` lists them"));
     };
@@ -100,26 +101,29 @@ fn target<'f>(name: &str, request: &SetupRequest, folders: &'f Folders<'f>) -> R
     };
     let above = match scope {
         // Claude Code has a list for each project in one file, by the path with slashes.
-        Scope::Local => {
-            let project = folders.repository().to_str().ok_or("the path of the project is not UTF-8")?;
+        EntryScope::Local => {
+            let project = folders.repository();
+            let project = project.to_str().ok_or_else(|| {
+                format!("{} is not UTF-8, so --scope local cannot name it: use --scope project", project.display())
+            })?;
             let project =
                 if folders.system == System::Windows { project.replace('\\', "/") } else { project.to_owned() };
             vec!["projects".to_owned(), project]
         }
-        Scope::User | Scope::Project => Vec::new(),
+        EntryScope::User | EntryScope::Project => Vec::new(),
     };
     let list = ServerList::of(client.format, &above);
-    Ok(Target { client, scope, folders, path, list })
+    Ok(SetupTarget { client, scope, folders, path, list })
 }
 
-fn scope(client: &Client, given: Option<&str>) -> Result<Scope, String> {
+fn scope(client: &Client, given: Option<&str>) -> Result<EntryScope, String> {
     let Some(given) = given else { return Ok(client.files[0].0) };
     let known: Vec<&str> = client.files.iter().map(|(scope, _)| scope.name()).collect();
     let found = client.files.iter().find(|(scope, _)| scope.name() == given).map(|(scope, _)| *scope);
     found.ok_or_else(|| format!("--scope {given}: {} has only {}", client.title, known.join(", ")))
 }
 
-fn write(target: &Target<'_>, entries: &[Entry], request: &SetupRequest) -> Result<String, Stopped> {
+fn write(target: &SetupTarget<'_>, entries: &[ServerEntry], request: &SetupRequest) -> Result<String, Stopped> {
     let shown = change(request, || target.write(entries, request.replace))?;
     let after = guidance::after(target, entries);
     let path = target.path.display().to_string();
@@ -136,7 +140,7 @@ fn write(target: &Target<'_>, entries: &[Entry], request: &SetupRequest) -> Resu
 }
 
 /// The words that name the same entry to `--remove`.
-fn undo(target: &Target<'_>, request: &SetupRequest) -> String {
+fn undo(target: &SetupTarget<'_>, request: &SetupRequest) -> String {
     let mut words = vec![target.client.id.to_owned()];
     if target.scope != target.client.files[0].0 {
         words.push(format!("--scope {}", target.scope.name()));
@@ -150,7 +154,7 @@ fn undo(target: &Target<'_>, request: &SetupRequest) -> String {
     words.join(" ")
 }
 
-fn remove(target: &Target<'_>, request: &SetupRequest) -> Result<String, Stopped> {
+fn remove(target: &SetupTarget<'_>, request: &SetupRequest) -> Result<String, Stopped> {
     let shown = change(request, || target.remove(request))?;
     let path = target.path.display().to_string();
     let path = escape_controls(&path);
@@ -162,7 +166,7 @@ fn remove(target: &Target<'_>, request: &SetupRequest) -> Result<String, Stopped
 
 /// Shows the changes, asks, and makes them; computed again if another program was faster. Returns the diff, or `None`
 /// if nothing is to be changed.
-fn change(request: &SetupRequest, plan: impl Fn() -> Result<Plan, String>) -> Result<Option<String>, Stopped> {
+fn change(request: &SetupRequest, plan: impl Fn() -> Result<SetupPlan, String>) -> Result<Option<String>, Stopped> {
     for _ in 0..ATTEMPTS {
         let plan = plan().map_err(Stopped::NotDone)?;
         if plan.changes.is_empty() {
@@ -184,10 +188,12 @@ fn change(request: &SetupRequest, plan: impl Fn() -> Result<Plan, String>) -> Re
             return Ok(Some(if request.yes { diff } else { String::new() }));
         }
     }
-    Err(Stopped::NotDone("the file changes all the time: close the client and try again".to_owned()))
+    Err(Stopped::NotDone(format!(
+        "another program changed the file {ATTEMPTS} times before it could be written: close the client and try again"
+    )))
 }
 
-fn approve(diff: &str, plan: &Plan) -> Result<(), Stopped> {
+fn approve(diff: &str, plan: &SetupPlan) -> Result<(), Stopped> {
     let mut question = format!("{diff}\n");
     for name in &plan.replaced {
         let _ = writeln!(

@@ -10,7 +10,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    audit::stats::{AuditStats, Row},
+    audit::stats::{AuditStats, CallTotals},
     config::{BAD_CONFIGURATION, Config, StatsRequest},
     text::{byte_size::file_size, shorten},
     workspace::{AppendLog, escape_controls},
@@ -103,7 +103,7 @@ fn text(file: &str, files: usize, stats: &AuditStats) -> String {
 }
 
 /// A table with a line for each row, numbers to the right.
-fn table<'r>(head: &str, rows: impl Iterator<Item = (String, &'r Row)>) -> String {
+fn table<'r>(head: &str, rows: impl Iterator<Item = (String, &'r CallTotals)>) -> String {
     let mut lines = vec![(
         [head, "calls", "errors", "answered", "written", "median", "p95", "longest"].map(str::to_owned),
         String::new(),
@@ -168,7 +168,7 @@ fn data(files: usize, stats: &AuditStats) -> Value {
 }
 
 /// `names` with the numbers of `row`.
-fn with(mut names: Value, row: &Row) -> Value {
+fn with(mut names: Value, row: &CallTotals) -> Value {
     let times = &row.durations;
     let numbers = json!({
         "calls": row.calls, "failed": row.failed(), "errors": row.errors, "bytes": row.bytes, "written": row.written,

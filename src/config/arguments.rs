@@ -8,7 +8,9 @@ use clap::{
     value_parser,
 };
 
-use super::{NamedChoice, OptionRow, SECTIONS, ValueKind};
+use crate::tools::Toolbox;
+
+use super::{NamedChoice, OptionRow, SECTIONS, ValueKind, validate::GROUPS};
 
 pub(super) fn directories() -> Arg {
     Arg::new("dir")
@@ -29,25 +31,43 @@ fn flag(option: &'static OptionRow) -> Arg {
         .long(option.flag)
         .value_name(option.value_name())
         .value_parser(value_parser!(OsString))
+        .value_hint(value_hint(option))
         .help(option.full_help())
         .hide_possible_values(true);
     match option.kind {
+        ValueKind::List("GROUP") => arg.action(ArgAction::Append).value_parser(ValueParser::new(Known::Groups)),
         ValueKind::List(_) => arg.action(ArgAction::Append),
         // `--read-only` and `--read-only=false`, never `--read-only false`, which would take a DIR.
         ValueKind::Switch(_) => {
             arg.action(ArgAction::Set).num_args(0..=1).require_equals(true).default_missing_value("true")
         }
-        ValueKind::Choice(_, choices) => arg.action(ArgAction::Set).value_parser(ValueParser::new(Choices(choices))),
-        ValueKind::Text("FILE") => arg.action(ArgAction::Set).value_hint(ValueHint::FilePath),
+        ValueKind::Choice(_, choices) => {
+            arg.action(ArgAction::Set).value_parser(ValueParser::new(Known::Choices(choices)))
+        }
+        ValueKind::Text("LIST") => arg.action(ArgAction::Set).value_parser(ValueParser::new(Known::Tools)),
         _ => arg.action(ArgAction::Set),
     }
 }
 
-/// Any text, with the choices for completion: which of them it is, `parse_value` decides.
-#[derive(Clone)]
-struct Choices(&'static [NamedChoice]);
+/// What a shell completes where there are no choices.
+fn value_hint(option: &OptionRow) -> ValueHint {
+    match option.kind {
+        ValueKind::Text("FILE") => ValueHint::FilePath,
+        ValueKind::Text("DIR") | ValueKind::List("[NAME=]PATH[:ro][:untrusted][:optional]") => ValueHint::DirPath,
+        ValueKind::List("GLOB" | "PATTERN") => ValueHint::AnyPath,
+        _ => ValueHint::Other,
+    }
+}
 
-impl TypedValueParser for Choices {
+/// Any text, with names for completion: whether it is one of them, `parse_value` and `validate` decide.
+#[derive(Clone)]
+pub(super) enum Known {
+    Choices(&'static [NamedChoice]),
+    Groups,
+    Tools,
+}
+
+impl TypedValueParser for Known {
     type Value = OsString;
 
     fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<OsString, clap::Error> {
@@ -55,6 +75,10 @@ impl TypedValueParser for Choices {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.0.iter().map(|(name, _)| PossibleValue::new(*name))))
+        Some(match self {
+            Self::Choices(choices) => Box::new(choices.iter().map(|(name, _)| PossibleValue::new(*name))),
+            Self::Groups => Box::new(GROUPS.iter().map(|(name, _)| PossibleValue::new(*name))),
+            Self::Tools => Box::new(Toolbox::known().into_iter().map(PossibleValue::new)),
+        })
     }
 }

@@ -26,26 +26,27 @@ pub(super) enum CommandLine {
 
 const EXAMPLES: &str = "\
 Examples:
-  rootbound ~/code/app                            serve one directory to an MCP client
-  rootbound --read-only ~/code/app ~/code/lib     serve two directories, change nothing
-  rootbound --root docs=/srv/docs:ro --root app=. serve them under names, one of them read-only
-  rootbound --root /mnt/user-data/workspace=.     the current directory under the path that the model knows
-  rootbound call grep pattern=main glob='*.rs'    run one tool here and print what a model would read
+  rootbound ~/code/app                            serve one directory
+  rootbound --read-only ~/code/app ~/code/lib     serve two, change nothing
+  rootbound --root docs=/srv/docs:ro --root app=. serve them under names
+  rootbound --root /mnt/user-data/workspace=.     under the path the model knows
+  rootbound call grep pattern=main glob='*.rs'    run one tool
   rootbound call edit '{\"path\":\"a.txt\",\"old_string\":\"x\",\"new_string\":\"y\"}'
-  rootbound tools                                 list the tools that a client would be offered
-  rootbound doctor ~/code/app                     show what protects a run with these options
-  rootbound history src/main.rs                   list the recorded changes of a file
-  rootbound restore src/main.rs                   restore its content before the last change
-  rootbound setup claude-code                     show what the file of a client needs; --write puts it there
-  rootbound guide claude-code                     print a paragraph for CLAUDE.md about these tools
-  rootbound stats --since 2d audit.jsonl          add up the recorded calls of two days
-  rootbound completions bash                      print the completion script of a shell
+  rootbound tools                                 list the tools
+  rootbound doctor ~/code/app                     show what protects a run
+  rootbound history src/main.rs                   list the changes of a file
+  rootbound restore src/main.rs                   restore what it held before
+  rootbound setup claude-code --write             add it to a client
+  rootbound guide claude-code                     print a text for CLAUDE.md
+  rootbound stats --since 2d audit.jsonl          add up two days of calls
+  rootbound completions bash                      print a completion script
 
-Without a directory the current one is served, unless it is / or the home directory.
-Every option is also an environment variable and a key of the --config file: --max-output is
-ROOTBOUND_MAX_OUTPUT and max_output. The command line overrides the environment, the environment
-overrides the file; patterns from all three are combined. A list in the environment is a JSON array,
-or one value per line.";
+Without a directory the current one is served, unless it is / or the home
+directory. Every option is also an environment variable and a key of the
+--config file: --max-output is ROOTBOUND_MAX_OUTPUT and max_output. The command
+line overrides the environment, the environment overrides the file; patterns
+from all three are combined. A list in the environment is a JSON array, or one
+value per line.";
 
 /// Reads the command line; clap answers `--help`, `--version` and misspelled flags by itself.
 pub(super) fn parse(
@@ -75,7 +76,7 @@ pub(super) fn parse(
             return Ok(CommandLine::SetUp(setup(inner)));
         }
         "call" => Action::Call {
-            tool: word("tool").unwrap_or_default(),
+            tool: inner.get_one::<OsString>("tool").map(|name| name.display().to_string()).unwrap_or_default(),
             arguments: inner.get_many("arguments").into_iter().flatten().cloned().collect(),
         },
         "history" => Action::History { path: word("path") },
@@ -96,8 +97,13 @@ pub(super) fn parse(
     Ok(CommandLine::Start { action, directories })
 }
 
-/// The command line that is understood, for clap; also what completions and the manual page are made from.
+/// The command line that is understood, for clap; also what the manual page is made from.
 pub(crate) fn command() -> Command {
+    command_without_directories().arg(directories())
+}
+
+/// What completions are made from: their scripts take any word before a subcommand for the first directory.
+pub(crate) fn command_without_directories() -> Command {
     Command::new("rootbound")
         .version(env!("CARGO_PKG_VERSION"))
         .about("A sandboxed MCP file server on stdio: glob, grep, ls, read, write and edit for AI agents")
@@ -111,7 +117,6 @@ pub(crate) fn command() -> Command {
         )
         // `rootbound ~/app call grep …`: a directory of that name is written ./call
         .subcommand_precedence_over_arg(true)
-        .arg(directories())
         .args(flags())
         .subcommands(SUBCOMMANDS.iter().map(|(name, about, rest)| Command::new(*name).about(*about).defer(*rest)))
 }

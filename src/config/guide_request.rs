@@ -38,7 +38,7 @@ pub(super) const GUIDE_CLIENTS: &[GuideClient] = &[
     },
     GuideClient {
         name: "vscode",
-        aliases: &["code", "copilot"],
+        aliases: &["code", "copilot", "vscode-insiders"],
         prefix: "mcp_files_",
         file: ".github/copilot-instructions.md or AGENTS.md in the project",
         ..OTHER
@@ -56,7 +56,7 @@ pub(super) const GUIDE_CLIENTS: &[GuideClient] = &[
     GuideClient {
         name: "deerflow",
         aliases: &["deer-flow"],
-        prefix: "fs_",
+        prefix: "files_",
         file: "SOUL.md in the folder DEER_FLOW_HOME (its agent's AGENTS.md), which the model always sees",
         has_skill: true,
     },
@@ -98,4 +98,18 @@ pub struct GuideRequest {
     pub part: Option<GuidePart>,
     /// What the client puts before the names of tools; `None` for what it usually does.
     pub prefix: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::SETUP_CLIENTS;
+
+    use super::*;
+
+    #[test]
+    fn guide_knows_every_client_of_setup() {
+        for name in SETUP_CLIENTS {
+            assert_eq!(GUIDE_CLIENTS.iter().filter(|client| client.is_called(name)).count(), 1, "{name}");
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Spelling only; what a pattern means below a root is decided by the workspace.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::workspace::PolicyRules;
 
@@ -36,7 +36,7 @@ const PATTERNS: [&str; 5] = ["deny", "allow-secret", "protect", "allow-protected
 pub(super) fn host_paths(raw: &RawArgs, roots: &[PathBuf], home: Option<&Path>, problems: &mut Vec<String>) {
     for given in PATTERNS.into_iter().flat_map(|flag| raw.each(flag)) {
         let pattern = Path::new(&given.text);
-        let first = pattern.components().nth(1);
+        let first = pattern.components().find(|part| matches!(part, Component::Normal(_)));
         if !pattern.is_absolute()
             || first.is_some_and(|first| roots.iter().any(|root| host_path::holds(root, first.as_ref())))
         {
@@ -46,7 +46,8 @@ pub(super) fn host_paths(raw: &RawArgs, roots: &[PathBuf], home: Option<&Path>, 
         let why = if let Some(below) =
             roots.iter().filter(|root| is_named(root)).find_map(|root| pattern.strip_prefix(root).ok())
         {
-            format!("it is a path of this machine, but a pattern begins at the root: write /{}", below.display())
+            let below = below.display().to_string().replace(std::path::MAIN_SEPARATOR, "/");
+            format!("it is a path of this machine, but a pattern begins at the root: write /{below}")
         } else if home.is_some_and(|home| is_named(home) && pattern.starts_with(home)) {
             "it is a path of this machine outside of the directories offered, which no call reaches: remove it"
                 .to_owned()

@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::{
     Action, CommandLine, Config, Document, Environment, RawArgs, SetupRequest, StartError, command_line, file,
-    suggested_call, validate, variables,
+    misspelled_command, suggested_call, validate, variables,
 };
 
 /// What a command line asks for.
@@ -30,13 +30,15 @@ impl Invocation {
         let arguments: Vec<OsString> = arguments.into_iter().collect();
         let words = arguments.get(1..).unwrap_or_default().to_vec();
         let suggest = |words: &[OsString]| suggested_call::for_missing_call(words, &environment.directory);
+        let misspelled = |words: &[OsString]| misspelled_command::problem(words, &environment.directory);
         let line = command_line::parse(arguments, &mut raw, &mut problems).map_err(|error| {
             // Options of grep itself, as in `rootbound grep -i x`; one before the tool is an option of this program.
             let tool = (0..words.len()).find_map(|first| Some((first, suggest(&words[first..])?)));
-            match tool.filter(|(first, _)| is_unknown_behind(&error, &words[..*first])) {
-                Some((_, problem)) => StartError::Problems(vec![problem]),
-                None => StartError::Usage(error),
-            }
+            let tool = tool.filter(|(first, _)| is_unknown_behind(&error, &words[..*first]));
+            let problem = tool
+                .map(|(_, problem)| problem)
+                .or_else(|| misspelled(&words).filter(|_| error.kind() == ErrorKind::UnknownArgument));
+            problem.map_or(StartError::Usage(error), |problem| StartError::Problems(vec![problem]))
         })?;
         let (action, directories) = match line {
             CommandLine::Print(document) => return Ok(Self::Print(document)),
@@ -49,7 +51,7 @@ impl Invocation {
             CommandLine::Start { action, directories } => (action, directories),
         };
         if action == Action::Serve
-            && let Some(problem) = suggest(&directories)
+            && let Some(problem) = suggest(&directories).or_else(|| misspelled(&directories))
         {
             return Err(StartError::Problems(vec![problem]));
         }

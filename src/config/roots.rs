@@ -184,7 +184,7 @@ fn split(text: &str) -> Result<RootText<'_>, String> {
     while let Some((before, ending)) = path.rsplit_once(':') {
         match ending {
             // `C:ro` on Windows is a file of drive C.
-            _ if cfg!(windows) && before.len() == 1 => break,
+            _ if cfg!(windows) && before.len() == 1 && before != "." => break,
             "ro" | "rw" if read_only.is_none() => read_only = Some(ending == "ro"),
             "untrusted" if !untrusted => untrusted = true,
             "optional" if !optional => optional = true,
@@ -286,6 +286,7 @@ mod tests {
 
     #[test]
     fn a_windows_drive_letter_is_not_an_access() {
+        assert_eq!(parsed(".:ro"), (None, ".".into(), true));
         assert_eq!(parsed(r"C:\work"), (None, r"C:\work".into(), false));
         assert_eq!(parsed(r"src=C:\work:ro"), (Some("src".into()), r"C:\work".into(), true));
     }

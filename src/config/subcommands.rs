@@ -4,14 +4,14 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{
     Arg, ArgAction, Command, ValueHint,
-    builder::{PossibleValue, PossibleValuesParser},
+    builder::{PossibleValue, PossibleValuesParser, ValueParser},
     value_parser,
 };
 use clap_complete::Shell;
 
 use super::{
     GUIDE_CLIENTS, GuidePart, SETUP_CLIENTS,
-    arguments::{directories, flags},
+    arguments::{Known, directories, flags},
     stats_request,
 };
 
@@ -52,7 +52,14 @@ fn call(command: Command) -> Command {
             "Examples:\n  rootbound call grep pattern=main glob='*.rs'\n  \
                  rootbound ~/code/app call read '{\"path\":\"README.md\",\"limit\":20}'"
         })
-        .arg(Arg::new("tool").value_name("TOOL").required(true).help("Name of the tool, as `rootbound tools` lists it"))
+        .arg(
+            Arg::new("tool")
+                .value_name("TOOL")
+                .required(true)
+                .value_parser(ValueParser::new(Known::Tools))
+                .hide_possible_values(true)
+                .help("Name of the tool, as `rootbound tools` lists it"),
+        )
         .arg(
             Arg::new("arguments")
                 .value_name("JSON | KEY=VALUE")
@@ -65,7 +72,7 @@ fn call(command: Command) -> Command {
 
 fn history(command: Command) -> Command {
     command
-        .after_help("Example:\n  rootbound history src/main.rs")
+        .after_help("Examples:\n  rootbound history src/main.rs")
         .arg(path().help("Only changes of this file, or below this directory"))
         .args(flags())
 }
@@ -73,26 +80,25 @@ fn history(command: Command) -> Command {
 fn restore(command: Command) -> Command {
     command
         .after_help(
-            "Examples:\n  rootbound restore src/main.rs\n  rootbound restore src/main.rs 3f9a1c0b22d4    \
-             a revision that `rootbound history` lists",
+            "Examples:\n  rootbound restore src/main.rs\n  rootbound restore src/main.rs 3f9a1c0b22d4\n\n\
+             `rootbound history src/main.rs` lists the revisions.",
         )
         .arg(path().required(true).help("The file or the deleted directory"))
         .arg(
-            Arg::new("revision")
-                .value_name("REVISION")
-                .value_hint(ValueHint::Other)
-                .help("Its first digits, as `rootbound history` lists it [default: the newest that differs]"),
+            Arg::new("revision").value_name("REVISION").value_hint(ValueHint::Other).help(
+                "First digits of the revision, as `rootbound history` lists it [default: the newest that differs]",
+            ),
         )
         .args(flags())
 }
 
 fn doctor(command: Command) -> Command {
-    command.after_help("Example:\n  rootbound doctor --read-only ~/code/app").arg(directories()).args(flags())
+    command.after_help("Examples:\n  rootbound doctor --read-only ~/code/app").arg(directories()).args(flags())
 }
 
 fn tools(command: Command) -> Command {
     command
-        .after_help("Example:\n  rootbound tools --allow manage")
+        .after_help("Examples:\n  rootbound tools --allow manage")
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the complete tools/list answer"))
         .args(flags())
 }
@@ -116,13 +122,11 @@ fn setup(command: Command) -> Command {
         .arg(switch("write", "Change the client's file: shows the change and asks").conflicts_with("remove"))
         .arg(switch("remove", "Take the entry out, and turn the client's own file tools on again"))
         .arg(switch("replace", "Also turn the client's own file tools off").conflicts_with("remove"))
-        .arg(switch("yes", "Do not ask").short('y'))
-        .arg(
-            value("scope", "SCOPE")
-                .value_parser(scopes)
-                .help("For you everywhere, for everyone who has the project, or for you in this project"),
-        )
-        .arg(value("name", "NAME").help("Name of the entry [default: files]"))
+        .arg(switch("yes", "Do not ask before the change").short('y'))
+        .arg(value("scope", "SCOPE").value_parser(scopes).help(
+            "user: for you in every project; project: for everyone who has the project; local: for you in this project",
+        ))
+        .arg(value("name", "NAME").help("Name of the server in the client's file [default: files]"))
         .arg(
             value("file", "FILE")
                 .value_parser(value_parser!(OsString))
@@ -131,7 +135,13 @@ fn setup(command: Command) -> Command {
         )
         .arg(switch("read-only", "Offer only the tools that change nothing"))
         .arg(switch("split", "DeerFlow: two entries, one to read and one to write").conflicts_with("read-only"))
-        .arg(Arg::new("options").value_name("OPTION OF THE SERVER").last(true).num_args(0..).help("--max-output 20000"))
+        .arg(
+            Arg::new("options")
+                .value_name("OPTION OF THE SERVER")
+                .last(true)
+                .num_args(0..)
+                .help("Options with which the client starts the server, such as --max-output 20000"),
+        )
 }
 
 fn guide(command: Command) -> Command {
@@ -163,7 +173,7 @@ fn guide(command: Command) -> Command {
                 .value_parser(prefix)
                 .value_hint(ValueHint::Other)
                 .help(
-                    "What the client puts before the name of a tool, such as mcp__files__ or fs_ [default: by client]",
+                    "What the client puts before the name of a tool, such as mcp__files__ or files_ [default: by client]",
                 ),
         )
         .args(flags())
@@ -211,12 +221,17 @@ fn stats(command: Command) -> Command {
 
 fn completions(command: Command) -> Command {
     command
-        .after_help("Example:\n  rootbound completions bash > ~/.local/share/bash-completion/completions/rootbound")
+        .after_help(
+            "Examples:\n  eval \"$(rootbound completions bash)\"    in ~/.bashrc\n  \
+             rootbound completions zsh > ~/.zfunc/_rootbound    in a folder of fpath\n  \
+             rootbound completions fish > ~/.config/fish/completions/rootbound.fish\n  \
+             rootbound completions powershell >> $PROFILE",
+        )
         .arg(Arg::new("shell").value_name("SHELL").required(true).value_parser(value_parser!(Shell)).help("The shell"))
 }
 
 fn man(command: Command) -> Command {
-    command.after_help("Example:\n  rootbound man > ~/.local/share/man/man1/rootbound.1")
+    command.after_help("Examples:\n  rootbound man | man -l -\n  rootbound man > ~/.local/share/man/man1/rootbound.1")
 }
 
 /// An argument that is a path below a root, which often is one of the current directory as well.

@@ -29,7 +29,7 @@ pub(super) struct OptionalRoot {
 }
 
 /// Where a directory that may be missing would be.
-pub(super) struct Nearest {
+pub(super) struct NearestDirectory {
     /// Its path without links, as far as it exists.
     pub(super) canonical: PathBuf,
     /// The nearest existing directory above it.
@@ -38,7 +38,7 @@ pub(super) struct Nearest {
 
 /// Finds the nearest existing directory above `path`.
 #[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
-pub(super) fn nearest(path: &Path) -> std::io::Result<Nearest> {
+pub(super) fn nearest(path: &Path) -> std::io::Result<NearestDirectory> {
     let path = std::path::absolute(path)?;
     let mut canonical = path.canonicalize().unwrap_or_else(|_| {
         // Links that exist are followed; a link to nothing keeps its name, and is refused when it is opened.
@@ -53,12 +53,12 @@ pub(super) fn nearest(path: &Path) -> std::io::Result<Nearest> {
     let canonical = without_verbatim(canonical);
     let above = canonical.ancestors().skip(1).find(|above| above.is_dir());
     let above = above.ok_or(std::io::ErrorKind::NotFound)?.to_owned();
-    Ok(Nearest { canonical, above })
+    Ok(NearestDirectory { canonical, above })
 }
 
 impl OptionalRoot {
     /// `above` is a handle of `nearest.above`; `now` is the directory itself, where it exists.
-    pub(super) fn new(nearest: &Nearest, above: Dir, now: Option<Dir>, homes: &[PathBuf]) -> Self {
+    pub(super) fn new(nearest: &NearestDirectory, above: Dir, now: Option<Dir>, homes: &[PathBuf]) -> Self {
         let is_too_wide = nearest.above.parent().is_none() || homes.iter().any(|home| home.starts_with(&nearest.above));
         let (rule, rule_above, only) = if is_too_wide {
             let only = now.as_ref().and_then(|now| Some(now.stat().ok()?.device_and_inode()));

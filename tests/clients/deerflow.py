@@ -46,7 +46,7 @@ class Thread:
         self.server = {"transport": "stdio", "command": program, "args": [*arguments, *more], "env": env}
 
     def client(self, cwd):
-        return MultiServerMCPClient({"fs": {**self.server, "cwd": str(cwd)}})
+        return MultiServerMCPClient({"files": {**self.server, "cwd": str(cwd)}})
 
     def host(self, path):
         for name, place in (
@@ -126,7 +126,7 @@ async def main(program):
         if how == "per call":
             await five_paths(thread, await client.get_tools())
         else:
-            async with client.session("fs") as session:
+            async with client.session("files") as session:
                 await five_paths(thread, await load_mcp_tools(session))
         shutil.rmtree(thread.top)
 
@@ -161,13 +161,13 @@ async def interceptor(program, arguments):
     thread = Thread(program, arguments, "--audit", str(folder / "calls.jsonl"))
     thread.put(f"{WORK}/a.py", "1\n")
     runtime = types.SimpleNamespace(context={"thread_id": "t1", "user_id": "default"}, config={}, state={})
-    async with thread.client(thread.workspace).session("fs") as session:
+    async with thread.client(thread.workspace).session("files") as session:
 
         async def handler(request):
             # `base_handler` of deerflow/mcp/tools.py: headers become `_meta.headers` of the call.
             return await session.call_tool(request.name, request.args, meta={"headers": dict(request.headers)})
 
-        request = MCPToolCallRequest(name="read", args={"path": "a.py"}, server_name="fs", runtime=runtime)
+        request = MCPToolCallRequest(name="read", args={"path": "a.py"}, server_name="files", runtime=runtime)
         await module["build"]()(request, handler)
     line = json.loads((folder / "calls.jsonl").read_text().splitlines()[-1])
     assert (line["thread"], line["user"]) == ("t1", "default"), line

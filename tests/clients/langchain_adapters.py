@@ -25,9 +25,9 @@ async def main(how, program, *arguments):
         "cwd": os.getcwd(),
         "env": {name: os.environ[name] for name in INHERITED if name in os.environ},
     }
-    client = MultiServerMCPClient({"fs": connection})
+    client = MultiServerMCPClient({"files": connection})
     if how == "session":
-        async with client.session("fs") as session:
+        async with client.session("files") as session:
             await drive(await load_mcp_tools(session))
     else:
         await drive(await client.get_tools())

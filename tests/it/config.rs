@@ -321,11 +321,13 @@ fn a_pattern_that_can_never_match_is_a_configuration_problem() {
     }
     assert_eq!(printed.matches("write /keys/*.pem").count(), 2, "the option's and the file's: {printed}");
 
-    // A folder in the root that happens to have the name of one above it.
-    fs::remove_file(folder.join("r.toml")).expect("there");
-    let first = folder.components().nth(1).expect("not the file system's root");
-    fs::create_dir(folder.join(first)).expect("made");
-    project.run(&["--protect", &inside, "tools"]).succeeded();
+    // A folder in the root that happens to have the name of one above it. On Windows the drive is wrong in any case.
+    if cfg!(unix) {
+        fs::remove_file(folder.join("r.toml")).expect("there");
+        let first = folder.components().nth(1).expect("not the file system's root");
+        fs::create_dir(folder.join(first)).expect("made");
+        project.run(&["--protect", &inside, "tools"]).succeeded();
+    }
 }
 
 #[test]

@@ -19,7 +19,8 @@ fn doctor(dir: &TempDir, arguments: &[&str]) -> (Option<i32>, String, String) {
 }
 
 fn doctor_at_home(dir: &TempDir, home: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let ended = Outcome::of(program(dir.path()).env("HOME", home).arg("doctor").args(arguments));
+    let ended =
+        Outcome::of(program(dir.path()).env("HOME", home).env("USERPROFILE", home).arg("doctor").args(arguments));
     (ended.code, ended.stdout, ended.stderr)
 }
 

@@ -666,7 +666,7 @@ mcp_test!(grep_and_read_agree_on_what_is_text, |h| {
         ("bare be", b"\0n\0e\0e\0d\0l\0e\0\n".to_vec(), "needle"),
         ("bare with a control", b"n\0e\0e\0d\0l\0e\0\x01\0".to_vec(), "needle"),
         ("utf32", b"\xff\xfe\0\0n\0\0\0".to_vec(), "needle"),
-        ("nul", b"the needle\0\n".to_vec(), "the needle"),
+        ("nul_byte", b"the needle\0\n".to_vec(), "the needle"),
         ("gzip", b"\x1f\x8b\x08\x03\xff\xfe needle \x01\x02\n".to_vec(), "needle"),
         ("long plain", late(b""), "the needle"),
         ("late nul", late(b"\0\n"), "the needle"),

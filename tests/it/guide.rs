@@ -30,7 +30,8 @@ fn paragraph_names_the_tools_as_each_client_shows_them() {
         (Some("cursor"), ""),
         (Some("zed"), ""),
         (Some("inspector"), ""),
-        (Some("deerflow"), "fs_"),
+        (Some("vscode-insiders"), "mcp_files_"),
+        (Some("deerflow"), "files_"),
     ] {
         let outcome = guide(&client.into_iter().collect::<Vec<_>>());
         assert!(outcome.stderr.contains("tokens"), "{}", outcome.stderr);
@@ -56,8 +57,14 @@ fn deerflow_gets_a_skill_file_and_a_paragraph_which_can_be_printed_alone() {
     assert_eq!(fields[1].0, "description");
     let description: String = serde_json::from_str(fields[1].1).expect("a quoted text");
     assert!(description.len() <= 1024 && !description.contains(['<', '>']), "{description}");
-    for path in ["/mnt/user-data/workspace", "/mnt/user-data/uploads", "/mnt/user-data/outputs", "/mnt/skills"] {
-        assert!(skill.contains(path) && paragraph.contains(path), "{path}");
+    // The directories that `rootbound setup deerflow` offers.
+    let folder = tempfile::tempdir().expect("a folder");
+    let entry = Outcome::of(program(folder.path()).args(["setup", "deerflow"])).succeeded();
+    let words = entry.split('"').filter_map(|word| word.split_once('='));
+    let offered: Vec<&str> = words.map(|(name, _)| name).filter(|name| name.starts_with("/mnt/")).collect();
+    assert!(offered.len() >= 5, "{entry}");
+    for path in offered {
+        assert!(skill.contains(&format!("`{path}`")) && paragraph.contains(&format!("`{path}`")), "{path}");
     }
 }
 
@@ -65,7 +72,7 @@ fn deerflow_gets_a_skill_file_and_a_paragraph_which_can_be_printed_alone() {
 fn prefix_and_options_of_the_server_decide_what_is_named() {
     let text = guide(&["deerflow", "--prefix", "ro_", "--read-only", "--root", "docs=/srv/docs:ro"]).succeeded();
     assert!(text.contains("`ro_read` ") && text.contains("`docs/…` (read-only)"), "{text}");
-    assert!(!text.contains("ro_edit") && !text.contains("fs_") && !text.contains("/mnt/"), "{text}");
+    assert!(!text.contains("ro_edit") && !text.contains("files_") && !text.contains("/mnt/"), "{text}");
     assert!(guide(&["--allow", "manage"]).succeeded().contains("`undo` reverts your last change"));
 }
 

@@ -9,6 +9,8 @@ mod answers;
 mod attacks;
 mod audit;
 mod budget;
+#[cfg(unix)]
+mod completions;
 mod concurrency;
 mod config;
 mod confined;

@@ -1,4 +1,4 @@
-//! Changes of files of the person: shown, approved and made.
+//! Changes of files outside of any root: shown as a diff, approved on the terminal, and made.
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
@@ -27,7 +27,7 @@ pub(super) struct FileChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Applied {
     Done,
-    /// Another program changed the file meanwhile.
+    /// Another program has changed the file since it was read.
     Changed,
 }
 

@@ -8,10 +8,10 @@ pub(super) struct Client {
     pub(super) format: Format,
     /// JSON members of an entry before `command`.
     pub(super) head: &'static str,
-    /// JSON members of an entry behind `args`.
+    /// JSON members of an entry after `args`.
     pub(super) tail: &'static str,
     /// The file of each scope; the first is the default.
-    pub(super) files: &'static [(Scope, Place)],
+    pub(super) files: &'static [(EntryScope, FilePlace)],
     /// What stands for the open project where no directory is given, in the file of a person.
     pub(super) open_project: OpenProject,
     /// What stands for the project in a file of the project.
@@ -36,7 +36,7 @@ pub(super) enum Format {
 
 /// For whom an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum EntryScope {
     /// One person, in every project.
     User,
     /// Everyone who has the project: the file is shared.
@@ -45,7 +45,7 @@ pub(super) enum Scope {
     Local,
 }
 
-impl Scope {
+impl EntryScope {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::User => "user",
@@ -57,7 +57,7 @@ impl Scope {
 
 /// Where a file is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct FilePlace {
     /// Variables that name a folder or, with nothing below it, the file; the first that is set counts.
     pub(super) variables: &'static [(&'static str, &'static str)],
     pub(super) base: Base,
@@ -94,9 +94,13 @@ pub(super) enum OpenProject {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum OwnTools {
     /// By this list of texts in a JSON file for each scope.
-    JsonList { files: &'static [(Scope, Place)], path: &'static [&'static str], names: &'static [&'static str] },
+    JsonList {
+        files: &'static [(EntryScope, FilePlace)],
+        path: &'static [&'static str],
+        names: &'static [&'static str],
+    },
     /// By leaving these out of the list at the top of a YAML file.
-    YamlList { file: Place, key: &'static str, names: &'static [&'static str] },
+    YamlList { file: FilePlace, key: &'static str, names: &'static [&'static str] },
     /// Not by a file; what a person can do instead.
     ByHand(&'static str),
 }

@@ -3,24 +3,25 @@
 use super::client::{
     Base::{Config, DotConfig, Home, Project as InProject},
     Client,
+    EntryScope::{Local, Project, User},
+    FilePlace,
     Format::{Json, Toml},
     OpenProject,
     OwnTools::{ByHand, JsonList, YamlList},
-    Place,
-    Scope::{Local, Project, User},
 };
 
-const fn place(base: super::client::Base, names: &'static [&'static str]) -> Place {
-    Place { variables: &[], base, names }
+const fn place(base: super::client::Base, names: &'static [&'static str]) -> FilePlace {
+    FilePlace { variables: &[], base, names }
 }
 
-const fn named(variables: &'static [(&'static str, &'static str)], place: Place) -> Place {
-    Place { variables, ..place }
+const fn named(variables: &'static [(&'static str, &'static str)], place: FilePlace) -> FilePlace {
+    FilePlace { variables, ..place }
 }
 
-const CLAUDE_JSON: Place = named(&[("CLAUDE_CONFIG_DIR", ".claude.json")], place(Home, &[".claude.json"]));
-const GEMINI: Place = named(&[("GEMINI_CLI_HOME", ".gemini/settings.json")], place(Home, &[".gemini/settings.json"]));
-const GEMINI_PROJECT: Place = place(InProject, &[".gemini/settings.json"]);
+const CLAUDE_JSON: FilePlace = named(&[("CLAUDE_CONFIG_DIR", ".claude.json")], place(Home, &[".claude.json"]));
+const GEMINI: FilePlace =
+    named(&[("GEMINI_CLI_HOME", ".gemini/settings.json")], place(Home, &[".gemini/settings.json"]));
+const GEMINI_PROJECT: FilePlace = place(InProject, &[".gemini/settings.json"]);
 
 const VSCODE_APPROVAL: &str =
     "run \"MCP: List Servers\" from the command palette and start it; VS Code asks once whether you trust the server";

@@ -1,7 +1,7 @@
 //! What the server gets as arguments below DeerFlow, which starts it in the workspace of a thread.
 
 /// The directories by the five paths that DeerFlow's model knows, with the rights of its own tools. They are relative to
-/// the workspace of a thread, `.deer-flow/users/USER/threads/THREAD/user-data/workspace` below `backend`, beside which the
+/// the workspace of a thread, `.deer-flow/users/USER/threads/THREAD/user-data/workspace` below `backend`, next to which the
 /// skills are. Optional, as the tools are asked for in another directory, and since DeerFlow makes some of them later.
 pub(super) const DIRECTORIES: &[&str] = &[
     "--root",

@@ -1,7 +1,11 @@
 //! The entry of this server for a client: what starts it, with which arguments.
 
-use std::path::{Component, Path};
+use std::{
+    ffi::OsString,
+    path::{Component, Path},
+};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -10,7 +14,7 @@ use crate::{
 };
 
 use super::{
-    client::{Client, OpenProject, OwnTools, Scope},
+    client::{Client, EntryScope, OpenProject, OwnTools},
     deerflow,
     folders::Folders,
     launcher::{Launcher, launcher, on_this_machine},
@@ -21,7 +25,7 @@ pub(super) const NAME: &str = "files";
 
 /// One entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct ServerEntry {
     pub(super) name: String,
     pub(super) value: Map<String, Value>,
 }
@@ -62,10 +66,10 @@ pub(super) fn is_rootbound(entry: &Value) -> bool {
 /// A sentence with the next step.
 pub(super) fn entries(
     client: &Client,
-    scope: Scope,
+    scope: EntryScope,
     request: &SetupRequest,
     folders: &Folders<'_>,
-) -> Result<Vec<Entry>, String> {
+) -> Result<Vec<ServerEntry>, String> {
     check_options(&request.options)?;
     let words = start_words(scope, folders)?;
     let names = names(request);
@@ -81,7 +85,7 @@ pub(super) fn entries(
         }
         arguments.extend(request.options.iter().cloned());
         arguments.extend(directories(client, scope, request, folders)?);
-        out.push(Entry { name: name.clone(), value: value(client, &words[0], &arguments) });
+        out.push(ServerEntry { name: name.clone(), value: value(client, &words[0], &arguments) });
     }
     Ok(out)
 }
@@ -96,9 +100,9 @@ fn value(client: &Client, program: &str, arguments: &[String]) -> Map<String, Va
 }
 
 /// The program and what comes before its own arguments. A file that is shared has no path of this machine.
-fn start_words(scope: Scope, folders: &Folders<'_>) -> Result<Vec<String>, String> {
+fn start_words(scope: EntryScope, folders: &Folders<'_>) -> Result<Vec<String>, String> {
     let launcher = launcher(folders.environment);
-    if scope == Scope::Project {
+    if scope == EntryScope::Project {
         return Ok(launcher.words().iter().map(|word| (*word).to_owned()).collect());
     }
     if launcher != Launcher::Program {
@@ -112,7 +116,7 @@ fn start_words(scope: Scope, folders: &Folders<'_>) -> Result<Vec<String>, Strin
 /// The arguments for the directories.
 fn directories(
     client: &Client,
-    scope: Scope,
+    scope: EntryScope,
     request: &SetupRequest,
     folders: &Folders<'_>,
 ) -> Result<Vec<String>, String> {
@@ -130,7 +134,7 @@ fn directories(
     if matches!(client.own_tools, OwnTools::YamlList { .. }) && request.directories.is_empty() {
         return Ok(deerflow::DIRECTORIES.iter().map(|word| (*word).to_owned()).collect());
     }
-    if scope == Scope::Project {
+    if scope == EntryScope::Project {
         if request.directories.is_empty() {
             return Ok(vec![client.project_folder.to_owned()]);
         }
@@ -203,12 +207,27 @@ fn check_name(name: &str) -> Result<(), String> {
 fn check_options(options: &[String]) -> Result<(), String> {
     let words = std::iter::once("rootbound").chain(options.iter().map(String::as_str));
     match command().try_get_matches_from(words) {
-        Ok(matches) if matches.subcommand_name().is_none() => Ok(()),
-        Ok(_) => Err("a subcommand is behind --: give options of the server there".to_owned()),
+        Ok(matches) => match (matches.subcommand_name(), matches.get_one::<OsString>("dir")) {
+            (Some(name), _) => Err(format!("the subcommand {name} follows --: give only options of the server there")),
+            (_, Some(directory)) => {
+                let directory = directory.display();
+                Err(format!("the directory {directory} follows --: give directories before it"))
+            }
+            _ => Ok(()),
+        },
+        // A subcommand that needs arguments.
+        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
+            Err("a subcommand follows --: give only options of the server there".to_owned())
+        }
         Err(error) => {
             let text = error.to_string();
             let first = text.lines().next().unwrap_or_default();
-            Err(format!("behind --: {}; rootbound --help lists the options", first.trim_start_matches("error: ")))
+            let near = match error.get(ContextKind::SuggestedArg) {
+                Some(ContextValue::String(name)) => format!("did you mean {name}? "),
+                _ => String::new(),
+            };
+            let wrong = first.trim_start_matches("error: ");
+            Err(format!("after --: {wrong}; {near}rootbound --help lists the options of the server"))
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{config::Environment, workspace::host_path_exists};
 
-use super::client::{Base, Place};
+use super::client::{Base, FilePlace};
 
 /// The systems whose folders differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Folders<'_> {
     ///
     /// # Errors
     /// If the folder cannot be determined.
-    pub(super) fn path(&self, place: &Place) -> Result<PathBuf, String> {
+    pub(super) fn path(&self, place: &FilePlace) -> Result<PathBuf, String> {
         for (variable, below) in place.variables {
             if let Some(folder) = self.variable(variable) {
                 let folder = self.environment.directory.join(folder);
@@ -58,7 +58,7 @@ impl Folders<'_> {
     }
 
     /// Whether there is a sign of a client: one of its files, or a folder for them.
-    pub(super) fn has_signs_of(&self, place: &Place) -> bool {
+    pub(super) fn has_signs_of(&self, place: &FilePlace) -> bool {
         let Ok(path) = self.path(place) else { return false };
         let own_folder =
             |folder: &&Path| Some(*folder) != self.environment.home.as_deref() && *folder != self.environment.directory;

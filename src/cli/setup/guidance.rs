@@ -5,15 +5,15 @@ use std::fmt::Write as _;
 use crate::config::SetupRequest;
 
 use super::{
-    client::{OwnTools, Scope},
+    client::{EntryScope, OwnTools},
     clients::CLIENTS,
-    entry::Entry,
+    entry::ServerEntry,
     folders::Folders,
     json_text::{Style, print},
     launcher::{Launcher, launcher},
     marker::{Made, ToolsOff},
     own_tools,
-    plan::Target,
+    plan::SetupTarget,
 };
 
 /// The clients, and which of them have left signs on this machine.
@@ -35,7 +35,11 @@ pub(super) fn clients(folders: &Folders<'_>) -> String {
 }
 
 /// The configuration of a client, to be put there by hand or with `--write`.
-pub(super) fn configuration(target: &Target<'_>, entries: &[Entry], request: &SetupRequest) -> Result<String, String> {
+pub(super) fn configuration(
+    target: &SetupTarget<'_>,
+    entries: &[ServerEntry],
+    request: &SetupRequest,
+) -> Result<String, String> {
     let mut snippet = String::new();
     for entry in entries {
         snippet = target.list.add_plain(&snippet, entry)?;
@@ -62,7 +66,7 @@ pub(super) fn configuration(target: &Target<'_>, entries: &[Entry], request: &Se
 }
 
 /// DeerFlow's settings page accepts only these two commands.
-fn settings_page(out: &mut String, entries: &[Entry], launcher: Launcher) {
+fn settings_page(out: &mut String, entries: &[ServerEntry], launcher: Launcher) {
     if matches!(launcher, Launcher::Npx | Launcher::Uvx) {
         let _ = writeln!(out, "Its settings page accepts the same JSON.\n");
         return;
@@ -86,10 +90,10 @@ fn settings_page(out: &mut String, entries: &[Entry], launcher: Launcher) {
 }
 
 /// The step that follows a change.
-pub(super) fn after(target: &Target<'_>, entries: &[Entry]) -> String {
+pub(super) fn after(target: &SetupTarget<'_>, entries: &[ServerEntry]) -> String {
     let client = target.client;
     let name = entries.first().map_or("files", |entry| entry.name.as_str());
-    let approval = if target.scope == Scope::Project { client.project_approval } else { client.approval };
+    let approval = if target.scope == EntryScope::Project { client.project_approval } else { client.approval };
     let fill = |text: &str| text.replace("FILE", &target.path.display().to_string()).replace("NAME", name);
     // DeerFlow does not show a server's instructions to its model.
     let guide = if matches!(client.own_tools, OwnTools::YamlList { .. }) {
@@ -101,10 +105,10 @@ pub(super) fn after(target: &Target<'_>, entries: &[Entry]) -> String {
 }
 
 /// For whom an entry is.
-pub(super) fn whose(scope: Scope) -> &'static str {
+pub(super) fn whose(scope: EntryScope) -> &'static str {
     match scope {
-        Scope::User => "for you, in every project: --scope user",
-        Scope::Project => "for everyone who has this project: --scope project",
-        Scope::Local => "for you, in this project: --scope local",
+        EntryScope::User => "for you, in every project: --scope user",
+        EntryScope::Project => "for everyone who has this project: --scope project",
+        EntryScope::Local => "for you, in this project: --scope local",
     }
 }

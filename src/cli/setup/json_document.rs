@@ -12,7 +12,10 @@ use jsonc_parser::{
     parse_to_ast,
 };
 
-use super::json_text::{Style, indentation_at, print};
+use super::{
+    json_comments::{comma_after, end_of_line_comments, ends_in_line_comment},
+    json_text::{Style, indentation_at, print},
+};
 
 /// What an insertion added around a member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,35 +30,35 @@ pub(super) struct Added {
 
 /// A step to a member: a key of an object, or a text of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step<'k> {
+pub(super) enum JsonStep<'k> {
     Key(&'k str),
     /// The element of an array that is this text.
     Text(&'k str),
 }
 
 /// The value at the end of a path, and its text in the document.
-pub(super) fn find<'t>(text: &'t str, path: &[Step<'_>]) -> Result<Option<(serde_json::Value, &'t str)>, String> {
+pub(super) fn find<'t>(text: &'t str, path: &[JsonStep<'_>]) -> Result<Option<(serde_json::Value, &'t str)>, String> {
     let root = parse(text)?;
     let found = root.as_ref().and_then(|root| locate(root, path));
     Ok(found.map(|value| (serde_json::Value::from(value.clone()), &text[span(value)])))
 }
 
 /// Puts `new` as it is in the place of the value at the end of a path.
-pub(super) fn replace_text(text: &str, path: &[Step<'_>], new: &str) -> Result<String, String> {
+pub(super) fn replace_text(text: &str, path: &[JsonStep<'_>], new: &str) -> Result<String, String> {
     let root = parse(text)?;
     let found = root.as_ref().and_then(|root| locate(root, path)).map(span);
     Ok(found.map_or_else(|| text.to_owned(), |range| spliced(text, &[(range, new)])))
 }
 
 /// The keys of the object at the end of a path.
-pub(super) fn keys(text: &str, path: &[Step<'_>]) -> Result<Vec<String>, String> {
+pub(super) fn keys(text: &str, path: &[JsonStep<'_>]) -> Result<Vec<String>, String> {
     let root = parse(text)?;
     let found = root.as_ref().and_then(|root| locate(root, path)).and_then(Value::as_object);
     Ok(found.into_iter().flat_map(|object| &object.properties).map(|one| one.name.as_str().to_owned()).collect())
 }
 
 /// Gives the member at the end of a path this value: replaces its value, or adds it as the last one.
-pub(super) fn set(text: &str, path: &[Step<'_>], value: &serde_json::Value) -> Result<(String, Added), String> {
+pub(super) fn set(text: &str, path: &[JsonStep<'_>], value: &serde_json::Value) -> Result<(String, Added), String> {
     let style = Style::of(text);
     let Some(root) = parse(text)? else {
         let mut nested = value.clone();
@@ -78,13 +81,13 @@ pub(super) fn set(text: &str, path: &[Step<'_>], value: &serde_json::Value) -> R
         nested = wrapped(*step, nested);
     }
     let kind = match (path[depth], container) {
-        (Step::Key(_), Value::Object(_)) | (Step::Text(_), Value::Array(_)) => Container::of(container),
-        (Step::Key(_), _) => return Err(wrong_kind(text, container, path, depth, "an object")),
-        (Step::Text(_), _) => return Err(wrong_kind(text, container, path, depth, "an array")),
+        (JsonStep::Key(_), Value::Object(_)) | (JsonStep::Text(_), Value::Array(_)) => Container::of(container),
+        (JsonStep::Key(_), _) => return Err(wrong_kind(text, container, path, depth, "an object")),
+        (JsonStep::Text(_), _) => return Err(wrong_kind(text, container, path, depth, "an array")),
     };
     let key = match path[depth] {
-        Step::Key(key) => Some(key),
-        Step::Text(_) => None,
+        JsonStep::Key(key) => Some(key),
+        JsonStep::Text(_) => None,
     };
     let (edited, padding) = insert(text, &kind, key, &nested, &style);
     Ok((edited, Added { containers: path.len() - 1 - depth, padding, document: None }))
@@ -92,7 +95,7 @@ pub(super) fn set(text: &str, path: &[Step<'_>], value: &serde_json::Value) -> R
 
 /// Takes a member out, and what `added` says was added for it as far as nothing else is in it now. `None` if it is not
 /// there.
-pub(super) fn remove(text: &str, path: &[Step<'_>], added: Added) -> Result<Option<String>, String> {
+pub(super) fn remove(text: &str, path: &[JsonStep<'_>], added: Added) -> Result<Option<String>, String> {
     let Some(root) = parse(text)? else { return Ok(None) };
     let mut path = path;
     if locate(&root, path).is_none() {
@@ -142,16 +145,16 @@ fn without_document(text: &str, start: usize, end: usize, before: usize) -> Stri
     format!("{kept}{behind}")
 }
 
-fn wrapped(step: Step<'_>, value: serde_json::Value) -> serde_json::Value {
+fn wrapped(step: JsonStep<'_>, value: serde_json::Value) -> serde_json::Value {
     match step {
-        Step::Key(key) => serde_json::Value::Object([(key.to_owned(), value)].into_iter().collect()),
-        Step::Text(_) => serde_json::Value::Array(vec![value]),
+        JsonStep::Key(key) => serde_json::Value::Object([(key.to_owned(), value)].into_iter().collect()),
+        JsonStep::Text(_) => serde_json::Value::Array(vec![value]),
     }
 }
 
-fn wrong_kind(text: &str, container: &Value<'_>, path: &[Step<'_>], depth: usize, wanted: &str) -> String {
+fn wrong_kind(text: &str, container: &Value<'_>, path: &[JsonStep<'_>], depth: usize, wanted: &str) -> String {
     let name = match depth.checked_sub(1).map(|above| path[above]) {
-        Some(Step::Key(key)) => format!("\"{key}\""),
+        Some(JsonStep::Key(key)) => format!("\"{key}\""),
         _ => "the document".to_owned(),
     };
     let line = text[..container.range().start].matches('\n').count() + 1;
@@ -192,10 +195,12 @@ fn span(value: &Value<'_>) -> Range<usize> {
 }
 
 /// Of several members of one name the last, as clients read them.
-fn locate<'v, 't>(root: &'v Value<'t>, path: &[Step<'_>]) -> Option<&'v Value<'t>> {
+fn locate<'v, 't>(root: &'v Value<'t>, path: &[JsonStep<'_>]) -> Option<&'v Value<'t>> {
     path.iter().try_fold(root, |value, step| match (step, value) {
-        (Step::Key(key), Value::Object(object)) => property(object, key).map(|index| &object.properties[index].value),
-        (Step::Text(text), Value::Array(array)) => element(array, text).map(|index| &array.elements[index]),
+        (JsonStep::Key(key), Value::Object(object)) => {
+            property(object, key).map(|index| &object.properties[index].value)
+        }
+        (JsonStep::Text(text), Value::Array(array)) => element(array, text).map(|index| &array.elements[index]),
         _ => None,
     })
 }
@@ -228,10 +233,10 @@ impl<'v, 't> Container<'v, 't> {
         Self { value, open: value.range().start, close: value.range().end.saturating_sub(1), members }
     }
 
-    fn index_of(&self, step: Step<'_>) -> Option<usize> {
+    fn index_of(&self, step: JsonStep<'_>) -> Option<usize> {
         match (step, self.value) {
-            (Step::Key(key), Value::Object(object)) => property(object, key),
-            (Step::Text(text), Value::Array(array)) => element(array, text),
+            (JsonStep::Key(key), Value::Object(object)) => property(object, key),
+            (JsonStep::Text(text), Value::Array(array)) => element(array, text),
             _ => None,
         }
     }
@@ -266,7 +271,8 @@ fn insert(
             let at = container.open + 1;
             return (spliced(text, &[(at..at, &member(style, ""))]), 0);
         }
-        let at = container.open + 1 + end_of_comments(inner);
+        // After the comments, if there are any.
+        let at = container.open + 1 + inner.trim_end().len();
         let deeper = format!("{base}{}", style.unit);
         let line = format!("{}{deeper}{}", style.line_end, member(style, &deeper));
         if text[at..container.close].contains('\n') {
@@ -332,63 +338,6 @@ fn take_out(text: &str, container: &Container<'_, '_>, index: usize, padding: us
     let blank = behind.len() - behind.trim_start().len();
     let end = member.end + if text.is_char_boundary(member.end + padding.min(blank)) { padding.min(blank) } else { 0 };
     spliced(text, &[(start..end, "")])
-}
-
-/// Where the comments end that `inner` begins with; white space behind them does not count.
-fn end_of_comments(inner: &str) -> usize {
-    inner.trim_end().len()
-}
-
-/// Where the comma is between `from` and `to`, with comments skipped.
-fn comma_after(text: &str, from: usize, to: usize) -> Option<usize> {
-    let mut at = from;
-    while at < to {
-        let rest = &text[at..to];
-        if rest.starts_with(',') {
-            return Some(at);
-        }
-        at += comment_length(rest).unwrap_or_else(|| rest.chars().next().map_or(1, char::len_utf8));
-    }
-    None
-}
-
-/// Whether the text up to `to` ends in a comment that ends with its line; from `from` on there is no other value.
-fn ends_in_line_comment(text: &str, from: usize, to: usize) -> bool {
-    let mut at = from;
-    while at < to {
-        let rest = &text[at..to];
-        match comment_length(rest) {
-            Some(length) if at + length >= to => return rest.starts_with("//"),
-            Some(length) => at += length,
-            None => at += rest.chars().next().map_or(1, char::len_utf8),
-        }
-    }
-    false
-}
-
-/// Where the comments end that begin on the line of `from`, behind it.
-fn end_of_line_comments(text: &str, from: usize, to: usize) -> usize {
-    let (mut at, mut end) = (from, from);
-    while at < to {
-        let rest = &text[at..to];
-        if let Some(length) = comment_length(rest) {
-            at += length;
-            end = at;
-        } else if rest.starts_with([' ', '\t']) {
-            at += 1;
-        } else {
-            break;
-        }
-    }
-    end
-}
-
-/// The bytes of the comment that `rest` begins with, without the end of its line.
-fn comment_length(rest: &str) -> Option<usize> {
-    if rest.starts_with("//") {
-        return Some(rest.find(['\n', '\r']).unwrap_or(rest.len()));
-    }
-    rest.starts_with("/*").then(|| rest.find("*/").map_or(rest.len(), |end| end + 2))
 }
 
 /// The text with parts replaced; they are in order and do not overlap.

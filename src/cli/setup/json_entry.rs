@@ -4,13 +4,13 @@ use serde_json::{Map, Value};
 
 use super::{
     entry::is_rootbound,
-    json_document::{self, Added, Step, find},
+    json_document::{self, Added, JsonStep, find},
     marker::{Marker, VARIABLE},
 };
 
 /// An entry that is in the file.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct FoundEntry {
     /// Whether it starts this program.
     pub(super) ours: bool,
     pub(super) marker: Marker,
@@ -19,9 +19,9 @@ pub(super) struct Found {
 }
 
 /// The entry of that name.
-pub(super) fn existing(text: &str, path: &[&str], name: &str) -> Result<Option<Found>, String> {
+pub(super) fn existing(text: &str, path: &[&str], name: &str) -> Result<Option<FoundEntry>, String> {
     let found = find(text, &steps(path, &[name]))?;
-    Ok(found.map(|(value, text)| Found {
+    Ok(found.map(|(value, text)| FoundEntry {
         ours: is_rootbound(&value),
         marker: value["env"][VARIABLE].as_str().map(Marker::of).unwrap_or_default(),
         text: text.to_owned(),
@@ -107,6 +107,6 @@ fn marked(entry: &Map<String, Value>, marker: &Marker) -> Map<String, Value> {
     entry
 }
 
-fn steps<'k>(path: &[&'k str], rest: &[&'k str]) -> Vec<Step<'k>> {
-    path.iter().chain(rest).map(|key| Step::Key(key)).collect()
+fn steps<'k>(path: &[&'k str], rest: &[&'k str]) -> Vec<JsonStep<'k>> {
+    path.iter().chain(rest).map(|key| JsonStep::Key(key)).collect()
 }

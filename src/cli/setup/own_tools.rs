@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use super::{
-    client::{Client, OwnTools, Scope},
+    client::{Client, EntryScope, OwnTools},
     folders::Folders,
-    json_document::{self, Step, find},
+    json_document::{self, JsonStep, find},
     marker::{Made, Marker, ToolsOff},
     yaml_list,
 };
@@ -14,11 +14,13 @@ use super::{
 ///
 /// # Errors
 /// If no file does, what a person can do instead.
-pub(super) fn file(client: &Client, scope: Scope, folders: &Folders<'_>) -> Result<PathBuf, String> {
+pub(super) fn file(client: &Client, scope: EntryScope, folders: &Folders<'_>) -> Result<PathBuf, String> {
     match &client.own_tools {
         OwnTools::JsonList { files, .. } => {
             let place = files.iter().find(|(own, _)| *own == scope).map(|(_, place)| place);
-            folders.path(place.ok_or("there is no such file for this scope")?)
+            folders.path(place.ok_or_else(|| {
+                format!("--replace cannot turn off the file tools of {} for --scope {}", client.title, scope.name())
+            })?)
         }
         OwnTools::YamlList { file, .. } => folders.path(file),
         OwnTools::ByHand(how) => Err(format!("--replace cannot turn off the file tools of {}: {how}", client.title)),
@@ -80,6 +82,6 @@ pub(super) fn on(client: &Client, text: &str, marker: &Marker, padding: usize) -
     }
 }
 
-fn steps<'k>(path: &[&'k str], name: &'k str) -> Vec<Step<'k>> {
-    path.iter().map(|key| Step::Key(key)).chain([Step::Text(name)]).collect()
+fn steps<'k>(path: &[&'k str], name: &'k str) -> Vec<JsonStep<'k>> {
+    path.iter().map(|key| JsonStep::Key(key)).chain([JsonStep::Text(name)]).collect()
 }

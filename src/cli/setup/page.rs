@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::config::{Environment, SetupRequest};
 
 use super::{
-    client::{Client, OpenProject, Scope},
+    client::{Client, EntryScope, OpenProject},
     clients::CLIENTS,
     entry::entries,
     folders::{Folders, System},
@@ -30,7 +30,7 @@ fn environment(home: &str, project: &std::path::Path) -> Environment {
 }
 
 /// The file of a scope, once if it is the same on every system.
-fn places(client: &Client, scope: Scope) -> String {
+fn places(client: &Client, scope: EntryScope) -> String {
     let place = client.files.iter().find(|(own, _)| *own == scope).map(|(_, place)| place).expect("a place");
     let paths = SYSTEMS.map(|(system, name, home)| {
         let environment = environment(home, PROJECT.as_ref());
@@ -70,9 +70,9 @@ fn section(client: &Client) -> String {
     for (scope, _) in client.files {
         let _ = writeln!(out, "- `--scope {}`: {}", scope.name(), places(client, *scope));
     }
-    let shown = client.files.iter().map(|(scope, _)| *scope).filter(|scope| *scope != Scope::Local);
+    let shown = client.files.iter().map(|(scope, _)| *scope).filter(|scope| *scope != EntryScope::Local);
     for scope in shown {
-        let request = if scope == Scope::Project { SetupRequest::default() } else { request.clone() };
+        let request = if scope == EntryScope::Project { SetupRequest::default() } else { request.clone() };
         let entry = entries(client, scope, &request, &folders).expect("an entry").remove(0);
         let list = ServerList::of(client.format, &[]);
         let text = list.add_plain("", &entry).expect("text");
@@ -81,7 +81,11 @@ fn section(client: &Client) -> String {
         let _ = writeln!(out, "\nBy hand (`--scope {}`):\n\n```{language}\n{}\n```", scope.name(), text.trim_end());
     }
     let fill = |text: &str| text.replace("FILE", "mcp.json").replace("NAME", "files");
-    let _ = writeln!(out, "\nThen {}.", fill(client.approval));
+    let approval = match client.approval.strip_prefix("none") {
+        Some(why) => format!("No approval is needed{why}"),
+        None => format!("Then {}", client.approval),
+    };
+    let _ = writeln!(out, "\n{}.", fill(&approval));
     if !client.project_approval.is_empty() && client.project_approval != client.approval {
         let _ = writeln!(out, "In a project, {}.", fill(client.project_approval));
     }
@@ -100,7 +104,7 @@ mod tests {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/clients.md");
         let text = std::fs::read_to_string(&path).expect("docs/clients.md").replace("\r\n", "\n");
         let (before, rest) = text.split_once(BEGIN).expect("a mark before the clients");
-        let (sections, after) = rest.split_once(END).expect("a mark behind the clients");
+        let (sections, after) = rest.split_once(END).expect("a mark after the clients");
         let expected: String = std::iter::once("\n".to_owned()).chain(CLIENTS.iter().map(section)).collect();
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(&path, format!("{before}{BEGIN}{expected}{END}{after}")).expect("written");

@@ -6,11 +6,11 @@ use crate::config::SetupRequest;
 
 use super::{
     apply::FileChange,
-    client::{Client, OwnTools, Scope},
-    document::Document,
-    entry::{self, Entry},
+    client::{Client, EntryScope, OwnTools},
+    client_file::ClientFile,
+    entry::{self, ServerEntry},
     folders::Folders,
-    json_entry::Found,
+    json_entry::FoundEntry,
     marker::{Made, Marker, ToolsOff},
     own_tools,
     server_list::ServerList,
@@ -18,9 +18,9 @@ use super::{
 
 /// The place of an entry.
 #[derive(Debug)]
-pub(super) struct Target<'f> {
+pub(super) struct SetupTarget<'f> {
     pub(super) client: &'static Client,
-    pub(super) scope: Scope,
+    pub(super) scope: EntryScope,
     pub(super) folders: &'f Folders<'f>,
     /// The client's file.
     pub(super) path: PathBuf,
@@ -29,15 +29,15 @@ pub(super) struct Target<'f> {
 
 /// The changes, in the order in which they are made.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct SetupPlan {
     pub(super) changes: Vec<FileChange>,
     /// The names of entries of other servers that are replaced.
     pub(super) replaced: Vec<String>,
 }
 
-impl Target<'_> {
+impl SetupTarget<'_> {
     /// The change that adds the entries, or brings them up to date.
-    pub(super) fn write(&self, entries: &[Entry], tools_off: bool) -> Result<Plan, String> {
+    pub(super) fn write(&self, entries: &[ServerEntry], tools_off: bool) -> Result<SetupPlan, String> {
         let tools_path = if tools_off { Some(own_tools::file(self.client, self.scope, self.folders)?) } else { None };
         let document = self.read(&self.path)?;
         let first = self.found(&document, &document.text, &entries[0].name)?;
@@ -63,14 +63,14 @@ impl Target<'_> {
             text = self.with_entry(&document, &text, entry, tools, &mut replaced)?;
         }
         let changes = [Some(document.change(&text, None)), tools_change].into_iter().flatten();
-        Ok(Plan { changes: changes.filter(FileChange::is_needed).collect(), replaced })
+        Ok(SetupPlan { changes: changes.filter(FileChange::is_needed).collect(), replaced })
     }
 
     fn with_entry(
         &self,
-        document: &Document,
+        document: &ClientFile,
         text: &str,
-        entry: &Entry,
+        entry: &ServerEntry,
         tools: ToolsOff,
         replaced: &mut Vec<String>,
     ) -> Result<String, String> {
@@ -90,7 +90,7 @@ impl Target<'_> {
     }
 
     /// The change that takes the entries out and turns the client's own tools on. Empty if there is no entry.
-    pub(super) fn remove(&self, request: &SetupRequest) -> Result<Plan, String> {
+    pub(super) fn remove(&self, request: &SetupRequest) -> Result<SetupPlan, String> {
         let document = self.read(&self.path)?;
         let names = self.names_to_remove(&document, request)?;
         let (mut text, mut markers) = (document.text.clone(), Vec::new());
@@ -109,7 +109,7 @@ impl Target<'_> {
         let mut changes = Vec::new();
         for marker in markers.iter().filter(|marker| !marker.tools.names.is_empty()) {
             let path = own_tools::file(self.client, self.scope, self.folders)?;
-            let on = |document: &Document, text: &str| {
+            let on = |document: &ClientFile, text: &str| {
                 let padding = if path == self.path { marker.made.added.padding } else { 0 };
                 own_tools::on(self.client, text, marker, padding).map_err(|why| failed(document, &why))
             };
@@ -132,11 +132,11 @@ impl Target<'_> {
         let file = made.iter().find(|made| made.file).map(|made| made.folders);
         changes.push(document.change(&text, file));
         changes.retain(FileChange::is_needed);
-        Ok(Plan { changes, replaced: Vec::new() })
+        Ok(SetupPlan { changes, replaced: Vec::new() })
     }
 
     /// The entries of ours that are meant: those of the name asked for, or of the usual name, or the only one.
-    fn names_to_remove(&self, document: &Document, request: &SetupRequest) -> Result<Vec<String>, String> {
+    fn names_to_remove(&self, document: &ClientFile, request: &SetupRequest) -> Result<Vec<String>, String> {
         let ours = self.list.ours(&document.text).map_err(|why| failed(document, &why))?;
         let name = request.name.as_deref().unwrap_or(entry::NAME);
         // Only the client that has it with `--split` has a second entry.
@@ -168,15 +168,15 @@ impl Target<'_> {
         Ok(Vec::new())
     }
 
-    fn found(&self, document: &Document, text: &str, name: &str) -> Result<Option<Found>, String> {
+    fn found(&self, document: &ClientFile, text: &str, name: &str) -> Result<Option<FoundEntry>, String> {
         self.list.existing(text, name).map_err(|why| failed(document, &why))
     }
 
     /// Reads a file; one of a project must be in the project, wherever its links lead.
-    fn read(&self, path: &Path) -> Result<Document, String> {
-        let document = Document::read(path)?;
+    fn read(&self, path: &Path) -> Result<ClientFile, String> {
+        let document = ClientFile::read(path)?;
         let project = &self.folders.environment.directory;
-        if path.starts_with(project) && self.scope != Scope::User && !document.is_below(project) {
+        if path.starts_with(project) && self.scope != EntryScope::User && !document.is_below(project) {
             return Err(format!(
                 "{} is a link that leads out of the project: remove the link, or name its target with --file",
                 path.display()
@@ -186,10 +186,10 @@ impl Target<'_> {
     }
 }
 
-fn made_for(document: &Document) -> Made {
+fn made_for(document: &ClientFile) -> Made {
     Made { file: !document.exists(), folders: document.missing_folders(), ..Made::default() }
 }
 
-fn failed(document: &Document, why: &str) -> String {
+fn failed(document: &ClientFile, why: &str) -> String {
     format!("{}: {why}; nothing was changed: repair that line first", document.path().display())
 }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::{
     client::Format,
-    entry::Entry,
-    json_document::{Step, find},
+    entry::ServerEntry,
+    json_document::{JsonStep, find},
     marker::{Made, Marker, ToolsOff},
     server_list::ServerList,
     yaml_list,
@@ -86,9 +86,9 @@ fn document() -> impl Strategy<Value = String> {
     (gap(), object_of(value()), gap()).prop_map(|(before, object, behind)| format!("{before}{object}{behind}"))
 }
 
-fn entry(name: &str) -> Entry {
+fn entry(name: &str) -> ServerEntry {
     let value = json!({"command": "/opt/rootbound", "args": ["--read-only", "C:\\a b", "/ü"], "timeout": 5});
-    Entry { name: name.to_owned(), value: value.as_object().cloned().unwrap_or_default() }
+    ServerEntry { name: name.to_owned(), value: value.as_object().cloned().unwrap_or_default() }
 }
 
 /// The text without the entry, undone as `--remove` does.
@@ -184,7 +184,7 @@ proptest! {
         let damaged: String = damaged.into_iter().collect();
         let list = ServerList::of(Format::Json(&["mcpServers"]), &[]);
         if let Ok(written) = list.add(&damaged, &entry("files"), Marker::default(), Made::default()) {
-            prop_assert!(find(&written, &[Step::Key("mcpServers"), Step::Key("files")]).is_ok_and(|found| found.is_some()));
+            prop_assert!(find(&written, &[JsonStep::Key("mcpServers"), JsonStep::Key("files")]).is_ok_and(|found| found.is_some()));
             prop_assert_eq!(removed(&list, &written, "files"), damaged, "{}", written);
         }
     }

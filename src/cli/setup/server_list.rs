@@ -2,9 +2,9 @@
 
 use super::{
     client::Format,
-    entry::Entry,
+    entry::ServerEntry,
     json_document::{self, Added},
-    json_entry::{self, Found},
+    json_entry::{self, FoundEntry},
     marker::{Made, Marker},
     toml_entry,
 };
@@ -25,7 +25,7 @@ impl ServerList {
         }
     }
 
-    pub(super) fn existing(&self, text: &str, name: &str) -> Result<Option<Found>, String> {
+    pub(super) fn existing(&self, text: &str, name: &str) -> Result<Option<FoundEntry>, String> {
         match self {
             Self::Json(path) => json_entry::existing(text, &words(path), name),
             Self::Toml(above) => toml_entry::existing(text, above, name),
@@ -41,7 +41,13 @@ impl ServerList {
     }
 
     /// Adds an entry, which keeps in itself what was made for it: the file, `made`, and what is around it.
-    pub(super) fn add(&self, text: &str, entry: &Entry, mut marker: Marker, file: Made) -> Result<String, String> {
+    pub(super) fn add(
+        &self,
+        text: &str,
+        entry: &ServerEntry,
+        mut marker: Marker,
+        file: Made,
+    ) -> Result<String, String> {
         let inherited = self.inherited(text)?;
         match self {
             Self::Json(path) => {
@@ -62,7 +68,7 @@ impl ServerList {
     }
 
     /// Adds an entry without anything for `--remove`, as a person would write it.
-    pub(super) fn add_plain(&self, text: &str, entry: &Entry) -> Result<String, String> {
+    pub(super) fn add_plain(&self, text: &str, entry: &ServerEntry) -> Result<String, String> {
         match self {
             Self::Json(path) => {
                 json_entry::add(text, &words(path), &entry.name, &entry.value, &Marker::default()).map(|(text, _)| text)
@@ -72,7 +78,7 @@ impl ServerList {
     }
 
     /// Brings an entry of ours up to date.
-    pub(super) fn update(&self, text: &str, entry: &Entry, marker: &Marker) -> Result<String, String> {
+    pub(super) fn update(&self, text: &str, entry: &ServerEntry, marker: &Marker) -> Result<String, String> {
         match self {
             Self::Json(path) => json_entry::update(text, &words(path), &entry.name, &entry.value, marker),
             Self::Toml(above) => toml_entry::update(text, above, &entry.name, &entry.value, marker),
@@ -80,7 +86,7 @@ impl ServerList {
     }
 
     /// Puts an entry in the place of somebody else's.
-    pub(super) fn replace(&self, text: &str, entry: &Entry, marker: &Marker) -> Result<String, String> {
+    pub(super) fn replace(&self, text: &str, entry: &ServerEntry, marker: &Marker) -> Result<String, String> {
         match self {
             Self::Json(path) => json_entry::replace(text, &words(path), &entry.name, &entry.value, marker),
             Self::Toml(above) => toml_entry::replace(text, above, &entry.name, &entry.value, marker),

@@ -9,9 +9,9 @@ use toml::de::{DeTable, DeValue};
 
 use super::{
     entry::is_rootbound,
-    json_entry::Found,
+    json_entry::FoundEntry,
     marker::Marker,
-    toml_lines::{Line, LineKind, lines},
+    toml_lines::{LineKind, TomlLine, lines},
 };
 
 /// What the comment above an entry begins with.
@@ -21,12 +21,12 @@ const COMMENT: &str = "# rootbound setup";
 const FORMER: &str = "#| ";
 
 /// The entry of that name in the table `above`.
-pub(super) fn existing(text: &str, above: &str, name: &str) -> Result<Option<Found>, String> {
+pub(super) fn existing(text: &str, above: &str, name: &str) -> Result<Option<FoundEntry>, String> {
     let document = parse(text)?;
     let Some(entry) = document.get(above).and_then(|servers| servers.get(name)) else { return Ok(None) };
     let region = region(text, above, name);
     let value = serde_json::to_value(entry).unwrap_or_default();
-    Ok(Some(Found {
+    Ok(Some(FoundEntry {
         ours: is_rootbound(&value),
         marker: region.as_ref().map(|region| marker(text, region)).unwrap_or_default(),
         text: region.map(|region| text[region].to_owned()).unwrap_or_default(),
@@ -177,7 +177,7 @@ fn found_region(text: &str, above: &str, name: &str) -> Result<Range<usize>, Str
 /// From the comment above the first heading of the entry to its last value.
 fn region(text: &str, above: &str, name: &str) -> Option<Range<usize>> {
     let lines = lines(text);
-    let is_own = |line: &Line| matches!(&line.kind, LineKind::Heading(names) if names.len() > 1 && names[0] == above && names[1] == name);
+    let is_own = |line: &TomlLine| matches!(&line.kind, LineKind::Heading(names) if names.len() > 1 && names[0] == above && names[1] == name);
     let first = lines.iter().position(is_own)?;
     let mut last = first;
     for (index, line) in lines.iter().enumerate().skip(first + 1) {

@@ -2,7 +2,7 @@
 
 /// One line with its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct TomlLine {
     pub(super) start: usize,
     /// Behind the end of the line.
     pub(super) end: usize,
@@ -28,7 +28,7 @@ enum Inside {
 }
 
 /// The lines of `text`.
-pub(super) fn lines(text: &str) -> Vec<Line> {
+pub(super) fn lines(text: &str) -> Vec<TomlLine> {
     let (mut out, mut start, mut inside, mut depth) = (Vec::new(), 0, Inside::Nothing, 0_usize);
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
@@ -44,7 +44,7 @@ pub(super) fn lines(text: &str) -> Vec<Line> {
         if !matches!(kind, LineKind::Heading(_)) {
             scan(line, &mut inside, &mut depth);
         }
-        out.push(Line { start, end, kind });
+        out.push(TomlLine { start, end, kind });
         start = end;
     }
     out

@@ -27,8 +27,8 @@ pub(super) fn off(text: &str, key: &str, names: &[&str]) -> Result<(String, Vec<
         _ => return Err(other_form(first)),
     }
     let items = items(&lines, first).map_err(other_form)?;
-    let is_wanted = |item: &Item| names.contains(&item.name.as_str());
-    let wanted: Vec<&Item> = items.iter().filter(|item| is_wanted(item)).collect();
+    let is_wanted = |item: &YamlItem| names.contains(&item.name.as_str());
+    let wanted: Vec<&YamlItem> = items.iter().filter(|item| is_wanted(item)).collect();
     let found: Vec<String> = wanted.iter().map(|item| item.name.clone()).collect();
     if found.is_empty() {
         return Ok((text.to_owned(), found));
@@ -60,7 +60,7 @@ pub(super) fn on(text: &str) -> String {
     lines.map(|line| line.strip_prefix(OFF).unwrap_or(line)).collect()
 }
 
-struct Item {
+struct YamlItem {
     name: String,
     lines: std::ops::Range<usize>,
 }
@@ -69,7 +69,7 @@ struct Item {
 ///
 /// # Errors
 /// The number of the line of an item whose name is not known: written in another way, it may be one that is meant.
-fn items(lines: &[&str], heading: usize) -> Result<Vec<Item>, usize> {
+fn items(lines: &[&str], heading: usize) -> Result<Vec<YamlItem>, usize> {
     let mut items: Vec<(Option<String>, std::ops::Range<usize>)> = Vec::new();
     // Where the items begin, and the keys of the last one.
     let (mut indentation, mut keys) = (None, None);
@@ -106,7 +106,7 @@ fn items(lines: &[&str], heading: usize) -> Result<Vec<Item>, usize> {
     }
     let named = |(name, lines): (Option<String>, std::ops::Range<usize>)| {
         let first = lines.start;
-        name.map(|name| Item { name, lines }).ok_or(first)
+        name.map(|name| YamlItem { name, lines }).ok_or(first)
     };
     items.into_iter().map(named).collect()
 }

@@ -132,8 +132,8 @@ fn mac(codec: &RequestStateCodec, value: &[u8], bound_to: &[u8], digits: usize) 
     Revision::of(&Sha256::digest(tag)).to_string()[..digits].to_owned()
 }
 
-/// What the model reads: the change, and what to do. Its point is in the first 480 characters, behind which `DeerFlow`
-/// cuts an error.
+/// What the model reads: the change, and what to do. The instruction is in the first 480 characters, after which
+/// `DeerFlow` cuts an error.
 fn refusal(proposal: &Proposal, code: &str) -> ToolError {
     let mut lines = proposal.message.lines().skip(1);
     let summary = crate::text::shorten(lines.next().unwrap_or_default(), SUMMARY).into_owned();
@@ -184,13 +184,13 @@ mod tests {
         Proposal { message: String::new(), fingerprint, request: [request; 32], unasked_by: "never" }
     }
 
-    struct Desk {
+    struct Fixture {
         codec: RequestStateCodec,
         session: Session,
         _folder: tempfile::TempDir,
     }
 
-    impl Desk {
+    impl Fixture {
         fn new() -> Self {
             let folder = tempfile::tempdir().expect("a folder");
             let session = Session::new(Some(StateDir::open(folder.path()).expect("opens")));
@@ -209,38 +209,38 @@ mod tests {
 
     #[test]
     fn code_is_accepted_once_for_its_own_change() {
-        let (desk, shown) = (Desk::new(), proposal(1, b"x"));
-        let code = desk.code(&shown);
+        let (fixture, shown) = (Fixture::new(), proposal(1, b"x"));
+        let code = fixture.code(&shown);
         assert_eq!(code.len(), LENGTH);
-        assert_eq!(desk.verify(&proposal(2, b"x"), &code, NOW), Err(InvalidCode::Unverified));
-        assert_eq!(desk.verify(&proposal(1, b"y"), &code, NOW), Err(InvalidCode::OtherChange));
-        assert_eq!(desk.verify(&shown, &code, NOW + VALID), Err(InvalidCode::Expired));
-        assert_eq!(desk.verify(&shown, &code, NOW + VALID / 2), Ok(()), "failed attempts use nothing up");
-        assert_eq!(desk.verify(&shown, &code, NOW), Err(InvalidCode::Used));
+        assert_eq!(fixture.verify(&proposal(2, b"x"), &code, NOW), Err(InvalidCode::Unverified));
+        assert_eq!(fixture.verify(&proposal(1, b"y"), &code, NOW), Err(InvalidCode::OtherChange));
+        assert_eq!(fixture.verify(&shown, &code, NOW + VALID), Err(InvalidCode::Expired));
+        assert_eq!(fixture.verify(&shown, &code, NOW + VALID / 2), Ok(()), "failed attempts use nothing up");
+        assert_eq!(fixture.verify(&shown, &code, NOW), Err(InvalidCode::Used));
     }
 
     #[test]
     fn every_changed_character_is_noticed() {
-        let (desk, shown) = (Desk::new(), proposal(1, b"x"));
-        let code = desk.code(&shown);
+        let (fixture, shown) = (Fixture::new(), proposal(1, b"x"));
+        let code = fixture.code(&shown);
         for at in 0..code.len() {
             let mut forged = code.clone().into_bytes();
             forged[at] = if forged[at] == b'0' { b'1' } else { b'0' };
             let forged = String::from_utf8(forged).expect("ASCII");
-            assert!(desk.verify(&shown, &forged, NOW).is_err(), "at {at}");
+            assert!(fixture.verify(&shown, &forged, NOW).is_err(), "at {at}");
         }
         for other in ["", &code[1..], &code[..LENGTH - 1], &code.to_uppercase(), &format!("{code}0"), &"é".repeat(20)]
         {
-            assert_eq!(desk.verify(&shown, other, NOW), Err(InvalidCode::Unverified), "{other:?}");
+            assert_eq!(fixture.verify(&shown, other, NOW), Err(InvalidCode::Unverified), "{other:?}");
         }
-        assert_eq!(desk.verify(&shown, &code, NOW), Ok(()));
+        assert_eq!(fixture.verify(&shown, &code, NOW), Ok(()));
     }
 
     #[test]
     fn refusal_says_what_to_do_within_its_first_480_characters() {
         let message = format!("An agent asks:\nReplace {}: 5 bytes when done\n\n--- a\n+++ b\n+x\n", "p/".repeat(2000));
         let text = refusal(&Proposal { message, ..proposal(1, b"x") }, &"a".repeat(LENGTH)).text();
-        let end = text.find("\n\n---").expect("a diff behind it");
+        let end = text.find("\n\n---").expect("a diff after the hint");
         assert!(text[..end].chars().count() <= 480, "{}", text[..end].chars().count());
         assert!(text[..end].ends_with("if not, do not repeat it"), "{text}");
     }

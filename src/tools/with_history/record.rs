@@ -1,7 +1,7 @@
 //! What a change of several entries notes for the audit.
 
 use crate::{
-    audit::{ChangeLog, Held},
+    audit::{ChangeLog, RecordedContent},
     session::history::{FormerEntry, FormerNode},
     workspace::{Node, Revision, Tree, TreeEntry, TreePosition, WorkspacePath},
 };
@@ -18,14 +18,14 @@ pub(in crate::tools) fn record_moved(cx: &CallContext, tree: &Tree, to: &Workspa
     for ((old, entry), (new, _)) in tree.paths().zip(tree.paths_at(to)) {
         match &entry.node {
             Node::File(stat) if log.is_full() || stat.size > left => {
-                log.file(&old, Held::Unknown, None);
-                log.file(&new, over, Held::Unknown);
+                log.file(&old, RecordedContent::Unknown, None);
+                log.file(&new, over, RecordedContent::Unknown);
             }
             Node::File(stat) => {
                 left -= stat.size;
                 let content =
                     cx.workspace.open_file(&new).ok().and_then(|mut file| Revision::of_reader(&mut file).ok());
-                let content = content.map_or(Held::Unknown, Held::Content);
+                let content = content.map_or(RecordedContent::Unknown, RecordedContent::Content);
                 log.file(&old, content, None);
                 log.file(&new, over, content);
             }

@@ -6,8 +6,8 @@
 //! runs it.
 //!
 //! Limits: as Landlock, the profile lets the process see the metadata of every path (`stat`). It also lets it list `/`
-//! and the current directory, and read the system's libraries, without which no program starts. What the profile costs at start-up has not been
-//! measured, and it has not run on a Mac yet outside of the CI workflow.
+//! and the current directory, and read the system's libraries, without which no program starts. What the profile costs
+//! at start-up has not been measured, and it has not run on a Mac yet outside of the CI workflow.
 
 mod profile;
 #[cfg(target_os = "macos")]

@@ -73,13 +73,12 @@ impl Profile {
             let file = profile.parameter(&format!("FILE_{number}"), file)?;
             profile.rule("file-read*", &format!("(literal {file})"));
         }
-        let mut except = String::new();
         for (number, folder) in grants.read_only.iter().enumerate() {
             let folder = profile.parameter(&format!("READ_ONLY_{number}"), folder)?;
             profile.rule("file-read*", &format!("(subpath {folder})"));
         }
         for (number, folder) in grants.writable.iter().enumerate() {
-            except.clear();
+            let mut except = String::new();
             for (number, inner) in grants.read_only.iter().enumerate() {
                 if inner != folder && inner.starts_with(folder) {
                     let _ = write!(except, " (require-not (subpath (param \"READ_ONLY_{number}\")))");

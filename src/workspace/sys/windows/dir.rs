@@ -81,7 +81,7 @@ impl Dir {
             return Ok(file);
         }
         // What a filter fills in (`OneDrive`, deduplication) is read through it only without that flag. It is the same
-        // file, or somebody has put a link in its place meanwhile.
+        // file, or a link was put in its place since.
         let filled_in = File::open(self.host(name)?)?;
         if file_stat(&filled_in)?.same_file(&stat_with(&file, &metadata)?) {
             Ok(filled_in)

@@ -8,7 +8,7 @@ use super::apply::FileChange;
 
 /// The file and its text.
 #[derive(Clone, Debug)]
-pub(super) struct Document {
+pub(super) struct ClientFile {
     /// As the person knows it.
     path: PathBuf,
     file: HostFile,
@@ -17,7 +17,7 @@ pub(super) struct Document {
     pub(super) text: String,
 }
 
-impl Document {
+impl ClientFile {
     /// Reads the file; one that does not exist has no text.
     ///
     /// # Errors

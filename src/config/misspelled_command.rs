@@ -1,0 +1,56 @@
+//! The subcommand that a misspelled one most likely means: clap takes it for a directory.
+
+use std::{ffi::OsString, path::Path};
+
+use crate::text::nearest_name::{ONE_OF_FEW, nearest_names};
+
+use super::subcommands::SUBCOMMANDS;
+
+/// The problem with a command line that begins with a misspelled subcommand. `None` if it is not near one, or names an
+/// existing directory.
+pub(super) fn problem(words: &[OsString], directory: &Path) -> Option<String> {
+    let first = words.first()?.to_str()?;
+    let names = || SUBCOMMANDS.iter().map(|(name, ..)| *name).chain(["help"]);
+    if first.starts_with('-') || names().any(|name| name == first) {
+        return None;
+    }
+    let nearest = *nearest_names(first, names(), ONE_OF_FEW).first()?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "only distinguishes a directory that can be served from a typing error"
+    )]
+    if directory.join(first).exists() {
+        return None;
+    }
+    Some(format!("{first} is neither a command nor an existing directory; did you mean `rootbound {nearest}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misspelled_subcommand_is_named_unless_it_is_a_directory() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        #[expect(clippy::disallowed_methods, reason = "prepares a real directory")]
+        std::fs::create_dir(dir.path().join("tool")).expect("a folder");
+        let nearest = |word: &str| {
+            let problem = problem(&[word.into()], dir.path())?;
+            problem.split('`').nth(1).map(str::to_owned)
+        };
+        for (word, expected) in [
+            ("hlep", Some("rootbound help")),
+            ("staats", Some("rootbound stats")),
+            ("comletions", Some("rootbound completions")),
+            ("Setup", Some("rootbound setup")),
+            ("setup", None),
+            ("tool", None),
+            ("src", None),
+            ("--shell", None),
+            ("~/code/app", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(word).as_deref(), expected, "{word}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The completion script of bash, run by bash.
+
+use std::{fs, process::Command};
+
+use crate::program::{Outcome, program};
+
+/// What bash completes for the last word: the words, in order.
+fn completed(lines: &[&[&str]]) -> Option<Vec<String>> {
+    let bash = Command::new("bash").arg("--version").output().ok()?;
+    assert!(bash.status.success(), "{bash:?}");
+    let dir = tempfile::tempdir().expect("a folder");
+    fs::create_dir(dir.path().join("folder")).expect("a folder");
+    fs::write(dir.path().join("file.toml"), "").expect("written");
+    let mut script = Outcome::of(program(dir.path()).args(["completions", "bash"])).succeeded();
+    script += r#"
+line() {
+    COMP_WORDS=(rootbound "$@")
+    COMP_CWORD=$#
+    local cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}"
+    COMPREPLY=()
+    _rootbound_words rootbound "$cur" "$prev" 2>/dev/null
+    echo "${COMPREPLY[*]}"
+}
+"#;
+    for line in lines {
+        let words: Vec<String> = line.iter().map(|word| format!("'{word}'")).collect();
+        script.extend(["line ", &words.join(" "), "\n"]);
+    }
+    let mut bash = Command::new("bash");
+    let printed = Outcome::of(bash.args(["--norc", "-c", &script]).current_dir(dir.path())).succeeded();
+    Some(printed.lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn bash_completes_subcommands_clients_choices_and_files() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["s"], "setup stats"),
+        (&["--confirm-t"], "--confirm-through --confirm-time-limit"),
+        (&["--confirm", ""], "never destructive writes"),
+        (&["--confirm", "=", "d"], "destructive"),
+        (&["--images", "off", "--history", ""], "auto off"),
+        (&["--allow", ""], "manage"),
+        (&["--tools", "gl"], "glob"),
+        (&["--config", "fi"], "file.toml"),
+        (&["--audit", "fi"], "file.toml"),
+        (&["--read-only", "doc"], "doctor"),
+        (&["setup", "cl"], "claude-desktop claude-code"),
+        (&["setup", "codex", "--sp"], "--split"),
+        (&["setup", "codex", "--scope", ""], "user project local"),
+        (&["guide", "d"], "deerflow"),
+        (&["guide", "--part", ""], "skill paragraph"),
+        (&["call", "gr"], "grep"),
+        (&["completions", "z"], "zsh"),
+        // Nothing: bash completes directories and files.
+        (&["setup", "codex", ""], ""),
+        (&["setup", "codex", "--write", ""], ""),
+        (&["stats", ""], ""),
+        (&["--state-dir", ""], ""),
+        (&["doctor", "fo"], ""),
+    ];
+    let lines: Vec<&[&str]> = cases.iter().map(|(line, _)| *line).collect();
+    // A system without bash has nobody who uses the script.
+    let Some(printed) = completed(&lines) else { return };
+    for ((line, expected), printed) in cases.iter().zip(&printed) {
+        assert_eq!(printed, expected, "{line:?}");
+    }
+    assert_eq!(printed.len(), cases.len());
+}
