@@ -187,8 +187,7 @@ fn split(text: &str) -> Result<RootText<'_>, String> {
             _ if cfg!(windows) && before.len() == 1 && before != "." => break,
             "ro" | "rw" if read_only.is_none() => read_only = Some(ending == "ro"),
             "untrusted" if !untrusted => untrusted = true,
-            "optional" if optional => return Err("`:optional` is given twice: once is enough".to_owned()),
-            "optional" => optional = true,
+            "optional" if !optional => optional = true,
             _ => break,
         }
         path = before;
