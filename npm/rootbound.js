@@ -5,7 +5,7 @@
 "use strict";
 
 const { spawn } = require("node:child_process");
-const { accessSync, chmodSync, closeSync, constants, existsSync, openSync, readSync, writeSync } = require("node:fs");
+const { accessSync, chmodSync, closeSync, constants, existsSync, openSync, readSync, statSync, writeSync } = require("node:fs");
 const { signals } = require("node:os").constants;
 const { version, optionalDependencies } = require("./package.json");
 
@@ -60,6 +60,8 @@ function findProgram() {
  * cut one, and execvp(3), which starts programs for Node.js, runs a file that the kernel does not know as a shell script.
  */
 function isProgram(program) {
+  // To open a FIFO would wait for a writer.
+  if (!statSync(program).isFile()) return false;
   const head = Buffer.alloc(64);
   const file = openSync(program, "r");
   try {

@@ -13,12 +13,15 @@ use std::{
 use serde::Deserialize;
 
 use super::durations::Durations;
+use crate::text::shorten;
 
 /// The longest line that is read: no line of an audit is nearly as long.
 const LONGEST: usize = 4 << 20;
 /// Rows of each table; what comes later is added to the row with this name.
 const ROWS: usize = 100;
 const OTHERS: &str = "(others)";
+/// Bytes of a name of a row: of a tool, a client, a label or a kind of error.
+const KEY: usize = 200;
 /// Kinds of errors in a row.
 const KINDS: usize = 50;
 
@@ -48,7 +51,7 @@ impl CallTotals {
         self.bytes = self.bytes.saturating_add(line.bytes);
         self.written = self.written.saturating_add(line.written);
         if !matches!(&*line.outcome, "ok" | "asked") {
-            *entry(&mut self.errors, KINDS, &line.outcome) += 1;
+            *entry(&mut self.errors, KINDS, &shorten(&line.outcome, KEY)) += 1;
         }
         if let Some(milliseconds) = line.duration_ms {
             self.durations.add(micros(milliseconds));
@@ -154,9 +157,10 @@ impl AuditStats {
             Some(_) => {}
         }
         self.all.add(&line);
-        row(&mut self.tools, line.tool.to_string(), || OTHERS.to_owned()).add(&line);
-        let client = line.client.as_ref().map_or_else(String::new, |client| client.name.clone());
-        let key = (client, line.label.clone().unwrap_or_default());
+        row(&mut self.tools, shorten(&line.tool, KEY).into_owned(), || OTHERS.to_owned()).add(&line);
+        let client = line.client.as_ref().map_or("", |client| &client.name);
+        let label = line.label.as_deref().unwrap_or_default();
+        let key = (shorten(client, KEY).into_owned(), shorten(label, KEY).into_owned());
         row(&mut self.clients, key, || (OTHERS.to_owned(), String::new())).add(&line);
     }
 }

@@ -31,7 +31,10 @@ mod yaml_list;
 
 use std::{fmt::Write as _, process::ExitCode};
 
-use crate::config::{BAD_CONFIGURATION, Environment, SetupRequest};
+use crate::{
+    config::{BAD_CONFIGURATION, Environment, SetupRequest, suggested_call::quoted},
+    workspace::escape_controls,
+};
 
 use self::{
     apply::{Applied, asked},
@@ -55,8 +58,9 @@ pub fn setup(request: &SetupRequest, environment: &Environment) -> ExitCode {
     let Some(name) = &request.client else { return print(&guidance::clients(&folders)) };
     match run(name, request, &folders) {
         Ok(text) => print(&text),
-        Err(Stopped::Usage(why)) => fail(&format!("rootbound: {why}"), BAD_CONFIGURATION),
-        Err(Stopped::NotDone(why)) => fail(&format!("rootbound: {why}"), 1),
+        // Names and texts in them are from the file, which may be somebody else's.
+        Err(Stopped::Usage(why)) => fail(&format!("rootbound: {}", escape_controls(&why)), BAD_CONFIGURATION),
+        Err(Stopped::NotDone(why)) => fail(&format!("rootbound: {}", escape_controls(&why)), 1),
     }
 }
 
@@ -122,11 +126,15 @@ fn scope(client: &Client, given: Option<&str>) -> Result<EntryScope, String> {
 fn write(target: &SetupTarget<'_>, entries: &[ServerEntry], request: &SetupRequest) -> Result<String, Stopped> {
     let shown = change(request, || target.write(entries, request.replace))?;
     let after = guidance::after(target, entries);
-    let path = target.path.display();
+    let path = target.path.display().to_string();
+    let path = escape_controls(&path);
     Ok(match shown {
         None => format!("{path} has it already\n\n{after}"),
         Some(diff) => {
-            format!("{diff}\nwritten   {path}\n{after}\nundo      rootbound setup {} --remove", undo(target, request))
+            format!(
+                "{diff}\nwritten   {path}\n{after}\nundo      rootbound setup {} --remove",
+                escape_controls(&undo(target, request))
+            )
         }
     })
 }
@@ -141,14 +149,15 @@ fn undo(target: &SetupTarget<'_>, request: &SetupRequest) -> String {
         words.push(format!("--name {name}"));
     }
     if let Some(file) = &request.file {
-        words.push(format!("--file {}", file.display()));
+        words.push(format!("--file {}", quoted(&file.display().to_string())));
     }
     words.join(" ")
 }
 
 fn remove(target: &SetupTarget<'_>, request: &SetupRequest) -> Result<String, Stopped> {
     let shown = change(request, || target.remove(request))?;
-    let path = target.path.display();
+    let path = target.path.display().to_string();
+    let path = escape_controls(&path);
     Ok(match shown {
         None => format!("{path} has no entry of rootbound"),
         Some(diff) => format!("{diff}\nremoved from {path}"),

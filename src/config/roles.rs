@@ -6,7 +6,7 @@ use crate::{
     session::QuotaLimits,
     text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names},
     tools::{Selection, Toolbox},
-    workspace::{Access, RootSpec},
+    workspace::{Access, PolicyRules, RootSpec},
 };
 
 use super::{Config, PER_ROLE, RawArgs, Role, RoleTable, Source, host_path::real, options::options, parse_value};
@@ -219,8 +219,7 @@ fn narrowed(roots: &[RootSpec], kept: &[usize], names: &[String], read_only: boo
         .collect()
 }
 
+/// A name may hold any character of a pattern, `\` as well, and bytes that are not UTF-8.
 fn hide(root: &mut RootSpec, below: &Path) {
-    let Some(below) = below.to_str().filter(|below| !below.is_empty()) else { return };
-    let below = globset::escape(&below.replace('\\', "/"));
-    root.policy.hide.extend([format!("/{below}"), format!("/{below}/**")]);
+    root.policy.hide.extend(PolicyRules::exactly(below));
 }

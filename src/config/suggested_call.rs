@@ -79,7 +79,7 @@ fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
 }
 
 /// `word` in single quotes where a shell needs them; in double quotes on Windows, where cmd knows no others.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     if cfg!(windows) { quoted_for_windows(word) } else { quoted_for_unix(word) }
 }
 

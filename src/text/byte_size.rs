@@ -28,10 +28,11 @@ pub fn exact_size(bytes: u64) -> String {
 /// assert_eq!(file_size(12_595), "12.3 KB");
 /// ```
 pub fn file_size(bytes: u64) -> String {
-    let (mut unit, mut scale) = ("B", 1);
+    // Tenths of the largest u64 need more bits than it has.
+    let (bytes, mut unit, mut scale) = (u128::from(bytes), "B", 1);
     for larger in ["KB", "MB", "GB"] {
         // 1023.95 KB would be printed as 1024.0 KB.
-        if bytes.saturating_mul(20) < scale * 1024 * 20 - scale {
+        if bytes * 20 < scale * 1024 * 20 - scale {
             break;
         }
         (unit, scale) = (larger, scale * 1024);
@@ -39,7 +40,7 @@ pub fn file_size(bytes: u64) -> String {
     if scale == 1 {
         return format!("{bytes} B");
     }
-    let tenths = (bytes.saturating_mul(10) + scale / 2) / scale;
+    let tenths = (bytes * 10 + scale / 2) / scale;
     format!("{}.{} {unit}", tenths / 10, tenths % 10)
 }
 
@@ -58,9 +59,14 @@ mod tests {
 
     #[test]
     fn file_size_has_one_decimal_place() {
-        for (bytes, expected) in
-            [(1023, "1023 B"), (1024, "1.0 KB"), (1_048_575, "1.0 MB"), (4 << 20, "4.0 MB"), (5 << 40, "5120.0 GB")]
-        {
+        for (bytes, expected) in [
+            (1023, "1023 B"),
+            (1024, "1.0 KB"),
+            (1_048_575, "1.0 MB"),
+            (4 << 20, "4.0 MB"),
+            (5 << 40, "5120.0 GB"),
+            (u64::MAX, "17179869184.0 GB"),
+        ] {
             assert_eq!(file_size(bytes), expected);
         }
     }

@@ -236,3 +236,22 @@ fn doctor_shows_the_roles() {
         assert!(all.contains(part), "{part}: {all}");
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn directory_with_a_backslash_in_its_name_is_hidden_from_a_role_without_it() {
+    let desk = Desk::new("");
+    let odd = desk.dir.path().join("app").join("a\\b [c]*{d}");
+    fs::create_dir(&odd).expect("made");
+    fs::write(odd.join("o.txt"), "odd pear\n").expect("written");
+    let config = desk.dir.path().join("r.toml");
+    let mut text = fs::read_to_string(&config).expect("read");
+    let path = odd.display();
+    text = format!("{text}[[root]]\nname = \"odd\"\npath = '{path}'\n[[role]]\nname = \"all\"\nroots = [\"app\"]\n");
+    fs::write(&config, text).expect("written");
+    let (mut server, _) = desk.client("x");
+    let found = call(&mut server, "grep", &json!({ "pattern": "pear", "no_ignore": true }));
+    assert!(!self::text(&found).contains("odd"), "{found}");
+    let read = call(&mut server, "read", &json!({ "path": "app/a\\b [c]*{d}/o.txt" }));
+    assert_eq!(read["result"]["isError"], true, "{read}");
+}

@@ -412,3 +412,59 @@ fn linked_file_is_written_in_place_with_its_mode() {
     assert!(refused.contains("out of the project"), "{refused}");
     assert_eq!(fs::read_to_string(dotfiles.join("claude.json")).expect("kept"), "{\"a\": 1}\n");
 }
+
+#[test]
+fn of_two_entries_of_one_name_the_foreign_one_stays() {
+    let machine = Machine::new();
+    let file = machine.file(&words("cursor", "user", &[]));
+    for text in [
+        "{\"mcpServers\": {\"files\": {\"command\": \"x\"}, \"files\": {\"command\": \"y\"}}}",
+        "{\"mcpServers\": {\"files-write\": {\"command\": \"rootbound\"}}}",
+    ] {
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::write(&file, text).expect("written");
+        machine.run(&words("cursor", "user", &["--write", "--yes"])).succeeded();
+        machine.run(&["cursor", "--remove", "--yes"]).succeeded();
+        assert_eq!(fs::read_to_string(&file).expect("read"), text);
+    }
+}
+
+#[test]
+fn changed_notes_of_an_entry_damage_nothing() {
+    let machine = Machine::new();
+    let file = machine.folder.path().join("c.json");
+    let path = file.display().to_string();
+    let entry = |note: &str, before: &str| {
+        let note = note.replace('"', "\\\"");
+        let text = format!(
+            "{before}{{\"mcpServers\": {{\"files\": {{\"command\": \"rootbound\", \"env\": {{\"ROOTBOUND_SETUP\": \"{note}\"}}}}}}}}"
+        );
+        fs::write(&file, &text).expect("written");
+        let outcome = machine.run(&["cursor", "--remove", "--yes", "--file", &path]);
+        (outcome.code, text, fs::read_to_string(&file).unwrap_or_default())
+    };
+    for (note, left) in [
+        ("document=64", "// \u{e9}\u{e9}"),
+        ("document=3", "// \u{e9}\u{e9}"),
+        ("document=0", "// \u{e9}\u{e9}\n"),
+        ("containers=64", "// \u{e9}\u{e9}\n{}"),
+        ("padding=64", "// \u{e9}\u{e9}\n{\"mcpServers\": {}}"),
+    ] {
+        let (code, _, now) = entry(note, "// \u{e9}\u{e9}\n");
+        assert_eq!((code, now.as_str()), (Some(0), left), "{note}");
+    }
+    for note in ["was=", "was=}", "was={", "was={},\"x\":1", "was=1 // x", "was={}} // "] {
+        let (code, before, now) = entry(note, "");
+        assert_eq!((code, now), (Some(1), before), "{note}");
+    }
+}
+
+#[test]
+fn names_from_a_file_drive_no_terminal() {
+    let machine = Machine::new();
+    let file = machine.folder.path().join("c.json");
+    let text = "{\"mcpServers\": {\"a\\u001b[2J\": {\"command\": \"rootbound\"}, \"b\": {\"command\": \"rootbound\"}}}";
+    fs::write(&file, text).expect("written");
+    let outcome = machine.run(&["cursor", "--remove", "--yes", "--file", &file.display().to_string()]);
+    assert!(outcome.stderr.contains("(a\\u{1b}[2J, b)"), "{}", outcome.stderr);
+}

@@ -103,7 +103,7 @@ pub(super) fn remove(text: &str, path: &[JsonStep<'_>], added: Added) -> Result<
     }
     let mut left = added.containers;
     // A container that was added for it and holds nothing else goes as a whole.
-    while left > 0 || (added.document.is_some() && path.len() > 1) {
+    while path.len() > 1 && (left > 0 || added.document.is_some()) {
         let Some(above) = locate(&root, &path[..path.len() - 1]) else { break };
         if !holds_one_alone(text, &Container::of(above)) {
             break;
@@ -136,8 +136,13 @@ pub(super) fn without_empty_document(text: String, before: usize) -> Result<Stri
 /// Takes the document out, the bytes before it that were added, and the end of its line.
 fn without_document(text: &str, start: usize, end: usize, before: usize) -> String {
     let behind = text[end..].trim_start_matches(['\r', '\n']);
-    let start = if text[..start].ends_with(['\n', '\r']) { start.saturating_sub(before) } else { start };
-    format!("{}{behind}", &text[..start])
+    // What a person changed to another number cuts no more than that line end.
+    let kept = match (before, text[..start].strip_suffix('\n')) {
+        (0, _) | (_, None) => &text[..start],
+        (1, Some(kept)) => kept,
+        (_, Some(kept)) => kept.strip_suffix('\r').unwrap_or(kept),
+    };
+    format!("{kept}{behind}")
 }
 
 fn wrapped(step: JsonStep<'_>, value: serde_json::Value) -> serde_json::Value {

@@ -75,7 +75,14 @@ pub(super) fn update(
 pub(super) fn remove(text: &str, path: &[&str], name: &str, marker: &Marker) -> Result<String, String> {
     let path = steps(path, &[name]);
     if let Some(was) = &marker.was {
-        return json_document::replace_text(text, &path, was);
+        let text = json_document::replace_text(text, &path, was)?;
+        // A person may have changed it.
+        return match (find(was, &[]), find(&text, &path)) {
+            (Ok(Some((was, _))), Ok(Some((now, _)))) if was == now => Ok(text),
+            _ => {
+                Err(format!("{VARIABLE} of {name} does not hold the entry that was there before: take was= out of it"))
+            }
+        };
     }
     Ok(json_document::remove(text, &path, marker.made.added)?.unwrap_or_else(|| text.to_owned()))
 }

@@ -6,7 +6,7 @@ use crate::config::SetupRequest;
 
 use super::{
     apply::FileChange,
-    client::{Client, EntryScope},
+    client::{Client, EntryScope, OwnTools},
     client_file::ClientFile,
     entry::{self, ServerEntry},
     folders::Folders,
@@ -95,7 +95,8 @@ impl SetupTarget<'_> {
         let names = self.names_to_remove(&document, request)?;
         let (mut text, mut markers) = (document.text.clone(), Vec::new());
         for name in &names {
-            let Some(found) = self.found(&document, &text, name)? else { continue };
+            // Of several entries of this name, what is left may be somebody else's.
+            let Some(found) = self.found(&document, &text, name)?.filter(|found| found.ours) else { continue };
             let shared = own_tools::file(self.client, self.scope, self.folders).is_ok_and(|path| path == self.path);
             let mut marker = found.marker;
             if shared {
@@ -138,8 +139,10 @@ impl SetupTarget<'_> {
     fn names_to_remove(&self, document: &ClientFile, request: &SetupRequest) -> Result<Vec<String>, String> {
         let ours = self.list.ours(&document.text).map_err(|why| failed(document, &why))?;
         let name = request.name.as_deref().unwrap_or(entry::NAME);
-        let writing = format!("{name}-write");
-        let found: Vec<String> = ours.iter().filter(|one| **one == name || **one == writing).cloned().collect();
+        // Only the client that has it with `--split` has a second entry.
+        let splits = matches!(self.client.own_tools, OwnTools::YamlList { .. });
+        let is_meant = |one: &str| one == name || splits && one.strip_suffix("-write") == Some(name);
+        let found: Vec<String> = ours.iter().filter(|one| is_meant(one)).cloned().collect();
         if !found.is_empty() {
             return Ok(found);
         }

@@ -14,30 +14,38 @@ const EMPTY: &str = "[]  # rootbound off";
 /// If the list is written in another way.
 pub(super) fn off(text: &str, key: &str, names: &[&str]) -> Result<(String, Vec<String>), String> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let heading = format!("{key}:");
-    let is_heading =
-        |line: &&str| line.strip_prefix(&heading).is_some_and(|rest| !rest.starts_with(|c: char| !c.is_whitespace()));
-    let Some(first) = lines.iter().position(is_heading) else { return Ok((text.to_owned(), Vec::new())) };
-    let rest = lines[first][heading.len()..].trim();
-    if !rest.is_empty() && !rest.starts_with('#') {
-        return Err(format!("line {}: {key} is not a list with one item below the other", first + 1));
+    let other_form = |line: usize| format!("line {}: {key} is not a list with one item below the other", line + 1);
+    // Of several lists of one name the last counts, as for DeerFlow.
+    let Some(first) = lines.iter().rposition(|line| value_of(line, key).is_some()) else {
+        // A mapping in braces has no line for the key.
+        return if text.trim_start().starts_with('{') { Err(other_form(0)) } else { Ok((text.to_owned(), Vec::new())) };
+    };
+    let rest = value_of(lines[first], key).unwrap_or_default();
+    match rest.split(" #").next().unwrap_or_default().trim() {
+        "[]" | "null" | "~" => return Ok((text.to_owned(), Vec::new())),
+        rest if rest.is_empty() || rest.starts_with('#') => {}
+        _ => return Err(other_form(first)),
     }
-    let items = items(&lines, first);
-    let is_wanted = |item: &YamlItem| item.name.as_deref().is_some_and(|name| names.contains(&name));
+    let items = items(&lines, first).map_err(other_form)?;
+    let is_wanted = |item: &YamlItem| names.contains(&item.name.as_str());
     let wanted: Vec<&YamlItem> = items.iter().filter(|item| is_wanted(item)).collect();
-    let found: Vec<String> = wanted.iter().filter_map(|item| item.name.clone()).collect();
+    let found: Vec<String> = wanted.iter().map(|item| item.name.clone()).collect();
     if found.is_empty() {
         return Ok((text.to_owned(), found));
     }
     let all = wanted.len() == items.len();
+    let mut is_off = vec![false; lines.len()];
+    is_off[first] = all;
+    for item in wanted {
+        is_off[item.lines.clone()].fill(true);
+    }
     let mut out = String::new();
     for (index, line) in lines.iter().enumerate() {
-        let is_off = wanted.iter().any(|item| item.lines.contains(&index)) || all && index == first;
         if all && index == first {
             let end = if line.ends_with("\r\n") { "\r\n" } else { "\n" };
-            out.extend([&heading, " ", EMPTY, end]);
+            out.extend([key, ": ", EMPTY, end]);
         }
-        if is_off {
+        if is_off[index] {
             out.push_str(OFF);
         }
         out.push_str(line);
@@ -53,14 +61,18 @@ pub(super) fn on(text: &str) -> String {
 }
 
 struct YamlItem {
-    name: Option<String>,
+    name: String,
     lines: std::ops::Range<usize>,
 }
 
 /// The items below the line `heading`; comments and empty lines behind an item are not part of it.
-fn items(lines: &[&str], heading: usize) -> Vec<YamlItem> {
-    let mut items: Vec<YamlItem> = Vec::new();
-    let mut indentation = None;
+///
+/// # Errors
+/// The number of the line of an item whose name is not known: written in another way, it may be one that is meant.
+fn items(lines: &[&str], heading: usize) -> Result<Vec<YamlItem>, usize> {
+    let mut items: Vec<(Option<String>, std::ops::Range<usize>)> = Vec::new();
+    // Where the items begin, and the keys of the last one.
+    let (mut indentation, mut keys) = (None, None);
     for (index, line) in lines.iter().enumerate().skip(heading + 1) {
         let plain = line.trim_start_matches(' ');
         let depth = line.len() - plain.len();
@@ -74,20 +86,47 @@ fn items(lines: &[&str], heading: usize) -> Vec<YamlItem> {
         }
         if is_item && indentation.is_none_or(|own| own == depth) {
             indentation = Some(depth);
-            items.push(YamlItem { name: name(content[1..].trim_start()), lines: index..index + 1 });
-        } else if let Some(last) = items.last_mut() {
+            let first = content[1..].trim_start();
+            // Without its anchor, an alias in another place would be an error.
+            if first.starts_with('&') {
+                return Err(index);
+            }
+            keys = (!first.is_empty()).then(|| depth + content.len() - first.len());
+            items.push((name(first), index..index + 1));
+        } else if let Some((own, range)) = items.last_mut() {
             // Also the comments between the lines of an item.
-            last.lines.end = index + 1;
-            last.name = last.name.take().or_else(|| name(content));
+            range.end = index + 1;
+            // What is deeper belongs to one of its values.
+            if *keys.get_or_insert(depth) == depth {
+                *own = own.take().or_else(|| name(content));
+            }
+        } else {
+            return Err(index);
         }
     }
-    items
+    let named = |(name, lines): (Option<String>, std::ops::Range<usize>)| {
+        let first = lines.start;
+        name.map(|name| YamlItem { name, lines }).ok_or(first)
+    };
+    items.into_iter().map(named).collect()
 }
 
-/// The value of `name: value`.
+/// The value of `name: value`, also as the only or first member of a mapping in braces.
 fn name(content: &str) -> Option<String> {
-    let value = content.strip_prefix("name:")?.split(" #").next()?.trim();
-    Some(value.trim_matches(['"', '\'']).to_owned())
+    let inner = content.strip_prefix('{').map(str::trim_start);
+    let value = value_of(inner.unwrap_or(content), "name")?;
+    let value = if inner.is_some() { value.split([',', '}']).next()? } else { value };
+    let value = value.split(" #").next()?.trim();
+    let is_plain = |text: &str| !text.is_empty() && !text.starts_with(['!', '&', '*', '|', '>', '#', '[', '{']);
+    is_plain(value).then(|| value.trim_matches(['"', '\'']).to_owned())
+}
+
+/// What follows `key:` at the start of a line; the key may be in quotes.
+fn value_of<'l>(line: &'l str, key: &str) -> Option<&'l str> {
+    let rest =
+        ["\"", "'", ""].iter().find_map(|quote| line.strip_prefix(quote)?.strip_prefix(key)?.strip_prefix(quote))?;
+    let value = rest.trim_start_matches([' ', '\t']).strip_prefix(':')?;
+    (value.is_empty() || value.starts_with(char::is_whitespace)).then_some(value)
 }
 
 #[cfg(test)]
@@ -121,5 +160,43 @@ mod tests {
     fn list_on_one_line_is_refused_with_its_line() {
         assert!(off("a: 1\ntools: [x]\n", "tools", NAMES).is_err_and(|why| why.starts_with("line 2: ")));
         assert_eq!(off("a: 1\n", "tools", NAMES), Ok(("a: 1\n".into(), Vec::new())));
+        assert_eq!(off("tools: [] # none\n", "tools", NAMES), Ok(("tools: [] # none\n".into(), Vec::new())));
+    }
+
+    #[test]
+    fn name_inside_of_a_value_of_an_item_is_not_its_name() {
+        for text in [
+            "tools:\n  - use: x\n    config:\n      name: ls\n    name: web\n",
+            "tools:\n  - note: |\n      name: ls\n    name: web\n",
+            "tools:\n  -\n    note: |\n      name: ls\n    name: web\n",
+        ] {
+            assert_eq!(off(text, "tools", NAMES), Ok((text.to_owned(), Vec::new())));
+        }
+    }
+
+    #[test]
+    fn other_spellings_of_an_item_are_found_or_refused_with_their_line() {
+        for item in ["{name: ls, use: x}", "{ \"name\": 'ls' }", "'name': ls", "name : ls # it", "\n    name: ls"] {
+            let text = format!("'tools' :\n  - {item}\n  - name: web\n");
+            let (edited, names) = off(&text, "tools", NAMES).expect("a list");
+            assert_eq!((names, on(&edited)), (vec!["ls".to_owned()], text.clone()), "{text}");
+        }
+        for item in [
+            "{use: x, name: ls}",
+            "&a\n    name: ls",
+            "name: !!str ls",
+            "<<: *a",
+            "name: |\n      ls",
+            "ls",
+            "name:\n      ls",
+        ] {
+            let text = format!("tools:\n  - name: web\n  - {item}\n");
+            assert!(off(&text, "tools", NAMES).is_err_and(|why| why.starts_with("line 3: ")), "{text}");
+        }
+        for text in ["tools:\n  [{name: ls}]\n", "{tools: [{name: ls}]}\n"] {
+            assert!(off(text, "tools", NAMES).is_err(), "{text}");
+        }
+        let last = "tools:\n- name: web\ntools:\n- name: glob\n- name: x\n";
+        assert_eq!(off(last, "tools", NAMES).expect("a list").1, ["glob"]);
     }
 }
