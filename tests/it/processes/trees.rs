@@ -33,7 +33,7 @@ fn call(server: &mut Process, tool: &str, arguments: &Value) -> Result<(), Strin
     let answer = server.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
     let result = &answer["result"];
     let kind = result["_meta"]["rootbound/error"].as_str();
-    // Wine: so ends a call in a directory that was deleted since it was opened; Windows says "access denied" or "not found".
+    // Wine calls the handle of a directory invalid that another process removes at that moment.
     let is_wine = cfg!(windows) && answer.to_string().contains("invalid handle");
     assert!(kind != Some("internal") || is_wine, "{answer}");
     if result["isError"] == true { Err(result["content"][0]["text"].to_string()) } else { Ok(()) }
