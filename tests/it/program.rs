@@ -13,6 +13,11 @@ pub(crate) fn program(folder: &Path) -> Command {
     command
 }
 
+/// Whether Wine runs this process: `tests/wine/run` says so.
+pub(crate) fn is_wine() -> bool {
+    std::env::var_os("TESTS_RUN_WITH_WINE").is_some()
+}
+
 /// Starts a program. Under load, Wine sometimes cannot: `ERROR_INTERNAL_ERROR`, and the next attempt succeeds.
 pub(crate) fn started<T>(mut start: impl FnMut() -> std::io::Result<T>) -> T {
     const INTERNAL_ERROR: Option<i32> = Some(1359);

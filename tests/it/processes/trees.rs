@@ -12,7 +12,7 @@ use rootbound::workspace::Revision;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::process::Process;
+use crate::{process::Process, program::is_wine};
 
 const WRITERS: usize = 3;
 
@@ -34,8 +34,8 @@ fn call(server: &mut Process, tool: &str, arguments: &Value) -> Result<(), Strin
     let result = &answer["result"];
     let kind = result["_meta"]["rootbound/error"].as_str();
     // Wine calls the handle of a directory invalid that another process removes at that moment.
-    let is_wine = cfg!(windows) && answer.to_string().contains("invalid handle");
-    assert!(kind != Some("internal") || is_wine, "{answer}");
+    let is_that = is_wine() && answer.to_string().contains("invalid handle");
+    assert!(kind != Some("internal") || is_that, "{answer}");
     if result["isError"] == true { Err(result["content"][0]["text"].to_string()) } else { Ok(()) }
 }
 
