@@ -83,7 +83,10 @@ fn damage(how: usize, old: &mut Vec<String>, new: &mut Vec<String>, kept: Option
             old[at] = old[at].replacen("value_", "vlaue_", 1).replacen("print", "prnit", 1);
         }
         11 => {
-            let Some((at, to)) = kept.filter(|(at, to)| *at > 0 && *to > 0 && old[at - 1] == new[to - 1]) else {
+            // Among blank lines, one more may be what the file has.
+            let is_between = |at: usize| at > 0 && !old[at - 1].trim().is_empty() && !old[at].trim().is_empty();
+            let Some((at, to)) = kept.filter(|(at, to)| is_between(*at) && *to > 0 && old[at - 1] == new[to - 1])
+            else {
                 return;
             };
             old.insert(at, String::new());
