@@ -102,14 +102,20 @@ impl Reader<'_> {
         }
     }
 
-    /// `root = ["a", "b=c:ro"]`, or tables with their own rules, or both.
-    fn roots(&mut self, option: &'static OptionRow, value: &Spanned<DeValue<'_>>, line: usize, raw: &mut RawArgs) {
-        let values = match value.get_ref() {
+    /// The elements of an array, or the value itself, each with its line. `line`: that of the key, for `[[root]]` and the like,
+    /// whose elements have no place of their own.
+    fn elements<'v, 'd>(&self, value: &'v Spanned<DeValue<'d>>, line: usize) -> Vec<(&'v Spanned<DeValue<'d>>, usize)> {
+        let elements = match value.get_ref() {
             DeValue::Array(values) => values.iter().collect(),
             _ => vec![value],
         };
-        for value in values {
-            let line = if value.span().is_empty() { line } else { self.line(value.span().start) };
+        let line_of = |value: &Spanned<_>| if value.span().is_empty() { line } else { self.line(value.span().start) };
+        elements.into_iter().map(|value| (value, line_of(value))).collect()
+    }
+
+    /// `root = ["a", "b=c:ro"]`, or tables with their own rules, or both.
+    fn roots(&mut self, option: &'static OptionRow, value: &Spanned<DeValue<'_>>, line: usize, raw: &mut RawArgs) {
+        for (value, line) in self.elements(value, line) {
             match value.get_ref() {
                 DeValue::Table(table) => self.root_table(option, table, line, raw),
                 DeValue::String(text) => raw.push(option, text.clone().into_owned(), self.source(line)),
@@ -155,12 +161,7 @@ impl Reader<'_> {
 
     /// `[[role]]` tables.
     fn roles(&mut self, value: &Spanned<DeValue<'_>>, line: usize, raw: &mut RawArgs) {
-        let values = match value.get_ref() {
-            DeValue::Array(values) => values.iter().collect(),
-            _ => vec![value],
-        };
-        for value in values {
-            let line = if value.span().is_empty() { line } else { self.line(value.span().start) };
+        for (value, line) in self.elements(value, line) {
             match value.get_ref() {
                 DeValue::Table(table) => self.role(table, line, raw),
                 other => self.problem(line, &format!("role is {}, but must be a table: [[role]]", other.type_str())),

@@ -22,7 +22,7 @@ use super::{
 pub(super) struct Call {
     /// The tool's name.
     pub(super) tool: String,
-    /// Name and version of the client, for what holds for its calls alone.
+    /// Name and version of the client, to which a confirmation code is bound; empty if calls take no codes.
     pub(super) client: String,
     /// Its arguments as sent.
     pub(super) arguments: Map<String, Value>,

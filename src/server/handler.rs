@@ -144,7 +144,8 @@ impl ServerHandler for Handler {
         let served = self.served_to(&context);
         let dispatcher = &served.dispatcher;
         let answer_budget = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
-        let client_text = format!("{client:?}");
+        let takes_codes = dispatcher.parts.options.takes_codes();
+        let client_text = if takes_codes { format!("{client:?}") } else { String::new() };
         let caller = Caller::new(client, context.id.to_string(), &context.meta);
         let settings = &dispatcher.parts.settings;
         if dispatcher.parts.toolbox.get(&request.name).is_none() {

@@ -1,5 +1,7 @@
 //! The signals that end the server.
 
+use std::io;
+
 use tokio_util::sync::CancellationToken;
 
 /// Cancels `stop` when the process is asked to end: SIGTERM, SIGINT, SIGHUP (the terminal or the client's session is
@@ -10,14 +12,8 @@ pub(super) fn stop_on_signal(stop: &CancellationToken) {
     let processor_time = SignalKind::from_raw(signal_hook::consts::SIGXCPU);
     for kind in [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup(), processor_time] {
         match signal(kind) {
-            Ok(mut signals) => {
-                let stop = stop.clone();
-                tokio::spawn(async move {
-                    signals.recv().await;
-                    stop.cancel();
-                });
-            }
-            Err(error) => tracing::warn!(%error, "a signal cannot be handled; it ends the process at once"),
+            Ok(mut signals) => cancel_after(stop, async move { signals.recv().await }),
+            Err(error) => warn_unhandled(&error),
         }
     }
 }
@@ -30,15 +26,22 @@ pub(super) fn stop_on_signal(stop: &CancellationToken) {
     use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_logoff, ctrl_shutdown};
     macro_rules! stop_on {
         ($($signal:ident),*) => {$(match $signal() {
-            Ok(mut signals) => {
-                let stop = stop.clone();
-                tokio::spawn(async move {
-                    signals.recv().await;
-                    stop.cancel();
-                });
-            }
-            Err(error) => tracing::warn!(%error, "a signal cannot be handled; it ends the process at once"),
+            Ok(mut signals) => cancel_after(stop, async move { signals.recv().await }),
+            Err(error) => warn_unhandled(&error),
         })*};
     }
     stop_on!(ctrl_c, ctrl_break, ctrl_close, ctrl_logoff, ctrl_shutdown);
+}
+
+/// Cancels `stop` once a signal was received.
+fn cancel_after(stop: &CancellationToken, received: impl Future<Output = Option<()>> + Send + 'static) {
+    let stop = stop.clone();
+    tokio::spawn(async move {
+        received.await;
+        stop.cancel();
+    });
+}
+
+fn warn_unhandled(error: &io::Error) {
+    tracing::warn!(%error, "a signal cannot be handled; it ends the process at once");
 }

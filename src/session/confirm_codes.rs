@@ -1,4 +1,4 @@
-//! What outlives a process of the codes by which a model confirms a change: the key that signs them, and which were
+//! The part of confirmation codes that outlives a process: the key that signs them, and which ones were
 //! used.
 //!
 //! `DeerFlow`'s embedded client starts a process for each call, so the refusal that carries a code and the call that
@@ -48,7 +48,7 @@ impl ConfirmCodes {
         read().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Uses a code up: whether this call, which `nonce` tells from others, is the first to do so.
+    /// Uses a code up: whether this call, which `nonce` identifies, is the first to do so.
     ///
     /// Each process appends a line in one write, and the first line of a code decides. No lock is needed that a stopped
     /// process might hold.

@@ -385,7 +385,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hint_stands_where_a_client_still_shows_it() {
+    fn hint_is_within_what_a_client_shows() {
         let long = "d/".repeat(2000);
         let path = format!("{}x.rs", "d/".repeat(175));
         for hint in ["use ls".to_owned(), "read it again, ".repeat(20), format!("did you mean {path}?")] {

@@ -12,9 +12,9 @@ pub(super) struct Client {
     pub(super) tail: &'static str,
     /// The file of each scope; the first is the default.
     pub(super) files: &'static [(EntryScope, FilePlace)],
-    /// What stands for the open project where no directory is given, in the file of a person.
+    /// How a person's own file names the open project if no directory is given.
     pub(super) open_project: OpenProject,
-    /// What stands for the project in a file of the project.
+    /// How a file of the project names the project.
     pub(super) project_folder: &'static str,
     pub(super) own_tools: OwnTools,
     /// The step with which a person approves the server.

@@ -25,7 +25,20 @@ const GEMINI_PROJECT: FilePlace = place(InProject, &[".gemini/settings.json"]);
 
 const VSCODE_APPROVAL: &str =
     "run \"MCP: List Servers\" from the command palette and start it; VS Code asks once whether you trust the server";
-const VSCODE_CHECK: &str = "\"MCP: List Servers\" shows it as running";
+const VSCODE: Client = Client {
+    id: "vscode",
+    title: "VS Code",
+    format: Json(&["servers"]),
+    head: r#"{"type": "stdio"}"#,
+    tail: "{}",
+    files: &[(User, place(Config, &["Code/User/mcp.json"])), (Project, place(InProject, &[".vscode/mcp.json"]))],
+    open_project: OpenProject::Variable("${workspaceFolder}"),
+    project_folder: "${workspaceFolder}",
+    own_tools: ByHand("turn them off in the tool picker of the chat"),
+    approval: VSCODE_APPROVAL,
+    project_approval: VSCODE_APPROVAL,
+    check: "\"MCP: List Servers\" shows it as running",
+};
 
 /// Every client, in the order of the documentation.
 pub(super) const CLIENTS: &[Client] = &[
@@ -65,36 +78,15 @@ pub(super) const CLIENTS: &[Client] = &[
         project_approval: "each person starts `claude` in the project once and approves the server when it asks",
         check: "claude mcp list",
     },
-    Client {
-        id: "vscode",
-        title: "VS Code",
-        format: Json(&["servers"]),
-        head: r#"{"type": "stdio"}"#,
-        tail: "{}",
-        files: &[(User, place(Config, &["Code/User/mcp.json"])), (Project, place(InProject, &[".vscode/mcp.json"]))],
-        open_project: OpenProject::Variable("${workspaceFolder}"),
-        project_folder: "${workspaceFolder}",
-        own_tools: ByHand("turn them off in the tool picker of the chat"),
-        approval: VSCODE_APPROVAL,
-        project_approval: VSCODE_APPROVAL,
-        check: VSCODE_CHECK,
-    },
+    VSCODE,
     Client {
         id: "vscode-insiders",
         title: "VS Code Insiders",
-        format: Json(&["servers"]),
-        head: r#"{"type": "stdio"}"#,
-        tail: "{}",
         files: &[
             (User, place(Config, &["Code - Insiders/User/mcp.json"])),
             (Project, place(InProject, &[".vscode/mcp.json"])),
         ],
-        open_project: OpenProject::Variable("${workspaceFolder}"),
-        project_folder: "${workspaceFolder}",
-        own_tools: ByHand("turn them off in the tool picker of the chat"),
-        approval: VSCODE_APPROVAL,
-        project_approval: VSCODE_APPROVAL,
-        check: VSCODE_CHECK,
+        ..VSCODE
     },
     Client {
         id: "cursor",

@@ -95,7 +95,7 @@ pub(super) fn replace(
     entry: &Map<String, Value>,
     marker: &Marker,
 ) -> Result<String, String> {
-    Ok(json_document::set(text, &steps(path, &[name]), &Value::Object(marked(entry, marker)))?.0)
+    Ok(add(text, path, name, entry, marker)?.0)
 }
 
 fn marked(entry: &Map<String, Value>, marker: &Marker) -> Map<String, Value> {

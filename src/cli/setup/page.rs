@@ -12,7 +12,7 @@ use super::{
     server_list::ServerList,
 };
 
-/// Where a person's files are, by system: what stands for the home directory and the variables.
+/// Where a person's files are, by system: the text shown for the home directory and the variables.
 const SYSTEMS: [(System, &str, &str); 3] =
     [(System::Linux, "Linux", "~"), (System::Mac, "macOS", "~"), (System::Windows, "Windows", "%USERPROFILE%")];
 

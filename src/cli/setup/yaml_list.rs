@@ -5,7 +5,7 @@
 /// What a line of an item that is off begins with.
 const OFF: &str = "# rootbound off: ";
 
-/// What stands in for a list without any item, as an empty one is not a list.
+/// Replaces a list whose items are all turned off: YAML reads a key without items as null, not as a list.
 const EMPTY: &str = "[]  # rootbound off";
 
 /// Turns the items of these names off. Returns the names that were on.

@@ -57,7 +57,7 @@ pub(in crate::server) fn take(arguments: &mut Map<String, Value>) -> Option<Stri
     }
 }
 
-/// The yes that the code of a call stands for, or the refusal that carries one. Reads and writes the state folder, so
+/// The approval if the call has a valid code, else the refusal with a new code. Reads and writes the state folder, so
 /// it runs on a pool.
 ///
 /// # Errors

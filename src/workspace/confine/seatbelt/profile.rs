@@ -137,8 +137,8 @@ mod tests {
     fn grants() -> Grants {
         Grants {
             program: "/opt/bin/rootbound".into(),
-            writable: ["/work/app", "/work/app/docs/drafts", "/state"].map(PathBuf::from).into(),
-            read_only: ["/work/app/docs", "/skills", "/later"].map(PathBuf::from).into(),
+            writable: ["/srv/app", "/srv/app/docs/drafts", "/state"].map(PathBuf::from).into(),
+            read_only: ["/srv/app/docs", "/skills", "/later"].map(PathBuf::from).into(),
             files: vec!["/home/me/rootbound.toml".into()],
             dyld_support: true,
         }
@@ -225,16 +225,16 @@ mod tests {
     fn only_what_is_granted_may_be_read_written_or_executed() {
         let profile = Profile::new(&grants()).unwrap();
         for (operation, path, expected) in [
-            ("file-read-data", "/work/app/a", true),
-            ("file-write-create", "/work/app/a", true),
-            ("file-write-setugid", "/work/app/a", false),
-            ("file-read-data", "/work/app/docs/a", true),
-            ("file-write-data", "/work/app/docs/a", false),
-            ("file-write-unlink", "/work/app/docs", false),
-            ("file-write-data", "/work/app/docs/drafts/a", true),
-            ("file-write-data", "/work/app/docs2", true),
-            ("file-read-data", "/work/app2", false),
-            ("file-write-data", "/work/app2/a", false),
+            ("file-read-data", "/srv/app/a", true),
+            ("file-write-create", "/srv/app/a", true),
+            ("file-write-setugid", "/srv/app/a", false),
+            ("file-read-data", "/srv/app/docs/a", true),
+            ("file-write-data", "/srv/app/docs/a", false),
+            ("file-write-unlink", "/srv/app/docs", false),
+            ("file-write-data", "/srv/app/docs/drafts/a", true),
+            ("file-write-data", "/srv/app/docs2", true),
+            ("file-read-data", "/srv/app2", false),
+            ("file-write-data", "/srv/app2/a", false),
             ("file-read-data", "/work", false),
             ("file-write-data", "/state/seen", true),
             ("file-read-data", "/later/when/it/is/there", true),
@@ -254,11 +254,11 @@ mod tests {
             ("file-map-executable", "/opt/bin/rootbound", true),
             ("file-write-data", "/opt/bin/rootbound", false),
             ("process-exec", "/bin/sh", false),
-            ("process-exec", "/work/app/a", false),
-            ("file-map-executable", "/work/app/a", false),
+            ("process-exec", "/srv/app/a", false),
+            ("file-map-executable", "/srv/app/a", false),
             ("process-fork", "/", false),
             ("network-outbound", "/private/var/run/mDNSResponder", false),
-            ("network-bind", "/work/app/socket", false),
+            ("network-bind", "/srv/app/socket", false),
             ("mach-lookup", "/", false),
         ] {
             assert_eq!(allows(&profile, operation, path), expected, "{operation} {path}");
