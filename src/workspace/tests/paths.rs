@@ -81,9 +81,9 @@ fn host_paths_and_file_uris_resolve_below_a_root() {
 #[test]
 fn every_name_comes_back_from_its_uri() {
     use std::os::unix::ffi::OsStrExt as _;
-    let mut named = Fixture::new(false);
-    named.specs[0].name = Some("my project {1}".into());
-    named.root(Some("/mnt/data"), "data", Access::ReadOnly);
+    let mut with_mounts = Fixture::new(false);
+    with_mounts.specs[0].name = Some("my project {1}".into());
+    with_mounts.root(Some("/mnt/data"), "data", Access::ReadOnly);
     let names: [&[u8]; 10] = [
         "a b/ü 中.txt".as_bytes(),
         b"100%.txt",
@@ -96,7 +96,7 @@ fn every_name_comes_back_from_its_uri() {
         b"new\nline",
         b"\xff\xfe",
     ];
-    for fixture in [named, Fixture::new(false)] {
+    for fixture in [with_mounts, Fixture::new(false)] {
         let workspace = fixture.open();
         for root in workspace.roots() {
             let root = workspace.root_path(root);
