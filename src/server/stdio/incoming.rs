@@ -7,8 +7,9 @@ use rmcp::{
     ErrorData,
     model::{
         CallToolRequest, CancelledNotification, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult,
-        CustomRequest, DiscoverRequest, ElicitResult, ErrorCode, GetMeta as _, InitializeRequest, ListToolsRequest,
-        PingRequest, RequestId,
+        CompleteRequest, CustomRequest, DiscoverRequest, ElicitResult, ErrorCode, GetMeta as _, InitializeRequest,
+        ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, PingRequest, ReadResourceRequest,
+        RequestId,
     },
 };
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::IgnoredAny};
@@ -133,6 +134,10 @@ fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
         "ping" => typed::<PingRequest>(line),
         "tools/list" => typed::<ListToolsRequest>(line),
         "tools/call" => call(line),
+        "resources/list" => typed::<ListResourcesRequest>(line),
+        "resources/templates/list" => typed::<ListResourceTemplatesRequest>(line),
+        "resources/read" => typed::<ReadResourceRequest>(line),
+        "completion/complete" => typed::<CompleteRequest>(line),
         _ => match typed::<CustomRequest>(line) {
             // One that names its protocol version is the service's, which checks the version first.
             Ok(custom) if custom.get_meta().protocol_version().is_some() => Ok(custom),
