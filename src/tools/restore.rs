@@ -143,6 +143,7 @@ fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&JournalRecord]) -> Re
     }
     let mut parts = parts.into_iter().map(Ok::<_, AccessError>);
     let created = guard.create_tree(&entry, &mut parts, Approval::by_policy())?;
+    with_history::record_restored(cx, "restore", top, &created);
     let mut text = format!("Restored {top} with {}", count(created.revisions.iter().flatten().count(), "file"));
     if !left_out.is_empty() {
         let _ = write!(text, "; {} no longer kept: {}", count(left_out.len(), "entry"), left_out.join(", "));
