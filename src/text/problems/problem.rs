@@ -33,7 +33,8 @@ pub struct Problem {
 impl Problem {
     /// The problem at the byte `at` of `text`.
     pub fn at(text: &str, at: usize, severity: Severity, source: &'static str, message: String) -> Self {
-        let before = &text[..text.floor_char_boundary(at)];
+        let at = (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+        let before = &text[..at];
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
         Self {
             line: memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1,

@@ -106,7 +106,7 @@ impl Format {
             Some(Self::JsonLines)
         } else if JSONC_NAMES.contains(&name.as_str())
             || ends_with(JSONC_ENDS)
-            || name.ends_with(".json")
+            || ends_with(&[".json"])
                 && (JSONC_FOLDERS.contains(&folder) || JSONC_STEMS.iter().any(|stem| name.starts_with(stem)))
         {
             Some(Self::Json(Dialect::Jsonc))
