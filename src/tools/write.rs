@@ -27,7 +27,7 @@ use super::{
     shown_diff::{self, ShownDiff},
     with_history::{self, Rewrite},
 };
-use content::{Appended, NewContent, appended, created, fits_notebook, replaced};
+use content::{Appended, NewContent, appended, created, fits_notebook, line_count, replaced};
 
 /// The tool.
 pub(crate) struct Write;
@@ -220,14 +220,6 @@ fn exists(path: &WorkspacePath) -> ToolError {
 
 /// Lines and bytes that a file has to lose before the answer says so, and then half of its bytes at least.
 const LOSS: (usize, u64) = (10, 400);
-
-/// Lines as the diff shows them.
-fn line_count(text: &str) -> usize {
-    match LineEnding::of(text) {
-        LineEnding::Cr => text::lines_ended_by_cr(text).count(),
-        _ => text::lines(text).count(),
-    }
-}
 
 impl Rewrite for (Base, NewContent) {
     fn base(&self) -> Base {
