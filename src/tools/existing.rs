@@ -35,13 +35,11 @@ pub enum Wanted {
 
 impl Wanted {
     fn of(self, hits: &TailHits) -> &NearestTop {
-        let or = |first: &'_ NearestTop| first.count > 0;
+        let TailHits { files, directories, .. } = hits;
         match self {
-            Self::File => &hits.files,
-            Self::FileOrDirectory if or(&hits.files) => &hits.files,
-            Self::FileOrDirectory => &hits.directories,
-            Self::DirectoryOrFile if or(&hits.directories) => &hits.directories,
-            Self::DirectoryOrFile => &hits.files,
+            Self::FileOrDirectory if files.count == 0 => directories,
+            Self::DirectoryOrFile if directories.count > 0 => directories,
+            Self::File | Self::FileOrDirectory | Self::DirectoryOrFile => files,
         }
     }
 }
