@@ -35,7 +35,7 @@ pub(in crate::tools) fn read_resource(
     cx: &CallContext,
     path: &WorkspacePath,
 ) -> Result<Option<ResourceText>, ToolError> {
-    let source = match open(cx, &path.to_string())? {
+    let source = match open(cx, path.clone())? {
         Opened::File(source) => source,
         Opened::Directory(_) => return Ok(None),
     };
