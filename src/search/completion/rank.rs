@@ -1,7 +1,7 @@
 //! The order of the names that fit.
 //!
-//! How a name fits decides first ([`Fit`]); within one kind of fit, files come before directories, what was used last
-//! before all else, and then the score of the fuzzy matcher. Scores take time, so they are made for the best kinds of
+//! How a name fits decides first ([`Fit`]); within one kind of fit, files come before directories where a name was typed,
+//! what was used last before all else, and then the score of the fuzzy matcher. Scores take time, so they are made for the best kinds of
 //! fit only, and there for the shortest paths.
 
 use std::{borrow::Cow, cmp::Reverse, collections::HashMap};
@@ -74,7 +74,7 @@ pub(super) fn ranked(
         let text = if cfg!(windows) { Cow::Owned(text.replace('\\', "/")) } else { Cow::Borrowed(text) };
         if let Some(fit) = fit(&text, query) {
             let recent = if recent.is_empty() { None } else { recent.get(name.path()).copied() };
-            let group = (fit, name.is_directory());
+            let group = (fit, name.is_directory() && !query.is_path());
             candidates.push(Candidate { name, text, group, recent: recent.unwrap_or(usize::MAX) });
         }
     }

@@ -8,8 +8,8 @@ use rmcp::{
     model::{
         CallToolRequest, CancelledNotification, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult,
         CompleteRequest, CustomRequest, DiscoverRequest, ElicitResult, ErrorCode, GetMeta as _, InitializeRequest,
-        ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, PingRequest, ReadResourceRequest,
-        RequestId,
+        ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, PaginatedRequestParams, PingRequest,
+        ReadResourceRequest, RequestId,
     },
 };
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::IgnoredAny};
@@ -132,10 +132,10 @@ fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
         "initialize" => typed::<InitializeRequest>(line),
         "server/discover" => typed::<DiscoverRequest>(line),
         "ping" => typed::<PingRequest>(line),
-        "tools/list" => typed::<ListToolsRequest>(line),
+        "tools/list" => list::<ListToolsRequest>(line),
         "tools/call" => call(line),
-        "resources/list" => typed::<ListResourcesRequest>(line),
-        "resources/templates/list" => typed::<ListResourceTemplatesRequest>(line),
+        "resources/list" => list::<ListResourcesRequest>(line),
+        "resources/templates/list" => list::<ListResourceTemplatesRequest>(line),
         "resources/read" => typed::<ReadResourceRequest>(line),
         "completion/complete" => typed::<CompleteRequest>(line),
         _ => match typed::<CustomRequest>(line) {
@@ -234,6 +234,17 @@ fn with_quoted_arguments(line: &[u8]) -> Option<Vec<u8>> {
     let start = arguments.as_ptr().addr().checked_sub(line.as_ptr().addr())?;
     let (before, rest) = line.split_at_checked(start)?;
     Some([before, &quoted, rest.get(arguments.len()..)?].concat())
+}
+
+/// A request of a list. Its type takes parameters that cannot be read for none, and would begin again at the first page.
+fn list<T: DeserializeOwned + Into<ClientRequest>>(line: &[u8]) -> Result<ClientRequest, serde_json::Error> {
+    #[derive(Deserialize)]
+    struct ListLine {
+        #[serde(default, rename = "params")]
+        _params: Option<PaginatedRequestParams>,
+    }
+    serde_json::from_slice::<ListLine>(line)?;
+    typed::<T>(line)
 }
 
 fn typed<T: DeserializeOwned + Into<ClientRequest>>(line: &[u8]) -> Result<ClientRequest, serde_json::Error> {
