@@ -15,6 +15,7 @@ mod image;
 mod layout;
 mod line_ending;
 mod lines;
+pub mod mask;
 mod media_type;
 pub mod nearest_name;
 mod notebook;

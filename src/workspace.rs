@@ -29,6 +29,7 @@ mod lexical;
 mod limits;
 mod link_targets;
 mod links;
+mod masked_file;
 mod mention;
 mod open;
 mod open_file;
@@ -45,6 +46,7 @@ mod root;
 mod root_dir;
 mod root_gone;
 mod roots;
+mod sentinel_fault;
 mod server_files;
 mod shared;
 mod start;
@@ -56,6 +58,7 @@ mod tail;
 #[cfg(all(test, unix))]
 mod tests;
 mod tree;
+mod visibility;
 mod walk;
 mod watch;
 mod write;
@@ -84,11 +87,12 @@ pub use limits::{Limit, prepare_process};
 pub use mention::peeled;
 pub use open_file::{OpenFile, Snapshot};
 pub use path::WorkspacePath;
-pub use policy::{AgentFile, PolicyRules};
+pub use policy::{AgentFile, PolicyRules, Secrets};
 pub use priority::{Priority, lower_priority};
 pub use revision::{Revision, RevisionHasher, RevisionPrefix};
 pub use root::{Access, Root, RootSpec};
 pub use root_gone::RootGone;
+pub use sentinel_fault::SentinelFault;
 pub use shared::Workspace;
 pub use start::{Opened, WorkspaceOptions};
 pub use stat::{FileKind, Stat};
@@ -97,11 +101,12 @@ pub use tail::Tail;
 pub use tree::{
     CreatedTree, MovedTree, NewNode, Node, NotRemoved, Purpose, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
 };
+pub use visibility::Visibility;
 pub use walk::{Entry, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, StatCache, WalkOptions, WalkReport};
 pub use watch::{Changes, Unwatchable, WatchedEntry, Watcher, watch_limit};
 pub use write::{
-    Approval, Base, Committed, FileLock, HashedBytes, HostFile, MOST_WAITING, NewDirectory, PreviousFile, StaleAfter,
-    WaitLimit, WritablePath, WriteGuard, host_directory_exists, host_path_exists,
+    Approval, Base, Committed, FileLock, HashedBytes, HostFile, MOST_WAITING, NewContent, NewDirectory, PreviousFile,
+    StaleAfter, WaitLimit, WritablePath, WriteGuard, host_directory_exists, host_path_exists,
 };
 
 impl Workspace {
@@ -170,13 +175,44 @@ impl Workspace {
     }
 
     /// What is at a path, after links inside the roots.
+    ///
+    /// A masked file is as long as what is shown of it: its own length would be that of its values.
     pub fn stat(&self, path: &WorkspacePath) -> Result<Stat, AccessError> {
-        self.shared.stat(path).map(|(stat, _)| stat)
+        let (stat, location) = self.shared.stat(path)?;
+        if stat.kind == FileKind::File && location.visibility() == Visibility::Masked {
+            return Ok(self.open_file(path).map_or(stat, |file| file.stat().clone()));
+        }
+        Ok(stat)
     }
 
-    /// Whether policy denies the content of what is at a path, after links inside the roots.
-    pub fn is_secret(&self, path: &WorkspacePath) -> Result<bool, AccessError> {
-        self.shared.stat(path).map(|(_, location)| location.secret())
+    /// What tools see of the content of what is at a path, after links inside the roots.
+    pub fn visibility(&self, path: &WorkspacePath) -> Result<Visibility, AccessError> {
+        self.shared.stat(path).map(|(_, location)| location.visibility())
+    }
+
+    /// What may be shown of `bytes`, which were or will be the content at a real path: they themselves, or their masked
+    /// form; `None` where the path is denied or they cannot be masked.
+    pub fn shown(&self, real: &WorkspacePath, bytes: Vec<u8>) -> Option<Vec<u8>> {
+        masked_file::shown(real, bytes)
+    }
+
+    /// Whether a masked file has this revision itself, not its masked form. Never of a file that is open.
+    pub fn is_at(&self, path: &WorkspacePath, revision: Revision) -> Result<bool, AccessError> {
+        self.shared.open_file(path).map(|file| file.is_masked_at(revision))
+    }
+
+    /// Checks the sentinels in the new content of a file before it is planned further. Returns what of it will be shown
+    /// where the file is masked; `None` for one that is open. `old` is the content that it was made of, as it was shown.
+    ///
+    /// # Errors
+    /// `Sentinel` for one that is not put back, in a masked file or in any other.
+    pub fn check_sentinels(
+        &self,
+        target: &WritablePath,
+        old: &[u8],
+        new: &[u8],
+    ) -> Result<Option<Vec<u8>>, AccessError> {
+        write::check_sentinels(&self.shared, target, old, new)
     }
 
     /// Whether names and text at a real path may be written by people who want to mislead a model. Decided by the path

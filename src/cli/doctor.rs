@@ -14,7 +14,7 @@ use crate::{
     server::{CLIENTS, ClientRow, Confirm, ConfirmThrough, Parts},
     text::byte_size::exact_size,
     tools::{AnswerBudget, ReadBeforeWrite},
-    workspace::{AgentFile, ConfineReport, PolicyRules, escape_controls},
+    workspace::{AgentFile, ConfineReport, PolicyRules, Secrets, escape_controls},
 };
 
 use super::output::print;
@@ -136,6 +136,8 @@ fn built_in_lists(rules: &PolicyRules, parts: &Parts) -> String {
     };
     let secrets = if all(PolicyRules::allows_every_secret) {
         "secrets (all of them may be read: --allow-secret)"
+    } else if rules.secrets == Some(Secrets::Mask) {
+        "secrets (values masked, or content refused where they cannot be: --secrets mask)"
     } else {
         "secrets (content refused)"
     };
@@ -158,6 +160,11 @@ fn rule_lines(out: &mut ReportText, place: &str, rules: &PolicyRules) {
         if !globs.is_empty() {
             out.line(&format!("{place}{what}: {}", globs.join(", ")));
         }
+    }
+    match rules.secrets.filter(|_| !place.is_empty()) {
+        Some(Secrets::Mask) => out.line(&format!("{place}values of secrets masked")),
+        Some(Secrets::Deny) => out.line(&format!("{place}content of secrets refused")),
+        None => {}
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::workspace::PolicyRules;
 
-use super::{RawArgs, host_path};
+use super::{Config, RawArgs, host_path, options::options, parse_value};
 
 /// The rules in `raw`; each invalid pattern is a problem.
 pub(super) fn rules(raw: &RawArgs, problems: &mut Vec<String>) -> PolicyRules {
@@ -22,7 +22,12 @@ pub(super) fn rules(raw: &RawArgs, problems: &mut Vec<String>) -> PolicyRules {
     let (allow_secret, protect) = (globs("allow-secret"), globs("protect"));
     let (allow_protected, hide) = (globs("allow-protected"), globs("hide"));
     deny.extend(extensions(raw, problems));
-    PolicyRules { deny, allow_secret, protect, allow_protected, hide, untrusted: false }
+    let mut read = Config::default();
+    for option in options().filter(|option| option.flag == "secrets") {
+        parse_value::apply(option, raw, &mut read, problems);
+    }
+    let secrets = read.workspace.policy.secrets;
+    PolicyRules { deny, allow_secret, protect, allow_protected, hide, secrets, untrusted: false }
 }
 
 /// The options that take patterns.

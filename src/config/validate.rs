@@ -32,7 +32,7 @@ pub(super) fn config(
     placeholders(raw, directories, &mut problems);
     let mut warnings = Vec::new();
     let mut config = Config { action, ..Config::default() };
-    for option in options() {
+    for option in options().filter(|option| option.flag != "secrets") {
         parse_value::apply(option, raw, &mut config, &mut problems);
     }
     selection(raw, &mut config.selection, &mut problems);

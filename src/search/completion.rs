@@ -17,7 +17,7 @@ use std::{
 
 use crate::{
     stop::StopSignal,
-    workspace::{FileKind, Workspace, WorkspacePath},
+    workspace::{FileKind, Visibility, Workspace, WorkspacePath},
 };
 
 use names::Names;
@@ -110,10 +110,10 @@ fn present(request: &CompletionRequest<'_>, found: Ranked, is_complete: bool) ->
         if shown.len() == request.limit || request.stop.stopped().is_some() {
             break;
         }
-        let is_secret = || request.workspace.is_secret(&path).unwrap_or(true);
+        let is_shown = || request.workspace.visibility(&path).is_ok_and(|seen| seen != Visibility::Denied);
         match request.workspace.stat(&path).map(|stat| stat.kind) {
             Ok(FileKind::Directory) => shown.push((path, true)),
-            Ok(FileKind::File) if !is_secret() => shown.push((path, false)),
+            Ok(FileKind::File) if is_shown() => shown.push((path, false)),
             _ => total = total.saturating_sub(1),
         }
     }

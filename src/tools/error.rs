@@ -317,6 +317,7 @@ impl From<AccessError> for ToolError {
                 Kind::Denied,
                 "the rules of this server deny its content; work without it, or ask the user to allow it",
             ),
+            A::Sentinel(fault) => (Kind::InvalidInput, fault.next_step()),
             A::ProtectedWrite => (
                 Kind::Denied,
                 "programs execute such files, so they are written only if the configuration allows it; ask the user to \

@@ -180,7 +180,8 @@ fn stale(
     was: Option<&[u8]>,
 ) -> Outdated {
     let error = ToolError::new(Kind::Stale, message);
-    let was = was.and_then(|bytes| Document::decode(bytes.to_vec(), None).ok());
+    let was = was.and_then(|bytes| cx.workspace.shown(&now.path, bytes.to_vec()));
+    let was = was.and_then(|bytes| Document::decode(bytes, None).ok());
     let is = Document::decode(now.bytes.clone(), None).ok();
     let Some((was, is)) = was.zip(is).filter(|(was, is)| was.text() != is.text()) else {
         return error.hint("read it again and repeat the change on what is there now").into();

@@ -151,7 +151,8 @@ impl PlannedUndo {
         }
         let text = |bytes| Document::decode(bytes, None).ok();
         let now = text(cx.read_to_change(path).ok()?.bytes)?;
-        Some((now, text(cx.session.history.content(former.revision)?)?))
+        let former = cx.session.history.content(former.revision)?;
+        Some((now, text(cx.workspace.shown(path, former)?)?))
     }
 }
 

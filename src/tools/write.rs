@@ -182,7 +182,7 @@ impl WriteRequest {
         cx: &CallContext,
         checked: impl FnOnce(Snapshot) -> Result<Snapshot, ToolError>,
     ) -> Result<(Base, NewContent), ToolError> {
-        let (path, limit) = (&self.path, cx.settings.max_file_size);
+        let path = &self.path;
         let now = match cx.read_to_change(path) {
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.created(cx),
             Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) if self.mode == Mode::Create => {
@@ -197,22 +197,25 @@ impl WriteRequest {
             Mode::Append => appended(path, now, &self.content, self.encoding)?,
             Mode::Overwrite | Mode::Create => replaced(now, &self.content, self.encoding)?,
         };
-        self.within(limit, base, planned)
+        self.within(cx, base, planned)
     }
 
     fn created(&self, cx: &CallContext) -> Result<(Base, NewContent), ToolError> {
         if let Some(expected) = self.expected {
             return Err(read_before_write::absent(&self.path, expected));
         }
-        self.within(cx.settings.max_file_size, Base::Absent, created(&self.content, self.encoding)?)
+        self.within(cx, Base::Absent, created(&self.content, self.encoding)?)
     }
 
-    /// The plan, if its file has at most `limit` bytes.
-    fn within(&self, limit: u64, base: Base, planned: NewContent) -> Result<(Base, NewContent), ToolError> {
-        match planned.bytes.len() as u64 {
-            size if size > limit => Err(ToolError::would_grow(&self.path, size, limit)),
-            _ => Ok((base, planned)),
+    /// The plan, if its file is not too large and its sentinels are those of the file.
+    fn within(&self, cx: &CallContext, base: Base, planned: NewContent) -> Result<(Base, NewContent), ToolError> {
+        let (size, limit) = (planned.bytes.len() as u64, cx.settings.max_file_size);
+        if size > limit {
+            return Err(ToolError::would_grow(&self.path, size, limit));
         }
+        let old = planned.old.as_ref().map_or(&[][..], Document::bytes);
+        let shown = cx.workspace.check_sentinels(&self.target, old, &planned.bytes)?;
+        Ok((base, planned.shown_as(shown)))
     }
 }
 
@@ -245,9 +248,9 @@ struct PlannedWrite {
 }
 
 impl PlannedWrite {
-    /// The new text of the file, read back from its bytes.
+    /// The new text of the file as it is shown, read back from its bytes.
     fn text(&self) -> Option<Cow<'_, str>> {
-        text::view(&self.planned.bytes, Some(self.planned.encoding)).ok()
+        text::view(self.planned.shown_bytes(), Some(self.planned.encoding)).ok()
     }
 
     /// The diff of what is really written.
@@ -279,7 +282,7 @@ impl Change for PlannedWrite {
             diff: self.diff(DiffExtent::Full).map_or_else(
                 || {
                     let old = if self.base == Base::Absent { "/dev/null" } else { "(not text)" };
-                    let new = self.text().unwrap_or_else(|| String::from_utf8_lossy(&self.planned.bytes));
+                    let new = self.text().unwrap_or_else(|| String::from_utf8_lossy(self.planned.shown_bytes()));
                     let mut diff = format!("--- {old}\n+++ b/{}\n", shown_diff::diff_name(&self.request.path));
                     for line in new.split_inclusive('\n') {
                         diff.push('+');
@@ -386,7 +389,7 @@ impl PlannedWrite {
         if let Some(shown) = shown.as_ref().filter(|shown| !shown.text.is_empty()) {
             let _ = write!(text, "\n\n{}", shown.block);
             notes.extend(shown.hidden.clone());
-        } else if self.base == Base::Revision(committed.revision) {
+        } else if self.base == Base::Revision(committed.revision) && self.planned.shown.is_none() {
             text.push_str(" (no change)");
         }
         text.push_str(&introduced.text);

@@ -9,7 +9,7 @@ use crate::text::shorten;
 
 use super::escape::escape_text;
 use super::limits::words;
-use super::{Failure, Limit, RootGone, WorkspacePath, sys};
+use super::{Failure, Limit, RootGone, SentinelFault, WorkspacePath, sys};
 
 /// Why a text is no path of this workspace.
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +65,8 @@ pub enum AccessErrorKind {
     Denied,
     /// The content is secret.
     Secret,
+    /// A sentinel for a masked value is where none can be put back, and would be written.
+    Sentinel(SentinelFault),
     /// The file runs later, or its name is hidden: it is not written.
     ProtectedWrite,
     /// The root is read-only.
@@ -207,6 +209,7 @@ impl fmt::Display for AccessError {
                 write!(f, "access denied: {path} is a secret file")?;
                 self.rule(f)
             }
+            Kind::Sentinel(fault) => fault.sentence(path, f),
             Kind::ProtectedWrite => {
                 write!(f, "access denied: {path} is protected from writing")?;
                 self.rule(f)

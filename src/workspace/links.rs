@@ -14,6 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::lexical::{MOST_LINKS, base_of, push_front, strip_base};
+use super::visibility::{Visibility, visibility};
 use super::{AccessError, AccessErrorKind, AtPath as _, Dir, FileKind, OpenFor, Root, Roots, WorkspacePath};
 
 /// Where an asked path leads, and by which names.
@@ -46,6 +47,11 @@ impl Location {
     /// Whether policy denies its content, by any of its names.
     pub(super) fn secret(&self) -> bool {
         self.names().any(WorkspacePath::secret)
+    }
+
+    /// What tools see of the content there.
+    pub(super) fn visibility(&self) -> Visibility {
+        visibility(self.names())
     }
 
     /// A path below it whose names come from a listing, each as the deepest root has it.

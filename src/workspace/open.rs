@@ -6,6 +6,7 @@
 use std::io::Read as _;
 
 use super::access::{explain, present, readable, regular, visible};
+use super::visibility::mask_or_open;
 use super::{
     AccessError, AccessErrorKind, AtPath as _, Dir, Failure, FileKind, Location, OpenFile, OpenFor, Revision, Shared,
     Snapshot, Stat, WorkspacePath, links, sys,
@@ -70,8 +71,8 @@ impl Shared {
         };
         let ((file, stat), way) = self.reach(asked, open)?;
         regular(&stat, asked)?;
-        way.names().try_for_each(|name| readable(name, asked))?;
-        Ok(OpenFile { file, asked: asked.clone(), real: way.real, stat })
+        let mask = mask_or_open(way.names(), asked)?;
+        OpenFile::new(file, asked.clone(), way.real, stat, mask)
     }
 
     /// As [`Self::open_file`], with the content of at most `limit` bytes, without waiting for a disk, another machine
@@ -86,7 +87,7 @@ impl Shared {
         }
         readable(&real, asked).ok()?;
         let (file, stat, bytes) = real.root().dir.read_cached(real.relative(), limit)?;
-        Some((OpenFile { file, asked: asked.clone(), real, stat }, bytes))
+        Some((OpenFile::new(file, asked.clone(), real, stat, None).ok()?, bytes))
     }
 
     /// The whole content of a file, as it was at one moment. `known` may know the revision of a content.
@@ -113,8 +114,8 @@ impl Shared {
                 return Err(AccessError::new(kind, asked));
             }
             if before.same_file_state(&after) {
-                let revision = known(&open.real, &bytes).unwrap_or_else(|| Revision::of(&bytes));
-                return Ok(Snapshot { bytes, revision, stat: after, path: open.real });
+                let revision = known(open.real_path(), &bytes).unwrap_or_else(|| Revision::of(&bytes));
+                return Ok(Snapshot { bytes, revision, stat: after, path: open.real_path().clone() });
             }
         }
         Err(AccessError::new(AccessErrorKind::Changed, asked))

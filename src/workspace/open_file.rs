@@ -5,18 +5,50 @@
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
-use super::{Revision, Stat, WorkspacePath, sys};
+use crate::text::mask::MaskFormat;
 
-/// A regular file opened beneath its root, for reading.
+use super::masked_file::MaskedFile;
+use super::{AccessError, Revision, Stat, WorkspacePath, sys};
+
+/// A regular file opened beneath its root, for reading. What it gives of a masked file is the masked form: the only one
+/// that leaves this layer.
 #[derive(Debug)]
 pub struct OpenFile {
-    pub(super) file: File,
-    pub(super) asked: WorkspacePath,
-    pub(super) real: WorkspacePath,
-    pub(super) stat: Stat,
+    file: File,
+    asked: WorkspacePath,
+    real: WorkspacePath,
+    stat: Stat,
+    masked: Option<Box<MaskedFile>>,
 }
 
 impl OpenFile {
+    /// `file` at the real path `real`, masked if policy says so.
+    ///
+    /// # Errors
+    /// `Secret` where it must be masked and cannot be.
+    pub(super) fn new(
+        file: File,
+        asked: WorkspacePath,
+        real: WorkspacePath,
+        stat: Stat,
+        mask: Option<MaskFormat>,
+    ) -> Result<Self, AccessError> {
+        let Some(format) = mask else { return Ok(Self { file, asked, real, stat, masked: None }) };
+        let masked = MaskedFile::of(&file, &asked, stat, format)?;
+        let stat = masked.stat();
+        Ok(Self { file, asked, real, stat, masked: Some(Box::new(masked)) })
+    }
+
+    /// Whether its values are masked.
+    pub fn is_masked(&self) -> bool {
+        self.masked.is_some()
+    }
+
+    /// Whether it is masked, and its own bytes have this revision.
+    pub(super) fn is_masked_at(&self, revision: Revision) -> bool {
+        self.masked.as_ref().is_some_and(|masked| masked.revision == revision)
+    }
+
     /// The path that was asked for.
     pub fn path(&self) -> &WorkspacePath {
         &self.asked
@@ -34,7 +66,11 @@ impl OpenFile {
 
     /// What it is now, by the same handle.
     pub fn restat(&self) -> io::Result<Stat> {
-        sys::file_stat(&self.file)
+        let stat = sys::file_stat(&self.file)?;
+        Ok(match &self.masked {
+            None => stat,
+            Some(masked) => masked.stat_now(&stat),
+        })
     }
 
     /// Appends up to `limit` bytes from the current position to `buf`. True when the file ended
@@ -43,13 +79,13 @@ impl OpenFile {
         // Room for all of it, and the call that finds the end: without it, it comes in a dozen pieces.
         let expected = usize::try_from(self.stat.size.min(limit)).unwrap_or(0);
         buf.try_reserve(expected.saturating_add(1))?;
-        let read = (&mut self.file).take(limit).read_to_end(buf)?;
+        let read = self.take(limit).read_to_end(buf)?;
         if (read as u64) < limit {
             return Ok(true);
         }
         let mut next = [0_u8; 1];
         let more = loop {
-            match self.file.read(&mut next) {
+            match self.read(&mut next) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 answer => break answer?,
             }
@@ -57,20 +93,26 @@ impl OpenFile {
         if more == 0 {
             return Ok(true);
         }
-        self.file.seek(io::SeekFrom::Current(-1))?;
+        self.seek(io::SeekFrom::Current(-1))?;
         Ok(false)
     }
 }
 
 impl io::Read for OpenFile {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        self.file.read(buf)
+        match &mut self.masked {
+            None => self.file.read(buf),
+            Some(masked) => masked.content.read(buf),
+        }
     }
 }
 
 impl io::Seek for OpenFile {
     fn seek(&mut self, position: io::SeekFrom) -> io::Result<u64> {
-        self.file.seek(position)
+        match &mut self.masked {
+            None => self.file.seek(position),
+            Some(masked) => masked.content.seek(position),
+        }
     }
 }
 

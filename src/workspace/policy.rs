@@ -23,16 +23,18 @@ mod startup_rules;
 
 use std::{ffi::OsStr, path::Path};
 
+use crate::text::mask::MaskFormat;
+
 use fold::{Folded, fold};
 use globs::{Globs, Refusals};
 use prefilter::Prefilter;
 use rule::Rule;
-use secrets::{PUBLIC, secrets};
+use secrets::{PUBLIC, mask_format, secrets};
 
 pub use agent_file::AgentFile;
 pub(super) use agent_file::{ParsedRules, RULE_FILES, RuleFile};
 pub(super) use agent_rules::AgentRules;
-pub use rules::PolicyRules;
+pub use rules::{PolicyRules, Secrets};
 pub(super) use startup_rules::{ProtectedPaths, StartupRules};
 
 /// What policy says about one use of one name.
@@ -57,6 +59,8 @@ pub(super) struct Policy {
     /// Of the default write protection.
     run_later: Prefilter,
     startup: StartupRules,
+    /// Whether secrets on the default list are shown with their values masked.
+    pub(super) masks: bool,
     pub(super) untrusted: bool,
 }
 
@@ -72,6 +76,7 @@ impl Policy {
             secrets: Prefilter::new(secrets()),
             run_later: Prefilter::new(run_later::rules()),
             startup: StartupRules::default(),
+            masks: rules.secrets == Some(Secrets::Mask),
             untrusted: rules.untrusted,
         }
     }
@@ -93,6 +98,16 @@ impl Policy {
         let refused = self.deny.first_match(&path, relative);
         let verdict = decide(&path, refused, &self.allow_secret, secrets(), PUBLIC);
         or_linked(verdict, self.startup.secrets.why(relative, &path), &path, &self.allow_secret)
+    }
+
+    /// How the content at this path is masked, where nothing but the default list of secrets refuses it.
+    pub(super) fn mask(&self, relative: &Path) -> Option<MaskFormat> {
+        if !self.masks || self.startup.denied(relative).is_some() {
+            return None;
+        }
+        let path = fold(relative);
+        let is_denied = self.deny.first_match(&path, relative).is_some();
+        if is_denied || PUBLIC.iter().any(|rule| rule.matches(&path)) { None } else { mask_format(&path) }
     }
 
     /// Whether this path, a directory or not, may be created, replaced, moved or deleted. Some names are harmless for

@@ -23,6 +23,7 @@ mod tree_builder;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use super::write::WriteScope;
 use super::{AccessError, AccessErrorKind, Location, OpenFor, Stat, Workspace, WorkspacePath, WritablePath};
 
 pub use entries::{Node, Tree, TreeEntry};
@@ -50,7 +51,7 @@ impl Workspace {
             let gone = way.real.root().absence().filter(|_| way.real.root().is_optional());
             return Err(gone.map_or_else(is_root, |gone| AccessError::new(AccessErrorKind::RootGone(gone), &way.real)));
         }
-        WritablePath::new(path, way)
+        WritablePath::new(path, way, WriteScope::Entry)
     }
 
     /// The path as the new name of `from`, where it differs from the old one in case alone and the file system finds
@@ -62,7 +63,7 @@ impl Workspace {
         let is_near = way.real != *old && way.real.parent() == old.parent();
         let dir = way.real.root().dir.dir_beneath(way.real.parent()?.relative(), OpenFor::List).ok()?;
         let is_respelled = is_near && respell::is_respelling(&dir, old.file_name()?, name);
-        is_respelled.then(|| WritablePath::new(path, way).ok()).flatten()
+        is_respelled.then(|| WritablePath::new(path, way, WriteScope::Entry).ok()).flatten()
     }
 
     /// What is at an entry, a link being a link; `None` where nothing is.

@@ -16,6 +16,7 @@ mod leaks;
 #[cfg(unix)]
 mod links;
 mod manage;
+mod mask;
 #[cfg(unix)]
 mod next_start;
 #[cfg(unix)]

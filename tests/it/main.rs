@@ -33,6 +33,7 @@ mod limits;
 mod long_paths;
 mod ls;
 mod manage;
+mod mask;
 mod notebooks;
 mod optional;
 mod oracle;

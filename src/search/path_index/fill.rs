@@ -10,7 +10,7 @@ use std::{
 use super::{KnownContent, KnownStat, PathIndex, RootIndex, root_index::slot_of};
 use crate::{
     text,
-    workspace::{Entry, WorkspacePath},
+    workspace::{Entry, Visibility, WorkspacePath},
 };
 
 /// Bytes of the largest file that is taken in: larger ones are searched each time.
@@ -110,10 +110,12 @@ fn take_in(index: &mut RootIndex, files: Vec<ReadFile>) {
 
 /// What a file holds. `None` when it should be looked at another time.
 fn read(entry: &Entry) -> Option<(ReadContent, Option<KnownStat>)> {
-    if entry.is_secret() {
-        return Some((ReadContent::Known(KnownContent::Secret), None));
-    }
     let always = Some((ReadContent::Known(KnownContent::AlwaysSearch), None));
+    match entry.visibility() {
+        Visibility::Denied => return Some((ReadContent::Known(KnownContent::Secret), None)),
+        Visibility::Masked => return always,
+        Visibility::Open => {}
+    }
     let Ok(mut file) = entry.open() else { return always };
     let stat = file.stat().clone();
     // Another name can change it without an event here.

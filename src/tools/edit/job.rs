@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use crate::{
     edit::Strategies,
-    text::Document,
-    workspace::{AccessErrorKind, Base, RevisionPrefix, Snapshot, WorkspacePath, WritablePath},
+    text::{Document, mask::cuts_sentinel},
+    workspace::{AccessErrorKind, Base, RevisionPrefix, Snapshot, Visibility, WorkspacePath, WritablePath},
 };
 
 use super::{
@@ -37,6 +37,8 @@ pub(super) struct Planned {
     /// What is there now, unless that is nothing.
     pub(super) old: Option<Document>,
     new: New,
+    /// What is shown of the new content of a masked file.
+    shown: Option<Document>,
     pub(super) strategies: Vec<Strategies>,
     pub(super) replacements: usize,
     /// The changed cells of a notebook, whose other text is as it was.
@@ -75,12 +77,25 @@ impl Planned {
         self.cells.as_ref().map_or_else(|| self.file_text(), |cells| &cells.new)
     }
 
-    /// The text of the whole file as it will be.
+    /// The text of the whole file as it will be shown.
     pub(super) fn file_text(&self) -> &str {
+        if let Some(shown) = &self.shown {
+            return shown.text();
+        }
         match &self.new {
             New::Text(text) => text,
             New::Document(document) => document.text(),
         }
+    }
+
+    /// Whether the values of the file are masked.
+    pub(super) fn is_masked(&self) -> bool {
+        self.shown.is_some()
+    }
+
+    /// The bytes that will be there, as far as they are shown.
+    pub(super) fn shown_bytes(&self) -> &[u8] {
+        self.shown.as_ref().map_or_else(|| self.bytes(), Document::bytes)
     }
 
     /// Whether a notebook is none afterwards.
@@ -148,7 +163,7 @@ impl Job {
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.create(cx),
             Err(error) => return Err(error.into()),
         };
-        let planned = self.splice(cx, checked(now)?)?;
+        let planned = self.masked(cx, self.splice(cx, checked(now)?)?)?;
         if planned.bytes().len() as u64 > limit {
             return Err(ToolError::would_grow(&self.path, planned.bytes().len() as u64, limit));
         }
@@ -164,14 +179,25 @@ impl Job {
         if let Some(expected) = self.expected_revision {
             return Err(read_before_write::absent(&self.path, expected));
         }
-        Ok(Planned {
+        let planned = Planned {
             base: Base::Absent,
             old: None,
             new: New::Text(new),
+            shown: None,
             strategies: vec![Strategies::default()],
             replacements: 1,
             cells: None,
-        })
+        };
+        self.masked(cx, planned)
+    }
+
+    /// With what will be shown of it, if the file is masked.
+    fn masked(&self, cx: &CallContext, planned: Planned) -> Result<Planned, ToolError> {
+        let old = planned.old.as_ref().map_or(&[][..], Document::bytes);
+        let shown = cx.workspace.check_sentinels(&self.target, old, planned.bytes())?;
+        let shown = shown.map(|bytes| Document::decode(bytes, None)).transpose();
+        let refused = || ToolError::invalid(format!("{} would not be text after this change", self.path));
+        Ok(Planned { shown: shown.map_err(|_| refused().hint("check new_string"))?, ..planned })
     }
 
     fn splice(&self, cx: &CallContext, now: Snapshot) -> Result<Planned, ToolError> {
@@ -179,6 +205,7 @@ impl Job {
         let base = Base::Revision(revision);
         let old = Document::decode(now.bytes, None)
             .map_err(|error| read_before_write::not_text(&self.path, size, revision, &error))?;
+        let is_masked = cx.workspace.visibility(&self.path).is_ok_and(|seen| seen == Visibility::Masked);
         let mut made = None;
         let (mut strategies, mut cells, mut replacements) = (Vec::new(), Vec::new(), 0);
         // With a single edit its own count is checked, so that the error can list the places.
@@ -203,6 +230,12 @@ impl Job {
                 if self.edits.len() == 1 { error } else { error.hint("none of the edits was applied") }
             })?;
             let spans: Vec<_> = places.spans.iter().map(|(span, new)| (span.clone(), new.as_str())).collect();
+            if is_masked && spans.iter().any(|(span, _)| cuts_sentinel(document.text(), span)) {
+                return Err(one.label(
+                    ToolError::invalid("old_string begins or ends within a `<secret:…>`, which is one value")
+                        .hint("take the whole sentinel into old_string, or nothing of it"),
+                ));
+            }
             // Several edits can multiply one another; the file's own size is checked at the end. Text takes
             // at most twice the room of its bytes in any encoding.
             let grown = spans.iter().map(|(span, new)| new.len().saturating_sub(span.len())).sum::<usize>();
@@ -225,7 +258,7 @@ impl Job {
         }
         cx.check()?;
         let new = New::Document(made.unwrap_or_else(|| old.clone()));
-        let mut planned = Planned { base, old: Some(old), new, strategies, replacements, cells: None };
+        let mut planned = Planned { base, old: Some(old), new, shown: None, strategies, replacements, cells: None };
         planned.cells = planned.changed_cells(self.target.path(), cells);
         Ok(planned)
     }

@@ -11,7 +11,7 @@ use crate::{
 use super::{
     super::{
         Answer, CallContext,
-        answer::{count, noted},
+        answer::{MASKED_CHANGE, count, noted},
         introduced::{ChangedText, Introduced},
         shown_diff::{self, ShownDiff},
         with_history::Rewrite as _,
@@ -52,6 +52,7 @@ impl Planned {
             })
             .collect();
         notes.extend(self.given_layout());
+        notes.extend(self.is_masked().then(|| MASKED_CHANGE.to_owned()));
         if let Some(cells) = &self.cells {
             let numbers: Vec<usize> = cells.numbers.iter().copied().collect();
             notes.insert(0, format!("in {}", cells::cells(&numbers)));
@@ -59,7 +60,7 @@ impl Planned {
             notes.push("its JSON is no longer that of a notebook".to_owned());
         }
         let revision = made.map_or_else(
-            || Revision::of(self.bytes()),
+            || Revision::of(self.shown_bytes()),
             |(revision, kept)| {
                 notes.extend(kept);
                 revision

@@ -2,7 +2,7 @@
 
 use crate::{
     text::LineEnding,
-    workspace::{FileKind, Stat, WorkspacePath},
+    workspace::{FileKind, Stat, Visibility, WorkspacePath},
 };
 
 use super::{
@@ -12,14 +12,15 @@ use super::{
         read::{Content, Description, Properties, describe},
     },
     output::{Facts, FileFacts, ListedEntry, Output},
-    stat_words::{mode, modified},
+    stat_words::{mark, mode, modified},
 };
 
 /// The answer about `path`, which is not a directory.
 pub(super) fn answer(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, ToolError> {
     let access = |error| ToolError::access(&cx.workspace, error);
     let stat = cx.workspace.stat(path).map_err(access)?;
-    let protected = cx.workspace.is_secret(path).map_err(access)?;
+    let visibility = cx.workspace.visibility(path).map_err(access)?;
+    let protected = visibility == Visibility::Denied;
     let is_file = stat.kind == FileKind::File;
     let mut entry = ListedEntry {
         path: path.to_string(),
@@ -54,7 +55,7 @@ pub(super) fn answer(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, T
         }
     }
     words.extend(times(&stat));
-    let text = format!("{path}: {}{}", words.join(", "), if protected { " [protected]" } else { "" });
+    let text = format!("{path}: {}{}", words.join(", "), mark(visibility));
     let facts = Facts { shown: 1, timed_out, file: entry.file.clone(), ..Facts::default() };
     Ok(Answer::text(text, &facts).data(cx, &Output { path: None, entries: vec![entry], facts, notes: Vec::new() }))
 }

@@ -6,7 +6,7 @@ use crate::{
     search::Tally,
     stop::StopReason,
     text::byte_size::file_size,
-    workspace::{FileKind, WorkspacePath},
+    workspace::{Entry, FileKind, Visibility, WorkspacePath},
 };
 
 use super::{
@@ -20,7 +20,7 @@ use super::{
     },
     listing::{Counted, Item, Listing, MOST_COUNTED, State},
     output::{Facts, ListedEntry, Output},
-    stat_words::{mode, modified},
+    stat_words::{mark, mode, modified},
     total::{Total, Totals},
     tree::{ListRequest, MAX_RESULTS, Tree},
 };
@@ -224,9 +224,9 @@ impl<'a> Printer<'a> {
             (State::Leaf | State::Listed(_), None) => {}
         }
         self.columns(item, &listed);
-        if listed.protected {
-            self.text.push_str(" [protected]");
-        }
+        let visibility = visibility(&item.entry);
+        listed.protected = visibility == Visibility::Denied;
+        self.text.push_str(mark(visibility));
         self.entries.push(listed);
         if !self.gauge.fits(&self.text) {
             return false;
@@ -284,13 +284,17 @@ impl<'a> Printer<'a> {
             },
             size: stat.as_ref().filter(|_| is_file).map(|stat| stat.size),
             target: entry.link_target().map(|target| target.to_string()),
-            protected: entry.kind() != FileKind::Directory && entry.is_secret(),
             modified: long_stat.and_then(modified),
             mode: long_stat.and_then(mode),
             total: self.totals.and_then(|totals| totals.of(entry.path())).copied(),
             ..ListedEntry::default()
         }
     }
+}
+
+/// What tools see of the content of an entry; a directory has none.
+fn visibility(entry: &Entry) -> Visibility {
+    if entry.kind() == FileKind::Directory { Visibility::Open } else { entry.visibility() }
 }
 
 fn counted_words(counted: Counted) -> String {

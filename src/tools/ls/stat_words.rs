@@ -2,7 +2,16 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::workspace::Stat;
+use crate::workspace::{Stat, Visibility};
+
+/// What is put behind the name of a file whose content is not open.
+pub(super) fn mark(visibility: Visibility) -> &'static str {
+    match visibility {
+        Visibility::Open => "",
+        Visibility::Masked => " [masked]",
+        Visibility::Denied => " [protected]",
+    }
+}
 
 /// When the content last changed, in UTC and without fractions: `2026-11-22T09:46:37Z`.
 pub(super) fn modified(stat: &Stat) -> Option<String> {

@@ -14,6 +14,10 @@ use super::{
     whole::read_whole,
 };
 
+/// What is said of a file whose values are masked.
+const MASKED: &str =
+    "(`<secret:NAME>` masks a value: an edit or write that keeps it keeps the value, anything else is a new value)";
+
 /// Reads the requested part of a text file. The file counts as seen, unless it changed meanwhile or is too large to be
 /// hashed.
 pub(super) fn read_text(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Section, ToolError> {
@@ -29,7 +33,8 @@ pub(super) fn read_text(cx: &CallContext, request: &FileRequest, source: Source)
     let section = changes.unwrap_or_else(|| page.section(path, request));
     let content = document.as_ref().map(Document::bytes);
     let sighting = revision.and_then(|revision| cx.session.ledger.note(real, revision, content));
-    Ok(Section { sighting, ..section })
+    let closing = if file.is_masked() { format!("{}\n{MASKED}", section.closing) } else { section.closing };
+    Ok(Section { closing, sighting, ..section })
 }
 
 /// What changed since the revision that the caller has, where its content is still known and a diff is shorter.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     text::{media_type, shorten},
-    workspace::{FileKind, Root, WorkspacePath},
+    workspace::{FileKind, Root, Visibility, WorkspacePath},
 };
 
 use super::{
@@ -112,7 +112,7 @@ impl Listed<'_> {
                     let modified = humantime::format_rfc3339_seconds(modified).to_string();
                     resource["annotations"] = json!({ "lastModified": modified });
                 }
-                cx.workspace.is_secret(path).is_ok_and(|secret| !secret).then_some(resource)
+                cx.workspace.visibility(path).is_ok_and(|seen| seen != Visibility::Denied).then_some(resource)
             }
         }
     }

@@ -38,6 +38,7 @@ pub(super) fn check(cx: &CallContext, change: &UndoableChange) -> Result<RevertP
                 cost = Cost { bytes, growth: bytes.saturating_sub(held), ..no_cost_in(path) };
             }
             cost.freed = Some((Arc::clone(path.root()), held.saturating_sub(cost.bytes)));
+            let old = old.map(|old| cx.workspace.shown(path, old).unwrap_or_default());
             shown_diff::diff(path, Some(now), old)
         }
         Effect::Removed { path, entries } => {
@@ -119,7 +120,8 @@ fn revert_effect(cx: &CallContext, change: &UndoableChange, approval: Approval) 
             let bytes = kept_content(cx, path, former.revision)?;
             let target = cx.workspace.writable(path)?;
             let guard = WriteGuard::acquire_within(&cx.workspace, target, Base::Revision(*after), &cx.wait_limit())
-                .map_err(|error| not_as_left(path, error))?;
+                .map_err(|error| not_as_left(path, error))?
+                .with_former_content();
             with_history::commit(cx, guard, "undo", Undoable::No, &bytes, approval)?;
             Ok(())
         }
@@ -213,7 +215,8 @@ fn move_back(
         read_before_write::carry_seen(cx, &tree, old.path());
     }
     if let (Some(former), Some(bytes)) = (replaced, restored) {
-        let guard = WriteGuard::acquire(&cx.workspace, new, Base::Absent)?.with_mode(former.mode);
+        let guard = WriteGuard::acquire(&cx.workspace, new, Base::Absent)?;
+        let guard = guard.with_mode(former.mode).with_former_content();
         let committed = guard.commit(&bytes, second)?;
         with_history::record_written(cx, "undo", &committed.path, None, committed.revision, &committed.made);
         cx.session.ledger.saw(&committed.path, committed.revision, Some(&bytes));
@@ -228,10 +231,11 @@ fn files(entries: &[FormerEntry]) -> impl Iterator<Item = &Former> {
     })
 }
 
-/// The file's bytes, if they are what the change left.
+/// The file's bytes as they are shown, if it is what the change left.
 fn unchanged_file(cx: &CallContext, path: &WorkspacePath, after: Revision) -> Result<Vec<u8>, ToolError> {
     let now = cx.workspace.read(path, cx.settings.max_file_size).map_err(|error| not_as_left(path, error))?;
-    if now.revision == after { Ok(now.bytes) } else { Err(changed_since(path)) }
+    let is_unchanged = now.revision == after || cx.workspace.is_at(path, after).is_ok_and(|is_at| is_at);
+    if is_unchanged { Ok(now.bytes) } else { Err(changed_since(path)) }
 }
 
 fn unchanged_tree(

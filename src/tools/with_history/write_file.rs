@@ -4,8 +4,8 @@ use crate::{
     session::history::{Effect, Former, JournalRecord, Kept, UndoableChange},
     text::Document,
     workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Committed, Durable, FileLock, HashedBytes, WritablePath,
-        WriteGuard,
+        AccessError, AccessErrorKind, Approval, Base, Committed, Durable, FileLock, HashedBytes, Revision,
+        WritablePath, WriteGuard,
     },
 };
 
@@ -108,11 +108,17 @@ fn try_commit(
     approval: Approval,
 ) -> Result<Result<(Committed, Option<String>), AccessError>, ToolError> {
     let history = &cx.session.history;
-    let content = HashedBytes::of(bytes);
+    let content = match guard.new_content(bytes) {
+        Ok(content) => content,
+        Err(error) => return Ok(Err(error)),
+    };
     let after = content.revision();
+    // Whether a value was guessed must not be seen by what can be undone.
+    let is_masked = content.is_masked();
+    let shown_before = guard.shown_before().map(Revision::of);
     let path = guard.path().clone();
     let (before, note) = match guard.previous() {
-        Some(former) if former.revision != after => {
+        Some(former) if former.revision != after || is_masked => {
             let (found, kept) = match former.known {
                 Some(content) => {
                     let revision = content.revision();
@@ -130,7 +136,7 @@ fn try_commit(
         Some(former) => (Some((former.revision, former.mode, false)), None),
         None => (None, None),
     };
-    let changes = before.is_none_or(|(revision, ..)| revision != after);
+    let changes = is_masked || before.is_none_or(|(revision, ..)| revision != after);
     let (pending, note) = if changes {
         let old = before.filter(|(.., usable)| *usable);
         let record = JournalRecord::new(tool, &path)
@@ -142,7 +148,8 @@ fn try_commit(
     };
     let note_down = |committed: &Committed| {
         if changes {
-            record_written(cx, tool, &path, before.map(|(revision, ..)| revision), after, &committed.made);
+            let before = before.map(|(revision, ..)| shown_before.unwrap_or(revision));
+            record_written(cx, tool, &path, before, content.shown_revision(), &committed.made);
         }
         let former = before.map(|(revision, mode, usable)| (Former { revision, mode }, usable));
         if undoable == Undoable::Yes && changes && former.is_none_or(|(_, usable)| usable) {
@@ -150,9 +157,9 @@ fn try_commit(
             let effect = Effect::Wrote { path, before, after };
             history.done(&pending, UndoableChange { tool, effect, made: committed.made.clone() });
         }
-        cx.session.ledger.saw(&committed.path, committed.revision, Some(bytes));
+        cx.session.ledger.saw(&committed.path, committed.revision, Some(content.shown()));
     };
-    let committed = guard.commit_noting(content, approval, note_down);
+    let committed = guard.commit_noting(&content, approval, note_down);
     if committed.is_err() {
         history.void(&pending);
     }

@@ -7,11 +7,13 @@ use crate::{
     workspace::{Snapshot, WorkspacePath},
 };
 
-use super::super::{ToolError, read_before_write};
+use super::super::{ToolError, answer::MASKED_CHANGE, read_before_write};
 
 /// The bytes that would be written.
 pub(super) struct NewContent {
     pub(super) bytes: Vec<u8>,
+    /// What is shown of them, if the file is masked.
+    pub(super) shown: Option<Vec<u8>>,
     /// What is replaced, where it is text.
     pub(super) old: Option<Document>,
     /// Bytes that are there now, text or not.
@@ -38,6 +40,20 @@ pub(super) struct Appended {
     pub(super) lines: usize,
 }
 
+impl NewContent {
+    /// With what is shown of it, if the file is masked, and a note on that.
+    pub(super) fn shown_as(mut self, shown: Option<Vec<u8>>) -> Self {
+        let is_masked = shown.is_some() && self.old.is_some();
+        self.notes.extend(is_masked.then(|| MASKED_CHANGE.to_owned()));
+        Self { shown, ..self }
+    }
+
+    /// The bytes as they are shown.
+    pub(super) fn shown_bytes(&self) -> &[u8] {
+        self.shown.as_ref().unwrap_or(&self.bytes)
+    }
+}
+
 /// Non-ASCII bytes below which the detection of an encoding is a mere guess.
 const FEW: usize = 32;
 
@@ -59,6 +75,7 @@ pub(super) fn created(content: &str, wanted: Option<EncodingLabel>) -> Result<Ne
     let Some(wanted) = wanted else { return Ok(in_utf8(content)) };
     Ok(NewContent {
         bytes: encoded(content, wanted, LineEnding::None)?,
+        shown: None,
         encoding: wanted.encoding,
         notes: said(content, wanted),
         ..in_utf8("")
@@ -68,6 +85,7 @@ pub(super) fn created(content: &str, wanted: Option<EncodingLabel>) -> Result<Ne
 fn in_utf8(content: &str) -> NewContent {
     NewContent {
         bytes: content.as_bytes().to_vec(),
+        shown: None,
         old: None,
         old_bytes: 0,
         encoding: UTF_8,
@@ -112,7 +130,7 @@ pub(super) fn replaced(now: Snapshot, content: &str, wanted: Option<EncodingLabe
         LineEnding::Cr => notes.push("CR line endings kept".to_owned()),
         _ => {}
     }
-    Ok(NewContent { bytes, old: Some(old), old_bytes, encoding, appended: None, notes })
+    Ok(NewContent { bytes, shown: None, old: Some(old), old_bytes, encoding, appended: None, notes })
 }
 
 /// The new text in the encoding of the old one, with its byte-order mark; in UTF-8 where that cannot be.
@@ -263,7 +281,7 @@ pub(super) fn appended(
         _ => {}
     }
     let appended = Some(Appended { bytes: tail.len(), lines: text::lines(content).count() });
-    Ok(NewContent { bytes, old: Some(old), old_bytes, encoding, appended, notes })
+    Ok(NewContent { bytes, shown: None, old: Some(old), old_bytes, encoding, appended, notes })
 }
 
 /// The old file, if it is in the encoding that the call names: a file in two encodings can be read in neither.

@@ -19,8 +19,20 @@ pub struct PolicyRules {
     pub allow_protected: Vec<String>,
     /// Names that are treated as if they were not there.
     pub hide: Vec<String>,
+    /// What tools see of the secrets on the default list; `None` leaves it to the rules for all roots, and is `Deny`.
+    pub secrets: Option<Secrets>,
     /// Whether names and text below it may be written by people who want to mislead a model.
     pub untrusted: bool,
+}
+
+/// What tools see of the content of files on the default list of secrets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Secrets {
+    /// Nothing.
+    #[default]
+    Deny,
+    /// Their names and structure, with a sentinel for each value; nothing of what cannot be masked with certainty.
+    Mask,
 }
 
 impl PolicyRules {
@@ -38,6 +50,7 @@ impl PolicyRules {
             protect: both(&self.protect, &more.protect),
             allow_protected: both(&self.allow_protected, &more.allow_protected),
             hide: both(&self.hide, &more.hide),
+            secrets: more.secrets.or(self.secrets),
             untrusted: self.untrusted || more.untrusted,
         }
     }

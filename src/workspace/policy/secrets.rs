@@ -2,7 +2,9 @@
 //!
 //! A new secret name is a row here. `--deny` adds names, `--allow-secret` makes exceptions.
 
-use super::Rule;
+use crate::text::mask::MaskFormat;
+
+use super::{Folded, Rule};
 
 /// The rules of the list.
 pub(super) fn secrets() -> impl Iterator<Item = Rule> {
@@ -88,6 +90,55 @@ const SECRET: &[Rule] = &[
     Rule::Name(".mysql_history"),
     Rule::Name(".node_repl_history"),
 ];
+
+/// The secrets whose format is known well enough to mask every value. What is not here stays denied: keys and key stores,
+/// histories, and formats without a reader.
+const MASKABLE: &[(Rule, MaskFormat)] = &[
+    (Rule::Name(".env"), MaskFormat::Dotenv),
+    (Rule::Prefix(".env."), MaskFormat::Dotenv),
+    (Rule::Name(".netrc"), MaskFormat::Netrc),
+    (Rule::Name("_netrc"), MaskFormat::Netrc),
+    (Rule::Name(".pgpass"), MaskFormat::Pgpass),
+    (Rule::Name(".my.cnf"), MaskFormat::Ini),
+    (Rule::Name(".htpasswd"), MaskFormat::Htpasswd),
+    (Rule::Tail(".config/gh/hosts.yml"), MaskFormat::Yaml),
+    (Rule::Tail(".config/glab-cli/config.yml"), MaskFormat::Yaml),
+    (Rule::Name(".vault-token"), MaskFormat::Whole),
+    (Rule::Name(".dockercfg"), MaskFormat::Json),
+    (Rule::Tail(".docker/config.json"), MaskFormat::Json),
+    (Rule::Tail(".kube/config"), MaskFormat::Yaml),
+    (Rule::Name("kubeconfig"), MaskFormat::Yaml),
+    (Rule::Suffix(".kubeconfig"), MaskFormat::Yaml),
+    (Rule::Name(".npmrc"), MaskFormat::Ini),
+    (Rule::Name(".pypirc"), MaskFormat::Ini),
+    (Rule::Tail(".cargo/credentials"), MaskFormat::Toml),
+    (Rule::Tail(".cargo/credentials.toml"), MaskFormat::Toml),
+    (Rule::Tail(".gem/credentials"), MaskFormat::Yaml),
+    (Rule::Tail(".composer/auth.json"), MaskFormat::Json),
+    (Rule::Tail(".aws/credentials"), MaskFormat::Ini),
+    (Rule::Name("application_default_credentials.json"), MaskFormat::Json),
+    (Rule::Within("service-account", ".json"), MaskFormat::Json),
+    (Rule::Within("service_account", ".json"), MaskFormat::Json),
+    (Rule::Within("serviceaccount", ".json"), MaskFormat::Json),
+    (Rule::Within("client_secret", ".json"), MaskFormat::Json),
+    (Rule::Name("credentials.json"), MaskFormat::Json),
+    (Rule::Name(".s3cfg"), MaskFormat::Ini),
+    (Rule::Name(".boto"), MaskFormat::Ini),
+    (Rule::Tail("rclone/rclone.conf"), MaskFormat::Ini),
+    (Rule::Tail(".oci/config"), MaskFormat::Ini),
+    (Rule::Name("terraform.tfstate"), MaskFormat::Json),
+    (Rule::Within(".tfstate", ".backup"), MaskFormat::Json),
+    (Rule::Suffix(".tfstate"), MaskFormat::Json),
+    (Rule::Name("credentials.tfrc.json"), MaskFormat::Json),
+];
+
+/// How a secret of this name is masked: in the one format that every rule for it has.
+pub(super) fn mask_format(path: &Folded) -> Option<MaskFormat> {
+    let format = |rule: Rule| MASKABLE.iter().find(|(maskable, _)| *maskable == rule).map(|(_, format)| *format);
+    let mut formats = secrets().filter(|rule| rule.matches(path)).map(format);
+    let first = formats.next()??;
+    formats.all(|other| other == Some(first)).then_some(first)
+}
 
 /// Exceptions to the secret names: made to be shown.
 pub(super) const PUBLIC: &[Rule] = &[

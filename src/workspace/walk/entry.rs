@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
-use crate::workspace::access::{readable, regular};
+use crate::workspace::access::regular;
+use crate::workspace::visibility::{Visibility, mask_or_open, visibility};
 use crate::workspace::{
     AccessError, AtPath as _, Dir, Failure, FileKind, Location, OpenFile, Shared, Stat, WorkspacePath, links, sys,
 };
@@ -77,9 +78,16 @@ impl Entry {
         self.depth
     }
 
-    /// What the system says about the entry itself, links not followed.
+    /// What the system says about the entry itself, links not followed. A masked file is as long as what is shown.
     pub fn stat(&self) -> Result<Stat, AccessError> {
         let real = self.real();
+        if self.kind == FileKind::File
+            && real.root().policy().masks
+            && self.visibility() == Visibility::Masked
+            && let Ok(file) = self.open()
+        {
+            return Ok(file.stat().clone());
+        }
         let answer = match (self.dir.upgrade(), real.file_name()) {
             (Some(dir), Some(name)) => dir.child_stat(name).map_err(Failure::Io),
             _ => real.root().dir.stat_beneath(real.relative()),
@@ -92,14 +100,14 @@ impl Entry {
     pub fn open(&self) -> Result<OpenFile, AccessError> {
         let real = self.real();
         // Before the open: with many secrets about, a search should not touch one.
-        readable(&real, &self.path)?;
-        self.aliases().try_for_each(|alias| readable(&alias, &self.path))?;
+        let aliases: Vec<_> = self.aliases().collect();
+        let mask = mask_or_open(std::iter::once(&real).chain(&aliases), &self.path)?;
         // From the root, not from the directory's handle: a directory that was moved out of the
         // root meanwhile must not be read any more.
         let file = real.root().dir.file_beneath(real.relative()).at(&self.path)?;
         let stat = sys::file_stat(&file).at(&self.path)?;
         regular(&stat, &self.path)?;
-        Ok(OpenFile { file, asked: self.path.clone(), real, stat })
+        OpenFile::new(file, self.path.clone(), real, stat, mask)
     }
 
     /// What a link leads to, when that is inside a root.
@@ -111,10 +119,14 @@ impl Entry {
         (!target.hidden()).then_some(target.real)
     }
 
-    /// Whether policy denies its content, or that of what it links to.
-    pub fn is_secret(&self) -> bool {
-        let by_target = || self.kind == FileKind::Symlink && self.target().is_some_and(|target| target.secret());
-        self.real().secret() || self.aliases().any(|alias| alias.secret()) || by_target()
+    /// What tools see of its content, or of that of what it links to.
+    pub fn visibility(&self) -> Visibility {
+        let mut names = vec![self.real()];
+        names.extend(self.aliases());
+        if self.kind == FileKind::Symlink {
+            names.extend(self.target().iter().flat_map(Location::names).cloned());
+        }
+        visibility(&names)
     }
 
     /// Where a link leads, by the names that the walk was started with.

@@ -56,6 +56,14 @@ impl ExpectedContent<'_> {
         }
     }
 
+    /// Whether it is this content, or what is shown of it, which is all that a tool knows of a masked file.
+    pub(super) fn is_of(self, real: &[u8], shown: &[u8]) -> bool {
+        match self {
+            Self::Revision(revision) => [real, shown].into_iter().any(|bytes| Revision::of(bytes) == revision),
+            Self::Bytes(content) => [real, shown].contains(&content.bytes),
+        }
+    }
+
     /// Whether it is what `file` holds from its beginning, where it is placed.
     pub(super) fn is_in(self, mut file: &File) -> io::Result<bool> {
         match self {

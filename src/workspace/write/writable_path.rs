@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::text::mask::MaskFormat;
+
 use crate::workspace::access::{changeable, readable};
+use crate::workspace::visibility::mask_or_open;
 use crate::workspace::{
     Access, AccessError, AccessErrorKind, AtPath as _, Location, OpenFor, Shared, Verdict, WorkspacePath, repository,
 };
@@ -20,12 +23,27 @@ pub struct WritablePath {
     real: WorkspacePath,
     /// Its other names (see `links::Location`).
     aliases: Arc<[WorkspacePath]>,
+    scope: WriteScope,
+}
+
+/// What is changed at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::workspace) enum WriteScope {
+    /// The content of a file, which may be masked.
+    Content,
+    /// The entry, with all that is in it: a masked file is not moved, copied or deleted, since its bytes would be in a
+    /// place where nothing masks them.
+    Entry,
 }
 
 impl WritablePath {
     /// Where `way` leads, if that may be written.
-    pub(in crate::workspace) fn new(asked: &WorkspacePath, way: Location) -> Result<Self, AccessError> {
-        let path = Self { asked: asked.clone(), real: way.real, aliases: way.aliases.into() };
+    pub(in crate::workspace) fn new(
+        asked: &WorkspacePath,
+        way: Location,
+        scope: WriteScope,
+    ) -> Result<Self, AccessError> {
+        let path = Self { asked: asked.clone(), real: way.real, aliases: way.aliases.into(), scope };
         allowed(&path)?;
         Ok(path)
     }
@@ -42,6 +60,11 @@ impl WritablePath {
     /// Where it truly is, after links inside the roots.
     pub fn path(&self) -> &WorkspacePath {
         &self.real
+    }
+
+    /// How its content is masked; `None` where it is open.
+    pub(in crate::workspace) fn mask(&self) -> Result<Option<MaskFormat>, AccessError> {
+        mask_or_open(self.names(), &self.asked)
     }
 
     /// The path as it was asked for.
@@ -61,7 +84,8 @@ impl WritablePath {
 
 /// See [`Workspace::writable`](crate::workspace::Workspace::writable).
 pub(in crate::workspace) fn writable(shared: &Arc<Shared>, asked: &WorkspacePath) -> Result<WritablePath, AccessError> {
-    WritablePath::new(asked, shared.locate(asked).map_err(|error| without_hidden(shared, asked, error))?)
+    let way = shared.locate(asked).map_err(|error| without_hidden(shared, asked, error))?;
+    WritablePath::new(asked, way, WriteScope::Content)
 }
 
 /// Refuses what may not be made, replaced, moved or deleted, as things are now.
@@ -93,7 +117,10 @@ pub(in crate::workspace) fn allowed(path: &WritablePath) -> Result<(), AccessErr
     if let Some(rule) = repository::why_refused(real).at(asked)? {
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
     }
-    path.names().try_for_each(|name| readable(name, asked))
+    match path.scope {
+        WriteScope::Content => path.mask().map(drop),
+        WriteScope::Entry => path.names().try_for_each(|name| readable(name, asked)),
+    }
 }
 
 /// Whether a directory is there now. Not opened otherwise: a check asks for few system calls.

@@ -5,20 +5,24 @@ use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::sync::Arc;
 
+use crate::text::mask::MaskedText;
 use crate::workspace::access::regular;
-use crate::workspace::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Stat, WorkspacePath, sys};
+use crate::workspace::{
+    AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Stat, WorkspacePath, masked_file, sys,
+};
 
 use super::expected_content::{ExpectedContent, has_content};
+use super::new_content::{may_hold_sentinel, refuse_new_sentinel};
 use super::new_directories::make_dirs;
 use super::writable_path::allowed;
-use super::{Approval, EntryLocks, HashedBytes, NewDirectory, Temporary, WritablePath};
+use super::{Approval, EntryLocks, HashedBytes, NewContent, NewDirectory, Temporary, WritablePath};
 
 /// What a commit did.
 #[derive(Debug)]
 pub struct Committed {
     /// Whether the file is new.
     pub created: bool,
-    /// The revision of its content now.
+    /// The revision of its content now, as it is shown.
     pub revision: Revision,
     /// Where it truly is.
     pub path: WorkspacePath,
@@ -32,6 +36,10 @@ pub struct WriteGuard<'b> {
     path: WritablePath,
     /// The file to be replaced, still open, and what it was when its content was checked.
     old: Option<(File, Stat, ExpectedContent<'b>)>,
+    /// What is shown of a masked file, and its values.
+    masked: Option<MaskedText>,
+    /// Whether the new content is written as it is, sentinels or not.
+    verbatim: bool,
     /// Permission bits of a new file; none for what the umask gives.
     mode: Option<u32>,
     locks: Arc<EntryLocks>,
@@ -60,6 +68,8 @@ impl<'b> WriteGuard<'b> {
         locks: Arc<EntryLocks>,
     ) -> Result<Self, AccessError> {
         let root = &path.path().root().dir;
+        let mask = path.mask()?;
+        let mut masked = mask.map(MaskedText::empty);
         let old = match (root.file_beneath(path.path().relative()), base) {
             (Err(failure), None) if failure.is_missing() => None,
             (Err(failure), Some(_)) if failure.is_missing() => {
@@ -75,13 +85,23 @@ impl<'b> WriteGuard<'b> {
                 if stat.is_marked_read_only() {
                     return Err(AccessError::new(AccessErrorKind::MarkedReadOnly, path.asked()));
                 }
-                if !expected.is_in(&file).at(path.asked())? {
-                    return Err(AccessError::new(AccessErrorKind::Stale, path.asked()));
+                let stale = || AccessError::new(AccessErrorKind::Stale, path.asked());
+                if let Some(format) = mask {
+                    let (text, real, stat) = masked_file::read(&file, path.asked(), stat, format)?;
+                    if !expected.is_of(&real, text.bytes()) {
+                        return Err(stale());
+                    }
+                    masked = Some(text);
+                    Some((file, stat, ExpectedContent::Revision(Revision::of(&real))))
+                } else {
+                    if !expected.is_in(&file).at(path.asked())? {
+                        return Err(stale());
+                    }
+                    Some((file, stat, expected))
                 }
-                Some((file, stat, expected))
             }
         };
-        Ok(Self { shared, path, old, mode: None, locks })
+        Ok(Self { shared, path, old, masked, verbatim: false, mode: None, locks })
     }
 
     /// The real path of the file.
@@ -115,18 +135,52 @@ impl<'b> WriteGuard<'b> {
         self
     }
 
+    /// What is committed is a former content of the file, with its values.
+    #[must_use]
+    pub fn with_former_content(mut self) -> Self {
+        self.verbatim = true;
+        self
+    }
+
+    /// What is shown of the file that is replaced, where it is masked.
+    pub fn shown_before(&self) -> Option<&[u8]> {
+        self.masked.as_ref().map(MaskedText::bytes)
+    }
+
+    /// The content that a commit of `bytes` writes: in a masked file with the values instead of their sentinels.
+    ///
+    /// # Errors
+    /// `Sentinel` for one that is not put back.
+    pub fn new_content<'n>(&mut self, bytes: &'n [u8]) -> Result<NewContent<'n>, AccessError> {
+        match &self.masked {
+            Some(masked) if self.verbatim => Ok(NewContent::former(bytes, masked)),
+            Some(masked) => NewContent::restored(bytes, masked, self.path.asked()),
+            None => {
+                if !self.verbatim && may_hold_sentinel(&self.shared, bytes) {
+                    let mut old = Vec::new();
+                    if let Some(previous) = self.previous() {
+                        previous.content.read_to_end(&mut old).at(self.path.asked())?;
+                    }
+                    refuse_new_sentinel(&old, bytes, self.path.asked())?;
+                }
+                Ok(NewContent::plain(bytes))
+            }
+        }
+    }
+
     /// Makes `bytes` the file's content. Missing directories are made; mode, owner, ACL and user
     /// attributes of a replaced file are kept, set-user-id and set-group-id are not. On an error
     /// nothing has changed.
-    pub fn commit(self, bytes: &[u8], approval: Approval) -> Result<Committed, AccessError> {
-        self.commit_noting(HashedBytes::of(bytes), approval, |_| {})
+    pub fn commit(mut self, bytes: &[u8], approval: Approval) -> Result<Committed, AccessError> {
+        let content = self.new_content(bytes)?;
+        self.commit_noting(&content, approval, |_| {})
     }
 
     /// As [`Self::commit`]; `note` is called while the file's lock is still held, so that what is to
     /// be remembered of the new content is remembered before another call or process looks.
     pub fn commit_noting(
         self,
-        content: HashedBytes<'_>,
+        content: &NewContent<'_>,
         _: Approval,
         note: impl FnOnce(&Committed),
     ) -> Result<Committed, AccessError> {
@@ -147,7 +201,7 @@ impl<'b> WriteGuard<'b> {
             None => Temporary::create(&dir, false),
         }
         .at(asked)?;
-        temporary.file().write_all(content.bytes()).at(asked)?;
+        temporary.file().write_all(content.real()).at(asked)?;
         if let Some((old, stat, _)) = &self.old {
             sys::carry_attributes(old, stat, temporary.file()).at(asked)?;
         } else if let Some(mode) = self.mode {
@@ -180,7 +234,7 @@ impl<'b> WriteGuard<'b> {
         // fsync(2): the entry in the directory is on the disk only after a sync of the directory. The file is there
         // for every process already, so a failure undoes nothing.
         let _ = dir.sync();
-        let committed = Committed { created, revision: content.revision(), path: real.clone(), made };
+        let committed = Committed { created, revision: content.shown_revision(), path: real.clone(), made };
         note(&committed);
         Ok(committed)
     }

@@ -1,0 +1,87 @@
+//! Where a value is in a text.
+
+use std::ops::Range;
+
+/// A value, in bytes of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) range: Range<usize>,
+    /// What its sentinel is named after.
+    pub(super) name: String,
+    /// Whether its sentinel is shown in quotes, so that the text stays what its format is.
+    pub(super) quoted: bool,
+}
+
+impl Span {
+    pub(super) fn bare(range: Range<usize>, name: impl Into<String>) -> Self {
+        Self { range, name: name.into(), quoted: false }
+    }
+
+    pub(super) fn quoted(range: Range<usize>, name: impl Into<String>) -> Self {
+        Self { range, name: name.into(), quoted: true }
+    }
+}
+
+/// Whether the values are in order, apart from one another, none empty, and inside of a text of `length` bytes.
+pub(super) fn is_disjoint(spans: &[Span], length: usize) -> bool {
+    let mut at = 0;
+    spans.iter().all(|Span { range, .. }| {
+        let fits = range.start >= at && range.start < range.end && range.end <= length;
+        at = range.end;
+        fits
+    })
+}
+
+/// The whole text as one value, without line breaks at its end.
+pub(super) fn whole(body: &[u8]) -> Vec<Span> {
+    let end = body.trim_ascii_end().len();
+    let start = body.len() - body.trim_ascii_start().len();
+    if start < end { vec![Span::bare(start..end, "content")] } else { Vec::new() }
+}
+
+/// One line of a text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TextLine {
+    pub(super) start: usize,
+    /// Without the line break.
+    pub(super) end: usize,
+    /// Where the next line begins.
+    pub(super) next: usize,
+}
+
+impl TextLine {
+    /// The line of `body` that begins at `start`.
+    pub(super) fn at(body: &[u8], start: usize) -> Self {
+        let next = memchr::memchr(b'\n', &body[start..]).map_or(body.len(), |found| start + found + 1);
+        let end = body[start..next].strip_suffix(b"\n").map_or(next, |line| start + line.len());
+        let end = body[start..end].strip_suffix(b"\r").map_or(end, |line| start + line.len());
+        Self { start, end, next }
+    }
+
+    /// Where its first character other than a space or tab is; `end` if there is none.
+    pub(super) fn first(self, body: &[u8]) -> usize {
+        skip_blanks(body, self.start, self.end)
+    }
+}
+
+/// The lines of a text.
+pub(super) fn text_lines(body: &[u8]) -> impl Iterator<Item = TextLine> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        (at < body.len()).then(|| {
+            let line = TextLine::at(body, at);
+            at = line.next;
+            line
+        })
+    })
+}
+
+/// The first position from `at` that is no space or tab, at most `end`.
+pub(super) fn skip_blanks(body: &[u8], at: usize, end: usize) -> usize {
+    body[at..end].iter().position(|byte| !matches!(byte, b' ' | b'\t')).map_or(end, |found| at + found)
+}
+
+/// Where the text between `at` and `end` ends without spaces and tabs behind it.
+pub(super) fn trim_blanks(body: &[u8], at: usize, end: usize) -> usize {
+    body[at..end].iter().rposition(|byte| !matches!(byte, b' ' | b'\t')).map_or(at, |found| at + found + 1)
+}

@@ -1,0 +1,293 @@
+//! What each format shows of a file, and what comes back of it.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// The shown text, or "denied".
+fn shown(format: MaskFormat, text: &str) -> String {
+    MaskedText::of(format, text.as_bytes())
+        .map_or_else(|| "denied".to_owned(), |masked| String::from_utf8(masked.into_bytes()).unwrap())
+}
+
+#[test]
+fn dotenv_shows_names_and_no_values() {
+    for (text, masked) in [
+        ("A=1\n", "A=<secret:A>\n"),
+        ("export A_B=\"x y\" # note\n", "export A_B=<secret:A_B>\n"),
+        ("A=\nB=''\n", "A=\nB=<secret:B>\n"),
+        ("A=1\nA=2\n", "A=<secret:A>\nA=<secret:A.2>\n"),
+        ("# OLD_KEY=abc\n# a prose comment\n#\n", "# OLD_KEY=<secret:OLD_KEY>\n# <secret:comment>\n#\n"),
+        ("# dGhpcw==\n", "# <secret:comment>\n"),
+        ("A=\"one\ntwo=2\nB=3\"\nC=4\n", "A=<secret:A>\nC=<secret:C>\n"),
+        ("A='one\r\ntwo=2'\r\nC=4\r\n", "A=<secret:A>\r\nC=<secret:C>\r\n"),
+        ("A=\"x\\\"\ny=1\"\nC=4\n", "A=<secret:A>\nC=<secret:C>\n"),
+        ("A=\"never closed\nB=1\n", "A=<secret:A>\n"),
+        ("A=it's\nB=1\n", "A=<secret:A>\nB=<secret:B>\n"),
+        ("A=one\\\ntwo=2\nC=4\n", "A=<secret:A>\nC=<secret:C>\n"),
+        ("A=<<END\nB=1\nEND\nC=4\n", "A=<secret:A>\nC=<secret:C>\n"),
+        ("K=-----BEGIN KEY-----\nabc==\n-----END KEY-----\nC=4\n", "K=<secret:K>\nC=<secret:C>\n"),
+        ("K=abc\nhunter2\nabcd==\nC=4\n", "K=<secret:K>\nC=<secret:C>\n"),
+        ("hunter2\n\nA: b\n", "<secret:line>\n\nA: <secret:A>\n"),
+        ("postgres://u:p@h/d\n", "<secret:line>\n"),
+        ("{\n \"a\": \"b\"\n}\n", "<secret:line>\n"),
+        ("  A = 1  \n", "  A = <secret:A>\n"),
+        ("A=1", "A=<secret:A>"),
+        ("\u{feff}A=é\n", "\u{feff}A=<secret:A>\n"),
+        ("A=<secret:B>\n", "A=<secret:A>\n"),
+        ("", ""),
+    ] {
+        assert_eq!(shown(MaskFormat::Dotenv, text), masked, "{text:?}");
+    }
+}
+
+#[test]
+fn ini_shows_sections_and_names() {
+    for (text, masked) in [
+        (
+            "[default]\naws_access_key_id = AKIA\n; old = x\n[a b]\nk: v\n",
+            "[default]\naws_access_key_id = <secret:aws_access_key_id>\n; <secret:comment>\n[a b]\nk: <secret:k>\n",
+        ),
+        ("[a]\nk = one\n  two = 2\n\n  three\nl = 4\n", "[a]\nk = <secret:k>\n\n  <secret:k.2>\nl = <secret:l>\n"),
+        ("[a]\nk =\n  two = 2\nl = 4\n", "[a]\nk =\n  <secret:k>\nl = <secret:l>\n"),
+        (
+            "//registry.npmjs.org/:_authToken=npm_x\nemail=a@b\n",
+            "//registry.npmjs.org/:_authToken=<secret:__registry.npmjs.org___authToken>\nemail=<secret:email>\n",
+        ),
+        ("//user:pass@host/:_authToken=x\n", "<secret:line>\n"),
+        ("[client]\nno-beep\npassword=\"x\"\n", "[client]\n<secret:line>\npassword=<secret:password>\n"),
+    ] {
+        assert_eq!(shown(MaskFormat::Ini, text), masked, "{text:?}");
+    }
+}
+
+#[test]
+fn json_stays_json() {
+    for (text, masked) in [
+        (
+            r#"{"a": "x", "b": [1, true, {"c": null}], "a": -2.5e3}"#,
+            r#"{"a": "<secret:a>", "b": ["<secret:b>", "<secret:b.2>", {"c": "<secret:c>"}], "a": "<secret:a.2>"}"#,
+        ),
+        ("{}\n", "{}\n"),
+        (r#""x\"y""#, r#""<secret:value>""#),
+        ("", ""),
+        ("{\"a\": 1,}", "denied"),
+        ("{\"a\": 1} x", "denied"),
+        ("// c\n{}", "denied"),
+        ("{\"a\": hunter2}", "denied"),
+        ("{\"a\": \"x", "denied"),
+        ("{\"<secret:a>\": 1}", "denied"),
+    ] {
+        assert_eq!(shown(MaskFormat::Json, text), masked, "{text:?}");
+    }
+    assert_eq!(shown(MaskFormat::Json, &("[".repeat(100_000) + &"]".repeat(100_000))), "denied");
+}
+
+#[test]
+fn yaml_shows_block_keys() {
+    for (text, masked) in [
+        (
+            "apiVersion: v1\nusers:\n- name: admin\n  user:\n    token: abc # note\npreferences: {}\n",
+            "apiVersion: <secret:apiVersion>\nusers:\n- name: <secret:name>\n  user:\n    token: <secret:token>\n\
+             preferences: {}\n",
+        ),
+        ("a: |\n  one: 1\n\n  two\nb: 2\n", "a: <secret:a>\nb: <secret:b>\n"),
+        ("a: one\n  two: 2\nb: 2\n", "a: <secret:a>\nb: <secret:b>\n"),
+        ("a: \"one\n  two: 2\" # c\nb: 'it''s'\n", "a: <secret:a> # <secret:comment>\nb: <secret:b>\n"),
+        ("a: {x: y,\n  z: w}\n- b\n", "a: <secret:a>\n- <secret:a.2>\n"),
+        ("a:\n  hunter2\n  b: c\nd: 1\n", "a:\n  <secret:a>\nd: <secret:d>\n"),
+        ("# c\n---\n:key: v\n", "# <secret:comment>\n---\n:key: <secret:_key>\n"),
+        ("{\"a\": 1}\n", "{\"a\": \"<secret:a>\"}\n"),
+        ("hunter2\n", "denied"),
+        ("a: &x b\n", "denied"),
+        ("a: !t b\n", "denied"),
+        ("? a\n: b\n", "denied"),
+        ("a:\n\tb: c\n", "denied"),
+        ("a: \"open\n", "denied"),
+        ("a: 'x' y\n", "denied"),
+    ] {
+        assert_eq!(shown(MaskFormat::Yaml, text), masked, "{text:?}");
+    }
+}
+
+#[test]
+fn toml_shows_tables_and_keys() {
+    for (text, masked) in [
+        (
+            "[registry]\ntoken = \"abc\" # c\n[[a.\"b\"]]\nx.y = 1979-05-27 07:32:00 # d\n",
+            "[registry]\ntoken = \"<secret:token>\" # <secret:comment>\n[[a.\"b\"]]\nx.y = \"<secret:y>\" # <secret:comment.2>\n",
+        ),
+        ("a = \"\"\"\nb = 1\n\"\"\"\"\nc = '''x'''\n", "a = \"<secret:a>\"\nc = \"<secret:c>\"\n"),
+        ("a = [1, # ]\n 2]\nb = { c = \"}\" }\n", "a = \"<secret:a>\"\nb = \"<secret:b>\"\n"),
+        ("a = \"x\ny = 1\"\n", "denied"),
+        ("hunter2\n", "denied"),
+        ("a = 1 = 2 # x\n", "a = \"<secret:a>\" # <secret:comment>\n"),
+        ("a = \"b\" c\n", "denied"),
+    ] {
+        assert_eq!(shown(MaskFormat::Toml, text), masked, "{text:?}");
+    }
+}
+
+#[test]
+fn other_formats_show_what_an_entry_is_for() {
+    for (format, text, masked) in [
+        (
+            MaskFormat::Netrc,
+            "machine h.example login bob password \"a b\"\ndefault login x password y\n# c\n",
+            "machine h.example login <secret:login> password <secret:password>\n\
+             default login <secret:login.2> password <secret:password.2>\n<secret:comment>\n",
+        ),
+        (
+            MaskFormat::Netrc,
+            "machine h macdef init\nput x\n\nmachine g\n",
+            "machine h macdef <secret:macdef>\n\nmachine g\n",
+        ),
+        (
+            MaskFormat::Pgpass,
+            "# c\nlocalhost:5432:*:me:p\\:w\na:b\n",
+            "# <secret:comment>\nlocalhost:5432:*:<secret:user>:<secret:password>\n<secret:line>\n",
+        ),
+        (MaskFormat::Htpasswd, "bob:$apr1$x:y\nnothing\n", "bob:<secret:password>\n<secret:line>\n"),
+        (MaskFormat::Whole, "hvs.abc\n", "<secret:content>\n"),
+    ] {
+        assert_eq!(shown(format, text), masked, "{text:?}");
+    }
+}
+
+#[test]
+fn what_is_not_surely_text_is_not_masked() {
+    for bytes in [&b"A=1\0"[..], b"\x7fELF\0\0", b"\xff\xfeA\0=\0\x31"] {
+        assert!(MaskedText::of(MaskFormat::Dotenv, bytes).is_none(), "{bytes:?}");
+    }
+    assert!(MaskedText::of(MaskFormat::Json, b"{\"a\": \"\xff\"}").is_none());
+    let utf16: Vec<u8> = "\u{feff}A=é\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let masked = MaskedText::of(MaskFormat::Dotenv, &utf16).unwrap();
+    let expected: Vec<u8> = "\u{feff}A=<secret:A>\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(masked.bytes(), expected);
+    assert!(masked.restore(&expected).unwrap().real == utf16);
+    let latin = MaskedText::of(MaskFormat::Dotenv, b"A=caf\xe9\nB=\xff\xfe\n").unwrap();
+    assert_eq!(latin.bytes(), b"A=<secret:A>\nB=<secret:B>\n");
+    assert_eq!(latin.restore(b"B=<secret:B>\nC=<secret:A>\n").unwrap().real, b"B=\xff\xfe\nC=caf\xe9\n");
+}
+
+#[test]
+fn a_sentinel_is_put_back_where_it_is_a_whole_value() {
+    let masked = MaskedText::of(MaskFormat::Dotenv, b"A=\"x y\"\nB=2\n").unwrap();
+    let restored = |text: &str| masked.restore(text.as_bytes()).map(|found| String::from_utf8(found.real).unwrap());
+    assert_eq!(restored("B=<secret:B>\nNEW=1\nA=<secret:A>\n").unwrap(), "B=2\nNEW=1\nA=\"x y\"\n");
+    assert_eq!(restored("A=\"<secret:A>\"\nC='<secret:B>'\n").unwrap(), "A=\"x y\"\nC=2\n");
+    assert_eq!(restored("# A=<secret:A>\nB=<secret:B>\n").unwrap(), "# A=\"x y\"\nB=2\n");
+    for (text, error) in [
+        ("A=<secret:C>\n", RestoreError::Unknown("C".into())),
+        ("A=<secret:A\n", RestoreError::Unknown("A".into())),
+        ("A=<SECRET:A>\n", RestoreError::Unknown("A".into())),
+        ("A=x<secret:A>\n", RestoreError::Misplaced("A".into())),
+        ("A=<secret:A> # note\n", RestoreError::Misplaced("A".into())),
+        ("<secret:A>=1\n", RestoreError::Misplaced("A".into())),
+        ("A_<secret:B>=1\n", RestoreError::Misplaced("B".into())),
+        ("X=\"\nA=<secret:A>\n", RestoreError::Misplaced("A".into())),
+    ] {
+        assert_eq!(restored(text), Err(error), "{text:?}");
+    }
+    let masked = MaskedText::of(MaskFormat::Json, b"{\"a\": 12}").unwrap();
+    assert_eq!(masked.restore(b"[\"<secret:a>\"]").unwrap().real, b"[12]");
+    for text in ["{\"<secret:a>\": 1}", "{\"a\": \"x<secret:a>\"}"] {
+        assert_eq!(masked.restore(text.as_bytes()).err(), Some(RestoreError::Misplaced("a".into())), "{text}");
+    }
+    assert_eq!(masked.restore(b"{\"a\": 1").err(), Some(RestoreError::Unmaskable));
+    let masked = MaskedText::of(MaskFormat::Yaml, b"a: x, {y\nb:\n- c\n").unwrap();
+    assert_eq!(masked.restore(b"b: <secret:a>\n").unwrap().real, b"b: x, {y\n");
+    assert!(masked.restore(b"b: {q: <secret:a>}\n").is_err() && masked.restore(b"<secret:a>: 1\n").is_err());
+}
+
+#[test]
+fn a_sentinel_in_another_file_is_found_in_any_encoding() {
+    assert_eq!(new_sentinel(b"", b"x = '<secret:A>'"), Some("A".into()));
+    assert_eq!(new_sentinel(b"<secret:A>", b"<secret:A> <secret:A>"), None);
+    assert_eq!(new_sentinel(b"<secret:A>", b"<secret:A> <secret:B>"), Some("B".into()));
+    assert_eq!(new_sentinel(b"", b"<secret:> <secret: x> <secret"), None);
+    let wide: Vec<u8> = "<secret:A>".encode_utf16().flat_map(u16::to_be_bytes).collect();
+    assert_eq!(new_sentinel(b"", &wide), Some("A".into()));
+}
+
+const FORMATS: [MaskFormat; 9] = [
+    MaskFormat::Dotenv,
+    MaskFormat::Ini,
+    MaskFormat::Json,
+    MaskFormat::Yaml,
+    MaskFormat::Toml,
+    MaskFormat::Netrc,
+    MaskFormat::Pgpass,
+    MaskFormat::Htpasswd,
+    MaskFormat::Whole,
+];
+
+/// A value that its format can hold, made of letters that no name has.
+fn value() -> impl Strategy<Value = String> {
+    "[qwzQWZ7]{4,20}"
+}
+
+/// Whether four characters of a value are in the shown text.
+fn leaks(shown: &[u8], value: &str) -> bool {
+    value.as_bytes().windows(4).any(|part| memchr::memmem::find(shown, part).is_some())
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_mask_and_come_back(bytes in prop::collection::vec(any::<u8>(), 0..200), format in 0..FORMATS.len()) {
+        if let Some(masked) = MaskedText::of(FORMATS[format], &bytes) {
+            let restored = masked.restore(masked.bytes());
+            prop_assert!(restored.is_ok_and(|restored| restored.real == bytes && restored.shown == masked.bytes()));
+        }
+    }
+
+    #[test]
+    fn any_text_of_marks_masks_and_comes_back(
+        text in "([\"'`\\\\#;:=<>{}|& -]|\\[|\\]|\r?\n|\t|\"\"\"|<<A|A|ab|export |k: |k = |- |<secret:|-----BEGIN|-----END){0,30}",
+        format in 0..FORMATS.len(),
+    ) {
+        if let Some(masked) = MaskedText::of(FORMATS[format], text.as_bytes()) {
+            let restored = masked.restore(masked.bytes());
+            let back = restored.map(|restored| (restored.real, restored.shown));
+            prop_assert_eq!(back, Ok((text.into_bytes(), masked.bytes().to_vec())), "{}", String::from_utf8_lossy(masked.bytes()));
+        }
+    }
+
+    #[test]
+    fn masking_what_is_masked_changes_nothing(text in "([A-C]=[a-z\"' ]{0,5}\n|# [a-z]{0,4}\n|\n){0,8}") {
+        let once = MaskedText::of(MaskFormat::Dotenv, text.as_bytes()).unwrap();
+        let twice = MaskedText::of(MaskFormat::Dotenv, once.bytes()).unwrap();
+        prop_assert_eq!(twice.bytes(), once.bytes());
+    }
+
+    #[test]
+    fn no_part_of_a_value_is_shown(values in prop::collection::vec(value(), 1..6), quote in 0..4usize, format in 0..FORMATS.len()) {
+        let (open, close) = [("", ""), ("\"", "\""), ("'", "'"), ("\"a\\\"\n", "\"")][quote];
+        let mut text = String::new();
+        for (at, value) in values.iter().enumerate() {
+            let entry = match FORMATS[format] {
+                MaskFormat::Dotenv => format!("# KEY={value}\nK{at}={open}{value}{close} # {value}\n"),
+                MaskFormat::Ini => format!("[s{at}]\n# {value}\nk = {open}{value}{close}\n  {value} = {value}\n"),
+                MaskFormat::Json => String::new(),
+                MaskFormat::Yaml => format!("k{at}: {open}{value}{close}\nl: |\n  {value}: {value}\n# {value}\n"),
+                MaskFormat::Toml => format!("k{at} = \"{value}\" # {value}\nl{at} = [\"{value}\"]\n"),
+                MaskFormat::Netrc => format!("machine h login {value} password {open}{value}{close}\n"),
+                MaskFormat::Pgpass => format!("h:1:d:{value}:{value}\n"),
+                MaskFormat::Htpasswd => format!("u:{value}\n"),
+                MaskFormat::Whole => format!("{value}\n"),
+            };
+            text.push_str(&entry);
+        }
+        if FORMATS[format] == MaskFormat::Json {
+            text = format!("{{\"k\": {values:?}}}");
+        }
+        if let Some(masked) = MaskedText::of(FORMATS[format], text.as_bytes()) {
+            for value in &values {
+                prop_assert!(!leaks(masked.bytes(), value), "{text}\n{}", String::from_utf8_lossy(masked.bytes()));
+            }
+            prop_assert!(masked.restore(masked.bytes()).is_ok_and(|back| back.real == text.as_bytes()));
+        } else {
+            prop_assert!(quote == 3);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! A secret file whose values are masked: what is shown of it instead of its bytes.
+//!
+//! All that leaves this layer of such a file is made here or, after a change, in `write/new_content`. How a text is
+//! masked is `text::mask`.
+
+use std::fs::File;
+use std::io::{Cursor, Read as _, Seek as _};
+
+use crate::text::mask::{MaskFormat, MaskedText};
+
+use super::visibility::mask_or_open;
+use super::{AccessError, AccessErrorKind, AtPath as _, Revision, Stat, WorkspacePath, sys};
+
+/// How often a file is read that changes meanwhile.
+const ATTEMPTS: usize = 4;
+
+/// The masked content of an open file.
+#[derive(Debug)]
+pub(super) struct MaskedFile {
+    pub(super) content: Cursor<Vec<u8>>,
+    /// What the file itself was.
+    real: Stat,
+    /// Of its own bytes.
+    pub(super) revision: Revision,
+}
+
+impl MaskedFile {
+    /// Reads and masks a file that was `stat` when it was opened.
+    pub(super) fn of(file: &File, asked: &WorkspacePath, stat: Stat, format: MaskFormat) -> Result<Self, AccessError> {
+        let (masked, bytes, real) = read(file, asked, stat, format)?;
+        Ok(Self { content: Cursor::new(masked.into_bytes()), real, revision: Revision::of(&bytes) })
+    }
+
+    /// What is shown of the file, as long as its masked form.
+    pub(super) fn stat(&self) -> Stat {
+        self.stat_now(&self.real)
+    }
+
+    /// As [`Self::stat`], with what the file is by now.
+    pub(super) fn stat_now(&self, now: &Stat) -> Stat {
+        Stat { size: self.content.get_ref().len() as u64, ..now.clone() }
+    }
+}
+
+/// A file as it was at one moment: masked, its own bytes, and what it was.
+pub(super) fn read(
+    mut file: &File,
+    asked: &WorkspacePath,
+    mut stat: Stat,
+    format: MaskFormat,
+) -> Result<(MaskedText, Vec<u8>, Stat), AccessError> {
+    for _ in 0..ATTEMPTS {
+        if stat.size > MaskedText::LARGEST {
+            return Err(unmaskable(asked));
+        }
+        let mut bytes = Vec::new();
+        file.rewind().at(asked)?;
+        file.take(MaskedText::LARGEST + 1).read_to_end(&mut bytes).at(asked)?;
+        let now = sys::file_stat(file).at(asked)?;
+        if now.same_file_state(&stat) {
+            let masked = MaskedText::of(format, &bytes).ok_or_else(|| unmaskable(asked))?;
+            return Ok((masked, bytes, now));
+        }
+        stat = now;
+    }
+    Err(AccessError::new(AccessErrorKind::Changed, asked))
+}
+
+fn unmaskable(asked: &WorkspacePath) -> AccessError {
+    AccessError::by_rule(
+        AccessErrorKind::Secret,
+        asked,
+        "the list of secrets, and its values cannot be masked with certainty",
+    )
+}
+
+/// What may be shown of `bytes` at a real path.
+pub(super) fn shown(real: &WorkspacePath, bytes: Vec<u8>) -> Option<Vec<u8>> {
+    match mask_or_open([real], real).ok()? {
+        None => Some(bytes),
+        Some(format) => Some(MaskedText::of(format, &bytes)?.into_bytes()),
+    }
+}
