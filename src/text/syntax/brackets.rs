@@ -79,20 +79,20 @@ impl Checker<'_> {
     fn run(&mut self, language: Language) -> Result<(), Stop> {
         let mut lexer = Lexer::new(language.lex_rules());
         let mut lexemes = Vec::new();
-        let (mut start, mut in_directive) = (0, false);
+        let (mut start, mut goes_on) = (0, false);
         for line in self.text.split_inclusive('\n') {
             let content = line.trim_end_matches(['\n', '\r']).as_bytes();
             if content.len() > LONGEST_LINE {
                 return Err(Stop::Uncertain);
             }
-            let is_directive = in_directive || lexer.is_in_code() && content.trim_ascii_start().starts_with(b"#");
+            let is_directive = goes_on || lexer.is_in_code() && content.trim_ascii_start().starts_with(b"#");
             if language == Language::C && is_directive {
-                if !in_directive {
+                if !goes_on {
                     self.directive(content.trim_ascii())?;
                 }
                 lexer.line(content, &mut lexemes);
                 // The lines of a comment in a directive need no backslash.
-                in_directive = content.ends_with(b"\\") || lexer.is_in_comment();
+                goes_on = content.ends_with(b"\\") || lexer.is_in_comment();
             } else if self.left_out == 0 {
                 let begins_in_code = lexer.is_in_code();
                 lexer.line(content, &mut lexemes);

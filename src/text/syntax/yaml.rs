@@ -198,9 +198,9 @@ mod tests {
 
     #[test]
     fn hostile_texts_end_soon() {
-        let laughs: String = (1..60).map(|n| format!("a{n}: &a{n} [*a{0},*a{0},*a{0}]\n", n - 1)).collect();
+        let laughs: Vec<String> = (1..60).map(|n| format!("a{n}: &a{n} [*a{0},*a{0},*a{0}]\n", n - 1)).collect();
         for text in [
-            format!("a0: &a0 x\n{laughs}"),
+            format!("a0: &a0 x\n{}", laughs.concat()),
             "[".repeat(200_000),
             "{a: ".repeat(200_000),
             "- ".repeat(200_000),
