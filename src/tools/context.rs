@@ -7,6 +7,7 @@ use std::{
 
 use crate::{
     audit::ChangeLog,
+    lsp::LanguageServers,
     search::{PathIndex, PatternLimits},
     session::Session,
     stop::{StopReason, StopSignal},
@@ -127,6 +128,8 @@ pub struct CallContext {
     pub progress: ProgressSink,
     /// What the call changes, for the audit; `None` where nobody records it.
     pub changes: Option<Arc<ChangeLog>>,
+    /// What changes are checked with, if anything is configured.
+    pub language_servers: Option<Arc<LanguageServers>>,
     /// Whether this attempt may wait.
     pub blocking: Blocking,
     /// Called when the call is about to wait for another one's change: it gives up its place among
@@ -155,6 +158,7 @@ impl CallContext {
             stop: StopSignal::after(limit),
             progress: None,
             changes: None,
+            language_servers: None,
             blocking: Blocking::Allowed,
             yields: None,
         }
