@@ -1,10 +1,12 @@
 //! What one session has seen, changed and spent.
 
+mod change_feed;
 mod confirm_codes;
 pub mod history;
 mod ledger;
 mod quota;
 
+pub use change_feed::{ChangeFeed, ChangeKind, ChangeListener, CommittedChange, EntryKind};
 pub use confirm_codes::{ConfirmCodes, KEY};
 pub use history::{History, HistoryLimits};
 pub use ledger::{Ledger, PendingSighting, Seen};
@@ -23,6 +25,8 @@ pub struct Session {
     pub history: History,
     /// What may still be spent.
     pub quota: Quota,
+    /// Where each committed change is reported.
+    pub changes: ChangeFeed,
 }
 
 impl Session {
@@ -34,7 +38,7 @@ impl Session {
     /// As [`Session::new`], with these bounds of the history.
     pub fn with_history(state: Option<StateDir>, limits: &HistoryLimits) -> Self {
         let history = History::new(state.as_ref(), limits);
-        Self { ledger: Ledger::new(state), history, quota: Quota::default() }
+        Self { ledger: Ledger::new(state), history, quota: Quota::default(), changes: ChangeFeed::default() }
     }
 
     /// As [`Session::with_history`], where what was seen counts for the calls of one role alone.
@@ -42,7 +46,7 @@ impl Session {
         let history = History::new(state.as_ref(), limits);
         let name = Revision::of(role.as_bytes()).to_string();
         let own = state.and_then(|state| state.folder(&format!("role-{name}")).ok());
-        Self { ledger: Ledger::new(own), history, quota: Quota::default() }
+        Self { ledger: Ledger::new(own), history, quota: Quota::default(), changes: ChangeFeed::default() }
     }
 
     /// The codes by which changes are confirmed; `None` without a state folder.

@@ -22,6 +22,7 @@ mod fitted;
 mod glob;
 mod grep;
 mod hidden_note;
+mod introduced;
 mod ls;
 mod mkdir;
 mod move_path;

@@ -39,6 +39,7 @@ mod priority;
 mod remove_all;
 mod repository;
 mod resolve;
+mod resource_uri;
 mod revision;
 mod root;
 mod root_dir;
@@ -58,6 +59,7 @@ mod walk;
 mod watch;
 mod write;
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -124,13 +126,25 @@ impl Workspace {
         resolve::resolve(&self.shared.roots, text, |path| self.shared.stat(path).is_ok())
     }
 
+    /// What a `file://` URI means: the printed form ([`WorkspacePath::resource_uri`]), or that of a host path under a
+    /// root. Anything else is refused.
+    pub fn resolve_uri(&self, uri: &str) -> Result<WorkspacePath, PathError> {
+        resolve::resolve_uri(&self.shared.roots, uri, |path| self.shared.stat(path).is_ok())
+    }
+
     /// As [`Self::resolve`], by the letters of `text` alone. `None` if it is no path, and where the file system would
-    /// have to be asked: for a literal `@`, or for a home directory, which may come from the network.
+    /// have to be asked: for a literal `@`, for a URI that can be read in two ways, or for a home directory, which may
+    /// come from the network.
     pub fn resolve_lexically(&self, text: &str) -> Option<WorkspacePath> {
         if text.starts_with(['@', '~']) {
             return None;
         }
-        resolve::resolve(&self.shared.roots, text, |_| false).ok()
+        let asked = Cell::new(false);
+        let path = resolve::resolve(&self.shared.roots, text, |_| {
+            asked.set(true);
+            false
+        });
+        path.ok().filter(|_| !asked.get())
     }
 
     /// The same path with each name as its directory spells it, links not followed, where the system says it: what a

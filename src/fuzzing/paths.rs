@@ -46,6 +46,12 @@ fn resolved(world: &World, workspace: &Workspace, text: &str) -> Option<Workspac
                 Ok(back) => assert_eq!(back, path, "{text:?} prints as {printed:?}"),
                 Err(error) => panic!("{text:?} prints as {printed:?}, which is refused: {error}"),
             }
+            // Below a root without a name a URI of what is not there may be one of the host.
+            if path.root().name().is_some() || workspace.stat(&path).is_ok() {
+                let uri = path.resource_uri();
+                let back = workspace.resolve_uri(&uri).expect("printed");
+                assert_eq!(back, path, "{text:?} has the URI {uri:?}");
+            }
             for name in path.relative() {
                 let name = escape_name(name);
                 assert!(!name.contains(char::is_control) && !name.contains('/'), "{name:?}");

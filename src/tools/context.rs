@@ -37,6 +37,8 @@ pub struct Settings {
     pub structured_output: bool,
     /// The seen-and-unchanged check.
     pub read_before_write: ReadBeforeWrite,
+    /// Whether answers about changes name the problems that they have introduced.
+    pub diagnostics: bool,
     /// Bytes of the largest file that `edit` and `write` take.
     pub max_file_size: u64,
     /// Whether `read` shows images; else it only says what they are.
@@ -62,6 +64,7 @@ impl Default for Settings {
             max_output: None,
             structured_output: false,
             read_before_write: ReadBeforeWrite::Strict,
+            diagnostics: true,
             max_file_size: 64 << 20,
             images: true,
             max_image_size: None,

@@ -135,7 +135,7 @@ impl PlannedCopy {
         let mut left_out = created.links_left_out.iter().peekable();
         let both = self.tree.paths().zip(self.tree.paths_at(self.to.target.path()));
         let made = both.filter(|((source, _), _)| left_out.next_if(|link| *link == source).is_none());
-        with_history::record_made(cx, made.map(|(_, made)| made), &created.revisions);
+        with_history::record_made(cx, "copy", made.map(|(_, made)| made), &created);
         read_before_write::carry_seen(cx, &self.tree, self.to.target.path());
         let files = created.revisions.iter().flatten().count();
         let left_out = created.links_left_out.len();

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     edit::{self, DiffExtent},
     session::Cost,
+    text::problems::Problem,
     workspace::{Approval, Base, Revision},
 };
 
@@ -104,6 +105,9 @@ struct Facts {
     created: bool,
     /// Whether nothing was written.
     dry_run: bool,
+    /// Problems that the change has introduced, such as syntax errors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Problem>,
 }
 
 impl Tool for Edit {

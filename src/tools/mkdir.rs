@@ -15,6 +15,7 @@ use crate::{
 
 use super::{
     Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES, answer::count,
+    with_history,
 };
 
 /// The tool.
@@ -104,11 +105,7 @@ impl Change for PlannedMkdir {
         if created > 1 {
             let _ = write!(text, " and {} above it", count(created - 1, "directory"));
         }
-        if let Some(log) = &cx.changes {
-            for made in &directories {
-                log.other(made.path(), "directory");
-            }
-        }
+        with_history::record_directories(cx, "mkdir", &directories);
         if created > 0 {
             let pending = cx.session.history.unrecorded();
             cx.session.history.done(

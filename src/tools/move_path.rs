@@ -159,6 +159,8 @@ impl Change for PlannedMove {
             Some(mark)
         };
         let lost = replaced.as_ref().is_some_and(|(.., usable)| !usable);
+        let over_held = over.map(|over| over.revision);
+        with_history::record_moved(cx, "move", &tree, to.target.path(), over_held, &made);
         if let Some(mark) = mark.filter(|_| !lost) {
             let replaced = over.map(|over| Former { revision: over.revision, mode: over.stat.permissions() });
             let (from, to) = (from.path().clone(), to.target.path().clone());
@@ -167,8 +169,6 @@ impl Change for PlannedMove {
                 UndoableChange { tool: "move", effect: Effect::Moved { from, to, mark, replaced }, made },
             );
         }
-        let over_held = over.map(|over| over.revision);
-        with_history::record_moved(cx, &tree, to.target.path(), over_held);
         read_before_write::carry_seen(cx, &tree, to.target.path());
         let output = Output {
             source: source.to_string(),

@@ -11,6 +11,9 @@ mod write_file;
 
 pub(super) use keep_file::{changed, keep_replaced};
 pub(super) use note::begin;
-pub(super) use record::{FormerIs, record_former, record_made, record_moved};
+pub(super) use record::{
+    FormerIs, record_directories, record_former, record_made, record_moved, record_restored, record_unmade,
+    record_written,
+};
 pub(super) use remove_tree::remove;
 pub(super) use write_file::{Rewrite, Undoable, commit, rewrite};

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     edit::{self, Diff, DiffExtent},
     session::Cost,
-    text::{self, Document, EncodingLabel, LineEnding},
+    text::{self, Document, EncodingLabel, LineEnding, problems::Problem},
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, Committed, Revision, RevisionPrefix, Snapshot, WorkspacePath,
         WritablePath,
@@ -22,11 +22,12 @@ use super::{
     alias::PATH_ALIASES,
     answer::{count, noted},
     encoding_argument,
+    introduced::{ChangedText, Introduced},
     read_before_write::{self, StartFrom},
     shown_diff::{self, ShownDiff},
     with_history::{self, Rewrite},
 };
-use content::{Appended, NewContent, appended, created, fits_notebook, replaced};
+use content::{Appended, NewContent, appended, created, fits_notebook, line_count, replaced};
 
 /// The tool.
 pub(crate) struct Write;
@@ -94,6 +95,9 @@ struct Facts {
     /// Lines that were appended.
     #[serde(skip_serializing_if = "Option::is_none")]
     appended_lines: Option<usize>,
+    /// Problems that the change has introduced, such as syntax errors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Problem>,
 }
 
 impl Tool for Write {
@@ -217,14 +221,6 @@ fn exists(path: &WorkspacePath) -> ToolError {
 /// Lines and bytes that a file has to lose before the answer says so, and then half of its bytes at least.
 const LOSS: (usize, u64) = (10, 400);
 
-/// Lines as the diff shows them.
-fn line_count(text: &str) -> usize {
-    match LineEnding::of(text) {
-        LineEnding::Cr => text::lines_ended_by_cr(text).count(),
-        _ => text::lines(text).count(),
-    }
-}
-
 impl Rewrite for (Base, NewContent) {
     fn base(&self) -> Base {
         self.0
@@ -343,6 +339,12 @@ impl PlannedWrite {
     }
 
     fn answer(self, cx: &CallContext, committed: &Committed, kept: Option<String>) -> Answer {
+        let (path, real) = (&self.request.path, self.request.target.path());
+        let old = self.planned.old.as_ref().map(Document::text);
+        let introduced = self
+            .text()
+            .map_or_else(Introduced::default, |new| Introduced::by(cx, &ChangedText { path, real, old, new: &new }));
+        let cx = &introduced.leave_room(cx);
         let diff = self.diff(shown_diff::BRIEF);
         let shown = diff.as_ref().map(|diff| ShownDiff::of(cx, self.request.target.path(), &diff.text, diff.cut_lines));
         let lines = self.text().map_or(0, |text| line_count(&text));
@@ -357,6 +359,7 @@ impl PlannedWrite {
             diff_cut_lines: shown.as_ref().map_or(0, |shown| shown.cut_lines),
             appended_bytes: self.planned.appended.map(|appended| appended.bytes),
             appended_lines: self.planned.appended.map(|appended| appended.lines),
+            problems: introduced.problems,
         };
         let lost = self.lost(lines);
         let mut notes = self.planned.notes;
@@ -383,6 +386,7 @@ impl PlannedWrite {
         } else if self.base == Base::Revision(committed.revision) {
             text.push_str(" (no change)");
         }
+        text.push_str(&introduced.text);
         let diff = shown.map(|shown| shown.text).unwrap_or_default();
         let data = Output { path: self.request.path.to_string(), diff, notes, facts: facts.clone() };
         Answer::text(text, &facts).data(cx, &data)

@@ -108,7 +108,9 @@ fn remove_made(cx: &CallContext, made: &[NewDirectory], approval: Approval) -> R
     let Some(outermost) = made.first() else { return Ok(0) };
     let entry = cx.workspace.writable_entry(outermost.path())?;
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
-    Ok(guard.remove_made(made, approval)?)
+    let removed = guard.remove_made(made, approval)?;
+    with_history::record_unmade(cx, "undo", made, removed);
+    Ok(removed)
 }
 
 fn revert_effect(cx: &CallContext, change: &UndoableChange, approval: Approval) -> Result<(), ToolError> {
@@ -172,7 +174,7 @@ fn bring_back(
             if let [Some(revision)] = created.revisions.as_slice() {
                 cx.session.ledger.saw(entry.path(), *revision, None);
             }
-            with_history::record_former(cx, entry.path(), entries, with_history::FormerIs::Back);
+            with_history::record_former(cx, "undo", entry.path(), entries, with_history::FormerIs::Back);
             Ok(())
         }
         Err(error) => {
@@ -200,19 +202,20 @@ fn move_back(
         let tree = unchanged_tree(cx, &new, &old, mark)?;
         let record = JournalRecord { to: Some(from.to_string()), ..JournalRecord::new("undo", to) };
         let (pending, _) = with_history::begin(cx, vec![record], None);
-        if let Err(error) = guard.move_tree(&new, &tree, &old, None, first) {
-            cx.session.history.void(&pending);
-            return Err(not_created(from, error));
-        }
-        with_history::record_moved(cx, &tree, old.path(), None);
+        let moved = match guard.move_tree(&new, &tree, &old, None, first) {
+            Ok(moved) => moved,
+            Err(error) => {
+                cx.session.history.void(&pending);
+                return Err(not_created(from, error));
+            }
+        };
+        with_history::record_moved(cx, "undo", &tree, old.path(), None, &moved.made);
         read_before_write::carry_seen(cx, &tree, old.path());
     }
     if let (Some(former), Some(bytes)) = (replaced, restored) {
         let guard = WriteGuard::acquire(&cx.workspace, new, Base::Absent)?.with_mode(former.mode);
         let committed = guard.commit(&bytes, second)?;
-        if let Some(log) = &cx.changes {
-            log.file(&committed.path, None, Some(committed.revision));
-        }
+        with_history::record_written(cx, "undo", &committed.path, None, committed.revision, &committed.made);
         cx.session.ledger.saw(&committed.path, committed.revision, Some(&bytes));
     }
     Ok(())

@@ -1,9 +1,12 @@
-//! What a change of several entries notes for the audit.
+//! What a committed change notes for the audit and reports to those who follow the changes.
 
 use crate::{
     audit::{ChangeLog, RecordedContent},
-    session::history::{FormerEntry, FormerNode},
-    workspace::{Node, Revision, Tree, TreeEntry, TreePosition, WorkspacePath},
+    session::{
+        ChangeKind, CommittedChange, EntryKind,
+        history::{FormerEntry, FormerNode},
+    },
+    workspace::{CreatedTree, NewDirectory, Node, Revision, Tree, TreeEntry, TreePosition, WorkspacePath},
 };
 
 use super::super::CallContext;
@@ -11,20 +14,79 @@ use super::super::CallContext;
 /// Bytes of moved files that are read for their revisions; a move itself reads nothing.
 const READ: u64 = 64 << 20;
 
-/// A tree was moved to `to`, where a file with the content `over` was.
-pub(in crate::tools) fn record_moved(cx: &CallContext, tree: &Tree, to: &WorkspacePath, over: Option<Revision>) {
-    let Some(log) = &cx.changes else { return };
+/// A file held `before` and holds `after`, in the directories `made` for it.
+pub(in crate::tools) fn record_written(
+    cx: &CallContext,
+    tool: &'static str,
+    path: &WorkspacePath,
+    before: Option<Revision>,
+    after: Revision,
+    made: &[NewDirectory],
+) {
+    if let Some(log) = &cx.changes {
+        log.file(path, before, Some(after));
+    }
+    report_made(cx, tool, made);
+    let kind = if before.is_some() { ChangeKind::Written } else { ChangeKind::Created };
+    report(cx, tool, kind, EntryKind::File, path, Some(after));
+}
+
+/// Directories were made.
+pub(in crate::tools) fn record_directories(cx: &CallContext, tool: &'static str, made: &[NewDirectory]) {
+    if let Some(log) = &cx.changes {
+        for directory in made {
+            log.other(directory.path(), "directory");
+        }
+    }
+    report_made(cx, tool, made);
+}
+
+/// The innermost `removed` of the directories that a change had made were removed again.
+pub(in crate::tools) fn record_unmade(cx: &CallContext, tool: &'static str, made: &[NewDirectory], removed: usize) {
+    for directory in made.iter().rev().take(removed) {
+        report(cx, tool, ChangeKind::Deleted, EntryKind::Directory, directory.path(), None);
+    }
+}
+
+/// A tree was moved to `to`, where a file with the content `over` was, below the directories `made` for it.
+pub(in crate::tools) fn record_moved(
+    cx: &CallContext,
+    tool: &'static str,
+    tree: &Tree,
+    to: &WorkspacePath,
+    over: Option<Revision>,
+    made: &[NewDirectory],
+) {
+    report_made(cx, tool, made);
+    if !cx.session.changes.is_followed() && cx.changes.is_none() {
+        return;
+    }
     let mut left = READ;
+    let mut read = |path: &WorkspacePath, size: u64| {
+        left = left.checked_sub(size)?;
+        cx.workspace.open_file(path).ok().and_then(|mut file| Revision::of_reader(&mut file).ok())
+    };
+    let content = match tree.node() {
+        Node::File(stat) => read(to, stat.size),
+        _ => None,
+    };
+    cx.session.changes.report(&CommittedChange {
+        tool,
+        kind: ChangeKind::Moved,
+        entry: entry_kind(tree.node()),
+        path: to.clone(),
+        from: Some(tree.top().clone()),
+        revision: content,
+    });
+    let Some(log) = &cx.changes else { return };
     for ((old, entry), (new, _)) in tree.paths().zip(tree.paths_at(to)) {
         match &entry.node {
-            Node::File(stat) if log.is_full() || stat.size > left => {
-                log.file(&old, RecordedContent::Unknown, None);
-                log.file(&new, over, RecordedContent::Unknown);
-            }
             Node::File(stat) => {
-                left -= stat.size;
-                let content =
-                    cx.workspace.open_file(&new).ok().and_then(|mut file| Revision::of_reader(&mut file).ok());
+                let content = match content {
+                    Some(content) => Some(content),
+                    None if log.is_full() => None,
+                    None => read(&new, stat.size),
+                };
                 let content = content.map_or(RecordedContent::Unknown, RecordedContent::Content);
                 log.file(&old, content, None);
                 log.file(&new, over, content);
@@ -37,14 +99,19 @@ pub(in crate::tools) fn record_moved(cx: &CallContext, tree: &Tree, to: &Workspa
     }
 }
 
-/// Entries were made, with these contents.
+/// Entries at `top` were made, with these contents, below the directories `made` for them.
 pub(in crate::tools) fn record_made<'e>(
     cx: &CallContext,
+    tool: &'static str,
     entries: impl Iterator<Item = (WorkspacePath, &'e TreeEntry)>,
-    contents: &[Option<Revision>],
+    created: &CreatedTree,
 ) {
-    let Some(log) = &cx.changes else { return };
-    for ((path, entry), content) in entries.zip(contents) {
+    report_made(cx, tool, &created.made);
+    for (index, ((path, entry), content)) in entries.zip(&created.revisions).enumerate() {
+        if index == 0 {
+            report(cx, tool, ChangeKind::Created, entry_kind(&entry.node), &path, *content);
+        }
+        let Some(log) = &cx.changes else { return };
         match content {
             Some(revision) => log.file(&path, None, Some(*revision)),
             None => record_other(log, &path, &entry.node),
@@ -60,7 +127,24 @@ pub(in crate::tools) enum FormerIs {
 }
 
 /// Entries at `top` were removed or brought back.
-pub(in crate::tools) fn record_former(cx: &CallContext, top: &WorkspacePath, entries: &[FormerEntry], is: FormerIs) {
+pub(in crate::tools) fn record_former(
+    cx: &CallContext,
+    tool: &'static str,
+    top: &WorkspacePath,
+    entries: &[FormerEntry],
+    is: FormerIs,
+) {
+    if let Some(first) = entries.first() {
+        let (entry, revision) = match &first.node {
+            FormerNode::File(former) => (EntryKind::File, Some(former.revision)),
+            FormerNode::Directory { .. } => (EntryKind::Directory, None),
+            FormerNode::Link(_) => (EntryKind::Link, None),
+        };
+        match is {
+            FormerIs::Gone => report(cx, tool, ChangeKind::Deleted, entry, top, None),
+            FormerIs::Back => report(cx, tool, ChangeKind::Created, entry, top, revision),
+        }
+    }
     let Some(log) = &cx.changes else { return };
     for (path, entry) in TreePosition::paths_at(top, entries.iter().map(|entry| &entry.position)).zip(entries) {
         match &entry.node {
@@ -72,6 +156,43 @@ pub(in crate::tools) fn record_former(cx: &CallContext, top: &WorkspacePath, ent
     }
 }
 
+/// A directory was brought back from the history as far as that has it, below the directories that were made for it.
+pub(in crate::tools) fn record_restored(
+    cx: &CallContext,
+    tool: &'static str,
+    top: &WorkspacePath,
+    created: &CreatedTree,
+) {
+    report_made(cx, tool, &created.made);
+    report(cx, tool, ChangeKind::Created, EntryKind::Directory, top, None);
+}
+
 fn record_other(log: &ChangeLog, path: &WorkspacePath, node: &Node) {
     log.other(path, if matches!(node, Node::Directory(_)) { "directory" } else { "link" });
+}
+
+fn entry_kind(node: &Node) -> EntryKind {
+    match node {
+        Node::Directory(_) => EntryKind::Directory,
+        Node::Link(_) => EntryKind::Link,
+        _ => EntryKind::File,
+    }
+}
+
+fn report_made(cx: &CallContext, tool: &'static str, made: &[NewDirectory]) {
+    for directory in made {
+        report(cx, tool, ChangeKind::Created, EntryKind::Directory, directory.path(), None);
+    }
+}
+
+fn report(
+    cx: &CallContext,
+    tool: &'static str,
+    kind: ChangeKind,
+    entry: EntryKind,
+    path: &WorkspacePath,
+    revision: Option<Revision>,
+) {
+    let change = CommittedChange { tool, kind, entry, path: path.clone(), from: None, revision };
+    cx.session.changes.report(&change);
 }

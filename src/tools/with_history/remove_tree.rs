@@ -85,7 +85,7 @@ pub(in crate::tools) fn remove(
     let [first, second] = approval.for_two_steps();
     match guard.remove(target, tree, &revisions, first) {
         Ok(()) => {
-            record_former(cx, tree.top(), &entries, FormerIs::Gone);
+            record_former(cx, tool, tree.top(), &entries, FormerIs::Gone);
             Ok(Removed { entries, pending, durable })
         }
         Err(NotRemoved { error, in_part: true, gone_from })
@@ -95,7 +95,7 @@ pub(in crate::tools) fn remove(
             Err(error.into())
         }
         Err(NotRemoved { error, in_part: true, .. }) => {
-            record_former(cx, tree.top(), &entries, FormerIs::Gone);
+            record_former(cx, tool, tree.top(), &entries, FormerIs::Gone);
             // What is gone must be found again, by whoever looks for it.
             let effect = Effect::Removed { path: target.path().clone(), entries };
             history.done(&pending, UndoableChange { tool, effect, made: Vec::new() });

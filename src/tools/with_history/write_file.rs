@@ -13,6 +13,7 @@ use super::{
     super::{CallContext, Kind, ToolError},
     keep_file::read_failed,
     note::{begin, note_of},
+    record::record_written,
 };
 
 /// How often a change is planned again because the file has changed. Under the lock, only other programs can change
@@ -140,8 +141,8 @@ fn try_commit(
         (history.unrecorded(), note)
     };
     let note_down = |committed: &Committed| {
-        if let Some(log) = cx.changes.as_ref().filter(|_| changes) {
-            log.file(&path, before.map(|(revision, ..)| revision), Some(after));
+        if changes {
+            record_written(cx, tool, &path, before.map(|(revision, ..)| revision), after, &committed.made);
         }
         let former = before.map(|(revision, mode, usable)| (Former { revision, mode }, usable));
         if undoable == Undoable::Yes && changes && former.is_none_or(|(_, usable)| usable) {

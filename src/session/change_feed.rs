@@ -1,0 +1,131 @@
+//! Each committed change of the server, for whoever follows them: subscriptions, `--events`, language servers.
+//!
+//! The tools report here once the change is on the disk, whether or not there is an audit. A change of a directory is
+//! one report, for everything below it.
+//!
+//! # Limits
+//! A listener runs on the thread that made the change, so it must not wait for anything.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use crate::workspace::{Revision, WorkspacePath};
+
+/// What was done to an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// There was nothing before.
+    Created,
+    /// A file has other content.
+    Written,
+    /// The entry had another path before; what was at the new path is gone.
+    Moved,
+    /// There is nothing any more.
+    Deleted,
+}
+
+/// What the entry is, or was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File,
+    /// A directory, with everything below it.
+    Directory,
+    /// A symbolic link.
+    Link,
+}
+
+/// A change that is on the disk.
+#[derive(Clone, Debug)]
+pub struct CommittedChange {
+    /// The tool that made it.
+    pub tool: &'static str,
+    /// What was done.
+    pub kind: ChangeKind,
+    /// To what.
+    pub entry: EntryKind,
+    /// The real path, the new one of what was moved.
+    pub path: WorkspacePath,
+    /// The former real path of what was moved.
+    pub from: Option<WorkspacePath>,
+    /// What the file holds now, where that is known.
+    pub revision: Option<Revision>,
+}
+
+/// Who follows the changes.
+pub trait ChangeListener: Send + Sync {
+    /// A change is on the disk. Must return at once.
+    fn changed(&self, change: &CommittedChange);
+}
+
+/// The listeners of one session.
+#[derive(Default)]
+pub struct ChangeFeed(Mutex<Vec<Weak<dyn ChangeListener>>>);
+
+impl ChangeFeed {
+    /// Reports all changes from now on to `listener`, until it is dropped.
+    pub fn follow(&self, listener: Weak<dyn ChangeListener>) {
+        let mut listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        listeners.retain(|known| known.strong_count() > 0);
+        listeners.push(listener);
+    }
+
+    /// Whether anybody follows the changes.
+    pub fn is_followed(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|listener| listener.strong_count() > 0)
+    }
+
+    /// Passes `change` on.
+    pub fn report(&self, change: &CommittedChange) {
+        // Not under the lock: a listener may take locks of its own.
+        let listeners: Vec<Arc<dyn ChangeListener>> = {
+            let listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            listeners.iter().filter_map(Weak::upgrade).collect()
+        };
+        for listener in listeners {
+            listener.changed(change);
+        }
+    }
+}
+
+impl fmt::Debug for ChangeFeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChangeFeed").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::{Access, Workspace};
+
+    #[derive(Default)]
+    struct Heard(Mutex<Vec<String>>);
+
+    impl ChangeListener for Heard {
+        fn changed(&self, change: &CommittedChange) {
+            self.0.lock().unwrap().push(format!("{:?} {}", change.kind, change.path));
+        }
+    }
+
+    #[test]
+    fn dropped_listener_hears_no_more() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = Workspace::of_directory(temp.path(), Access::ReadOnly).resolve("a").unwrap();
+        let kind = ChangeKind::Created;
+        let change = CommittedChange { tool: "write", kind, entry: EntryKind::File, path, from: None, revision: None };
+        let feed = ChangeFeed::default();
+        feed.report(&change);
+        let heard = Arc::new(Heard::default());
+        let listener: Arc<dyn ChangeListener> = heard.clone();
+        feed.follow(Arc::downgrade(&listener));
+        feed.report(&change);
+        assert!(feed.is_followed());
+        assert_eq!(*heard.0.lock().unwrap(), ["Created a"]);
+        drop((listener, heard));
+        feed.report(&change);
+        assert!(!feed.is_followed());
+    }
+}
